@@ -1,0 +1,66 @@
+"""A local Batch API that speaks the wire of Cloudflare Workers AI. No AI model runs here.
+
+`manage.py sandbox` or `python -m batchui.sandbox --port 8787` serves
+`http://127.0.0.1:8787/client/v4`: submit, poll, synchronous run, `ai/models/search` and
+`ai/models/schema`, with the real envelopes and error codes. Any account id and any token that is
+not empty are good. Requests are kept in an SQLite file and outlive a restart. The package imports
+no Django and nothing else of ours.
+
+Where the real API is undocumented the sandbox decides: 5504 has HTTP status 404; a body above
+10,000,000 bytes (the documented limit) is refused with 3006; an id asked under another model or
+account is not found; an item that its model cannot take fails the whole batch with 3030 when it
+is polled, as does a body without `requests`; an item longer than the model's context fails alone.
+
+Control address (the same server; callers on this machine only, no token)
+    GET    /control                what runs here, and its timings
+    GET    /control/script         the steps, each with `seen` and `used`
+    PUT    /control/script         replace the script: a list of steps
+    POST   /control/script         add a step or a list of steps at the end
+    DELETE /control/script         back to normal
+    GET    /control/calls          calls made so far: method, kind, model, request_id, items, bytes,
+                                   time, status, fault; narrowed by ?kind= and ?model=
+    DELETE /control/calls          forget them
+    GET    /control/timings        {"queued", "running", "per_1000_items", "longest"} in seconds
+    PUT    /control/timings        change some or all of them, for requests submitted from now on
+    DELETE /control/requests/{id}  lose one stored request (polls then find 5504)
+
+A step
+    fault        which fault (tables below); the only field that is required
+    call         submit, poll, run, search, schema or any (the default is the fault's own)
+    model        only calls for this model
+    state        only polls of a request that is queued, running or finished
+    nth          fires from the n-th call that matches (1)
+    times        for how many calls (1; 0: for ever)
+    seconds      wait so long before answering; with any fault
+
+Faults of a call: for each call, the first step that fires is the one that counts.
+    error          an error envelope: `code` (its usual HTTP status and message follow), `status`,
+                   `message`, `retry_after` (header); without a code: a page of HTML
+    delay          the usual answer, `seconds` later
+    cut_before     nothing is done; the connection is closed without an answer (`reset`: by RST)
+    cut_after      the call is done (a submission is stored), then cut likewise
+    garbage        done, but HTTP 200 (or `status`) comes with `body`, which is not JSON
+    truncated      done, but the body ends half-way through the Content-Length announced
+    other_status   done, but with another 2xx `status` (202)
+    no_model       submit: acknowledged without `model`
+    no_request_id  submit: acknowledged without `request_id`
+    forgotten      submit: acknowledged, and not found (5504) ever after
+    slow_start     submit: stays queued `seconds` longer (the acknowledgement comes at once)
+    queued         poll: still queued, whatever the clock says
+    running        poll: still running
+    batch_failed   poll: HTTP 200 with `"status": "failed"` (`form`: failed or error)
+
+Faults of items, in polls that bring the finished reply (`empty` also in a run); all steps that
+fire are used. `items` names positions in the array sent (the default is [0]), `every` takes each
+n-th item instead (1: all).
+    missing          left out
+    duplicate        there twice, the same
+    contradiction    there twice, with different answers
+    unknown_id       under an id that was never sent
+    wrong_reference  with another external_reference
+    failed           `"success": false` with an `error` (`form`: text or object)
+    empty            success with nothing in it (`form`: null, blank, list, object, empties, result)
+
+Through WSGI (`httpx.WSGITransport(app=Sandbox())`) a cut is a ConnectionResetError and
+`truncated` merely a short body; both need a real connection to be themselves.
+"""

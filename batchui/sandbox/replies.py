@@ -1,0 +1,130 @@
+"""A finished reply, made when it is asked for and handed out in chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from zlib import crc32
+
+import msgspec
+
+from . import items
+from .answers import Answer, ItemFailed, answer, emptied
+from .errors import ApiError
+from .faults import Step
+from .models import Kind, Model
+
+_CHUNK = 64 * 1024
+
+
+class _Body(msgspec.Struct):
+    requests: list[msgspec.Raw] = []
+
+
+@dataclass(slots=True, kw_only=True)
+class Reply:
+    """What a finished request comes to. `body` is the submission as it was sent."""
+
+    model: Model
+    request_id: str
+    created: float
+    body: bytes
+    faults: Sequence[Step] = ()
+    _read: int = field(default=0, init=False)
+    _written: int = field(default=0, init=False)
+
+    def chunks(self) -> Iterator[bytes]:
+        """The whole body of the HTTP answer. Raises ApiError 3030 before the first chunk when the
+        batch is not one that its model can take."""
+        requests = self._checked()
+        return self._chunks(requests)
+
+    def _checked(self) -> list[msgspec.Raw]:
+        try:
+            requests = msgspec.json.decode(self.body, type=_Body).requests
+        except msgspec.MsgspecError:
+            requests = []
+        if not requests:
+            raise ApiError(3030, "AiError: Batch validation failed: 'requests' must hold items")
+        for position, raw in enumerate(requests):
+            if wrong := items.problem(self.model, items.read(raw), queued=True):
+                raise ApiError(
+                    3030, f"AiError: Batch validation failed: at '/requests/{position}': {wrong}"
+                )
+        return requests
+
+    def _chunks(self, requests: list[msgspec.Raw]) -> Iterator[bytes]:
+        encode = msgspec.json.Encoder().encode
+        buffer = bytearray(f'{{"result":{{"{self.model.container}":['.encode())
+        separator = b""
+        for position in self._shuffled(len(requests)):
+            for entry in self._entries(position, requests[position]):
+                buffer += separator + encode(entry)
+                separator = b","
+            if len(buffer) >= _CHUNK:
+                yield bytes(buffer)
+                buffer.clear()
+        usage = encode(Answer(None, self._read, self._written).usage)
+        buffer += b'],"usage":' + usage + b'},"success":true,"errors":[],"messages":[]}'
+        yield bytes(buffer)
+
+    def _shuffled(self, count: int) -> list[int]:
+        """All positions, never in order (unless there is just one), always the same way."""
+        key = self.request_id
+        order = sorted(range(count), key=lambda n: crc32(f"{key}{n}".encode()))
+        return order[::-1] if order == list(range(count)) else order
+
+    def _entries(self, position: int, raw: msgspec.Raw) -> list[dict[str, Any]]:
+        """The array's entries for one item: one of them, or as the faults will have it."""
+        item = items.read(raw)
+        assert item is not None  # noqa: S101 - _checked has read it before
+        entry = self._entry(position, item)
+        entries = [entry]
+        for step in self.faults:
+            if not step.concerns(position):
+                continue
+            match step.fault:
+                case "missing":
+                    return []
+                case "duplicate":
+                    entries.append(dict(entry))
+                case "contradiction":
+                    entries.append(self._entry(position, item, variant=2))
+                case fault:
+                    for one in entries:
+                        self._spoil(one, fault, form=step.form)
+        return entries
+
+    def _entry(self, position: int, item: items.Item, *, variant: int = 0) -> dict[str, Any]:
+        by_index = self.model.container == "results"
+        entry: dict[str, Any] = {"index" if by_index else "id": position}
+        try:
+            made = answer(self.model, item, created=self.created, variant=variant)
+        except ItemFailed as exc:
+            entry.update(success=False, error=exc.sentence)
+        else:
+            self._read += made.prompt_tokens
+            self._written += made.completion_tokens
+            entry.update(result=made.result, success=True)
+        if not by_index:
+            # Chat completions came without the key when they were observed.
+            entry["external_reference"] = item.external_reference
+        return entry
+
+    def _spoil(self, entry: dict[str, Any], fault: str, *, form: str) -> None:
+        match fault:
+            case "unknown_id":
+                key = "index" if "index" in entry else "id"
+                entry[key] += 1_000_000
+            case "wrong_reference":
+                entry["external_reference"] = f"not {entry.get('external_reference')}"
+            case "failed":
+                entry.pop("result", None)
+                sentence = "AiError: The model could not answer this item"
+                entry["success"] = False
+                entry["error"] = (
+                    {"code": 8008, "message": sentence} if form == "object" else sentence
+                )
+            case "empty" if self.model.kind is not Kind.OTHER and entry["success"]:
+                entry["result"] = emptied(self.model, entry["result"], form)

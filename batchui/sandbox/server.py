@@ -1,0 +1,247 @@
+"""The sandbox's HTTP/1.1 server: threads, keep-alive, and connections that can be cut."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import signal
+import socket
+import sqlite3
+import struct
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+from itertools import chain
+from socketserver import TCPServer, ThreadingMixIn
+from typing import Any
+
+from .exchange import Request, Response, phrase, read_body, split_target
+from .options import Options
+from .wire import Sandbox
+
+# A body in chunks that stays below this is sent with its length, a larger one as it is made.
+_SMALL = 256 * 1024
+_WAIT_FOR_THREADS = 0.5  # seconds
+_LOOK_EVERY = 0.02  # seconds; whether to end
+_METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS")
+
+
+def serve(*, host: str = "127.0.0.1", port: int = 8787, options: Options | None = None) -> int:
+    """Serve until SIGTERM or Ctrl-C; returns the exit status. Call it in the main thread.
+
+    It is 2 when serving cannot begin (port in use, file not usable), said in one sentence on
+    stderr, and 0 otherwise. One line for each submission and finished poll goes to stdout.
+    """
+    options = options or Options()
+    try:
+        sandbox = Sandbox(options, log=_log)
+    except (OSError, sqlite3.Error) as exc:
+        return _refuse(f"The sandbox cannot use its file {options.data}: {exc}.")
+    try:
+        server = SandboxServer((host, port), sandbox)
+    except (OSError, OverflowError) as exc:
+        sandbox.close()
+        if isinstance(exc, OSError) and exc.errno == errno.EADDRINUSE:
+            return _refuse(f"Port {port} on {host} is in use. Stop what uses it or choose another.")
+        return _refuse(f"The sandbox cannot listen on {host}, port {port}: {exc}.")
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    with server.running():
+        _log(f"The sandbox listens on {server.base_url}. No AI model runs here.")
+        stop.wait()
+    return 0
+
+
+def _refuse(sentence: str) -> int:
+    sys.stderr.write(f"{sentence}\n")
+    return 2
+
+
+def _log(line: str) -> None:
+    sys.stdout.write(f"{time.strftime('%H:%M:%S')} {line}\n")
+    sys.stdout.flush()
+
+
+class SandboxServer(ThreadingMixIn, TCPServer):
+    """A listening socket (port 0 picks a free one) in front of a sandbox, which it owns."""
+
+    allow_reuse_address = True
+    request_queue_size = 256
+
+    def __init__(self, address: tuple[str, int], sandbox: Sandbox) -> None:
+        """Raises OSError when it cannot listen there, OverflowError for an impossible port."""
+        if ":" in address[0]:
+            self.address_family = socket.AF_INET6
+        super().__init__(address, _Handler)
+        self.sandbox = sandbox
+        self._talking: dict[socket.socket, threading.Thread] = {}
+
+    @property
+    def root_url(self) -> str:
+        host, port = self.socket.getsockname()[:2]
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    @property
+    def base_url(self) -> str:
+        """Where the API is, with the base path of the real one."""
+        return f"{self.root_url}/client/v4"
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Answer in threads of its own; at the end everything is closed within a second."""
+        accepting = threading.Thread(target=self.serve_forever, args=(_LOOK_EVERY,), daemon=True)
+        accepting.start()
+        try:
+            yield
+        finally:
+            self.sandbox.parts.stop.set()
+            self.shutdown()
+            self._hang_up()
+            self.server_close()
+            self.sandbox.close()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        thread = threading.Thread(
+            target=self.process_request_thread, args=(request, client_address), daemon=True
+        )
+        self._talking[request] = thread
+        thread.start()
+
+    def shutdown_request(self, request: Any) -> None:
+        self._talking.pop(request, None)
+        if request.getsockopt(socket.SOL_SOCKET, socket.SO_LINGER):
+            self.close_request(request)  # shutting down first would send FIN, not RST
+        else:
+            super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Callers who hang up are nothing to tell about."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+    def _hang_up(self) -> None:
+        threads = list(self._talking.items())
+        for connection, _ in threads:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        deadline = time.monotonic() + _WAIT_FOR_THREADS
+        for _, thread in threads:
+            thread.join(max(0, deadline - time.monotonic()))
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
+    server: SandboxServer
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    timeout = 120
+
+    def __getattr__(self, name: str) -> Any:
+        """`do_GET` and so on: every method goes the same way."""
+        if name.startswith("do_") and name[3:] in _METHODS:
+            return self._exchange
+        raise AttributeError(name)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+        """The sandbox has a log of its own."""
+
+    def version_string(self) -> str:
+        return "batchui-sandbox"
+
+    def _exchange(self) -> None:
+        try:
+            body = self._body()
+        except ValueError:
+            self.close_connection = True
+            self._send(Response(status=400, body=b'{"error":"The body has no proper length."}'))
+            return
+        path, query = split_target(self.path)
+        request = Request(
+            method=self.command,
+            path=path,
+            query=query,
+            headers={name.lower(): value for name, value in self.headers.items()},
+            body=body,
+            host=self.client_address[0],
+        )
+        self._send(self.server.sandbox.respond(request))
+
+    def _body(self) -> bytes | None:
+        """See `read_body`. Raises ConnectionError when it ends early, ValueError when its length
+        is not a number."""
+        limit = self.server.sandbox.parts.options.max_bytes
+        if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
+            return self._chunked(limit)
+        length = int(self.headers.get("Content-Length", "0"))
+        if length < 0:
+            raise ValueError(length)
+        return read_body(self.rfile, length=length, limit=limit)
+
+    def _chunked(self, limit: int) -> bytes | None:
+        kept, too_large = bytearray(), False
+        while size := int(self.rfile.readline(80).split(b";")[0], 16):
+            chunk = read_body(self.rfile, length=size, limit=max(0, limit - len(kept)))
+            self.rfile.readline(80)
+            too_large = too_large or chunk is None
+            kept += chunk or b""
+        while self.rfile.readline(8_192) not in {b"\r\n", b"\n", b""}:
+            continue
+        return None if too_large else bytes(kept)
+
+    def _send(self, response: Response) -> None:
+        if response.cut:
+            self.close_connection = True
+            if response.cut == "reset":
+                # No time to linger: closing sends RST.
+                now = struct.pack("ii", 1, 0)
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, now)
+            return
+        if response.truncated:
+            self.close_connection = True
+            whole = response.whole()
+            self._write(self._head(response, length=len(whole)) + whole[: len(whole) // 2])
+            return
+        if isinstance(response.body, bytes):
+            self._write(self._head(response, length=len(response.body)) + response.body)
+            return
+        self._send_chunks(response, response.body)
+
+    def _send_chunks(self, response: Response, chunks: Iterator[bytes]) -> None:
+        start: list[bytes] = []
+        size = 0
+        for chunk in chunks:
+            start.append(chunk)
+            size += len(chunk)
+            if size > _SMALL and self.request_version != "HTTP/1.0":
+                break
+        else:
+            self._write(self._head(response, length=size) + b"".join(start))
+            return
+        self._write(self._head(response, length=None))
+        for chunk in chain(start, chunks):
+            self._write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
+        self._write(b"0\r\n\r\n")
+
+    def _head(self, response: Response, *, length: int | None) -> bytes:
+        headers = {
+            "Server": self.version_string(),
+            "Date": self.date_time_string(),
+            "Content-Type": "application/json",
+            **response.headers,
+        }
+        if length is None:
+            headers["Transfer-Encoding"] = "chunked"
+        else:
+            headers["Content-Length"] = str(length)
+        if self.close_connection:
+            headers["Connection"] = "close"
+        lines = [f"{name}: {value}" for name, value in headers.items()]
+        first = f"HTTP/1.1 {response.status} {phrase(response.status)}"
+        return "\r\n".join([first, *lines, "", ""]).encode("latin-1")
+
+    def _write(self, data: bytes) -> None:
+        self.connection.sendall(data)

@@ -1,0 +1,64 @@
+"""A real sandbox on a free port, for tests."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .calls import CallRecord
+from .faults import Step, read_steps
+from .options import AT_ONCE, Options, Timings
+from .server import SandboxServer
+from .wire import Sandbox
+
+
+@dataclass(frozen=True, slots=True)
+class RunningSandbox:
+    """`base_url` ends in /client/v4; any account id and any token that is not empty are good."""
+
+    base_url: str
+    root_url: str
+    sandbox: Sandbox
+
+    def script(self, *steps: dict[str, Any] | Step) -> None:
+        """Replace the script of faults: `script({"fault": "error", "code": 3040})`; none ends it.
+
+        Raises ValueError, in a sentence, for a step that does not exist.
+        """
+        made = [s if isinstance(s, Step) else read_steps(json.dumps(s).encode())[0] for s in steps]
+        self.sandbox.parts.script.replace(made)
+
+    def calls(self, kind: str = "", *, model: str = "") -> list[CallRecord]:
+        """The calls made so far, oldest first: submit, poll, run, search or schema."""
+        return self.sandbox.calls.shown(kind=kind, model=model)
+
+    def set_timings(self, timings: Timings) -> None:
+        """For requests submitted from now on."""
+        self.sandbox.parts.timings = timings
+
+
+@contextmanager
+def running_sandbox(
+    *,
+    data: Path | None = None,
+    port: int = 0,
+    timings: Timings = AT_ONCE,
+    clock: Callable[[], float] = time.time,
+    log: Callable[[str], None] | None = None,
+    **options: Any,
+) -> Iterator[RunningSandbox]:
+    """A sandbox on 127.0.0.1 while the context lasts.
+
+    Requests are finished at once unless `timings` say otherwise, and kept in memory unless `data`
+    names a file. More options are those of `Options`.
+    """
+    made = Options(data=data, timings=timings, **options)
+    sandbox = Sandbox(made, clock=clock, log=log)
+    server = SandboxServer(("127.0.0.1", port), sandbox)
+    with server.running():
+        yield RunningSandbox(server.base_url, server.root_url, sandbox)

@@ -1,0 +1,147 @@
+"""What models answer: about the prompt, plainly from the sandbox, always the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.sandbox.conftest import GPT_OSS, KIMI, LLAMA, M2M100, QWEN, UNQUEUED, Caller
+
+
+def test_an_answer_says_where_it_comes_from_and_quotes_the_prompt(caller: Caller) -> None:
+    answer = caller.text("What is the capital of France?")
+    assert answer.startswith("[sandbox] No AI model ran.")
+    assert "30 characters in 6 words" in answer
+    assert '"What is the capital of France?"' in answer
+
+
+def test_the_same_prompt_has_the_same_answer(caller: Caller) -> None:
+    assert caller.text("Tell me of Ada.") == caller.text("Tell me of Ada.")
+    assert caller.text("Tell me of Ada.") != caller.text("Tell me of Bob.")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        (
+            "Summarise this review:\nThe food was cold. We waited long.",
+            "Summary: The food was cold.",
+        ),
+        ("Translate into German: Good morning", "[German] Good morning"),
+        ("Is this positive, negative or neutral?\nGreat food, lovely staff.", "positive"),
+        ("Is this positive, negative or neutral?\nCold food, rude staff.", "negative"),
+        ("Is this positive, negative or neutral?\nWe ate.", "neutral"),
+        ("The staff was rude.\nIs this positive or negative?", "negative"),
+        ("Classify as sport, politics or weather: Rain and weather tomorrow", "weather"),
+        ("What is the sentiment: I love it", "positive"),
+        ("Extract the company: Globex was bought", "Globex, company, bought"),
+    ],
+)
+def test_answers_make_sense_of_plain_wishes(caller: Caller, prompt: str, expected: str) -> None:
+    assert caller.text(prompt).startswith(f"[sandbox] {expected.split(',')[0]}")
+
+
+def test_choices_inside_the_text_are_not_the_question(caller: Caller) -> None:
+    answer = caller.text("Say something about this: They came two or three times, did they?")
+    assert "No AI model ran" in answer
+
+
+def test_a_system_message_is_the_instruction(caller: Caller) -> None:
+    messages = [
+        {"role": "system", "content": "Classify as good or bad."},
+        {"role": "user", "content": "A terrible, broken thing."},
+    ]
+    (result,) = caller.results(LLAMA, {"messages": messages})
+    assert result["response"] == "[sandbox] bad"
+
+
+def test_the_parts_of_a_message_are_read(caller: Caller) -> None:
+    parts = [{"type": "text", "text": "A picture"}, {"type": "image_url", "image_url": {}}]
+    (result,) = caller.results(LLAMA, {"messages": [{"role": "user", "content": parts}]})
+    assert '"A picture"' in result["response"]
+
+
+def test_an_answer_is_cut_at_max_tokens(caller: Caller) -> None:
+    prompt = "What is the capital of France?"
+    whole = caller.text(prompt)
+    assert caller.text(prompt, max_tokens=5) == whole[:20]
+
+
+def test_an_answer_without_max_tokens_is_cut_at_256(caller: Caller) -> None:
+    assert len(caller.text("Translate to Dutch: " + "word " * 2_000)) == 1_024
+    assert len(caller.text("Translate to Dutch: " + "word " * 2_000, max_tokens=4_000)) > 9_000
+
+
+def test_kimi_answers_with_a_chat_completion(caller: Caller) -> None:
+    messages = [{"role": "user", "content": "Hello"}]
+    (result,) = caller.results(KIMI, {"messages": messages})
+    choice = result["choices"][0]
+    assert result["object"] == "chat.completion"
+    assert result["usage"]["prompt_tokens"] == 2
+    assert choice["message"]["content"].startswith("[sandbox]")
+    assert choice["message"]["reasoning_content"].startswith("[sandbox]")
+    assert choice["finish_reason"] == "stop"
+    (cut,) = caller.results(KIMI, {"messages": messages, "max_completion_tokens": 3})
+    assert cut["choices"][0]["finish_reason"] == "length"
+
+
+def test_qwen_answers_a_prompt_with_a_text_completion(caller: Caller) -> None:
+    prompted, chatted = caller.results(
+        QWEN, {"prompt": "Hello"}, {"messages": [{"role": "user", "content": "Hello"}]}
+    )
+    assert prompted["choices"][0]["text"].startswith("[sandbox]")
+    assert chatted["choices"][0]["message"]["content"].startswith("[sandbox]")
+
+
+@pytest.mark.parametrize("asked", ["Hello", [{"role": "user", "content": "Hello"}]])
+def test_gpt_oss_answers_with_a_responses_object(caller: Caller, asked: Any) -> None:
+    (result,) = caller.results(GPT_OSS, {"input": asked})
+    assert [part["type"] for part in result["output"]] == ["reasoning", "message"]
+    assert '"Hello"' in result["output"][1]["content"][0]["text"]
+    assert result["status"] == "completed"
+
+
+def test_a_cut_responses_object_is_incomplete(caller: Caller) -> None:
+    (result,) = caller.results(GPT_OSS, {"input": "Hello", "max_output_tokens": 2})
+    assert result["status"] == "incomplete"
+    assert result["incomplete_details"] == {"reason": "max_output_tokens"}
+
+
+def test_a_translation_is_marked_with_its_language(caller: Caller) -> None:
+    (result,) = caller.results(M2M100, {"text": "Hello", "source_lang": "en", "target_lang": "fr"})
+    assert result == {"translated_text": "[sandbox] [fr] Hello"}
+
+
+def test_a_language_the_model_rejects_fails_its_item(caller: Caller) -> None:
+    items = [{"text": "Hello", "target_lang": "ky"}, {"text": "Hello", "target_lang": "de"}]
+    entries = caller.finished(M2M100, *items)["responses"]
+    assert {entry["id"]: entry["success"] for entry in entries} == {0: False, 1: True}
+
+
+def test_a_run_answers_one_item_at_once(caller: Caller) -> None:
+    reply = caller.post(LLAMA, {"prompt": "Hello"}, queue=False).json()
+    assert reply["success"] is True
+    assert reply["result"]["response"].startswith("[sandbox]")
+    assert reply["result"]["usage"]["prompt_tokens"] == 2
+
+
+def test_a_run_and_a_batch_give_the_same_answer(caller: Caller) -> None:
+    run = caller.post(LLAMA, {"prompt": "Tell me of Ada."}, queue=False).json()["result"]
+    assert run["response"] == caller.text("Tell me of Ada.")
+
+
+def test_models_without_batch_still_run(caller: Caller) -> None:
+    reply = caller.post(UNQUEUED, {"prompt": "Hello"}, queue=False)
+    assert reply.json()["result"]["response"].startswith("[sandbox]")
+
+
+def test_sound_is_not_played(caller: Caller) -> None:
+    reply = caller.post("@cf/openai/whisper-large-v3-turbo", {"audio": "AAAA"}, queue=False)
+    assert reply.json()["errors"][0]["code"] == 8007
+
+
+def test_any_text_survives(caller: Caller) -> None:
+    text = 'Zürich – "naïve" 東京 🙂 \\ \u2028 \x7f'
+    (result,) = caller.results(M2M100, {"text": text, "target_lang": "ja"})
+    assert result["translated_text"] == f"[sandbox] [ja] {text}"

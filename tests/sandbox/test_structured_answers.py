@@ -1,0 +1,178 @@
+"""Answers where a JSON Schema is asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from batchui.sandbox.schemas import instance
+from tests.sandbox.conftest import GPT_OSS, KIMI, LLAMA, Caller
+
+COMPANIES = {
+    "type": "object",
+    "properties": {"companies": {"type": "array", "items": {"type": "string"}}},
+    "required": ["companies"],
+}
+PROMPT = "Extract the companies: Globex bought Initech on Friday"
+
+
+def value(response: Any) -> Any:
+    return json.loads(response) if isinstance(response, str) else response
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"response_format": {"type": "json_schema", "json_schema": COMPANIES}},
+        {
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": "x", "schema": COMPANIES},
+            }
+        },
+        {"guided_json": COMPANIES},
+        {"guided_json": json.dumps(COMPANIES)},
+    ],
+)
+def test_every_way_to_ask_for_a_schema_is_understood(caller: Caller, asked: dict[str, Any]) -> None:
+    (result,) = caller.results(LLAMA, {"prompt": PROMPT, **asked})
+    assert value(result["response"]) == {"companies": ["[sandbox] Globex", "[sandbox] Initech"]}
+
+
+def test_gpt_oss_takes_the_schema_as_text_format(caller: Caller) -> None:
+    form = {"format": {"type": "json_schema", "name": "x", "schema": COMPANIES}}
+    (result,) = caller.results(GPT_OSS, {"input": PROMPT, "text": form})
+    text = result["output"][1]["content"][0]["text"]
+    assert set(json.loads(text)) == {"companies"}
+
+
+def test_kimi_puts_the_json_into_the_message(caller: Caller) -> None:
+    form = {"type": "json_schema", "json_schema": COMPANIES}
+    (result,) = caller.results(KIMI, {"prompt": PROMPT, "response_format": form})
+    assert set(json.loads(result["choices"][0]["message"]["content"])) == {"companies"}
+
+
+def test_parsed_and_unparsed_answers_are_mixed_in_one_reply(caller: Caller) -> None:
+    form = {"type": "json_schema", "json_schema": COMPANIES}
+    results = caller.results(
+        LLAMA, *({"prompt": f"Company {n}", "response_format": form} for n in range(20))
+    )
+    kinds = [type(result["response"]) for result in results]
+    assert {dict, str} == set(kinds)
+    assert all(set(value(result["response"])) == {"companies"} for result in results)
+
+
+def test_a_json_object_can_be_asked_for_without_a_schema(caller: Caller) -> None:
+    form = {"type": "json_object"}
+    (result,) = caller.results(LLAMA, {"prompt": PROMPT, "response_format": form})
+    assert value(result["response"])["sandbox"] == "No AI model ran."
+
+
+def test_json_that_does_not_fit_max_tokens_is_cut_short(caller: Caller) -> None:
+    form = {"type": "json_schema", "json_schema": COMPANIES}
+    (result,) = caller.results(LLAMA, {"prompt": PROMPT, "response_format": form, "max_tokens": 4})
+    assert result["response"] == '{"companies":["['
+
+
+def test_a_schema_that_makes_no_sense_fails_its_item(caller: Caller) -> None:
+    form = {"type": "json_schema", "json_schema": {"type": "array", "minItems": "many"}}
+    (entry,) = caller.finished(LLAMA, {"prompt": "Hi", "response_format": form})["responses"]
+    assert entry["success"] is False
+    assert "JSON Mode couldn't be met" in entry["error"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"const": 7}, 7),
+        ({"enum": ["negative", "positive"]}, "positive"),
+        ({"type": "null"}, None),
+        ({"type": "integer", "minimum": 5, "maximum": 5}, 5),
+        ({"type": "integer", "exclusiveMinimum": 5, "exclusiveMaximum": 7}, 6),
+        ({"type": "integer", "minimum": 10, "maximum": 19, "multipleOf": 8}, 16),
+        ({"type": "string", "maxLength": 3}, "lov"),
+        ({"type": "array", "maxItems": 0}, []),
+        ({"type": "array", "items": {"const": 1}, "minItems": 4}, [1, 1, 1, 1]),
+        ({"type": "array", "items": {"const": 1}, "uniqueItems": True}, [1]),
+        (
+            {"type": "array", "prefixItems": [{"const": 1}, {"const": "b"}], "items": False},
+            [1, "b"],
+        ),
+        ({"type": ["null", "object"], "properties": {"a": {"const": 1}}}, {"a": 1}),
+        ({"anyOf": [{"type": "null"}, {"const": "x"}]}, "x"),
+        ({"oneOf": [{"const": "y"}, {"const": "x"}]}, "y"),
+        ({"$ref": "#/$defs/a", "$defs": {"a": {"const": 3}}}, 3),
+        ({"$ref": "#/definitions/a~1b", "definitions": {"a/b": {"const": 4}}}, 4),
+        ({"properties": {"a": {"const": 1}}, "required": ["a"]}, {"a": 1}),
+        (
+            {
+                "allOf": [
+                    {"type": "object", "properties": {"a": {"const": 1}}},
+                    {"properties": {"b": {"const": 2}}},
+                ]
+            },
+            {"a": 1, "b": 2},
+        ),
+        ({"type": "object", "additionalProperties": {"const": 1}}, {"lovely": 1}),
+    ],
+)
+def test_an_instance_fits_its_schema(schema: Any, expected: Any) -> None:
+    assert instance(schema, "a lovely one") == expected
+
+
+@pytest.mark.parametrize(
+    ("form", "pattern"),
+    [
+        ("date", r"20\d\d-[01]\d-[0-3]\d"),
+        ("date-time", r"20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:00Z"),
+        ("time", r"[0-2]\d:[0-5]\d:00Z"),
+        ("email", r"[a-z]+@sandbox\.example"),
+        ("uri", r"https://sandbox\.example/[a-z]+"),
+        ("uuid", r"[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"),
+        ("ipv4", r"192\.0\.2\.\d{1,3}"),
+    ],
+)
+@pytest.mark.parametrize("prompt", ["Ada wrote", "東京 🙂", ""])
+def test_a_string_has_its_format(form: str, pattern: str, prompt: str) -> None:
+    assert re.fullmatch(pattern, instance({"type": "string", "format": form}, prompt))
+
+
+def test_numbers_stay_within_their_bounds() -> None:
+    schema = {"type": "number", "minimum": -1.5, "exclusiveMaximum": 2}
+    for n in range(50):
+        assert -1.5 <= instance(schema, f"Prompt {n}") < 2
+
+
+def test_free_text_is_marked_and_taken_from_the_prompt() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "summary": {"type": "string"}},
+    }
+    made = instance(schema, "Review: The Globex printer broke twice")
+    assert made == {
+        "name": "[sandbox] Globex",
+        "summary": "[sandbox] The Globex printer broke twice",
+    }
+
+
+def test_a_recursive_schema_comes_to_an_end() -> None:
+    node = {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "left": {"anyOf": [{"$ref": "#"}, {"type": "null"}]},
+            "children": {"type": "array", "items": {"$ref": "#"}},
+        },
+        "required": ["name", "left", "children"],
+    }
+    made = instance(node, "A tree")
+    assert made["left"]["left"]["name"]
+    assert len(json.dumps(made)) < 20_000
+
+
+def test_an_impossible_recursion_ends_too() -> None:
+    instance({"properties": {"a": {"$ref": "#"}, "b": {"$ref": "#"}}, "required": ["a", "b"]}, "x")
+    instance({"$ref": "#"}, "x")
