@@ -1,0 +1,103 @@
+"""Whom a client calls: an address and an account id, fit to be sent, or why not."""
+
+import re
+from dataclasses import dataclass
+from typing import Self
+
+import httpx
+
+from batchui.cloudflare.errors import Busy, CloudflareError, NotSent, Refused
+from batchui.cloudflare.words import clean
+
+_TOKEN = re.compile(r"[\x21-\x7e]{1,1024}")
+_ACCOUNT = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_MODEL = re.compile(r"@?[A-Za-z0-9][A-Za-z0-9._:-]*(/[A-Za-z0-9][A-Za-z0-9._:-]*)*")
+_LONGEST_MODEL = 200
+
+
+@dataclass(frozen=True)
+class Account:
+    """base_url: without a slash at its end. problem: why no call can be made, as a sentence."""
+
+    base_url: str
+    account_id: str
+    problem: str = ""
+    needs_new_address: bool = False
+
+    @classmethod
+    def of(cls, *, base_url: str, account_id: str, token: str) -> Self:
+        """The account as entered by people, blanks around it dropped. The token is not kept."""
+        base_url, account_id = base_url.strip().rstrip("/"), account_id.strip()
+        wrong = _address_problem(base_url)
+        if wrong:
+            problem = f"The address set for Cloudflare's API cannot be used: {wrong}."
+        else:
+            problem = _token_problem(token.strip()) or _account_problem(account_id)
+        return cls(base_url, account_id, problem, needs_new_address=bool(wrong))
+
+    @property
+    def server(self) -> str:
+        """Host and port, for sentences; never a user name or password."""
+        return self.base_url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+
+    def url(self, path: str) -> str:
+        """The address of `path` below the account's `ai/`.
+
+        Raises what is wrong with the settings: NotSent for the address, Busy for the account.
+        """
+        if self.problem:
+            raise self._unfit()
+        return f"{self.base_url}/accounts/{self.account_id}/ai/{path}"
+
+    def _unfit(self) -> CloudflareError:
+        if self.needs_new_address:
+            return NotSent(f"{self.problem} Nothing was sent. Ask an administrator to correct it.")
+        return Busy(
+            f"{self.problem} Nothing was sent. Ask an administrator to copy it again from "
+            "Cloudflare's dashboard.",
+            needs_admin=True,
+        )
+
+
+def check_model(model: str) -> str:
+    """`model`, when it can be part of an address as it is, slashes and all; else raises Refused."""
+    if len(model) > _LONGEST_MODEL or not _MODEL.fullmatch(model):
+        raise Refused(
+            f"“{clean(model, longest=80)}” is not the name of a model. Choose a model from the "
+            "list, then send the rows again."
+        )
+    return model
+
+
+def _address_problem(base_url: str) -> str:
+    """Why it cannot be called, as the end of a sentence; "" when it can."""
+    try:
+        url = httpx.URL(base_url)
+        host = url.raw_host.decode("ascii")
+    except (httpx.InvalidURL, UnicodeError):
+        return "it is not a web address"
+    if url.scheme not in ("http", "https"):
+        return "it does not begin with https:// or http://"
+    if not host or any(not 0 < len(label) < 64 for label in host.rstrip(".").split(".")):
+        return "it names no server"
+    if url.port is not None and not 0 < url.port < 65_536:
+        return "its port is not a number from 1 to 65535"
+    if url.userinfo or url.query or url.fragment:
+        return "it must not hold a user name, a password, or anything after ? or #"
+    return ""
+
+
+def _token_problem(token: str) -> str:
+    if not token:
+        return "The connection has no API token."
+    if not _TOKEN.fullmatch(token):
+        return "The connection's API token holds blanks, line breaks or letters that no token has."
+    return ""
+
+
+def _account_problem(account_id: str) -> str:
+    if not account_id:
+        return "The connection has no account id."
+    if not _ACCOUNT.fullmatch(account_id):
+        return "The connection's account id holds characters that no account id has."
+    return ""

@@ -1,0 +1,116 @@
+"""Reading the body of an HTTP reply: checked, unpacked in small pieces, under a cap.
+
+httpx's own unpacking is not used: it turns one small piece of gzip into any amount of memory, and
+takes a gzip body that ends half-way for a whole one.
+"""
+
+import time
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
+
+import httpx
+
+# What of a body is looked at in memory: every answer but a finished reply is far smaller.
+SMALL = 64 * 1024
+PIECE = 256 * 1024
+
+
+class Unreadable(Exception):
+    """The body is cut short, too large, too slow or wrongly encoded; str() says which."""
+
+
+class Landing:
+    """Where a body lands: in memory, and once it outgrows SMALL in the spool, if there is one."""
+
+    def __init__(self, *, max_bytes: int, spool: BinaryIO | None = None) -> None:
+        self.max_bytes = max_bytes
+        self.total = 0
+        self.last = b""
+        self._spool = spool
+        self._spilled = False
+        self._head = bytearray()
+
+    def write(self, piece: bytes) -> None:
+        """Add a piece; raises Unreadable over the cap, and OSError when the spool does."""
+        self.total += len(piece)
+        if self.total > self.max_bytes:
+            raise Unreadable(f"the body is larger than {self.max_bytes:,} bytes")
+        self.last = piece
+        if self._spool is None or (not self._spilled and self.total <= SMALL):
+            self._head += piece
+        elif self._spilled:
+            self._spool.write(piece)
+        else:
+            self._spill(piece)
+
+    @property
+    def small(self) -> bytes | None:
+        """The whole body when it is in memory, None when it went to the spool."""
+        return None if self._spilled else bytes(self._head)
+
+    def _spill(self, piece: bytes) -> None:
+        assert self._spool is not None  # noqa: S101
+        self._spilled = True
+        self._spool.write(self._head)
+        self._spool.write(piece)
+        self._head = bytearray()
+
+
+def read_body(response: httpx.Response, landing: Landing, *, seconds: float) -> None:
+    """Read a streamed response's body into `landing`, for at most about `seconds`.
+
+    Raises Unreadable, what httpx raises for a broken connection, and OSError when the spool does.
+    """
+    packing = response.headers.get("content-encoding", "").strip().lower()
+    raw = _whole(response, ends=time.monotonic() + seconds)
+    if packing in ("", "identity"):
+        pieces: Iterable[bytes] = raw
+    elif packing in ("gzip", "x-gzip"):
+        pieces = _gunzip(raw)
+    else:
+        raise Unreadable(f"the body is encoded as {packing[:40]!r}, which was not asked for")
+    for piece in pieces:
+        landing.write(piece)
+
+
+def _whole(response: httpx.Response, *, ends: float) -> Iterator[bytes]:
+    """The body as sent; raises Unreadable past `ends` (monotonic) or for another length than told.
+
+    Over real HTTP the framing is checked below httpx already; other transports do not check it.
+    """
+    got = 0
+    try:
+        for chunk in response.iter_raw():
+            got += len(chunk)
+            yield chunk
+            if time.monotonic() > ends:
+                raise Unreadable(f"the body was not finished in time ({got:,} bytes came)")
+    except OSError as exc:  # from a transport that is not httpx's own
+        raise Unreadable(f"the body is cut short: {exc}") from None
+    announced = response.headers.get("content-length", "")
+    if announced.isdigit() and got != int(announced):
+        raise Unreadable(f"the body is cut short: {got:,} bytes of {announced}")
+
+
+def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Unpack gzip, at most PIECE bytes at a time; raises Unreadable for damage or a missing end."""
+    unpacker = zlib.decompressobj(wbits=31)
+    fed = False
+    try:
+        for chunk in chunks:
+            data, fed = chunk, True
+            while True:
+                piece = unpacker.decompress(data, PIECE)
+                if piece:
+                    yield piece
+                data = unpacker.unconsumed_tail
+                if unpacker.eof and unpacker.unused_data:
+                    data = unpacker.unused_data
+                    unpacker = zlib.decompressobj(wbits=31)
+                elif not piece and not data:
+                    break
+    except zlib.error as exc:
+        raise Unreadable(f"the gzip body is damaged: {exc}") from None
+    if fed and not unpacker.eof:
+        raise Unreadable("the gzip body is cut short")

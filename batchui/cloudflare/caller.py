@@ -1,0 +1,183 @@
+"""Calls of one account, told apart by whether a lost answer may cost something."""
+
+from dataclasses import dataclass, replace
+from queue import Empty, LifoQueue
+from typing import Any, BinaryIO
+
+import httpx
+
+from batchui.cloudflare.accounts import Account
+from batchui.cloudflare.errors import BadReply, CloudflareError, MaybeSent, NotSent, decide
+from batchui.cloudflare.exchange import Answer, Call, Fault, certificates, exchange
+from batchui.cloudflare.words import clean
+
+# Short, as a server may close what is kept at the very moment it is used again.
+KEPT_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Network:
+    """How to reach the server; see RestClient for what each means."""
+
+    transport: httpx.BaseTransport | None
+    timeout: httpx.Timeout
+    max_connections: int
+    proxy: str | None
+
+
+class _Lent(httpx.BaseTransport):
+    """A transport given by others: used, not closed."""
+
+    def __init__(self, transport: httpx.BaseTransport) -> None:
+        self._transport = transport
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        return self._transport.handle_request(request)
+
+
+class Caller:
+    """The HTTP connections of one account; they alone hold its token.
+
+    Each call has an httpx client to itself. Threads that share one share its pool of connections,
+    which closes idle ones without looking twice: now and then one that another thread has just
+    begun to use (seen with httpcore 1.0.9 as EBADF after a 200, which would lose a receipt).
+    """
+
+    def __init__(self, account: Account, *, token: str, network: Network) -> None:
+        self.account = account
+        self._network = network
+        self._headers = httpx.Headers(
+            {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": "batchui"}
+        )
+        if not account.problem:
+            self._headers["Authorization"] = f"Bearer {token.strip()}"
+        # As many places as connections; the last one left is the first one taken. None: not made.
+        self._places: LifoQueue[httpx.Client | None] = LifoQueue()
+        for _ in range(network.max_connections):
+            self._places.put(None)
+
+    def close(self) -> None:
+        """Close every connection. To be called when no call is under way."""
+        kept = [self._places.get() for _ in range(self._places.qsize())]
+        for client in kept:
+            self._places.put(None)
+            if client:
+                client.close()
+
+    def paid(self, call: Call) -> Answer:
+        """Make a call that may be charged for; any HTTP status comes back.
+
+        Raises NotSent, or MaybeSent for every fault after the connection was there.
+        """
+        outcome = self._exchange(call, fresh=True)
+        if isinstance(outcome, Answer):
+            return self._without_token(outcome)
+        if outcome.kind in ("no place", "not sent"):
+            raise self._unreached(outcome)
+        raise MaybeSent(
+            f"It is not known whether Cloudflare ({self.account.server}) took these rows: the "
+            "connection broke before it said so. It may have them: wait, send them again (they "
+            "may then be charged twice), or leave them out.",
+            **self._facts(outcome),
+        )
+
+    def free(self, call: Call, spool: BinaryIO | None = None) -> Answer:
+        """Make a call that costs and changes nothing; only a 2xx comes back.
+
+        Raises NotSent for a fault of the network, BadReply for a 2xx that is not whole, and what
+        any other status means.
+        """
+        outcome = self._exchange(call, spool)
+        if isinstance(outcome, Answer):
+            outcome = self._without_token(outcome)
+            if outcome.succeeded:
+                return outcome
+            raise self.meaning(outcome, submitting=False)
+        if outcome.kind in ("no place", "not sent"):
+            raise self._unreached(outcome)
+        if outcome.kind == "broken":
+            raise NotSent(
+                f"The connection to Cloudflare ({self.account.server}) broke before an answer "
+                "came. Nothing is lost, and what waits is asked again by itself.",
+                **self._facts(outcome),
+            )
+        raise BadReply(
+            f"The answer of Cloudflare ({self.account.server}) did not arrive whole. Nothing is "
+            "lost, and it is asked again by itself.",
+            **self._facts(outcome),
+        )
+
+    def _exchange(
+        self, call: Call, spool: BinaryIO | None = None, *, fresh: bool = False
+    ) -> Answer | Fault:
+        """Make the call on a connection kept from before, if there is one, or on a `fresh` one.
+
+        Waits for a place as long as the network's `pool` timeout says.
+        """
+        try:
+            kept = self._places.get(timeout=self._network.timeout.pool)
+        except Empty:
+            return Fault("no place", "every connection is in use")
+        try:
+            if fresh:
+                with self._client() as client:
+                    return exchange(client, call, spool)
+            kept = kept or self._client()
+            return exchange(kept, call, spool)
+        finally:
+            self._places.put(kept)
+
+    def _client(self) -> httpx.Client:
+        network = self._network
+        # A proxy sees plain http whole, token and all.
+        proxy = network.proxy if self.account.base_url.startswith("https:") else None
+        return httpx.Client(
+            headers=self._headers,
+            limits=httpx.Limits(max_connections=1, keepalive_expiry=KEPT_SECONDS),
+            timeout=network.timeout,
+            transport=_Lent(network.transport) if network.transport else None,
+            verify=certificates(),
+            proxy=proxy,
+            follow_redirects=False,
+            trust_env=False,
+        )
+
+    def _unreached(self, fault: Fault) -> NotSent:
+        if fault.kind == "no place":
+            return NotSent(
+                "This server makes as many calls to Cloudflare at a time as it may: nothing was "
+                "sent. There is nothing to do: it is tried again by itself.",
+                **self._facts(fault),
+            )
+        return NotSent(
+            f"Cloudflare could not be reached at {self.account.server}: nothing was sent. Check "
+            "this server's internet connection; what waits goes on by itself once it is back.",
+            **self._facts(fault),
+        )
+
+    def _facts(self, fault: Fault) -> dict[str, Any]:
+        return {
+            "detail": f"{fault.kind}: {clean(fault.detail, hide=self._token)}",
+            "http_status": fault.status,
+        }
+
+    def meaning(self, answer: Answer, *, submitting: bool) -> CloudflareError:
+        """The error an answer means (see `errors.decide`), without the token."""
+        return decide(
+            answer.status,
+            answer.body or b"",
+            answer.retry_after,
+            submitting=submitting,
+            hide=self._token,
+        )
+
+    def _without_token(self, answer: Answer) -> Answer:
+        """Some servers say back what they were sent: that is neither shown, stored nor logged."""
+        token = self._token.encode()
+        if answer.body and token in answer.body:
+            return replace(answer, body=answer.body.replace(token, b"[token]"))
+        return answer
+
+    @property
+    def _token(self) -> str:
+        return str(self._headers.get("Authorization", "")).removeprefix("Bearer ")

@@ -1,0 +1,130 @@
+"""The bundled catalogue: models that take batches, in plain words, and languages to translate.
+
+The facts (prices, context windows, what a batch item holds) are those of September 2026; an
+account's own listing (`RestClient.models`) is newer. Models for sound and images are left out.
+"""
+
+import difflib
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+DEFAULT_MODEL = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
+USD_PER_1000_NEURONS = 0.011
+FREE_NEURONS_A_DAY = 10_000
+
+# Least and most, as the batch schema of the default model publishes them; others publish none.
+OPTION_LIMITS: dict[str, tuple[float, float]] = {
+    "temperature": (0, 5),
+    "top_p": (0, 2),
+    "seed": (1, 9_999_999_999),
+    "repetition_penalty": (0, 2),
+    "frequency_penalty": (0, 2),
+    "presence_penalty": (0, 2),
+}
+
+# Codes people use for languages that the translation model knows under another code.
+_SAME_LANGUAGE = {"nb": "no", "fil": "tl", "zh-hans": "zh", "zh-hant": "zh", "iw": "he"}
+
+
+class Model(Struct, frozen=True, kw_only=True):
+    """One model.
+
+    takes: the form of an item its batch schema documents. Where it documents both, `messages`; the
+    default model's documents `prompt` alone. context_window: tokens, question and answer together.
+    max_input_tokens: of one text, for embeddings; what is beyond it is cut off. reasons: thinks
+    before it answers, which counts towards the longest answer. options: further fields an item may
+    have. structured: can be held to a JSON schema (`response_format`). listed: in `models()`.
+    """
+
+    name: str
+    label: str
+    task: Literal["chat", "embedding", "translation"]
+    takes: Literal["messages", "prompt", "input", "text", "translation"]
+    description: str
+    usd_per_m_input: float
+    usd_per_m_output: float | None = None
+    context_window: int | None = None
+    max_input_tokens: int | None = None
+    dimensions: int | None = None
+    needs_paid_plan: bool = False
+    reasons: bool = False
+    options: tuple[str, ...] = ()
+    listed: bool = True
+
+    @property
+    def structured(self) -> bool:
+        return "response_format" in self.options
+
+
+class Language(Struct, frozen=True):
+    """A language the translation model knows: its code there, and its English name."""
+
+    code: str
+    name: str
+
+
+class UnknownModel(KeyError):
+    """No such model in the catalogue; str() is a sentence with what to do."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class UnknownLanguage(KeyError):
+    """No language the translation model knows; str() is a sentence with what to do."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def models() -> tuple[Model, ...]:
+    """The models on offer, recommended first; the first is the default."""
+    return tuple(model for model in _read().models if model.listed)
+
+
+def find(name: str) -> Model:
+    """The model of that exact name, listed or not; raises UnknownModel with a suggestion."""
+    by_name = {model.name: model for model in _read().models}
+    if name in by_name:
+        return by_name[name]
+    short = {full.rpartition("/")[2]: full for full in by_name}
+    close = difflib.get_close_matches(name.rpartition("/")[2].lower(), short, n=1, cutoff=0.5)
+    hint = f"Did you mean “{short[close[0]]}”?" if close else f"The usual one is {DEFAULT_MODEL}."
+    raise UnknownModel(f"“{name}” is not a model that takes batches, as far as is known. {hint}")
+
+
+def languages() -> tuple[Language, ...]:
+    """The languages the translation model knows, by name."""
+    return _read().languages
+
+
+def find_language(text: str) -> Language:
+    """The language of a code ("de", "pt-BR", "nb") or an English name; raises UnknownLanguage."""
+    wanted = text.strip().lower().replace("_", "-")
+    wanted = _SAME_LANGUAGE.get(wanted, wanted)
+    known = {language.code: language for language in languages()}
+    named = {language.name.lower(): language for language in languages()}
+    found = known.get(wanted) or named.get(wanted) or known.get(wanted.partition("-")[0])
+    if found is None:
+        close = difflib.get_close_matches(wanted, named, n=1)
+        hint = f"Did you mean {named[close[0]].name} ({named[close[0]].code})?" if close else ""
+        raise UnknownLanguage(
+            f"The translation model does not know the language “{text}”. "
+            + (hint or "Give a code such as de, fr or es.")
+        )
+    return found
+
+
+class _Catalogue(Struct, frozen=True):
+    models: tuple[Model, ...]
+    languages: tuple[Language, ...]
+
+
+@cache
+def _read() -> _Catalogue:
+    content = Path(__file__).with_name("catalogue.json").read_bytes()
+    return msgspec.json.decode(content, type=_Catalogue)

@@ -1,0 +1,258 @@
+"""The Batch API over REST: submit, poll, run at once, and look up models."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+from urllib.parse import urlencode
+
+import httpx
+import msgspec
+from msgspec import Raw, Struct
+
+from batchui.cloudflare import lenient
+from batchui.cloudflare.accounts import Account, check_model
+from batchui.cloudflare.caller import Caller, Network
+from batchui.cloudflare.errors import BadReply, CloudflareError, Refused
+from batchui.cloudflare.exchange import Answer, Call
+from batchui.cloudflare.replies import FAILED, UNDER_WAY, State, state_of
+from batchui.cloudflare.words import clean, quote
+
+# A receipt that comes late is worth more than an unsure part: read patiently.
+PATIENT = httpx.Timeout(connect=10.0, read=90.0, write=90.0, pool=30.0)
+MAX_REPLY = 256 * 1024 * 1024
+MAX_ANSWER = 16 * 1024 * 1024
+_MOST_PAGES = 100
+_NO_SCHEMA = 6002
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What an accepted submission is known by from now on. status: as acknowledged ("queued")."""
+
+    request_id: str
+    status: str
+
+
+class RestClient:
+    """One account's Batch API. Safe to use from many threads; close it, or use it in `with`.
+
+    Nothing is ever retried here, and no redirect is followed. Submissions and runs each get a fresh
+    connection, because one kept from before may be closed by the other side just as the request
+    goes out, which cannot be told from a lost receipt; polls and look-ups keep theirs for 5 s.
+
+    The environment is not looked at (proxies, certificates, .netrc): an HTTP_PROXY set for other
+    programs would get the token of a plain-http address. A proxy is given as `proxy`, and used for
+    https alone, where it sees the server's name only.
+
+    transport: replaces the network, in tests; it is not closed. timeout: in seconds, for connecting
+    and each read and write; its `pool` is the wait for one of max_connections calls at a time to
+    end. seconds: for reading one reply's body.
+    A wrong address, token or account id is told by the calls, not when constructing.
+    """
+
+    def __init__(
+        self,
+        *,
+        account_id: str,
+        token: str,
+        base_url: str,
+        transport: httpx.BaseTransport | None = None,
+        timeout: httpx.Timeout = PATIENT,
+        max_connections: int = 8,
+        proxy: str | None = None,
+        seconds: float = 180.0,
+    ) -> None:
+        self._account = Account.of(base_url=base_url, account_id=account_id, token=token)
+        self._seconds = seconds
+        network = Network(transport, timeout, max_connections, proxy)
+        self._caller = Caller(self._account, token=token, network=network)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<RestClient {self._account.server} account {self._account.account_id}>"
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._caller.close()
+
+    def submit(self, model: str, body: bytes) -> Receipt:
+        """Send `{"requests": […]}` (`body`, as it is) to the queue of `model`, once.
+
+        A 2xx with a request_id is a receipt, whatever else it says. Raises NotSent, MaybeSent (the
+        connection broke later, 408, 5xx, a 2xx without a readable request_id), Busy or Refused.
+        """
+        answer = self._caller.paid(self._post(self._run_url(model, queued=True), body))
+        receipt = _receipt(answer) if answer.succeeded else None
+        if receipt is None:
+            raise self._caller.meaning(answer, submitting=True)
+        return receipt
+
+    def poll(
+        self, model: str, request_id: str, spool: BinaryIO, *, max_bytes: int = MAX_REPLY
+    ) -> str | None:
+        """Ask how far a request is: "queued", "running", or None when `spool` holds the reply.
+
+        The spool is emptied, filled and rewound; after an error it holds nothing of use. At most
+        64 KiB are held in memory; a longer reply cannot be queued or running, and is looked at by
+        its ends only: `replies.decode` is the judge. max_bytes: of the unpacked reply.
+
+        Raises NotSent (any fault of the network: ask again), Busy, BadReply (5xx, garbage, cut
+        short, over the cap, about another request), Gone (5504), Refused (3030 and the like, or
+        `"status": "failed"`); never MaybeSent. What the spool raises (OSError) passes.
+        """
+        asked = msgspec.json.encode({"request_id": request_id})
+        call = self._post(self._run_url(model, queued=True), asked, max_bytes=max_bytes)
+        spool.seek(0)
+        spool.truncate()
+        answer = self._caller.free(call, spool)
+        if answer.body is None:
+            _check_ends(spool, answer.ending)
+        else:
+            state = state_of(answer.body)
+            self._check_request(state, asked=request_id)
+            if not state.finished:
+                return self._under_way(answer, state)
+            spool.write(answer.body)
+        spool.seek(0)
+        return None
+
+    def run(self, model: str, item: bytes) -> bytes:
+        """Ask `model` one item at once; the raw JSON of its `result` (see `replies.read_result`).
+
+        Raises what `submit` raises: a run may be paid for although its answer was lost.
+        """
+        answer = self._caller.paid(self._post(self._run_url(model, queued=False), item))
+        result = _result(answer) if answer.succeeded else None
+        if result is None:
+            raise self._caller.meaning(answer, submitting=True)
+        return result
+
+    def check(self) -> None:
+        """Prove address, token, account and permission together, at no cost; raises what is wrong.
+
+        Looks for a model that does not exist, as `/user/tokens/verify` refuses account tokens.
+        """
+        self._models(search="batchui-connection-test", per_page="1")
+
+    def models(self) -> Iterator[dict[str, Any]]:
+        """The account's models as listed, each name once; `async_queue` tells those with a queue.
+
+        `per_page` may be ignored: the listing ends with a page that brings nothing new.
+        """
+        seen: set[str] = set()
+        for page in range(1, _MOST_PAGES + 1):
+            known = len(seen)
+            for entry in self._models(per_page="100", page=str(page), hide_experimental="false"):
+                name = entry.get("name") if isinstance(entry, dict) else None
+                if isinstance(name, str) and name not in seen:
+                    seen.add(name)
+                    yield entry
+            if len(seen) == known:
+                return
+
+    def schema(self, model: str) -> dict[str, Any]:
+        """The JSON Schemas of a model's `input` and `output`; {} where there is none (6002)."""
+        try:
+            _, found = self._look_up("models/schema", {"model": model})
+        except CloudflareError as exc:
+            if exc.code != _NO_SCHEMA:
+                raise
+            found = None
+        return found if isinstance(found, dict) else {}
+
+    def _run_url(self, model: str, *, queued: bool) -> str:
+        url = self._account.url(f"run/{check_model(model)}")
+        return f"{url}?queueRequest=true" if queued else url
+
+    def _post(self, url: str, content: bytes, *, max_bytes: int = MAX_ANSWER) -> Call:
+        return Call("POST", url, content=content, max_bytes=max_bytes, seconds=self._seconds)
+
+    def _check_request(self, state: State, *, asked: str) -> None:
+        if state.request_id not in (None, asked):
+            told = clean(str(state.request_id))
+            raise BadReply(
+                "Cloudflare answered about another request. Nothing is lost, and it is asked again "
+                "by itself.",
+                detail=f"asked for {asked}, was told about {told}",
+            )
+
+    def _under_way(self, answer: Answer, state: State) -> str:
+        """The status of a request that is not finished; raises where it never will be."""
+        if state.status in UNDER_WAY:
+            return str(state.status)
+        if state.status in FAILED:
+            raise Refused(
+                f"Cloudflare could not work on these rows.{quote(state.said)} Send them again, or "
+                "choose another model.",
+                detail=f"the request's status is {state.status!r}: {state.said or 'no reason'}",
+                http_status=answer.status,
+            )
+        raise self._caller.meaning(answer, submitting=False)
+
+    def _models(self, **asked: str) -> list[Any]:
+        answer, found = self._look_up("models/search", asked)
+        if not isinstance(found, list):
+            raise self._caller.meaning(answer, submitting=False)
+        return found
+
+    def _look_up(self, path: str, asked: dict[str, str]) -> tuple[Answer, Any]:
+        """A GET below the account's `ai/`, and the `result` in its answer."""
+        url = f"{self._account.url(path)}?{urlencode(asked)}"
+        answer = self._caller.free(Call("GET", url, max_bytes=MAX_ANSWER, seconds=self._seconds))
+        result = _result(answer)
+        if result is None:
+            raise self._caller.meaning(answer, submitting=False)
+        return answer, msgspec.json.decode(result)
+
+
+class _Envelope(Struct):
+    success: Any = None
+    errors: Any = None
+    result: Raw = Raw()
+
+
+_ENVELOPE = msgspec.json.Decoder(_Envelope)
+
+
+def _result(answer: Answer) -> bytes | None:
+    """The raw `result` in a success's envelope; None when it is no such thing."""
+    try:
+        envelope = lenient.decode(_ENVELOPE, answer.body or b"")
+    except lenient.DAMAGED:
+        return None
+    result = lenient.one_line(envelope.result)
+    failed = envelope.success is False or (envelope.errors and result == b"null")
+    return None if failed or not result else result
+
+
+def _receipt(answer: Answer) -> Receipt | None:
+    """The receipt in an acknowledgement; None when it holds no request_id that is text."""
+    try:
+        state = state_of(answer.body or b"")
+    except BadReply:
+        return None
+    if not (state.request_id and state.request_id.strip()):
+        return None
+    return Receipt(request_id=state.request_id, status=state.status or "queued")
+
+
+def _check_ends(spool: BinaryIO, ending: bytes) -> None:
+    """Whether a long reply looks like a whole JSON object."""
+    spool.seek(0)
+    if spool.read(64).lstrip()[:1] != b"{" or ending.rstrip()[-1:] != b"}":
+        raise BadReply(
+            "Cloudflare's reply is damaged, or not from Cloudflare. Nothing is lost, and it is "
+            "asked again by itself.",
+            detail="a long reply that is not one JSON object",
+        )

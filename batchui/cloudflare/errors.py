@@ -1,0 +1,318 @@
+"""How a call to Cloudflare can fail, told by whether trying again is safe.
+
+CloudflareError    any of these; .user_message for the page, str() for the log
+├── NotSent        nothing was started by this call: try again at will
+├── MaybeSent      Cloudflare may have taken it: a second try may be paid for twice
+├── Busy           certainly not taken, but later it may be: hold, and come back
+├── Refused        final for this request
+│   ├── TooLarge   cut it smaller (3006, HTTP 413)
+│   └── Gone       Cloudflare no longer has the request (5504)
+└── BadReply       an answer that says nothing usable: ask again later
+
+No error carries an API token: texts that come from outside are cleaned here, and the client raises
+outside its `except` blocks, so that no exception of httpx (which holds the request, and with it the
+token) is chained to one of these.
+"""
+
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import msgspec
+
+from batchui.cloudflare.words import LONGEST_QUOTE, clean, error_text, quote
+
+LONGEST_WAIT_SECONDS = 86_400.0
+
+
+class CloudflareError(Exception):
+    """A call that brought no result.
+
+    user_message: one or two sentences for the page, ending with what to do.
+    detail: for the log. code: Cloudflare's own, where it gave one. http_status: where one came.
+    """
+
+    def __init__(
+        self,
+        user_message: str,
+        *,
+        detail: str = "",
+        code: int | None = None,
+        http_status: int | None = None,
+    ) -> None:
+        super().__init__(user_message)
+        self.user_message = user_message
+        self.detail = detail
+        self.code = code
+        self.http_status = http_status
+
+    def __str__(self) -> str:
+        facts = [f"HTTP {self.http_status}"] if self.http_status is not None else []
+        facts += [f"code {self.code}"] if self.code is not None else []
+        text = self.detail or self.user_message
+        return f"{text} ({', '.join(facts)})" if facts else text
+
+
+class NotSent(CloudflareError):
+    """Nothing was started by this call: it is safe to make it again."""
+
+
+class MaybeSent(CloudflareError):
+    """The request may be in Cloudflare's queue: making it again may be paid for twice."""
+
+
+class Busy(CloudflareError):
+    """Certainly not taken now; come back.
+
+    wait: seconds to stay away, None when Cloudflare names none (back off).
+    until_midnight: hold until 00:00 UTC. needs_admin: hold until an administrator has acted.
+    """
+
+    def __init__(
+        self,
+        user_message: str,
+        *,
+        wait: float | None = None,
+        until_midnight: bool = False,
+        needs_admin: bool = False,
+        detail: str = "",
+        code: int | None = None,
+        http_status: int | None = None,
+    ) -> None:
+        super().__init__(user_message, detail=detail, code=code, http_status=http_status)
+        self.wait = wait
+        self.until_midnight = until_midnight
+        self.needs_admin = needs_admin
+
+
+class Refused(CloudflareError):
+    """Final for this request: the same request will be refused again."""
+
+
+class TooLarge(Refused):
+    """The request is larger than Cloudflare takes: cut it smaller."""
+
+
+class Gone(Refused):
+    """Cloudflare does not have the request, or no longer has its result."""
+
+
+class BadReply(CloudflareError):
+    """An answer that cannot be used: nothing is lost, ask again later."""
+
+
+def decide(
+    http_status: int,
+    body: bytes,
+    retry_after: str | None,
+    *,
+    submitting: bool,
+    hide: str = "",
+) -> CloudflareError:
+    """The error that an unsuccessful answer means: by Cloudflare's code first, else by HTTP status.
+
+    body: as far as it was read; need not be JSON. retry_after: that header, seconds or a date.
+    submitting: True for calls that may be paid for twice when repeated (submit, run), where what is
+    unclear becomes MaybeSent; False for polls and look-ups, where it becomes BadReply.
+    hide: a secret to blot out of every text. An answer of 2xx counts as unclear unless its code is
+    known. Codes as in the reference's table, and 6003, 7000, 9106, 10001, which Cloudflare's
+    gateway gives for a malformed token or a wrong account.
+    """
+    told = _told(body)
+    code, message = next(
+        (one for one in told if one[0] in _BY_CODE), told[0] if told else (None, "")
+    )
+    said = clean(message, hide=hide)
+    ruling = _BY_CODE.get(code)
+    if ruling is None:
+        explained = bool(said) or code is not None
+        ruling = _by_status(http_status, submitting=submitting, explained=explained)
+    if ruling is _UNCLEAR:
+        ruling = _UNCONFIRMED if submitting else _UNUSABLE
+    opening = clean(body[:LONGEST_QUOTE].decode("utf-8", "replace"), hide=hide)
+    extras = dict(ruling.extras)
+    if ruling.kind is Busy:
+        extras["wait"] = _longer(_seconds(retry_after), ruling.least_wait)
+    return ruling.kind(
+        ruling.sentence.format(said=quote(said), status=http_status),
+        detail=said or f"no error code or message; the body begins: {opening!r}",
+        code=code,
+        http_status=http_status,
+        **extras,
+    )
+
+
+_LOOSE_CODE = re.compile(rb'"code"\s*:\s*"?(\d{3,6})\b')
+
+
+def _told(body: bytes) -> list[tuple[int | None, str]]:
+    """Every (code, message) an error body names; [] when it is not Cloudflare's error envelope."""
+    try:
+        envelope = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        # A body cut short still names its code.
+        loose = _LOOSE_CODE.search(body) if body.lstrip().startswith(b"{") else None
+        return [(int(loose[1]), "")] if loose else []
+    if not isinstance(envelope, dict):
+        return []
+    listed = envelope.get("errors")
+    errors = listed if isinstance(listed, list) and listed else [envelope.get("error")]
+    return [(_code(error), error_text(error)) for error in errors if error]
+
+
+def _code(error: Any) -> int | None:
+    code = error.get("code") if isinstance(error, dict) else None
+    if isinstance(code, str) and code.isascii() and code.isdigit() and len(code) <= 9:
+        return int(code)
+    return code if isinstance(code, int) and not isinstance(code, bool) else None
+
+
+def _seconds(retry_after: str | None) -> float | None:
+    """Retry-After (RFC 9110: seconds, or a date) as seconds from now, at most a day."""
+    text = (retry_after or "").strip()
+    if text.isascii() and text.isdigit():
+        return min(float(text), LONGEST_WAIT_SECONDS)
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return min(max((moment - datetime.now(UTC)).total_seconds(), 0.0), LONGEST_WAIT_SECONDS)
+
+
+def _longer(asked: float | None, least: float | None) -> float | None:
+    return max((wait for wait in (asked, least) if wait is not None), default=None)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ruling:
+    """What an answer means. `sentence` may name {said} (Cloudflare's words) and {status}."""
+
+    kind: type[CloudflareError]
+    sentence: str
+    extras: dict[str, Any] = field(default_factory=dict)
+    least_wait: float | None = None
+
+
+_ASK_DIFFERENTLY = "Change the question, the options or the model, then send the rows again."
+_BY_ITSELF = "There is nothing to do: it goes on by itself."
+
+_UNCLEAR = _Ruling(CloudflareError, "")
+_UNCONFIRMED = _Ruling(
+    MaybeSent,
+    "Cloudflare did not confirm that it took these rows.{said} It may have them already: wait, "
+    "send them again (they may then be charged twice), or leave them out.",
+)
+_UNUSABLE = _Ruling(
+    BadReply,
+    "Cloudflare's answer could not be used (HTTP {status}).{said} Nothing is lost and it is asked "
+    "again; if this goes on for hours, look at www.cloudflarestatus.com.",
+)
+_REFUSED = _Ruling(
+    Refused, "Cloudflare did not accept the way these rows are asked.{said} " + _ASK_DIFFERENTLY
+)
+_NO_MODEL = _Ruling(
+    Refused,
+    "Cloudflare does not offer this model.{said} Choose another model, then send the rows again.",
+)
+_MODEL_REFUSED = _Ruling(
+    Refused,
+    "The model cannot do what was asked.{said} Choose another model or shorten the texts, then "
+    "send the rows again.",
+)
+_BATCH_INVALID = _Ruling(
+    Refused,
+    "Cloudflare took these rows, but then found that the model cannot be asked this way.{said} "
+    + _ASK_DIFFERENTLY,
+)
+_TOO_LARGE = _Ruling(
+    TooLarge,
+    "Cloudflare found this part of the file too large.{said} Shorten the longest texts, then send "
+    "the rows again.",
+)
+_GONE = _Ruling(
+    Gone,
+    "Cloudflare no longer has this result, or does not know it.{said} If this stays so, send the "
+    "rows again.",
+)
+_LOCKED_OUT = _Ruling(
+    Busy,
+    "Cloudflare does not accept the account id or API token of this connection.{said} Ask an "
+    "administrator to check both; the token needs the permissions Workers AI Read and Edit.",
+    {"needs_admin": True},
+)
+_NOT_ALLOWED = _Ruling(
+    Busy,
+    "The Cloudflare account may not use this model at present.{said} Ask whoever manages the "
+    "account to accept the model's terms or change the plan, or choose another model.",
+    {"needs_admin": True},
+)
+_REDIRECTED = _Ruling(
+    Busy,
+    "The address set for Cloudflare's API sends calls on to another address (HTTP {status}), where "
+    "the API token is never sent. Ask an administrator to check the address and this server's "
+    "network.",
+    {"needs_admin": True},
+)
+_NOT_THE_API = _Ruling(
+    Busy,
+    "Something other than Cloudflare's API answered at the address set for it (HTTP {status}). Ask "
+    "an administrator to check the address and this server's network.",
+    {"needs_admin": True},
+)
+_SLOW_DOWN = _Ruling(Busy, "Cloudflare asks for fewer calls for a while.{said} " + _BY_ITSELF)
+_MINUTE_LIMIT = _Ruling(
+    Busy,
+    "Cloudflare's limit of requests in a minute is reached. " + _BY_ITSELF,
+    least_wait=60.0,
+)
+_DAY_USED_UP = _Ruling(
+    Busy,
+    "Today's free allowance of Workers AI is used up. It goes on by itself after 00:00 UTC; to go "
+    "on at once, change the Cloudflare account to the Workers Paid plan.",
+    {"until_midnight": True},
+)
+_FULL = _Ruling(
+    Busy,
+    "Cloudflare has no room for this model at the moment. It is tried again by itself; if it takes "
+    "too long, choose another model.",
+)
+
+_BY_CODE: dict[int | None, _Ruling] = {
+    **dict.fromkeys((3003, 5004, 5006, 3039, 5005, 5019, 5025), _REFUSED),
+    **dict.fromkeys((5007, 3042), _NO_MODEL),
+    8007: _MODEL_REFUSED,
+    **dict.fromkeys((5016, 5018, 3041, 3023, 5035), _NOT_ALLOWED),
+    **dict.fromkeys((10000, 7003, 9109, 1000, 6003, 7000, 9106, 10001), _LOCKED_OUT),
+    3006: _TOO_LARGE,
+    3021: _MINUTE_LIMIT,
+    3036: _DAY_USED_UP,
+    **dict.fromkeys((3040, 3050), _FULL),
+    **dict.fromkeys((3007, 3008, 5001, 8008), _UNCLEAR),
+    3030: _BATCH_INVALID,
+    5504: _GONE,
+}
+
+
+def _by_status(status: int, *, submitting: bool, explained: bool) -> _Ruling:
+    """What an answer without a known code means; `explained`: it gave some code or message.
+
+    A poll that is answered 4xx without a known code is asked again, never given up: the answers it
+    asks for are paid for, and a proxy in between answers like that too.
+    """
+    match status:
+        case 413:
+            return _TOO_LARGE if submitting else _UNCLEAR
+        case 429:
+            return _SLOW_DOWN
+        case 401 | 402 | 403 | 407:
+            return _LOCKED_OUT if explained else _NOT_THE_API
+        case 408:
+            return _UNCLEAR
+    if 300 <= status < 400:
+        return _REDIRECTED
+    if 400 <= status < 500 and submitting:
+        return _REFUSED if explained else _NOT_THE_API
+    return _UNCLEAR

@@ -1,0 +1,90 @@
+"""JSON that comes from outside: read although it is slightly wrong, and kept as raw text."""
+
+import re
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Raw
+
+T = TypeVar("T")
+
+# With these beside its own types, a field takes any JSON value: nothing is refused as a whole.
+Scalar = bool | int | float | str | None
+Other = list[Any] | Scalar
+
+DAMAGED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    rb"|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)"
+)
+_NUMBERS = re.compile(rb"[\[\s]*[-0-9]")
+
+
+def decode(decoder: msgspec.json.Decoder[T], body: bytes) -> T:
+    """Decode `body`; half of an emoji, cut off by the longest answer, becomes U+FFFD.
+
+    A lone surrogate is legal in JavaScript's strings, so the API can send one; strict readers
+    refuse the whole body for it. Raises what is in DAMAGED.
+    """
+    try:
+        return decoder.decode(body)
+    except msgspec.DecodeError:
+        repaired = _ESCAPE.sub(_whole_pairs, body) if b"\\u" in body else body
+        if repaired == body:
+            raise
+    return decoder.decode(repaired)
+
+
+def _whole_pairs(escape: re.Match[bytes]) -> bytes:
+    lone = len(escape[0]) == len(rb"\ud83d")
+    return rb"\ufffd" if lone else escape[0]
+
+
+def one_line(raw: Raw | bytes) -> bytes:
+    """A copy of raw JSON on one line, in valid UTF-8 (what is not becomes U+FFFD)."""
+    text = bytes(raw)
+    # A JSON string holds no line breaks; looking for them is a third of the work.
+    if not text.startswith(b'"') and (b"\n" in text or b"\r" in text):
+        text = msgspec.json.format(text, indent=-1)
+    if text.isascii():
+        return text
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return text.decode("utf-8", "replace").encode()
+    return text
+
+
+def is_nothing(raw: bytes) -> bool:
+    """Whether raw JSON holds nothing: null, a blank string, or a list or object of such only.
+
+    A number or a boolean is something, also 0 and false.
+    """
+    first = raw[:1]
+    if first == b'"':
+        # A letter right after the quote settles it without decoding.
+        plain = 0x21 <= raw[1] < 0x7F and raw[1] not in b'"\\'
+        return not (plain or msgspec.json.decode(raw, type=str).strip())
+    if first not in (b"[", b"{"):
+        return not raw or raw == b"null"
+    if _NUMBERS.match(raw):
+        return False
+    try:
+        return _hollow(msgspec.json.decode(raw))
+    except DAMAGED:
+        return False
+
+
+def _hollow(value: Any) -> bool:
+    match value:
+        case None:
+            return True
+        case str():
+            return not value.strip()
+        case list():
+            return all(map(_hollow, value))
+        case dict():
+            return all(map(_hollow, value.values()))
+        case _:
+            return False

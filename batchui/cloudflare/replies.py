@@ -1,0 +1,214 @@
+"""What a finished reply says, item by item.
+
+It comes in two containers (`responses[]` with `id`, `results[]` with `index`), with the API's
+envelope or, through a Worker's binding, without; all are read, from any model. Answers stay raw
+JSON: nothing of them is turned into Python objects that need not be.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Raw, Struct
+
+from batchui.cloudflare import lenient
+from batchui.cloudflare.answers import read_answer
+from batchui.cloudflare.errors import BadReply
+from batchui.cloudflare.lenient import Other, Scalar, one_line
+from batchui.cloudflare.words import clean, error_text, quote
+
+UNDER_WAY = frozenset({"queued", "running"})
+FAILED = frozenset({"failed", "error"})
+
+_EMPTY = "The model's answer is empty. Retry this row, or ask more plainly."
+
+
+class Usage(Struct, frozen=True):
+    """Tokens, as Cloudflare counted them."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+
+class ItemReply(Struct, frozen=True, gc=False):
+    """What came back for one item.
+
+    index: its position in the array sent; None when the reply names none.
+    status: `empty` is a success with nothing in it.
+    answer: one line of raw JSON in UTF-8, None for none; an empty one like `{"names":[]}` is kept.
+    error: a sentence on a failed or empty item. reference: the external_reference it echoes.
+    usage: raw JSON object, where this item has its own.
+    """
+
+    index: int | None
+    status: Literal["answered", "empty", "failed"]
+    answer: bytes | None = None
+    error: str | None = None
+    reference: str | None = None
+    usage: bytes | None = None
+
+
+class Reply(Struct, frozen=True):
+    """A finished reply. items: in the reply's order, which is not the order sent."""
+
+    items: list[ItemReply]
+    usage: Usage | None = None
+
+
+class State(Struct, frozen=True):
+    """How far a request is, as told by a poll. said: the reason of a failure, cleaned."""
+
+    finished: bool
+    status: str | None = None
+    request_id: str | None = None
+    said: str = ""
+
+
+def decode(body: bytes, *, request_id: str | None = None) -> Reply:
+    """Read a finished reply; raises BadReply, saying why, when `body` is not one.
+
+    request_id: when given, a reply that names another one is a BadReply too.
+    """
+    envelope, outcome = _open(body)
+    state = _state(envelope, outcome)
+    if not state.finished:
+        raise BadReply(
+            f"Cloudflare's reply holds no answers.{quote(state.said)} It is asked again.",
+            detail=f"not a finished reply: status {state.status!r}, said {state.said!r}",
+        )
+    if request_id is not None and state.request_id not in (None, request_id):
+        raise BadReply(
+            "Cloudflare replied about another request. It is asked again.",
+            detail=f"asked for {request_id}, was told about {clean(str(state.request_id))}",
+        )
+    return Reply(items=[_item(item) for item in _container(outcome) or []], usage=_usage(outcome))
+
+
+def state_of(body: bytes) -> State:
+    """How far a request is, by a poll's 2xx reply; raises BadReply when that is no JSON object."""
+    return _state(*_open(body))
+
+
+def read_result(result: bytes) -> ItemReply:
+    """Read the `result` of a synchronous run as the only item of a reply."""
+    return _item(_Item(index=0, result=Raw(result)))
+
+
+class _Item(Struct, gc=False):
+    id: Any = None
+    index: Any = None
+    success: Any = None
+    external_reference: Any = None
+    error: Any = None
+    errors: Any = None
+    message: Any = None
+    result: Raw = Raw()
+
+
+class _Outcome(Struct):
+    responses: list[_Item | Other] | dict[str, Any] | Scalar = None
+    results: list[_Item | Other] | dict[str, Any] | Scalar = None
+    status: Any = None
+    request_id: Any = None
+    usage: Any = None
+    error: Any = None
+    errors: Any = None
+    message: Any = None
+
+
+class _Envelope(_Outcome):
+    result: _Outcome | Other = None
+
+
+_ENVELOPE = msgspec.json.Decoder(_Envelope)
+
+
+def _open(body: bytes) -> tuple[_Envelope, _Outcome]:
+    """The envelope and the inner result: the same, where there is no envelope."""
+    try:
+        envelope = lenient.decode(_ENVELOPE, body)
+    except lenient.DAMAGED as exc:
+        why = str(exc)
+    else:
+        inner = envelope.result
+        return envelope, inner if isinstance(inner, _Outcome) else envelope
+    raise BadReply(
+        "Cloudflare's reply cannot be read: it is damaged, or not from Cloudflare. It is asked "
+        "again.",
+        detail=f"{clean(why)}; {len(body):,} bytes",
+    )
+
+
+def _container(outcome: _Outcome) -> list[_Item | Other] | None:
+    lists = [c for c in (outcome.responses, outcome.results) if isinstance(c, list)]
+    return next((items for items in lists if items), lists[0] if lists else None)
+
+
+def _state(envelope: _Envelope, outcome: _Outcome) -> State:
+    """Completion is the presence of the array; a status that says otherwise wins over it."""
+    container = _container(outcome)
+    status = outcome.status.strip().lower() if isinstance(outcome.status, str) else None
+    finished = container is not None and status not in UNDER_WAY
+    if status in FAILED and not container:
+        finished = False
+    said = [error_text([told.error, told.errors, told.message]) for told in (outcome, envelope)]
+    return State(
+        finished=finished,
+        status=status,
+        request_id=outcome.request_id if isinstance(outcome.request_id, str) else None,
+        said=clean(said[0] or said[1]),
+    )
+
+
+def _item(item: _Item | Other) -> ItemReply:
+    if not isinstance(item, _Item):
+        return ItemReply(index=None, status="failed", error=_failure(""))
+    index = _position(item.index)
+    index = _position(item.id) if index is None else index
+    reference = item.external_reference
+    if not (reference is None or isinstance(reference, str)):
+        reference = msgspec.json.encode(reference).decode()
+    if item.success is not True:
+        said = error_text([item.error, item.errors, item.message])
+        if item.success is False or (said and not item.result):
+            error = _failure(said or _words_in(item.result))
+            return ItemReply(index, "failed", error=error, reference=reference)
+    found = read_answer(item.result)
+    if found.answer is not None and not lenient.is_nothing(found.answer):
+        return ItemReply(index, "answered", found.answer, None, reference, found.usage)
+    return ItemReply(index, "empty", found.answer, found.why or _EMPTY, reference, found.usage)
+
+
+def _position(value: Any) -> int | None:
+    """`index` or `id` as a position; some write it as text."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _failure(said: str) -> str:
+    reason = quote(clean(said)) or " Cloudflare gives no reason."
+    return f"The model could not answer this row.{reason} Retry it, or shorten its text."
+
+
+def _words_in(result: Raw) -> str:
+    """The words of a failed item that has them in its result."""
+    try:
+        return error_text(msgspec.json.decode(one_line(result)))
+    except lenient.DAMAGED:
+        return ""
+
+
+def _usage(outcome: _Outcome) -> Usage | None:
+    """The whole reply's tokens; a Responses object names them differently."""
+    usage = outcome.usage
+    if not isinstance(usage, dict):
+        return None
+    read = _count(usage, "prompt_tokens", "input_tokens")
+    written = _count(usage, "completion_tokens", "output_tokens")
+    return Usage(read, written, _count(usage, "total_tokens") or read + written)
+
+
+def _count(usage: dict[str, Any], *names: str) -> int:
+    counts = (usage.get(name) for name in names)
+    return next((int(n) for n in counts if isinstance(n, int | float) and n > 0), 0)

@@ -1,0 +1,125 @@
+"""The bundled catalogue: models anybody can choose from, and languages."""
+
+import pytest
+
+from batchui.cloudflare.catalogue import (
+    DEFAULT_MODEL,
+    OPTION_LIMITS,
+    UnknownLanguage,
+    UnknownModel,
+    find,
+    find_language,
+    languages,
+    models,
+)
+
+
+def test_the_default_model_comes_first_and_takes_what_is_documented_for_it() -> None:
+    assert models()[0].name == DEFAULT_MODEL
+    assert find(DEFAULT_MODEL).takes == "prompt"
+    assert set(OPTION_LIMITS) <= set(find(DEFAULT_MODEL).options)
+
+
+def test_names_and_labels_are_told_apart() -> None:
+    assert len({model.name for model in models()}) == len(models()) == 13
+    assert len({model.label for model in models()}) == len(models())
+
+
+def test_each_task_takes_its_own_form_of_item() -> None:
+    forms = {"chat": {"messages", "prompt", "input"}, "embedding": {"text"}}
+    for model in models():
+        assert model.takes in forms.get(model.task, {"translation"})
+        assert (model.dimensions is not None) == (model.task == "embedding")
+        assert (model.usd_per_m_output is None) == (model.task == "embedding")
+        assert model.usd_per_m_input > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "takes"),
+    [
+        ("@cf/openai/gpt-oss-120b", "input"),
+        ("@cf/qwen/qwen3-30b-a3b-fp8", "messages"),
+        ("@cf/baai/bge-large-en-v1.5", "text"),
+        ("@cf/meta/m2m100-1.2b", "translation"),
+    ],
+)
+def test_a_model_is_found_by_its_name(name: str, takes: str) -> None:
+    assert find(name).takes == takes
+
+
+def test_only_models_with_a_response_format_are_structured() -> None:
+    assert find(DEFAULT_MODEL).structured
+    assert not find("@cf/openai/gpt-oss-20b").structured
+    assert not find("@cf/meta/m2m100-1.2b").structured
+
+
+def test_descriptions_are_sentences_without_jargon() -> None:
+    for model in models():
+        assert model.description.endswith(".")
+        assert len(model.description) > 60
+        for word in ("token", "LLM", "parameter", "MoE", "fp8", "embedding", "inference"):
+            assert word not in model.description, model.name
+
+
+def test_a_model_that_is_no_longer_listed_is_still_known() -> None:
+    assert find("@cf/baai/bge-m3").dimensions == 1024
+    assert "@cf/baai/bge-m3" not in {model.name for model in models()}
+
+
+@pytest.mark.parametrize(
+    ("name", "suggestion"),
+    [
+        ("llama-3.3-70b", DEFAULT_MODEL),
+        ("@cf/meta/llama-3.3-70B-instruct-fp8-fast", DEFAULT_MODEL),
+        ("@cf/openai/gpt-oss-120", "@cf/openai/gpt-oss-120b"),
+        ("@cf/openai/whisper-large-v3-turbo", DEFAULT_MODEL),
+        ("", DEFAULT_MODEL),
+    ],
+)
+def test_an_unknown_model_is_told_with_a_suggestion(name: str, suggestion: str) -> None:
+    with pytest.raises(UnknownModel) as caught:
+        find(name)
+    assert suggestion in str(caught.value)
+    assert str(caught.value).startswith(f"“{name}” is not a model")
+    assert isinstance(caught.value, KeyError)
+
+
+def test_languages_are_in_the_order_of_their_names() -> None:
+    names = [language.name for language in languages()]
+    assert names == sorted(names)
+    assert len({language.code for language in languages()}) == len(names) == 100
+
+
+def test_codes_the_model_rejects_are_left_out() -> None:
+    codes = {language.code for language in languages()}
+    for rejected in ("as", "eu", "ky", "mt", "sa", "te", "tg", "ug", "nb", "fil"):
+        assert rejected not in codes
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("de", "de"),
+        (" DE ", "de"),
+        ("German", "de"),
+        ("pt-BR", "pt"),
+        ("pt_BR", "pt"),
+        ("nb", "no"),
+        ("fil", "tl"),
+        ("zh-Hans", "zh"),
+        ("zh-Hant", "zh"),
+        ("zh-TW", "zh"),
+    ],
+)
+def test_a_language_is_found_by_code_or_name(text: str, code: str) -> None:
+    assert find_language(text).code == code
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"), [("Germann", "German (de)"), ("eu", "de, fr"), ("", "de")]
+)
+def test_an_unknown_language_is_told_with_what_to_do(text: str, hint: str) -> None:
+    with pytest.raises(UnknownLanguage) as caught:
+        find_language(text)
+    assert f"does not know the language “{text}”" in str(caught.value)
+    assert hint in str(caught.value)

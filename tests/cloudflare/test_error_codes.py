@@ -1,0 +1,265 @@
+"""Every error code of the reference, for submissions and polls, through real HTTP."""
+
+import io
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+
+from batchui.cloudflare.client import RestClient
+from batchui.cloudflare.errors import (
+    BadReply,
+    Busy,
+    CloudflareError,
+    Gone,
+    MaybeSent,
+    Refused,
+    TooLarge,
+    decide,
+)
+
+from .conftest import MODEL, REQUEST_ID
+from .server import ScriptedServer, error, reply, truncated
+
+FINAL = [
+    *[(code, 400) for code in (3003, 5004, 5006, 3039)],
+    *[(code, 405) for code in (5005, 5019, 5025)],
+    (5007, 400),
+    (3042, 404),
+    (8007, 400),
+    (3030, 400),
+]
+FOR_ADMINISTRATORS = [
+    *[(code, 403) for code in (5016, 5018, 3041, 3023, 5035)],
+    (10000, 401),
+    (7003, 404),
+    (9109, 403),
+    (1000, 401),
+    (6003, 400),
+    (7000, 404),
+    (9106, 400),
+    (10001, 400),
+]
+UNCLEAR = [(3007, 408), (3008, 408), (5001, 500), (8008, 500), (5001, 400), (77, 500), (78, 503)]
+
+
+def submit(client: RestClient) -> CloudflareError:
+    with pytest.raises(CloudflareError) as caught:
+        client.submit(MODEL, b'{"requests": []}')
+    return caught.value
+
+
+def poll(client: RestClient) -> CloudflareError:
+    with pytest.raises(CloudflareError) as caught:
+        client.poll(MODEL, REQUEST_ID, io.BytesIO())
+    return caught.value
+
+
+BOTH = pytest.mark.parametrize("call", [submit, poll])
+
+
+@BOTH
+@pytest.mark.parametrize(("code", "status"), FINAL)
+def test_what_is_final_is_refused_in_cloudflares_words(
+    server: ScriptedServer, client: RestClient, call: Any, code: int, status: int
+) -> None:
+    server.script(error(code, status, "AiError: AiError: The field is off"))
+    exc = call(client)
+    assert type(exc) is Refused
+    assert (exc.code, exc.http_status) == (code, status)
+    assert "Cloudflare says: “The field is off”." in exc.user_message
+    assert str(exc) == f"The field is off (HTTP {status}, code {code})"
+
+
+@BOTH
+@pytest.mark.parametrize(("code", "status"), FOR_ADMINISTRATORS)
+def test_what_an_administrator_must_settle_is_held(
+    server: ScriptedServer, client: RestClient, call: Any, code: int, status: int
+) -> None:
+    server.script(error(code, status))
+    exc = call(client)
+    assert type(exc) is Busy
+    assert exc.needs_admin
+    assert not exc.until_midnight
+    assert exc.code == code
+
+
+@pytest.mark.parametrize(("code", "status"), UNCLEAR)
+def test_what_is_unclear_may_have_been_sent_and_is_polled_again(
+    server: ScriptedServer, client: RestClient, code: int, status: int
+) -> None:
+    server.script(error(code, status))
+    assert type(submit(client)) is MaybeSent
+    exc = poll(client)
+    assert type(exc) is BadReply
+    assert (exc.code, exc.http_status) == (code, status)
+
+
+@pytest.mark.parametrize("status", [408, 500, 502, 503, 504, 520, 524])
+def test_a_page_of_html_with_408_or_5xx_is_unclear_too(
+    server: ScriptedServer, client: RestClient, status: int
+) -> None:
+    server.script(reply(status, b"<html><h1>Bad gateway</h1></html>"))
+    assert type(submit(client)) is MaybeSent
+    assert type(poll(client)) is BadReply
+
+
+@BOTH
+def test_what_is_too_large_is_to_be_cut_smaller(
+    server: ScriptedServer, client: RestClient, call: Any
+) -> None:
+    server.script(error(3006, 413))
+    assert type(call(client)) is TooLarge
+
+
+def test_a_413_without_a_code_is_too_large_when_sending_and_asked_again_when_polling(
+    server: ScriptedServer, client: RestClient
+) -> None:
+    server.script(reply(413, b"<html>Request Entity Too Large</html>"))
+    assert type(submit(client)) is TooLarge
+    assert type(poll(client)) is BadReply
+
+
+@BOTH
+def test_the_minute_limit_waits_a_minute_or_as_long_as_is_asked(
+    server: ScriptedServer, client: RestClient, call: Any
+) -> None:
+    server.script(
+        error(3021, 429), error(3021, 429, retry_after="5"), error(3021, 429, retry_after="90")
+    )
+    assert [call(client).wait for _ in range(3)] == [60.0, 60.0, 90.0]
+
+
+@BOTH
+def test_the_daily_allowance_waits_until_midnight(
+    server: ScriptedServer, client: RestClient, call: Any
+) -> None:
+    server.script(error(3036, 429))
+    exc = call(client)
+    assert type(exc) is Busy
+    assert exc.until_midnight
+    assert "00:00 UTC" in exc.user_message
+
+
+@BOTH
+@pytest.mark.parametrize("code", [3040, 3050])
+def test_a_lack_of_capacity_is_waited_out(
+    server: ScriptedServer, client: RestClient, call: Any, code: int
+) -> None:
+    server.script(error(code, 429), error(code, 429, retry_after="7"))
+    exc, later = call(client), call(client)
+    assert (type(exc), exc.wait, exc.needs_admin, exc.until_midnight) == (Busy, None, False, False)
+    assert later.wait == 7.0
+
+
+@BOTH
+@pytest.mark.parametrize("body", [b"", b"<html>Slow down</html>", b'{"success":false,"errors":[]}'])
+def test_a_429_without_a_known_code_obeys_retry_after(
+    server: ScriptedServer, client: RestClient, call: Any, body: bytes
+) -> None:
+    server.script(reply(429, body, retry_after="300"), error(971, 429), reply(429, body))
+    waits = [call(client).wait for _ in range(3)]
+    assert waits == [300.0, None, None]
+
+
+@BOTH
+def test_a_result_that_is_gone_is_gone(
+    server: ScriptedServer, client: RestClient, call: Any
+) -> None:
+    server.script(error(5504, 404, "Request not found in queue"), error(5504, 400))
+    assert [type(call(client)) for _ in range(2)] == [Gone, Gone]
+
+
+def test_an_unknown_code_is_final_when_sending_and_asked_again_when_polling(
+    server: ScriptedServer, client: RestClient
+) -> None:
+    server.script(error(4711, 400, "No such thing"))
+    refused, unclear = submit(client), poll(client)
+    assert (type(refused), refused.code) == (Refused, 4711)
+    assert (type(unclear), unclear.code) == (BadReply, 4711)
+    assert "No such thing" in refused.user_message
+
+
+def test_the_first_known_code_of_several_decides(
+    server: ScriptedServer, client: RestClient
+) -> None:
+    errors = [{"code": 4711, "message": "No route"}, {"code": "7003", "message": "No account"}]
+    server.script(reply(404, {"success": False, "errors": errors, "result": {}}))
+    exc = submit(client)
+    assert (type(exc), exc.code) == (Busy, 7003)
+    assert "No account" in exc.user_message
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"code": 5007, "message": "No such model"}},
+        {"errors": [{"code": "5007", "message": {"detail": "No such model"}}]},
+        {"errors": ["What?", {"code": 5007, "message": "No such model"}], "result": None},
+    ],
+)
+def test_errors_of_odd_shapes_are_understood(
+    server: ScriptedServer, client: RestClient, body: Any
+) -> None:
+    server.script(reply(400, body))
+    exc = submit(client)
+    assert (type(exc), exc.code) == (Refused, 5007)
+    assert "“No such model”" in exc.user_message
+
+
+def test_an_error_body_cut_short_still_tells_its_code(
+    server: ScriptedServer, client: RestClient
+) -> None:
+    body = b'{"success":false,"errors":[{"code":3036,"message":"You have used up'
+    server.script(truncated(body + b' it all"}]}', keep=len(body), status=429))
+    exc = submit(client)
+    assert (type(exc), exc.code) == (Busy, 3036)
+
+
+def test_cloudflares_words_are_kept_short_and_on_one_line(
+    server: ScriptedServer, client: RestClient
+) -> None:
+    server.script(error(8007, 400, "Too\r\nlong:\x00 {braces} " + "x" * 5000))
+    exc = submit(client)
+    assert "Too long: {braces} xxx" in exc.user_message
+    assert len(exc.user_message) < 450
+    assert len(str(exc)) < 300
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "least", "most"),
+    [
+        (format_datetime(datetime.now(UTC) + timedelta(hours=2), usegmt=True), 7100, 7201),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0),
+        ("9" * 400, 86_400, 86_400),
+        ("0", 0, 0),
+    ],
+)
+def test_retry_after_may_be_a_date_and_is_a_day_at_most(
+    retry_after: str, least: float, most: float
+) -> None:
+    exc = decide(429, b"", retry_after, submitting=True)
+    assert isinstance(exc, Busy)
+    assert exc.wait is not None
+    assert least <= exc.wait <= most
+
+
+@pytest.mark.parametrize("retry_after", [None, "", "soon", "-5", "1.5", "٣"])
+def test_a_retry_after_that_says_nothing_is_no_wait(retry_after: str | None) -> None:
+    exc = decide(429, b"", retry_after, submitting=True)
+    assert isinstance(exc, Busy)
+    assert exc.wait is None
+
+
+def test_every_message_is_a_sentence_that_says_what_to_do() -> None:
+    codes = [code for code, _ in [*FINAL, *FOR_ADMINISTRATORS, *UNCLEAR]]
+    for code in [*codes, 3006, 3021, 3036, 3040, 3050, 5504]:
+        for submitting in (True, False):
+            body = b'{"errors":[{"code":%d,"message":"Because."}]}' % code
+            message = decide(400, body, None, submitting=submitting).user_message
+            assert message[0].isupper()
+            assert message.endswith(".")
+            assert message.count(". ") >= 1, message
+            assert "{" not in message
+            assert ".”." not in message

@@ -1,0 +1,168 @@
+"""Replies of any size: streamed to the spool, unpacked under a cap, whole or not at all."""
+
+import gzip
+import io
+import json
+import tempfile
+import tracemalloc
+
+import pytest
+
+from batchui.cloudflare.client import RestClient
+from batchui.cloudflare.errors import BadReply, MaybeSent
+from batchui.cloudflare.replies import decode
+
+from .conftest import MODEL, REQUEST_ID, finished, queued
+from .server import (
+    ScriptedServer,
+    dripping,
+    reply,
+    truncated,
+    truncated_chunks,
+    until_close,
+)
+
+ITEMS = [
+    {"id": i, "result": {"response": f"Answer {i} é " * 20}, "success": True} for i in range(900)
+]
+LONG = json.dumps(finished(*ITEMS), ensure_ascii=False).encode()
+
+
+def poll_error(client: RestClient, *, max_bytes: int = 10**9) -> BadReply:
+    with pytest.raises(BadReply) as caught:
+        client.poll(MODEL, REQUEST_ID, io.BytesIO(), max_bytes=max_bytes)
+    return caught.value
+
+
+def test_a_long_reply_arrives_byte_for_byte(server: ScriptedServer, client: RestClient) -> None:
+    assert len(LONG) > 200_000
+    server.script(reply(200, LONG))
+    with tempfile.TemporaryFile() as spool:
+        assert client.poll(MODEL, REQUEST_ID, spool) is None
+        assert spool.tell() == 0
+        assert spool.read() == LONG
+    assert len(decode(LONG).items) == 900
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "GZIP"])
+def test_a_packed_reply_is_unpacked(
+    server: ScriptedServer, client: RestClient, encoding: str
+) -> None:
+    server.script(reply(200, gzip.compress(LONG), content_encoding=encoding))
+    spool = io.BytesIO()
+    assert client.poll(MODEL, REQUEST_ID, spool) is None
+    assert spool.getvalue() == LONG
+
+
+def test_a_reply_packed_in_several_members_is_unpacked(
+    server: ScriptedServer, client: RestClient
+) -> None:
+    packed = gzip.compress(LONG[:1000]) + gzip.compress(LONG[1000:])
+    server.script(reply(200, packed, content_encoding="gzip"))
+    spool = io.BytesIO()
+    assert client.poll(MODEL, REQUEST_ID, spool) is None
+    assert spool.getvalue() == LONG
+
+
+def test_a_packed_acknowledgement_is_read(server: ScriptedServer, client: RestClient) -> None:
+    packed = gzip.compress(json.dumps(queued()).encode())
+    server.script(reply(200, packed, content_encoding="gzip"))
+    assert client.submit(MODEL, b"{}").request_id == REQUEST_ID
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding"),
+    [
+        (gzip.compress(LONG)[:-20], "gzip"),
+        (gzip.compress(LONG)[:5000], "gzip"),
+        (LONG, "gzip"),
+        (gzip.compress(LONG) + b"rubbish", "gzip"),
+        (LONG, "br"),
+        (LONG, "zstd"),
+    ],
+    ids=["no end", "half", "not gzip", "rubbish after it", "br", "zstd"],
+)
+def test_a_reply_that_cannot_be_unpacked_whole_is_asked_again(
+    server: ScriptedServer, client: RestClient, content: bytes, encoding: str
+) -> None:
+    server.script(reply(200, content, content_encoding=encoding))
+    assert "did not arrive whole" in poll_error(client).user_message
+    with pytest.raises(MaybeSent):
+        client.submit(MODEL, b"{}")
+
+
+@pytest.mark.parametrize("keep", [0, 1000, 100_000, len(LONG) - 1])
+def test_a_reply_cut_short_is_asked_again_however_it_is_framed(
+    server: ScriptedServer, client: RestClient, keep: int
+) -> None:
+    server.script(
+        truncated(LONG, keep=keep),
+        truncated_chunks(LONG[:keep]) if keep else truncated(LONG, keep=keep),
+        until_close(LONG[:keep]),
+    )
+    for _ in range(3):
+        poll_error(client)
+
+
+def test_a_reply_without_a_length_is_taken_when_it_is_whole(
+    server: ScriptedServer, client: RestClient
+) -> None:
+    server.script(until_close(LONG + b"\n"))
+    spool = io.BytesIO()
+    assert client.poll(MODEL, REQUEST_ID, spool) is None
+    assert spool.getvalue() == LONG + b"\n"
+
+
+def test_a_long_page_of_html_is_not_taken_for_a_reply(
+    server: ScriptedServer, client: RestClient
+) -> None:
+    server.script(reply(200, b"<html>" + b"x" * 100_000 + b"{}"))
+    assert "damaged" in poll_error(client).user_message
+
+
+def test_the_cap_counts_the_unpacked_bytes(server: ScriptedServer, client: RestClient) -> None:
+    server.script(reply(200, LONG), reply(200, gzip.compress(LONG), content_encoding="gzip"))
+    for _ in range(2):
+        assert "larger than 100,000 bytes" in str(poll_error(client, max_bytes=100_000))
+
+
+def test_a_bomb_of_gzip_never_fills_the_memory(server: ScriptedServer, client: RestClient) -> None:
+    server.script(reply(200, gzip.compress(b"{" + b" " * 80_000_000), content_encoding="gzip"))
+    tracemalloc.start()
+    try:
+        poll_error(client, max_bytes=70_000)
+        with tempfile.TemporaryFile() as spool, pytest.raises(BadReply):
+            client.poll(MODEL, REQUEST_ID, spool)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 4_000_000
+
+
+def test_a_long_reply_is_not_held_in_memory(server: ScriptedServer, client: RestClient) -> None:
+    content = b'{"result":{"responses":[' + b" " * 30_000_000 + b"]}}"
+    server.script(reply(200, gzip.compress(content, 1), content_encoding="gzip"))
+    with tempfile.TemporaryFile() as spool:
+        tracemalloc.start()
+        try:
+            assert client.poll(MODEL, REQUEST_ID, spool) is None
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert spool.seek(0, io.SEEK_END) == len(content)
+    assert peak < 4_000_000
+
+
+def test_a_body_that_drips_is_given_up(server: ScriptedServer, client: RestClient) -> None:
+    server.script(dripping(b"{" * 200, every=0.02))
+    assert "not finished in time" in str(poll_error(client))
+
+
+def test_a_full_disk_is_the_callers_to_know(server: ScriptedServer, client: RestClient) -> None:
+    class FullDisk(io.BytesIO):
+        def write(self, data: object) -> int:
+            raise OSError(28, "No space left on device")
+
+    server.script(reply(200, LONG))
+    with pytest.raises(OSError, match="No space left"):
+        client.poll(MODEL, REQUEST_ID, FullDisk())
