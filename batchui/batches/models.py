@@ -1,0 +1,331 @@
+"""What is stored of a batch: facts in the database, text in files (see `files.py`)."""
+
+import uuid
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+from django.utils import timezone
+
+from batchui.batches.states import (
+    ACTIVE_BATCHES,
+    ENDED_BATCHES,
+    RETRYABLE_ANSWERS,
+    STOPPABLE_BATCHES,
+    AnswerStatus,
+    AttemptStatus,
+    BatchStatus,
+    PartStatus,
+)
+from batchui.prompts.items import Ask
+from batchui.prompts.sniffing import Format
+
+
+class AnswerCounts(models.Model):
+    """How many rows came to what. A part counts its rows; a batch keeps the sums of its parts."""
+
+    answered = models.PositiveIntegerField(default=0)
+    empty = models.PositiveIntegerField(default=0)
+    failed = models.PositiveIntegerField(default=0)
+    missing = models.PositiveIntegerField(default=0)
+    unsent = models.PositiveIntegerField(default=0)
+    invalid = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        abstract = True
+
+    def answer_counts(self) -> dict[AnswerStatus, int]:
+        """The six counts by what they count."""
+        return {status: getattr(self, status.value) for status in AnswerStatus}
+
+    @property
+    def settled(self) -> int:
+        """Rows of which it is known what became of them."""
+        return sum(self.answer_counts().values())
+
+    @property
+    def unanswered(self) -> int:
+        """Rows that a retry would send again."""
+        return sum(getattr(self, status.value) for status in RETRYABLE_ANSWERS)
+
+
+class BatchQuerySet(models.QuerySet["Batch"]):
+    """Batches as pages and workers ask for them."""
+
+    def of_team(self, team: Any) -> "BatchQuerySet":
+        """The history one team shares, deleted batches left out."""
+        return self.filter(team=team, deleted_at=None)
+
+
+class Batch(AnswerCounts):
+    """What a person uploaded and started: a file, a question, and where it stands."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    team = models.ForeignKey("teams.Team", on_delete=models.CASCADE, related_name="batches")
+    connection = models.ForeignKey("teams.Connection", on_delete=models.PROTECT, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    name = models.CharField(max_length=200)
+    created_at = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    stop_requested_at = models.DateTimeField(null=True)
+    deleted_at = models.DateTimeField(null=True)
+    deleted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    files_removed = models.BooleanField(default=False)
+
+    status = models.CharField(
+        max_length=32, choices=BatchStatus.choices, default=BatchStatus.CHECKING
+    )
+    # Counts moves: a move made on an older epoch does not happen.
+    epoch = models.PositiveIntegerField(default=0)
+    # Counts visible changes, so that a page that watches asks one small question.
+    version = models.PositiveIntegerField(default=1)
+    # While `checking` or `preparing`: until when one worker has it, and how far it is.
+    lease_until = models.DateTimeField(null=True)
+    progress_rows = models.PositiveIntegerField(default=0)
+    last_looked_at = models.DateTimeField(null=True)
+
+    # The upload.
+    source_name = models.CharField(max_length=255)
+    source_file = models.CharField(max_length=255)
+    source_size = models.PositiveBigIntegerField()
+    source_sha256 = models.CharField(max_length=64)
+    source_format = models.JSONField(default=dict)
+    rows = models.PositiveIntegerField(default=0)
+    bad_rows = models.PositiveIntegerField(default=0)
+    # A sentence that keeps the batch from starting, and the first rows it is about.
+    problem = models.TextField(blank=True)
+    problem_rows = models.JSONField(default=list)
+    # Per column: how many cells are blank, and the first such row.
+    blanks = models.JSONField(default=dict)
+    # The first rows, shown at once and used for the filled prompts.
+    sample = models.JSONField(default=list)
+
+    # What is asked.
+    model = models.CharField(max_length=200, blank=True)
+    template = models.TextField(blank=True)
+    instruction = models.TextField(blank=True)
+    max_tokens = models.PositiveIntegerField(default=1024)
+    temperature = models.FloatField(null=True)
+    source_lang = models.CharField(max_length=20, blank=True)
+    target_lang = models.CharField(max_length=20, blank=True)
+    reference_column = models.TextField(blank=True)
+    as_items = models.BooleanField(default=False)
+    options = models.JSONField(default=dict)
+    leave_out_invalid = models.BooleanField(default=False)
+    resend_once = models.BooleanField(default=False)
+
+    part_count = models.PositiveIntegerField(default=0)
+    prompt_tokens = models.PositiveBigIntegerField(default=0)
+    completion_tokens = models.PositiveBigIntegerField(default=0)
+
+    objects = BatchQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-created_at",)
+        indexes = (
+            models.Index(fields=("team", "-created_at"), name="batch_history"),
+            models.Index(fields=("status",), name="batch_status"),
+        )
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        """The page of this batch."""
+        return reverse("batch", args=[self.pk])
+
+    @property
+    def format(self) -> Format:
+        """How the upload is read."""
+        return Format.from_dict(self.source_format)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the file, in file order."""
+        return self.format.columns
+
+    @property
+    def ask(self) -> Ask:
+        """What is asked of every row."""
+        return Ask(
+            template=self.template,
+            instruction=self.instruction,
+            max_tokens=self.max_tokens,
+            temperature=self.temperature,
+            options=self.options,
+            source_lang=self.source_lang,
+            target_lang=self.target_lang,
+            reference_column=self.reference_column,
+            as_items=self.as_items,
+        )
+
+    @property
+    def is_active(self) -> bool:
+        """Whether something is still going to change by itself or by a person's decision."""
+        return self.status in ACTIVE_BATCHES
+
+    @property
+    def is_started(self) -> bool:
+        """Whether Start was pressed and took effect."""
+        return self.part_count > 0
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will happen unless somebody asks for it."""
+        return self.status in ENDED_BATCHES
+
+    @property
+    def can_stop(self) -> bool:
+        """Whether Stop means something now."""
+        return self.status in STOPPABLE_BATCHES
+
+    @property
+    def can_retry(self) -> bool:
+        """Whether rows are left that a retry would send again."""
+        return self.has_ended and self.unanswered > 0
+
+    @property
+    def waiting(self) -> int:
+        """Rows still on their way."""
+        return max(0, self.rows - self.settled)
+
+    @property
+    def duration(self) -> timedelta | None:
+        """From Start to the end; None before it has ended."""
+        if self.started_at is None or self.finished_at is None:
+            return None
+        return self.finished_at - self.started_at
+
+
+class Part(AnswerCounts):
+    """A run of consecutive rows of a batch, sent as one request."""
+
+    batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="parts")
+    number = models.PositiveIntegerField()  # 1-based; the page says "part 4 of 12"
+    first_row = models.PositiveIntegerField()  # 1-based row number of the file
+    rows = models.PositiveIntegerField()
+    rows_file = models.CharField(max_length=255)
+    answers_file = models.CharField(max_length=255, blank=True)
+    answers_version = models.PositiveIntegerField(default=0)
+    # What the rows without a line in the answers file came to: "" is "still on their way".
+    rest_status = models.CharField(max_length=16, choices=AnswerStatus.choices, blank=True)
+    rest_error = models.TextField(blank=True)
+    # A retry was asked for: rows that were not answered are taken out of the answers first.
+    forget_unanswered = models.BooleanField(default=False)
+    # Most rows in one request, after Cloudflare found a larger one too large.
+    send_limit = models.PositiveIntegerField(null=True)
+
+    status = models.CharField(max_length=16, choices=PartStatus.choices, default=PartStatus.READY)
+    epoch = models.PositiveIntegerField(default=0)
+    lease_until = models.DateTimeField(null=True)
+    # `ready`/`held`: not before. `held` without one waits for a person.
+    resume_at = models.DateTimeField(null=True)
+    # `queued`/`running`: when to look next, and what the looks so far brought.
+    next_look_at = models.DateTimeField(null=True)
+    last_looked_at = models.DateTimeField(null=True)
+    looks = models.PositiveIntegerField(default=0)
+    troubles = models.PositiveIntegerField(default=0)  # looks or sends in a row that failed
+    gone_at = models.DateTimeField(null=True)  # first time Cloudflare did not know the request
+    gone_seen = models.PositiveIntegerField(default=0)
+    resends = models.PositiveIntegerField(default=0)  # sent again by the batch's own policy
+    message = models.TextField(blank=True)
+    prompt_tokens = models.PositiveBigIntegerField(default=0)
+    completion_tokens = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        ordering = ("batch", "number")
+        constraints = (
+            models.UniqueConstraint(fields=("batch", "number"), name="part_number_once"),
+        )
+        indexes = (
+            models.Index(fields=("status", "resume_at"), name="part_to_send"),
+            models.Index(fields=("status", "next_look_at"), name="part_to_look_at"),
+        )
+
+    def __str__(self) -> str:
+        return f"part {self.number} of {self.batch_id}"
+
+    @property
+    def last_row(self) -> int:
+        """The row number of the part's last row."""
+        return self.first_row + self.rows - 1
+
+    @property
+    def waiting(self) -> int:
+        """Rows still on their way."""
+        return max(0, self.rows - self.settled)
+
+
+class Attempt(models.Model):
+    """One POST of a part, or of some of its rows; committed before it is made."""
+
+    part = models.ForeignKey(Part, on_delete=models.CASCADE, related_name="attempts")
+    number = models.PositiveIntegerField()
+    # Positions in the part (0-based) in the order sent; null: every row of the part.
+    positions = models.JSONField(null=True)
+    items = models.PositiveIntegerField()
+    payload_size = models.PositiveIntegerField()  # bytes
+    payload_sha256 = models.CharField(max_length=64)
+    status = models.CharField(
+        max_length=16, choices=AttemptStatus.choices, default=AttemptStatus.WRITTEN
+    )
+    request_id = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    accepted_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    code = models.IntegerField(null=True)
+    message = models.TextField(blank=True)
+    reply_file = models.CharField(max_length=255, blank=True)
+
+    class Meta:
+        ordering = ("part", "number")
+        constraints = (
+            models.UniqueConstraint(fields=("part", "number"), name="attempt_number_once"),
+        )
+
+    def __str__(self) -> str:
+        return f"attempt {self.number} of {self.part}"
+
+
+class Event(models.Model):
+    """One line of a batch's timeline: who or what, when, why."""
+
+    batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="events")
+    at = models.DateTimeField(default=timezone.now)
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    part_number = models.PositiveIntegerField(null=True)
+    # A word for the icon: a status of the batch or part, or what a person did.
+    kind = models.CharField(max_length=32)
+    text = models.TextField()
+
+    class Meta:
+        ordering = ("-at", "-id")
+        indexes = (models.Index(fields=("batch", "-at"), name="event_timeline"),)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Heartbeat(models.Model):
+    """When background work last showed a sign of life, and from where."""
+
+    name = models.CharField(max_length=40, primary_key=True)
+    at = models.DateTimeField()
+    host = models.CharField(max_length=255, blank=True)
+    storage_id = models.CharField(max_length=64, blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.name} at {self.at}"
+
+    def age(self, now: datetime) -> float:
+        """Seconds since it beat."""
+        return (now - self.at).total_seconds()

@@ -1,0 +1,121 @@
+"""Taking in a reply: checked whole, matched by index, stored.
+
+Rows are matched by the item's `id`/`index` (its place in what was sent), never by its place in
+the reply: Cloudflare does not keep the order.
+"""
+
+from typing import IO, Any
+
+import msgspec
+from django.utils import timezone
+
+from batchui.batches import files, results
+from batchui.batches.models import Attempt, Part
+from batchui.batches.results import NOTHING, Answer
+from batchui.batches.sending import heavy_work
+from batchui.batches.states import AnswerStatus
+from batchui.cloudflare.catalogue import find
+from batchui.cloudflare.replies import Reply, decode
+from batchui.prompts.rows import decode_row
+
+NO_ANSWER = "Cloudflare's reply has no answer for this row."
+
+
+class MismatchError(Exception):
+    """The reply does not fit what was sent. Its text is a sentence for the page."""
+
+
+def absorb(part: Part, attempt: Attempt, spool: IO[bytes]) -> tuple[dict[str, Any], str]:
+    """Understand and store a finished reply. Returns the part's changes, and where the raw reply
+    is kept.
+
+    Raises BadReply when it is not a finished reply, MismatchError when it does not fit what was
+    sent; nothing is stored then.
+    """
+    with heavy_work:
+        spool.seek(0)
+        reply = decode(spool.read(), request_id=attempt.request_id)
+        arrived = match(part, attempt, reply)
+        sent = set(attempt.positions) if attempt.positions is not None else None
+        changes = results.merge(part, arrived, missing=lambda position: _missing(position, sent))
+        reply_file = keep_raw(part, attempt, spool)
+    changes |= {"last_looked_at": timezone.now(), "message": "", "troubles": 0}
+    if reply.usage is not None:
+        changes |= {
+            "prompt_tokens": part.prompt_tokens + (reply.usage.prompt_tokens or 0),
+            "completion_tokens": part.completion_tokens + (reply.usage.completion_tokens or 0),
+        }
+    return changes, reply_file
+
+
+def _missing(position: int, sent: set[int] | None) -> Answer | None:
+    if sent is None or position in sent:
+        return Answer(AnswerStatus.MISSING.value, error=NO_ANSWER)
+    return None
+
+
+def keep_raw(part: Part, attempt: Attempt, spool: IO[bytes]) -> str:
+    """Keep a reply as it came. Returns where."""
+    name = f"batches/{part.batch_id}/parts/{part.number}/reply-{attempt.number}.json.zst"
+    files.write_compressed(name, spool)
+    return name
+
+
+def match(part: Part, attempt: Attempt, reply: Reply) -> dict[int, Answer]:
+    """The answers of a reply by position in the part.
+
+    Raises MismatchError for an item that was not sent, one whose reference is another row's, and
+    two different answers for one row. Two that agree count once.
+    """
+    positions = attempt.positions
+    references = _References(part)
+    arrived: dict[int, Answer] = {}
+    for item in reply.items:
+        index = item.index
+        if index is None or not 0 <= index < attempt.items:
+            raise MismatchError(
+                f"Cloudflare's reply has an answer numbered {index}, and {attempt.items:,} rows "
+                "(numbered from 0) were sent."
+            )
+        position = positions[index] if positions is not None else index
+        if item.reference is not None and not references.agree(position, item.reference):
+            raise MismatchError(
+                f"Cloudflare's reply gives row {part.first_row + position:,} the reference "
+                f"“{item.reference[:80]}”, which is not the one sent with it."
+            )
+        answer = Answer(
+            item.status,
+            NOTHING if item.answer is None else msgspec.Raw(item.answer),
+            item.error,
+            NOTHING if item.usage is None else msgspec.Raw(item.usage),
+        )
+        known = arrived.setdefault(position, answer)
+        if known is not answer and not _same(known, answer):
+            raise MismatchError(
+                "Cloudflare's reply has two different answers for row "
+                f"{part.first_row + position:,}."
+            )
+    return arrived
+
+
+def _same(one: Answer, other: Answer) -> bool:
+    return msgspec.json.encode(one) == msgspec.json.encode(other)
+
+
+class _References:
+    """The references that were sent: the row number, or what a column of the row says."""
+
+    def __init__(self, part: Part) -> None:
+        self.first_row = part.first_row
+        batch = part.batch
+        self.by_row: list[str] | None = None
+        if batch.reference_column or batch.as_items:
+            writer = results.item_writer(batch, find(batch.model).takes)
+            self.by_row = [
+                writer.reference(part.first_row + position, decode_row(line))
+                for position, line in enumerate(files.read_lines(part.rows_file))
+            ]
+
+    def agree(self, position: int, reference: str) -> bool:
+        expected = self.by_row[position] if self.by_row else str(self.first_row + position)
+        return reference == expected

@@ -1,0 +1,183 @@
+"""What became of each row: reading and writing the answer files, and joining them to the rows.
+
+An answers file has one line a row, in row order: `null` while there is nothing to say of the row
+itself, else `[status, answer, error, usage]`. A row with `null` is what the rest of its part is
+(`Part.rest_status`): still on its way, unsent, missing, or failed with the whole part.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from batchui.batches import files
+from batchui.batches.models import Batch, Part
+from batchui.batches.states import RETRYABLE_ANSWERS, AnswerStatus
+from batchui.prompts.items import ItemWriter
+from batchui.prompts.rows import decode_row
+
+NOTHING = msgspec.Raw(b"null")
+
+
+class Answer(msgspec.Struct, array_like=True, frozen=True, gc=False):
+    """What came back for a row. `answer` and `usage` are JSON as received, never decoded here;
+    `null` where there is none."""
+
+    status: str
+    answer: msgspec.Raw = NOTHING
+    error: str | None = None
+    usage: msgspec.Raw = NOTHING
+
+
+class Result(NamedTuple):
+    """A row of the file with what became of it. `status` is "" while it is on its way."""
+
+    row: int
+    cells: Any
+    status: str
+    answer: bytes | None
+    error: str | None
+    usage: bytes | None
+
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Answer | None).decode
+
+
+def answers_name(part: Part, version: int) -> str:
+    """Where the answers of a part are stored; every version has a file of its own."""
+    return f"batches/{part.batch_id}/parts/{part.number}/answers-{version}.jsonl.zst"
+
+
+def read_answers(part: Part) -> Iterator[Answer | None]:
+    """What each row of the part came to, in row order; None: nothing of its own."""
+    if not part.answers_file:
+        return iter([None] * part.rows)
+    return map(_decode, files.read_lines(part.answers_file))
+
+
+def write_answers(part: Part, answers: Iterable[Answer | None]) -> dict[str, Any]:
+    """Store a new version of a part's answers. Returns the changes that make it the current one:
+    pointer, version and counts, for one UPDATE."""
+    version = part.answers_version + 1
+    name = answers_name(part, version)
+    counts: Counter[str] = Counter()
+
+    def lines() -> Iterator[bytes]:
+        for answer in answers:
+            if answer is not None:
+                counts[answer.status] += 1
+            yield _encode(answer)
+
+    files.write_lines(name, lines())
+    return {
+        "answers_file": name,
+        "answers_version": version,
+        **{status.value: counts[status.value] for status in AnswerStatus},
+    }
+
+
+def merge(
+    part: Part, arrived: dict[int, Answer], *, missing: Callable[[int], Answer | None]
+) -> dict[str, Any]:
+    """Put answers that arrived (by position in the part) over those already there.
+
+    `missing(position)` says what a row is that has neither. Returns what `write_answers` does.
+    """
+
+    def merged() -> Iterator[Answer | None]:
+        for position, old in enumerate(read_answers(part)):
+            answer = arrived.get(position)
+            if answer is not None:
+                yield answer
+            elif old is not None:
+                yield old
+            else:
+                yield missing(position)
+
+    return write_answers(part, merged())
+
+
+def forget_unanswered(part: Part) -> dict[str, Any]:
+    """Take every answer that a retry sends again out of the answers. Returns what
+    `write_answers` does, and the flag put back."""
+    if not part.answers_file:
+        return {"forget_unanswered": False}
+    kept = (
+        None if answer is not None and answer.status in RETRYABLE_ANSWERS else answer
+        for answer in read_answers(part)
+    )
+    return write_answers(part, kept) | {"forget_unanswered": False}
+
+
+def open_positions(part: Part) -> list[int]:
+    """The positions (0-based) of the rows that wait for an answer."""
+    return [position for position, answer in enumerate(read_answers(part)) if answer is None]
+
+
+def part_results(part: Part) -> Iterator[Result]:
+    """The rows of a part, joined with what became of each."""
+    rest_error = part.rest_error or None
+    number = part.first_row
+    for line, answer in zip(files.read_lines(part.rows_file), read_answers(part), strict=True):
+        if answer is None:
+            yield Result(number, decode_row(line), part.rest_status, None, rest_error, None)
+        else:
+            yield Result(
+                number,
+                decode_row(line),
+                answer.status,
+                _said(answer.answer),
+                answer.error,
+                _said(answer.usage),
+            )
+        number += 1
+
+
+def _said(raw: msgspec.Raw) -> bytes | None:
+    return None if raw == NOTHING else bytes(raw)
+
+
+def results(batch: Batch) -> Iterator[Result]:
+    """Every row of a started batch, in file order, one part in memory at a time."""
+    for part in batch.parts.order_by("number").iterator():
+        yield from part_results(part)
+
+
+SHOWN: dict[str, tuple[str, ...]] = {
+    "answered": ("answered",),
+    "attention": ("empty", "failed", "missing", "unsent", "invalid"),
+}
+
+
+def count_shown(batch: Batch, shown: str) -> int:
+    """How many rows a filter shows: "all", "answered" or "attention"."""
+    return sum(getattr(batch, status) for status in SHOWN[shown]) if shown in SHOWN else batch.rows
+
+
+def page(batch: Batch, *, shown: str, offset: int, limit: int) -> list[Result]:
+    """One page of a batch's rows. Counts lead to the right part: at most the parts of the page
+    are read, whatever the size of the batch."""
+    found: list[Result] = []
+    statuses = SHOWN.get(shown)
+    for part in batch.parts.order_by("number"):
+        size = sum(getattr(part, status) for status in statuses) if statuses else part.rows
+        if offset >= size:
+            offset -= size
+            continue
+        for result in part_results(part):
+            if statuses and result.status not in statuses:
+                continue
+            if offset:
+                offset -= 1
+                continue
+            found.append(result)
+            if len(found) == limit:
+                return found
+    return found
+
+
+def item_writer(batch: Batch, takes: str) -> ItemWriter:
+    """What makes the request items of a batch: `takes` is what its model takes."""
+    return ItemWriter(takes, batch.ask, batch.columns)

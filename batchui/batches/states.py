@@ -1,0 +1,169 @@
+"""The states of batches, parts, attempts and rows, and every legal move between them.
+
+`lifecycle.py` is the only code that changes a status, and it asks these tables first.
+"""
+
+from collections.abc import Mapping
+
+from django.db import models
+
+
+class BatchStatus(models.TextChoices):
+    """Where a batch stands; from `queued` on it follows from its parts (see `derive`)."""
+
+    CHECKING = "checking"
+    DRAFT = "draft"
+    PREPARING = "preparing"
+    QUEUED = "queued"
+    RUNNING = "running"
+    ATTENTION = "attention"
+    FINISHED = "finished"
+    PROBLEMS = "finished with problems"
+    FAILED = "failed"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+
+
+class PartStatus(models.TextChoices):
+    """Where a part stands on its way to Cloudflare and back."""
+
+    READY = "ready"
+    SENDING = "sending"
+    HELD = "held"
+    UNSURE = "unsure"
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    STOPPED = "stopped"
+
+
+class AttemptStatus(models.TextChoices):
+    """What became of one POST. `written` is before it is made, so a crash leaves that behind."""
+
+    WRITTEN = "written"
+    ACCEPTED = "accepted"
+    NOT_SENT = "not sent"
+    BUSY = "busy"
+    REFUSED = "refused"
+    UNSURE = "unsure"
+    ANSWERED = "answered"
+    LOST = "lost"
+    QUARANTINED = "quarantined"
+
+
+class AnswerStatus(models.TextChoices):
+    """What became of a row. A row without one of these is still on its way."""
+
+    ANSWERED = "answered"
+    EMPTY = "empty"
+    FAILED = "failed"
+    MISSING = "missing"
+    UNSENT = "unsent"
+    INVALID = "invalid"
+
+
+PART_MOVES: Mapping[PartStatus, frozenset[PartStatus]] = {
+    PartStatus.READY: frozenset({PartStatus.SENDING, PartStatus.STOPPED}),
+    PartStatus.SENDING: frozenset(
+        {
+            PartStatus.READY,  # certainly not sent
+            PartStatus.HELD,
+            PartStatus.UNSURE,
+            PartStatus.QUEUED,
+            PartStatus.DONE,  # refused for good, or nothing in it to send
+        }
+    ),
+    PartStatus.HELD: frozenset({PartStatus.READY, PartStatus.STOPPED}),
+    PartStatus.UNSURE: frozenset({PartStatus.QUEUED, PartStatus.READY, PartStatus.DONE}),
+    PartStatus.QUEUED: frozenset(
+        {
+            PartStatus.RUNNING,
+            PartStatus.DONE,
+            PartStatus.READY,  # answered, and rows that did not fit in the request are left
+            PartStatus.UNSURE,  # the reply does not fit what was sent: a person decides
+        }
+    ),
+    PartStatus.RUNNING: frozenset({PartStatus.DONE, PartStatus.READY, PartStatus.UNSURE}),
+    PartStatus.DONE: frozenset({PartStatus.READY}),  # retry
+    PartStatus.STOPPED: frozenset({PartStatus.READY}),  # retry
+}
+
+# From `queued` on a batch's status is recomputed from its parts, so any of these may follow any.
+STARTED = frozenset(
+    {
+        BatchStatus.QUEUED,
+        BatchStatus.RUNNING,
+        BatchStatus.ATTENTION,
+        BatchStatus.FINISHED,
+        BatchStatus.PROBLEMS,
+        BatchStatus.FAILED,
+        BatchStatus.STOPPING,
+        BatchStatus.STOPPED,
+    }
+)
+
+BATCH_MOVES: Mapping[BatchStatus, frozenset[BatchStatus]] = {
+    BatchStatus.CHECKING: frozenset({BatchStatus.DRAFT}),
+    BatchStatus.DRAFT: frozenset({BatchStatus.PREPARING}),
+    BatchStatus.PREPARING: frozenset({BatchStatus.DRAFT, BatchStatus.QUEUED}),
+    **{status: STARTED - {status} for status in STARTED},
+}
+
+# Work is going on, or waits for something: pages watch these.
+ACTIVE_BATCHES = frozenset(
+    {
+        BatchStatus.CHECKING,
+        BatchStatus.PREPARING,
+        BatchStatus.QUEUED,
+        BatchStatus.RUNNING,
+        BatchStatus.ATTENTION,
+        BatchStatus.STOPPING,
+    }
+)
+ENDED_BATCHES = STARTED - ACTIVE_BATCHES
+STOPPABLE_BATCHES = frozenset({BatchStatus.QUEUED, BatchStatus.RUNNING, BatchStatus.ATTENTION})
+
+OPEN_PARTS = frozenset(PartStatus) - {PartStatus.DONE, PartStatus.STOPPED}
+SENT_PARTS = frozenset({PartStatus.QUEUED, PartStatus.RUNNING})
+
+# What a retry sends again: everything that was asked and has no answer.
+RETRYABLE_ANSWERS = (
+    AnswerStatus.EMPTY,
+    AnswerStatus.FAILED,
+    AnswerStatus.MISSING,
+    AnswerStatus.UNSENT,
+)
+
+
+def derive(
+    parts: Mapping[PartStatus, int],
+    *,
+    held_for_person: int,
+    answers: Mapping[AnswerStatus, int],
+    stop_requested: bool,
+) -> BatchStatus:
+    """The status of a started batch: how many parts stand where, and what its rows came to.
+
+    `held_for_person` counts the held parts that no clock will release.
+    """
+    is_open = any(parts.get(status, 0) for status in OPEN_PARTS)
+    if not is_open:
+        return _ended(parts, answers)
+    if stop_requested:
+        return BatchStatus.STOPPING
+    if parts.get(PartStatus.UNSURE, 0) or held_for_person:
+        return BatchStatus.ATTENTION
+    if parts.get(PartStatus.RUNNING, 0) or parts.get(PartStatus.DONE, 0):
+        return BatchStatus.RUNNING
+    return BatchStatus.QUEUED
+
+
+def _ended(parts: Mapping[PartStatus, int], answers: Mapping[AnswerStatus, int]) -> BatchStatus:
+    if parts.get(PartStatus.STOPPED, 0):
+        return BatchStatus.STOPPED
+    problems = sum(n for status, n in answers.items() if status != AnswerStatus.ANSWERED)
+    if not problems:
+        return BatchStatus.FINISHED
+    if answers.get(AnswerStatus.ANSWERED, 0) or answers.get(AnswerStatus.EMPTY, 0):
+        return BatchStatus.PROBLEMS
+    return BatchStatus.FAILED

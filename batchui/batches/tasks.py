@@ -1,0 +1,60 @@
+"""What django-q2 wakes workers with. Our tables are the truth: a task carries an id at most, is a
+few lines, and may run twice, late or never without harm. Only this module and the worker command
+know django-q2."""
+
+from uuid import UUID
+
+from django.utils import timezone
+from django_q.models import OrmQ, Schedule
+from django_q.tasks import async_task
+
+from batchui.batches import intake, rounds, sweep
+from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
+
+TICK = "batchui.batches.tasks.tick"
+SWEEP = "batchui.batches.tasks.sweep_up"
+
+
+def tick() -> None:
+    """Take every batch as far as it goes now."""
+    for batch in intake.left_lying():
+        wake_intake(batch)
+    rounds.tick()
+
+
+def check(batch_id: str) -> None:
+    """Read an uploaded file to its end."""
+    intake.check_file(UUID(batch_id))
+
+
+def prepare(batch_id: str) -> None:
+    """Cut a started batch into parts, and begin to send them."""
+    intake.prepare(UUID(batch_id))
+    enqueue_tick()
+
+
+def sweep_up() -> None:
+    """Tidy, and tick once: the fallback for those who run `qcluster` themselves."""
+    sweep.sweep()
+    tick()
+
+
+def enqueue_tick() -> None:
+    """Wake a worker for a tick, unless one waits already."""
+    waiting = OrmQ.objects.filter(lock__lte=timezone.now()).order_by("pk")[:50]
+    if not any(entry.func() == TICK for entry in waiting):
+        async_task(TICK)
+
+
+def wake_intake(batch: Batch) -> None:
+    """Wake a worker for a batch that is `checking` or `preparing`."""
+    step = check if batch.status == BatchStatus.CHECKING else prepare
+    async_task(f"batchui.batches.tasks.{step.__name__}", str(batch.pk))
+
+
+def ensure_schedule() -> None:
+    """The one-minute sweep, where it is not there yet."""
+    Schedule.objects.get_or_create(
+        name="sweep", defaults={"func": SWEEP, "schedule_type": Schedule.MINUTES, "minutes": 1}
+    )

@@ -1,0 +1,114 @@
+"""Which columns have cells with nothing in them: counted while a file is checked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import compress
+from typing import Any
+
+from .headers import COLUMN_LIMIT
+from .problems import BadInput, place
+from .stretches import Stretch
+
+
+@dataclass(frozen=True)
+class Blank:
+    """How many cells of a column are empty or only white space, and the first such row."""
+
+    count: int
+    first_row: int
+
+
+class ListBlanks:
+    """CSV and TXT: the columns are known; rows that are as the header says come as lists."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        self.columns = tuple(columns)
+        self._blanks: dict[str, Blank] = {}
+
+    def add(self, stretch: Stretch) -> None:
+        """Count in the rows of the stretch that have no problem."""
+        rows = stretch.cells
+        kept: Sequence[int] = range(stretch.number, stretch.number + len(rows))
+        if stretch.problems:
+            good = [at not in stretch.problems for at in range(len(rows))]
+            rows, kept = list(compress(rows, good)), list(compress(kept, good))
+        for column, texts in zip(self.columns, zip(*rows, strict=True), strict=False):
+            if not all(map(str.strip, texts)):
+                self._count(column, texts, kept)
+
+    def _count(self, column: str, texts: Sequence[str], numbers: Sequence[int]) -> None:
+        blank = [number for number, text in zip(numbers, texts, strict=True) if not text.strip()]
+        before = self._blanks.get(column, Blank(0, blank[0]))
+        self._blanks[column] = Blank(before.count + len(blank), before.first_row)
+
+    def found(self) -> dict[str, Blank]:
+        """The columns with blanks, in the file's order."""
+        return {name: self._blanks[name] for name in self.columns if name in self._blanks}
+
+
+class ObjectBlanks:
+    """JSONL: columns turn up on the way; a key that a row does not have is a blank cell."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        self._filled = dict.fromkeys(columns, 0)
+        self._whole = list(columns)  # columns without a blank so far
+        self._first_blank: dict[str, int] = {}
+        self._rows = 0
+        self._first_row = 0
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self._filled)
+
+    def add(self, stretch: Stretch) -> None:
+        """Count in the objects of the stretch; BadInput when there are too many different keys."""
+        for at, cells in enumerate(stretch.cells):
+            if isinstance(cells, dict):
+                self._add(cells, row=stretch.number + at, line=stretch.lines[at])
+
+    def _add(self, cells: dict[str, Any], *, row: int, line: int) -> None:
+        filled = self._filled
+        self._first_row = self._first_row or row
+        there = 0
+        for column, value in cells.items():
+            if column not in filled:
+                self._new_column(column, row=row, line=line)
+            if value is not None and not (isinstance(value, str) and not value.strip()):
+                filled[column] += 1
+                there += 1
+        self._rows += 1
+        if there < len(filled):
+            self._note_first_blanks(cells, row=row)
+
+    def _new_column(self, column: str, *, row: int, line: int) -> None:
+        if len(self._filled) >= COLUMN_LIMIT:
+            raise BadInput(
+                f"{place(row=row, line=line)}: with this object the file has more than "
+                f"{COLUMN_LIMIT:,} different keys, too many to be columns. Put values that vary "
+                "under one key.",
+                row=row,
+                line=line,
+            )
+        self._filled[column] = 0
+        if self._rows:
+            self._first_blank[column] = self._first_row
+        else:
+            self._whole.append(column)
+
+    def _note_first_blanks(self, cells: dict[str, Any], *, row: int) -> None:
+        still = []
+        for column in self._whole:
+            value = cells.get(column)
+            if value is None or (isinstance(value, str) and not value.strip()):
+                self._first_blank[column] = row
+            else:
+                still.append(column)
+        self._whole = still
+
+    def found(self) -> dict[str, Blank]:
+        """The columns with blanks, in the order in which they were met."""
+        return {
+            column: Blank(self._rows - filled, self._first_blank[column])
+            for column, filled in self._filled.items()
+            if filled < self._rows
+        }

@@ -1,0 +1,144 @@
+"""The whole file, read once before anything is sent: what is in it and what is wrong with it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import BinaryIO, NamedTuple, cast
+
+from .blanks import Blank, ListBlanks, ObjectBlanks
+from .decoding import NotUnicode
+from .problems import BadInput
+from .readers import read_stretches
+from .sniffing import Format
+from .stretches import Cells, Stretch
+
+__all__ = ["Blank", "Problem", "Report", "check"]
+
+PROBLEMS_KEPT = 100
+SAMPLE_ROWS = 20
+PROGRESS_BYTES = 4_000_000
+
+
+class Problem(NamedTuple):
+    """A row that cannot be sent as it is; the sentence names it and says what to do."""
+
+    row: int
+    line: int
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `check` found.
+
+    `format` is the one to read the file with from now on: its encoding may have turned out to be
+    Windows-1252, its columns (JSONL) are those of the whole file. `problems` has the first
+    PROBLEMS_KEPT of `bad_rows`. `blanks` names only columns that have some, counted over the rows
+    without a problem. `sample` is the cells of the first SAMPLE_ROWS rows.
+    """
+
+    format: Format
+    rows: int
+    bad_rows: int
+    problems: list[Problem]
+    blanks: dict[str, Blank]
+    sample: list[Cells]
+
+
+def check(
+    open_stream: Callable[[], BinaryIO],
+    fmt: Format,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+    max_rows: int,
+) -> Report:
+    """Read the file through, holding a block at a time.
+
+    `open_stream` gives the file from its beginning, and is called again where a line far down
+    shows that the encoding is not UTF-8. `progress(rows, bytes)` is called about every 4 MB.
+    Raises BadInput for what blocks the whole file: no rows, more than `max_rows`, too many
+    columns, and whatever `readers.read` raises.
+    """
+    try:
+        return _check(open_stream, fmt, progress=progress, max_rows=max_rows)
+    except NotUnicode as exc:
+        if fmt.encoding != "utf-8" or not exc.perhaps_cp1252:
+            raise
+    return _check(
+        open_stream, replace(fmt, encoding="cp1252"), progress=progress, max_rows=max_rows
+    )
+
+
+def _check(
+    open_stream: Callable[[], BinaryIO],
+    fmt: Format,
+    *,
+    progress: Callable[[int, int], None] | None,
+    max_rows: int,
+) -> Report:
+    tally = _Tally(fmt)
+    with open_stream() as raw:
+        stream = _Counted(raw)
+        told = 0
+        for stretch in read_stretches(cast(BinaryIO, stream), fmt):
+            tally.add(stretch)
+            if tally.rows > max_rows:
+                raise BadInput(
+                    f"The file has more than {max_rows:,} rows, the most that one batch takes. "
+                    "Split it into smaller files and upload them one by one."
+                )
+            if progress and stream.bytes - told >= PROGRESS_BYTES:
+                told = stream.bytes
+                progress(tally.rows, told)
+    if not tally.rows:
+        raise BadInput("The file has no rows. Add some under the first line and upload it again.")
+    if progress:
+        progress(tally.rows, stream.bytes)
+    return tally.report()
+
+
+class _Counted:
+    """A stream that knows how much was read from it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._read = stream.read
+        self.bytes = 0
+
+    def read(self, size: int) -> bytes:
+        data = self._read(size)
+        self.bytes += len(data)
+        return data
+
+
+class _Tally:
+    """Adds the stretches of a file up."""
+
+    def __init__(self, fmt: Format) -> None:
+        self.rows = 0
+        self._format = fmt
+        self._bad_rows = 0
+        self._problems: list[Problem] = []
+        self._sample: list[Cells] = []
+        self._blanks = (ObjectBlanks if fmt.kind == "jsonl" else ListBlanks)(fmt.columns)
+
+    def add(self, stretch: Stretch) -> None:
+        self.rows += len(stretch.cells)
+        self._blanks.add(stretch)
+        if len(self._sample) < SAMPLE_ROWS:
+            self._sample += stretch.cells[: SAMPLE_ROWS - len(self._sample)]
+        if stretch.problems:
+            self._bad_rows += len(stretch.problems)
+            for at, sentence in islice(
+                sorted(stretch.problems.items()), PROBLEMS_KEPT - len(self._problems)
+            ):
+                self._problems.append(Problem(stretch.number + at, stretch.lines[at], sentence))
+
+    def report(self) -> Report:
+        return Report(
+            format=replace(self._format, columns=self._blanks.columns),
+            rows=self.rows,
+            bad_rows=self._bad_rows,
+            problems=self._problems,
+            blanks=self._blanks.found(),
+            sample=self._sample,
+        )

@@ -1,0 +1,189 @@
+"""CSV: the rows of a block of text, with the place of every fault.
+
+Most text has no quotation mark in it for kilobytes on end; there a row is a line split at the
+delimiter, at a third of the csv module's cost. Wherever there is one, the csv module decides.
+"""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .decoding import line_breaks
+from .headers import NO_DELIMITER, SEPARATOR_LINE
+from .problems import CELL_LIMIT, BadInput, cell_too_long, place, quoted
+from .quotes import Fault, Walk, bare_line, find_fault
+from .sniffing import Format
+from .stretches import Cells, Parsed, Stretch, split_lines
+
+
+@dataclass
+class _Table:
+    """Rows as parsed, header and empty lines (`[]`) included.
+
+    `faults`: position of a row -> number of the cell whose quotation marks go wrong.
+    """
+
+    rows: list[Cells]
+    lines: Sequence[int]
+    used: int
+    next_line: int
+    faults: dict[int, int] = field(default_factory=dict)
+
+
+class CsvParser:
+    """Cells exactly as they stand.
+
+    A row whose quotation marks go wrong within one line is a row with a problem, whose cells are
+    the bare text between its delimiters; reading goes on behind it.
+    """
+
+    def __init__(self, fmt: Format) -> None:
+        self._columns = fmt.columns
+        self._delimiter = fmt.delimiter or NO_DELIMITER
+        self._started = False
+        self._header_due = True
+        csv.field_size_limit(CELL_LIMIT)  # holds for the whole process; only this package sets it
+
+    def parse(self, text: str, *, number: int, line: int, final: bool) -> Parsed:
+        skipped = 0
+        if not self._started and text:
+            self._started = True
+            if named := SEPARATOR_LINE.match(text):
+                skipped = named.end()
+                text, line = text[skipped:], line + 1
+        if '"' not in text and len(text) <= CELL_LIMIT:
+            table = self._split(text, line=line)
+        else:
+            table = self._parse(text, number=number, line=line, final=final)
+        if self._header_due:
+            self._drop_header(table)
+        rows = table.rows
+        empty_after = 0
+        while rows and not rows[-1]:
+            rows.pop()
+            empty_after += 1
+        stretch = Stretch(number, table.lines, rows, {})
+        if table.faults or list(map(len, rows)).count(len(self._columns)) < len(rows):
+            self._judge(stretch, rows, table.faults)
+        return Parsed(stretch, empty_after, skipped + table.used, table.next_line)
+
+    def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
+        if len(self._columns) == 1:
+            return [""], None
+        where = place(row=number, line=line)
+        return [], f"{where}: the line is empty. Fill it in, or remove it if it is not a row."
+
+    def _split(self, text: str, *, line: int) -> _Table:
+        delimiter = self._delimiter
+        rows: list[Cells] = [
+            text_line.split(delimiter) if text_line else [] for text_line in split_lines(text)
+        ]
+        end = line + len(rows)
+        return _Table(rows, range(line, end), len(text), end)
+
+    def _parse(self, text: str, *, number: int, line: int, final: bool) -> _Table:
+        """The csv module's strict parser; it goes on behind a row with a fault in one line."""
+        table = _Table([], (), len(text), line)
+        rows, ends, walk = table.rows, [0], Walk(text)  # ends: how many lines up to each row's end
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter, strict=True)
+        while True:
+            try:
+                for row in reader:
+                    rows.append(row)
+                    ends.append(reader.line_num)
+                break
+            except csv.Error:
+                start = walk.offset(ends[-1])
+                fault = find_fault(text, start=start, delimiter=self._delimiter)
+                if fault is None:
+                    raise
+                if fault.kind == "unclosed" and not final and fault.end - fault.start <= CELL_LIMIT:
+                    table.used = start  # the row goes on in the next block
+                    break
+                if fault.kind != "stray" or reader.line_num > ends[-1] + 1:
+                    opened = line + line_breaks(text[: fault.start])
+                    closed = line + line_breaks(text[: fault.end])
+                    at = self._number(rows, number=number)
+                    raise self._unreadable(fault, row=at, opened=opened, closed=closed) from None
+                table.faults[len(rows)] = fault.cell
+                rows.append(bare_line(text, start).split(self._delimiter))
+                ends.append(reader.line_num)
+        table.next_line = line + ends.pop()
+        table.lines = [line + end for end in ends]
+        return table
+
+    def _number(self, rows: Sequence[Cells], *, number: int) -> int | None:
+        """The number of the row that comes after `rows`; None when it is the header."""
+        if not self._header_due:
+            return number + len(rows)
+        header = next((at for at, row in enumerate(rows) if row), None)
+        return None if header is None else number + len(rows) - header - 1
+
+    def _drop_header(self, table: _Table) -> None:
+        header = next((at for at, row in enumerate(table.rows) if row), len(table.rows) - 1)
+        self._header_due = not any(table.rows)
+        table.lines = table.lines[header + 1 :]
+        table.faults = {at - header - 1: cell for at, cell in table.faults.items() if at > header}
+        del table.rows[: header + 1]
+
+    def _judge(self, stretch: Stretch, rows: list[Cells], faults: dict[int, int]) -> None:
+        """Give every row of the stretch that is not as the header says its problem."""
+        width = len(self._columns)
+        for at, cells in enumerate(rows):
+            if len(cells) == width and at not in faults:
+                continue
+            number, line = stretch.number + at, stretch.lines[at]
+            if not cells:
+                rows[at], problem = self.empty(number=number, line=line)
+            elif at in faults:
+                problem = self._stray(faults[at], row=number, line=line)
+            else:
+                problem = self._uneven(len(cells), row=number, line=line)
+            if problem:
+                stretch.problems[at] = problem
+
+    def _uneven(self, cells: int, *, row: int, line: int) -> str:
+        width = len(self._columns)
+        counted = f"{cells:,} cell{'' if cells == 1 else 's'}"
+        header = f"{width:,} column{'' if width == 1 else 's'}"
+        if cells < width:
+            missing = quoted(self._columns[cells])
+            advice = f"The cell of {missing} is missing. Add what is missing, or leave the row out."
+        else:
+            shown = {"\t": "tab"}.get(self._delimiter, f"“{self._delimiter}”")
+            advice = (
+                f"If the text of a cell holds a {shown}, put the cell in quotation marks; or leave "
+                "the row out."
+            )
+        return f"{place(row=row, line=line)}: {counted} where the header has {header}. {advice}"
+
+    def _stray(self, cell: int, *, row: int, line: int) -> str:
+        return (
+            f"{place(row=row, line=line, column=self._name(cell))}: text follows the quotation "
+            'mark that closes the cell. Double the quotation marks inside the text (""), or leave '
+            "the row out."
+        )
+
+    def _unreadable(self, fault: Fault, *, row: int | None, opened: int, closed: int) -> BadInput:
+        column = self._name(fault.cell) if row is not None else None
+        if fault.kind == "long":
+            return cell_too_long(row=row, line=opened, column=column)
+        where = place(row=row, line=opened, column=column)
+        if fault.kind == "unclosed":
+            what = "a quotation mark opens the cell here and nothing closes it"
+        else:
+            what = (
+                f"a quotation mark opens the cell here, and the one that closes it, in line "
+                f"{closed:,}, has text behind it"
+            )
+        return BadInput(
+            f"{where}: {what}. Close the cell where it ends, and write a quotation mark that "
+            'belongs to the text as two ("").',
+            row=row,
+            line=opened,
+            column=column,
+        )
+
+    def _name(self, cell: int) -> str | None:
+        return self._columns[cell] if cell < len(self._columns) else None

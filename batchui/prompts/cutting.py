@@ -1,0 +1,104 @@
+"""Rows -> parts, each small enough to be one request and to be one answer's wait."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from .items import ItemWriter
+from .payload import CLOSE, OPEN
+from .problems import BadInput, place
+from .readers import Row
+from .rows import encode_row
+
+NOTHING = len(OPEN) + len(CLOSE)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How large a part may be. `item_bytes`: its request's body; `row_bytes`: its rows as stored.
+
+    About `parts` parts a batch, each of at least `least_rows` and at most `rows` rows.
+    """
+
+    rows: int = 5_000
+    item_bytes: int = 8_000_000
+    row_bytes: int = 32_000_000
+    least_rows: int = 25
+    parts: int = 20
+
+
+USUAL = Limits()
+
+
+@dataclass
+class Cut:
+    """One part: `lines` are its rows as `encode_row` makes them, beginning with row `first_row`.
+
+    `item_bytes`: the body that asks for every row but the `invalid` ones has at most so many
+    bytes (measured where rows are large, estimated from above where they are small). `invalid` has
+    the sentence that says why, by position; those rows stay in `lines`.
+    """
+
+    number: int
+    first_row: int
+    lines: list[bytes]
+    item_bytes: int
+    invalid: dict[int, str]
+
+    @property
+    def positions(self) -> list[int]:
+        """The positions that can be sent."""
+        return [at for at in range(len(self.lines)) if at not in self.invalid]
+
+
+def rows_per_part(total: int, limits: Limits = USUAL) -> int:
+    """How many rows a part of a batch of `total` rows has, where its bytes allow it."""
+    wanted = -(-total // limits.parts)
+    return min(max(wanted, limits.least_rows), limits.rows)
+
+
+def cut(
+    rows: Iterable[Row], writer: ItemWriter, *, total: int, limits: Limits = USUAL
+) -> Iterator[Cut]:
+    """Consecutive rows as parts, numbered from 1. Holds one part at a time.
+
+    Rows with a problem, a blank prompt or an item that is too large for any request are `invalid`.
+    """
+    most = rows_per_part(total, limits)
+    enough = (limits.item_bytes - NOTHING) // most - 1  # no part of smaller items is too large
+    number, first_row, item_bytes, row_bytes = 1, 1, NOTHING, 0
+    lines: list[bytes] = []
+    invalid: dict[int, str] = {}
+    for row in rows:
+        row_number, line, cells, problem = row
+        stored = encode_row(cells)
+        size = 0
+        if problem is None:
+            try:
+                size = 1 + writer.size(row_number, cells, line, stored=len(stored), enough=enough)
+            except BadInput as exc:
+                problem = str(exc)
+            if NOTHING + size > limits.item_bytes:
+                problem, size = _too_large(row, size=size, limits=limits), 0
+        if lines and (
+            len(lines) >= most
+            or item_bytes + size > limits.item_bytes
+            or row_bytes + len(stored) > limits.row_bytes
+        ):
+            yield Cut(number, first_row, lines, item_bytes, invalid)
+            number, first_row, item_bytes, row_bytes = number + 1, row_number, NOTHING, 0
+            lines, invalid = [], {}
+        if problem is not None:
+            invalid[len(lines)] = problem
+        lines.append(stored)
+        item_bytes += size
+        row_bytes += len(stored)
+    if lines:
+        yield Cut(number, first_row, lines, item_bytes, invalid)
+
+
+def _too_large(row: Row, *, size: int, limits: Limits) -> str:
+    return (
+        f"{place(row=row.number, line=row.line)}: its question would be {size / 1e6:.1f} MB, more "
+        f"than the {limits.item_bytes / 1e6:.1f} MB that one request takes. Shorten its text, or "
+        "leave the row out."
+    )

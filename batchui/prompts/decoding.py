@@ -1,0 +1,164 @@
+"""Which encoding a file is in, and its bytes as text, a block at a time."""
+
+import codecs
+import re
+from collections.abc import Callable
+
+from .problems import BadInput, place
+
+BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+NAMES = {
+    "utf-8": "UTF-8",
+    "utf-16-le": "UTF-16",
+    "utf-16-be": "UTF-16",
+    "cp1252": "Windows-1252",
+}
+SAVE_AS_UTF8 = "Save it as UTF-8 (in Excel: “CSV UTF-8”) and upload it again"
+
+# What a file starts with when it is not text at all, what it is, and what to do about it.
+MAGIC = (
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook (.xls)", "Save it as “CSV UTF-8”"),
+    (b"%PDF-", "a PDF document", "Copy its table into a spreadsheet and save that as CSV"),
+    (b"\x1f\x8b", "compressed (gzip)", "Unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "compressed (Zstandard)", "Unpack it first"),
+    (b"BZh91AY", "compressed (bzip2)", "Unpack it first"),
+    (b"\xfd7zXZ\x00", "compressed (xz)", "Unpack it first"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", "Unpack it first"),
+    (b"Rar!\x1a\x07", "a RAR archive", "Unpack it first"),
+    (b"PAR1", "a Parquet file", "Save its table as CSV"),
+    (b"SQLite format 3\x00", "a SQLite database", "Save the table you need as CSV"),
+    (b"\x89PNG\r\n\x1a\n", "a picture (PNG)", "Choose a CSV, JSONL or TXT file"),
+    (b"\xff\xd8\xff", "a picture (JPEG)", "Choose a CSV, JSONL or TXT file"),
+    (b"{\\rtf", "a rich text document (RTF)", "Save it as plain text"),
+    (b"\xff\xfe\x00\x00", "text in UTF-32", SAVE_AS_UTF8),
+    (b"\x00\x00\xfe\xff", "text in UTF-32", SAVE_AS_UTF8),
+)
+ZIP = b"PK\x03\x04"
+# Control characters that no text holds; one in thirty of them means that it is no text.
+CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
+RUBBISH_SHARE = 1 / 30
+
+
+class NotUnicode(BadInput):
+    """A byte that the encoding does not know.
+
+    `perhaps_cp1252`: nothing around it is proper UTF-8 beyond ASCII, so that Windows-1252 is the
+    likelier reading.
+    """
+
+    def __init__(self, sentence: str, *, line: int, perhaps_cp1252: bool) -> None:
+        super().__init__(sentence, line=line)
+        self.perhaps_cp1252 = perhaps_cp1252
+
+
+def refuse_binary(head: bytes, name: str) -> None:
+    """Raise BadInput, saying what the file is, when `head` is the beginning of no text."""
+    if head.startswith(ZIP):
+        raise BadInput(_about_zip(head, name.lower()))
+    for magic, what, advice in MAGIC:
+        if head.startswith(magic):
+            raise BadInput(f"This file is {what}, not text. {advice}, then upload that.")
+    if len(CONTROL.findall(head)) > len(head) * RUBBISH_SHARE and not _looks_utf16(head):
+        raise BadInput(
+            "This file is not text: it is full of bytes that no CSV, JSONL or TXT file holds. "
+            "Open it in the program that made it, save it as CSV, and upload that."
+        )
+
+
+def _about_zip(head: bytes, name: str) -> str:
+    if name.endswith((".xlsx", ".xlsm")) or b"xl/" in head or b"[Content_Types].xml" in head:
+        what, advice = "an Excel workbook", "In Excel choose File, Save As, “CSV UTF-8”"
+    elif name.endswith(".ods") or b"opendocument.spreadsheet" in head:
+        what, advice = "an OpenDocument spreadsheet", "Save it as “Text CSV” in UTF-8"
+    else:
+        what, advice = "a ZIP archive", "Unpack it and choose the file inside"
+    return f"This file is {what}, not text. {advice}, then upload that."
+
+
+def detect(head: bytes, *, whole: bool) -> str:
+    """The encoding of a file that begins with `head`: a key of NAMES.
+
+    A byte order mark decides; without one UTF-16 shows by its zero bytes; what is not UTF-8 is
+    Windows-1252, unless proper UTF-8 stands around it: then one damaged place must not turn every
+    accent of the file into nonsense, and NotUnicode names its line.
+    """
+    for bom, encoding in BOMS:
+        if head.startswith(bom):
+            return encoding
+    if utf16 := _looks_utf16(head):
+        return utf16
+    try:
+        Decoder("utf-8").decode(head, final=whole, rest="", line=1)
+    except NotUnicode as exc:
+        if not exc.perhaps_cp1252:
+            raise
+        return "cp1252"
+    return "utf-8"
+
+
+def _looks_utf16(head: bytes) -> str | None:
+    """Latin text in UTF-16 without a mark: nearly every second byte is zero, the others are not."""
+    sample = head[:4096]
+    pairs = len(sample) // 2
+    if pairs == 0 or (len(head) % 2 and len(head) < 4096):
+        return None
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    if odd >= 0.6 * pairs and even <= 0.05 * pairs:
+        return "utf-16-le"
+    if even >= 0.6 * pairs and odd <= 0.05 * pairs:
+        return "utf-16-be"
+    return None
+
+
+class Decoder:
+    """Bytes to text, block by block; what cannot be text is a BadInput that names its line."""
+
+    def __init__(self, encoding: str) -> None:
+        self.encoding = encoding
+        self._decode: Callable[[bytes, bool], str] = codecs.getincrementaldecoder(encoding)().decode
+        self._plain = True
+        self._started = False
+
+    def decode(self, data: bytes, *, final: bool, rest: str, line: int) -> str:
+        """The text of the next block, without a byte order mark.
+
+        `rest` is the text not yet used, which begins in `line`: errors count on from there.
+        """
+        try:
+            text = self._decode(data, final)
+        except UnicodeDecodeError as exc:
+            before = exc.object[: exc.start].decode(self.encoding, "replace")
+            raise self._not_unicode(exc, rest + before, line) from None
+        if "\0" in text:
+            at = line + line_breaks(rest + text[: text.index("\0")])
+            raise BadInput(
+                f"{place(line=at)}: there is a NUL byte, which no text holds; the file is damaged "
+                f"or not a text file. {SAVE_AS_UTF8}.",
+                line=at,
+            )
+        self._plain = self._plain and text.isascii()
+        if not self._started and text:
+            self._started = True
+            return text.removeprefix("\ufeff")
+        return text
+
+    def _not_unicode(self, exc: UnicodeDecodeError, before: str, line: int) -> NotUnicode:
+        at = line + line_breaks(before)
+        after = exc.object[exc.end :].decode(self.encoding, "replace")
+        proper = sum(not char.isascii() for char in after) - 2 * after.count("\ufffd")
+        byte = exc.object[exc.start] if exc.start < len(exc.object) else 0
+        return NotUnicode(
+            f"{place(line=at)}: the byte 0x{byte:02X} has no meaning in {NAMES[self.encoding]}, "
+            f"the encoding of the rest of the file. {SAVE_AS_UTF8}.",
+            line=at,
+            perhaps_cp1252=self._plain and before.isascii() and proper <= 0,
+        )
+
+
+def line_breaks(text: str) -> int:
+    """How many line breaks (LF, CR LF or CR) there are in `text`."""
+    return text.count("\n") + text.count("\r") - text.count("\r\n")

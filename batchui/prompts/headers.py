@@ -1,0 +1,118 @@
+"""The first line of a CSV: what separates its cells, and what its columns are called."""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from .decoding import line_breaks
+from .problems import CELL_LIMIT, BadInput, place, quoted
+from .quotes import find_fault
+
+COLUMN_LIMIT = 2_000
+DELIMITERS = (",", ";", "\t")
+# For a single column: text never holds a NUL (the decoder refuses it), so nothing is ever split.
+NO_DELIMITER = "\0"
+# Excel's own first line, which names the separator: not part of the table.
+SEPARATOR_LINE = re.compile(r"sep=([,;\t|])(?:\r\n|\r|\n)")
+FILLED_LINE = re.compile(r"[^\r\n]+")
+
+
+def check_header(text: str, *, delimiter: str | None, columns: Sequence[str]) -> None:
+    """Raise BadInput, naming names and positions, for a first line that names no proper columns."""
+    _refuse_open_quotes(text, delimiter)
+    if not columns:
+        raise BadInput(
+            "The first line of the file is longer than 256 KB, which is too long for a line of "
+            "column names. Put the names of the columns in the first line."
+        )
+    if len(columns) > COLUMN_LIMIT:
+        raise BadInput(
+            f"The first line names {len(columns):,} columns; at most {COLUMN_LIMIT:,} can be read. "
+            "Remove the columns that are not needed."
+        )
+    _refuse_blank_names(columns)
+    _refuse_duplicate_names(columns)
+
+
+def _refuse_open_quotes(text: str, delimiter: str | None) -> None:
+    named = SEPARATOR_LINE.match(text)
+    start = FILLED_LINE.search(text, named.end() if named else 0)
+    fault = start and find_fault(text, start=start.start(), delimiter=delimiter or NO_DELIMITER)
+    if fault:
+        line = 1 + line_breaks(text[: fault.start])
+        raise BadInput(
+            f"{place(line=line)}: the quotation mark that opens a column's name here is "
+            f"{'not closed' if fault.kind == 'unclosed' else 'closed within the name'}. Put each "
+            "name in quotation marks as a whole, or in none.",
+            line=line,
+        )
+
+
+def _refuse_blank_names(columns: Sequence[str]) -> None:
+    blank = [at for at, name in enumerate(columns, 1) if not name.strip()]
+    if blank:
+        which = "Column" if len(blank) == 1 else "Columns"
+        has = "has" if len(blank) == 1 else "have"
+        raise BadInput(
+            f"{which} {_numbers(blank)} of the first line {has} no name. Give every column a name "
+            "in the first line, or remove what has none.",
+            line=1,
+        )
+
+
+def _refuse_duplicate_names(columns: Sequence[str]) -> None:
+    name, times = Counter(columns).most_common(1)[0]
+    if times > 1:
+        places = [at for at, other in enumerate(columns, 1) if other == name]
+        raise BadInput(
+            f"The column name {quoted(name)} appears {times:,} times in the first line, as columns "
+            f"{_numbers(places)}. Give each column a name of its own.",
+            line=1,
+            column=name,
+        )
+
+
+def _numbers(places: Sequence[int]) -> str:
+    words = [str(place) for place in places[:12]]
+    if len(places) > 12:
+        words.append(f"{len(places) - 12:,} more")
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+
+
+def best_delimiter(text: str, *, whole: bool) -> tuple[str | None, tuple[str, ...], int]:
+    """The separator, the header's cells, and how many rows of the head stand under it.
+
+    A candidate must split the header, and most rows if there are any; then the one wins whose
+    rows have the header's number of cells most often. None: a single column.
+    """
+    if named := SEPARATOR_LINE.match(text):
+        rows = head_rows(text, named[1], whole=whole)
+        return named[1], tuple(rows[0]) if rows else (), len(rows) - 1
+    best: tuple[float, int, int] = (-1.0, 0, 0)
+    found: tuple[str | None, list[list[str]]] = (None, head_rows(text, NO_DELIMITER, whole=whole))
+    for delimiter in DELIMITERS:
+        rows = head_rows(text, delimiter, whole=whole)
+        if not rows or (width := len(rows[0])) < 2:
+            continue
+        under = [len(row) for row in rows[1:]]
+        if under and sum(cells > 1 for cells in under) * 2 < len(under):
+            continue
+        same = under.count(width) / len(under) if under else 1.0
+        score = (same, -sum(cell.startswith(" ") for cell in rows[0]), width)
+        if score > best:
+            best, found = score, (delimiter, rows)
+    delimiter_found, rows = found
+    return delimiter_found, tuple(rows[0]) if rows else (), max(0, len(rows) - 1)
+
+
+def head_rows(text: str, delimiter: str, *, whole: bool) -> list[list[str]]:
+    """The rows of the head that are not blank; the last one is left out when it may be cut."""
+    named = SEPARATOR_LINE.match(text)
+    csv.field_size_limit(CELL_LIMIT)
+    lines = io.StringIO(text[named.end() :] if named else text, newline="")
+    rows = list(csv.reader(lines, delimiter=delimiter))
+    if not whole and rows:
+        rows.pop()
+    return [row for row in rows if row]

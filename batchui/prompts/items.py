@@ -1,0 +1,224 @@
+"""A row -> one item of the Batch API's `requests`, as compact UTF-8 JSON.
+
+What an item looks like depends on what the model takes:
+
+    messages     {"messages": [{"role", "content"}, …], "max_tokens", …}
+    prompt       {"prompt", "max_tokens", …}
+    input        {"input", "max_output_tokens", …}            (the Responses shape, gpt-oss)
+    text         {"text", …}                                  (embeddings)
+    translation  {"text", "source_lang", "target_lang", …}
+
+and every item carries an `external_reference`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast, get_args
+
+import msgspec
+
+from .problems import BadInput, listed, place, quoted
+from .rows import as_list, cell_text
+from .stretches import Cells
+from .template import Filler, Template
+
+Takes = Literal["messages", "prompt", "input", "text", "translation"]
+
+_encode = msgspec.json.Encoder(decimal_format="number").encode
+
+DEFAULT_MAX_TOKENS = 1024
+# The field that limits the answer, where there is one; and every field that would do the same.
+LONGEST = {"messages": "max_tokens", "prompt": "max_tokens", "input": "max_output_tokens"}
+LONGEST_FIELDS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens"})
+# What carries the question in a ready-made item.
+CARRIERS: dict[str, tuple[str, ...]] = {
+    "messages": ("messages", "prompt"),
+    "prompt": ("prompt", "messages"),
+    "input": ("input",),
+    "text": ("text", "contexts"),
+    "translation": ("text",),
+}
+ROW_NUMBER_BYTES = 24  # with its quotation marks and the closing brace
+# Fields that no option may overwrite.
+OURS = ("prompt", "messages", "input", "text", "source_lang", "target_lang", "external_reference")
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What to ask of each row.
+
+    `template` with its `{{column}}`s; `instruction` for the whole batch (a system message, or
+    text before the prompt; embedding and translation models take none, and it is left out);
+    `max_tokens` the longest answer (None: 1,024, as the API's own default of 256 cuts answers off);
+    `temperature` None for the model's own; `options` further
+    fields of the API (top_p, seed, response_format, …), which win over the settings above;
+    `reference_column` gives each item's external_reference ("": the row number).
+    `as_items`: the JSONL objects are sent as they are, and the settings fill in only what an
+    object does not say itself; template and instruction are not used.
+    """
+
+    template: str
+    instruction: str = ""
+    max_tokens: int | None = 1024
+    temperature: float | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    source_lang: str = ""
+    target_lang: str = ""
+    reference_column: str = ""
+    as_items: bool = False
+
+
+class ItemWriter:
+    """Makes the items of one batch. What is the same in every item is encoded once.
+
+    Raises BadInput when nothing can be asked of these columns: a template without a column, a
+    name that is no column, a translation into no language, an option that is not one.
+    """
+
+    def __init__(self, takes: str, ask: Ask, columns: Sequence[str]) -> None:
+        if takes not in get_args(Takes):
+            raise ValueError(f"takes is {takes!r}, which is none of {get_args(Takes)}")
+        self.takes = cast(Takes, takes)
+        self.ask = ask
+        self.columns = tuple(columns)
+        self._settings = _settings(self.takes, ask)
+        self._referred = _position_of_reference(ask.reference_column, self.columns)
+        self._filler: Filler | None = None
+        if not ask.as_items:
+            before = f"{ask.instruction}\n\n" if ask.instruction and takes == "prompt" else ""
+            self._filler = Template(ask.template).bind(self.columns, before=before)
+        self._head, self._tail = _around_the_prompt(self.takes, ask.instruction, self._settings)
+        # An item is never longer than this, and so many times its row as JSON.
+        self._constant = len(self._head) + len(self._tail) + ROW_NUMBER_BYTES
+        self._uses = 0 if self._referred is None else 1
+        if self._filler:
+            self._constant += self._filler.constant_bytes
+            self._uses += self._filler.uses
+
+    def encode(self, row_number: int, cells: Cells, line: int | None = None) -> bytes:
+        """The item for one row; BadInput, naming row, line and column, when it cannot be made."""
+        filler = self._filler
+        if filler is None:
+            return self._ready_made(row_number, cells, line)
+        prompt = filler.ask(cells)
+        if prompt is None:
+            raise _blank(filler.used, row=row_number, line=line)
+        if self._referred is None:
+            return b'%b%b%b"%d"}' % (self._head, _encode(prompt), self._tail, row_number)
+        reference = _encode(self.reference(row_number, cells))
+        return b"%b%b%b%b}" % (self._head, _encode(prompt), self._tail, reference)
+
+    def size(
+        self, row_number: int, cells: Cells, line: int | None = None, *, stored: int, enough: int
+    ) -> int:
+        """The bytes of `encode`, which raises the same; a cheap upper bound where that will do.
+
+        `stored` is the length of `encode_row(cells)`. A bound of at most `enough` will do.
+        """
+        filler = self._filler
+        most = self._constant + self._uses * stored
+        if filler is None or most > enough or type(cells) is not list:
+            return len(self.encode(row_number, cells, line))
+        if filler.ask(cells) is None:
+            raise _blank(filler.used, row=row_number, line=line)
+        return most
+
+    def reference(self, row_number: int, cells: Cells) -> str:
+        """The item's external_reference: the chosen column's text, or else the row number."""
+        text = ""
+        if self._filler is None and isinstance(cells, dict):
+            text = cell_text(cells.get("external_reference"))
+        if not text and self._referred is not None:
+            text = as_list(cells, self.columns)[self._referred]
+        return text if text and not text.isspace() else str(row_number)
+
+    def _ready_made(self, row: int, cells: Cells, line: int | None) -> bytes:
+        if not isinstance(cells, dict):
+            raise BadInput(
+                f"{place(row=row, line=line)}: a ready-made item is a JSON object, which only a "
+                "JSONL file can hold. Write a question with a column in it instead.",
+                row=row,
+                line=line,
+            )
+        carriers = CARRIERS[self.takes]
+        carrier = next((name for name in carriers if cells.get(name) is not None), None)
+        if carrier is None:
+            raise BadInput(
+                f"{place(row=row, line=line)}: the object has no "
+                f"{' or '.join(map(quoted, carriers))}, which the model needs. Add it, or leave "
+                "the row out.",
+                row=row,
+                line=line,
+            )
+        question = cells[carrier]
+        if not (question.strip() if isinstance(question, str) else question):
+            raise _blank([carrier], row=row, line=line)
+        item = {**self._settings, **cells, "external_reference": self.reference(row, cells)}
+        longest = LONGEST.get(self.takes)
+        if longest and longest not in cells and not LONGEST_FIELDS.isdisjoint(cells):
+            del item[longest]
+        return _encode(item)
+
+
+def _settings(takes: Takes, ask: Ask) -> dict[str, Any]:
+    """The fields beside the question that are the same in every item."""
+    for name in ask.options:
+        if name in OURS:
+            raise BadInput(
+                f"The option {quoted(name)} is filled in from the question and the file, and "
+                "cannot be set by hand. Remove it."
+            )
+    settings: dict[str, Any] = {}
+    if takes == "translation":
+        if not ask.target_lang and not ask.as_items:
+            raise BadInput("No language to translate into is chosen. Choose one.")
+        if ask.source_lang:
+            settings["source_lang"] = ask.source_lang
+        if ask.target_lang:
+            settings["target_lang"] = ask.target_lang
+    elif takes in LONGEST:
+        if LONGEST_FIELDS.isdisjoint(ask.options):
+            settings[LONGEST[takes]] = ask.max_tokens or DEFAULT_MAX_TOKENS
+        if ask.temperature is not None:
+            settings["temperature"] = ask.temperature
+    return {**settings, **ask.options}
+
+
+def _around_the_prompt(
+    takes: Takes, instruction: str, settings: Mapping[str, Any]
+) -> tuple[bytes, bytes]:
+    """The JSON before the prompt, and after it up to the external_reference's text."""
+    head, close = b'{"%b":' % (b"text" if takes == "translation" else takes.encode()), b""
+    if takes == "messages" or (takes == "input" and instruction):
+        system = b""
+        if instruction:
+            system = _encode({"role": "system", "content": instruction}) + b","
+        head, close = head + b"[" + system + b'{"role":"user","content":', b"}]"
+    fixed = _encode(settings)[1:-1]
+    return head, close + (b"," + fixed if fixed else b"") + b',"external_reference":'
+
+
+def _position_of_reference(column: str, columns: Sequence[str]) -> int | None:
+    if not column:
+        return None
+    if column not in columns:
+        raise BadInput(
+            f"The column for references, {quoted(column)}, is not in the file, whose columns are "
+            f"{listed(columns)}. Choose one of those, or none.",
+            column=column,
+        )
+    return columns.index(column)
+
+
+def _blank(columns: Sequence[str], *, row: int, line: int | None) -> BadInput:
+    if len(columns) == 1:
+        where, what = place(row=row, line=line, column=columns[0]), "the cell is blank"
+    else:
+        where = place(row=row, line=line)
+        what = f"the cells of {listed(columns)} are all blank"
+    return BadInput(
+        f"{where}: {what}, so that there is nothing to ask. Fill it in, or leave the row out.",
+        row=row,
+        line=line,
+        column=columns[0],
+    )

@@ -1,0 +1,68 @@
+"""The one exception of this package, the words of its sentences, and the limits they name."""
+
+import unicodedata
+from collections.abc import Sequence
+
+# What is longer than this is a damaged file, and must not fill the memory. In characters.
+LINE_LIMIT = 8_000_000
+CELL_LIMIT = 1_000_000
+
+NAMES_SHOWN = 12
+NAME_LENGTH = 60
+
+
+class BadInput(ValueError):
+    """Something in the file or the settings that the person has to correct.
+
+    `str(exc)` is a whole sentence for the page: it names the place, says what happened and what
+    to do. `row` (1-based, the header not counted), `line` (1-based, as an editor counts) and
+    `column` repeat the place for code that wants to point at it.
+    """
+
+    def __init__(
+        self,
+        sentence: str,
+        *,
+        row: int | None = None,
+        line: int | None = None,
+        column: str | None = None,
+    ) -> None:
+        super().__init__(sentence)
+        self.row = row
+        self.line = line
+        self.column = column
+
+
+def place(*, row: int | None = None, line: int | None = None, column: str | None = None) -> str:
+    """How every sentence begins: "Row 42 (line 43), column “review”"."""
+    if row is None:
+        where = "The file" if line is None else f"Line {line:,}"
+    else:
+        where = f"Row {row:,}" if line is None else f"Row {row:,} (line {line:,})"
+    return where if column is None else f"{where}, column {quoted(column)}"
+
+
+def quoted(text: str) -> str:
+    """A name from the file, in quotation marks: shortened, without control characters."""
+    shown = text[: NAME_LENGTH + 1]
+    shown = "".join(" " if unicodedata.category(char)[0] == "C" else char for char in shown)
+    return f"“{shown}”" if len(text) <= NAME_LENGTH else f"“{shown[:NAME_LENGTH]}…”"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence: “a”, “b” and “c”; a long list is cut and says how many more."""
+    words = [quoted(name) for name in names[:NAMES_SHOWN]]
+    if len(names) > NAMES_SHOWN:
+        words.append(f"{len(names) - NAMES_SHOWN:,} more")
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+
+
+def cell_too_long(*, row: int | None, line: int, column: str | None = None) -> BadInput:
+    where = place(row=row, line=line, column=column)
+    return BadInput(
+        f"{where}: this cell is longer than 1,000,000 characters. Shorten it; if it is not so "
+        "long, a quotation mark before it may not be closed.",
+        row=row,
+        line=line,
+        column=column,
+    )

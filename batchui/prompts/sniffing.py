@@ -1,0 +1,190 @@
+"""The first 256 KiB of a file -> what kind of file it is.
+
+Content decides; the name's ending is a hint, except that `.csv` and `.tsv` always mean CSV.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from .decoding import Decoder, detect, refuse_binary
+from .headers import COLUMN_LIMIT, FILLED_LINE, best_delimiter, check_header, head_rows
+from .problems import BadInput, listed
+
+Kind = Literal["csv", "jsonl", "txt"]
+
+HEAD_BYTES = 256 * 1024
+HTML = re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
+
+# The fields of the Batch API's items, and those of them that carry the question.
+ITEM_CARRIERS = frozenset({"prompt", "messages", "input", "text", "contexts"})
+ITEM_FIELDS = ITEM_CARRIERS | {
+    "query",
+    "external_reference",
+    "max_tokens",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "temperature",
+    "top_p",
+    "top_k",
+    "seed",
+    "repetition_penalty",
+    "frequency_penalty",
+    "presence_penalty",
+    "response_format",
+    "stream",
+    "raw",
+    "lora",
+    "tools",
+    "tool_choice",
+    "functions",
+    "guided_json",
+    "stop",
+    "n",
+    "reasoning",
+    "reasoning_effort",
+    "chat_template_kwargs",
+    "source_lang",
+    "target_lang",
+    "pooling",
+    "truncate_inputs",
+}
+
+
+@dataclass(frozen=True)
+class Format:
+    """How to read a file.
+
+    `delimiter` is None where nothing separates cells: JSONL, TXT, and a CSV of a single column
+    whose text may hold commas. `columns` are unique and never blank in a CSV; `("prompt",)` for
+    TXT; the keys in the order they are met for JSONL. `items`: the JSONL objects look like
+    ready-made items of the Batch API.
+    """
+
+    kind: Kind
+    encoding: str
+    delimiter: str | None
+    columns: tuple[str, ...]
+    items: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON, for the database."""
+        return {**asdict(self), "columns": list(self.columns)}
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any]) -> "Format":
+        return cls(**{**stored, "columns": tuple(stored["columns"])})
+
+
+def sniff(head: bytes, *, name: str, whole: bool) -> Format:
+    """What the file `name` is, from its first bytes (256 KiB are plenty).
+
+    `whole`: `head` is all there is. Raises BadInput for what can be seen at once: nothing in it,
+    a header without rows, not text, duplicate or blank column names, NUL bytes, damaged text.
+    """
+    if len(head) > HEAD_BYTES:
+        head, whole = head[:HEAD_BYTES], False
+    refuse_binary(head, name)
+    encoding = detect(head, whole=whole)
+    text = Decoder(encoding).decode(head, final=whole, rest="", line=1)
+    if not text.strip():
+        raise _nothing_in_it(whole=whole)
+    if HTML.match(text):
+        raise BadInput(
+            "This file is a web page (HTML), not a table: perhaps a sign-in page that was saved "
+            "instead of the download. Download the table again and upload that."
+        )
+    kind = _kind(text, ending=_ending(name), whole=whole)
+    if kind == "jsonl":
+        objects = _objects(text, whole=whole)
+        return Format(kind, encoding, None, _keys(objects), items=_are_items(objects))
+    if kind == "txt":
+        return Format(kind, encoding, None, ("prompt",))
+    delimiter, columns, rows = best_delimiter(text, whole=whole)
+    check_header(text, delimiter=delimiter, columns=columns)
+    if whole and rows == 0:
+        raise BadInput(
+            f"The file has a first line with column names ({listed(columns)}) but no rows under "
+            "it. Add the rows, or, if that line is already a row, put column names above it."
+        )
+    return Format(kind, encoding, delimiter, columns)
+
+
+def _nothing_in_it(*, whole: bool) -> BadInput:
+    if whole:
+        return BadInput("The file is empty. Choose a file with at least one row.")
+    return BadInput("The file begins with nothing but blanks. Remove them and upload it again.")
+
+
+def _ending(name: str) -> str:
+    return name.lower().rpartition(".")[2] if "." in name else ""
+
+
+def _kind(text: str, *, ending: str, whole: bool) -> Kind:
+    if ending in {"csv", "tsv"}:
+        return "csv"
+    first = FILLED_LINE.search(text)
+    if ending in {"jsonl", "ndjson", "json"} or (first and first[0].lstrip()[:1] == "{"):
+        if _is_jsonl(text, ending=ending, whole=whole):
+            return "jsonl"
+        if ending in {"jsonl", "ndjson", "json"}:
+            raise BadInput(
+                "The name says that this is JSON, but its lines are not JSON objects. One object "
+                'a line is needed, like {"text": "…"}: not one long list, and no object over '
+                "several lines."
+            )
+    return "csv" if _is_table(text, ending=ending, whole=whole) else "txt"
+
+
+def _is_jsonl(text: str, *, ending: str, whole: bool) -> bool:
+    lines = _lines(text, whole=whole)
+    if not lines:  # a first line longer than the head
+        return text.lstrip().startswith("{")
+    found = len(_objects(text, whole=whole))
+    if ending in {"jsonl", "ndjson"}:
+        return found > 0
+    return found == sum(1 for line in lines if line.strip())
+
+
+def _is_table(text: str, *, ending: str, whole: bool) -> bool:
+    """A prompt may hold commas: text without a telling name is a table only if nothing jars.
+
+    A `.txt` is one only with tabs (what Excel calls "Unicode Text").
+    """
+    delimiter, columns, rows = best_delimiter(text, whole=whole)
+    if delimiter is None or rows < 1 or (ending == "txt" and delimiter != "\t"):
+        return False
+    widths = {len(row) for row in head_rows(text, delimiter, whole=whole)}
+    names = {name for name in columns if name and not name.startswith(" ")}
+    return widths == {len(columns)} == {len(names)}
+
+
+def _lines(text: str, *, whole: bool) -> list[str]:
+    """The complete lines of the head that are not empty."""
+    end = len(text) if whole else max(text.rfind("\n"), text.rfind("\r")) + 1
+    return FILLED_LINE.findall(text[:end])
+
+
+def _objects(text: str, *, whole: bool) -> list[dict[str, Any]]:
+    objects = []
+    for line in _lines(text, whole=whole):
+        try:
+            value = msgspec.json.decode(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            objects.append(value)
+    return objects
+
+
+def _keys(objects: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(key for item in objects for key in item))[:COLUMN_LIMIT]
+
+
+def _are_items(objects: Sequence[dict[str, Any]]) -> bool:
+    return bool(objects) and all(
+        ITEM_FIELDS.issuperset(item) and not ITEM_CARRIERS.isdisjoint(item) for item in objects
+    )

@@ -1,0 +1,148 @@
+"""A text with `{{column}}` in it, and what it says for each row."""
+
+import difflib
+import re
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import Any
+
+import msgspec
+
+from .problems import BadInput, listed, quoted
+from .rows import cell_text
+from .stretches import Cells
+
+Asker = Callable[[Any], str | None]
+
+NAME = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+
+
+class Template:
+    """`names`: what stands between double braces, in order of appearance, each once.
+
+    A name may hold any character but "}}". Whatever else is in the text stays as it is.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        # Literal text and names take turns, a literal first and last.
+        self._pieces = NAME.split(text)
+        self.names = tuple(dict.fromkeys(self._pieces[1::2]))
+
+    def bind(self, columns: Sequence[str], *, before: str = "") -> "Filler":
+        """The filler for rows of these columns; `before` is put before the text as it stands.
+
+        A name is looked up as it is written, then without the white space around it. Raises
+        BadInput for a name that is no column, and for a template that names none.
+        """
+        if not self.names:
+            raise BadInput(self._no_names())
+        positions = {name: _position(name, columns) for name in self.names}
+        literals = [before + self._pieces[0], *self._pieces[2::2]]
+        return Filler(
+            literals=literals,
+            positions=[positions[name] for name in self._pieces[1::2]],
+            columns=columns,
+        )
+
+    def _no_names(self) -> str:
+        if "{{" in self.text:
+            return (
+                "The text opens a column's name with {{ but does not close it. Close it with }}, "
+                "like {{column}}."
+            )
+        return (
+            "The text names no column, so that every row would get the same question. Put a "
+            "column's name in double braces where its text should go, like {{column}}."
+        )
+
+
+def _position(name: str, columns: Sequence[str]) -> int:
+    for wanted, known in (
+        (name, columns),
+        (name.strip(), columns),
+        (name.strip(), [column.strip() for column in columns]),
+    ):
+        if known.count(wanted) == 1:
+            return known.index(wanted)
+    raise BadInput(_unknown(name, columns), column=name)
+
+
+def _unknown(name: str, columns: Sequence[str]) -> str:
+    if not name.strip():
+        return "There is no column's name between {{ and }}. Write one there, like {{column}}."
+    by_fold = {column.strip().casefold(): column for column in columns}
+    close = difflib.get_close_matches(name.strip().casefold(), by_fold, n=1)
+    if close:
+        advice = f"Did you mean {quoted(by_fold[close[0]])}?"
+    elif columns:
+        advice = f"Its columns are {listed(columns)}."
+    else:
+        advice = "It has no columns."
+    return f"The text names the column {quoted(name)}, which the file does not have. {advice}"
+
+
+class Filler:
+    """Puts a row's cells into a template: exactly as they are, nothing trimmed.
+
+    `ask(cells)` is the text for one row, None when every cell that the template names is blank;
+    it runs for every row of a batch, so it is made to measure. `used` are the columns that the
+    template names, `uses` is how often it names the one that it names most, `constant_bytes` the
+    size as JSON of the text that is the same in every row.
+    """
+
+    def __init__(
+        self, *, literals: Sequence[str], positions: Sequence[int], columns: Sequence[str]
+    ) -> None:
+        self._positions = tuple(positions)
+        self._names = tuple(columns[position] for position in positions)
+        self._literals = tuple(literals)
+        self.used = tuple(dict.fromkeys(self._names))
+        self.uses = max(map(self._positions.count, positions))
+        self.constant_bytes = len(msgspec.json.encode("".join(literals)))
+        self.ask = self._asker() if len(positions) > 1 else self._asker_of_one()
+
+    def fill(self, cells: Cells) -> str:
+        """The text for one row, blank or not. A cell that the row does not have is empty."""
+        texts = self._with_care(cells)
+        return self._literals[0] + "".join(
+            text + literal for text, literal in zip(texts, self._literals[1:], strict=True)
+        )
+
+    def blank(self, cells: Cells) -> bool:
+        """Is every cell that the template names empty or only white space?"""
+        return not any(map(str.strip, self._with_care(cells)))
+
+    def _with_care(self, cells: Cells) -> tuple[str, ...]:
+        """The cells that go into the template, of an object or a row that may be too short."""
+        if isinstance(cells, dict):
+            return tuple(cell_text(cells.get(name)) for name in self._names)
+        return tuple(cells[at] if at < len(cells) else "" for at in self._positions)
+
+    def _asker(self) -> Asker:
+        pick = itemgetter(*self._positions)
+        template = "%s".join(literal.replace("%", "%%") for literal in self._literals)
+        with_care = self._with_care
+
+        def ask(cells: Any) -> str | None:
+            try:
+                texts = pick(cells)
+            except LookupError:  # an object, or a row that is too short
+                texts = with_care(cells)
+            return template % texts if any(map(str.strip, texts)) else None
+
+        return ask
+
+    def _asker_of_one(self) -> Asker:
+        position = self._positions[0]
+        before, after = self._literals
+        with_care = self._with_care
+
+        def ask(cells: Any) -> str | None:
+            try:
+                text = cells[position]
+            except LookupError:  # an object, or a row that is too short
+                text = with_care(cells)[0]
+            return None if not text or text.isspace() else before + text + after
+
+        return ask

@@ -1,0 +1,130 @@
+"""Batches to test with: real files, a real sandbox over HTTP, no queue."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+
+from batchui.batches import intake, lifecycle, polling, sending
+from batchui.batches.clients import close_clients
+from batchui.batches.models import Batch, Part
+from batchui.batches.states import BatchStatus
+from batchui.sandbox.testing import RunningSandbox, running_sandbox
+from batchui.teams.founding import first_team
+from batchui.teams.models import Team
+
+# A model whose replies come as `responses[]`, with references, and one with `results[]`.
+MODEL = "@cf/meta/llama-4-scout-17b-16e-instruct"
+CHAT_COMPLETIONS = "@cf/moonshotai/kimi-k2.6"
+TEMPLATE = "Summarise: {{text}}"
+
+MakeBatch = Callable[..., Batch]
+
+
+@pytest.fixture(scope="session")
+def shared_sandbox() -> Iterator[RunningSandbox]:
+    with running_sandbox() as running:
+        yield running
+
+
+@pytest.fixture
+def sandbox(shared_sandbox: RunningSandbox, settings: Any) -> Iterator[RunningSandbox]:
+    """A Batch API that answers at once; its script of faults is empty before and after."""
+    settings.SANDBOX_URL = shared_sandbox.base_url
+    settings.FIRST_LOOK_SECONDS = 0
+    shared_sandbox.script()
+    shared_sandbox.sandbox.calls.clear()
+    yield shared_sandbox
+    shared_sandbox.script()
+    close_clients()
+
+
+@pytest.fixture(autouse=True)
+def files_in(tmp_path: Path, settings: Any) -> Path:
+    """Stored files of one test, in a folder of its own."""
+    folder = tmp_path / "files"
+    storages = dict(settings.STORAGES)
+    storages["default"] = {
+        "BACKEND": "batchui.batches.files.DurableFileSystemStorage",
+        "OPTIONS": {"location": folder},
+    }
+    settings.STORAGES = storages
+    return folder
+
+
+@pytest.fixture
+def team(db: None) -> Team:
+    return first_team()
+
+
+@pytest.fixture
+def receive(team: Team) -> MakeBatch:
+    """Upload bytes as a file; returns the batch, checked."""
+
+    def make(content: bytes, name: str = "texts.csv") -> Batch:
+        batch = intake.receive(ContentFile(content, name), team=team, by=None)
+        intake.check_file(batch.pk)
+        batch.refresh_from_db()
+        return batch
+
+    return make
+
+
+@pytest.fixture
+def start(receive: MakeBatch) -> MakeBatch:
+    """Upload, start and cut; returns the batch, queued (or a draft again)."""
+
+    def make(content: bytes, name: str = "texts.csv", **ask: Any) -> Batch:
+        batch = receive(content, name)
+        assert batch.status == BatchStatus.DRAFT
+        assert lifecycle.start(batch, by=None, **{"model": MODEL, "template": TEMPLATE} | ask)
+        intake.prepare(batch.pk)
+        batch.refresh_from_db()
+        return batch
+
+    return make
+
+
+@pytest.fixture
+def batch(start: MakeBatch) -> Batch:
+    """Sixty rows in three parts, nothing sent yet."""
+    return start(rows(60))
+
+
+@pytest.fixture
+def part(batch: Batch) -> Part:
+    first = batch.parts.get(number=1)
+    first.batch = batch
+    return first
+
+
+def rows(count: int) -> bytes:
+    """A CSV file of so many rows, with the columns `id` and `text`."""
+    lines = [f"{number},text number {number}" for number in range(1, count + 1)]
+    return "\r\n".join(["id,text", *lines, ""]).encode()
+
+
+def send_all() -> None:
+    """Send every part that is ready."""
+    for part in sending.ready_parts(1000):
+        sending.send(part)
+
+
+def look_at_all() -> None:
+    """Look once at every part that Cloudflare has, due or not."""
+    Part.objects.update(next_look_at="2000-01-01T00:00:00Z")
+    for part in polling.due_parts(1000):
+        polling.look(part)
+
+
+def work(batch: Batch, rounds: int = 20) -> Batch:
+    """Send and look until the batch has ended. Returns it as it is then."""
+    for _ in range(rounds):
+        send_all()
+        look_at_all()
+        batch.refresh_from_db()
+        if batch.has_ended:
+            break
+    return batch

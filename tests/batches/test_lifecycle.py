@@ -1,0 +1,116 @@
+"""What people decide: stop, retry, delete; and that two at once decide once."""
+
+import pytest
+
+from batchui.batches import files, lifecycle, results, sweep
+from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus, PartStatus
+from batchui.sandbox.testing import RunningSandbox
+
+from .conftest import MODEL, TEMPLATE, MakeBatch, rows, send_all, work
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_draft_is_started_once(sandbox: RunningSandbox, receive: MakeBatch) -> None:
+    batch = receive(rows(5))
+    colleague = Batch.objects.get(pk=batch.pk)
+    ask = {"model": MODEL, "template": TEMPLATE}
+    assert lifecycle.start(batch, by=None, **ask)
+    assert not lifecycle.start(colleague, by=None, **ask) if colleague.status == "draft" else True
+    assert batch.events.filter(text="Started.").count() == 1
+
+
+def test_stop_sends_nothing_more_and_keeps_what_was_sent(
+    sandbox: RunningSandbox, batch: Batch
+) -> None:
+    from batchui.batches import sending
+
+    sending.send(sending.ready_parts(1)[0])
+    assert lifecycle.stop(batch, by=None)
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.STOPPING
+    batch = work(batch)
+    assert batch.status == BatchStatus.STOPPED
+    sent = batch.parts.get(number=1).rows
+    assert (batch.answered, batch.unsent) == (sent, batch.rows - sent)
+    assert len(sandbox.calls("submit")) == 1
+
+
+def test_stop_finds_nothing_to_stop_when_it_has_ended(
+    sandbox: RunningSandbox, batch: Batch
+) -> None:
+    assert not lifecycle.stop(work(batch), by=None)
+
+
+def test_a_stopped_batch_goes_on_with_retry(sandbox: RunningSandbox, batch: Batch) -> None:
+    lifecycle.stop(batch, by=None)
+    batch.refresh_from_db()
+    assert (batch.status, batch.unsent) == (BatchStatus.STOPPED, 60)
+    assert lifecycle.retry(batch, by=None)
+    assert work(batch).status == BatchStatus.FINISHED
+
+
+def test_retry_sends_just_the_rows_not_answered(sandbox: RunningSandbox, batch: Batch) -> None:
+    sandbox.script(
+        {"fault": "failed", "items": [0, 1]},
+        {"fault": "empty", "items": [4]},
+        {"fault": "missing", "items": [6]},
+    )
+    batch = work(batch)
+    before = {row.row: row.answer for row in results.results(batch) if row.status == "answered"}
+    assert batch.unanswered == 4
+    sent = len(sandbox.calls("submit"))
+    assert lifecycle.retry(batch, by=None)
+    assert not lifecycle.retry(batch, by=None)
+    batch = work(batch)
+    assert (batch.status, batch.answered) == (BatchStatus.FINISHED, 60)
+    again = sandbox.calls("submit")[sent:]
+    assert sum(call.items for call in again) == 4
+    after = {row.row: row.answer for row in results.results(batch)}
+    assert before.items() <= after.items()
+
+
+def test_a_retry_of_a_refused_part_sends_all_of_it(sandbox: RunningSandbox, batch: Batch) -> None:
+    sandbox.script({"fault": "error", "code": 5006, "call": "submit"})
+    batch = work(batch)
+    assert batch.failed == batch.parts.get(number=1).rows
+    lifecycle.retry(batch, by=None)
+    assert work(batch).status == BatchStatus.FINISHED
+
+
+def test_rows_left_out_are_not_retried(sandbox: RunningSandbox, start: MakeBatch) -> None:
+    content = b"id,text\n1,one\n2,\n3,three\n"
+    batch = work(start(content, leave_out_invalid=True))
+    assert (batch.answered, batch.invalid) == (2, 1)
+    assert batch.status == BatchStatus.PROBLEMS
+    assert not batch.can_retry
+    assert not lifecycle.retry(batch, by=None)
+
+
+def test_deleting_takes_it_out_of_the_history_and_removes_its_files(
+    sandbox: RunningSandbox, batch: Batch
+) -> None:
+    batch = work(batch)
+    assert lifecycle.delete(batch, by=None)
+    assert not Batch.objects.of_team(batch.team).exists()
+    sweep.sweep()
+    with pytest.raises(FileNotFoundError):
+        files.open_file(batch.source_file)
+    batch.refresh_from_db()
+    assert batch.files_removed
+    assert not batch.parts.exists()
+
+
+def test_what_is_on_its_way_cannot_be_deleted(sandbox: RunningSandbox, batch: Batch) -> None:
+    send_all()
+    batch.refresh_from_db()
+    assert not lifecycle.delete(batch, by=None)
+    assert batch.parts.filter(status=PartStatus.QUEUED).exists()
+
+
+def test_every_move_is_on_the_timeline(sandbox: RunningSandbox, batch: Batch) -> None:
+    batch = work(batch)
+    told = " ".join(batch.events.order_by("id").values_list("text", flat=True))
+    for expected in ("was uploaded", "was checked", "Started.", "Cut into 3 parts", "Finished."):
+        assert expected in told

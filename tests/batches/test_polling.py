@@ -1,0 +1,197 @@
+"""What a look can find, and what it means for the rows."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from batchui.batches import files, lifecycle, polling
+from batchui.batches.models import Batch, Part
+from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
+from batchui.sandbox.testing import RunningSandbox
+
+from .conftest import CHAT_COMPLETIONS, MakeBatch, look_at_all, rows, send_all, work
+
+pytestmark = pytest.mark.django_db
+
+
+def accepted(start: MakeBatch, **ask: Any) -> Batch:
+    """Ten rows in one part, accepted."""
+    batch = start(rows(10), **ask)
+    send_all()
+    return batch
+
+
+def test_queued_then_running_then_done(sandbox: RunningSandbox, start: MakeBatch) -> None:
+    sandbox.script({"fault": "queued"}, {"fault": "running"})
+    batch = accepted(start)
+    seen = []
+    for _ in range(3):
+        look_at_all()
+        seen.append(batch.parts.get().status)
+    assert seen == [PartStatus.QUEUED, PartStatus.RUNNING, PartStatus.DONE]
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.FINISHED
+
+
+def test_the_first_look_is_soon_and_later_ones_grow_to_the_longest(settings: Any) -> None:
+    settings.FIRST_LOOK_SECONDS, settings.LONGEST_PAUSE_SECONDS = 2, 60
+    pauses = [polling.pause(looks).total_seconds() for looks in range(12)]
+    assert pauses[:4] == [2, 3, 4.5, 6.75]
+    assert pauses == sorted(pauses)
+    assert pauses[-1] == 60
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"fault": "error", "status": 500},
+        {"fault": "error", "status": 503},
+        {"fault": "error", "code": 3021, "retry_after": 400},
+        {"fault": "error", "code": 3040},
+        {"fault": "error", "code": 3007},
+        {"fault": "error", "code": 5001},
+        {"fault": "garbage"},
+        {"fault": "truncated"},
+        {"fault": "cut_before"},
+        {"fault": "cut_after", "reset": True},
+    ],
+)
+def test_a_look_that_fails_never_fails_the_part(
+    sandbox: RunningSandbox, start: MakeBatch, fault: dict[str, Any]
+) -> None:
+    sandbox.script(fault | {"call": "poll"})
+    batch = accepted(start)
+    look_at_all()
+    part = batch.parts.get()
+    assert part.status == PartStatus.QUEUED
+    assert part.message
+    assert part.last_looked_at is not None
+    least = 390 if fault.get("retry_after") else 7
+    assert part.next_look_at is not None
+    assert part.next_look_at > timezone.now() + timedelta(seconds=least)
+    assert work(batch).status == BatchStatus.FINISHED
+
+
+def test_the_wait_after_trouble_doubles_to_two_minutes() -> None:
+    waits = [polling.trouble_pause(troubles, None).total_seconds() for troubles in range(10)]
+    assert 7 <= waits[0] <= 13
+    assert 15 <= waits[1] <= 25
+    assert all(90 <= wait <= 150 for wait in waits[5:])
+
+
+def test_a_request_gone_is_believed_after_three_looks_over_ten_minutes(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script({"fault": "forgotten", "call": "submit"})
+    batch = accepted(start)
+    for _ in range(5):
+        look_at_all()
+    part = batch.parts.get()
+    assert part.status == PartStatus.QUEUED
+    assert part.gone_seen == 5
+    Part.objects.update(gone_at=timezone.now() - timedelta(minutes=11))
+    look_at_all()
+    batch.refresh_from_db()
+    assert (batch.status, batch.missing) == (BatchStatus.FAILED, 10)
+    assert batch.parts.get().rest_error == polling.GONE
+
+
+def test_one_sighting_of_gone_is_forgotten_when_it_is_there_again(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script({"fault": "error", "code": 5504, "call": "poll", "times": 2})
+    batch = accepted(start)
+    for _ in range(3):
+        look_at_all()
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.FINISHED
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [{"fault": "error", "code": 3030, "call": "poll"}, {"fault": "batch_failed"}],
+)
+def test_a_batch_refused_as_a_whole_fails_its_rows(
+    sandbox: RunningSandbox, start: MakeBatch, fault: dict[str, Any]
+) -> None:
+    sandbox.script(fault)
+    batch = work(accepted(start))
+    assert (batch.status, batch.failed) == (BatchStatus.FAILED, 10)
+    assert batch.parts.get().attempts.get().status == AttemptStatus.REFUSED
+
+
+def test_a_row_without_an_answer_is_missing(sandbox: RunningSandbox, start: MakeBatch) -> None:
+    sandbox.script({"fault": "missing", "items": [3, 7]})
+    batch = work(accepted(start))
+    assert (batch.answered, batch.missing) == (8, 2)
+    assert batch.status == BatchStatus.PROBLEMS
+
+
+@pytest.mark.parametrize("form", ["null", "blank", "list", "object", "empties", "result"])
+def test_success_with_nothing_in_it_is_empty(
+    sandbox: RunningSandbox, start: MakeBatch, form: str
+) -> None:
+    sandbox.script({"fault": "empty", "items": [0], "form": form})
+    batch = work(accepted(start))
+    assert (batch.answered, batch.empty) == (9, 1)
+
+
+@pytest.mark.parametrize("form", ["text", "object"])
+@pytest.mark.parametrize("model", ["@cf/meta/llama-4-scout-17b-16e-instruct", CHAT_COMPLETIONS])
+def test_an_item_that_failed_says_why(
+    sandbox: RunningSandbox, start: MakeBatch, form: str, model: str
+) -> None:
+    from batchui.batches import results
+
+    sandbox.script({"fault": "failed", "items": [2], "form": form})
+    batch = work(accepted(start, model=model))
+    assert (batch.answered, batch.failed) == (9, 1)
+    (failed,) = results.page(batch, shown="attention", offset=0, limit=10)
+    assert failed.row == 3
+    assert failed.error
+
+
+def test_duplicates_that_agree_count_once(sandbox: RunningSandbox, start: MakeBatch) -> None:
+    sandbox.script({"fault": "duplicate", "items": [1]})
+    batch = work(accepted(start))
+    assert batch.answered == 10
+
+
+@pytest.mark.parametrize("fault", ["contradiction", "unknown_id", "wrong_reference"])
+def test_a_reply_that_does_not_fit_is_kept_raw_and_not_used(
+    sandbox: RunningSandbox, start: MakeBatch, fault: str
+) -> None:
+    sandbox.script({"fault": fault, "items": [1]})
+    batch = work(accepted(start), rounds=2)
+    assert batch.status == BatchStatus.ATTENTION
+    assert batch.answered == 0
+    part = batch.parts.get()
+    attempt = part.attempts.get()
+    assert (part.status, attempt.status) == (PartStatus.UNSURE, AttemptStatus.QUARANTINED)
+    raw = b"".join(files.read_compressed(attempt.reply_file))
+    assert b'"responses"' in raw
+    assert lifecycle.send_again(part, by=None)
+    assert work(batch).status == BatchStatus.FINISHED
+
+
+def test_the_raw_reply_is_kept(sandbox: RunningSandbox, start: MakeBatch) -> None:
+    batch = work(accepted(start))
+    attempt = batch.parts.get().attempts.get()
+    assert b"text number 1" in b"".join(files.read_compressed(attempt.reply_file))
+
+
+def test_tokens_are_counted(sandbox: RunningSandbox, start: MakeBatch) -> None:
+    batch = work(accepted(start))
+    assert batch.prompt_tokens > 0
+    assert batch.completion_tokens > 0
+
+
+def test_a_part_is_looked_at_by_one_worker(sandbox: RunningSandbox, start: MakeBatch) -> None:
+    batch = accepted(start)
+    part = batch.parts.get()
+    other = batch.parts.get()
+    assert lifecycle.claim_part(part, polling.LEASE)
+    assert not lifecycle.claim_part(other, polling.LEASE)
+    assert polling.due_parts(10) == []

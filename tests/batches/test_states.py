@@ -1,0 +1,116 @@
+"""Every pair of states: legal moves happen, all others are refused."""
+
+from itertools import product
+from typing import Any
+
+import pytest
+
+from batchui.batches import lifecycle
+from batchui.batches.models import Batch, Part
+from batchui.batches.states import (
+    BATCH_MOVES,
+    ENDED_BATCHES,
+    PART_MOVES,
+    STARTED,
+    AnswerStatus,
+    BatchStatus,
+    PartStatus,
+    derive,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(("was", "to"), list(product(PartStatus, PartStatus)))
+def test_a_part_makes_just_the_moves_in_the_table(part: Part, was: Any, to: Any) -> None:
+    Part.objects.filter(pk=part.pk).update(status=was)
+    part.refresh_from_db()
+    if to in PART_MOVES[was]:
+        assert lifecycle.move_part(part, to)
+        assert Part.objects.get(pk=part.pk).status == to
+    else:
+        with pytest.raises(lifecycle.IllegalMoveError):
+            lifecycle.move_part(part, to)
+        assert Part.objects.get(pk=part.pk).status == was
+
+
+@pytest.mark.parametrize(("was", "to"), list(product(BatchStatus, BatchStatus)))
+def test_a_batch_makes_just_the_moves_in_the_table(batch: Batch, was: Any, to: Any) -> None:
+    Batch.objects.filter(pk=batch.pk).update(status=was)
+    batch.refresh_from_db()
+    if to in BATCH_MOVES[was]:
+        assert lifecycle.move_batch(batch, to)
+        assert Batch.objects.get(pk=batch.pk).status == to
+    else:
+        with pytest.raises(lifecycle.IllegalMoveError):
+            lifecycle.move_batch(batch, to)
+        assert Batch.objects.get(pk=batch.pk).status == was
+
+
+def test_a_move_made_on_an_older_epoch_does_not_happen(part: Part) -> None:
+    colleague = Part.objects.get(pk=part.pk)
+    assert lifecycle.move_part(colleague, PartStatus.SENDING, event="sent by a colleague")
+    assert not lifecycle.move_part(part, PartStatus.STOPPED, event="too late")
+    assert Part.objects.get(pk=part.pk).status == PartStatus.SENDING
+    assert not part.batch.events.filter(text="too late").exists()
+
+
+def test_every_state_can_be_left_or_is_an_end() -> None:
+    for status, moves in PART_MOVES.items():
+        assert moves, status
+    reachable = set().union(*PART_MOVES.values())
+    assert reachable == set(PartStatus)
+
+
+def derived(
+    parts: dict[PartStatus, int],
+    answers: dict[AnswerStatus, int] | None = None,
+    **more: Any,
+) -> BatchStatus:
+    options: dict[str, Any] = {"held_for_person": 0, "stop_requested": False} | more
+    return derive(parts, answers=answers or {}, **options)
+
+
+@pytest.mark.parametrize(
+    ("parts", "status"),
+    [
+        ({PartStatus.READY: 3}, BatchStatus.QUEUED),
+        ({PartStatus.SENDING: 1, PartStatus.READY: 2}, BatchStatus.QUEUED),
+        ({PartStatus.QUEUED: 3}, BatchStatus.QUEUED),
+        ({PartStatus.HELD: 3}, BatchStatus.QUEUED),
+        ({PartStatus.RUNNING: 1, PartStatus.QUEUED: 2}, BatchStatus.RUNNING),
+        ({PartStatus.DONE: 1, PartStatus.QUEUED: 2}, BatchStatus.RUNNING),
+        ({PartStatus.UNSURE: 1, PartStatus.DONE: 2}, BatchStatus.ATTENTION),
+    ],
+)
+def test_a_batch_is_where_its_parts_are(parts: Any, status: BatchStatus) -> None:
+    assert derived(parts) == status
+
+
+def test_a_part_held_for_a_person_makes_the_batch_need_attention() -> None:
+    assert derived({PartStatus.HELD: 1}, held_for_person=1) == BatchStatus.ATTENTION
+
+
+@pytest.mark.parametrize(
+    ("answers", "status"),
+    [
+        ({AnswerStatus.ANSWERED: 5}, BatchStatus.FINISHED),
+        ({AnswerStatus.ANSWERED: 4, AnswerStatus.EMPTY: 1}, BatchStatus.PROBLEMS),
+        ({AnswerStatus.ANSWERED: 4, AnswerStatus.INVALID: 1}, BatchStatus.PROBLEMS),
+        ({AnswerStatus.EMPTY: 5}, BatchStatus.PROBLEMS),
+        ({AnswerStatus.FAILED: 4, AnswerStatus.MISSING: 1}, BatchStatus.FAILED),
+    ],
+)
+def test_how_a_batch_ended_follows_from_its_rows(answers: Any, status: BatchStatus) -> None:
+    assert derived({PartStatus.DONE: 2}, answers) == status
+
+
+def test_a_batch_is_stopping_until_what_was_sent_is_back() -> None:
+    sent = {PartStatus.STOPPED: 1, PartStatus.RUNNING: 1}
+    back = {PartStatus.STOPPED: 1, PartStatus.DONE: 1}
+    assert derived(sent, stop_requested=True) == BatchStatus.STOPPING
+    assert derived(back, {AnswerStatus.UNSENT: 1}, stop_requested=True) == BatchStatus.STOPPED
+
+
+def test_every_ended_status_is_a_started_one() -> None:
+    assert ENDED_BATCHES < STARTED
