@@ -1,0 +1,85 @@
+"""A team's way to a Batch API, made from the settings, and the client that uses it."""
+
+from django.conf import settings
+
+from batchui.cloudflare.client import RestClient
+
+from . import crypto
+from .models import Connection, Team
+from .problems import UnreadableSecret
+
+# The sandbox takes any account and any token, but, like the real API, not none at all. The token
+# is no word of any language: the client blots out its token wherever a reply repeats it.
+_SANDBOX_ACCOUNT = "sandbox"
+_SANDBOX_TOKEN = "no-secret-3f9c1e7a5b2d8046"  # noqa: S105
+
+
+def cloudflare_is_configured() -> bool:
+    """Whether the environment names an account and its token; else the sandbox is used."""
+    return bool(settings.CLOUDFLARE_ACCOUNT_ID and settings.CLOUDFLARE_API_TOKEN)
+
+
+def ensure_connection(team: Team) -> Connection:
+    """Return the connection the settings give `team`, made or brought up to date first.
+
+    A new token or address is stored on the same connection and lifts its pause (a refused token
+    is what most often pauses one). Another account becomes another connection.
+    """
+    if cloudflare_is_configured():
+        return _ensure(
+            team,
+            kind=Connection.Kind.REST,
+            name="Cloudflare",
+            account_id=settings.CLOUDFLARE_ACCOUNT_ID,
+            token=settings.CLOUDFLARE_API_TOKEN,
+            base_url=settings.CLOUDFLARE_API_URL,
+        )
+    return _ensure(
+        team,
+        kind=Connection.Kind.SANDBOX,
+        name="Sandbox",
+        account_id=_SANDBOX_ACCOUNT,
+        token=_SANDBOX_TOKEN,
+        base_url=settings.SANDBOX_URL,
+    )
+
+
+def client_for(connection: Connection, *, max_connections: int = 8) -> RestClient:
+    """Return a client that speaks for `connection`; the caller closes it.
+
+    Raises UnreadableSecret when the stored token cannot be decrypted.
+    """
+    return RestClient(
+        account_id=connection.account_id,
+        token=crypto.decrypt(connection.token_encrypted),
+        base_url=connection.base_url,
+        max_connections=max_connections,
+    )
+
+
+def _ensure(
+    team: Team, *, kind: Connection.Kind, name: str, account_id: str, token: str, base_url: str
+) -> Connection:
+    connection, made = Connection.objects.get_or_create(
+        team=team,
+        kind=kind,
+        account_id=account_id,
+        defaults={"name": name, "token_encrypted": crypto.encrypt(token), "base_url": base_url},
+    )
+    if made or (connection.base_url == base_url and _token_of(connection) == token):
+        return connection
+    connection.base_url = base_url
+    connection.token_encrypted = crypto.encrypt(token)
+    connection.paused_until = None
+    connection.pause_reason = ""
+    connection.save(
+        update_fields=["base_url", "token_encrypted", "paused_until", "pause_reason"],
+    )
+    return connection
+
+
+def _token_of(connection: Connection) -> str | None:
+    try:
+        return crypto.decrypt(connection.token_encrypted)
+    except UnreadableSecret:
+        return None

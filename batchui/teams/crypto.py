@@ -1,0 +1,31 @@
+"""Secrets at rest: Fernet, under `settings.ENCRYPTION_KEYS`, newest key first.
+
+Encrypting uses the first key; decrypting tries them all, so that a key is replaced by putting the
+new one in front and taking the old one away once nothing is encrypted with it any more.
+"""
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.conf import settings
+
+from .problems import UnreadableSecret
+
+
+def encrypt(secret: str) -> str:
+    """Return `secret` encrypted with the newest key, as ASCII text."""
+    return _fernet().encrypt(secret.encode()).decode("ascii")
+
+
+def decrypt(encrypted: str) -> str:
+    """Return what `encrypt` was given. Raises UnreadableSecret when none of the keys fits."""
+    try:
+        return _fernet().decrypt(encrypted.encode()).decode()
+    except InvalidToken:
+        raise UnreadableSecret(
+            "A stored API token cannot be read: none of the keys in BATCHUI_ENCRYPTION_KEYS fits. "
+            "Add the key it was stored with to the end of the list, or set CLOUDFLARE_API_TOKEN "
+            "and start batchui again to store the token anew."
+        ) from None
+
+
+def _fernet() -> MultiFernet:
+    return MultiFernet([Fernet(key) for key in settings.ENCRYPTION_KEYS])

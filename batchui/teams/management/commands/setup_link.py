@@ -1,0 +1,20 @@
+"""`manage.py setup_link`: the one-time address where the first administrator is made."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+
+class Command(BaseCommand):
+    help = "Print the one-time set-up address, while nobody has an account yet."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from batchui.teams.invitations import first_administrator_token
+
+        token = first_administrator_token()
+        if token is None:
+            raise CommandError(
+                "Somebody has an account already: sign in, and invite the others on the page "
+                "“People”."
+            )
+        self.stdout.write(f"/setup/{token}/")

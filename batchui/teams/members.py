@@ -1,0 +1,59 @@
+"""What an administrator may change about colleagues. A team never loses its last administrator."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from .invitations import open_invitations
+from .models import Membership, Role, Team, User
+from .problems import TeamProblem
+
+
+def change_role(membership: Membership, *, role: Role, by: User) -> None:
+    """Give a colleague another role. Raises TeamProblem for the last administrator."""
+    with transaction.atomic():
+        membership = _locked(membership)
+        if membership.is_admin and role != Role.ADMIN:
+            _keep_an_administrator(membership, by=by)
+        membership.role = role
+        membership.save(update_fields=["role"])
+
+
+def remove(membership: Membership, *, by: User) -> None:
+    """End a colleague's place in the team: signed out at once, and their open links withdrawn.
+
+    The person stays in the history of what they started. Raises TeamProblem for oneself and for
+    the last administrator.
+    """
+    with transaction.atomic():
+        membership = _locked(membership)
+        person = membership.user
+        if person == by:
+            raise TeamProblem("You cannot remove yourself. Ask another administrator to do it.")
+        if membership.is_admin:
+            _keep_an_administrator(membership, by=by)
+        links = open_invitations(membership.team)
+        now = timezone.now()
+        links.filter(created_by=person).update(revoked_at=now)
+        links.filter(for_user=person).update(revoked_at=now)
+        membership.delete()
+        person.is_active = False
+        person.save(update_fields=["is_active"])
+
+
+def _locked(membership: Membership) -> Membership:
+    """Return the membership as it is now; other changes to the same team wait for this one."""
+    Team.objects.select_for_update().get(pk=membership.team_id)
+    found = Membership.objects.select_related("user", "team").filter(pk=membership.pk).first()
+    if found is None:
+        raise TeamProblem("This colleague is no longer in the team. Somebody just removed them.")
+    return found
+
+
+def _keep_an_administrator(membership: Membership, *, by: User) -> None:
+    others = Membership.objects.filter(team=membership.team, role=Role.ADMIN).exclude(
+        pk=membership.pk
+    )
+    if others.exists():
+        return
+    who = "You are" if membership.user == by else f"{membership.user} is"
+    raise TeamProblem(f"{who} the only administrator. Make somebody else an administrator first.")

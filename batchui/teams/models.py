@@ -1,0 +1,162 @@
+"""Who works here, in which team, and how the team reaches a Batch API."""
+
+from typing import ClassVar
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Lower
+from django.utils import timezone
+
+
+class UserManager(BaseUserManager["User"]):
+    def create_user(self, *, email: str, name: str, password: str | None) -> "User":
+        """Add a person. `None` as password: cannot sign in until one is set."""
+        user = self.model(email=email.strip().lower(), name=name.strip())
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def get_by_natural_key(self, username: str | None) -> "User":
+        return self.get(email=(username or "").strip().lower())
+
+
+class User(AbstractBaseUser):
+    """A person, who signs in with an e-mail address.
+
+    Somebody who was removed from their team stays, inactive, so that history keeps their name.
+    """
+
+    email = models.EmailField("e-mail address", unique=True)
+    name = models.CharField(max_length=80)
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects: ClassVar[UserManager] = UserManager()
+
+    EMAIL_FIELD = "email"
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS = ["name"]
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(email=Lower("email")),
+                name="user_email_is_lower_case",
+                violation_error_message="Write the e-mail address in lower case.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.email
+
+    def clean(self) -> None:
+        self.email = self.email.strip().lower()
+
+
+class Team(models.Model):
+    """People who share a history; everything else belongs to one team."""
+
+    name = models.CharField(max_length=80)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Role(models.TextChoices):
+    ADMIN = "admin", "Administrator"
+    MEMBER = "member", "Member"
+
+
+class Membership(models.Model):
+    """One person's place in one team."""
+
+    user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="membership")
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role, default=Role.MEMBER)
+    joined_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.team}"
+
+    @property
+    def is_admin(self) -> bool:
+        return self.role == Role.ADMIN
+
+
+class Connection(models.Model):
+    """How a team reaches a Batch API: an account and its token, or the built-in sandbox.
+
+    A batch keeps the connection it was started with, so another account is another connection:
+    what is under way at the old one can still be fetched.
+    """
+
+    class Kind(models.TextChoices):
+        REST = "rest", "Cloudflare account"
+        SANDBOX = "sandbox", "Sandbox"
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="connections")
+    kind = models.CharField(max_length=10, choices=Kind)
+    name = models.CharField(max_length=80)
+    account_id = models.CharField(max_length=64)
+    token_encrypted = models.TextField()
+    base_url = models.URLField(max_length=300)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    # The call budget, shared by every worker (see `batches/budget.py`): calls left at `budget_at`.
+    budget_tokens = models.FloatField(null=True, editable=False)
+    budget_at = models.DateTimeField(null=True, editable=False)
+    # Nothing is sent before this time; the reason is a sentence for the page.
+    paused_until = models.DateTimeField(null=True, editable=False)
+    pause_reason = models.TextField(blank=True, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["team", "kind", "account_id"], name="connection_once_per_account"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_sandbox(self) -> bool:
+        return self.kind == self.Kind.SANDBOX
+
+
+class Invitation(models.Model):
+    """A link that works once: to set batchui up, to join a team, or to choose a new password.
+
+    Only the SHA-256 of its token is kept: the link is shown when it is made, and never again.
+    """
+
+    class Purpose(models.TextChoices):
+        SETUP = "setup"
+        JOIN = "join"
+        PASSWORD = "password"  # noqa: S105
+
+    # No team: the set-up link, whose bearer becomes the first administrator.
+    team = models.ForeignKey(Team, null=True, on_delete=models.CASCADE, related_name="invitations")
+    # Somebody who already has an account: the link lets them choose a new password.
+    for_user = models.ForeignKey(
+        User, null=True, on_delete=models.CASCADE, related_name="password_links"
+    )
+    token_hash = models.CharField(max_length=64, unique=True)
+    role = models.CharField(max_length=10, choices=Role, default=Role.MEMBER)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+    used_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    revoked_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.purpose.value} link {self.pk}"
+
+    @property
+    def purpose(self) -> "Invitation.Purpose":
+        if self.for_user_id is not None:
+            return self.Purpose.PASSWORD
+        return self.Purpose.SETUP if self.team_id is None else self.Purpose.JOIN

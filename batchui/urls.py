@@ -1,0 +1,15 @@
+"""All addresses."""
+
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("batchui.web.urls_people")),
+    path("", include("batchui.web.urls")),
+]
+
+handler400 = "batchui.web.errors.bad_request"
+handler403 = "batchui.web.errors.not_allowed"
+handler404 = "batchui.web.errors.not_found"
+handler500 = "batchui.web.errors.server_error"
+# allauth looks for this one when somebody tries to sign in too often.
+handler429 = "batchui.web.errors.too_many_requests"

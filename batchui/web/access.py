@@ -1,0 +1,49 @@
+"""Finding a batch for a request: this team's, not deleted, or a page that says why not."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.shortcuts import render
+from django_htmx.http import HttpResponseClientRefresh
+
+from batchui.batches.models import Batch
+
+from .members import MemberRequest, member_required
+
+P = ParamSpec("P")
+
+NOT_FOUND = (
+    "There is no such batch in your team. The address may be incomplete, or the batch belongs to "
+    "another team."
+)
+
+
+def with_batch(
+    view: Callable[Concatenate[MemberRequest, Batch, P], HttpResponseBase],
+) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
+    """Give a view the batch its address names.
+
+    A deleted one answers 410 with who deleted it and when; one of another team is not found.
+    """
+
+    @wraps(view)
+    def wrapped(
+        request: MemberRequest, pk: UUID, *args: P.args, **kwargs: P.kwargs
+    ) -> HttpResponseBase:
+        batch = (
+            Batch.objects.filter(pk=pk, team=request.team)
+            .select_related("connection", "created_by", "deleted_by")
+            .first()
+        )
+        if batch is None:
+            raise Http404(NOT_FOUND)
+        if batch.deleted_at is not None:
+            if request.htmx:
+                return HttpResponseClientRefresh()
+            return render(request, "batches/deleted.html", {"batch": batch}, status=410)
+        return view(request, batch, *args, **kwargs)
+
+    return member_required(wrapped)  # type: ignore[arg-type]

@@ -1,0 +1,8 @@
+"""The pages; no models."""
+
+from django.apps import AppConfig
+
+
+class WebConfig(AppConfig):
+    name = "batchui.web"
+    label = "web"

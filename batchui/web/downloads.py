@@ -1,0 +1,121 @@
+"""Downloads: the same file with the answers, streamed, at any time."""
+
+from collections.abc import Callable, Iterator
+
+from django.http import FileResponse, Http404, HttpResponseBase, StreamingHttpResponse
+
+from batchui.batches import files, results
+from batchui.batches.models import Batch, Part
+from batchui.exports.csv import csv_chunks
+from batchui.exports.json import json_chunks, jsonl_chunks
+from batchui.exports.names import download_name
+from batchui.exports.rows import ExportRow
+from batchui.prompts.rows import as_list, extras
+
+from .access import with_batch
+from .members import MemberRequest
+from .references import reference_of
+
+Chunks = Callable[[Batch], Iterator[bytes]]
+
+
+def csv(batch: Batch) -> Iterator[bytes]:
+    """For spreadsheets: with a byte order mark, and no cell that would run as a formula."""
+    return csv_chunks(
+        export_rows(batch), columns=batch.columns, delimiter=batch.format.delimiter or ","
+    )
+
+
+def csv_plain(batch: Batch) -> Iterator[bytes]:
+    """For programs: every cell exactly as it is."""
+    return csv_chunks(
+        export_rows(batch),
+        columns=batch.columns,
+        delimiter=batch.format.delimiter or ",",
+        plain=True,
+    )
+
+
+def json(batch: Batch) -> Iterator[bytes]:
+    """One array of objects."""
+    return json_chunks(export_rows(batch), columns=batch.columns)
+
+
+def jsonl(batch: Batch) -> Iterator[bytes]:
+    """An object a line."""
+    return jsonl_chunks(export_rows(batch), columns=batch.columns)
+
+
+# Kind: what makes it, its content type, its ending.
+KINDS: dict[str, tuple[Chunks, str, str]] = {
+    "csv": (csv, "text/csv; charset=utf-8", "csv"),
+    "csv-plain": (csv_plain, "text/csv; charset=utf-8", "csv"),
+    "json": (json, "application/json", "json"),
+    "jsonl": (jsonl, "application/x-ndjson", "jsonl"),
+}
+
+
+@with_batch
+def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBase:
+    """The file with the answers, as far as there are any."""
+    if kind not in KINDS:
+        raise Http404("There is no such kind of download. Choose CSV or JSON on the batch's page.")
+    if not batch.is_started:
+        raise Http404("This batch has not been started, so there are no answers to download yet.")
+    chunks, content_type, ending = KINDS[kind]
+    name = download_name(batch.source_name, ending)
+    return StreamingHttpResponse(
+        chunks(batch),
+        content_type=content_type,
+        headers={"Content-Disposition": _attachment(name), "X-Accel-Buffering": "no"},
+    )
+
+
+@with_batch
+def source(request: MemberRequest, batch: Batch) -> HttpResponseBase:
+    """The file as it was uploaded, byte for byte."""
+    return FileResponse(
+        files.open_file(batch.source_file), as_attachment=True, filename=batch.source_name
+    )
+
+
+@with_batch
+def raw_reply(request: MemberRequest, batch: Batch, number: int, attempt: int) -> HttpResponseBase:
+    """What Cloudflare sent back for one attempt, as it came."""
+    part: Part | None = batch.parts.filter(number=number).first()
+    found = part.attempts.filter(number=attempt).first() if part else None
+    if found is None or not found.reply_file:
+        raise Http404("No reply is kept for this attempt.")
+    return StreamingHttpResponse(
+        files.read_compressed(found.reply_file),
+        content_type="application/json",
+        headers={"Content-Disposition": _attachment(f"part-{number}-attempt-{attempt}.json")},
+    )
+
+
+def export_rows(batch: Batch) -> Iterator[ExportRow]:
+    """Every row of a batch, as the exports take them. A row still on its way has its part's
+    status."""
+    columns = batch.columns
+    is_csv = batch.format.kind != "jsonl"
+    reference = reference_of(batch)
+    for part in batch.parts.order_by("number").iterator():
+        under_way = str(part.status)
+        for row, cells, status, answer, error, usage in results.part_results(part):
+            yield ExportRow(
+                row=row,
+                cells=as_list(cells, columns),
+                extras=extras(cells, columns) if is_csv else [],
+                columns=None if is_csv else cells,
+                answer=answer,
+                status=status or under_way,
+                error=error,
+                external_reference=reference(row, cells),
+                usage=usage,
+            )
+
+
+def _attachment(name: str) -> str:
+    from django.utils.http import content_disposition_header
+
+    return content_disposition_header(True, name) or "attachment"

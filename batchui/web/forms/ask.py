@@ -1,0 +1,169 @@
+"""What to ask of every row: the form that the page and `manage.py submit` share."""
+
+from typing import Any
+
+from django import forms
+
+from batchui.batches.models import Batch
+from batchui.cloudflare import catalogue
+from batchui.prompts.problems import BadInput
+from batchui.prompts.template import Template
+
+LONGEST_ANSWER = 32_768
+TEXT_ONLY_TASKS = ("embedding", "translation")
+
+
+class AskForm(forms.Form):
+    """`cleaned_data` holds fields of Batch, ready for `lifecycle.start`.
+
+    Template problems (an unknown column, no column at all) are errors of `template`.
+    """
+
+    name = forms.CharField(label="Name", max_length=200)
+    model = forms.CharField(label="Model", max_length=200)
+    template = forms.CharField(
+        label="What to ask of every row",
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "true"}),
+    )
+    instruction = forms.CharField(
+        label="Instruction for all rows",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Who the model should be, and how it should answer. Sent with every row.",
+    )
+    target_lang = forms.ChoiceField(label="Translate into", required=False)
+    source_lang = forms.ChoiceField(label="Language of the file", required=False)
+    max_tokens = forms.IntegerField(
+        label="Longest answer",
+        min_value=1,
+        max_value=LONGEST_ANSWER,
+        help_text="In tokens; 1,024 are about 750 English words. Longer answers are cut off.",
+    )
+    temperature = forms.FloatField(
+        label="Temperature",
+        required=False,
+        min_value=0,
+        max_value=5,
+        help_text="0 answers the same way every time; higher varies more. Empty: the model's own.",
+    )
+    reference_column = forms.ChoiceField(
+        label="Reference",
+        required=False,
+        help_text="A column whose value travels with each row, such as an order number.",
+    )
+    as_items = forms.BooleanField(
+        label="The lines of the file are ready-made requests; send them as they are",
+        required=False,
+    )
+    leave_out_invalid = forms.BooleanField(
+        label="Leave out rows that cannot be asked",
+        required=False,
+        help_text="They stay in the file you download, marked as invalid.",
+    )
+    resend_once = forms.BooleanField(
+        label="If it is unclear whether a part was sent, send it again once",
+        required=False,
+        help_text="Otherwise batchui waits for you to decide. Rows sent twice may be paid twice.",
+    )
+    options = forms.JSONField(label="Further options", required=False)
+
+    def __init__(self, data: Any = None, *, batch: Batch) -> None:
+        self.batch = batch
+        super().__init__(data, initial=_initial(batch))
+        languages = [(language.code, language.name) for language in catalogue.languages()]
+        self._choices("target_lang", [("", "Choose a language"), *languages])
+        self._choices("source_lang", languages)
+        columns = [(column, column) for column in batch.columns]
+        self._choices("reference_column", [("", "The row number"), *columns])
+        if not batch.format.items:
+            self.fields["as_items"].widget = forms.HiddenInput()
+
+    def _choices(self, name: str, choices: list[tuple[str, str]]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)  # noqa: S101
+        field.choices = choices
+
+    def as_typed(self) -> dict[str, Any]:
+        """The fields that make the filled prompts, as far as they can be understood while
+        somebody types; each is a field of Batch."""
+        if not self.is_bound:
+            return {name: self.initial[name] for name in TYPED}
+        typed = {name: self.data.get(name, "") for name in TYPED}
+        typed["template"] = typed["template"].replace("\r\n", "\n")
+        typed["as_items"] = self.batch.format.items and typed["as_items"] in ("on", "True", True)
+        if not any(model.name == typed["model"] for model in catalogue.models()):
+            typed["model"] = self.initial["model"]
+        return typed
+
+    def clean_model(self) -> str:
+        try:
+            return catalogue.find(self.cleaned_data["model"]).name
+        except catalogue.UnknownModel as problem:
+            raise forms.ValidationError(str(problem)) from None
+
+    def clean_template(self) -> str:
+        # Browsers send CRLF; a prompt has the line breaks that were typed.
+        return str(self.cleaned_data["template"]).replace("\r\n", "\n")
+
+    def clean_options(self) -> dict[str, Any]:
+        options = self.cleaned_data["options"] or {}
+        if not isinstance(options, dict):
+            raise forms.ValidationError("Write the options as key and value.")
+        return options
+
+    def clean_source_lang(self) -> str:
+        return self.cleaned_data["source_lang"] or "en"
+
+    def clean(self) -> None:
+        data = super().clean() or self.cleaned_data
+        self._check_file()
+        if data.get("as_items") and not self.batch.format.items:
+            self.add_error("as_items", "The lines of this file are not ready-made requests.")
+        if not data.get("as_items") and "template" in data:
+            self._check_template(data["template"])
+        model = catalogue.find(data["model"]) if "model" in data else None
+        if model and model.task == "translation" and not data.get("target_lang"):
+            self.add_error("target_lang", "Choose the language to translate into.")
+
+    def _check_file(self) -> None:
+        if self.batch.problem and not self.batch.rows:
+            self.add_error(None, self.batch.problem)
+        if self.batch.bad_rows and not self.cleaned_data.get("leave_out_invalid"):
+            rows = "1 row" if self.batch.bad_rows == 1 else f"{self.batch.bad_rows:,} rows"
+            self.add_error(
+                "leave_out_invalid",
+                f"{rows} of the file cannot be asked. Correct the file and upload it again, or "
+                "tick this to leave them out.",
+            )
+
+    def _check_template(self, template: str) -> None:
+        if not template.strip():
+            self.add_error("template", "Say what to ask, and click a column to put it in.")
+            return
+        try:
+            Template(template).bind(self.batch.columns)
+        except BadInput as problem:
+            self.add_error("template", str(problem))
+
+
+def column_mark(column: str) -> str:
+    """How a template names a column."""
+    return "{{" + column + "}}"
+
+
+TYPED = ("name", "model", "template", "instruction", "target_lang", "as_items")
+
+
+def _initial(batch: Batch) -> dict[str, Any]:
+    """What the draft holds, with something sensible where it holds nothing yet."""
+    initial = {name: getattr(batch, name) for name in AskForm.base_fields if name != "options"}
+    initial["model"] = batch.model or catalogue.models()[0].name
+    initial["source_lang"] = batch.source_lang or "en"
+    initial["options"] = batch.options or None
+    if not batch.model:
+        initial["as_items"] = batch.format.items
+        if len(batch.columns) == 1 and not batch.template:
+            initial["template"] = column_mark(batch.columns[0])
+    return initial

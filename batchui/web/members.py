@@ -1,0 +1,82 @@
+"""Who may open a page: the door in front of every view of the product.
+
+A view behind `member_required` takes a `MemberRequest`: somebody signed in, with a place in a
+team. What belongs to another team is not found there; finding it is the view's own business.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec, cast
+
+from django.conf import settings
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render, resolve_url
+from django_htmx.http import HttpResponseClientRedirect
+from django_htmx.middleware import HtmxDetails
+
+from batchui.teams.connections import cloudflare_is_configured
+from batchui.teams.models import Membership, Team, User
+
+P = ParamSpec("P")
+
+
+class MemberRequest(HttpRequest):
+    """A request of somebody in a team; `base.html` draws its header from it."""
+
+    htmx: HtmxDetails
+    user: User
+    membership: Membership
+    team: Team
+    # No Cloudflare account is connected: every page says that its answers are made up.
+    sandbox: bool
+
+
+MemberView = Callable[Concatenate[MemberRequest, P], HttpResponseBase]
+View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
+
+
+def member_required(view: MemberView[P]) -> View[P]:
+    """Let somebody in a team through; send everybody else to the sign-in page."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            return _to_sign_in(request)
+        membership = Membership.objects.select_related("team").filter(user=request.user).first()
+        if membership is None:
+            return render(request, "people/no_team.html", status=403)
+        member = cast(MemberRequest, request)
+        member.membership = membership
+        member.team = membership.team
+        member.sandbox = not cloudflare_is_configured()
+        return view(member, *args, **kwargs)
+
+    return wrapped
+
+
+def admin_required(view: MemberView[P]) -> View[P]:
+    """Let administrators of a team through; answer 403 to their colleagues."""
+
+    @wraps(view)
+    def wrapped(request: MemberRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if not request.membership.is_admin:
+            raise PermissionDenied("Only an administrator of your team can do this.")
+        return view(request, *args, **kwargs)
+
+    return member_required(wrapped)
+
+
+def _to_sign_in(request: HttpRequest) -> HttpResponse:
+    """Ask to sign in and come back to the page (a fragment or a form has no page of its own).
+
+    htmx would put the sign-in page into the fragment it refreshes, so it is told to leave instead.
+    """
+    htmx = cast(MemberRequest, request).htmx
+    if htmx:
+        page = htmx.current_url_abs_path or resolve_url(settings.LOGIN_REDIRECT_URL)
+        return HttpResponseClientRedirect(redirect_to_login(page).url)
+    if request.method != "GET":
+        return redirect_to_login(resolve_url(settings.LOGIN_REDIRECT_URL))
+    return redirect_to_login(request.get_full_path())

@@ -1,0 +1,116 @@
+"""The People page: who is in the team, and what an administrator may change about it."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+
+from batchui.teams import invitations, members
+from batchui.teams.models import Invitation, Membership, Role
+from batchui.teams.problems import TeamProblem
+
+from .errors import post_only
+from .forms.people import InviteForm
+from .members import MemberRequest, admin_required, member_required
+
+
+@member_required
+def people(request: MemberRequest) -> HttpResponse:
+    """Everybody in the team; administrators also see the open links and may change things."""
+    context: dict[str, object] = {
+        "members": Membership.objects.filter(team=request.team)
+        .select_related("user")
+        .order_by("user__name", "pk"),
+    }
+    if request.membership.is_admin:
+        context["invite_form"] = InviteForm()
+        context["invitations"] = invitations.open_invitations(request.team)
+    return render(request, "people/people.html", context)
+
+
+@post_only
+@never_cache
+@admin_required
+def invite(request: MemberRequest) -> HttpResponse:
+    """Make an invitation and show its link, this once."""
+    form = InviteForm(request.POST)
+    if not form.is_valid():
+        return render(request, "people/_invite_form.html", {"invite_form": form}, status=422)
+    invitation, token = invitations.create(
+        request.team, by=request.user, role=form.cleaned_data["role"]
+    )
+    return _show_link(request, invitation, token)
+
+
+@post_only
+@never_cache
+@admin_required
+def password_link(request: MemberRequest, pk: int) -> HttpResponse:
+    """Make a link with which a colleague chooses a new password, and show it, this once."""
+    membership = _colleague(request, pk)
+    invitation, token = invitations.create_password_link(membership, by=request.user)
+    return _show_link(request, invitation, token)
+
+
+@post_only
+@admin_required
+def change_role(request: MemberRequest, pk: int) -> HttpResponse:
+    membership = _colleague(request, pk)
+    role = Role.ADMIN if request.POST.get("role") == Role.ADMIN else Role.MEMBER
+    try:
+        members.change_role(membership, role=role, by=request.user)
+    except TeamProblem as problem:
+        messages.error(request, str(problem))
+    else:
+        what = "an administrator" if role == Role.ADMIN else "a member"
+        messages.success(request, f"{membership.user} is now {what}.")
+    return redirect("people")
+
+
+@post_only
+@admin_required
+def remove(request: MemberRequest, pk: int) -> HttpResponse:
+    membership = _colleague(request, pk)
+    person = membership.user
+    try:
+        members.remove(membership, by=request.user)
+    except TeamProblem as problem:
+        messages.error(request, str(problem))
+    else:
+        messages.success(request, f"{person} was removed and is signed out everywhere.")
+    return redirect("people")
+
+
+@post_only
+@admin_required
+def revoke(request: MemberRequest, pk: int) -> HttpResponse:
+    invitation = get_object_or_404(Invitation, pk=pk, team=request.team)
+    if invitations.revoke(invitation):
+        messages.success(request, "The link was withdrawn. It opens nothing any more.")
+    else:
+        messages.error(
+            request,
+            "This link had already been used or withdrawn. The list below is up to date.",
+        )
+    return redirect("people")
+
+
+def _colleague(request: MemberRequest, pk: int) -> Membership:
+    return get_object_or_404(Membership.objects.select_related("user"), pk=pk, team=request.team)
+
+
+def _show_link(request: MemberRequest, invitation: Invitation, token: str) -> HttpResponse:
+    """Show the whole address: as a fragment for the dialog, with the list of links brought up to
+    date beside it, or as a page of its own."""
+    context = {
+        "invitation": invitation,
+        "link": link_to(request, token),
+        "invitations": invitations.open_invitations(request.team),
+    }
+    page = "people/_link_made.html" if request.htmx else "people/link_made.html"
+    return render(request, page, context)
+
+
+def link_to(request: HttpRequest, token: str) -> str:
+    return request.build_absolute_uri(reverse("join", args=[token]))

@@ -1,0 +1,56 @@
+"""How batches and models are said on a page."""
+
+from datetime import timedelta
+
+from django import template
+from django.contrib.humanize.templatetags.humanize import intcomma
+
+from batchui.batches.intake import rows_left_out
+from batchui.batches.models import Batch
+from batchui.cloudflare import catalogue
+from batchui.cloudflare.catalogue import Model
+
+register = template.Library()
+
+
+@register.filter
+def model_label(name: str) -> str:
+    """The short name of a model; its whole name where the catalogue does not know it."""
+    try:
+        return catalogue.find(name).label if name else ""
+    except catalogue.UnknownModel:
+        return name
+
+
+@register.filter
+def price_text(model: Model) -> str:
+    """What a model costs, in a sentence."""
+    told = f"${model.usd_per_m_input:g} for a million tokens read"
+    if model.usd_per_m_output:
+        told += f", ${model.usd_per_m_output:g} for a million written"
+    return f"{told}. A million tokens are about 750,000 English words."
+
+
+@register.filter
+def progress_text(batch: Batch) -> str:
+    """“97 of 100 answered”."""
+    return f"{intcomma(batch.answered)} of {intcomma(batch.rows)} answered"
+
+
+@register.filter
+def left_out_text(batch: Batch) -> str:
+    """The sentence about rows that cannot be asked."""
+    return batch.problem or rows_left_out(batch.bad_rows)
+
+
+@register.filter
+def lasted(duration: timedelta | None) -> str:
+    """A duration as the page says it: “2 min 05 s”."""
+    if duration is None:
+        return ""
+    seconds = int(duration.total_seconds())
+    if seconds < 60:
+        return f"{seconds} s"
+    if seconds < 3600:
+        return f"{seconds // 60} min {seconds % 60:02} s"
+    return f"{seconds // 3600} h {seconds // 60 % 60:02} min"

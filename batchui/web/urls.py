@@ -1,0 +1,46 @@
+"""Addresses of the pages about batches."""
+
+from django.urls import path
+
+from . import downloads, history, new, pages
+
+urlpatterns = [
+    path("", history.batches, name="batches"),
+    path("new/", new.new, name="new"),
+    path("new/sample/", new.new_from_sample, name="new_from_sample"),
+    path("new/sample.csv", new.sample, name="sample"),
+    path("batches/<uuid:pk>/", pages.batch, name="batch"),
+    path("batches/<uuid:pk>/in-history/", history.history_row, name="history_row"),
+    path("batches/<uuid:pk>/preview/", new.preview, name="preview"),
+    path("batches/<uuid:pk>/checking/", new.checking, name="checking"),
+    path("batches/<uuid:pk>/start/", new.start, name="start"),
+    path("batches/<uuid:pk>/live/", pages.live, name="live"),
+    path("batches/<uuid:pk>/timeline/", pages.timeline, name="timeline"),
+    path("batches/<uuid:pk>/rows/", pages.rows, name="rows"),
+    path("batches/<uuid:pk>/rows/<int:number>/", pages.row, name="row"),
+    path("batches/<uuid:pk>/stop/", pages.stop, name="stop"),
+    path("batches/<uuid:pk>/retry/", pages.retry, name="retry"),
+    path("batches/<uuid:pk>/run-again/", pages.run_again, name="run_again"),
+    path("batches/<uuid:pk>/delete/", pages.delete, name="delete"),
+    path("batches/<uuid:pk>/try-now/", pages.release, name="release"),
+    path("batches/<uuid:pk>/parts/<int:number>/", pages.part, name="part"),
+    path(
+        "batches/<uuid:pk>/parts/<int:number>/send-again/",
+        pages.decide,
+        {"choice": "send-again"},
+        name="send_again",
+    ),
+    path(
+        "batches/<uuid:pk>/parts/<int:number>/leave-out/",
+        pages.decide,
+        {"choice": "leave-out"},
+        name="leave_out",
+    ),
+    path(
+        "batches/<uuid:pk>/parts/<int:number>/replies/<int:attempt>/",
+        downloads.raw_reply,
+        name="raw_reply",
+    ),
+    path("batches/<uuid:pk>/download/<str:kind>/", downloads.download, name="download"),
+    path("batches/<uuid:pk>/source/", downloads.source, name="source"),
+]

@@ -1,0 +1,320 @@
+/* Everything the pages do in the browser besides htmx. One listener a kind of event, on the
+   document, so that fragments need no set-up; what an element does is said by its data attributes. */
+(() => {
+  "use strict";
+
+  const root = document.documentElement;
+  const byId = (id) => document.getElementById(id);
+  const on = (event, act, capture = false) => document.addEventListener(event, act, capture);
+
+  /* Theme and density: remembered here, applied before the first paint (this file is not deferred). */
+  const remembered = {
+    get(name) {
+      try {
+        return localStorage.getItem(`batchui.${name}`);
+      } catch {
+        return null;
+      }
+    },
+    set(name, value) {
+      try {
+        localStorage.setItem(`batchui.${name}`, value);
+      } catch {
+        /* Private windows may forbid it: then the choice lasts as long as the page. */
+      }
+    },
+  };
+
+  const choose = (name, value) => {
+    root.dataset[name] = value;
+    for (const button of document.querySelectorAll(`[data-${name}-choice]`)) {
+      button.setAttribute("aria-pressed", String(button.dataset[`${name}Choice`] === value));
+    }
+  };
+  const chosen = { theme: "auto", density: "comfortable" };
+  const chooseAll = () => {
+    for (const name of Object.keys(chosen)) choose(name, remembered.get(name) ?? chosen[name]);
+  };
+  chooseAll();
+
+  /* Times: kept fresh, with the exact local time on hover and focus. */
+  const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+  const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" });
+  const local = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+
+  const span = (seconds) => {
+    if (seconds < 60) return `${Math.floor(seconds)} s`;
+    if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+    if (seconds < 86400) return `${Math.floor(seconds / 3600)} h`;
+    const days = Math.round(seconds / 86400);
+    return days === 1 ? "1 day" : `${days} days`;
+  };
+
+  const relative = (then, now) => {
+    const seconds = (now - then) / 1000;
+    if (Math.abs(seconds) < 5) return "just now";
+    if (seconds < 0) return `in ${span(-seconds)}`;
+    return seconds < 7 * 86400 ? `${span(seconds)} ago` : day.format(then);
+  };
+
+  const elapsed = (then, now) => {
+    const seconds = Math.max(0, Math.floor((now - then) / 1000));
+    const two = (number) => String(number).padStart(2, "0");
+    if (seconds < 60) return `${seconds} s`;
+    if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${two(seconds % 60)} s`;
+    return `${Math.floor(seconds / 3600)} h ${two(Math.floor(seconds / 60) % 60)} min`;
+  };
+
+  const say = {
+    relative,
+    elapsed,
+    local: (then) => local.format(then),
+  };
+
+  const tellTimes = () => {
+    const now = Date.now();
+    for (const time of document.querySelectorAll(
+      "time[data-relative], time[data-elapsed], time[data-local]",
+    )) {
+      const then = new Date(time.dateTime);
+      if (Number.isNaN(then.getTime())) continue;
+      const kind = Object.keys(say).find((name) => name in time.dataset);
+      const text = say[kind](then, now);
+      if (time.textContent !== text) time.textContent = text;
+      if (time.title || kind === "local") continue;
+      time.title = exact.format(then);
+      time.dataset.exact = time.title;
+      time.tabIndex = 0;
+    }
+  };
+
+  /* Messages. A success goes after a while, unless somebody is on it; a problem stays. */
+  const TOAST_STAYS = 10_000;
+
+  const close = (toast) => {
+    if (toast.matches(":hover, :focus-within")) setTimeout(() => close(toast), 2_000);
+    else toast.remove();
+  };
+  const settleToasts = () => {
+    for (const toast of document.querySelectorAll(".toast:not([data-settled])")) {
+      toast.dataset.settled = "";
+      if (!toast.matches(".error, .warning")) setTimeout(() => close(toast), TOAST_STAYS);
+    }
+  };
+  const complain = (sentence) => {
+    const list = byId("toasts");
+    if (!list || [...list.querySelectorAll("p")].some((p) => p.textContent === sentence)) return;
+    const toast = byId("toast-error").content.cloneNode(true);
+    toast.querySelector("p").textContent = sentence;
+    list.append(toast);
+    settleToasts();
+  };
+  const announce = (sentence) => {
+    byId("announcement").textContent = sentence;
+  };
+
+  /* Copying: the clipboard where the page is secure, the old way elsewhere. */
+  const copy = async (text, beside) => {
+    if (navigator.clipboard && window.isSecureContext) return navigator.clipboard.writeText(text);
+    const area = document.createElement("textarea");
+    area.value = text;
+    area.className = "unseen";
+    beside.after(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    beside.focus();
+    if (!done) throw new Error("not copied");
+  };
+
+  const copyFor = async (button) => {
+    const from = byId(button.dataset.copy);
+    const text = button.dataset.copyText ?? from.value ?? from.textContent;
+    const label = button.querySelector("span") ?? button;
+    const before = label.dataset.before ?? label.textContent;
+    label.dataset.before = before;
+    try {
+      await copy(text, button);
+      label.textContent = "Copied";
+      announce("Copied");
+    } catch {
+      complain("The browser did not allow copying. Select the text and copy it yourself.");
+    }
+    setTimeout(() => {
+      label.textContent = before;
+    }, 2_000);
+  };
+
+  /* Dialogs. One with data-fresh is as it was first when it opens again. */
+  const firstStates = new WeakMap();
+
+  const open = (dialog) => {
+    if ("fresh" in dialog.dataset && !firstStates.has(dialog)) {
+      firstStates.set(dialog, dialog.innerHTML);
+    }
+    dialog.showModal();
+  };
+  const restore = (dialog) => {
+    if (!firstStates.has(dialog)) return;
+    dialog.innerHTML = firstStates.get(dialog);
+    window.htmx?.process(dialog);
+  };
+
+  /* {{column}} goes in where the caret is. */
+  const insert = (button) => {
+    const area = byId(button.dataset.into);
+    area.setRangeText(button.dataset.insert, area.selectionStart, area.selectionEnd, "end");
+    area.focus();
+    area.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+
+  const reveal = (button) => {
+    const input = byId(button.dataset.reveals);
+    const shown = input.type === "password";
+    input.type = shown ? "text" : "password";
+    button.setAttribute("aria-pressed", String(shown));
+    button.querySelector("span").textContent = shown ? "Hide" : "Show";
+  };
+
+  const clicks = {
+    copy: copyFor,
+    copyText: copyFor,
+    opens: (button) => open(byId(button.dataset.opens)),
+    closes: (button) => button.closest("dialog").close(),
+    dismisses: (button) => button.closest(".toast").remove(),
+    insert,
+    reveals: reveal,
+    aborts: (button) => window.htmx.trigger(button.closest("form"), "htmx:abort"),
+    themeChoice: (button) => {
+      remembered.set("theme", button.dataset.themeChoice);
+      choose("theme", button.dataset.themeChoice);
+    },
+    densityChoice: (button) => {
+      remembered.set("density", button.dataset.densityChoice);
+      choose("density", button.dataset.densityChoice);
+    },
+  };
+
+  on("click", (event) => {
+    const button = event.target.closest("button, a");
+    if (button) {
+      const does = Object.keys(button.dataset).find((name) => name in clicks);
+      if (does) clicks[does](button);
+    } else if (event.target.matches("dialog")) {
+      event.target.close();
+    }
+  });
+  on("close", (event) => event.target.matches("dialog") && restore(event.target), true);
+
+  /* A form is sent once: its buttons rest until the answer is there. */
+  const rest = (form) => {
+    for (const button of form.querySelectorAll("button:not([type=button], :disabled)")) {
+      button.disabled = true;
+      button.setAttribute("aria-busy", "true");
+    }
+  };
+  const wake = (within) => {
+    for (const button of within.querySelectorAll("button[aria-busy]")) {
+      button.disabled = false;
+      button.removeAttribute("aria-busy");
+    }
+  };
+  on("submit", (event) => {
+    if (event.defaultPrevented || event.target.method !== "post") return;
+    /* Later: a button that is disabled now would not be sent with the form. */
+    setTimeout(() => rest(event.target));
+  });
+  addEventListener("pageshow", () => wake(document));
+
+  /* Uploads: a bar with a figure. */
+  const megabytes = (bytes) => (bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 1 : 0);
+
+  const showUpload = (form, { loaded, total, lengthComputable }) => {
+    const file = form.querySelector("input[type=file]")?.files[0];
+    /* The answer's own progress comes by the same event. */
+    if (!lengthComputable || !file || total < file.size) return;
+    const bar = form.querySelector("[data-upload-status] progress");
+    const text = form.querySelector("[data-upload-text]");
+    if (loaded < total) {
+      bar.max = total;
+      bar.value = loaded;
+      text.textContent = `${megabytes(loaded)} of ${megabytes(total)} MB`;
+    } else {
+      bar.removeAttribute("value");
+      text.textContent = `${megabytes(total)} MB are here. Looking at the file …`;
+    }
+  };
+  const uploading = (form, under) => {
+    const status = form.querySelector("[data-upload-status]");
+    if (status) status.hidden = !under;
+  };
+
+  on("htmx:xhr:progress", (event) => {
+    const form = event.target.closest("form[data-upload]");
+    if (form) showUpload(form, event.detail);
+  });
+  for (const [event, over] of [
+    ["dragenter", true],
+    ["dragover", true],
+    ["dragleave", false],
+    ["drop", false],
+  ]) {
+    on(event, (drag) => {
+      const zone = drag.target.closest?.("[data-dropzone]");
+      if (zone) zone.toggleAttribute("data-over", over);
+    });
+  }
+  on("change", (event) => {
+    const zone = event.target.closest("[data-dropzone]");
+    const name = zone?.querySelector("[data-file-name]");
+    if (name && event.target.files?.length) name.textContent = event.target.files[0].name;
+  });
+
+  /* The server cannot be reached: one quiet banner, until something comes back. */
+  const reachable = (yes) => {
+    const banner = byId("offline");
+    if (banner) banner.hidden = yes;
+  };
+  const PROBLEMS = {
+    403: "You may not do this, or this page is out of date. Reload it and try again.",
+    404: "This is no longer there; a colleague may have deleted it. Reload the page.",
+    409: "A colleague was quicker. Reload the page to see how things stand now.",
+    413: "This file is larger than batchui takes.",
+    429: "That was too often in a short time. Wait a minute, then try again.",
+  };
+  const OTHER_PROBLEM =
+    "batchui could not do this. Try again in a moment; if it happens again, tell your administrator.";
+
+  on("htmx:beforeRequest", (event) => {
+    const form = event.detail.elt;
+    if (!form.matches("form")) return;
+    rest(form);
+    uploading(form, true);
+  });
+  on("htmx:afterRequest", (event) => {
+    const { elt, xhr } = event.detail;
+    if (xhr.status > 0 && (xhr.status < 502 || xhr.status > 504)) reachable(true);
+    if (!elt.matches("form") || xhr.getResponseHeader("HX-Redirect")) return;
+    wake(elt);
+    uploading(elt, false);
+  });
+  on("htmx:responseError", (event) => {
+    const { status } = event.detail.xhr;
+    if (status >= 502 && status <= 504) reachable(false);
+    else complain(PROBLEMS[status] ?? OTHER_PROBLEM);
+  });
+  for (const event of ["htmx:sendError", "htmx:timeout"]) on(event, () => reachable(false));
+  addEventListener("offline", () => reachable(false));
+  addEventListener("online", () => reachable(true));
+
+  on("htmx:load", () => {
+    tellTimes();
+    settleToasts();
+  });
+  on("DOMContentLoaded", () => {
+    chooseAll();
+    tellTimes();
+    settleToasts();
+    setInterval(tellTimes, 1_000);
+  });
+})();

@@ -1,0 +1,179 @@
+"""Invitations, set-up links and password links: each works once, for seven days."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from batchui.teams import invitations, members
+from batchui.teams.founding import team_for_terminal
+from batchui.teams.models import Invitation, Membership, Role, Team, User
+from batchui.teams.problems import EmailTaken, LinkProblem, TeamProblem
+
+from .people import PASSWORD, join, set_up
+
+pytestmark = pytest.mark.django_db
+
+CARLA = {"name": "Carla", "email": "carla@example.com", "password": PASSWORD}
+
+
+@pytest.fixture
+def ana() -> User:
+    return set_up()
+
+
+def invite(by: User, role: Role = Role.MEMBER) -> str:
+    return invitations.create(by.membership.team, by=by, role=role)[1]
+
+
+def test_a_link_brings_somebody_into_the_team(ana: User) -> None:
+    carla = invitations.accept(invite(ana, Role.ADMIN), **CARLA)
+    membership = Membership.objects.get(user=carla)
+    assert (membership.team, membership.role) == (ana.membership.team, Role.ADMIN)
+    assert carla.check_password(PASSWORD)
+    used = Invitation.objects.latest("pk")
+    assert used.used_by == carla
+
+
+def test_a_link_works_once(ana: User) -> None:
+    token = invite(ana)
+    invitations.accept(token, **CARLA)
+    with pytest.raises(LinkProblem, match="has been used, and a link works once"):
+        invitations.accept(token, name="Dan", email="dan@example.com", password=PASSWORD)
+    assert not User.objects.filter(email="dan@example.com").exists()
+
+
+def test_of_two_who_click_at_once_one_gets_in(ana: User) -> None:
+    """The other's use of the link is committed after we looked at it and before we use it."""
+    token = invite(ana)
+
+    def somebody_is_quicker(
+        execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any
+    ) -> Any:
+        if sql.startswith('UPDATE "teams_invitation" SET "used_at"'):
+            with connection.cursor() as cursor:
+                cursor.cursor.execute(
+                    "UPDATE teams_invitation SET used_at = CURRENT_TIMESTAMP WHERE used_at IS NULL"
+                )
+        return execute(sql, params, many, context)
+
+    with (
+        connection.execute_wrapper(somebody_is_quicker),
+        pytest.raises(LinkProblem, match="has been used"),
+    ):
+        invitations.accept(token, **CARLA)
+    assert not User.objects.filter(email=CARLA["email"]).exists()
+
+
+def test_a_link_stops_working_after_seven_days(ana: User) -> None:
+    token = invite(ana)
+    invitation = invitations.find(token)
+    assert invitation.expires_at - invitation.created_at == timedelta(days=7)
+    Invitation.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    with pytest.raises(LinkProblem, match=r"This link worked until .* Ask an administrator"):
+        invitations.accept(token, **CARLA)
+
+
+def test_a_withdrawn_link_opens_nothing(ana: User) -> None:
+    invitation, token = invitations.create(ana.membership.team, by=ana, role=Role.MEMBER)
+    assert invitations.revoke(invitation)
+    assert not invitations.revoke(invitation)
+    with pytest.raises(LinkProblem, match="was withdrawn"):
+        invitations.accept(token, **CARLA)
+
+
+def test_an_unknown_link_is_told_apart_from_one_that_did_work_once() -> None:
+    with pytest.raises(LinkProblem, match="not known here") as problem:
+        invitations.find("nonsense")
+    assert not problem.value.gone
+
+
+def test_the_token_is_nowhere_in_the_database(ana: User) -> None:
+    token = invite(ana)
+    row = Invitation.objects.filter(token_hash__isnull=False).values_list().latest("pk")
+    assert not any(token in str(value) for value in row)
+
+
+def test_a_colleagues_address_is_refused_and_the_link_stays_good(ana: User) -> None:
+    token = invite(ana)
+    with pytest.raises(EmailTaken, match=r"already signs in as ana@example\.com"):
+        invitations.accept(token, name="Ana again", email=" ANA@example.com", password=PASSWORD)
+    assert invitations.accept(token, **CARLA).email == "carla@example.com"
+
+
+def test_somebody_who_was_removed_can_be_invited_back(ana: User) -> None:
+    ben = join(ana)
+    members.remove(ben.membership, by=ana)
+    again = invitations.accept(
+        invite(ana), name="Ben B.", email=ben.email, password="paper-lantern-22"
+    )
+    assert again.pk == ben.pk
+    assert (again.is_active, again.name) == (True, "Ben B.")
+    assert again.check_password("paper-lantern-22")
+
+
+def test_only_the_newest_set_up_link_works() -> None:
+    first = invitations.first_administrator_token()
+    second = invitations.first_administrator_token()
+    assert first is not None
+    assert second is not None
+    with pytest.raises(LinkProblem, match="newer set-up link has replaced this one"):
+        invitations.find(first)
+    invitations.accept(second, **CARLA, team_name="Care")
+    assert Team.objects.get().name == "Care"
+    assert Membership.objects.get().role == Role.ADMIN
+
+
+def test_there_is_no_set_up_link_once_somebody_is_here() -> None:
+    token = invitations.first_administrator_token()
+    assert token is not None
+    User.objects.create_user(email="ana@example.com", name="Ana", password=PASSWORD)
+    assert invitations.first_administrator_token() is None
+    with pytest.raises(LinkProblem, match="already set up"):
+        invitations.accept(token, **CARLA)
+
+
+def test_the_first_administrator_takes_over_what_the_terminal_began() -> None:
+    team, person = team_for_terminal(None)
+    assert (team.name, person) == ("My team", None)
+    ana = set_up(team="Customer care")
+    assert ana.membership.team == team
+    assert Team.objects.get().name == "Customer care"
+
+
+def test_a_password_link_sets_a_password_and_signs_out_elsewhere(ana: User) -> None:
+    ben = join(ana)
+    elsewhere = Client()
+    elsewhere.force_login(ben)
+    assert elsewhere.get(reverse("people")).status_code == 200
+    _, token = invitations.create_password_link(ben.membership, by=ana)
+    invitations.choose_password(token, password="paper-lantern-22")
+    ben.refresh_from_db()
+    assert ben.check_password("paper-lantern-22")
+    assert elsewhere.get(reverse("people")).status_code == 302
+    with pytest.raises(LinkProblem, match="has been used"):
+        invitations.choose_password(token, password="another-one-3")
+
+
+def test_a_newer_password_link_replaces_the_older(ana: User) -> None:
+    ben = join(ana)
+    _, older = invitations.create_password_link(ben.membership, by=ana)
+    _, newer = invitations.create_password_link(ben.membership, by=ana)
+    with pytest.raises(LinkProblem, match="was withdrawn"):
+        invitations.choose_password(older, password="paper-lantern-22")
+    assert invitations.choose_password(newer, password="paper-lantern-22") == ben
+
+
+def test_a_link_does_only_what_it_is_for(ana: User) -> None:
+    ben = join(ana)
+    _, password_token = invitations.create_password_link(ben.membership, by=ana)
+    with pytest.raises(TeamProblem, match="for choosing a new password"):
+        invitations.accept(password_token, **CARLA)
+    with pytest.raises(TeamProblem, match="for joining a team"):
+        invitations.choose_password(invite(ana), password=PASSWORD)
+    assert not User.objects.filter(email=CARLA["email"]).exists()

@@ -1,0 +1,93 @@
+"""What administrators change about colleagues."""
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.test import Client
+from django.urls import reverse
+
+from batchui.teams import invitations, members
+from batchui.teams.models import Membership, Role, User
+from batchui.teams.problems import LinkProblem, TeamProblem
+
+from .people import join, set_up
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ana() -> User:
+    return set_up()
+
+
+def test_an_administrator_makes_another(ana: User) -> None:
+    ben = join(ana)
+    members.change_role(ben.membership, role=Role.ADMIN, by=ana)
+    assert Membership.objects.get(user=ben).is_admin
+
+
+def test_the_last_administrator_stays_one(ana: User) -> None:
+    join(ana)
+    with pytest.raises(TeamProblem, match="You are the only administrator"):
+        members.change_role(ana.membership, role=Role.MEMBER, by=ana)
+    assert Membership.objects.get(user=ana).is_admin
+
+
+def test_two_administrators_cannot_both_step_down(ana: User) -> None:
+    ben = join(ana, role=Role.ADMIN)
+    members.change_role(ana.membership, role=Role.MEMBER, by=ana)
+    with pytest.raises(TeamProblem, match="You are the only administrator"):
+        members.change_role(ben.membership, role=Role.MEMBER, by=ben)
+
+
+def test_nobody_removes_themselves(ana: User) -> None:
+    join(ana, role=Role.ADMIN)
+    with pytest.raises(TeamProblem, match="cannot remove yourself"):
+        members.remove(ana.membership, by=ana)
+
+
+def test_the_last_administrator_cannot_be_removed_by_a_stale_page(ana: User) -> None:
+    ben = join(ana, role=Role.ADMIN)
+    members.change_role(ben.membership, role=Role.MEMBER, by=ana)
+    with pytest.raises(TeamProblem, match="Ana is the only administrator"):
+        members.remove(ana.membership, by=ben)
+
+
+def test_somebody_removed_is_signed_out_at_once_and_stays_in_history(ana: User) -> None:
+    ben = join(ana)
+    browser = Client()
+    browser.force_login(ben)
+    members.remove(ben.membership, by=ana)
+    assert browser.get(reverse("people")).status_code == 302
+    assert User.objects.get(pk=ben.pk).name == "Ben"
+    assert not Membership.objects.filter(user=ben).exists()
+
+
+def test_the_links_of_somebody_removed_stop_working(ana: User) -> None:
+    ben = join(ana, role=Role.ADMIN)
+    team = ana.membership.team
+    _, made_by_ben = invitations.create(team, by=ben, role=Role.ADMIN)
+    _, for_ben = invitations.create_password_link(ben.membership, by=ana)
+    _, made_by_ana = invitations.create(team, by=ana, role=Role.MEMBER)
+    members.remove(ben.membership, by=ana)
+    for token in (made_by_ben, for_ben):
+        with pytest.raises(LinkProblem, match="withdrawn"):
+            invitations.find(token)
+    assert invitations.find(made_by_ana)
+
+
+def test_a_colleague_who_was_just_removed_is_told_so(ana: User) -> None:
+    ben = join(ana)
+    stale = Membership.objects.get(user=ben)
+    members.remove(ben.membership, by=ana)
+    with pytest.raises(TeamProblem, match="no longer in the team"):
+        members.change_role(stale, role=Role.ADMIN, by=ana)
+
+
+def test_an_address_is_kept_in_lower_case_and_once() -> None:
+    person = User.objects.create_user(email=" Ana@Example.COM ", name=" Ana ", password=None)
+    assert (person.email, person.name) == ("ana@example.com", "Ana")
+    assert not person.has_usable_password()
+    with pytest.raises(IntegrityError), transaction.atomic():
+        User.objects.create_user(email="ANA@example.com", name="Other", password=None)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        User.objects.filter(pk=person.pk).update(email="Ana@example.com")
