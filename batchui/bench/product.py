@@ -1,0 +1,68 @@
+"""The product's own path, timed step by step in one process: intake, cutting, sending and storing,
+export. What the pages and the workers call, without their pauses.
+
+    python -m batchui.bench.product INPUT.csv OUTPUT.csv
+
+Settings come from the environment (`manage.py bench` sets them). Prints one line of JSON.
+"""
+
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import django
+
+PROMPT = "Say in one sentence what the guest liked and disliked: {{review}}"
+
+
+def main(source: str, target: str) -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "batchui.settings")
+    django.setup()
+    from django.core.files.base import File
+    from django.core.management import call_command
+
+    call_command("migrate", verbosity=0)
+
+    from batchui.batches import intake, lifecycle, rounds
+    from batchui.batches.models import Batch
+    from batchui.cloudflare import catalogue
+    from batchui.teams.founding import first_team
+    from batchui.web.downloads import csv_plain
+
+    team = first_team()
+    model = next(model for model in catalogue.models() if model.takes == "messages")
+    steps: dict[str, float] = {}
+    with timed(steps, "intake"), open(source, "rb") as upload:
+        batch = intake.receive(File(upload, Path(source).name), team=team, by=None)
+        intake.check_file(batch.pk)
+    batch.refresh_from_db()
+    with timed(steps, "cutting"):
+        lifecycle.start(batch, by=None, model=model.name, template=PROMPT, max_tokens=1024)
+        intake.prepare(batch.pk)
+    with timed(steps, "sending and storing"):
+        while not (batch := Batch.objects.get(pk=batch.pk)).has_ended:
+            rounds.tick()
+    with timed(steps, "export"), open(target, "wb") as out:
+        for chunk in csv_plain(batch):
+            out.write(chunk)
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    result = {"steps": steps, "peak_mb": peak, "answered": batch.answered, "rows": batch.rows}
+    sys.stdout.write(json.dumps(result) + "\n")
+
+
+@contextmanager
+def timed(steps: dict[str, float], name: str) -> Iterator[None]:
+    """Note how many seconds the block took."""
+    began = time.perf_counter()
+    yield
+    steps[name] = time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
