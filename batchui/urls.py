@@ -2,7 +2,11 @@
 
 from django.urls import include, path
 
+from batchui import health
+
 urlpatterns = [
+    path("healthz", health.healthz),
+    path("readyz", health.readyz),
     path("", include("batchui.web.urls_people")),
     path("", include("batchui.web.urls")),
 ]

@@ -12,6 +12,8 @@ class BatchesConfig(AppConfig):
     label = "batches"
 
     def ready(self) -> None:
+        from batchui import checks  # noqa: F401 (importing it registers the checks)
+
         post_migrate.connect(complete_database, sender=self)
 
 

@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
+from uuid import UUID
 
 import zstandard
 from django.core.files.base import File
@@ -137,6 +138,22 @@ def read_compressed(name: str) -> Iterator[bytes]:
     """The bytes of a compressed file, in chunks."""
     with open_file(name) as stored:
         yield from zstandard.ZstdDecompressor().read_to_iter(stored, read_size=CHUNK_BYTES)
+
+
+def batch_folders() -> list[str]:
+    """The ids of batches that something is stored for."""
+    try:
+        folders, _ = default_storage.listdir("batches")
+    except FileNotFoundError:
+        return []
+    return [folder for folder in folders if _is_id(folder)]
+
+
+def _is_id(folder: str) -> bool:
+    try:
+        return str(UUID(folder)) == folder
+    except ValueError:
+        return False
 
 
 def remove_batch_files(batch_id: object) -> None:

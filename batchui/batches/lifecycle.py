@@ -25,6 +25,7 @@ from batchui.batches.states import (
     PartStatus,
     derive,
 )
+from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Connection, User
 
 ANSWER_FIELDS = tuple(status.value for status in AnswerStatus)
@@ -116,6 +117,8 @@ def move_part(
             return False
         if event:
             record(batch, to.value, event, by=by, part=part.number)
+        if batch.stop_requested_at is not None:
+            _stop_part(part)
         _settle(batch)
     return True
 
@@ -208,15 +211,16 @@ LEFT_OUT = "It is not known what became of this row; it was left out."
 def start(batch: Batch, *, by: User | None, **ask: Any) -> bool:
     """Start a draft with what is asked (`ask`: fields of the batch). False: no longer a draft.
 
-    Two clicks, or two people, start it once: the second finds it moved.
+    Two clicks, or two people, start it once: the second finds it moved. It goes to the team's
+    connection of now, which may have been set up after the upload.
     """
-    now = timezone.now()
     return move_batch(
         batch,
         BatchStatus.PREPARING,
         event="Started.",
         by=by,
-        started_at=now,
+        started_at=timezone.now(),
+        connection=ensure_connection(batch.team),
         problem="",
         problem_rows=[],
         progress_rows=0,
@@ -237,10 +241,8 @@ def stop(batch: Batch, *, by: User | None) -> bool:
         Batch.objects.filter(pk=batch.pk).update(stop_requested_at=timezone.now())
         batch.refresh_from_db()
         record(batch, "stopping", "Stop was pressed. Nothing more is sent.", by=by)
-        for part in batch.parts.filter(status__in=(PartStatus.READY, PartStatus.HELD)):
-            _end_part(part, PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE)
-        for part in batch.parts.filter(status=PartStatus.UNSURE):
-            _end_part(part, PartStatus.DONE, AnswerStatus.MISSING, STOPPED_UNSURE)
+        for part in batch.parts.all():
+            _stop_part(part)
         _settle(batch)
     return True
 
@@ -325,6 +327,14 @@ def rest(part: Part, status: AnswerStatus, error: str) -> dict[str, Any]:
         "message": error,
         status.value: getattr(part, status.value) + part.waiting,
     }
+
+
+def _stop_part(part: Part) -> None:
+    """What Stop means for a part, when it is pressed and whenever the part comes back later."""
+    if part.status in (PartStatus.READY, PartStatus.HELD):
+        _end_part(part, PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE)
+    elif part.status == PartStatus.UNSURE:
+        _end_part(part, PartStatus.DONE, AnswerStatus.MISSING, STOPPED_UNSURE)
 
 
 def _end_part(part: Part, to: PartStatus, status: AnswerStatus, error: str) -> None:

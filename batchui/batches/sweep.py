@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from django.core.cache import cache
 from django.utils import timezone
 
 from batchui.batches import files
@@ -11,10 +12,12 @@ from batchui.batches.states import BatchStatus
 # A draft that nobody started is kept this long.
 DRAFTS_ARE_KEPT = timedelta(days=30)
 AT_ONCE = 50
+ONCE_A_DAY = 24 * 60 * 60
+SEEN_BEFORE = "orphans"
 
 
 def sweep() -> None:
-    """Remove the files of deleted batches, and old drafts with theirs."""
+    """Remove the files of deleted batches, old drafts with theirs, and files of no batch."""
     Batch.objects.filter(
         status=BatchStatus.DRAFT,
         deleted_at=None,
@@ -24,3 +27,19 @@ def sweep() -> None:
         files.remove_batch_files(batch.pk)
         batch.parts.all().delete()
         Batch.objects.filter(pk=batch.pk).update(files_removed=True, sample=[], problem_rows=[])
+    if cache.add("looked-for-orphans", True, ONCE_A_DAY):
+        remove_orphans()
+
+
+def remove_orphans() -> None:
+    """Remove folders that belong to no batch, as a crash in the middle of an upload leaves them.
+
+    One is removed when it is found a second time, a day later: an upload just coming in has no
+    batch yet either.
+    """
+    folders = set(files.batch_folders())
+    known = Batch.objects.filter(pk__in=folders).values_list("pk", flat=True)
+    orphans = folders - {str(pk) for pk in known}
+    for folder in orphans & set(cache.get(SEEN_BEFORE, ())):
+        files.remove_batch_files(folder)
+    cache.set(SEEN_BEFORE, sorted(orphans), 3 * ONCE_A_DAY)

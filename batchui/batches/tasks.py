@@ -2,15 +2,19 @@
 few lines, and may run twice, late or never without harm. Only this module and the worker command
 know django-q2."""
 
+from datetime import timedelta
 from uuid import UUID
 
 from django.utils import timezone
-from django_q.models import OrmQ, Schedule
+from django_q.models import OrmQ, Schedule, Task
 from django_q.tasks import async_task
 
 from batchui.batches import intake, rounds, sweep
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
+
+# Tasks that failed, with their tracebacks; successes are not kept.
+FAILURES_ARE_KEPT = timedelta(days=7)
 
 TICK = "batchui.batches.tasks.tick"
 SWEEP = "batchui.batches.tasks.sweep_up"
@@ -37,6 +41,7 @@ def prepare(batch_id: str) -> None:
 def sweep_up() -> None:
     """Tidy, and tick once: the fallback for those who run `qcluster` themselves."""
     sweep.sweep()
+    Task.objects.filter(stopped__lt=timezone.now() - FAILURES_ARE_KEPT).delete()
     tick()
 
 

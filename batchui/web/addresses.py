@@ -6,5 +6,9 @@ from batchui.batches.models import Batch
 
 
 def page_address(batch: Batch) -> str:
-    """Where a batch is to be seen: whole where the web server's address is known, else the path."""
-    return f"{settings.BASE_URL}{batch.get_absolute_url()}"
+    """Where a batch is to be seen: the whole address while `up` runs, else its path."""
+    try:
+        site = settings.ADDRESS_FILE.read_text().strip()
+    except FileNotFoundError:
+        site = ""
+    return f"{site}{batch.get_absolute_url()}"

@@ -1,6 +1,7 @@
 """What people decide: stop, retry, delete; and that two at once decide once."""
 
 import pytest
+from django.core.files.base import ContentFile
 
 from batchui.batches import files, lifecycle, results, sweep
 from batchui.batches.models import Batch
@@ -35,6 +36,49 @@ def test_stop_sends_nothing_more_and_keeps_what_was_sent(
     sent = batch.parts.get(number=1).rows
     assert (batch.answered, batch.unsent) == (sent, batch.rows - sent)
     assert len(sandbox.calls("submit")) == 1
+
+
+def test_a_part_that_comes_back_after_stop_is_not_sent_again(
+    sandbox: RunningSandbox, batch: Batch
+) -> None:
+    from batchui.batches import sending
+    from batchui.batches.outcomes import CertainlyNotSent, OnHold, Unsure
+
+    outcomes = (
+        (CertainlyNotSent("no network"), PartStatus.STOPPED),
+        (OnHold("busy", 3040, None, everywhere=False), PartStatus.STOPPED),
+        (Unsure("cut off"), PartStatus.DONE),
+    )
+    sent = []
+    for part, _ in zip(sending.ready_parts(3), outcomes, strict=True):
+        lifecycle.move_part(part, PartStatus.SENDING)
+        prepared = sending.write_attempt(part)
+        assert prepared is not None
+        sent.append((part, prepared[0]))
+    lifecycle.stop(batch, by=None)
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.STOPPING
+    for (part, attempt), (outcome, expected) in zip(sent, outcomes, strict=True):
+        sending.decide(part, attempt, outcome)
+        part.refresh_from_db()
+        assert part.status == expected
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.STOPPED
+    assert batch.unsent + batch.missing == 60
+    assert sending.ready_parts(10) == []
+
+
+def test_files_of_no_batch_are_removed_a_day_later(sandbox: RunningSandbox, batch: Batch) -> None:
+    orphan = "batches/00000000-0000-4000-8000-000000000000/source/upload.csv"
+    files.save_source(orphan, ContentFile(b"left by a crash"))
+    sweep.remove_orphans()
+    with files.open_file(orphan) as kept:
+        assert kept.read() == b"left by a crash"
+    sweep.remove_orphans()
+    with pytest.raises(FileNotFoundError):
+        files.open_file(orphan)
+    with files.open_file(batch.source_file) as source:
+        assert source.read()
 
 
 def test_stop_finds_nothing_to_stop_when_it_has_ended(
