@@ -39,7 +39,8 @@ def csv_chunks(
     Every row has the cells of `columns`, then answer, status and error, then cells that the file
     had beyond its header. An answer that is a JSON string is written as its text, null as nothing,
     any other as compact JSON. Quotation marks stand only where they are needed, lines end in
-    CR LF. `delimiter` None (the file had none) is a comma.
+    CR LF. `delimiter` None (the file had none) is a comma. Raises ValueError for rows whose cells
+    are not one a column.
 
     Unless `plain`, this is a file for spreadsheets: it begins with a byte order mark, and a cell
     that would run as a formula gets an apostrophe before it.
@@ -87,6 +88,8 @@ class _Layout:
 
     def chunk(self, group: Sequence[ExportRow]) -> bytes:
         columns: list[Sequence[str]] = list(zip(*(row.cells for row in group), strict=True))
+        if len(columns) != len(self._columns):
+            raise ValueError(f"{len(columns)} cells a row for {len(self._columns)} columns")
         columns.append([answer_text(row.answer) for row in group])
         columns.append([row.status for row in group])
         columns.append([row.error or "" for row in group])

@@ -96,8 +96,7 @@ class CsvParser:
             except csv.Error:
                 start = walk.offset(ends[-1])
                 fault = find_fault(text, start=start, delimiter=self._delimiter)
-                if fault is None:
-                    raise
+                fault = fault or Fault("stray", 0, start, start)
                 if fault.kind == "unclosed" and not final and fault.end - fault.start <= CELL_LIMIT:
                     table.used = start  # the row goes on in the next block
                     break

@@ -9,7 +9,9 @@ from .problems import BadInput, place
 from .readers import Row
 from .rows import encode_row
 
+# A body without items; every item adds a comma, but the first has none before it.
 NOTHING = len(OPEN) + len(CLOSE)
+FRAME = NOTHING - 1
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,8 @@ def cut(
     Rows with a problem, a blank prompt or an item that is too large for any request are `invalid`.
     """
     most = rows_per_part(total, limits)
-    enough = (limits.item_bytes - NOTHING) // most - 1  # no part of smaller items is too large
-    number, first_row, item_bytes, row_bytes = 1, 1, NOTHING, 0
+    enough = (limits.item_bytes - FRAME) // most - 1  # no part of smaller items is too large
+    number, first_row, item_bytes, row_bytes = 1, 1, FRAME, 0
     lines: list[bytes] = []
     invalid: dict[int, str] = {}
     for row in rows:
@@ -77,15 +79,15 @@ def cut(
                 size = 1 + writer.size(row_number, cells, line, stored=len(stored), enough=enough)
             except BadInput as exc:
                 problem = str(exc)
-            if NOTHING + size > limits.item_bytes:
+            if FRAME + size > limits.item_bytes:
                 problem, size = _too_large(row, size=size, limits=limits), 0
         if lines and (
             len(lines) >= most
             or item_bytes + size > limits.item_bytes
             or row_bytes + len(stored) > limits.row_bytes
         ):
-            yield Cut(number, first_row, lines, item_bytes, invalid)
-            number, first_row, item_bytes, row_bytes = number + 1, row_number, NOTHING, 0
+            yield Cut(number, first_row, lines, max(item_bytes, NOTHING), invalid)
+            number, first_row, item_bytes, row_bytes = number + 1, row_number, FRAME, 0
             lines, invalid = [], {}
         if problem is not None:
             invalid[len(lines)] = problem
@@ -93,7 +95,7 @@ def cut(
         item_bytes += size
         row_bytes += len(stored)
     if lines:
-        yield Cut(number, first_row, lines, item_bytes, invalid)
+        yield Cut(number, first_row, lines, max(item_bytes, NOTHING), invalid)
 
 
 def _too_large(row: Row, *, size: int, limits: Limits) -> str:

@@ -62,7 +62,8 @@ def refuse_binary(head: bytes, name: str) -> None:
     for magic, what, advice in MAGIC:
         if head.startswith(magic):
             raise BadInput(f"This file is {what}, not text. {advice}, then upload that.")
-    if len(CONTROL.findall(head)) > len(head) * RUBBISH_SHARE and not _looks_utf16(head):
+    utf16 = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or _looks_utf16(head)
+    if not utf16 and len(CONTROL.findall(head)) > len(head) * RUBBISH_SHARE:
         raise BadInput(
             "This file is not text: it is full of bytes that no CSV, JSONL or TXT file holds. "
             "Open it in the program that made it, save it as CSV, and upload that."

@@ -116,8 +116,9 @@ class ItemWriter:
         `stored` is the length of `encode_row(cells)`. A bound of at most `enough` will do.
         """
         filler = self._filler
-        most = self._constant + self._uses * stored
-        if filler is None or most > enough or type(cells) is not list:
+        # A value that is no text can double as text: each of its quotation marks is escaped.
+        most = self._constant + self._uses * (stored if type(cells) is list else 2 * stored)
+        if filler is None or most > enough:
             return len(self.encode(row_number, cells, line))
         if filler.ask(cells) is None:
             raise _blank(filler.used, row=row_number, line=line)

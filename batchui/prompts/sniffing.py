@@ -158,7 +158,7 @@ def _is_table(text: str, *, ending: str, whole: bool) -> bool:
     if delimiter is None or rows < 1 or (ending == "txt" and delimiter != "\t"):
         return False
     widths = {len(row) for row in head_rows(text, delimiter, whole=whole)}
-    names = {name for name in columns if name and not name.startswith(" ")}
+    names = {name for name in columns if name and name[0] != " " and not name.isdigit()}
     return widths == {len(columns)} == {len(names)}
 
 

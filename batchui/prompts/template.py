@@ -126,8 +126,8 @@ class Filler:
 
         def ask(cells: Any) -> str | None:
             try:
-                texts = pick(cells)
-            except LookupError:  # an object, or a row that is too short
+                texts = with_care(cells) if type(cells) is dict else pick(cells)
+            except IndexError:  # a row that is too short
                 texts = with_care(cells)
             return template % texts if any(map(str.strip, texts)) else None
 
@@ -140,9 +140,9 @@ class Filler:
 
         def ask(cells: Any) -> str | None:
             try:
-                text = cells[position]
-            except LookupError:  # an object, or a row that is too short
-                text = with_care(cells)[0]
+                text = with_care(cells)[0] if type(cells) is dict else cells[position]
+            except IndexError:  # a row that is too short
+                text = ""
             return None if not text or text.isspace() else before + text + after
 
         return ask

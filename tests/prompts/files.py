@@ -1,0 +1,49 @@
+"""Files for these tests: bytes in memory, whole or in small pieces."""
+
+import io
+from collections.abc import Iterator
+from typing import Any, BinaryIO, cast
+
+from batchui.prompts.checking import Report, check
+from batchui.prompts.readers import Row, read
+from batchui.prompts.sniffing import HEAD_BYTES, Format, sniff
+
+
+class Dribble(io.RawIOBase):
+    """A stream that gives at most `size` bytes at a time, however many are asked for."""
+
+    def __init__(self, data: bytes, size: int) -> None:
+        self._stream = io.BytesIO(data)
+        self._size = size
+
+    def read(self, size: int = -1) -> bytes:
+        return self._stream.read(self._size)
+
+
+class Endless(io.RawIOBase):
+    """A stream made of pieces that an iterator gives; counts what was taken from it."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self.taken = 0
+
+    def read(self, size: int = -1) -> bytes:
+        piece = next(self._pieces, b"")
+        self.taken += len(piece)
+        return piece
+
+
+def format_of(data: bytes, name: str = "file.csv") -> Format:
+    return sniff(data[:HEAD_BYTES], name=name, whole=len(data) <= HEAD_BYTES)
+
+
+def rows_of(data: bytes, name: str = "file.csv", *, piece: int = 1 << 20) -> list[Row]:
+    return list(read(cast(BinaryIO, Dribble(data, piece)), format_of(data, name)))
+
+
+def cells_of(data: bytes, name: str = "file.csv") -> list[Any]:
+    return [row.cells for row in rows_of(data, name)]
+
+
+def report_of(data: bytes, name: str = "file.csv", *, max_rows: int = 1000, **more: Any) -> Report:
+    return check(lambda: io.BytesIO(data), format_of(data, name), max_rows=max_rows, **more)

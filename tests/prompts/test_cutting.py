@@ -1,0 +1,139 @@
+"""Rows become parts, and parts become the bodies of requests."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from batchui.prompts.cutting import Cut, Limits, cut, rows_per_part
+from batchui.prompts.items import Ask, ItemWriter
+from batchui.prompts.payload import payload
+from batchui.prompts.problems import BadInput
+from batchui.prompts.readers import Row
+from batchui.prompts.rows import decode_row
+
+from .files import format_of, rows_of
+
+WRITER = ItemWriter("prompt", Ask("{{text}}"), ("id", "text"))
+
+
+def rows(texts: list[str]) -> Iterator[Row]:
+    for number, text in enumerate(texts, 1):
+        yield Row(number, number + 1, [str(number), text], None)
+
+
+def parts(texts: list[str], **limits: int) -> list[Cut]:
+    return list(cut(rows(texts), WRITER, total=len(texts), limits=Limits(**limits)))
+
+
+def body(part: Cut, positions: list[int] | None = None) -> bytes:
+    wanted = part.positions if positions is None else positions
+    return payload(part.lines, wanted, first_row=part.first_row, writer=WRITER)
+
+
+@pytest.mark.parametrize(
+    ("total", "size"),
+    [(1, 25), (500, 25), (501, 26), (20_000, 1000), (100_000, 5000), (1_000_000, 5000)],
+)
+def test_about_twenty_parts_of_25_to_5000_rows(total: int, size: int) -> None:
+    assert rows_per_part(total, Limits()) == size
+
+
+def test_embeddings_take_smaller_parts() -> None:
+    assert rows_per_part(1_000_000, Limits(rows=500)) == 500
+
+
+def test_parts_are_consecutive_and_keep_every_row() -> None:
+    texts = [f"text {at}" for at in range(1, 104)]
+    cuts = parts(texts)
+    assert [(part.number, part.first_row, len(part.lines)) for part in cuts] == [
+        (1, 1, 25),
+        (2, 26, 25),
+        (3, 51, 25),
+        (4, 76, 25),
+        (5, 101, 3),
+    ]
+    stored = [decode_row(line) for part in cuts for line in part.lines]
+    assert stored == [[str(at), text] for at, text in enumerate(texts, 1)]
+
+
+@pytest.mark.parametrize("limit", [400, 500, 1000, 5000])
+def test_no_body_is_larger_than_the_limit(limit: int) -> None:
+    texts = ["é" * (at % 60 + 1) for at in range(200)]
+    cuts = parts(texts, item_bytes=limit, least_rows=50)
+    assert len(cuts) > 1
+    assert sum(len(part.lines) for part in cuts) == 200
+    for part in cuts:
+        assert len(body(part)) <= part.item_bytes <= limit
+
+
+def test_large_rows_fill_a_part_to_the_limit() -> None:
+    cuts = parts(["x" * 1000] * 100, item_bytes=10_700, least_rows=100)
+    assert {len(part.lines) for part in cuts} == {10}
+    assert all(len(body(part)) == part.item_bytes for part in cuts)
+
+
+def test_a_part_holds_no_more_of_the_file_than_it_may() -> None:
+    big = [Row(at, at, ["y" * 1000, "x"], None) for at in range(1, 41)]
+    cuts = list(cut(big, WRITER, total=40, limits=Limits(row_bytes=5100, least_rows=40)))
+    assert {len(part.lines) for part in cuts} == {5}
+
+
+def test_an_item_that_no_request_could_hold_is_left_out_with_a_reason() -> None:
+    [part] = parts(["ok", "x" * 10_000, "ok"], item_bytes=9000)
+    assert part.positions == [0, 2]
+    assert part.invalid[1].startswith("Row 2 (line 3): its question would be 0.0 MB, more than")
+    assert decode_row(part.lines[1]) == ["2", "x" * 10_000]
+
+
+def test_bad_rows_and_blank_prompts_are_left_out_and_keep_their_places() -> None:
+    data = b"id,text\n1,a\n2,b,c\n3, \n\n5,e\n"
+    writer = ItemWriter("prompt", Ask("{{text}}"), format_of(data).columns)
+    [part] = cut(rows_of(data), writer, total=5)
+    assert part.positions == [0, 4]
+    assert part.invalid[1].startswith("Row 2 (line 3): 3 cells where the header has 2")
+    assert part.invalid[2].startswith("Row 3 (line 4), column “text”: the cell is blank")
+    assert part.invalid[3].startswith("Row 4 (line 5): the line is empty")
+    assert [decode_row(line) for line in part.lines][1:4] == [["2", "b", "c"], ["3", " "], []]
+
+
+def test_a_part_of_nothing_but_bad_rows_is_still_a_part() -> None:
+    [part] = cut([Row(1, 2, ["x"], "Row 1: bad.")], WRITER, total=1)
+    assert (part.positions, part.invalid, len(body(part))) == ([], {0: "Row 1: bad."}, 15)
+
+
+def test_no_rows_make_no_part() -> None:
+    assert list(cut([], WRITER, total=0)) == []
+
+
+def test_the_body_asks_for_the_rows_in_the_order_of_their_positions() -> None:
+    [part] = parts(["a", "b", "c", "d"])
+
+    def asked(positions: list[int] | None) -> list[Any]:
+        made = payload(part.lines, positions, first_row=part.first_row, writer=WRITER)
+        return [
+            (item["prompt"], item["external_reference"]) for item in json.loads(made)["requests"]
+        ]
+
+    assert asked(None) == [("a", "1"), ("b", "2"), ("c", "3"), ("d", "4")]
+    assert asked([3, 1]) == [("d", "4"), ("b", "2")]
+    assert asked([]) == []
+
+
+def test_row_numbers_in_a_body_count_through_the_batch() -> None:
+    part = parts(["x"] * 60)[1]
+    items = json.loads(body(part, [0, 24]))["requests"]
+    assert [item["external_reference"] for item in items] == ["26", "50"]
+
+
+def test_a_blank_row_asked_for_by_mistake_is_not_sent() -> None:
+    [part] = parts(["a", ""])
+    with pytest.raises(BadInput, match=r"^Row 2, column “text”: the cell is blank"):
+        payload(part.lines, None, first_row=1, writer=WRITER)
+
+
+def test_the_lines_of_a_part_may_come_one_by_one() -> None:
+    [part] = parts(["a", "b"])
+    made = payload(iter(part.lines), [1], first_row=1, writer=WRITER)
+    assert json.loads(made)["requests"][0]["prompt"] == "b"

@@ -1,0 +1,98 @@
+"""Bytes become text without a guess that could spoil it."""
+
+from typing import BinaryIO, cast
+
+import pytest
+
+from batchui.prompts.problems import BadInput
+from batchui.prompts.readers import read
+from batchui.prompts.sniffing import Format
+
+from .files import Dribble, cells_of, format_of, report_of, rows_of
+
+TABLE = "id,text\n1,Ärger über naïve Café-Gäste – “quoted” €\n2,plain\n"
+CELLS = [["1", "Ärger über naïve Café-Gäste – “quoted” €"], ["2", "plain"]]
+BY_ENCODING = [
+    ("utf-8", "utf-8"),
+    ("utf-8-sig", "utf-8"),
+    ("utf-16", "utf-16-le"),
+    ("utf-16-le", "utf-16-le"),
+    ("utf-16-be", "utf-16-be"),
+    ("cp1252", "cp1252"),
+]
+
+
+@pytest.mark.parametrize(("written", "found"), BY_ENCODING)
+def test_every_encoding_gives_the_same_cells(written: str, found: str) -> None:
+    data = TABLE.encode(written)
+    assert format_of(data).encoding == found
+    assert cells_of(data) == CELLS
+
+
+@pytest.mark.parametrize("written", [written for written, _ in BY_ENCODING])
+@pytest.mark.parametrize("piece", [1, 2, 3, 5])
+def test_a_character_may_fall_between_two_pieces(written: str, piece: int) -> None:
+    data = ("\ufeff" + TABLE if written == "utf-16-be" else TABLE).encode(written)
+    assert [row.cells for row in rows_of(data, piece=piece)] == CELLS
+
+
+def test_characters_beyond_the_basic_plane_survive() -> None:
+    for encoding in ("utf-8", "utf-16"):
+        assert cells_of("a,b\n1,👩‍👩‍👧 日本語\n".encode(encoding)) == [["1", "👩‍👩‍👧 日本語"]]
+
+
+@pytest.mark.parametrize("text", ["Привет, мир", "你好，世界", "שלום"])
+def test_scripts_far_from_latin_are_no_rubbish_in_utf16(text: str) -> None:
+    for encoding in ("utf-16", "utf-8"):
+        assert cells_of(f'a,b\n1,"{text}"\n'.encode(encoding)) == [["1", text]]
+
+
+def test_a_byte_order_mark_is_not_part_of_the_first_name() -> None:
+    assert format_of(b'\xef\xbb\xbf"id",text\n1,x\n').columns == ("id", "text")
+
+
+def test_a_late_line_that_is_not_utf8_turns_the_whole_file_to_windows_1252() -> None:
+    data = b"id,text\n" + b"1,plain enough\n" * 30_000 + b"2,caf\xe9\n"
+    report = report_of(data, max_rows=100_000)
+    assert report.format.encoding == "cp1252"
+    assert report.rows == 30_001
+
+
+def test_one_damaged_byte_does_not_turn_proper_utf8_into_nonsense() -> None:
+    before = "id,text\n1,é\n".encode() + b"2,\xe9\n"
+    with pytest.raises(BadInput, match=r"^Line 3: the byte 0xE9 has no meaning in UTF-8"):
+        format_of(before)
+    after = b"id,text\n1,\xe9\n" + "2,é\n3,ü\n".encode()
+    with pytest.raises(BadInput, match=r"^Line 2: the byte 0xE9"):
+        format_of(after)
+
+
+def test_a_late_damaged_byte_in_utf8_is_named_by_its_line() -> None:
+    data = "id,text\n1,é\n".encode() + b"1,plain enough\n" * 30_000 + b"2,caf\xe9\n3,x\n"
+    with pytest.raises(
+        BadInput, match=r"^Line 30,003: the byte 0xE9 .* Save it as UTF-8"
+    ) as caught:
+        report_of(data, max_rows=100_000)
+    assert caught.value.line == 30_003
+
+
+@pytest.mark.parametrize("byte", [0x81, 0x8D, 0x8F, 0x90, 0x9D])
+def test_the_five_bytes_that_windows_1252_lacks_are_named_by_line(byte: int) -> None:
+    data = b"id,text\n1,caf\xe9\n2," + bytes([byte]) + b"\n"
+    with pytest.raises(BadInput, match=rf"^Line 3: the byte 0x{byte:02X} .*Windows-1252"):
+        format_of(data)
+    late = b"id,text\n" + b"1,plain enough\n" * 30_000 + b"2,caf\xe9\n3," + bytes([byte]) + b"\n"
+    with pytest.raises(BadInput, match=rf"^Line 30,003: the byte 0x{byte:02X}"):
+        report_of(late, max_rows=100_000)
+
+
+def test_utf16_that_ends_in_half_a_character_is_named_by_line() -> None:
+    data = "id,text\n1,x\n2,y".encode("utf-16")[:-1]
+    with pytest.raises(BadInput, match=r"^Line 3: .*UTF-16"):
+        format_of(data)
+
+
+def test_lines_are_counted_across_pieces_and_line_breaks() -> None:
+    data = "a,b\r\n1,é\r2,x\n3,".encode() + b"\xff\n"
+    with pytest.raises(BadInput, match=r"^Line 4: the byte 0xFF"):
+        list(read(cast(BinaryIO, Dribble(data, 2)), Format("csv", "utf-8", ",", ("a", "b"))))

@@ -1,0 +1,208 @@
+"""A row becomes an item, in the shape that the model takes."""
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from batchui.prompts.items import Ask, ItemWriter
+from batchui.prompts.problems import BadInput
+from batchui.prompts.rows import encode_row
+from batchui.prompts.stretches import Cells
+
+COLUMNS = ("id", "review")
+CELLS = ["r-1", 'Good "stuff"\n– 100 %']
+FILLED = 'Rate:\nGood "stuff"\n– 100 %!'
+
+
+def ask(**changes: Any) -> Ask:
+    return Ask(**{"template": "Rate:\n{{review}}!", **changes})
+
+
+def item(takes: str, cells: Any = CELLS, columns: tuple[str, ...] = COLUMNS, **changes: Any) -> Any:
+    return json.loads(ItemWriter(takes, ask(**changes), columns).encode(42, cells))
+
+
+def test_messages() -> None:
+    assert item("messages", instruction="Be brief.", temperature=0.2) == {
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": FILLED},
+        ],
+        "max_tokens": 1024,
+        "temperature": 0.2,
+        "external_reference": "42",
+    }
+    assert item("messages")["messages"] == [{"role": "user", "content": FILLED}]
+
+
+def test_a_prompt_has_the_instruction_before_it() -> None:
+    assert item("prompt", instruction="Answer {{id}} in 100 % German.") == {
+        "prompt": f"Answer {{{{id}}}} in 100 % German.\n\n{FILLED}",
+        "max_tokens": 1024,
+        "external_reference": "42",
+    }
+    assert item("prompt")["prompt"] == FILLED
+
+
+def test_responses_input() -> None:
+    assert item("input", max_tokens=99) == {
+        "input": FILLED,
+        "max_output_tokens": 99,
+        "external_reference": "42",
+    }
+    assert item("input", instruction="Be brief.")["input"] == [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": FILLED},
+    ]
+
+
+def test_embeddings_have_the_text_and_no_max_tokens() -> None:
+    assert item("text", options={"pooling": "cls"}, temperature=1.0) == {
+        "text": FILLED,
+        "pooling": "cls",
+        "external_reference": "42",
+    }
+
+
+def test_translations_have_their_languages() -> None:
+    assert item("translation", source_lang="en", target_lang="fr") == {
+        "text": FILLED,
+        "source_lang": "en",
+        "target_lang": "fr",
+        "external_reference": "42",
+    }
+    assert "source_lang" not in item("translation", target_lang="fr")
+    with pytest.raises(BadInput, match=r"No language to translate into is chosen"):
+        item("translation")
+
+
+@pytest.mark.parametrize("takes", ["messages", "prompt"])
+def test_max_tokens_is_always_sent(takes: str) -> None:
+    assert item(takes)["max_tokens"] == 1024
+    assert item(takes, max_tokens=7)["max_tokens"] == 7
+    assert item(takes, max_tokens=None)["max_tokens"] == 1024
+    chosen = item(takes, options={"max_completion_tokens": 5})
+    assert "max_tokens" not in chosen
+    assert chosen["max_completion_tokens"] == 5
+
+
+def test_options_are_merged_in_and_cannot_replace_the_question() -> None:
+    schema = {"type": "json_schema", "json_schema": {"type": "object"}}
+    made = item("messages", options={"response_format": schema, "seed": 3, "temperature": 0})
+    assert (made["response_format"], made["seed"], made["temperature"]) == (schema, 3, 0)
+    with pytest.raises(BadInput, match=r"The option “messages” .* cannot be set by hand"):
+        item("messages", options={"messages": []})
+
+
+def test_items_are_compact_utf8_json() -> None:
+    made = ItemWriter("prompt", ask(template="{{review}}"), COLUMNS).encode(1, ["", "é – 日本"])
+    assert made == '{"prompt":"é – 日本","max_tokens":1024,"external_reference":"1"}'.encode()
+
+
+def test_the_reference_is_the_chosen_column_or_else_the_row_number() -> None:
+    writer = ItemWriter("prompt", ask(reference_column="id"), COLUMNS)
+    assert json.loads(writer.encode(42, CELLS))["external_reference"] == "r-1"
+    assert writer.reference(42, CELLS) == "r-1"
+    assert writer.reference(42, [" ", "x"]) == "42"
+    assert json.loads(writer.encode(42, ["", "x"]))["external_reference"] == "42"
+    assert ItemWriter("prompt", ask(), COLUMNS).reference(7, CELLS) == "7"
+    assert writer.reference(42, {"id": 17, "review": "x"}) == "17"
+    with pytest.raises(BadInput, match=r"column for references, “nr”, is not in the file"):
+        ItemWriter("prompt", ask(reference_column="nr"), COLUMNS)
+
+
+def test_a_blank_prompt_is_refused_with_row_line_and_column() -> None:
+    writer = ItemWriter("messages", ask(), COLUMNS)
+    with pytest.raises(BadInput) as caught:
+        writer.encode(42, ["1", "  "], 43)
+    assert str(caught.value) == (
+        "Row 42 (line 43), column “review”: the cell is blank, so that there is nothing to ask. "
+        "Fill it in, or leave the row out."
+    )
+    assert (caught.value.row, caught.value.line, caught.value.column) == (42, 43, "review")
+    both = ItemWriter("messages", ask(template="{{id}}{{review}}"), COLUMNS)
+    with pytest.raises(BadInput, match=r"^Row 42: the cells of “id” and “review” are all blank"):
+        both.encode(42, ["", ""])
+
+
+def test_objects_are_asked_like_rows() -> None:
+    made = item("prompt", {"review": 4.5, "id": None}, template="{{review}} {{id}}.")
+    assert made["prompt"] == "4.5 ."
+
+
+@pytest.mark.parametrize("takes", ["messages", "prompt", "input", "text", "translation"])
+@pytest.mark.parametrize("reference", ["", "id"])
+def test_the_estimated_size_is_never_too_small(takes: str, reference: str) -> None:
+    nasty = '"\\\x01é\n' * 20
+    writer = ItemWriter(
+        takes,
+        ask(
+            template=f'"{{{{review}}}}" {nasty} {{{{review}}}} {{{{id}}}}',
+            instruction=nasty,
+            reference_column=reference,
+            target_lang="de",
+        ),
+        COLUMNS,
+    )
+    rows: list[tuple[int, Cells]] = [
+        (10**15, [nasty, nasty]),
+        (1, ["", "x"]),
+        (2, {"id": [nasty], "review": 1}),
+    ]
+    for row, cells in rows:
+        stored = len(encode_row(cells))
+        exact = len(writer.encode(row, cells))
+        assert writer.size(row, cells, stored=stored, enough=10**9) >= exact
+        assert writer.size(row, cells, stored=stored, enough=0) == exact
+
+
+# Ready-made items
+
+
+def ready(takes: str, cells: Any, **changes: Any) -> Any:
+    return item(takes, cells, ("prompt",), template="", as_items=True, **changes)
+
+
+def test_a_ready_made_item_is_sent_as_it_is() -> None:
+    made = {"prompt": "Hi {{x}}", "max_tokens": 5, "external_reference": "a", "seed": 1}
+    assert ready("prompt", made, max_tokens=100, temperature=None) == made
+
+
+def test_settings_fill_in_only_what_an_item_does_not_say() -> None:
+    made = ready("messages", {"messages": [{"role": "user", "content": "Hi"}]}, temperature=0.5)
+    assert (made["max_tokens"], made["temperature"]) == (1024, 0.5)
+    assert made["external_reference"] == "42"
+    assert "max_tokens" not in ready("prompt", {"prompt": "Hi", "max_completion_tokens": 5})
+    assert "max_tokens" not in ready("text", {"text": ["a", "b"]})
+    assert ready("input", {"input": "Hi"})["max_output_tokens"] == 1024
+
+
+def test_numbers_of_a_ready_made_item_keep_their_digits() -> None:
+    writer = ItemWriter("prompt", Ask("", as_items=True), ("prompt",))
+    made = writer.encode(1, {"prompt": "x", "top_p": Decimal("0.10")})
+    assert b'"top_p":0.10' in made
+
+
+def test_a_number_as_reference_is_sent_as_text() -> None:
+    assert ready("prompt", {"prompt": "x", "external_reference": 17})["external_reference"] == "17"
+
+
+@pytest.mark.parametrize(
+    ("takes", "cells", "said"),
+    [
+        (
+            "prompt",
+            {"text": "x"},
+            "the object has no “prompt” or “messages”, which the model needs",
+        ),
+        ("input", {"prompt": "x"}, "the object has no “input”"),
+        ("prompt", {"prompt": " "}, "column “prompt”: the cell is blank"),
+        ("messages", {"messages": []}, "column “messages”: the cell is blank"),
+        ("prompt", ["x"], "a ready-made item is a JSON object"),
+    ],
+)
+def test_an_object_that_is_no_item_is_refused_by_row(takes: str, cells: Any, said: str) -> None:
+    with pytest.raises(BadInput, match=rf"^Row 42.*{said}"):
+        ready(takes, cells)

@@ -1,0 +1,111 @@
+"""What kind of file it is, seen from its first bytes."""
+
+import json
+
+import pytest
+
+from batchui.prompts.problems import BadInput
+from batchui.prompts.sniffing import HEAD_BYTES, Format, sniff
+
+from .files import format_of
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_the_delimiter_is_the_one_that_splits_every_row_alike(delimiter: str) -> None:
+    table = f"id{delimiter}text\n1{delimiter}plain\n2{delimiter}more\n"
+    found = format_of(table.encode())
+    assert (found.kind, found.delimiter, found.columns) == ("csv", delimiter, ("id", "text"))
+
+
+def test_delimiters_within_quoted_cells_do_not_count() -> None:
+    found = format_of(b'id;text\n1;"a, b, c"\n2;"d, e, f"\n3;"g, h, ""i"", j"\n')
+    assert found.delimiter == ";"
+
+
+def test_decimal_commas_do_not_make_a_comma_file() -> None:
+    assert format_of(b"a;b\n1,5;2,5\n3,5;4,5\n").delimiter == ";"
+
+
+def test_a_header_with_a_comma_in_a_name_still_finds_the_semicolon() -> None:
+    assert format_of(b"name;price, EUR\nx;1,5\ny;2,5\n").columns == ("name", "price, EUR")
+
+
+def test_rows_that_forgot_to_quote_their_commas_do_not_hide_the_columns() -> None:
+    assert format_of(b"id,text\n1,a, b\n2,c, d, e\n3,f\n").columns == ("id", "text")
+
+
+def test_a_single_column_keeps_the_commas_of_its_text() -> None:
+    found = format_of(b"review\nGood, cheap\nBad\n")
+    assert (found.delimiter, found.columns) == (None, ("review",))
+
+
+def test_a_line_that_names_the_separator_is_not_the_header() -> None:
+    found = format_of(b"sep=|\na|b\n1|2\n")
+    assert (found.delimiter, found.columns) == ("|", ("a", "b"))
+
+
+def test_a_csv_name_always_means_csv() -> None:
+    assert format_of(b'{"a": 1}\n{"a": 2}\n', "data.csv").kind == "csv"
+    assert format_of(b'{"a": 1}\n{"a": 2}\n', "DATA.TSV").kind == "csv"
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.ndjson", "rows.json", "rows.txt", "rows"])
+def test_lines_of_json_objects_are_jsonl_whatever_the_name(name: str) -> None:
+    found = format_of(b'{"b": 1, "a": "x"}\n{"c": null}\n', name)
+    assert (found.kind, found.columns, found.delimiter) == ("jsonl", ("b", "a", "c"), None)
+
+
+def test_a_jsonl_file_with_a_broken_first_line_is_still_jsonl() -> None:
+    assert format_of(b'{"a": 1,}\n{"a": 2}\n', "rows.jsonl").kind == "jsonl"
+
+
+@pytest.mark.parametrize("text", [b'[{"a": 1}]', b'{\n "a": 1\n}\n', b"just words\n"])
+def test_a_json_name_without_json_lines_says_what_is_needed(text: bytes) -> None:
+    with pytest.raises(BadInput, match="One object a line is needed"):
+        format_of(text, "rows.json")
+
+
+def test_ready_made_items_are_recognised() -> None:
+    assert format_of(b'{"prompt": "a"}\n{"prompt": "b", "max_tokens": 9}\n', "i.jsonl").items
+    assert format_of(b'{"messages": [], "external_reference": "1"}\n', "i.jsonl").items
+    assert not format_of(b'{"prompt": "a", "author": "Ann"}\n', "i.jsonl").items
+    assert not format_of(b'{"max_tokens": 9}\n', "i.jsonl").items
+
+
+def test_text_is_a_prompt_a_line_even_when_it_has_commas() -> None:
+    found = format_of(b"Hello, you\nBye, you\n", "prompts.txt")
+    assert (found.kind, found.columns) == ("txt", ("prompt",))
+    assert format_of(b"Hello, you\nBye, you\n", "prompts").kind == "txt"
+
+
+def test_text_with_tabs_is_the_table_that_excel_calls_unicode_text() -> None:
+    found = format_of("id\ttext\n1\tché\n".encode("utf-16"), "book.txt")
+    assert (found.kind, found.delimiter, found.encoding) == ("csv", "\t", "utf-16-le")
+
+
+def test_numbered_prompts_are_no_table() -> None:
+    found = format_of(b"1\tTell me a joke\n2\tTell me another\n", "prompts.txt")
+    assert found.kind == "txt"
+
+
+def test_a_table_without_a_telling_name_is_recognised() -> None:
+    assert format_of(b"id,text\n1,a\n2,b\n", "export").columns == ("id", "text")
+
+
+def test_a_head_cut_within_a_row_does_not_mislead() -> None:
+    head = b"id,text\n" + b"1,ok\n" * 10 + b'2,"cut, off, he'
+    found = sniff(head, name="x.csv", whole=False)
+    assert (found.delimiter, found.columns) == (",", ("id", "text"))
+
+
+def test_only_the_head_of_a_longer_one_is_looked_at() -> None:
+    data = b"id,text\n" + b"1,ok\n" * HEAD_BYTES
+    assert sniff(data, name="x.csv", whole=True).columns == ("id", "text")
+
+
+@pytest.mark.parametrize(
+    ("data", "name"), [(b"a;b\n1;2\n", "x.csv"), (b'{"a": 1}\n', "x.jsonl"), (b"hello\n", "x.txt")]
+)
+def test_a_format_survives_the_database(data: bytes, name: str) -> None:
+    found = format_of(data, name)
+    assert Format.from_dict(json.loads(json.dumps(found.to_dict()))) == found
