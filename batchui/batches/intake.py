@@ -22,7 +22,8 @@ from batchui.prompts.checking import Report, check
 from batchui.prompts.cutting import Cut, Limits, cut
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import read
-from batchui.prompts.sniffing import sniff
+from batchui.prompts.rows import encode_row
+from batchui.prompts.sniffing import Format, sniff
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team, User
 
@@ -120,12 +121,12 @@ def _store(upload: AnyFile, *, team: Team, by: User | None, **fields: Any) -> Ba
     return batch
 
 
-def _first_rows(stream: BinaryIO, form: Any, count: int = 20) -> list[Any]:
-    """The first rows' cells, as far as they can be read; the check reports what cannot."""
-    rows: list[Any] = []
+def _first_rows(stream: BinaryIO, form: Format, count: int = 20) -> list[str]:
+    """The first rows as JSON texts, as far as they can be read; the check reports what cannot."""
+    rows: list[str] = []
     try:
         for row in read(stream, form):
-            rows.append(row.cells)
+            rows.append(encode_row(row.cells).decode())
             if len(rows) == count:
                 break
     except BadInput:
@@ -188,7 +189,7 @@ def _facts(report: Report) -> dict[str, Any]:
             column: {"count": blank.count, "first_row": blank.first_row}
             for column, blank in report.blanks.items()
         },
-        "sample": report.sample,
+        "sample": [encode_row(cells).decode() for cells in report.sample],
     }
 
 

@@ -20,6 +20,7 @@ from batchui.batches.states import (
     PartStatus,
 )
 from batchui.prompts.items import Ask
+from batchui.prompts.rows import decode_row
 from batchui.prompts.sniffing import Format
 
 
@@ -104,7 +105,7 @@ class Batch(AnswerCounts):
     problem_rows = models.JSONField(default=list)
     # Per column: how many cells are blank, and the first such row.
     blanks = models.JSONField(default=dict)
-    # The first rows, shown at once and used for the filled prompts.
+    # The first rows as JSON texts (a number stays as it was written): see `first_rows`.
     sample = models.JSONField(default=list)
 
     # What is asked.
@@ -150,6 +151,11 @@ class Batch(AnswerCounts):
     def columns(self) -> tuple[str, ...]:
         """The columns of the file, in file order."""
         return self.format.columns
+
+    @property
+    def first_rows(self) -> list[Any]:
+        """The cells of the first rows, shown at once and used for the filled prompts."""
+        return [decode_row(text.encode()) for text in self.sample]
 
     @property
     def ask(self) -> Ask:

@@ -234,7 +234,7 @@ def queue(part: Part, event: str) -> bool:
         part,
         PartStatus.QUEUED,
         event=event,
-        next_look_at=timezone.now() + first_pause(),
+        next_look_at=timezone.now() + first_pause(part),
         looks=0,
         troubles=0,
         gone_seen=0,
@@ -243,9 +243,17 @@ def queue(part: Part, event: str) -> bool:
     )
 
 
-def first_pause() -> timedelta:
-    """How long after sending the first look is."""
-    return timedelta(seconds=settings.FIRST_LOOK_SECONDS)
+def first_pause(part: Part) -> timedelta:
+    """How long after sending the first look is: soon, or, once parts of the batch have come back,
+    a little before this one is likely to. Looks count against the call budget as sends do."""
+    answered = Attempt.objects.filter(
+        part__batch=part.batch_id, status=AttemptStatus.ANSWERED, accepted_at__isnull=False
+    )
+    latest = answered.annotate(took=F("finished_at") - F("accepted_at")).order_by("-finished_at")
+    took = sorted(latest.values_list("took", flat=True)[:5])
+    usual = took[len(took) // 2] * 0.8 if took else timedelta()
+    longest = timedelta(seconds=settings.LONGEST_PAUSE_SECONDS)
+    return max(timedelta(seconds=settings.FIRST_LOOK_SECONDS), min(usual, longest))
 
 
 def _hold(part: Part, attempt: Attempt, outcome: OnHold) -> None:

@@ -11,6 +11,7 @@ This module knows neither django-q2 nor the tables: `manage.py worker` hands it 
 
 import logging
 import os
+import secrets
 import signal
 import tempfile
 import threading
@@ -80,7 +81,7 @@ class Watchdog:
         self.say = say
         self.patience = patience
         self.environment = dict(os.environ if environment is None else environment)
-        self.stop_asked = threading.Event()
+        self.stop_asked = False
         self.process: processes.Process | None = None
         self.started = 0.0
         self.start_at = 0.0
@@ -92,17 +93,21 @@ class Watchdog:
         """Stay until asked to stop; then stop the cluster and return."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
-        with tempfile.TemporaryDirectory(prefix="batchui-worker-") as folder:
-            stopping_file = Path(folder, "stopping")
-            self.environment["BATCHUI_STOPPING_FILE"] = str(stopping_file)
-            self._looker.start()
-            while not self.stop_asked.wait(min(0.2, self.patience.between_looks)):
-                self._look_after()
-            stopping_file.touch()
+        stopping_file = Path(tempfile.gettempdir(), f"batchui-stopping-{secrets.token_hex(8)}")
+        self.environment["BATCHUI_STOPPING_FILE"] = str(stopping_file)
+        self._looker.start()
+        while not self.stop_asked:
+            self._look_after()
+            time.sleep(min(0.2, self.patience.between_looks))
+        self._looker.ended = True
+        stopping_file.touch()
+        try:
             self._stop()
+        finally:
+            stopping_file.unlink()
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self.stop_asked.set()
+        self.stop_asked = True
 
     def _look_after(self) -> None:
         """One round: start the cluster, or see that it ended, or that it is silent or choked."""
@@ -142,7 +147,7 @@ class Watchdog:
             self.failures += 1
         when = f"in {pause:g} s" if pause else "now"
         self.say(f"Background work is started again {when}: {reason}.")
-        processes.stop(self.process, grace=self.patience.restart, hurry=self.stop_asked.is_set)
+        processes.stop(self.process, grace=self.patience.restart, hurry=lambda: self.stop_asked)
         self.process = None
         self.start_at = time.monotonic() + pause
 
@@ -170,6 +175,7 @@ class _Looker(threading.Thread):
         self.signs = signs
         self.patience = patience
         self.say = say
+        self.ended = False
         self.choked = False
         self.beat_seen = False
         self._first_look = True
@@ -189,7 +195,7 @@ class _Looker(threading.Thread):
         return max(0.0, self._looked - self._changed)
 
     def run(self) -> None:
-        while True:
+        while not self.ended:
             try:
                 self._look()
             except Exception as error:

@@ -34,7 +34,7 @@ class FilledPrompts:
         except BadInput as problem:
             said = str(problem) if typed["template"].strip() else ""
             return cls([], said, [], model)
-        prompts = [(number, fill(cells)) for number, cells in enumerate(batch.sample[:SHOWN], 1)]
+        prompts = [(number, fill(cells)) for number, cells in enumerate(batch.first_rows[:SHOWN], 1)]
         return cls(prompts, "", _warnings(batch, typed), model)
 
 

@@ -168,5 +168,5 @@ def _model_groups() -> list[tuple[str, list[Model]]]:
 
 def _sample_rows(batch: Batch) -> list[tuple[int, list[str]]]:
     return [
-        (number, as_list(cells, batch.columns)) for number, cells in enumerate(batch.sample[:5], 1)
+        (number, as_list(cells, batch.columns)) for number, cells in enumerate(batch.first_rows[:5], 1)
     ]

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from batchui.batches import files, lifecycle, polling
-from batchui.batches.models import Batch, Part
+from batchui.batches import files, lifecycle, polling, sending
+from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
 
@@ -41,6 +41,28 @@ def test_the_first_look_is_soon_and_later_ones_grow_to_the_longest(settings: Any
     assert pauses[:4] == [2, 3, 4.5, 6.75]
     assert pauses == sorted(pauses)
     assert pauses[-1] == 60
+
+
+def test_once_parts_came_back_the_first_look_is_when_the_next_is_likely_to(
+    sandbox: RunningSandbox, batch: Batch, settings: Any
+) -> None:
+    settings.FIRST_LOOK_SECONDS, settings.LONGEST_PAUSE_SECONDS = 2, 60
+    part = batch.parts.get(number=1)
+    assert sending.first_pause(part) == timedelta(seconds=2)
+    for number, seconds in enumerate((100, 40, 10), 1):
+        now = timezone.now()
+        Attempt.objects.create(
+            part=batch.parts.get(number=number),
+            number=1,
+            items=1,
+            payload_size=1,
+            status=AttemptStatus.ANSWERED,
+            accepted_at=now - timedelta(seconds=seconds),
+            finished_at=now,
+        )
+    assert sending.first_pause(part) == timedelta(seconds=32)
+    settings.LONGEST_PAUSE_SECONDS = 20
+    assert sending.first_pause(part) == timedelta(seconds=20)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from batchui.prompts.problems import BadInput
 from batchui.prompts.template import Template
 
 LONGEST_ANSWER = 32_768
-TEXT_ONLY_TASKS = ("embedding", "translation")
+NO_TEMPLATE = "Say what to ask, and click a column to put it in."
 
 
 class AskForm(forms.Form):
@@ -26,6 +26,7 @@ class AskForm(forms.Form):
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "true"}),
+        error_messages={"required": NO_TEMPLATE},
     )
     instruction = forms.CharField(
         label="Instruction for all rows",
@@ -79,6 +80,7 @@ class AskForm(forms.Form):
         self._choices("reference_column", [("", "The row number"), *columns])
         if not batch.format.items:
             self.fields["as_items"].widget = forms.HiddenInput()
+            self.fields["template"].required = True
 
     def _choices(self, name: str, choices: list[tuple[str, str]]) -> None:
         field = self.fields[name]
@@ -140,7 +142,7 @@ class AskForm(forms.Form):
 
     def _check_template(self, template: str) -> None:
         if not template.strip():
-            self.add_error("template", "Say what to ask, and click a column to put it in.")
+            self.add_error("template", NO_TEMPLATE)
             return
         try:
             Template(template).bind(self.batch.columns)
