@@ -2,7 +2,7 @@
 
 import secrets
 import socket
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.utils import timezone
@@ -10,6 +10,7 @@ from django.utils import timezone
 from batchui.batches.models import Heartbeat
 
 WORKER = "worker"
+SILENCE = timedelta(seconds=45)
 
 
 def beat() -> None:
@@ -24,6 +25,12 @@ def last_beat() -> datetime | None:
     """When background work last beat; None: never."""
     beat = Heartbeat.objects.filter(name=WORKER).first()
     return beat.at if beat else None
+
+
+def nobody_works() -> bool:
+    """Whether background work has shown no sign of life for a while, or never."""
+    beat = last_beat()
+    return beat is None or timezone.now() - beat > SILENCE
 
 
 def storage_id() -> str:

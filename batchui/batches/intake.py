@@ -1,5 +1,7 @@
 """From an upload to parts that are ready to send: receive, check, prepare."""
 
+import itertools
+import re
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -14,6 +16,7 @@ from django.utils import timezone
 
 from batchui.batches import files, lifecycle, results
 from batchui.batches.files import AnyFile
+from batchui.batches.heartbeat import beat
 from batchui.batches.models import Batch, Part
 from batchui.batches.results import Answer
 from batchui.batches.states import AnswerStatus, BatchStatus
@@ -38,7 +41,7 @@ REPLY_BYTES = 64_000_000
 
 # What a batch that is run again takes over.
 KEPT = (
-    *("source_name", "source_format", "sample", "name", "model", "template", "instruction"),
+    *("source_name", "source_format", "sample", "model", "template", "instruction"),
     *("max_tokens", "temperature", "source_lang", "target_lang", "reference_column", "as_items"),
     *("options", "leave_out_invalid", "resend_once"),
 )
@@ -62,11 +65,7 @@ def receive(
     source_name = PurePath((source_name or upload.name or "file").replace("\\", "/")).name[-200:]
     size = upload.size
     if size > settings.MAX_UPLOAD_BYTES:
-        raise BadInput(
-            f"“{source_name}” is {_megabytes(size)}, and the limit is "
-            f"{_megabytes(settings.MAX_UPLOAD_BYTES)}. Cut it into smaller files, and upload them "
-            "one by one."
-        )
+        raise too_large(size)
     upload.seek(0)
     head = upload.read(HEAD_BYTES)
     form = sniff(head, name=source_name, whole=size <= len(head))
@@ -78,9 +77,18 @@ def receive(
         team=team,
         by=by,
         source_name=source_name,
-        name=name or PurePath(source_name).stem,
+        name=name or _free_name(team, PurePath(source_name).stem),
         source_format=form.to_dict(),
         sample=sample,
+    )
+
+
+def too_large(size: int) -> BadInput:
+    """What is said of an upload of so many bytes, where they are over the limit."""
+    limit = settings.MAX_UPLOAD_BYTES
+    return BadInput(
+        f"The file has {_size(size)}, and the limit is {_size(limit)}. Cut it into smaller files, "
+        "and upload them one by one."
     )
 
 
@@ -91,6 +99,7 @@ def run_again(batch: Batch, *, by: User | None) -> Batch:
             File(source, batch.source_name),
             team=batch.team,
             by=by,
+            name=_free_name(batch.team, batch.name),
             **{field: getattr(batch, field) for field in KEPT},
         )
 
@@ -321,7 +330,8 @@ def left_lying() -> list[Batch]:
 
 
 def _progress(batch: Batch) -> Callable[[int, int], None]:
-    """What a long reading calls as it goes: shows how far it is and keeps the lease.
+    """What a long reading calls as it goes: shows how far it is, keeps the lease, and beats, so
+    that nobody takes a long file for a worker that hangs.
 
     It raises LostItError when the batch was deleted or another worker took it over.
     """
@@ -334,9 +344,22 @@ def _progress(batch: Batch) -> Callable[[int, int], None]:
         last = time.monotonic()
         if not lifecycle.touch_batch(batch, progress_rows=rows, lease_until=timezone.now() + LEASE):
             raise LostItError
+        beat()
 
     return report
 
 
-def _megabytes(size: int) -> str:
+def _size(size: int) -> str:
+    if size < 10 * 1024 * 1024:
+        return f"{-(-size // 1024):,} KB"
     return f"{size / 1024 / 1024:,.0f} MB"
+
+
+def _free_name(team: Team, name: str) -> str:
+    """The name, with a number behind it where a batch of the team has it already."""
+    stem = re.sub(r" \(\d+\)$", "", name)[:180]
+    taken = set(
+        Batch.objects.of_team(team).filter(name__startswith=stem).values_list("name", flat=True)
+    )
+    numbered = (f"{stem} ({number})" for number in itertools.count(2))
+    return next(free for free in itertools.chain([name[:200]], numbered) if free not in taken)

@@ -178,6 +178,11 @@ class Batch(AnswerCounts):
         return self.status in ACTIVE_BATCHES
 
     @property
+    def is_unusable(self) -> bool:
+        """Whether the file was read and nothing can be asked of it; `problem` says why."""
+        return self.status == BatchStatus.DRAFT and not self.rows
+
+    @property
     def is_started(self) -> bool:
         """Whether Start was pressed and took effect."""
         return self.part_count > 0

@@ -15,6 +15,7 @@ from django.utils import timezone
 from batchui.batches import budget, polling, sending
 from batchui.batches.heartbeat import beat
 from batchui.batches.models import Part
+from batchui.batches.watchdog import stopping
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +30,7 @@ def tick() -> None:
     beat()
     sending.rescue(timezone.now())
     deadline = time.monotonic() + TICK_SECONDS
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline and not stopping():
         sending.release_held()
         worked = affordable(sending.ready_parts(THREADS), sending.send)
         worked += affordable(polling.due_parts(THREADS), polling.look)
@@ -75,6 +76,8 @@ def _in_thread(step: Callable[[Part], None], part: Part) -> None:
 
 
 def _guarded(step: Callable[[Part], None], part: Part) -> None:
+    if stopping():
+        return  # nothing is begun that could be cut off half-way
     try:
         step(part)
     except Exception:

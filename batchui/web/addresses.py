@@ -6,9 +6,6 @@ from batchui.batches.models import Batch
 
 
 def page_address(batch: Batch) -> str:
-    """Where a batch is to be seen: the whole address while `up` runs, else its path."""
-    try:
-        site = settings.ADDRESS_FILE.read_text().strip()
-    except FileNotFoundError:
-        site = ""
-    return f"{site}{batch.get_absolute_url()}"
+    """Where a batch is to be seen: the whole address while `up` runs or where it is set, else its
+    path."""
+    return f"{settings.BASE_URL}{batch.get_absolute_url()}"

@@ -1,0 +1,208 @@
+"""Start-up checks: what is wrong with the settings, and what to set.
+
+    batchui.E001  the data folder cannot be written, or a key in it cannot be read
+    batchui.E002  a switch or a number that cannot be read, or is out of range
+    batchui.E003  a web address that is none
+    batchui.E004  an entry of CSRF_TRUSTED_ORIGINS without its scheme
+    batchui.E005  DATABASE_URL that is not understood
+    batchui.E006  SECRET_KEY too short
+    batchui.E007  an encryption key that is not a Fernet key, or stands there twice
+    batchui.E008  SECRET_KEY is one of the encryption keys
+    batchui.E009  one of the two Cloudflare variables without the other
+    batchui.E010  no ALLOWED_HOSTS behind a proxy or on a platform
+    batchui.E011  DEBUG behind a proxy or on a platform
+    batchui.E012  SQLite on a platform that gives each process a disk of its own
+    batchui.E013  uploads in a local folder on such a platform
+    batchui.E014  generated keys on such a platform
+    batchui.E015  the first look at a request comes later than the longest pause
+    batchui.E016  a bucket without the package that speaks to it
+    batchui.E017  another host of this database keeps its files in another folder (database check)
+    batchui.W001  ALLOWED_HOSTS allows every name
+    batchui.W002  a generated key that other users of the machine can read
+    batchui.W003  generated keys beside PostgreSQL and a bucket
+
+Imported by an app's `ready`, which registers them.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
+from importlib.util import find_spec
+from typing import Any
+
+from django.conf import settings
+from django.core import checks
+from django.db import DatabaseError
+from django.utils import timezone
+
+from batchui.keys import is_fernet
+
+SHORTEST_SECRET = 32
+# A sign of life older than this says nothing about who keeps files where now.
+FRESH = timedelta(minutes=5)
+HOW_TO_MAKE_A_FERNET_KEY = (
+    "Make one with: python -c 'from cryptography.fernet import Fernet; "
+    "print(Fernet.generate_key().decode())'"
+)
+
+
+@checks.register
+def settings_are_right(**_: Any) -> list[checks.CheckMessage]:
+    """Every setting, each problem in a sentence."""
+    unread = [checks.Error(p.sentence, hint=p.advice, id=p.id) for p in settings.PROBLEMS]
+    return [*unread, *_keys(), *_cloudflare(), *_visitors(), *_platform(), *_files()]
+
+
+@checks.register(checks.Tags.database)
+def files_are_shared(
+    *, databases: Sequence[str] | None = None, **_: Any
+) -> list[checks.CheckMessage]:
+    """Whether the other hosts that use this database keep their files where this one does."""
+    from batchui.batches.heartbeat import storage_id
+    from batchui.batches.models import Heartbeat
+
+    if not databases or settings.DATABASE_KIND != "PostgreSQL" or settings.S3_BUCKET:
+        return []
+    try:
+        other = (
+            Heartbeat.objects.filter(at__gt=timezone.now() - FRESH)
+            .exclude(storage_id__in=["", storage_id()])
+            .first()
+        )
+    except DatabaseError:  # not migrated yet, or not there: other checks say so
+        return []
+    return [another_storage(other.name, host=other.host)] if other else []
+
+
+def in_sentences(found: Iterable[checks.CheckMessage]) -> list[str]:
+    """The errors among what checks found, each as what is wrong, what to do, and its id."""
+    return [
+        " ".join(filter(None, [message.msg, message.hint, f"({message.id})"]))
+        for message in found
+        if message.is_serious()
+    ]
+
+
+def another_storage(name: str, *, host: str) -> checks.CheckMessage:
+    """The error for a part of the product that keeps its files where this one cannot read them."""
+    return checks.Error(
+        f"The {name} process on {host or 'another host'} uses the same database, but keeps its "
+        "files in another folder: what one stores, the other cannot read.",
+        hint="Let both use one folder (BATCHUI_DATA on a disk they share), or set "
+        "BATCHUI_S3_BUCKET for both.",
+        id="batchui.E017",
+    )
+
+
+def _keys() -> Iterator[checks.CheckMessage]:
+    keys = settings.ENCRYPTION_KEYS
+    if len(settings.SECRET_KEY) < SHORTEST_SECRET:
+        yield checks.Error(
+            f"SECRET_KEY is shorter than {SHORTEST_SECRET} characters.",
+            hint="Set a long random text, or leave it out: one is made in the data folder.",
+            id="batchui.E006",
+        )
+    for number, key in enumerate(keys, 1):
+        if not is_fernet(key):
+            which = f"key number {number}" if len(keys) > 1 else "key"
+            sentence = f"The {which} in BATCHUI_ENCRYPTION_KEYS is not a Fernet key."
+            yield checks.Error(sentence, hint=HOW_TO_MAKE_A_FERNET_KEY, id="batchui.E007")
+    if len(set(keys)) < len(keys):
+        sentence = "BATCHUI_ENCRYPTION_KEYS holds the same key twice."
+        yield checks.Error(sentence, hint="Remove one of the two.", id="batchui.E007")
+    if settings.SECRET_KEY in keys:
+        yield checks.Error(
+            "SECRET_KEY is one of the keys in BATCHUI_ENCRYPTION_KEYS.",
+            hint="Give them different values: who learns one must not have the other.",
+            id="batchui.E008",
+        )
+    for name in ("secret-key", "encryption-key"):
+        path = settings.DATA / name
+        if path.exists() and path.stat().st_mode & 0o077:
+            sentence = f"Other users of this machine can read the key in {path}."
+            yield checks.Warning(sentence, hint=f"Run: chmod 600 {path}", id="batchui.W002")
+
+
+def _cloudflare() -> Iterator[checks.CheckMessage]:
+    account, token = settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN
+    if bool(account) != bool(token):
+        present, absent = "CLOUDFLARE_ACCOUNT_ID", "CLOUDFLARE_API_TOKEN"
+        if token:
+            present, absent = absent, present
+        yield checks.Error(
+            f"{present} is set, but {absent} is not.",
+            hint="Set both to use your Cloudflare account, or none to use the sandbox.",
+            id="batchui.E009",
+        )
+    if settings.FIRST_LOOK_SECONDS > settings.LONGEST_PAUSE_SECONDS:
+        yield checks.Error(
+            f"BATCHUI_FIRST_LOOK_SECONDS ({settings.FIRST_LOOK_SECONDS:g}) is longer than "
+            f"BATCHUI_LONGEST_PAUSE_SECONDS ({settings.LONGEST_PAUSE_SECONDS:g}).",
+            hint="Make the first look come no later than the longest pause.",
+            id="batchui.E015",
+        )
+
+
+def _visitors() -> Iterator[checks.CheckMessage]:
+    where = f"on {settings.PLATFORM}" if settings.PLATFORM else "behind a proxy (SECURE_PROXY)"
+    public = bool(settings.PLATFORM or settings.SECURE_PROXY)
+    if public and not settings.HOSTS_ARE_GIVEN:
+        yield checks.Error(
+            f"ALLOWED_HOSTS is not set, and batchui runs {where}: it would refuse every visitor.",
+            hint="Set it to the names people use, for example: batches.example.com",
+            id="batchui.E010",
+        )
+    if public and settings.DEBUG:
+        yield checks.Error(
+            f"DEBUG is on, and batchui runs {where}: visitors would see its inside.",
+            hint="Set DEBUG to 0, or leave it out.",
+            id="batchui.E011",
+        )
+    if "*" in settings.ALLOWED_HOSTS:
+        yield checks.Warning(
+            "ALLOWED_HOSTS allows every name (*): a forged name could end up in the links that "
+            "batchui shows.",
+            hint="Name the hosts people use, for example: batches.example.com",
+            id="batchui.W001",
+        )
+
+
+def _platform() -> Iterator[checks.CheckMessage]:
+    """What cannot work where web and worker run on separate hosts."""
+    platform = settings.PLATFORM
+    own_disks = f"{platform} gives each process a disk of its own, emptied at every start"
+    if platform and settings.DATABASE_KIND == "SQLite":
+        yield checks.Error(
+            f"{own_disks}: the web and worker processes cannot share an SQLite file.",
+            hint="Set DATABASE_URL to a PostgreSQL database.",
+            id="batchui.E012",
+        )
+    if platform and not settings.S3_BUCKET:
+        yield checks.Error(
+            f"{own_disks}: what people upload would be lost, and the worker could not read it.",
+            hint="Set BATCHUI_S3_BUCKET, with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
+            id="batchui.E013",
+        )
+    if settings.KEYS_ARE_GIVEN:
+        return
+    if platform:
+        yield checks.Error(
+            f"{own_disks}: generated keys would differ between processes, and change.",
+            hint=f"Set SECRET_KEY and BATCHUI_ENCRYPTION_KEYS. {HOW_TO_MAKE_A_FERNET_KEY}",
+            id="batchui.E014",
+        )
+    elif settings.S3_BUCKET and settings.DATABASE_KIND == "PostgreSQL":
+        yield checks.Warning(
+            "SECRET_KEY or BATCHUI_ENCRYPTION_KEYS is not set: a second host would make keys of "
+            "its own, and could read neither sessions nor tokens of this one.",
+            hint="Set both, the same on every host.",
+            id="batchui.W003",
+        )
+
+
+def _files() -> Iterator[checks.CheckMessage]:
+    if settings.S3_BUCKET and not (find_spec("storages") and find_spec("boto3")):
+        yield checks.Error(
+            "BATCHUI_S3_BUCKET is set, but the package that speaks to buckets is not installed.",
+            hint="Run: pip install -c constraints.txt 'django-storages[s3]'",
+            id="batchui.E016",
+        )

@@ -1,0 +1,107 @@
+"""What `manage.py up` does before it starts the parts: checks, database, static files.
+
+Each step does nothing, quickly, when nothing has changed since the last start.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import django
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+from django.core.checks import CheckMessage, run_checks
+from django.core.management import call_command
+from django.db import DatabaseError, connection, connections
+from django.db.migrations.executor import MigrationExecutor
+
+from batchui import checks
+from batchui.progress import say
+from batchui.up import CannotStart
+
+
+def prepare() -> None:
+    """Leave settings, database and static files ready. Raises `up.CannotStart`."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "batchui.settings")
+    django.setup()
+    refuse(run_checks())
+    prepare_database()
+    gather_static_files()
+
+
+def refuse(found: list[CheckMessage]) -> None:
+    """Raise CannotStart with the errors among what checks `found`, if there are any."""
+    if errors := checks.in_sentences(found):
+        raise CannotStart("\n".join(["batchui cannot start:", *errors]))
+
+
+def prepare_database() -> None:
+    """Bring the tables up to date. Raises CannotStart where that is not possible."""
+    try:
+        connection.ensure_connection()
+    except DatabaseError as error:
+        raise CannotStart(f"The database does not answer: {_first_line(error)}") from None
+    try:
+        if waiting := migrations_waiting():
+            say(f"Preparing the database ({waiting} steps) …")
+            call_command("migrate", interactive=False, verbosity=0)
+        refuse(checks.files_are_shared(databases=["default"]))
+    except DatabaseError as error:
+        reason = _first_line(error)
+        raise CannotStart(f"The database could not be brought up to date: {reason}") from None
+    finally:
+        connections.close_all()
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+def migrations_waiting() -> int:
+    """How many migrations have not been applied yet."""
+    executor = MigrationExecutor(connection)
+    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def gather_static_files() -> None:
+    """Run collectstatic, unless the same files were gathered the last time."""
+    root = Path(settings.STATIC_ROOT)
+    stamp = root / ".gathered"
+    fingerprint = static_fingerprint()
+    if stamp.exists() and stamp.read_text() == fingerprint:
+        return
+    call_command("collectstatic", interactive=False, verbosity=0)
+    stamp.write_text(fingerprint)
+
+
+def static_fingerprint() -> str:
+    """A digest of every static file's path, size and time of change."""
+    digest = hashlib.sha256(settings.STORAGES["staticfiles"]["BACKEND"].encode())
+    for finder in get_finders():
+        for path, storage in finder.list([]):
+            facts = os.stat(storage.path(path))
+            digest.update(f"{path}\0{facts.st_size}\0{facts.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+@contextmanager
+def announced(address: str) -> Iterator[None]:
+    """Let other commands (`submit`) know, meanwhile, where the pages are."""
+    settings.ADDRESS_FILE.write_text(address)
+    try:
+        yield
+    finally:
+        settings.ADDRESS_FILE.unlink(missing_ok=True)
+
+
+def first_page() -> str:
+    """Where to go first: the one-time set-up address while nobody has an account, else `/`."""
+    from batchui.teams.invitations import first_administrator_token
+
+    try:
+        token = first_administrator_token()
+    finally:
+        connections.close_all()
+    return f"/setup/{token}/" if token else "/"

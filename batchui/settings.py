@@ -1,0 +1,273 @@
+"""Every setting, read once from the environment.
+
+Nothing else in the project reads environment variables to decide how it behaves. What is wrong
+with a value is collected in `PROBLEMS`; a start-up check says it in a sentence (`checks.py`).
+"""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+from csp.constants import NONE, SELF
+
+from batchui.environment import DATABASES as KNOWN_DATABASES
+from batchui.environment import Environment
+from batchui.keys import generated_key, split_keys
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+_env = Environment(os.environ)
+PROBLEMS = _env.problems
+
+
+def _key(name: str, *, fernet: bool = False) -> str:
+    """The key kept in the data folder; one for this process alone where that cannot be used."""
+    try:
+        return generated_key(DATA / name, fernet=fernet)
+    except OSError as error:
+        advice = "Give the user who runs batchui the right to read and write there."
+        _env.problem(1, f"The key in {DATA / name}: {error.strerror}.", advice=advice)
+        return secrets.token_urlsafe(48)
+
+
+# Where everything that must be kept lives.
+DATA = _env.folder("BATCHUI_DATA", BASE_DIR / "data")
+
+_PLATFORMS = {"DYNO": "Heroku", "K_SERVICE": "Cloud Run"}
+# A host that gives each process a disk of its own, emptied at every start.
+PLATFORM = next((who for var, who in _PLATFORMS.items() if _env.text(var)), "")
+
+DEBUG = _env.flag("DEBUG")
+SECRET_KEY = _env.text("SECRET_KEY") or _key("secret-key")
+ENCRYPTION_KEYS = split_keys(_env.text("BATCHUI_ENCRYPTION_KEYS")) or [
+    _key("encryption-key", fernet=True)
+]
+KEYS_ARE_GIVEN = bool(_env.text("SECRET_KEY") and _env.text("BATCHUI_ENCRYPTION_KEYS"))
+
+HOSTS_ARE_GIVEN = bool(_env.words("ALLOWED_HOSTS"))
+ALLOWED_HOSTS = _env.words("ALLOWED_HOSTS") or ["localhost", "127.0.0.1", "[::1]"]
+CSRF_TRUSTED_ORIGINS = _env.origins("CSRF_TRUSTED_ORIGINS")
+SECURE_PROXY = _env.flag("SECURE_PROXY")
+
+# Where people find the pages, for addresses that are printed in a terminal: as set, or where
+# `up` serves them now, or unknown.
+ADDRESS_FILE = DATA / "address"
+BASE_URL = _env.address("BATCHUI_BASE_URL") or (
+    ADDRESS_FILE.read_text().strip() if ADDRESS_FILE.exists() else ""
+)
+
+# Cloudflare
+CLOUDFLARE_API_URL = _env.address("CLOUDFLARE_API_URL", "https://api.cloudflare.com/client/v4")
+CLOUDFLARE_ACCOUNT_ID = _env.text("CLOUDFLARE_ACCOUNT_ID")
+CLOUDFLARE_API_TOKEN = _env.text("CLOUDFLARE_API_TOKEN")
+CALLS_PER_5_MINUTES = _env.number("BATCHUI_CALLS_PER_5_MINUTES", 600, low=1, high=1_000_000)
+FIRST_LOOK_SECONDS = _env.amount("BATCHUI_FIRST_LOOK_SECONDS", 2, low=0.05, high=3600)
+LONGEST_PAUSE_SECONDS = _env.amount("BATCHUI_LONGEST_PAUSE_SECONDS", 60, low=0.05, high=3600)
+
+# Where `up` runs the built-in Batch API; the sandbox connection speaks to it.
+SANDBOX_URL = _env.address("BATCHUI_SANDBOX_URL", "http://127.0.0.1:8787/client/v4")
+
+# Largest upload, in bytes, and the number of rows a file may have.
+MAX_UPLOAD_BYTES = _env.number("BATCHUI_MAX_UPLOAD_MB", 1024, low=1, high=1_000_000) * 1024 * 1024
+MAX_ROWS = _env.number("BATCHUI_MAX_ROWS", 5_000_000, low=1, high=1_000_000_000)
+
+# While this file is there, background work is asked to stop (see `batches/watchdog.py`).
+STOPPING_FILE = _env.text("BATCHUI_STOPPING_FILE")
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "allauth",
+    "allauth.account",
+    "csp",
+    "django_htmx",
+    "django_q",
+    "lucide",
+    "batchui.teams",
+    "batchui.batches",
+    "batchui.web",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "batchui.urls"
+WSGI_APPLICATION = "batchui.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": _env.database("DATABASE_URL", DATA / "batchui.sqlite3")
+}
+DATABASE_KIND = KNOWN_DATABASES.get(DATABASES["default"]["ENGINE"], "")
+if DATABASE_KIND == "SQLite":
+    # IMMEDIATE: a transaction that will write takes the lock when it begins, so that two writers
+    # wait for each other instead of failing half-way ("database is locked").
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
+    }
+elif DATABASE_KIND == "PostgreSQL":
+    DATABASES["default"]["CONN_MAX_AGE"] = 60
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 10)
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# What people upload and what comes back (see `batches/files.py`): in the data folder, or in a
+# bucket, with which the web and worker processes may live on separate hosts. The `storages`
+# package (`pip install -c constraints.txt 'django-storages[s3]'`) reads AWS_ACCESS_KEY_ID,
+# AWS_SECRET_ACCESS_KEY and AWS_REGION itself.
+S3_BUCKET = _env.text("BATCHUI_S3_BUCKET")
+S3_ENDPOINT = _env.address("BATCHUI_S3_ENDPOINT")
+STORAGES: dict[str, dict[str, Any]] = {
+    "default": {
+        "BACKEND": "batchui.batches.files.DurableFileSystemStorage",
+        "OPTIONS": {"location": DATA / "files"},
+    },
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+if S3_BUCKET:
+    STORAGES["default"] = {
+        "BACKEND": "storages.backends.s3.S3Storage",
+        "OPTIONS": {
+            "bucket_name": S3_BUCKET,
+            "endpoint_url": S3_ENDPOINT or None,
+            "region_name": _env.text("AWS_REGION") or None,
+            "default_acl": None,
+            "file_overwrite": True,
+            "max_memory_size": 8 * 1024 * 1024,
+        },
+    }
+STATIC_URL = "/static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+# Uploads above this many bytes go to a temporary file instead of memory.
+FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = "UTC"
+USE_I18N = False
+USE_TZ = True
+
+# People
+AUTH_USER_MODEL = "teams.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "batches"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_ADAPTER = "batchui.teams.adapter.AccountAdapter"
+ACCOUNT_SESSION_REMEMBER = True
+# Attempts to sign in are counted here; the database is shared by every web process.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "cache",
+    },
+    # django-q2 writes its statistics twice a second to the cache it is given; nobody reads them.
+    "nowhere": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"},
+}
+
+# Safety
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_HTTPONLY = True
+# Health checks come from inside, without https.
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+# Whether the other names of a domain, and browsers' preload lists, may rely on https is for the
+# domain's owner to say, not for us.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+if SECURE_PROXY:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_SSL_REDIRECT = True
+    SECURE_HSTS_SECONDS = 31_536_000
+    SESSION_COOKIE_SECURE = True
+    CSRF_COOKIE_SECURE = True
+    # Sign-in attempts are counted by the address the proxy reports, not by the proxy's own.
+    ALLAUTH_TRUSTED_PROXY_COUNT = 1
+
+# Background work; the reasons for each number are in CONTRIBUTING.md, "Background work".
+Q_CLUSTER = {
+    "name": "batchui",
+    "label": "Background work",
+    "orm": "default",
+    "cache": "nowhere",
+    "workers": 2,
+    "queue_limit": 2,
+    "bulk": 1,
+    "timeout": 300,
+    "retry": 1200,
+    "max_attempts": 1,
+    "ack_failures": True,
+    "catch_up": False,
+    "save_limit": -1,
+    "poll": 0.5,
+    "log_level": "WARNING",
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "{levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["stderr"], "level": "WARNING"},
+    "loggers": {
+        "batchui": {"level": "INFO"},
+        # httpx logs every request's address at INFO, which holds the account id.
+        "httpx": {"level": "WARNING"},
+    },
+}

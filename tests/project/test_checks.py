@@ -1,0 +1,115 @@
+"""Start-up checks: each wrong setting has its sentence."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from cryptography.fernet import Fernet
+from django.utils import timezone
+from pytest_django import Settings
+
+from batchui.batches.models import Heartbeat
+from batchui.checks import files_are_shared, settings_are_right
+
+PRODUCTION = {
+    "SECURE_PROXY": True,
+    "HOSTS_ARE_GIVEN": True,
+    "KEYS_ARE_GIVEN": True,
+    "DATABASE_KIND": "PostgreSQL",
+}
+FERNET = Fernet.generate_key().decode()
+
+
+def found(settings: Settings, **changes: Any) -> list[str]:
+    """The ids of what the checks find with these settings."""
+    for name, value in changes.items():
+        setattr(settings, name, value)
+    return [str(message.id).removeprefix("batchui.") for message in settings_are_right()]
+
+
+def test_the_settings_of_a_first_start_are_right(settings: Settings) -> None:
+    assert found(settings) == []
+
+
+def test_the_settings_of_a_deployment_are_right(settings: Settings) -> None:
+    assert found(settings, **PRODUCTION) == []
+
+
+def test_the_settings_of_a_platform_are_right(settings: Settings) -> None:
+    assert found(settings, **PRODUCTION, PLATFORM="Heroku", S3_BUCKET="bucket") in ([], ["E016"])
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes"),
+    [
+        ("E006", {"SECRET_KEY": "short"}),
+        ("E007", {"ENCRYPTION_KEYS": ["not a key"]}),
+        ("E007", {"ENCRYPTION_KEYS": [FERNET, FERNET]}),
+        ("E008", {"ENCRYPTION_KEYS": [FERNET], "SECRET_KEY": FERNET}),
+        ("E009", {"CLOUDFLARE_ACCOUNT_ID": "0123"}),
+        ("E009", {"CLOUDFLARE_API_TOKEN": "token"}),
+        ("E010", {**PRODUCTION, "HOSTS_ARE_GIVEN": False}),
+        ("E011", {**PRODUCTION, "DEBUG": True}),
+        ("E015", {"FIRST_LOOK_SECONDS": 90}),
+        ("W001", {"ALLOWED_HOSTS": ["*"]}),
+        ("W003", {**PRODUCTION, "KEYS_ARE_GIVEN": False, "S3_BUCKET": "bucket"}),
+    ],
+)
+def test_a_wrong_setting_is_found(
+    settings: Settings, expected: str, changes: dict[str, Any]
+) -> None:
+    assert [one for one in found(settings, **changes) if one != "E016"] == [expected]
+
+
+def test_a_platform_with_a_disk_for_each_process_needs_shared_places(
+    settings: Settings,
+) -> None:
+    ids = found(settings, PLATFORM="Heroku", HOSTS_ARE_GIVEN=True, DATABASE_KIND="SQLite")
+    assert ids == ["E012", "E013", "E014"]
+
+
+def test_a_secret_is_never_repeated(settings: Settings) -> None:
+    settings.SECRET_KEY = "hunter2"
+    settings.ENCRYPTION_KEYS = ["swordfish"]
+    settings.CLOUDFLARE_API_TOKEN = "opensesame"
+    said = str(settings_are_right())
+    assert not any(secret in said for secret in ("hunter2", "swordfish", "opensesame"))
+
+
+def test_a_key_that_others_can_read_is_warned_about(settings: Settings) -> None:
+    path = settings.DATA / "secret-key"
+    path.chmod(0o644)
+    try:
+        assert found(settings) == ["W002"]
+    finally:
+        path.chmod(0o600)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["worker", "web"])
+def test_another_host_with_files_of_its_own_is_refused(settings: Settings, name: str) -> None:
+    settings.DATABASE_KIND = "PostgreSQL"
+    Heartbeat.objects.create(name=name, at=timezone.now(), host="other", storage_id="elsewhere")
+    [error] = files_are_shared(databases=["default"])
+    assert error.id == "batchui.E017"
+    assert f"The {name} process on other" in error.msg
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("changes", "age"),
+    [
+        ({"DATABASE_KIND": "PostgreSQL"}, timedelta(hours=1)),
+        ({"DATABASE_KIND": "PostgreSQL", "S3_BUCKET": "bucket"}, timedelta()),
+        ({"DATABASE_KIND": "SQLite"}, timedelta()),
+    ],
+    ids=["long ago", "in a bucket", "SQLite"],
+)
+def test_a_host_that_shares_its_files_or_is_gone_is_not(
+    settings: Settings, changes: dict[str, Any], age: timedelta
+) -> None:
+    for name, value in changes.items():
+        setattr(settings, name, value)
+    at = timezone.now() - age
+    Heartbeat.objects.create(name="worker", at=at, host="other", storage_id="elsewhere")
+    assert files_are_shared(databases=["default"]) == []

@@ -1,0 +1,87 @@
+"""Settings as processes see them: bad values are said in sentences, never as a traceback."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cryptography.fernet import Fernet
+
+from batchui.bootstrap import ROOT
+from tests.surroundings import clean_environment
+
+
+def manage(*arguments: str, data: Path | str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env=clean_environment(BATCHUI_DATA=str(data), **variables),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def production(**more: str) -> dict[str, str]:
+    """What README tells to set for a team."""
+    return {
+        "SECURE_PROXY": "1",
+        "ALLOWED_HOSTS": "batches.example.com",
+        "CSRF_TRUSTED_ORIGINS": "https://batches.example.com",
+        "DATABASE_URL": "postgres://batchui:secret@db.example.com/batchui",
+        "SECRET_KEY": "a secret of more than fifty characters, as Django asks for it 1234567890",
+        "BATCHUI_ENCRYPTION_KEYS": Fernet.generate_key().decode(),
+    } | more
+
+
+def test_every_wrong_value_is_said_at_once_and_without_a_traceback(tmp_path: Path) -> None:
+    result = manage(
+        "check",
+        data=tmp_path,
+        DEBUG="perhaps",
+        BATCHUI_CALLS_PER_5_MINUTES="lots",
+        CLOUDFLARE_API_URL="api.example.com",
+        CLOUDFLARE_ACCOUNT_ID="0123",
+        CSRF_TRUSTED_ORIGINS="batches.example.com",
+        DATABASE_URL="mysql://ann:secret@db.example.com/batches",
+        SECRET_KEY="short",
+    )
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr
+    assert "secret" not in result.stderr
+    for number in (2, 3, 4, 5, 6, 9):
+        assert f"batchui.E{number:03}" in result.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_data_folder_without_the_right_to_write_is_said(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    result = manage("check", data=tmp_path)
+    assert "batchui.E001" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_data_folder_that_cannot_be_is_said(tmp_path: Path) -> None:
+    result = manage("check", data="/proc/nowhere")
+    assert result.returncode == 1
+    assert "The data folder /proc/nowhere cannot be written" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_the_deployment_checks_of_django_find_nothing(tmp_path: Path) -> None:
+    result = manage("check", "--deploy", "--fail-level", "WARNING", data=tmp_path, **production())
+    assert result.returncode == 0, result.stderr
+
+
+def test_a_platform_with_sqlite_is_refused_saying_why(tmp_path: Path) -> None:
+    result = manage("check", data=tmp_path, **production(DYNO="web.1", DATABASE_URL=""))
+    assert result.returncode == 1
+    assert "the web and worker processes cannot share an SQLite file" in result.stderr
+
+
+def test_keys_are_made_in_the_data_folder_and_differ(tmp_path: Path) -> None:
+    assert manage("check", data=tmp_path / "data").returncode == 0
+    secret, encryption = tmp_path / "data" / "secret-key", tmp_path / "data" / "encryption-key"
+    assert secret.stat().st_mode & 0o777 == encryption.stat().st_mode & 0o777 == 0o600
+    assert secret.read_text() != encryption.read_text()

@@ -1,0 +1,31 @@
+"""The settings of the test suite: batchui's own, in a data folder that is thrown away.
+
+Nothing of the environment the tests are started in reaches them, save two switches:
+BATCHUI_TEST_DATABASE_URL (run on that database), BATCHUI_REQUIRE_BROWSER (see `conftest.py`).
+"""
+
+import atexit
+import os
+import shutil
+import tempfile
+
+from tests.surroundings import OURS
+
+_database = os.environ.get("BATCHUI_TEST_DATABASE_URL", "")
+for _name in OURS:
+    os.environ.pop(_name, None)
+_data = tempfile.mkdtemp(prefix="batchui-test-")
+atexit.register(shutil.rmtree, _data, ignore_errors=True)
+os.environ["BATCHUI_DATA"] = _data
+os.environ["DATABASE_URL"] = _database
+
+from batchui.settings import *  # noqa: E402, F403
+from batchui.settings import DATA, STORAGES  # noqa: E402
+
+# Pages show static files by their plain names: nothing needs to be gathered first.
+STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+STATIC_ROOT = DATA / "static"
+STATIC_ROOT.mkdir()
+WHITENOISE_USE_FINDERS = True
+# A fast one: tests make many people, and no secret is kept here.
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
