@@ -352,12 +352,12 @@ def _progress(batch: Batch) -> Callable[[int, int], None]:
 def _size(size: int) -> str:
     if size < 10 * 1024 * 1024:
         return f"{-(-size // 1024):,} KB"
-    return f"{size / 1024 / 1024:,.0f} MB"
+    return f"{size / 1024 / 1024:,.1f} MB"
 
 
 def _free_name(team: Team, name: str) -> str:
     """The name, with a number behind it where a batch of the team has it already."""
-    stem = re.sub(r" \(\d+\)$", "", name)[:180]
+    stem = re.sub(r" \(\d{1,3}\)$", "", name)[:180]
     taken = set(
         Batch.objects.of_team(team).filter(name__startswith=stem).values_list("name", flat=True)
     )

@@ -6,8 +6,8 @@ Everything is claimed before it is touched, so any number of ticks may run at on
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Container
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from django.db import connection as database
 from django.utils import timezone
@@ -20,65 +20,68 @@ from batchui.batches.watchdog import stopping
 logger = logging.getLogger(__name__)
 
 THREADS = 8
-BEAT_SECONDS = 5
-# A tick ends after about this long, so that none of it is at the mercy of one long process.
+# New work is looked for when so many threads are free: not for each, which would cost queries.
+FREE_THREADS = 4
+BEAT_SECONDS = 2
+# A tick begins nothing new after about this long, so that no single process is the only one that
+# works.
 TICK_SECONDS = 20
+
+Step = Callable[[Part], None]
 
 
 def tick() -> None:
     """Work until nothing is left to do now, or the tick has lasted long enough."""
     beat()
     sending.rescue(timezone.now())
-    deadline = time.monotonic() + TICK_SECONDS
-    while time.monotonic() < deadline and not stopping():
-        sending.release_held()
-        worked = affordable(sending.ready_parts(THREADS), sending.send)
-        worked += affordable(polling.due_parts(THREADS), polling.look)
-        beat()
-        if not worked:
-            break
+    began = last_beat = time.monotonic()
+    under_way: dict[Future[None], int] = {}
+    with ThreadPoolExecutor(THREADS, "part") as pool:
+        while True:
+            free = THREADS - len(under_way)
+            may_begin = time.monotonic() - began < TICK_SECONDS and not stopping()
+            if may_begin and free >= FREE_THREADS:
+                for step, part in next_work(free, besides=set(under_way.values())):
+                    under_way[pool.submit(_in_thread, step, part)] = part.pk
+            if not under_way:
+                return
+            done, _ = wait(under_way, timeout=BEAT_SECONDS, return_when=FIRST_COMPLETED)
+            for future in done:
+                del under_way[future]
+            if time.monotonic() - last_beat > BEAT_SECONDS:
+                beat()
+                last_beat = time.monotonic()
 
 
-def affordable(parts: list[Part], step: Callable[[Part], None]) -> int:
-    """Take as many parts through a step as their connections' call budgets allow. Returns how
-    many were taken."""
-    by_connection: dict[int, list[Part]] = defaultdict(list)
-    for part in parts:
-        by_connection[part.batch.connection_id].append(part)
-    allowed: list[Part] = []
+def next_work(limit: int, *, besides: Container[int]) -> list[tuple[Step, Part]]:
+    """Up to `limit` parts with the step each is due for, as far as call budgets allow; looks go
+    before sends, because what has come back frees a place."""
+    sending.release_held()
+    due = [(polling.look, part) for part in polling.due_parts(limit) if part.pk not in besides]
+    found: list[tuple[Step, Part]] = [*due]
+    if len(due) < limit:
+        ready = sending.ready_parts(limit - len(due))
+        found += [(sending.send, part) for part in ready if part.pk not in besides]
+    return _affordable(found)
+
+
+def _affordable(found: list[tuple[Step, Part]]) -> list[tuple[Step, Part]]:
+    by_connection: dict[int, list[tuple[Step, Part]]] = defaultdict(list)
+    for step, part in found:
+        by_connection[part.batch.connection_id].append((step, part))
+    allowed: list[tuple[Step, Part]] = []
     for group in by_connection.values():
-        granted = budget.take(group[0].batch.connection, len(group))
-        allowed += group[:granted]
-    fan_out(step, allowed)
-    return len(allowed)
+        connection = group[0][1].batch.connection
+        allowed += group[: budget.take(connection, len(group))]
+    return allowed
 
 
-def fan_out(step: Callable[[Part], None], parts: list[Part]) -> None:
-    """Take parts through a step, side by side. A step that breaks is logged and leaves its part
-    to its lease; the others go on."""
-    if not parts:
-        return
-    if len(parts) == 1:
-        _guarded(step, parts[0])
-        return
-    with ThreadPoolExecutor(min(THREADS, len(parts)), "part") as pool:
-        pending = {pool.submit(_in_thread, step, part) for part in parts}
-        while pending:
-            _, pending = wait(pending, timeout=BEAT_SECONDS)
-            beat()
-
-
-def _in_thread(step: Callable[[Part], None], part: Part) -> None:
+def _in_thread(step: Step, part: Part) -> None:
+    """Take one part through a step. One that breaks is logged and leaves its part to its lease."""
     try:
-        _guarded(step, part)
-    finally:
-        database.close()  # each thread has a database connection of its own
-
-
-def _guarded(step: Callable[[Part], None], part: Part) -> None:
-    if stopping():
-        return  # nothing is begun that could be cut off half-way
-    try:
-        step(part)
+        if not stopping():  # nothing is begun that could be cut off half-way
+            step(part)
     except Exception:
         logger.exception("Part %s of batch %s: unexpected trouble", part.number, part.batch_id)
+    finally:
+        database.close()  # each thread has a database connection of its own

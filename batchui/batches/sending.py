@@ -54,6 +54,12 @@ heavy_work = threading.Lock()
 def ready_parts(limit: int) -> list[Part]:
     """Parts to send now: the oldest batch first, but every batch's first before any's second."""
     now = timezone.now()
+    under_way = Counter(
+        Part.objects.filter(status__in=(PartStatus.SENDING, *SENT_PARTS)).values_list(
+            "batch__connection", flat=True
+        )
+    )
+    full = [pk for pk, number in under_way.items() if number >= MOST_UNDER_WAY]
     candidates = (
         Part.objects.filter(
             Q(resume_at=None) | Q(resume_at__lte=now),
@@ -61,14 +67,10 @@ def ready_parts(limit: int) -> list[Part]:
             status=PartStatus.READY,
             batch__deleted_at=None,
         )
+        .exclude(batch__connection__in=full)
         .annotate(turn=Window(RowNumber(), partition_by=F("batch"), order_by=F("number").asc()))
         .order_by("turn", "batch__started_at")
         .select_related("batch__connection")
-    )
-    under_way = Counter(
-        Part.objects.filter(status__in=(PartStatus.SENDING, *SENT_PARTS)).values_list(
-            "batch__connection", flat=True
-        )
     )
     chosen: list[Part] = []
     for part in candidates[: limit * 4]:
