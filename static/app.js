@@ -226,6 +226,14 @@
   });
   addEventListener("pageshow", () => wake(document));
 
+  /* What was wrong with a field is no longer said once the field is changed. */
+  on("input", ({ target }) => {
+    if (target.getAttribute("aria-invalid") !== "true" || !target.id) return;
+    target.removeAttribute("aria-invalid");
+    const said = byId(`${target.id}_error`);
+    if (said) said.hidden = true;
+  });
+
   /* Uploads: a bar with a figure. */
   const megabytes = (bytes) => (bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 1 : 0);
 
@@ -247,6 +255,17 @@
   const uploading = (form, under) => {
     const status = form.querySelector("[data-upload-status]");
     if (status) status.hidden = !under;
+  };
+
+  /* A file over the limit is refused here, before it has travelled. */
+  const refuse = (form) => {
+    const input = form.querySelector("input[data-limit]");
+    if (!(input?.files[0]?.size > Number(input?.dataset.limit))) return false;
+    const said = form.querySelector("[data-upload-problem]");
+    said.textContent = input.dataset.tooLarge;
+    said.closest("[role=alert]").hidden = false;
+    input.value = "";
+    return true;
   };
 
   on("htmx:xhr:progress", (event) => {
@@ -288,6 +307,7 @@
   on("htmx:beforeRequest", (event) => {
     const form = event.detail.elt;
     if (!form.matches("form")) return;
+    if (refuse(form)) return event.preventDefault();
     rest(form);
     uploading(form, true);
   });
@@ -307,9 +327,26 @@
   addEventListener("offline", () => reachable(false));
   addEventListener("online", () => reachable(true));
 
+  /* A time that has the focus (for its exact value) keeps it when its fragment is renewed, as htmx
+     keeps it for whatever has an id. */
+  let watched = null;
+  on("htmx:beforeSwap", ({ detail: { target } }) => {
+    const time = document.activeElement;
+    if (!time.matches("time") || !target.contains(time)) return;
+    const place = [...target.querySelectorAll("time")].indexOf(time);
+    watched = { fragment: target.id, moment: time.dateTime, place };
+  });
+  const watchAgain = () => {
+    const times = [...(byId(watched.fragment)?.querySelectorAll("time") ?? [])];
+    const time = times.find(({ dateTime }) => dateTime === watched.moment) ?? times[watched.place];
+    watched = null;
+    time?.focus({ preventScroll: true });
+  };
+
   on("htmx:load", () => {
     tellTimes();
     settleToasts();
+    if (watched) watchAgain();
   });
   on("DOMContentLoaded", () => {
     chooseAll();

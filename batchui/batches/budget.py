@@ -1,14 +1,16 @@
-"""How many calls a connection may make, shared by every worker through the database.
+"""How many calls a connection may make, and when it must make none: shared by every worker
+through the database.
 
 Cloudflare blocks a user for five minutes after 1,200 calls in five minutes. We stay at or under
 `CALLS_PER_5_MINUTES` in any five minutes: a bucket that holds half of them and fills with the
-other half in that time.
+other half in that time. The database's clock counts, so that hosts whose clocks differ agree.
 """
 
 from datetime import datetime
 
 from django.conf import settings
-from django.utils import timezone
+from django.db.models import F, Q
+from django.db.models.functions import Now
 
 from batchui.teams.models import Connection
 
@@ -22,18 +24,23 @@ def take(connection: Connection, wanted: int) -> int:
     """
     capacity = max(1.0, settings.CALLS_PER_5_MINUTES / 2)
     while wanted > 0:
-        row = Connection.objects.values("budget_tokens", "budget_at").get(pk=connection.pk)
-        now = timezone.now()
-        tokens = capacity
-        if row["budget_at"] is not None and row["budget_tokens"] is not None:
-            passed = max(0.0, (now - row["budget_at"]).total_seconds())
-            tokens = min(capacity, row["budget_tokens"] + passed * capacity / WINDOW_SECONDS)
+        row = (
+            Connection.objects.annotate(now=Now())
+            .values("budget_tokens", "budget_at", "now")
+            .get(pk=connection.pk)
+        )
+        tokens, noted_at, now = row["budget_tokens"], row["budget_at"], row["now"]
+        if tokens is None or noted_at is None:
+            tokens = capacity
+        else:
+            passed = max(0.0, (now - noted_at).total_seconds())
+            tokens = min(capacity, tokens + passed * capacity / WINDOW_SECONDS)
         granted = min(wanted, int(tokens))
-        if not granted:
-            _mend_clock(connection, row["budget_at"], now)
+        if not granted and (noted_at is None or noted_at <= now):
             return 0
         # `budget_at` alone tells whether somebody was here since: it changes with every take.
-        won = Connection.objects.filter(pk=connection.pk, budget_at=row["budget_at"]).update(
+        # One noted by a clock that was ahead is set right even when nothing is granted.
+        won = Connection.objects.filter(pk=connection.pk, budget_at=noted_at).update(
             budget_tokens=tokens - granted, budget_at=now
         )
         if won:
@@ -41,7 +48,21 @@ def take(connection: Connection, wanted: int) -> int:
     return 0
 
 
-def _mend_clock(connection: Connection, at: datetime | None, now: datetime) -> None:
-    """A budget noted by a clock that was ahead fills from now, not from when it catches up."""
-    if at is not None and at > now:
-        Connection.objects.filter(pk=connection.pk, budget_at=at).update(budget_at=now)
+def give_back(connection: Connection, unused: int) -> None:
+    """Return calls that were taken and not made."""
+    if unused > 0:
+        Connection.objects.filter(pk=connection.pk).update(
+            budget_tokens=F("budget_tokens") + unused
+        )
+
+
+def pause(connection: Connection, *, until: datetime, reason: str) -> None:
+    """Send nothing through a connection until then; a longer pause stays."""
+    Connection.objects.filter(
+        Q(paused_until=None) | Q(paused_until__lt=until), pk=connection.pk
+    ).update(paused_until=until, pause_reason=reason)
+
+
+def resume(connection_id: int) -> None:
+    """End the pause of a connection."""
+    Connection.objects.filter(pk=connection_id).update(paused_until=None, pause_reason="")

@@ -1,9 +1,12 @@
 """Files of batches: compressed, immutable, whole or not there at all.
 
     batches/<uuid>/source/<name>                 the upload, untouched
-    batches/<uuid>/parts/<n>/rows.jsonl.zst      the rows, as read
-    batches/<uuid>/parts/<n>/answers-<k>.jsonl.zst   one line a row, in row order
-    batches/<uuid>/parts/<n>/reply-<attempt>.json.zst   the raw reply
+    batches/<uuid>/parts/<n>/rows-<e>.jsonl.zst  the rows, as read
+    batches/<uuid>/parts/<n>/answers-<k>-<e>.jsonl.zst   one line a row, in row order
+    batches/<uuid>/parts/<n>/reply-<attempt>-<e>.json.zst    the raw reply
+
+<e> is the epoch of whoever wrote it: one that was overtaken writes beside, never over, what is
+in use.
 
 They live in Django's default storage. A file is written before the database row that points to
 it is committed, so a pointer never leads nowhere; what a crash leaves without a pointer is
@@ -16,6 +19,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 from uuid import UUID
@@ -61,7 +65,8 @@ class DurableFileSystemStorage(FileSystemStorage):
 
     def delete_tree(self, name: str) -> None:
         """Remove a folder and everything in it; one that is not there is fine."""
-        shutil.rmtree(self.path(name), ignore_errors=True)
+        with suppress(FileNotFoundError):
+            shutil.rmtree(self.path(name))
 
 
 def _sync_folder(folder: Path) -> None:
@@ -74,25 +79,14 @@ def _sync_folder(folder: Path) -> None:
 
 def save_source(name: str, content: AnyFile) -> tuple[int, str]:
     """Store an upload under `name`, untouched. Returns its size in bytes and its SHA-256."""
-    hashing = _Hashing(content)
-    default_storage.save(name, hashing)
-    return hashing.seen, hashing.sha256.hexdigest()
-
-
-class _Hashing(AnyFile):
-    """A file that is hashed and counted as it is read."""
-
-    def __init__(self, content: AnyFile) -> None:
-        super().__init__(content.file, content.name)
-        self.content = content
-        self.sha256 = hashlib.sha256()
-        self.seen = 0
-
-    def chunks(self, chunk_size: int | None = None) -> Iterator[Any]:
-        for chunk in self.content.chunks(chunk_size):
-            self.sha256.update(chunk)
-            self.seen += len(chunk)
-            yield chunk
+    sha256, size = hashlib.sha256(), 0
+    content.seek(0)
+    for chunk in content.chunks(CHUNK_BYTES):
+        sha256.update(chunk)
+        size += len(chunk)
+    content.seek(0)
+    default_storage.save(name, content)
+    return size, sha256.hexdigest()
 
 
 def open_file(name: str) -> BinaryIO:
@@ -100,23 +94,45 @@ def open_file(name: str) -> BinaryIO:
     return cast(BinaryIO, default_storage.open(name, "rb"))
 
 
-def write_lines(name: str, lines: Iterable[bytes]) -> None:
-    """Store lines (without their newlines), compressed."""
-    with tempfile.SpooledTemporaryFile(SPOOL_BYTES) as spool:
-        with zstandard.ZstdCompressor(LEVEL).stream_writer(spool, closefd=False) as out:
+class Compressed:
+    """What is to be stored: compressed already, so that only writing is left. Stored once."""
+
+    def __init__(self) -> None:
+        self._spool = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115
+
+    def __del__(self) -> None:
+        self._spool.close()  # where it was never stored
+
+    @classmethod
+    def of_lines(cls, lines: Iterable[bytes]) -> "Compressed":
+        """Lines, given without their newlines."""
+        made = cls()
+        with zstandard.ZstdCompressor(LEVEL).stream_writer(made._spool, closefd=False) as out:
             buffer: list[bytes] = []
             pending = 0
             for line in lines:
                 buffer.append(line)
                 pending += len(line)
                 if pending > CHUNK_BYTES:
-                    buffer.append(b"")
-                    out.write(b"\n".join(buffer))
+                    out.write(b"\n".join([*buffer, b""]))
                     buffer, pending = [], 0
-            if buffer:
-                buffer.append(b"")
-                out.write(b"\n".join(buffer))
-        _store(name, spool)
+            out.write(b"\n".join([*buffer, b""]))
+        return made
+
+    @classmethod
+    def of_file(cls, content: IO[bytes]) -> "Compressed":
+        """The whole of a file, from its beginning."""
+        made = cls()
+        content.seek(0)
+        zstandard.ZstdCompressor(LEVEL).copy_stream(content, made._spool)
+        return made
+
+    def store(self, name: str) -> str:
+        """Store it under this name, which is returned."""
+        with self._spool as spool:
+            spool.seek(0)
+            default_storage.save(name, File(spool, name))
+        return name
 
 
 def read_lines(name: str) -> Iterator[bytes]:
@@ -124,14 +140,6 @@ def read_lines(name: str) -> Iterator[bytes]:
     with open_file(name) as stored:
         reader = zstandard.ZstdDecompressor().stream_reader(stored, read_size=CHUNK_BYTES)
         yield from io.BufferedReader(cast(io.RawIOBase, reader), CHUNK_BYTES)
-
-
-def write_compressed(name: str, content: IO[bytes]) -> None:
-    """Store what is in a spool, compressed; the spool is read from its beginning."""
-    content.seek(0)
-    with tempfile.SpooledTemporaryFile(SPOOL_BYTES) as spool:
-        zstandard.ZstdCompressor(LEVEL).copy_stream(content, spool)
-        _store(name, spool)
 
 
 def read_compressed(name: str) -> Iterator[bytes]:
@@ -171,8 +179,3 @@ def _remove_listed(folder: str) -> None:
         default_storage.delete(f"{folder}/{name}")
     for inner in folders:
         _remove_listed(f"{folder}/{inner}")
-
-
-def _store(name: str, spool: IO[bytes]) -> None:
-    spool.seek(0)
-    default_storage.save(name, File(spool, name))

@@ -1,43 +1,34 @@
-"""From an upload to parts that are ready to send: receive, check, prepare."""
+"""From an upload to a draft that may be started: receive, check."""
 
 import itertools
 import re
-import time
-from collections.abc import Callable
-from datetime import timedelta
 from pathlib import PurePath
 from typing import Any, BinaryIO, cast
 from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.core.files.base import File
-from django.db import models, transaction
-from django.utils import timezone
+from django.db import transaction
 
-from batchui.batches import files, lifecycle, results
+from batchui.batches import files, lifecycle
 from batchui.batches.files import AnyFile
-from batchui.batches.heartbeat import beat
-from batchui.batches.models import Batch, Part
-from batchui.batches.results import Answer
-from batchui.batches.states import AnswerStatus, BatchStatus
-from batchui.cloudflare.catalogue import Model, find
+from batchui.batches.models import Batch
+from batchui.batches.reading import LEASE, LostItError, cannot_store, progress_of
+from batchui.batches.states import BatchStatus
 from batchui.prompts.checking import Report, check
-from batchui.prompts.cutting import Cut, Limits, cut
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import read
-from batchui.prompts.rows import encode_row
+from batchui.prompts.rows import cell_text, encode_row
 from batchui.prompts.sniffing import Format, sniff
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team, User
 
 HEAD_BYTES = 256 * 1024
-LEASE = timedelta(minutes=2)
-PROGRESS_SECONDS = 0.7
 SHOWN_PROBLEMS = 20
-EMBEDDING_ROWS = 500
-# A reply is decoded whole: what a part may come back as, at four bytes a token.
-REPLY_BYTES = 64_000_000
-
+SAMPLE_ROWS = 20
+# What the page shows of a cell, and of a whole row: more is never stored with the batch.
+SAMPLE_CELL = 2_000
+SAMPLE_ROW = 40_000
 
 # What a batch that is run again takes over.
 KEPT = (
@@ -45,10 +36,6 @@ KEPT = (
     *("max_tokens", "temperature", "source_lang", "target_lang", "reference_column", "as_items"),
     *("options", "leave_out_invalid", "resend_once"),
 )
-
-
-class LostItError(Exception):
-    """Another worker has the batch now, or it was deleted."""
 
 
 # -- receive ------------------------------------------------------------------------------------
@@ -68,9 +55,10 @@ def receive(
         raise too_large(size)
     upload.seek(0)
     head = upload.read(HEAD_BYTES)
-    form = sniff(head, name=source_name, whole=size <= len(head))
+    whole = size <= len(head)
+    form = sniff(head, name=source_name, whole=whole)
     upload.seek(0)
-    sample = _first_rows(cast(BinaryIO, upload), form)
+    sample = _first_rows(cast(BinaryIO, upload), form, whole=whole)
     upload.seek(0)
     return _store(
         upload,
@@ -130,18 +118,36 @@ def _store(upload: AnyFile, *, team: Team, by: User | None, **fields: Any) -> Ba
     return batch
 
 
-def _first_rows(stream: BinaryIO, form: Format, count: int = 20) -> list[str]:
-    """The first rows as JSON texts, as far as they can be read; the check reports what cannot."""
+def _first_rows(stream: BinaryIO, form: Format, *, whole: bool) -> list[str]:
+    """The first rows as JSON texts. A file that is small (`whole`) is read through, so that one
+    which cannot be used is refused at once; else the check reports what is wrong further down."""
     rows: list[str] = []
     try:
         for row in read(stream, form):
-            rows.append(encode_row(row.cells).decode())
-            if len(rows) == count:
+            if len(rows) < SAMPLE_ROWS:
+                rows.append(sample_text(row.cells))
+            elif not whole:
                 break
     except BadInput:
-        if not rows:
+        if whole or not rows:
             raise
     return rows
+
+
+def sample_text(cells: Any) -> str:
+    """A row as JSON text, long cells cut: enough to show it, whatever its size."""
+    room = SAMPLE_ROW
+
+    def shortened(value: Any) -> Any:
+        nonlocal room
+        text = cell_text(value)
+        most = max(0, min(SAMPLE_CELL, room))
+        room -= min(len(text), most)
+        return value if len(text) <= most else f"{text[:most]} …"
+
+    if isinstance(cells, dict):
+        return encode_row({name: shortened(value) for name, value in cells.items()}).decode()
+    return encode_row([shortened(cell) for cell in cells]).decode()
 
 
 def discard(batch: Batch) -> None:
@@ -162,15 +168,16 @@ def check_file(batch_id: UUID) -> None:
         report = check(
             lambda: files.open_file(batch.source_file),
             batch.format,
-            progress=_progress(batch),
+            progress=progress_of(batch),
             max_rows=settings.MAX_ROWS,
         )
-    except BadInput as problem:
+    except (BadInput, OSError) as problem:
+        said = cannot_store(problem) if isinstance(problem, OSError) else str(problem)
         lifecycle.move_batch(
             batch,
             BatchStatus.DRAFT,
-            event=f"The file cannot be used: {problem}",
-            problem=str(problem),
+            event=f"The file cannot be used: {said}",
+            problem=said,
             problem_rows=[],
         )
     except LostItError:
@@ -198,159 +205,12 @@ def _facts(report: Report) -> dict[str, Any]:
             column: {"count": blank.count, "first_row": blank.first_row}
             for column, blank in report.blanks.items()
         },
-        "sample": [encode_row(cells).decode() for cells in report.sample],
+        "sample": [sample_text(cells) for cells in report.sample],
     }
 
 
-# -- prepare ------------------------------------------------------------------------------------
-
-
-def prepare(batch_id: UUID) -> None:
-    """Cut a started batch into parts and queue it. Where rows cannot be asked and the person has
-    not said to leave them out, it becomes a draft again that names them; nothing is sent."""
-    batch = Batch.objects.filter(pk=batch_id, status=BatchStatus.PREPARING).first()
-    if batch is None or not lifecycle.claim_batch(batch, LEASE):
-        return
-    invalid: dict[int, str] = {}
-    try:
-        parts, left_out = _cut_into_parts(batch, invalid)
-    except BadInput as problem:
-        _back_to_draft(batch, str(problem), [])
-        return
-    except LostItError:
-        return
-    if left_out and not batch.leave_out_invalid:
-        rows = [{"row": row, "sentence": sentence} for row, sentence in invalid.items()]
-        _back_to_draft(batch, rows_left_out(left_out), rows)
-    elif left_out == batch.rows:
-        _back_to_draft(batch, "No row of the file can be asked: every prompt comes out blank.", [])
-    else:
-        _queue(batch, parts)
-
-
-def rows_left_out(count: int) -> str:
-    """The sentence about rows that cannot be asked."""
-    if count == 1:
-        return "1 row cannot be asked. Correct it in the file, or leave it out."
-    return f"{count:,} rows cannot be asked. Correct them in the file, or leave them out."
-
-
-def limits_for(model: Model, *, max_tokens: int) -> Limits:
-    """How large a part may be for a model, so that its reply can be taken in whole."""
-    if model.task == "embedding":
-        return Limits(rows=EMBEDDING_ROWS)
-    if model.task == "translation":
-        return Limits()
-    return Limits(rows=max(1, min(Limits().rows, REPLY_BYTES // (4 * max(max_tokens, 1)))))
-
-
-def _cut_into_parts(batch: Batch, invalid: dict[int, str]) -> tuple[list[Part], int]:
-    """Write the rows of every part, one part in memory at a time. Returns the parts, not yet in
-    the database, and how many rows are invalid; the first of those go into `invalid`."""
-    model = find(batch.model)
-    progress = _progress(batch)
-    parts, left_out, row = [], 0, 0
-    with files.open_file(batch.source_file) as source:
-        cuts = cut(
-            read(source, batch.format),
-            results.item_writer(batch, model.takes),
-            total=batch.rows,
-            limits=limits_for(model, max_tokens=batch.max_tokens),
-        )
-        for piece in cuts:
-            row += len(piece.lines)
-            left_out += len(piece.invalid)
-            for position, sentence in piece.invalid.items():
-                if len(invalid) < SHOWN_PROBLEMS:
-                    invalid[piece.first_row + position] = sentence
-            if not left_out or batch.leave_out_invalid:
-                parts.append(_write_part(batch, piece))
-            progress(row, 0)
-    return parts, left_out
-
-
-def _write_part(batch: Batch, piece: Cut) -> Part:
-    rows_file = f"batches/{batch.pk}/parts/{piece.number}/rows.jsonl.zst"
-    files.write_lines(rows_file, piece.lines)
-    part = Part(
-        batch=batch,
-        number=piece.number,
-        first_row=piece.first_row,
-        rows=len(piece.lines),
-        rows_file=rows_file,
-    )
-    if piece.invalid:
-        left_out = {
-            position: Answer(AnswerStatus.INVALID.value, error=sentence)
-            for position, sentence in piece.invalid.items()
-        }
-        for field, value in results.merge(part, left_out, missing=lambda _: None).items():
-            setattr(part, field, value)
-    return part
-
-
-def _queue(batch: Batch, parts: list[Part]) -> None:
-    with transaction.atomic():
-        moved = lifecycle.move_batch(
-            batch,
-            BatchStatus.QUEUED,
-            event=f"Cut into {len(parts):,} {'part' if len(parts) == 1 else 'parts'}.",
-            part_count=len(parts),
-            invalid=sum(part.invalid for part in parts),
-        )
-        if moved:
-            Part.objects.bulk_create(parts)
-
-
-def _back_to_draft(batch: Batch, problem: str, rows: list[dict[str, Any]]) -> None:
-    lifecycle.move_batch(
-        batch,
-        BatchStatus.DRAFT,
-        event=f"Not started: {problem}",
-        problem=problem,
-        problem_rows=rows,
-        started_at=None,
-    )
-
-
-# -- shared -------------------------------------------------------------------------------------
-
-
-def left_lying() -> list[Batch]:
-    """Batches to check or prepare that no worker has: their task was lost, or their worker died."""
-    now = timezone.now()
-    nobodys = models.Q(lease_until__lt=now) | models.Q(
-        lease_until=None, created_at__lt=now - timedelta(seconds=15)
-    )
-    return list(
-        Batch.objects.filter(
-            nobodys, status__in=(BatchStatus.CHECKING, BatchStatus.PREPARING), deleted_at=None
-        )[:20]
-    )
-
-
-def _progress(batch: Batch) -> Callable[[int, int], None]:
-    """What a long reading calls as it goes: shows how far it is, keeps the lease, and beats, so
-    that nobody takes a long file for a worker that hangs.
-
-    It raises LostItError when the batch was deleted or another worker took it over.
-    """
-    last = time.monotonic()
-
-    def report(rows: int, _bytes: int) -> None:
-        nonlocal last
-        if time.monotonic() - last < PROGRESS_SECONDS:
-            return
-        last = time.monotonic()
-        if not lifecycle.touch_batch(batch, progress_rows=rows, lease_until=timezone.now() + LEASE):
-            raise LostItError
-        beat()
-
-    return report
-
-
 def _size(size: int) -> str:
-    if size < 10 * 1024 * 1024:
+    if size < 1024 * 1024:
         return f"{-(-size // 1024):,} KB"
     return f"{size / 1024 / 1024:,.1f} MB"
 

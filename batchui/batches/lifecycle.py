@@ -3,37 +3,61 @@
 A move is one conditional `UPDATE … WHERE id AND status AND epoch`, with its Event, in one
 transaction. One row changed means you won; none means somebody else moved it first, and nothing
 of the move happened. Moves of parts lock their batch first, so that two parts that end together
-are both counted.
+are both counted. What people decide (start, stop, retry …) is in `decisions.py`, and uses these.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db import models, transaction
+from django.db.models import Count, F, Max, Q, QuerySet, Sum
 from django.utils import timezone
 
-from batchui.batches.models import Batch, Event, Part
+from batchui.batches.models import Attempt, Batch, Event, Part
 from batchui.batches.states import (
+    ATTEMPT_MOVES,
     BATCH_MOVES,
     ENDED_BATCHES,
     PART_MOVES,
-    STOPPABLE_BATCHES,
     AnswerStatus,
+    AttemptStatus,
     BatchStatus,
     PartStatus,
     derive,
 )
-from batchui.teams.connections import ensure_connection
-from batchui.teams.models import Connection, User
+from batchui.teams.models import User
 
 ANSWER_FIELDS = tuple(status.value for status in AnswerStatus)
 SUMMED = (*ANSWER_FIELDS, "prompt_tokens", "completion_tokens")
+STOP_CHANGES = ("status", "epoch", "rest_status", "rest_error", "message", *ANSWER_FIELDS)
+WAITING = F("rows") - sum((F(name) for name in ANSWER_FIELDS[1:]), F(ANSWER_FIELDS[0]))
+
+STOPPED_BEFORE = "Stopped before this row was sent."
+STOPPED_UNSURE = "Stopped before it was known what became of this row."
+ENDINGS = {
+    BatchStatus.FINISHED: "Finished.",
+    BatchStatus.PROBLEMS: "Finished, with problems.",
+    BatchStatus.FAILED: "Failed.",
+    BatchStatus.STOPPED: "Stopped.",
+}
 
 
 class IllegalMoveError(Exception):
     """A move that `states.py` does not know: a mistake in the code, never in the data."""
+
+
+@dataclass(frozen=True)
+class Closing:
+    """What becomes of an attempt together with a move of its part, or not at all."""
+
+    attempt: Attempt
+    to: AttemptStatus
+    message: str = ""
+    code: int | None = None
+    reply_file: str = ""
 
 
 def record(
@@ -73,7 +97,7 @@ def move_batch(
 def claim_batch(batch: Batch, lease: timedelta) -> bool:
     """Take a batch that is `checking` or `preparing` for one worker, for as long as the lease."""
     now = timezone.now()
-    free = models.Q(lease_until=None) | models.Q(lease_until__lt=now)
+    free = Q(lease_until=None) | Q(lease_until__lt=now)
     changes = {"lease_until": now + lease, "epoch": batch.epoch + 1}
     return _update_batch(batch, changes, free)
 
@@ -83,10 +107,10 @@ def touch_batch(batch: Batch, **changes: Any) -> bool:
     return _update_batch(batch, changes)
 
 
-def _update_batch(batch: Batch, changes: dict[str, Any], *conditions: models.Q) -> bool:
+def _update_batch(batch: Batch, changes: dict[str, Any], *conditions: Q) -> bool:
     won = Batch.objects.filter(
         *conditions, pk=batch.pk, status=batch.status, epoch=batch.epoch, deleted_at=None
-    ).update(**changes, version=models.F("version") + 1)
+    ).update(**changes, version=F("version") + 1)
     if won:
         _take_over(batch, changes)
     return bool(won)
@@ -101,48 +125,83 @@ def move_part(
     *,
     event: str = "",
     by: User | None = None,
+    closing: Closing | None = None,
     **changes: Any,
 ) -> bool:
-    """Move a part on, with its event and its batch's new sums; False means somebody was first.
+    """Move a part on, with its event, its attempt, and its batch's new sums; False means another
+    worker moved it first.
 
     The lease ends with the move unless `changes` sets one. On success `part` holds the new
-    values. Raises IllegalMoveError for a move that is not in `PART_MOVES`.
+    values. Where Stop was pressed, a part that comes back is stopped instead of waiting on.
+    Raises IllegalMoveError for a move that is not in `PART_MOVES`.
     """
     if to not in PART_MOVES[PartStatus(part.status)]:
         raise IllegalMoveError(f"part {part.pk}: {part.status} -> {to}")
     changes = {"lease_until": None} | changes | {"status": to, "epoch": part.epoch + 1}
     with transaction.atomic():
-        batch = _lock(part.batch_id)
+        batch = lock(part.batch_id)
         if not _update_part(part, changes):
             return False
+        if closing:
+            close_attempt(closing)
         if event:
             record(batch, to.value, event, by=by, part=part.number)
-        if batch.stop_requested_at is not None:
-            _stop_part(part)
-        _settle(batch)
+        if batch.stop_requested_at is not None and stop_parts(Part.objects.filter(pk=part.pk)):
+            part.refresh_from_db(fields=STOP_CHANGES)
+        settle(batch)
     return True
 
 
 def claim_part(part: Part, lease: timedelta) -> bool:
     """Take a part for one look, for as long as the lease; its status stays."""
     now = timezone.now()
-    free = models.Q(lease_until=None) | models.Q(lease_until__lt=now)
+    free = Q(lease_until=None) | Q(lease_until__lt=now)
     return _update_part(part, {"lease_until": now + lease, "epoch": part.epoch + 1}, free)
 
 
-def touch_part(part: Part, **changes: Any) -> bool:
-    """Note something about a part without moving it (a look that brought nothing new, say)."""
+def touch_part(part: Part, *, event: str = "", **changes: Any) -> bool:
+    """Note something about a part without moving it (a look that brought nothing new, say). False:
+    it has moved meanwhile, or another worker has it."""
     changes = {"lease_until": None} | changes
     with transaction.atomic():
+        batch = lock(part.batch_id)
         if not _update_part(part, changes):
             return False
-        now = changes.get("last_looked_at")
-        looked = {"last_looked_at": now} if now else {}
-        Batch.objects.filter(pk=part.batch_id).update(version=models.F("version") + 1, **looked)
+        if event:
+            record(batch, "trouble", event, part=part.number)
+        looked_at = changes.get("last_looked_at", batch.last_looked_at)
+        Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1, last_looked_at=looked_at)
     return True
 
 
-def _update_part(part: Part, changes: dict[str, Any], *conditions: models.Q) -> bool:
+def close_attempt(closing: Closing) -> None:
+    """Note what became of an attempt. Raises IllegalMoveError for what cannot follow."""
+    attempt = closing.attempt
+    if closing.to not in ATTEMPT_MOVES[AttemptStatus(attempt.status)]:
+        raise IllegalMoveError(f"attempt {attempt.pk}: {attempt.status} -> {closing.to}")
+    changes = {
+        "status": closing.to,
+        "message": closing.message,
+        "code": closing.code,
+        "reply_file": closing.reply_file,
+        "finished_at": timezone.now(),
+    }
+    if Attempt.objects.filter(pk=attempt.pk, status=attempt.status).update(**changes):
+        _take_over(attempt, changes)
+
+
+def keep_receipt(attempt: Attempt, request_id: str) -> None:
+    """Note that Cloudflare took a request, whatever has happened to its part meanwhile."""
+    changes = {
+        "request_id": request_id,
+        "status": AttemptStatus.ACCEPTED,
+        "accepted_at": timezone.now(),
+    }
+    Attempt.objects.filter(pk=attempt.pk).update(**changes)
+    _take_over(attempt, changes)
+
+
+def _update_part(part: Part, changes: dict[str, Any], *conditions: Q) -> bool:
     won = Part.objects.filter(*conditions, pk=part.pk, status=part.status, epoch=part.epoch).update(
         **changes
     )
@@ -156,167 +215,50 @@ def _take_over(instance: models.Model, changes: Mapping[str, Any]) -> None:
         setattr(instance, field, value)
 
 
-def _lock(batch_id: UUID) -> Batch:
+# -- many parts at once, with their batch locked ------------------------------------------------
+
+
+def lock(batch_id: UUID) -> Batch:
     """The batch, locked until the transaction ends (SQLite has one writer at a time anyway)."""
     return Batch.objects.select_for_update().get(pk=batch_id)
 
 
-def _settle(batch: Batch) -> None:
-    """Recompute a started batch from its parts; its row is locked by the caller."""
-    totals = dict(
-        batch.parts.aggregate(
-            **{name: models.Sum(name) for name in SUMMED},
-            last_looked_at=models.Max("last_looked_at"),
-        )
-    )
-    by_status = batch.parts.values_list("status").annotate(models.Count("pk")).order_by()
-    counts = {PartStatus(status): number for status, number in by_status}
-    status = derive(
-        counts,
-        held_for_person=batch.parts.filter(status=PartStatus.HELD, resume_at=None).count(),
-        answers={AnswerStatus(name): totals[name] for name in ANSWER_FIELDS},
-        stop_requested=batch.stop_requested_at is not None,
-    )
-    changes: dict[str, Any] = {**totals, "version": models.F("version") + 1}
-    if status != batch.status:
-        changes |= {"status": status, "epoch": batch.epoch + 1} | _ending(batch, status)
-    Batch.objects.filter(pk=batch.pk).update(**changes)
-
-
-def _ending(batch: Batch, status: BatchStatus) -> dict[str, Any]:
-    """What else changes when a batch ends, or goes on after it had ended."""
-    if status not in ENDED_BATCHES:
-        return {"finished_at": None}
-    answered, rows = batch.parts.aggregate(models.Sum("answered"))["answered__sum"], batch.rows
-    record(batch, status.value, f"{ENDINGS[status]} {answered:,} of {rows:,} rows are answered.")
-    return {"finished_at": timezone.now()}
-
-
-ENDINGS = {
-    BatchStatus.FINISHED: "Finished.",
-    BatchStatus.PROBLEMS: "Finished, with problems.",
-    BatchStatus.FAILED: "Failed.",
-    BatchStatus.STOPPED: "Stopped.",
-}
-
-
-STOPPED_BEFORE = "Stopped before this row was sent."
-STOPPED_UNSURE = "Stopped before it was known what became of this row."
-LEFT_OUT = "It is not known what became of this row; it was left out."
-
-
-# -- what people decide -------------------------------------------------------------------------
-
-
-def start(batch: Batch, *, by: User | None, **ask: Any) -> bool:
-    """Start a draft with what is asked (`ask`: fields of the batch). False: no longer a draft.
-
-    Two clicks, or two people, start it once: the second finds it moved. It goes to the team's
-    connection of now, which may have been set up after the upload.
-    """
-    return move_batch(
-        batch,
-        BatchStatus.PREPARING,
-        event="Started.",
-        by=by,
-        started_at=timezone.now(),
-        connection=ensure_connection(batch.team),
-        problem="",
-        problem_rows=[],
-        progress_rows=0,
-        **ask,
+def stop_parts(parts: QuerySet[Part]) -> int:
+    """What Stop means for parts: those not sent are stopped, those nobody is sure about are left
+    out; what was sent goes on. The caller settles the batch. Returns how many were moved."""
+    waiting = parts.filter(status__in=(PartStatus.READY, PartStatus.HELD))
+    unsure = parts.filter(status=PartStatus.UNSURE)
+    return _end(waiting, PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE) + _end(
+        unsure, PartStatus.DONE, AnswerStatus.MISSING, STOPPED_UNSURE
     )
 
 
-def stop(batch: Batch, *, by: User | None) -> bool:
-    """Send nothing more of a batch. What was sent is still fetched, and may be charged.
-
-    Rows not sent become `unsent`; parts nobody is sure about are left out (`missing`).
-    False: there is nothing to stop.
-    """
-    with transaction.atomic():
-        batch = _lock(batch.pk)
-        if batch.status not in STOPPABLE_BATCHES:
-            return False
-        Batch.objects.filter(pk=batch.pk).update(stop_requested_at=timezone.now())
-        batch.refresh_from_db()
-        record(batch, "stopping", "Stop was pressed. Nothing more is sent.", by=by)
-        for part in batch.parts.all():
-            _stop_part(part)
-        _settle(batch)
-    return True
-
-
-def retry(batch: Batch, *, by: User | None) -> bool:
-    """Send again just the rows that have no answer. False: there is nothing to retry."""
-    with transaction.atomic():
-        batch = _lock(batch.pk)
-        if not batch.can_retry:
-            return False
-        rows = batch.unanswered
-        parts = [part for part in batch.parts.all() if part.unanswered]
-        Batch.objects.filter(pk=batch.pk).update(stop_requested_at=None)
-        batch.refresh_from_db()
-        record(batch, "retry", f"Retry: {rows:,} rows are sent again.", by=by)
-        for part in parts:
-            _reopen(part)
-        _settle(batch)
-    return True
-
-
-def send_again(part: Part, *, by: User | None) -> bool:
-    """Send a part that may have been sent before; its rows may be charged twice."""
-    return part.status == PartStatus.UNSURE and move_part(
-        part,
-        PartStatus.READY,
-        event=f"Part {part.number} is sent again. Its rows may be charged twice.",
-        by=by,
+def reopen_parts(parts: QuerySet[Part]) -> int:
+    """Make ended parts ready again for the rows a retry asks; their counts forget those. The
+    caller settles the batch. Returns how many were moved."""
+    return parts.filter(status__in=(PartStatus.DONE, PartStatus.STOPPED)).update(
+        status=PartStatus.READY,
+        epoch=F("epoch") + 1,
+        lease_until=None,
         resume_at=None,
+        rest_status="",
+        rest_error="",
+        forget_unanswered=True,
         message="",
         troubles=0,
+        resends=0,
+        empty=0,
+        failed=0,
+        missing=0,
+        unsent=0,
     )
 
 
-def leave_out(part: Part, *, by: User | None) -> bool:
-    """Leave a part that may have been sent: its rows without an answer are `missing`."""
-    if part.status != PartStatus.UNSURE:
-        return False
-    return move_part(
-        part,
-        PartStatus.DONE,
-        event=f"Part {part.number} was left out.",
-        by=by,
-        **rest(part, AnswerStatus.MISSING, LEFT_OUT),
+def release_parts(parts: QuerySet[Part]) -> int:
+    """Make held parts ready again. The caller settles the batch. Returns how many were moved."""
+    return parts.filter(status=PartStatus.HELD).update(
+        status=PartStatus.READY, epoch=F("epoch") + 1, resume_at=None, message=""
     )
-
-
-def release(batch: Batch, *, by: User | None) -> int:
-    """Try the held parts of a batch again now, whatever their connection waits for. Returns how
-    many."""
-    released = 0
-    Connection.objects.filter(pk=batch.connection_id).update(paused_until=None, pause_reason="")
-    for part in batch.parts.filter(status=PartStatus.HELD):
-        released += move_part(part, PartStatus.READY, resume_at=None, message="", troubles=0)
-    if released:
-        record(batch, "retry", "Try now: the parts on hold are sent.", by=by)
-    return released
-
-
-def delete(batch: Batch, *, by: User | None) -> bool:
-    """Take a batch out of the history. Its files are removed by the next sweep.
-
-    False while it is on its way: stop it first.
-    """
-    return bool(
-        Batch.objects.filter(
-            pk=batch.pk,
-            deleted_at=None,
-            status__in=(BatchStatus.CHECKING, BatchStatus.DRAFT, *ENDED_BATCHES),
-        ).update(deleted_at=timezone.now(), deleted_by=by, epoch=models.F("epoch") + 1)
-    )
-
-
-# -- what the rest of a part comes to -----------------------------------------------------------
 
 
 def rest(part: Part, status: AnswerStatus, error: str) -> dict[str, Any]:
@@ -329,39 +271,38 @@ def rest(part: Part, status: AnswerStatus, error: str) -> dict[str, Any]:
     }
 
 
-def _stop_part(part: Part) -> None:
-    """What Stop means for a part, when it is pressed and whenever the part comes back later."""
-    if part.status in (PartStatus.READY, PartStatus.HELD):
-        _end_part(part, PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE)
-    elif part.status == PartStatus.UNSURE:
-        _end_part(part, PartStatus.DONE, AnswerStatus.MISSING, STOPPED_UNSURE)
-
-
-def _end_part(part: Part, to: PartStatus, status: AnswerStatus, error: str) -> None:
-    _update_part(
-        part,
-        {"status": to, "epoch": part.epoch + 1, "lease_until": None, **rest(part, status, error)},
+def _end(parts: QuerySet[Part], to: PartStatus, status: AnswerStatus, error: str) -> int:
+    return parts.update(
+        status=to,
+        epoch=F("epoch") + 1,
+        lease_until=None,
+        rest_status=status.value,
+        rest_error=error,
+        message=error,
+        **{status.value: F(status.value) + WAITING},
     )
 
 
-def _reopen(part: Part) -> None:
-    """Make a part ready again. Its counts forget what the retry is about to ask again."""
-    changes = {
-        "status": PartStatus.READY,
-        "epoch": part.epoch + 1,
-        "lease_until": None,
-        "resume_at": None,
-        "rest_status": "",
-        "rest_error": "",
-        "forget_unanswered": True,
-        "message": "",
-        "troubles": 0,
-        "resends": 0,
-        "empty": 0,
-        "failed": 0,
-        "missing": 0,
-        "unsent": 0,
-    }
-    if PartStatus.READY not in PART_MOVES[PartStatus(part.status)]:
-        raise IllegalMoveError(f"part {part.pk}: {part.status} -> ready")
-    _update_part(part, changes)
+def settle(batch: Batch) -> None:
+    """Recompute a started batch from its parts; its row is locked by the caller."""
+    found = batch.parts.aggregate(
+        **{name: Sum(name) for name in SUMMED},
+        last_looked_at=Max("last_looked_at"),
+        **{f"is_{status.name}": Count("pk", filter=Q(status=status)) for status in PartStatus},
+        held_for_person=Count("pk", filter=Q(status=PartStatus.HELD, resume_at=None)),
+    )
+    status = derive(
+        {status: found[f"is_{status.name}"] for status in PartStatus},
+        held_for_person=found["held_for_person"],
+        answers={AnswerStatus(name): found[name] for name in ANSWER_FIELDS},
+        stop_requested=batch.stop_requested_at is not None,
+    )
+    changes: dict[str, Any] = {name: found[name] for name in (*SUMMED, "last_looked_at")}
+    if status != batch.status:
+        ended = status in ENDED_BATCHES
+        changes |= {"status": status, "epoch": batch.epoch + 1}
+        changes["finished_at"] = timezone.now() if ended else None
+        if ended:
+            told = f"{ENDINGS[status]} {found['answered']:,} of {batch.rows:,} rows are answered."
+            record(batch, status.value, told)
+    Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1, **changes)

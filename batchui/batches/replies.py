@@ -37,8 +37,10 @@ def absorb(part: Part, attempt: Attempt, spool: IO[bytes]) -> tuple[dict[str, An
         reply = decode(spool.read(), request_id=attempt.request_id)
         arrived = match(part, attempt, reply)
         sent = set(attempt.positions) if attempt.positions is not None else None
-        changes = results.merge(part, arrived, missing=lambda position: _missing(position, sent))
-        reply_file = keep_raw(part, attempt, spool)
+        answers = results.merge(part, arrived, missing=lambda position: _missing(position, sent))
+        raw = files.Compressed.of_file(spool)
+    reply_file = raw.store(_raw_name(part, attempt))
+    changes = answers.store()
     changes |= {"last_looked_at": timezone.now(), "message": "", "troubles": 0}
     if reply.usage is not None:
         changes |= {
@@ -56,9 +58,12 @@ def _missing(position: int, sent: set[int] | None) -> Answer | None:
 
 def keep_raw(part: Part, attempt: Attempt, spool: IO[bytes]) -> str:
     """Keep a reply as it came. Returns where."""
-    name = f"batches/{part.batch_id}/parts/{part.number}/reply-{attempt.number}.json.zst"
-    files.write_compressed(name, spool)
-    return name
+    return files.Compressed.of_file(spool).store(_raw_name(part, attempt))
+
+
+def _raw_name(part: Part, attempt: Attempt) -> str:
+    folder = f"batches/{part.batch_id}/parts/{part.number}"
+    return f"{folder}/reply-{attempt.number}-{part.epoch}.json.zst"
 
 
 def match(part: Part, attempt: Attempt, reply: Reply) -> dict[int, Answer]:

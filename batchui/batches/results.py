@@ -45,23 +45,36 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Answer | None).decode
 
 
-def answers_name(part: Part, version: int) -> str:
-    """Where the answers of a part are stored; every version has a file of its own."""
-    return f"batches/{part.batch_id}/parts/{part.number}/answers-{version}.jsonl.zst"
+class NewAnswers(NamedTuple):
+    """A version of a part's answers that is not stored yet."""
+
+    name: str
+    changes: dict[str, Any]
+    content: files.Compressed
+
+    def store(self) -> dict[str, Any]:
+        """Store it. Returns the changes that make it the part's current one, in one UPDATE:
+        pointer, version, counts."""
+        self.content.store(self.name)
+        return self.changes
 
 
 def read_answers(part: Part) -> Iterator[Answer | None]:
-    """What each row of the part came to, in row order; None: nothing of its own."""
+    """What each row of the part came to, in row order; None: nothing of its own, or a retry is
+    about to ask it again."""
     if not part.answers_file:
         return iter([None] * part.rows)
-    return map(_decode, files.read_lines(part.answers_file))
+    answers: Iterator[Answer | None] = map(_decode, files.read_lines(part.answers_file))
+    if not part.forget_unanswered:
+        return answers
+    return (
+        None if answer is not None and answer.status in RETRYABLE_ANSWERS else answer
+        for answer in answers
+    )
 
 
-def write_answers(part: Part, answers: Iterable[Answer | None]) -> dict[str, Any]:
-    """Store a new version of a part's answers. Returns the changes that make it the current one:
-    pointer, version and counts, for one UPDATE."""
-    version = part.answers_version + 1
-    name = answers_name(part, version)
+def new_answers(part: Part, answers: Iterable[Answer | None]) -> NewAnswers:
+    """A new version of a part's answers, to be stored."""
     counts: Counter[str] = Counter()
 
     def lines() -> Iterator[bytes]:
@@ -70,20 +83,25 @@ def write_answers(part: Part, answers: Iterable[Answer | None]) -> dict[str, Any
                 counts[answer.status] += 1
             yield _encode(answer)
 
-    files.write_lines(name, lines())
-    return {
+    content = files.Compressed.of_lines(lines())
+    version = part.answers_version + 1
+    folder = f"batches/{part.batch_id}/parts/{part.number}"
+    name = f"{folder}/answers-{version}-{part.epoch}.jsonl.zst"
+    changes: dict[str, Any] = {
         "answers_file": name,
         "answers_version": version,
+        "forget_unanswered": False,
         **{status.value: counts[status.value] for status in AnswerStatus},
     }
+    return NewAnswers(name, changes, content)
 
 
 def merge(
     part: Part, arrived: dict[int, Answer], *, missing: Callable[[int], Answer | None]
-) -> dict[str, Any]:
+) -> NewAnswers:
     """Put answers that arrived (by position in the part) over those already there.
 
-    `missing(position)` says what a row is that has neither. Returns what `write_answers` does.
+    `missing(position)` says what a row is that has neither.
     """
 
     def merged() -> Iterator[Answer | None]:
@@ -96,19 +114,7 @@ def merge(
             else:
                 yield missing(position)
 
-    return write_answers(part, merged())
-
-
-def forget_unanswered(part: Part) -> dict[str, Any]:
-    """Take every answer that a retry sends again out of the answers. Returns what
-    `write_answers` does, and the flag put back."""
-    if not part.answers_file:
-        return {"forget_unanswered": False}
-    kept = (
-        None if answer is not None and answer.status in RETRYABLE_ANSWERS else answer
-        for answer in read_answers(part)
-    )
-    return write_answers(part, kept) | {"forget_unanswered": False}
+    return new_answers(part, merged())
 
 
 def open_positions(part: Part) -> list[int]:
@@ -145,6 +151,11 @@ def results(batch: Batch) -> Iterator[Result]:
         yield from part_results(part)
 
 
+READ_FOR_ROWS = (
+    *("number", "first_row", "rows", "rows_file", "answers_file", "forget_unanswered"),
+    *("rest_status", "rest_error", "batch", *(status.value for status in AnswerStatus)),
+)
+
 SHOWN: dict[str, tuple[str, ...]] = {
     "answered": ("answered",),
     "attention": ("empty", "failed", "missing", "unsent", "invalid"),
@@ -161,7 +172,7 @@ def page(batch: Batch, *, shown: str, offset: int, limit: int) -> list[Result]:
     are read, whatever the size of the batch."""
     found: list[Result] = []
     statuses = SHOWN.get(shown)
-    for part in batch.parts.order_by("number"):
+    for part in batch.parts.order_by("number").only(*READ_FOR_ROWS):
         size = sum(getattr(part, status) for status in statuses) if statuses else part.rows
         if offset >= size:
             offset -= size

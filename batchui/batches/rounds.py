@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from django.db import connection as database
 from django.utils import timezone
 
-from batchui.batches import budget, polling, sending
+from batchui.batches import budget, polling, reading, sending
 from batchui.batches.heartbeat import beat
 from batchui.batches.models import Part
 from batchui.batches.watchdog import stopping
@@ -23,24 +23,25 @@ THREADS = 8
 # New work is looked for when so many threads are free: not for each, which would cost queries.
 FREE_THREADS = 4
 BEAT_SECONDS = 2
-# A tick begins nothing new after about this long, so that no single process is the only one that
-# works.
-TICK_SECONDS = 20
+# A tick begins nothing new after this long: its last call ends well before its task must.
+TICK_SECONDS = 100
 
-Step = Callable[[Part], None]
+Step = Callable[[Part], bool]
 
 
 def tick() -> None:
-    """Work until nothing is left to do now, or the tick has lasted long enough."""
+    """Work until nothing is left to do now, the tick has lasted long enough, or somebody's file
+    waits to be read."""
     beat()
     sending.rescue(timezone.now())
     began = last_beat = time.monotonic()
     under_way: dict[Future[None], int] = {}
+    give_way = False
     with ThreadPoolExecutor(THREADS, "part") as pool:
         while True:
             free = THREADS - len(under_way)
-            may_begin = time.monotonic() - began < TICK_SECONDS and not stopping()
-            if may_begin and free >= FREE_THREADS:
+            too_long = time.monotonic() - began > TICK_SECONDS
+            if free >= FREE_THREADS and not (too_long or give_way or stopping()):
                 for step, part in next_work(free, besides=set(under_way.values())):
                     under_way[pool.submit(_in_thread, step, part)] = part.pk
             if not under_way:
@@ -50,6 +51,7 @@ def tick() -> None:
                 del under_way[future]
             if time.monotonic() - last_beat > BEAT_SECONDS:
                 beat()
+                give_way = reading.somebody_waits()
                 last_beat = time.monotonic()
 
 
@@ -78,10 +80,13 @@ def _affordable(found: list[tuple[Step, Part]]) -> list[tuple[Step, Part]]:
 
 def _in_thread(step: Step, part: Part) -> None:
     """Take one part through a step. One that breaks is logged and leaves its part to its lease."""
+    called = True
     try:
-        if not stopping():  # nothing is begun that could be cut off half-way
-            step(part)
+        # Nothing is begun that could be cut off half-way.
+        called = not stopping() and step(part)
     except Exception:
         logger.exception("Part %s of batch %s: unexpected trouble", part.number, part.batch_id)
     finally:
+        if not called:
+            budget.give_back(part.batch.connection, 1)
         database.close()  # each thread has a database connection of its own

@@ -7,19 +7,23 @@ or `unsure`; they are never silently sent twice.
 
 import hashlib
 import logging
-import random
 import threading
-from collections import Counter
-from datetime import UTC, datetime, timedelta
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from itertools import chain, zip_longest
 from typing import Any
 
 from django.conf import settings
+from django.db import DatabaseError, connection, transaction
 from django.db.models import F, Q, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
-from batchui.batches import files, lifecycle, results
+from batchui.batches import budget, files, lifecycle, pauses, results
 from batchui.batches.clients import shared_client
+from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import (
     Accepted,
@@ -35,24 +39,32 @@ from batchui.cloudflare import catalogue, errors
 from batchui.cloudflare.client import RestClient
 from batchui.prompts.payload import payload
 from batchui.prompts.problems import BadInput
-from batchui.teams.models import Connection
+from batchui.teams.problems import TeamProblem
 
 logger = logging.getLogger(__name__)
 
-# Longer than the longest POST: 8 MB on a slow line, then a slow answer.
-LEASE = timedelta(minutes=4)
+# django-q2 ends a process whose task outlasts its timeout: no POST outlives this.
+LEASE = timedelta(seconds=settings.LONGEST_TASK_SECONDS + 30)
 # Requests of one connection under way at once: bounds what Stop cannot stop, and the polling.
 MOST_UNDER_WAY = 50
-LONGEST_BACKOFF_SECONDS = 120
+# How many ready parts are considered at a time: more than any round takes.
+CONSIDERED = 500
 ADMIN_PAUSE = timedelta(minutes=5)
+RECEIPT_TRIES = 6
+# Read for the page alone, and may be large.
+NOT_NEEDED = ("batch__sample", "batch__problem_rows", "batch__blanks")
 
 # One request is made, or one reply understood, at a time: under the GIL more would not be
 # faster, and memory stays at one part.
 heavy_work = threading.Lock()
 
 
+# -- which parts --------------------------------------------------------------------------------
+
+
 def ready_parts(limit: int) -> list[Part]:
-    """Parts to send now: the oldest batch first, but every batch's first before any's second."""
+    """Parts to send now: every connection's turn by turn; of each, the oldest batch first, but
+    every batch's first part before any's second."""
     now = timezone.now()
     under_way = Counter(
         Part.objects.filter(status__in=(PartStatus.SENDING, *SENT_PARTS)).values_list(
@@ -70,78 +82,110 @@ def ready_parts(limit: int) -> list[Part]:
         .exclude(batch__connection__in=full)
         .annotate(turn=Window(RowNumber(), partition_by=F("batch"), order_by=F("number").asc()))
         .order_by("turn", "batch__started_at")
-        .select_related("batch__connection")
+        .values_list("pk", "batch__connection")[:CONSIDERED]
     )
-    chosen: list[Part] = []
-    for part in candidates[: limit * 4]:
-        connection = part.batch.connection_id
-        if under_way[connection] < MOST_UNDER_WAY and len(chosen) < limit:
-            under_way[connection] += 1
-            chosen.append(part)
-    return chosen
+    by_connection: dict[int, list[int]] = defaultdict(list)
+    for pk, owner in candidates:
+        if len(by_connection[owner]) + under_way[owner] < MOST_UNDER_WAY:
+            by_connection[owner].append(pk)
+    turns = chain.from_iterable(zip_longest(*by_connection.values()))
+    chosen = [pk for pk in turns if pk is not None][:limit]
+    return in_order(chosen)
+
+
+def in_order(pks: Sequence[int]) -> list[Part]:
+    """The parts of these keys, in this order, with their batch and connection."""
+    parts = Part.objects.select_related("batch__connection").defer(*NOT_NEEDED)
+    found = parts.in_bulk(pks)
+    return [found[pk] for pk in pks if pk in found]
 
 
 def release_held() -> int:
     """Make parts ready whose time on hold is over. Returns how many."""
-    held = Part.objects.filter(status=PartStatus.HELD, resume_at__lte=timezone.now())
-    return sum(lifecycle.move_part(part, PartStatus.READY, message="") for part in held)
+    over = Part.objects.filter(status=PartStatus.HELD, resume_at__lte=timezone.now())
+    released = 0
+    for batch_id in over.values_list("batch", flat=True).distinct().order_by():
+        with transaction.atomic():
+            batch = lifecycle.lock(batch_id)
+            released += lifecycle.release_parts(over.filter(batch=batch))
+            lifecycle.settle(batch)
+    return released
 
 
-def send(part: Part) -> None:
-    """Send one ready part: claim it, write the attempt down, POST, decide."""
+# -- one part -----------------------------------------------------------------------------------
+
+
+def send(part: Part) -> bool:
+    """Send one ready part: claim it, write the attempt down, POST, decide. Returns whether
+    Cloudflare was called."""
     if not lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now() + LEASE):
-        return
+        return False
+    if part.attempts.filter(status=AttemptStatus.ACCEPTED).exists():
+        # Given up as unsure, and then its receipt came: its answer is there to be fetched.
+        queue(part, f"Part {part.number} had been accepted after all. Nothing is sent twice.")
+        return False
     try:
+        client = shared_client(part.batch.connection)
         prepared = write_attempt(part)
     except (BadInput, catalogue.UnknownModel) as problem:
+        _fail(part, f"Part {part.number} could not be sent: {problem}", str(problem))
+        return False
+    except TeamProblem as problem:  # the token cannot be read
         lifecycle.move_part(
-            part,
-            PartStatus.DONE,
-            event=f"Part {part.number} could not be sent: {problem}",
-            **lifecycle.rest(part, AnswerStatus.FAILED, str(problem)),
+            part, PartStatus.HELD, resume_at=None, message=str(problem), event=str(problem)
         )
-        return
+        return False
     if prepared is None:
-        lifecycle.move_part(part, PartStatus.DONE)
-        return
+        if part.status == PartStatus.SENDING:
+            lifecycle.move_part(part, PartStatus.DONE)
+        return False
     attempt, body = prepared
-    outcome = post(shared_client(part.batch.connection), model=part.batch.model, body=body)
-    decide(part, attempt, outcome)
+    decide(part, attempt, post(client, model=part.batch.model, body=body))
+    return True
 
 
 def write_attempt(part: Part) -> tuple[Attempt, bytes] | None:
     """Build the request for the rows that wait, and commit the attempt to send it.
 
-    None: no row of the part waits. The part is `sending`, and its lease is this worker's.
-    Raises BadInput when a row cannot be made into an item.
+    The part is `sending`, and its lease is this worker's; it begins anew here. None: there is
+    nothing to send, Stop was pressed, or the lease ran out meanwhile (a laptop that slept, say)
+    and somebody else has the part. Raises BadInput when a row cannot be made into an item.
     """
-    batch = part.batch
     with heavy_work:
-        if part.forget_unanswered:
-            lifecycle.touch_part(
-                part, lease_until=part.lease_until, **results.forget_unanswered(part)
-            )
         positions = results.open_positions(part)
         if part.send_limit:
             positions = positions[: part.send_limit]
         if not positions:
             return None
-        whole = len(positions) == part.rows
+        sent = None if len(positions) == part.rows else positions
         body = payload(
             files.read_lines(part.rows_file),
-            None if whole else positions,
+            sent,
             first_row=part.first_row,
-            writer=results.item_writer(batch, catalogue.find(batch.model).takes),
+            writer=results.item_writer(part.batch, catalogue.find(part.batch.model).takes),
         )
-    attempt = Attempt.objects.create(
+    attempt = Attempt(
         part=part,
-        number=part.attempts.count() + 1,
-        positions=None if whole else positions,
+        positions=sent,
         items=len(positions),
         payload_size=len(body),
         payload_sha256=hashlib.sha256(body).hexdigest(),
     )
-    return attempt, body
+    return (attempt, body) if _commit(attempt) else None
+
+
+def _commit(attempt: Attempt) -> bool:
+    """Write an attempt down. From here on its part may have been sent."""
+    part = attempt.part
+    with transaction.atomic():
+        if lifecycle.lock(part.batch_id).stop_requested_at is not None:
+            lifecycle.move_part(part, PartStatus.READY)  # which stops it
+            return False
+        if not lifecycle.touch_part(part, lease_until=timezone.now() + LEASE):
+            return False
+        attempt.number = part.attempts.count() + 1
+        attempt.save()
+    return True
 
 
 def post(client: RestClient, *, model: str, body: bytes) -> SendOutcome:
@@ -166,34 +210,26 @@ def _on_hold(busy: errors.Busy) -> OnHold:
     if busy.needs_admin:
         return OnHold(busy.user_message, busy.code, None, everywhere=True)
     if busy.until_midnight:
-        return OnHold(busy.user_message, busy.code, next_midnight(now), everywhere=True)
+        midnight = pauses.next_midnight(now)
+        return OnHold(busy.user_message, busy.code, midnight, everywhere=True)
     resume_at = now + timedelta(seconds=busy.wait) if busy.wait is not None else now
     return OnHold(busy.user_message, busy.code, resume_at, everywhere=busy.wait is not None)
 
 
-def next_midnight(now: datetime) -> datetime:
-    """The next 00:00 UTC, when the free daily allocation starts anew."""
-    tomorrow = now.astimezone(UTC).date() + timedelta(days=1)
-    return datetime.combine(tomorrow, datetime.min.time(), UTC)
-
-
-def backoff(troubles: int) -> timedelta:
-    """A pause that doubles from 2 s to 2 min, spread so that parts do not come back together."""
-    seconds = min(LONGEST_BACKOFF_SECONDS, 2.0 ** (troubles + 1))
-    return timedelta(seconds=seconds * random.uniform(0.75, 1.25))  # noqa: S311
+# -- what a POST's end means --------------------------------------------------------------------
 
 
 def decide(part: Part, attempt: Attempt, outcome: SendOutcome) -> None:
-    """What a POST's end means for its attempt and its part."""
+    """What a POST's end means for its attempt and its part, which change together."""
     match outcome:
         case Accepted(request_id):
             _accepted(part, attempt, request_id)
         case CertainlyNotSent(message):
-            _close(attempt, AttemptStatus.NOT_SENT, message)
             lifecycle.move_part(
                 part,
                 PartStatus.READY,
-                resume_at=timezone.now() + backoff(part.troubles),
+                closing=Closing(attempt, AttemptStatus.NOT_SENT, message),
+                resume_at=timezone.now() + pauses.backoff(part.troubles),
                 troubles=part.troubles + 1,
                 message=message,
                 event=f"Part {part.number}: {message}" if not part.troubles else "",
@@ -201,27 +237,17 @@ def decide(part: Part, attempt: Attempt, outcome: SendOutcome) -> None:
         case OnHold():
             _hold(part, attempt, outcome)
         case TooLarge(message, code):
-            _close(attempt, AttemptStatus.REFUSED, message, code)
-            _cut_smaller(part, attempt, message)
+            _cut_smaller(part, Closing(attempt, AttemptStatus.REFUSED, message, code))
         case RefusedForGood(message, code):
-            _close(attempt, AttemptStatus.REFUSED, message, code)
-            lifecycle.move_part(
-                part,
-                PartStatus.DONE,
-                event=f"Part {part.number} was refused: {message}",
-                **lifecycle.rest(part, AnswerStatus.FAILED, message),
-            )
+            closing = Closing(attempt, AttemptStatus.REFUSED, message, code)
+            _fail(part, f"Part {part.number} was refused: {message}", message, closing)
         case Unsure(message, code):
-            _close(attempt, AttemptStatus.UNSURE, message, code)
-            be_unsure(part, message)
+            be_unsure(part, Closing(attempt, AttemptStatus.UNSURE, message, code))
 
 
 def _accepted(part: Part, attempt: Attempt, request_id: str) -> None:
     # 1. The receipt is kept whatever else has happened: without it the result is lost.
-    now = timezone.now()
-    Attempt.objects.filter(pk=attempt.pk).update(
-        request_id=request_id, status=AttemptStatus.ACCEPTED, accepted_at=now
-    )
+    _keep_receipt(attempt, request_id)
     # 2. The part goes on; where it was given up meanwhile, the receipt brings it back.
     accepted = f"Part {part.number} was accepted (rows {part.first_row:,} to {part.last_row:,})."
     if not queue(part, accepted):
@@ -230,13 +256,32 @@ def _accepted(part: Part, attempt: Attempt, request_id: str) -> None:
             queue(part, f"Part {part.number}: the receipt came late. Nothing is sent twice.")
 
 
+def _keep_receipt(attempt: Attempt, request_id: str) -> None:
+    """Store a receipt, trying for half a minute where the database does not take it."""
+    for tries in range(RECEIPT_TRIES):
+        try:
+            return lifecycle.keep_receipt(attempt, request_id)
+        except DatabaseError:
+            logger.exception(
+                "The receipt of attempt %s (part %s) is not stored yet: request_id %s",
+                attempt.pk,
+                attempt.part_id,
+                request_id,
+            )
+            if tries == RECEIPT_TRIES - 1 or connection.in_atomic_block:
+                raise
+            connection.close()
+            time.sleep(2**tries)
+    return None
+
+
 def queue(part: Part, event: str) -> bool:
     """Move a part that Cloudflare has accepted to `queued`, and plan the first look."""
     return lifecycle.move_part(
         part,
         PartStatus.QUEUED,
         event=event,
-        next_look_at=timezone.now() + first_pause(part),
+        next_look_at=timezone.now() + pauses.first_look(part),
         looks=0,
         troubles=0,
         gone_seen=0,
@@ -245,32 +290,18 @@ def queue(part: Part, event: str) -> bool:
     )
 
 
-def first_pause(part: Part) -> timedelta:
-    """How long after sending the first look is: soon, or, once parts of the batch have come back,
-    a little before this one is likely to. Looks count against the call budget as sends do."""
-    answered = Attempt.objects.filter(
-        part__batch=part.batch_id, status=AttemptStatus.ANSWERED, accepted_at__isnull=False
-    )
-    latest = answered.annotate(took=F("finished_at") - F("accepted_at")).order_by("-finished_at")
-    took = sorted(latest.values_list("took", flat=True)[:5])
-    usual = took[len(took) // 2] * 0.8 if took else timedelta()
-    longest = timedelta(seconds=settings.LONGEST_PAUSE_SECONDS)
-    return max(timedelta(seconds=settings.FIRST_LOOK_SECONDS), min(usual, longest))
-
-
 def _hold(part: Part, attempt: Attempt, outcome: OnHold) -> None:
-    _close(attempt, AttemptStatus.BUSY, outcome.message, outcome.code)
     now = timezone.now()
     resume_at = outcome.resume_at
     if resume_at is not None:
-        resume_at = max(resume_at, now + backoff(part.troubles))
+        resume_at = max(resume_at, now + pauses.backoff(part.troubles))
     if outcome.everywhere:
-        Connection.objects.filter(pk=part.batch.connection_id).update(
-            paused_until=resume_at or now + ADMIN_PAUSE, pause_reason=outcome.message
-        )
+        until = resume_at or now + ADMIN_PAUSE
+        budget.pause(part.batch.connection, until=until, reason=outcome.message)
     lifecycle.move_part(
         part,
         PartStatus.HELD,
+        closing=Closing(attempt, AttemptStatus.BUSY, outcome.message, outcome.code),
         resume_at=resume_at,
         troubles=part.troubles + 1,
         message=outcome.message,
@@ -278,67 +309,72 @@ def _hold(part: Part, attempt: Attempt, outcome: OnHold) -> None:
     )
 
 
-def _cut_smaller(part: Part, attempt: Attempt, message: str) -> None:
+def _cut_smaller(part: Part, closing: Closing) -> None:
+    attempt = closing.attempt
     if attempt.items > 1:
         half = (attempt.items + 1) // 2
         lifecycle.move_part(
             part,
             PartStatus.READY,
+            closing=closing,
             send_limit=half,
             event=f"Part {part.number} was too large; it is sent {half} rows at a time.",
         )
         return
     # A single row is too large by itself: it fails, and the others go on.
     position = attempt.positions[0] if attempt.positions else 0
-    failed = results.Answer(AnswerStatus.FAILED.value, error=message)
-    settle_answers(part, results.merge(part, {position: failed}, missing=lambda _: None))
+    failed = results.Answer(AnswerStatus.FAILED.value, error=closing.message)
+    answers = results.merge(part, {position: failed}, missing=lambda _: None)
+    settle_answers(part, answers.store(), closing=closing)
 
 
-def settle_answers(part: Part, changes: dict[str, Any], *, event: str = "") -> bool:
+def _fail(part: Part, event: str, message: str, closing: Closing | None = None) -> None:
+    failed = lifecycle.rest(part, AnswerStatus.FAILED, message)
+    lifecycle.move_part(part, PartStatus.DONE, event=event, closing=closing, **failed)
+
+
+def settle_answers(
+    part: Part, changes: dict[str, Any], *, closing: Closing, event: str = ""
+) -> bool:
     """Take in a new version of a part's answers: done, or ready again where rows still wait."""
     counted = sum(changes[name] for name in lifecycle.ANSWER_FIELDS)
     to = PartStatus.DONE if counted >= part.rows else PartStatus.READY
-    return lifecycle.move_part(part, to, event=event, resume_at=None, **changes)
+    return lifecycle.move_part(part, to, event=event, closing=closing, resume_at=None, **changes)
 
 
-def be_unsure(part: Part, message: str) -> None:
+def be_unsure(part: Part, closing: Closing) -> None:
     """A part may have been sent. It is sent again only if the batch's owner said so at the start,
     and then once."""
     moved = lifecycle.move_part(
         part,
         PartStatus.UNSURE,
-        message=message,
-        event=f"Part {part.number} may or may not have been sent: {message}",
+        closing=closing,
+        message=closing.message,
+        event=f"Part {part.number} may or may not have been sent: {closing.message}",
     )
-    if moved and part.batch.resend_once and not part.resends:
+    # Where Stop was pressed, the move has ended the part already.
+    still_unsure = moved and part.status == PartStatus.UNSURE
+    if still_unsure and part.batch.resend_once and not part.resends:
         lifecycle.move_part(
             part,
             PartStatus.READY,
             resends=1,
-            resume_at=timezone.now() + backoff(1),
+            resume_at=timezone.now() + pauses.backoff(1),
             event=f"Part {part.number} is sent again, as chosen at the start.",
         )
 
 
 def rescue(now: datetime) -> int:
     """Bring back parts whose worker died while sending. Returns how many."""
-    stranded = Part.objects.filter(status=PartStatus.SENDING, lease_until__lt=now).select_related(
-        "batch"
-    )
-    for part in stranded:
+    stranded = Part.objects.filter(status=PartStatus.SENDING, lease_until__lt=now)
+    parts = in_order(list(stranded.values_list("pk", flat=True)))
+    for part in parts:
         attempt = part.attempts.order_by("-number").first()
-        if attempt is not None and attempt.request_id and attempt.status == AttemptStatus.ACCEPTED:
+        if attempt is not None and attempt.status == AttemptStatus.ACCEPTED:
             queue(part, f"Part {part.number} was accepted; the worker that sent it had stopped.")
         elif attempt is not None and attempt.status == AttemptStatus.WRITTEN:
             message = "The worker that was sending it stopped half-way."
-            _close(attempt, AttemptStatus.UNSURE, message)
-            be_unsure(part, message)
+            be_unsure(part, Closing(attempt, AttemptStatus.UNSURE, message))
         else:
             lifecycle.move_part(part, PartStatus.READY)
-    return len(stranded)
-
-
-def _close(attempt: Attempt, status: AttemptStatus, message: str, code: int | None = None) -> None:
-    Attempt.objects.filter(pk=attempt.pk, status=AttemptStatus.WRITTEN).update(
-        status=status, message=message, code=code, finished_at=timezone.now()
-    )
+    return len(parts)

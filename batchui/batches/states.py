@@ -88,6 +88,33 @@ PART_MOVES: Mapping[PartStatus, frozenset[PartStatus]] = {
     PartStatus.STOPPED: frozenset({PartStatus.READY}),  # retry
 }
 
+ATTEMPT_MOVES: Mapping[AttemptStatus, frozenset[AttemptStatus]] = {
+    AttemptStatus.WRITTEN: frozenset(
+        {
+            AttemptStatus.ACCEPTED,
+            AttemptStatus.NOT_SENT,
+            AttemptStatus.BUSY,
+            AttemptStatus.REFUSED,
+            AttemptStatus.UNSURE,
+        }
+    ),
+    AttemptStatus.ACCEPTED: frozenset(
+        {
+            AttemptStatus.ANSWERED,
+            AttemptStatus.REFUSED,
+            AttemptStatus.LOST,
+            AttemptStatus.QUARANTINED,
+        }
+    ),
+    AttemptStatus.UNSURE: frozenset({AttemptStatus.ACCEPTED}),  # a receipt that came late
+    AttemptStatus.NOT_SENT: frozenset(),
+    AttemptStatus.BUSY: frozenset(),
+    AttemptStatus.REFUSED: frozenset(),
+    AttemptStatus.ANSWERED: frozenset(),
+    AttemptStatus.LOST: frozenset(),
+    AttemptStatus.QUARANTINED: frozenset(),
+}
+
 # From `queued` on a batch's status is recomputed from its parts, so any of these may follow any.
 STARTED = frozenset(
     {

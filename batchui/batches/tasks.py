@@ -9,12 +9,15 @@ from django.utils import timezone
 from django_q.models import OrmQ, Schedule, Task
 from django_q.tasks import async_task
 
-from batchui.batches import intake, rounds, sweep
+from batchui.batches import intake, preparing, reading, rounds, sweep
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 
 # Tasks that failed, with their tracebacks; successes are not kept.
 FAILURES_ARE_KEPT = timedelta(days=7)
+
+# Read in well under half a second.
+SMALL_BYTES = 4 * 1024 * 1024
 
 TICK = "batchui.batches.tasks.tick"
 SWEEP = "batchui.batches.tasks.sweep_up"
@@ -22,7 +25,7 @@ SWEEP = "batchui.batches.tasks.sweep_up"
 
 def tick() -> None:
     """Take every batch as far as it goes now."""
-    for batch in intake.left_lying():
+    for batch in reading.left_lying():
         wake_intake(batch)
     rounds.tick()
 
@@ -34,7 +37,7 @@ def check(batch_id: str) -> None:
 
 def prepare(batch_id: str) -> None:
     """Cut a started batch into parts, and begin to send them."""
-    intake.prepare(UUID(batch_id))
+    preparing.prepare(UUID(batch_id))
     enqueue_tick()
 
 
@@ -50,6 +53,17 @@ def enqueue_tick() -> None:
     waiting = OrmQ.objects.filter(lock__lte=timezone.now()).order_by("pk")[:50]
     if not any(entry.func() == TICK for entry in waiting):
         async_task(TICK)
+
+
+def read_now_or_soon(batch: Batch) -> None:
+    """Check or prepare a batch: here where its file is small, so that nobody waits behind somebody
+    else's million rows, else in a worker."""
+    if batch.source_size > SMALL_BYTES:
+        wake_intake(batch)
+    elif batch.status == BatchStatus.CHECKING:
+        check(str(batch.pk))
+    else:
+        prepare(str(batch.pk))
 
 
 def wake_intake(batch: Batch) -> None:

@@ -28,7 +28,7 @@ def main(source: str, target: str) -> None:
 
     call_command("migrate", verbosity=0)
 
-    from batchui.batches import intake, lifecycle, rounds
+    from batchui.batches import decisions, intake, preparing, rounds
     from batchui.batches.models import Batch
     from batchui.cloudflare import catalogue
     from batchui.teams.founding import first_team
@@ -42,8 +42,8 @@ def main(source: str, target: str) -> None:
         intake.check_file(batch.pk)
     batch.refresh_from_db()
     with timed(steps, "cutting"):
-        lifecycle.start(batch, by=None, model=model.name, template=PROMPT, max_tokens=1024)
-        intake.prepare(batch.pk)
+        decisions.start(batch, by=None, model=model.name, template=PROMPT, max_tokens=1024)
+        preparing.prepare(batch.pk)
     with timed(steps, "sending and storing"):
         while not (batch := Batch.objects.get(pk=batch.pk)).has_ended:
             rounds.tick()

@@ -6,6 +6,5 @@ from batchui.batches.models import Batch
 
 
 def page_address(batch: Batch) -> str:
-    """Where a batch is to be seen: the whole address while `up` runs or where it is set, else its
-    path."""
+    """Where a batch is to be seen: whole where the web server's address is known, else the path."""
     return f"{settings.BASE_URL}{batch.get_absolute_url()}"

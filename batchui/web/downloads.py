@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from django.http import FileResponse, Http404, HttpResponseBase, StreamingHttpResponse
+from django.utils.http import content_disposition_header
 
 from batchui.batches import files, results
 from batchui.batches.models import Batch, Part
@@ -67,7 +68,11 @@ def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBas
     return StreamingHttpResponse(
         chunks(batch),
         content_type=content_type,
-        headers={"Content-Disposition": _attachment(name), "X-Accel-Buffering": "no"},
+        headers={
+            "Content-Disposition": _attachment(name),
+            "Cache-Control": "no-store",  # a minute later there may be more answers in it
+            "X-Accel-Buffering": "no",
+        },
     )
 
 
@@ -116,6 +121,4 @@ def export_rows(batch: Batch) -> Iterator[ExportRow]:
 
 
 def _attachment(name: str) -> str:
-    from django.utils.http import content_disposition_header
-
     return content_disposition_header(True, name) or "attachment"

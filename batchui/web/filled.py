@@ -10,7 +10,7 @@ from batchui.batches.models import Batch
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
 from batchui.prompts.problems import BadInput
-from batchui.prompts.rows import cell_text
+from batchui.prompts.rows import cell_text, encode_row
 from batchui.prompts.template import Template
 
 SHOWN = 3
@@ -34,7 +34,8 @@ class FilledPrompts:
         except BadInput as problem:
             said = str(problem) if typed["template"].strip() else ""
             return cls([], said, [], model)
-        prompts = [(number, fill(cells)) for number, cells in enumerate(batch.first_rows[:SHOWN], 1)]
+        first_rows = batch.first_rows[:SHOWN]
+        prompts = [(number, fill(cells)) for number, cells in enumerate(first_rows, 1)]
         return cls(prompts, "", _warnings(batch, typed), model)
 
 
@@ -57,7 +58,7 @@ def _item_text(cells: Any) -> str:
         for key in ("prompt", "input", "text"):
             if key in cells:
                 return cell_text(cells[key])
-    return msgspec.json.format(msgspec.json.encode(cells), indent=2).decode()
+    return msgspec.json.format(encode_row(cells), indent=2).decode()
 
 
 def _warnings(batch: Batch, typed: Mapping[str, Any]) -> list[str]:

@@ -42,7 +42,6 @@ def batches(request: MemberRequest) -> HttpResponse:
         "status_filters": [(word, name) for word, (name, _) in STATUS_FILTERS.items()],
         "people": User.objects.filter(membership__team=request.team).order_by("name"),
         "filtered": any(request.GET.get(key) for key in ("q", "status", "person")),
-        "address": _address_without_page(request),
     }
     if request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request:
         return render(request, "batches/_history.html", context)
@@ -58,18 +57,12 @@ def history_row(request: MemberRequest, batch: Batch) -> HttpResponse:
 
 
 def _filtered(request: MemberRequest, batches: QuerySet[Batch]) -> QuerySet[Batch]:
-    query = request.GET.get("q", "").strip()
+    query = request.GET.get("q", "").replace("\0", "").strip()
     if query:
         batches = batches.filter(name__icontains=query)
     if request.GET.get("status") in STATUS_FILTERS:
         batches = batches.filter(status__in=STATUS_FILTERS[request.GET["status"]][1])
     person = request.GET.get("person", "")
     if person.isdecimal():
-        batches = batches.filter(created_by=int(person))
+        batches = batches.filter(created_by=int(person[:18]))
     return batches
-
-
-def _address_without_page(request: MemberRequest) -> str:
-    kept = request.GET.copy()
-    kept.pop("page", None)
-    return kept.urlencode()

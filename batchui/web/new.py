@@ -1,15 +1,20 @@
 """New batch: the file, then what to ask of every row, then Start."""
 
+from pathlib import PurePath
+from typing import Any
+from uuid import UUID
+
 from django.conf import settings
 from django.contrib import messages
 from django.core.files.base import ContentFile
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
-from batchui.batches import intake, lifecycle, tasks
+from batchui.batches import decisions, intake, tasks
 from batchui.batches.files import AnyFile
+from batchui.batches.heartbeat import nobody_works
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.cloudflare import catalogue
@@ -24,30 +29,57 @@ from .forms.ask import AskForm
 from .members import MemberRequest, member_required
 from .sample import SAMPLE_NAME, SAMPLE_PROMPT, sample_csv
 
+EDITABLE = (BatchStatus.CHECKING, BatchStatus.DRAFT)
 NOT_STARTED_PHASES = frozenset({BatchStatus.CHECKING, BatchStatus.DRAFT, BatchStatus.PREPARING})
 
+SAMPLE_SHOWN = 5
+# What an upload's request has beside the file: its other fields, and what frames them.
+FORM_BYTES = 64 * 1024
+# What a corrected file takes over from the draft it replaces.
+TAKEN_OVER = (
+    *("model", "template", "instruction", "max_tokens", "temperature", "source_lang"),
+    *("target_lang", "reference_column", "options", "resend_once"),
+)
 
+
+@csrf_exempt  # `_take` checks it, once the request is known to be worth reading
 @member_required
 def new(request: MemberRequest) -> HttpResponseBase:
-    """Choose a file; its upload makes a draft and goes on to what to ask."""
+    """Choose a file; its upload makes a draft and goes on to what to ask.
+
+    `?instead=` names a draft whose file had to be corrected: the new one takes over what was typed
+    there, and its place.
+    """
     if request.method != "POST":
         return _upload_page(request)
+    size = int(request.META.get("CONTENT_LENGTH") or 0)
+    if size > settings.MAX_UPLOAD_BYTES + FORM_BYTES:
+        return _upload_page(request, str(intake.too_large(size)))
+    return _take(request)
+
+
+@csrf_protect
+def _take(request: MemberRequest) -> HttpResponseBase:
     upload = request.FILES.get("file")
     if upload is None:
         return _upload_page(request, "No file was chosen. Choose one, or drop it here.")
+    instead = _corrected_draft(request)
+    typed = _taken_over(instead, upload.name or "") if instead else {}
     try:
-        return _made(request, _received(request, upload))
+        batch = _received(request, upload, **typed)
     except BadInput as problem:
         return _upload_page(request, str(problem), upload.name or "")
+    if instead:
+        decisions.delete(instead, by=request.user)
+    return _made(request, batch)
 
 
 @post_only
 @member_required
 def new_from_sample(request: MemberRequest) -> HttpResponseBase:
     """A draft of the sample file, with a prompt to begin with."""
-    batch = _received(request, ContentFile(sample_csv(), SAMPLE_NAME))
-    lifecycle.touch_batch(batch, template=SAMPLE_PROMPT)
-    return _made(request, batch)
+    upload = ContentFile(sample_csv(), SAMPLE_NAME)
+    return _made(request, _received(request, upload, template=SAMPLE_PROMPT))
 
 
 @member_required
@@ -65,6 +97,7 @@ def ask_page(
 ) -> HttpResponse:
     """What to ask of the rows of a draft: the form, the filled prompts, the file's first rows."""
     form = form or AskForm(batch=batch)
+    form.focus_on_first_error()
     typed = form.as_typed()
     context = {
         "batch": batch,
@@ -72,7 +105,8 @@ def ask_page(
         "chosen_model": typed["model"],
         "filled": FilledPrompts.of(batch, typed),
         "sample_rows": _sample_rows(batch),
-        "model_groups": _model_groups(),
+        "model_groups": _model_groups(typed["model"]),
+        "nobody_works": batch.is_active and nobody_works(),
     }
     return render(request, "batches/ask.html", context, status=status)
 
@@ -82,12 +116,8 @@ def ask_page(
 def preview(request: MemberRequest, batch: Batch) -> HttpResponse:
     """The filled prompts for what is typed; what is typed is kept with the draft."""
     form = AskForm(request.POST, batch=batch)
-    typed = form.as_typed()
-    if batch.status in (BatchStatus.CHECKING, BatchStatus.DRAFT):
-        Batch.objects.filter(
-            pk=batch.pk, status__in=(BatchStatus.CHECKING, BatchStatus.DRAFT)
-        ).update(**typed)
-    context = {"batch": batch, "filled": FilledPrompts.of(batch, typed)}
+    decisions.edit(batch, **form.to_keep())
+    context = {"batch": batch, "filled": FilledPrompts.of(batch, form.as_typed())}
     return render(request, "batches/_filled.html", context)
 
 
@@ -98,7 +128,8 @@ def checking(request: MemberRequest, batch: Batch) -> HttpResponseBase:
         return HttpResponseClientRefresh()
     if batch.is_active and request.GET.get("seen") == str(batch.version):
         return HttpResponse(status=204)
-    if request.GET.get("phase") == BatchStatus.PREPARING != batch.status:
+    was_preparing = request.GET.get("phase") == BatchStatus.PREPARING
+    if batch.is_unusable or (was_preparing and batch.status != BatchStatus.PREPARING):
         return HttpResponseClientRefresh()
     return render(request, "batches/_check.html", {"batch": batch})
 
@@ -113,8 +144,8 @@ def start(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     form = AskForm(request.POST, batch=batch)
     if not form.is_valid():
         return ask_page(request, batch, form=form, status=422)
-    if lifecycle.start(batch, by=request.user, **form.cleaned_data):
-        tasks.wake_intake(batch)
+    if decisions.start(batch, by=request.user, **form.cleaned_data):
+        tasks.read_now_or_soon(batch)
     else:
         batch.refresh_from_db()
         _explain_not_started(request, batch)
@@ -128,10 +159,29 @@ def _explain_not_started(request: MemberRequest, batch: Batch) -> None:
         messages.info(request, "This batch was started already, by you or a colleague.")
 
 
-def _received(request: MemberRequest, upload: AnyFile) -> Batch:
+def _received(request: MemberRequest, upload: AnyFile, **typed: Any) -> Batch:
+    """Take a file in, as a draft that holds `typed` already, and have it read to its end."""
     batch = intake.receive(upload, team=request.team, by=request.user)
-    tasks.wake_intake(batch)
+    if typed:
+        decisions.edit(batch, **typed)
+    tasks.read_now_or_soon(batch)
     return batch
+
+
+def _taken_over(draft: Batch, file_name: str) -> dict[str, Any]:
+    """What was typed for a draft; its name too, unless it is but that of its file."""
+    typed = {field: getattr(draft, field) for field in TAKEN_OVER}
+    was_named = not draft.name.startswith(PurePath(draft.source_name).stem)
+    return typed | ({"name": draft.name} if was_named or file_name == draft.source_name else {})
+
+
+def _corrected_draft(request: MemberRequest) -> Batch | None:
+    """The draft that the upload takes the place of, if its address names one."""
+    try:
+        pk = UUID(request.GET.get("instead", ""))
+    except ValueError:
+        return None
+    return Batch.objects.of_team(request.team).filter(pk=pk, status=BatchStatus.DRAFT).first()
 
 
 def _made(request: MemberRequest, batch: Batch) -> HttpResponseBase:
@@ -144,8 +194,8 @@ def _upload_page(request: MemberRequest, problem: str = "", file_name: str = "")
     context = {
         "problem": problem,
         "file_name": file_name,
-        "limit_mb": settings.MAX_UPLOAD_BYTES // 1024 // 1024,
-        "address": reverse("new"),
+        "limit": settings.MAX_UPLOAD_BYTES,
+        "instead": _corrected_draft(request),
     }
     page = "batches/_upload.html" if request.htmx else "batches/new.html"
     return render(request, page, context, status=422 if problem else 200)
@@ -158,15 +208,12 @@ TASKS = {
 }
 
 
-def _model_groups() -> list[tuple[str, list[Model]]]:
-    """The models on offer, by what they do."""
-    return [
-        (name, [model for model in catalogue.models() if model.task == task])
-        for task, name in TASKS.items()
-    ]
+def _model_groups(chosen: str) -> list[tuple[str, list[Model]]]:
+    """The models on offer, and the one a draft has already, by what they do."""
+    models = dict.fromkeys((*catalogue.models(), catalogue.find(chosen)))
+    return [(name, [m for m in models if m.task == task]) for task, name in TASKS.items()]
 
 
 def _sample_rows(batch: Batch) -> list[tuple[int, list[str]]]:
-    return [
-        (number, as_list(cells, batch.columns)) for number, cells in enumerate(batch.first_rows[:5], 1)
-    ]
+    rows = batch.first_rows[:SAMPLE_SHOWN]
+    return [(number, as_list(cells, batch.columns)) for number, cells in enumerate(rows, 1)]

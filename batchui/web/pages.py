@@ -1,35 +1,28 @@
-"""The page of a batch, its live part, its rows, and what a person may do with it."""
+"""The page of a batch, what of it changes by itself, and what a person may do with the batch."""
 
-import json
-from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.http import Http404, HttpResponse, HttpResponseBase
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django_htmx.http import trigger_client_event
 
-from batchui.batches import intake, lifecycle, results, tasks
+from batchui.batches import decisions, intake, tasks
+from batchui.batches.heartbeat import nobody_works
 from batchui.batches.models import Batch, Event
-from batchui.batches.results import Result
 from batchui.batches.states import PartStatus
-from batchui.prompts.problems import BadInput
-from batchui.prompts.rows import as_object, cell_text
 
 from .access import with_batch
 from .errors import post_only
-from .filled import prompt_filler
 from .members import MemberRequest
 from .new import NOT_STARTED_PHASES, ask_page
+from .rows import rows_context
 
-ROWS_PAGE = 25
 PARTS_PAGE = 24
 EVENTS_SHOWN = 30
-# Longer text is cut in the table and opens in full.
-LONG_TEXT = 280
+UNDECIDED_SHOWN = 10
 
 
 @with_batch
@@ -37,8 +30,9 @@ def batch(request: MemberRequest, batch: Batch) -> HttpResponse:
     """A batch: what to ask, as long as it is a draft; else how it goes and what came back."""
     if batch.status in NOT_STARTED_PHASES:
         return ask_page(request, batch)
-    context = _live_context(request, batch) | _rows_context(request, batch)
+    context = _live_context(batch) | _parts_context(request, batch) | rows_context(request, batch)
     context["events"] = _events(batch)
+    context["nobody_works"] = batch.is_active and nobody_works()
     return render(request, "batches/batch.html", context)
 
 
@@ -47,8 +41,15 @@ def live(request: MemberRequest, batch: Batch) -> HttpResponse:
     """What changes by itself on the page of a batch; 204 while nothing did."""
     if request.GET.get("seen") == str(batch.version):
         return HttpResponse(status=204)
-    response = render(request, "batches/_live.html", _live_context(request, batch))
+    context = _live_context(batch) | {"was": request.GET.get("was")}
+    response = render(request, "batches/_live_update.html", context)
     return trigger_client_event(response, "batch-changed")
+
+
+@with_batch
+def parts(request: MemberRequest, batch: Batch) -> HttpResponse:
+    """A page of parts, each with where it stands."""
+    return render(request, "batches/_parts.html", _parts_context(request, batch))
 
 
 @with_batch
@@ -57,34 +58,13 @@ def timeline(request: MemberRequest, batch: Batch) -> HttpResponse:
     return render(request, "batches/_timeline.html", {"batch": batch, "events": _events(batch)})
 
 
-@with_batch
-def rows(request: MemberRequest, batch: Batch) -> HttpResponse:
-    """A page of rows with prompt and answer."""
-    return render(request, "batches/_rows.html", _rows_context(request, batch))
-
-
-@with_batch
-def row(request: MemberRequest, batch: Batch, number: int) -> HttpResponse:
-    """One row in full."""
-    if not 1 <= number <= batch.rows or not batch.is_started:
-        raise Http404(f"This batch has no row {number:,}.")
-    result = results.page(batch, shown="all", offset=number - 1, limit=1)[0]
-    context = {
-        "batch": batch,
-        "row": _shown(batch, [result])[0],
-        "columns": [(name, cell_text(v)) for name, v in _columns(batch, result).items()],
-        "usage": json.loads(result.usage) if result.usage else None,
-    }
-    return render(request, "batches/_row.html", context)
-
-
 @post_only
 @with_batch
 def stop(request: MemberRequest, batch: Batch) -> HttpResponseBase:
-    if lifecycle.stop(batch, by=request.user):
+    if decisions.stop(batch, by=request.user):
         messages.success(request, "Stopped. Answers to what was sent before still come in.")
     else:
-        messages.info(request, "There was nothing to stop: the batch had ended already.")
+        messages.info(request, "There was nothing to stop. A colleague may have been quicker.")
     return redirect(batch)
 
 
@@ -92,9 +72,10 @@ def stop(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 @with_batch
 def retry(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     unanswered = batch.unanswered
-    if lifecycle.retry(batch, by=request.user):
+    if decisions.retry(batch, by=request.user):
         tasks.enqueue_tick()
-        messages.success(request, f"{unanswered:,} rows are sent again.")
+        rows = "1 row is" if unanswered == 1 else f"{unanswered:,} rows are"
+        messages.success(request, f"{rows} sent again.")
     else:
         messages.info(request, "There was nothing to retry. A colleague may have been quicker.")
     return redirect(batch)
@@ -104,7 +85,7 @@ def retry(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 @with_batch
 def run_again(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     copy = intake.run_again(batch, by=request.user)
-    tasks.wake_intake(copy)
+    tasks.read_now_or_soon(copy)
     messages.success(request, "A new draft with the same file and settings. Change what you like.")
     return redirect(copy)
 
@@ -112,7 +93,7 @@ def run_again(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 @post_only
 @with_batch
 def delete(request: MemberRequest, batch: Batch) -> HttpResponseBase:
-    if lifecycle.delete(batch, by=request.user):
+    if decisions.delete(batch, by=request.user):
         messages.success(request, f"“{batch.name}” was deleted.")
         return redirect("batches")
     messages.error(request, "A batch that is on its way cannot be deleted. Stop it first.")
@@ -122,7 +103,7 @@ def delete(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 @post_only
 @with_batch
 def release(request: MemberRequest, batch: Batch) -> HttpResponseBase:
-    if lifecycle.release(batch, by=request.user):
+    if decisions.release(batch, by=request.user):
         tasks.enqueue_tick()
         messages.success(request, "The parts on hold are tried again now.")
     else:
@@ -135,7 +116,7 @@ def release(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 def decide(request: MemberRequest, batch: Batch, number: int, choice: str) -> HttpResponseBase:
     """Send an unsure part again, or leave it out."""
     part = get_object_or_404(batch.parts, number=number)
-    act = {"send-again": lifecycle.send_again, "leave-out": lifecycle.leave_out}[choice]
+    act = {"send-again": decisions.send_again, "leave-out": decisions.leave_out}[choice]
     if act(part, by=request.user):
         tasks.enqueue_tick()
     else:
@@ -156,87 +137,19 @@ def part(request: MemberRequest, batch: Batch, number: int) -> HttpResponse:
 # -- what the fragments show --------------------------------------------------------------------
 
 
-def _live_context(request: MemberRequest, batch: Batch) -> dict[str, Any]:
-    parts = Paginator(batch.parts.order_by("number"), PARTS_PAGE)
-    page = parts.get_page(request.GET.get("parts"))
-    undecided = list(batch.parts.filter(status=PartStatus.UNSURE).order_by("number")[:20])
-    on_hold = batch.parts.filter(status=PartStatus.HELD).order_by("number").first()
+def _live_context(batch: Batch) -> dict[str, Any]:
+    unsure = batch.parts.filter(status=PartStatus.UNSURE).order_by("number")
     return {
         "batch": batch,
-        "parts": page,
-        "undecided": undecided,
-        "on_hold": on_hold,
+        "undecided": list(unsure[:UNDECIDED_SHOWN]),
+        "on_hold": batch.parts.filter(status=PartStatus.HELD).order_by("number").first(),
     }
+
+
+def _parts_context(request: MemberRequest, batch: Batch) -> dict[str, Any]:
+    pages = Paginator(batch.parts.order_by("number"), PARTS_PAGE)
+    return {"batch": batch, "parts": pages.get_page(request.GET.get("parts"))}
 
 
 def _events(batch: Batch) -> QuerySet[Event]:
     return batch.events.select_related("actor")[:EVENTS_SHOWN]
-
-
-def _rows_context(request: MemberRequest, batch: Batch) -> dict[str, Any]:
-    shown = request.GET.get("shown", "all")
-    if shown not in results.SHOWN:
-        shown = "all"
-    count = results.count_shown(batch, shown)
-    pages = Paginator(range(count), ROWS_PAGE)
-    page = pages.get_page(request.GET.get("rows"))
-    found = results.page(batch, shown=shown, offset=(page.number - 1) * ROWS_PAGE, limit=ROWS_PAGE)
-    shown_rows = _shown(batch, found)
-    return {
-        "batch": batch,
-        "shown": shown,
-        "row_pages": page,
-        "shown_rows": shown_rows,
-        "rows_wait": batch.is_active and (not shown_rows or any(not r.status for r in shown_rows)),
-        "attention_count": results.count_shown(batch, "attention"),
-    }
-
-
-@dataclass(frozen=True)
-class ShownRow:
-    """A row as the page shows it: texts, whole."""
-
-    number: int
-    prompt: str
-    answer: str
-    status: str
-    error: str
-
-    @property
-    def is_long(self) -> bool:
-        """Whether the table cuts it."""
-        return max(len(self.prompt), len(self.answer)) > LONG_TEXT
-
-
-def _shown(batch: Batch, found: list[Result]) -> list[ShownRow]:
-    fill = prompt_filler(batch, batch.template, as_items=batch.as_items)
-    return [
-        ShownRow(
-            number=result.row,
-            prompt=_prompt(fill, result),
-            answer=_answer_text(result.answer),
-            status=result.status,
-            error=result.error or "",
-        )
-        for result in found
-    ]
-
-
-def _prompt(fill: Any, result: Result) -> str:
-    try:
-        return str(fill(result.cells))
-    except (BadInput, IndexError, KeyError, TypeError):
-        return ""  # an invalid row has no prompt; its error says why
-
-
-def _answer_text(answer: bytes | None) -> str:
-    """An answer as people read it: a text as it is, anything else as indented JSON."""
-    if answer is None:
-        return ""
-    if bytes(answer[:1]) == b'"':
-        return str(msgspec.json.decode(answer))
-    return msgspec.json.format(bytes(answer), indent=2).decode()
-
-
-def _columns(batch: Batch, result: Result) -> dict[str, Any]:
-    return as_object(result.cells, batch.columns)

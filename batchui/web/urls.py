@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from . import downloads, history, new, pages
+from . import downloads, history, new, pages, rows
 
 urlpatterns = [
     path("", history.batches, name="batches"),
@@ -16,13 +16,15 @@ urlpatterns = [
     path("batches/<uuid:pk>/start/", new.start, name="start"),
     path("batches/<uuid:pk>/live/", pages.live, name="live"),
     path("batches/<uuid:pk>/timeline/", pages.timeline, name="timeline"),
-    path("batches/<uuid:pk>/rows/", pages.rows, name="rows"),
-    path("batches/<uuid:pk>/rows/<int:number>/", pages.row, name="row"),
+    path("batches/<uuid:pk>/rows/", rows.rows, name="rows"),
+    path("batches/<uuid:pk>/rows/filter/", rows.rows_filter, name="rows_filter"),
+    path("batches/<uuid:pk>/rows/<int:number>/", rows.row, name="row"),
     path("batches/<uuid:pk>/stop/", pages.stop, name="stop"),
     path("batches/<uuid:pk>/retry/", pages.retry, name="retry"),
     path("batches/<uuid:pk>/run-again/", pages.run_again, name="run_again"),
     path("batches/<uuid:pk>/delete/", pages.delete, name="delete"),
     path("batches/<uuid:pk>/try-now/", pages.release, name="release"),
+    path("batches/<uuid:pk>/parts/", pages.parts, name="parts"),
     path("batches/<uuid:pk>/parts/<int:number>/", pages.part, name="part"),
     path(
         "batches/<uuid:pk>/parts/<int:number>/send-again/",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.core.files.base import ContentFile
 
-from batchui.batches import intake, lifecycle, polling, sending
+from batchui.batches import decisions, intake, polling, preparing, sending
 from batchui.batches.clients import close_clients
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import BatchStatus
@@ -79,8 +79,8 @@ def start(receive: MakeBatch) -> MakeBatch:
     def make(content: bytes, name: str = "texts.csv", **ask: Any) -> Batch:
         batch = receive(content, name)
         assert batch.status == BatchStatus.DRAFT
-        assert lifecycle.start(batch, by=None, **{"model": MODEL, "template": TEMPLATE} | ask)
-        intake.prepare(batch.pk)
+        assert decisions.start(batch, by=None, **{"model": MODEL, "template": TEMPLATE} | ask)
+        preparing.prepare(batch.pk)
         batch.refresh_from_db()
         return batch
 

@@ -3,7 +3,7 @@
 import pytest
 from django.core.files.base import ContentFile
 
-from batchui.batches import files, lifecycle, results, sweep
+from batchui.batches import decisions, files, lifecycle, results, sweep
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
@@ -17,8 +17,8 @@ def test_a_draft_is_started_once(sandbox: RunningSandbox, receive: MakeBatch) ->
     batch = receive(rows(5))
     colleague = Batch.objects.get(pk=batch.pk)
     ask = {"model": MODEL, "template": TEMPLATE}
-    assert lifecycle.start(batch, by=None, **ask)
-    assert not lifecycle.start(colleague, by=None, **ask) if colleague.status == "draft" else True
+    assert decisions.start(batch, by=None, **ask)
+    assert not decisions.start(colleague, by=None, **ask) if colleague.status == "draft" else True
     assert batch.events.filter(text="Started.").count() == 1
 
 
@@ -28,7 +28,7 @@ def test_stop_sends_nothing_more_and_keeps_what_was_sent(
     from batchui.batches import sending
 
     sending.send(sending.ready_parts(1)[0])
-    assert lifecycle.stop(batch, by=None)
+    assert decisions.stop(batch, by=None)
     batch.refresh_from_db()
     assert batch.status == BatchStatus.STOPPING
     batch = work(batch)
@@ -55,7 +55,7 @@ def test_a_part_that_comes_back_after_stop_is_not_sent_again(
         prepared = sending.write_attempt(part)
         assert prepared is not None
         sent.append((part, prepared[0]))
-    lifecycle.stop(batch, by=None)
+    decisions.stop(batch, by=None)
     batch.refresh_from_db()
     assert batch.status == BatchStatus.STOPPING
     for (part, attempt), (outcome, expected) in zip(sent, outcomes, strict=True):
@@ -84,14 +84,14 @@ def test_files_of_no_batch_are_removed_a_day_later(sandbox: RunningSandbox, batc
 def test_stop_finds_nothing_to_stop_when_it_has_ended(
     sandbox: RunningSandbox, batch: Batch
 ) -> None:
-    assert not lifecycle.stop(work(batch), by=None)
+    assert not decisions.stop(work(batch), by=None)
 
 
 def test_a_stopped_batch_goes_on_with_retry(sandbox: RunningSandbox, batch: Batch) -> None:
-    lifecycle.stop(batch, by=None)
+    decisions.stop(batch, by=None)
     batch.refresh_from_db()
     assert (batch.status, batch.unsent) == (BatchStatus.STOPPED, 60)
-    assert lifecycle.retry(batch, by=None)
+    assert decisions.retry(batch, by=None)
     assert work(batch).status == BatchStatus.FINISHED
 
 
@@ -105,8 +105,8 @@ def test_retry_sends_just_the_rows_not_answered(sandbox: RunningSandbox, batch: 
     before = {row.row: row.answer for row in results.results(batch) if row.status == "answered"}
     assert batch.unanswered == 4
     sent = len(sandbox.calls("submit"))
-    assert lifecycle.retry(batch, by=None)
-    assert not lifecycle.retry(batch, by=None)
+    assert decisions.retry(batch, by=None)
+    assert not decisions.retry(batch, by=None)
     batch = work(batch)
     assert (batch.status, batch.answered) == (BatchStatus.FINISHED, 60)
     again = sandbox.calls("submit")[sent:]
@@ -119,7 +119,7 @@ def test_a_retry_of_a_refused_part_sends_all_of_it(sandbox: RunningSandbox, batc
     sandbox.script({"fault": "error", "code": 5006, "call": "submit"})
     batch = work(batch)
     assert batch.failed == batch.parts.get(number=1).rows
-    lifecycle.retry(batch, by=None)
+    decisions.retry(batch, by=None)
     assert work(batch).status == BatchStatus.FINISHED
 
 
@@ -129,14 +129,14 @@ def test_rows_left_out_are_not_retried(sandbox: RunningSandbox, start: MakeBatch
     assert (batch.answered, batch.invalid) == (2, 1)
     assert batch.status == BatchStatus.PROBLEMS
     assert not batch.can_retry
-    assert not lifecycle.retry(batch, by=None)
+    assert not decisions.retry(batch, by=None)
 
 
 def test_deleting_takes_it_out_of_the_history_and_removes_its_files(
     sandbox: RunningSandbox, batch: Batch
 ) -> None:
     batch = work(batch)
-    assert lifecycle.delete(batch, by=None)
+    assert decisions.delete(batch, by=None)
     assert not Batch.objects.of_team(batch.team).exists()
     sweep.sweep()
     with pytest.raises(FileNotFoundError):
@@ -149,7 +149,7 @@ def test_deleting_takes_it_out_of_the_history_and_removes_its_files(
 def test_what_is_on_its_way_cannot_be_deleted(sandbox: RunningSandbox, batch: Batch) -> None:
     send_all()
     batch.refresh_from_db()
-    assert not lifecycle.delete(batch, by=None)
+    assert not decisions.delete(batch, by=None)
     assert batch.parts.filter(status=PartStatus.QUEUED).exists()
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from batchui.batches import files, lifecycle, polling, sending
+from batchui.batches import decisions, files, lifecycle, pauses, polling
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
@@ -37,10 +37,13 @@ def test_queued_then_running_then_done(sandbox: RunningSandbox, start: MakeBatch
 
 def test_the_first_look_is_soon_and_later_ones_grow_to_the_longest(settings: Any) -> None:
     settings.FIRST_LOOK_SECONDS, settings.LONGEST_PAUSE_SECONDS = 2, 60
-    pauses = [polling.pause(looks).total_seconds() for looks in range(12)]
-    assert pauses[:4] == [2, 3, 4.5, 6.75]
-    assert pauses == sorted(pauses)
-    assert pauses[-1] == 60
+    waits = [pauses.next_look(looks).total_seconds() for looks in range(12)]
+    assert waits[:4] == [2, 3, 4.5, 6.75]
+    assert waits == sorted(waits)
+    assert waits[-1] == 60
+    assert pauses.next_look(100_000).total_seconds() == 60
+    assert pauses.backoff(100_000).total_seconds() <= 150
+    assert pauses.after_trouble(100_000, None).total_seconds() <= 150
 
 
 def test_once_parts_came_back_the_first_look_is_when_the_next_is_likely_to(
@@ -48,7 +51,7 @@ def test_once_parts_came_back_the_first_look_is_when_the_next_is_likely_to(
 ) -> None:
     settings.FIRST_LOOK_SECONDS, settings.LONGEST_PAUSE_SECONDS = 2, 60
     part = batch.parts.get(number=1)
-    assert sending.first_pause(part) == timedelta(seconds=2)
+    assert pauses.first_look(part) == timedelta(seconds=2)
     for number, seconds in enumerate((100, 40, 10), 1):
         now = timezone.now()
         Attempt.objects.create(
@@ -60,9 +63,9 @@ def test_once_parts_came_back_the_first_look_is_when_the_next_is_likely_to(
             accepted_at=now - timedelta(seconds=seconds),
             finished_at=now,
         )
-    assert sending.first_pause(part) == timedelta(seconds=32)
+    assert pauses.first_look(part) == timedelta(seconds=32)
     settings.LONGEST_PAUSE_SECONDS = 20
-    assert sending.first_pause(part) == timedelta(seconds=20)
+    assert pauses.first_look(part) == timedelta(seconds=20)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +100,7 @@ def test_a_look_that_fails_never_fails_the_part(
 
 
 def test_the_wait_after_trouble_doubles_to_two_minutes() -> None:
-    waits = [polling.trouble_pause(troubles, None).total_seconds() for troubles in range(10)]
+    waits = [pauses.after_trouble(troubles, None).total_seconds() for troubles in range(10)]
     assert 7 <= waits[0] <= 13
     assert 15 <= waits[1] <= 25
     assert all(90 <= wait <= 150 for wait in waits[5:])
@@ -194,7 +197,7 @@ def test_a_reply_that_does_not_fit_is_kept_raw_and_not_used(
     assert (part.status, attempt.status) == (PartStatus.UNSURE, AttemptStatus.QUARANTINED)
     raw = b"".join(files.read_compressed(attempt.reply_file))
     assert b'"responses"' in raw
-    assert lifecycle.send_again(part, by=None)
+    assert decisions.send_again(part, by=None)
     assert work(batch).status == BatchStatus.FINISHED
 
 

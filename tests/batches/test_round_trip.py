@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from batchui.batches import lifecycle, results
+from batchui.batches import decisions, results
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
@@ -156,7 +156,7 @@ def test_run_again_makes_a_draft_with_the_same_file_and_settings(
     assert copy.status == BatchStatus.DRAFT
     assert copy.source_sha256 == batch.source_sha256
     assert (copy.model, copy.template, copy.rows) == (batch.model, batch.template, 60)
-    assert lifecycle.delete(batch, by=None)
+    assert decisions.delete(batch, by=None)
     files.remove_batch_files(batch.pk)
     with files.open_file(copy.source_file) as kept:
         assert kept.read() == rows(60)

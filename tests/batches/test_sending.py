@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from batchui.batches import lifecycle, sending
+from batchui.batches import decisions, lifecycle, pauses, sending
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
@@ -18,6 +18,10 @@ pytestmark = pytest.mark.django_db
 
 def posts(sandbox: RunningSandbox) -> int:
     return len(sandbox.calls("submit"))
+
+
+def after_the_lease() -> datetime:
+    return timezone.now() + sending.LEASE + timedelta(seconds=1)
 
 
 def test_the_attempt_is_on_record_before_the_post(sandbox: RunningSandbox, part: Part) -> None:
@@ -50,7 +54,7 @@ def test_a_lost_receipt_is_never_resent_silently(sandbox: RunningSandbox, batch:
 def test_a_person_sends_an_unsure_part_again(sandbox: RunningSandbox, batch: Batch) -> None:
     sandbox.script({"fault": "cut_after", "call": "submit"})
     work(batch, rounds=3)
-    assert lifecycle.send_again(batch.parts.get(status=PartStatus.UNSURE), by=None)
+    assert decisions.send_again(batch.parts.get(status=PartStatus.UNSURE), by=None)
     batch = work(batch)
     assert batch.status == BatchStatus.FINISHED
     assert posts(sandbox) == batch.part_count + 1
@@ -60,7 +64,7 @@ def test_a_person_leaves_an_unsure_part_out(sandbox: RunningSandbox, batch: Batc
     sandbox.script({"fault": "cut_before", "call": "submit"})
     work(batch, rounds=3)
     unsure = batch.parts.get(status=PartStatus.UNSURE)
-    assert lifecycle.leave_out(unsure, by=None)
+    assert decisions.leave_out(unsure, by=None)
     batch = work(batch)
     assert batch.status == BatchStatus.PROBLEMS
     assert batch.missing == unsure.rows
@@ -151,13 +155,13 @@ def test_the_daily_allocation_holds_the_whole_connection_until_midnight(
     sending.send(sending.ready_parts(1)[0])
     assert sending.ready_parts(10) == []
     held = batch.parts.get(status=PartStatus.HELD)
-    assert held.resume_at == sending.next_midnight(timezone.now())
+    assert held.resume_at == pauses.next_midnight(timezone.now())
     assert posts(sandbox) == 1
 
 
 def test_midnight_is_in_utc() -> None:
     late = datetime(2026, 3, 1, 23, 59, tzinfo=UTC)
-    assert sending.next_midnight(late) == datetime(2026, 3, 2, tzinfo=UTC)
+    assert pauses.next_midnight(late) == datetime(2026, 3, 2, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("code", [10000, 5016, 3023])
@@ -172,7 +176,7 @@ def test_a_bad_token_waits_for_a_person(
     part = batch.parts.get()
     assert (part.status, part.resume_at) == (PartStatus.HELD, None)
     assert sending.release_held() == 0
-    assert lifecycle.release(batch, by=None) == 1
+    assert decisions.release(batch, by=None) == 1
     assert work(batch).status == BatchStatus.FINISHED
 
 
@@ -206,7 +210,7 @@ def test_a_worker_that_died_around_its_post_leaves_the_part_unsure(
 ) -> None:
     lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
     sending.write_attempt(part)
-    sending.rescue(timezone.now() + timedelta(seconds=1))
+    sending.rescue(after_the_lease())
     part.refresh_from_db()
     assert part.status == PartStatus.UNSURE
 
@@ -219,7 +223,7 @@ def test_a_worker_that_died_after_its_receipt_loses_nothing(
     assert prepared is not None
     attempt, _ = prepared
     Attempt.objects.filter(pk=attempt.pk).update(request_id="known", status=AttemptStatus.ACCEPTED)
-    sending.rescue(timezone.now() + timedelta(seconds=1))
+    sending.rescue(after_the_lease())
     part.refresh_from_db()
     assert part.status == PartStatus.QUEUED
 
@@ -231,7 +235,7 @@ def test_a_receipt_that_comes_after_the_lease_ran_out_is_kept(
     prepared = sending.write_attempt(part)
     assert prepared is not None
     attempt, _ = prepared
-    sending.rescue(timezone.now() + timedelta(seconds=1))
+    sending.rescue(after_the_lease())
     sending.decide(part, attempt, sending.Accepted("late"))
     part.refresh_from_db()
     attempt.refresh_from_db()

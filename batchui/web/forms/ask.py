@@ -6,21 +6,27 @@ from django import forms
 
 from batchui.batches.models import Batch
 from batchui.cloudflare import catalogue
+from batchui.prompts.items import Ask, ItemWriter
 from batchui.prompts.problems import BadInput
 from batchui.prompts.template import Template
 
 LONGEST_ANSWER = 32_768
 NO_TEMPLATE = "Say what to ask, and click a column to put it in."
+NO_LANGUAGE = "The translation model does not know the language “%(value)s”. Choose another."
 
 
 class AskForm(forms.Form):
-    """`cleaned_data` holds fields of Batch, ready for `lifecycle.start`.
+    """`cleaned_data` holds fields of Batch, ready for `decisions.start`.
 
     Template problems (an unknown column, no column at all) are errors of `template`.
     """
 
-    name = forms.CharField(label="Name", max_length=200)
-    model = forms.CharField(label="Model", max_length=200)
+    name = forms.CharField(
+        label="Name of the batch", max_length=200, error_messages={"required": "Give it a name."}
+    )
+    model = forms.CharField(
+        label="Model", max_length=200, error_messages={"required": "Choose a model."}
+    )
     template = forms.CharField(
         label="What to ask of every row",
         required=False,
@@ -34,13 +40,23 @@ class AskForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="Who the model should be, and how it should answer. Sent with every row.",
     )
-    target_lang = forms.ChoiceField(label="Translate into", required=False)
-    source_lang = forms.ChoiceField(label="Language of the file", required=False)
+    target_lang = forms.ChoiceField(
+        label="Translate into", required=False, error_messages={"invalid_choice": NO_LANGUAGE}
+    )
+    source_lang = forms.ChoiceField(
+        label="Language of the file",
+        required=False,
+        error_messages={"invalid_choice": NO_LANGUAGE},
+    )
     max_tokens = forms.IntegerField(
         label="Longest answer",
         min_value=1,
         max_value=LONGEST_ANSWER,
         help_text="In tokens; 1,024 are about 750 English words. Longer answers are cut off.",
+        error_messages={
+            "required": "Say how long an answer may be: 1,024 is usual.",
+            "invalid": "Write a whole number, such as 1024.",
+        },
     )
     temperature = forms.FloatField(
         label="Temperature",
@@ -48,11 +64,13 @@ class AskForm(forms.Form):
         min_value=0,
         max_value=5,
         help_text="0 answers the same way every time; higher varies more. Empty: the model's own.",
+        error_messages={"invalid": "Write a number from 0 to 5, such as 0.2, or nothing."},
     )
     reference_column = forms.ChoiceField(
         label="Reference",
         required=False,
         help_text="A column whose value travels with each row, such as an order number.",
+        error_messages={"invalid_choice": "The file has no column “%(value)s”. Choose another."},
     )
     as_items = forms.BooleanField(
         label="The lines of the file are ready-made requests; send them as they are",
@@ -68,7 +86,12 @@ class AskForm(forms.Form):
         required=False,
         help_text="Otherwise batchui waits for you to decide. Rows sent twice may be paid twice.",
     )
-    options = forms.JSONField(label="Further options", required=False)
+    options = forms.JSONField(
+        label="Further options",
+        required=False,
+        help_text="Fields of the API that are sent with every row, as a JSON object.",
+        error_messages={"invalid": 'This is not JSON. Write it like {"top_p": 0.9}.'},
+    )
 
     def __init__(self, data: Any = None, *, batch: Batch) -> None:
         self.batch = batch
@@ -92,12 +115,34 @@ class AskForm(forms.Form):
         somebody types; each is a field of Batch."""
         if not self.is_bound:
             return {name: self.initial[name] for name in TYPED}
-        typed = {name: self.data.get(name, "") for name in TYPED}
-        typed["template"] = typed["template"].replace("\r\n", "\n")
-        typed["as_items"] = self.batch.format.items and typed["as_items"] in ("on", "True", True)
-        if not any(model.name == typed["model"] for model in catalogue.models()):
-            typed["model"] = self.initial["model"]
-        return typed
+        template = self.data.get("template", "").replace("\r\n", "\n").replace("\0", "")
+        as_items = self.data.get("as_items") in ("on", "True", True)
+        return {
+            "model": _known(self.data.get("model", "")) or self.initial["model"],
+            "template": template,
+            "as_items": self.batch.format.items and as_items,
+        }
+
+    def to_keep(self) -> dict[str, Any]:
+        """What a draft keeps while somebody types: what is right so far, and the prompt even where
+        it is not. Fields of Batch."""
+        self.full_clean()
+        chosen = {"leave_out_invalid": bool(self.data.get("leave_out_invalid"))}
+        return self.cleaned_data | self.as_typed() | chosen
+
+    @property
+    def first_error(self) -> str:
+        """The first field with an error: the page opens there."""
+        return next((name for name in self.fields if name in self.errors), "")
+
+    @property
+    def opens_more(self) -> bool:
+        """Whether a field under "More settings" has an error."""
+        return any(name in self.errors for name in MORE)
+
+    def focus_on_first_error(self) -> None:
+        if self.first_error:
+            self.fields[self.first_error].widget.attrs["autofocus"] = True
 
     def clean_model(self) -> str:
         try:
@@ -110,6 +155,8 @@ class AskForm(forms.Form):
         return str(self.cleaned_data["template"]).replace("\r\n", "\n")
 
     def clean_options(self) -> dict[str, Any]:
+        if "options" not in self.data:  # the page has no such field where there are none
+            return dict(self.batch.options)
         options = self.cleaned_data["options"] or {}
         if not isinstance(options, dict):
             raise forms.ValidationError("Write the options as key and value.")
@@ -128,6 +175,8 @@ class AskForm(forms.Form):
         model = catalogue.find(data["model"]) if "model" in data else None
         if model and model.task == "translation" and not data.get("target_lang"):
             self.add_error("target_lang", "Choose the language to translate into.")
+        if model and not self.errors:
+            self._check_options(model.takes)
 
     def _check_file(self) -> None:
         if self.batch.problem and not self.batch.rows:
@@ -149,19 +198,37 @@ class AskForm(forms.Form):
         except BadInput as problem:
             self.add_error("template", str(problem))
 
+    def _check_options(self, takes: str) -> None:
+        ask = Ask(template="", options=self.cleaned_data["options"], as_items=True)
+        try:
+            ItemWriter(takes, ask, self.batch.columns)
+        except BadInput as problem:
+            self.add_error("options", str(problem))
+
 
 def column_mark(column: str) -> str:
     """How a template names a column."""
     return "{{" + column + "}}"
 
 
-TYPED = ("name", "model", "template", "instruction", "target_lang", "as_items")
+def _known(model: str) -> str:
+    """The name, where there is such a model; else nothing."""
+    try:
+        return catalogue.find(model).name
+    except catalogue.UnknownModel:
+        return ""
+
+
+# What makes the filled prompts.
+TYPED = ("model", "template", "as_items")
+# What stands under "More settings".
+MORE = ("name", "max_tokens", "temperature", "reference_column", "resend_once", "options")
 
 
 def _initial(batch: Batch) -> dict[str, Any]:
     """What the draft holds, with something sensible where it holds nothing yet."""
     initial = {name: getattr(batch, name) for name in AskForm.base_fields if name != "options"}
-    initial["model"] = batch.model or catalogue.models()[0].name
+    initial["model"] = _known(batch.model) or catalogue.models()[0].name
     initial["source_lang"] = batch.source_lang or "en"
     initial["options"] = batch.options or None
     if not batch.model:

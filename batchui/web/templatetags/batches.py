@@ -5,8 +5,8 @@ from datetime import timedelta
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 
-from batchui.batches.intake import rows_left_out
 from batchui.batches.models import Batch
+from batchui.batches.preparing import rows_left_out
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
 
@@ -35,6 +35,12 @@ def price_text(model: Model) -> str:
 def progress_text(batch: Batch) -> str:
     """“97 of 100 answered”."""
     return f"{intcomma(batch.answered)} of {intcomma(batch.rows)} answered"
+
+
+@register.filter
+def percent_text(batch: Batch) -> str:
+    """“97%”: how many rows it is known of what became of them."""
+    return f"{100 * batch.settled // max(batch.rows, 1)}%"
 
 
 @register.filter

@@ -5,25 +5,25 @@ import sys
 import tempfile
 import time
 from argparse import ArgumentParser
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-import msgspec
 from django.core.files.base import File
 from django.core.management.base import BaseCommand, CommandError
-from django.utils import timezone
 
-from batchui.batches import intake, lifecycle, tasks
-from batchui.batches.heartbeat import last_beat
+from batchui.batches import decisions, intake, preparing, tasks
+from batchui.batches.heartbeat import nobody_works
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
-from batchui.cloudflare import catalogue
 from batchui.prompts.problems import BadInput
 from batchui.teams.founding import team_for_terminal
 from batchui.teams.problems import TeamProblem
 from batchui.web.addresses import page_address
 from batchui.web.downloads import KINDS
-from batchui.web.forms.ask import AskForm, column_mark
+from batchui.web.forms.ask import AskForm
+from batchui.web.forms.terminal import checked, fields, first_error, problem_of
+from batchui.web.templatetags.look import status_word
 
 ANSWERED_ALL, NOT_ALL, NOT_STARTED = 0, 1, 2
 LOOK_SECONDS = 0.5
@@ -41,7 +41,11 @@ class Command(BaseCommand):
         parser.add_argument("--model", required=True, help="such as @cf/meta/llama-3.3-70b-…")
         parser.add_argument("--prompt", default="", help="what to ask, with {{column}}")
         parser.add_argument("--system", default="", help="an instruction for all rows")
-        parser.add_argument("--text-column", default="", help="the column to send as it is")
+        parser.add_argument(
+            "--text-column",
+            default="",
+            help="the column to send, behind the prompt if there is one",
+        )
         parser.add_argument("--source-lang", default="", help="language of the file (en)")
         parser.add_argument("--target-lang", default="", help="language to translate into")
         parser.add_argument("--reference-column", default="", help="travels with each row")
@@ -66,146 +70,119 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=sorted(KINDS), help="of the output (csv)")
         parser.add_argument("--as", dest="email", help="whose batch it is, by e-mail address")
 
+    # How to let time pass between two looks; tests work meanwhile.
+    pause: Callable[[float], None] = staticmethod(time.sleep)
+
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             batch = self._started(options)
         except (BadInput, TeamProblem, OSError) as problem:
-            raise CommandError(str(problem), returncode=NOT_STARTED) from None
+            self.stderr.write(str(problem))
+            sys.exit(NOT_STARTED)
         self.stdout.write(page_address(batch))
         if not options["wait"] and not options["output"]:
             return
-        self._wait(batch)
+        try:
+            self._wait(batch)
+        except KeyboardInterrupt:
+            raise CommandError(
+                f"The batch goes on: {page_address(batch)}", returncode=130
+            ) from None
         if options["output"]:
             _write(batch, options["output"], kind=_kind(options))
         if batch.answered < batch.rows:
-            self.stderr.write(_summary(batch))
+            self._say(_summary(batch))
             sys.exit(NOT_ALL)
 
     def _started(self, options: dict[str, Any]) -> Batch:
         """The batch, cut and queued. Raises, with nothing left behind, where it cannot be."""
-        _check_output(options)
-        extra = _options(options["option"])
-        team, user = team_for_terminal(options["email"])
-        with options["file"].open("rb") as source:
-            batch = intake.receive(
-                File(source, options["file"].name), team=team, by=user, name=options["name"]
-            )
+        _check_output(options["output"])
+        options = checked(options)
+        with _opened(options["file"]) as source:
+            team, user = team_for_terminal(options["email"])
+            upload = File(source, options["file"].name)
+            batch = intake.receive(upload, team=team, by=user, name=options["name"])
         try:
             intake.check_file(batch.pk)
-            _until_not(batch, BatchStatus.CHECKING)
-            form = AskForm(_fields(options, extra, batch), batch=batch)
+            self._until_not(batch, BatchStatus.CHECKING)
+            form = AskForm(fields(options, batch), batch=batch)
             if not form.is_valid():
-                raise BadInput(_first_error(form))
-            lifecycle.start(batch, by=user, **form.cleaned_data)
-            intake.prepare(batch.pk)
-            _until_not(batch, BatchStatus.PREPARING)
+                raise BadInput(first_error(form, options))
+            decisions.start(batch, by=user, **form.cleaned_data)
+            preparing.prepare(batch.pk)
+            self._until_not(batch, BatchStatus.PREPARING)
             if not batch.is_started:
-                raise BadInput(_problem(batch))
+                raise BadInput(problem_of(batch))
         except BaseException:
             intake.discard(batch)
             raise
         tasks.enqueue_tick()
         return batch
 
+    def _until_not(self, batch: Batch, status: BatchStatus) -> None:
+        """Wait for a worker of `up` that was quicker than this command with a step."""
+        batch.refresh_from_db()
+        while batch.status == status:
+            self.pause(LOOK_SECONDS)
+            batch.refresh_from_db()
+
     def _wait(self, batch: Batch) -> None:
-        on_terminal = sys.stderr.isatty()
-        shown, warned, began = "", False, time.monotonic()
+        on_terminal = self.stderr.isatty()
+        shown, said, began = "", "", time.monotonic()
         while not batch.has_ended:
             line = _bar(batch) if on_terminal else _summary(batch)
             if line != shown:
-                self._show(line, on_terminal=on_terminal)
+                self._say(f"\r{line}" if on_terminal else line, ending="" if on_terminal else "\n")
                 shown = line
-            if not warned and time.monotonic() - began > SILENT_SECONDS and _nobody_works():
-                warned = True
-                self.stderr.write("\nNo worker is running. Start one: python manage.py up")
-            time.sleep(LOOK_SECONDS)
+            remark = _remark(batch, waited=time.monotonic() - began)
+            if remark and remark != said:
+                self._say(f"\n{remark}" if on_terminal else remark)
+                said = remark
+            self.pause(LOOK_SECONDS)
             batch.refresh_from_db()
         if on_terminal:
-            self.stderr.write(f"\r{_bar(batch)}")
+            self._say(f"\r{_bar(batch)}")
 
-    def _show(self, line: str, *, on_terminal: bool) -> None:
-        if on_terminal:
-            self.stderr.write(f"\r{line}", ending="")
-            self.stderr.flush()
-        else:
-            self.stderr.write(line)
+    def _say(self, line: str, *, ending: str = "\n") -> None:
+        self.stderr.write(line, str, ending)  # `str`: in no colour, for it is no error
+        self.stderr.flush()
 
 
-def _fields(options: dict[str, Any], extra: dict[str, Any], batch: Batch) -> dict[str, Any]:
-    """The form's fields, as the page would send them."""
-    column = options["text_column"]
-    template = options["prompt"] or (column_mark(column) if column else "")
-    initial = AskForm(batch=batch).initial
-    return {
-        "name": batch.name,
-        "model": options["model"],
-        "template": template or initial["template"],
-        "instruction": options["system"],
-        "source_lang": options["source_lang"],
-        "target_lang": options["target_lang"],
-        "reference_column": options["reference_column"],
-        "max_tokens": extra.pop("max_tokens", batch.max_tokens),
-        "temperature": extra.pop("temperature", ""),
-        "as_items": "on" if initial["as_items"] and not template else "",
-        "leave_out_invalid": "on" if options["leave_out_invalid"] else "",
-        "resend_once": "on" if options["resend_once"] else "",
-        "options": msgspec.json.encode(extra).decode() if extra else "",
-    }
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        raise BadInput(f"{path}: there is no such file.") from None
+    except IsADirectoryError:
+        raise BadInput(f"{path} is a folder. Name a file in it.") from None
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def _options(given: list[str]) -> dict[str, Any]:
-    """KEY=VALUE pairs; a value that is JSON is taken as such, anything else as text."""
-    extra: dict[str, Any] = {}
-    for pair in given:
-        key, equals, value = pair.partition("=")
-        if not equals or not key.strip():
-            raise BadInput(f"--option {pair}: write it as key=value, such as max_tokens=200.")
-        try:
-            extra[key.strip()] = msgspec.json.decode(value.encode())
-        except msgspec.DecodeError:
-            extra[key.strip()] = value
-    return extra
+def _remark(batch: Batch, *, waited: float) -> str:
+    """What the person at the terminal should know while they wait."""
+    if batch.status == BatchStatus.ATTENTION:
+        return f"A part needs your decision: {page_address(batch)}"
+    if waited > SILENT_SECONDS and nobody_works():
+        return "No worker is running. Start one: python manage.py up"
+    return ""
 
 
-def _check_output(options: dict[str, Any]) -> None:
-    output = options["output"]
-    if output is not None and not output.absolute().parent.is_dir():
-        raise BadInput(f"--output {output}: there is no folder {output.absolute().parent}.")
-    if options["model"] not in {model.name for model in catalogue.models()}:
-        try:
-            catalogue.find(options["model"])
-        except catalogue.UnknownModel as problem:
-            raise BadInput(str(problem)) from None
+def _check_output(output: Path | None) -> None:
+    if output is None:
+        return
+    folder = output.absolute().parent
+    if not folder.is_dir():
+        raise BadInput(f"--output {output}: there is no folder {folder}.")
+    if output.is_dir():
+        raise BadInput(f"--output {output} is a folder. Name a file in it.")
+    if not os.access(folder, os.W_OK):
+        raise BadInput(f"--output {output}: you may not write in {folder}.")
 
 
 def _kind(options: dict[str, Any]) -> str:
     ending = options["output"].suffix.lstrip(".").lower()
     return str(options["format"] or (ending if ending in KINDS else "csv"))
-
-
-def _first_error(form: AskForm) -> str:
-    for field, errors in form.errors.items():
-        label = form.fields[field].label if field in form.fields else ""
-        return f"{label}: {errors[0]}" if label else str(errors[0])
-    return "The question cannot be asked."
-
-
-def _problem(batch: Batch) -> str:
-    first = batch.problem_rows[0]["sentence"] if batch.problem_rows else ""
-    return " ".join(filter(None, (batch.problem, first)))
-
-
-def _until_not(batch: Batch, status: BatchStatus) -> None:
-    """Wait for a worker of `up` that was quicker than this command with a step."""
-    batch.refresh_from_db()
-    while batch.status == status:
-        time.sleep(LOOK_SECONDS)
-        batch.refresh_from_db()
-
-
-def _nobody_works() -> bool:
-    beat = last_beat()
-    return beat is None or (timezone.now() - beat).total_seconds() > SILENT_SECONDS
 
 
 def _bar(batch: Batch, width: int = 30) -> str:
@@ -214,7 +191,7 @@ def _bar(batch: Batch, width: int = 30) -> str:
 
 
 def _summary(batch: Batch) -> str:
-    return f"{batch.get_status_display()}: {batch.answered:,} of {batch.rows:,} rows answered"
+    return f"{status_word(batch.status)}: {batch.answered:,} of {batch.rows:,} rows answered"
 
 
 def _write(batch: Batch, output: Path, *, kind: str) -> None:

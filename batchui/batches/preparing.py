@@ -1,0 +1,131 @@
+"""From a started draft to parts that are ready to send."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from batchui.batches import files, lifecycle, results
+from batchui.batches.models import Batch, Part
+from batchui.batches.reading import LEASE, LostItError, cannot_store, progress_of
+from batchui.batches.results import Answer
+from batchui.batches.states import AnswerStatus, BatchStatus
+from batchui.cloudflare.catalogue import Model, UnknownModel, find
+from batchui.prompts.cutting import Cut, Limits, cut
+from batchui.prompts.problems import BadInput
+from batchui.prompts.readers import read
+
+SHOWN_PROBLEMS = 20
+EMBEDDING_ROWS = 500
+# A reply is decoded whole: what a part may come back as, at four bytes a token.
+REPLY_BYTES = 64_000_000
+
+
+def prepare(batch_id: UUID) -> None:
+    """Cut a started batch into parts and queue it. Where rows cannot be asked and the person has
+    not said to leave them out, it becomes a draft again that names them; nothing is sent."""
+    batch = Batch.objects.filter(pk=batch_id, status=BatchStatus.PREPARING).first()
+    if batch is None or not lifecycle.claim_batch(batch, LEASE):
+        return
+    invalid: dict[int, str] = {}
+    try:
+        parts, left_out = _cut_into_parts(batch, invalid)
+    except (BadInput, UnknownModel) as problem:
+        _back_to_draft(batch, str(problem), [])
+        return
+    except OSError as problem:
+        _back_to_draft(batch, cannot_store(problem), [])
+        return
+    except LostItError:
+        return
+    if left_out and not batch.leave_out_invalid:
+        rows = [{"row": row, "sentence": sentence} for row, sentence in invalid.items()]
+        _back_to_draft(batch, rows_left_out(left_out), rows)
+    elif left_out == batch.rows:
+        _back_to_draft(batch, "No row of the file can be asked: every prompt comes out blank.", [])
+    else:
+        _queue(batch, parts)
+
+
+def rows_left_out(count: int) -> str:
+    """The sentence about rows that cannot be asked."""
+    if count == 1:
+        return "1 row cannot be asked. Correct it in the file, or leave it out."
+    return f"{count:,} rows cannot be asked. Correct them in the file, or leave them out."
+
+
+def limits_for(model: Model, *, max_tokens: int) -> Limits:
+    """How large a part may be for a model, so that its reply can be taken in whole."""
+    if model.task == "embedding":
+        return Limits(rows=EMBEDDING_ROWS)
+    if model.task == "translation":
+        return Limits()
+    return Limits(rows=max(1, min(Limits().rows, REPLY_BYTES // (4 * max(max_tokens, 1)))))
+
+
+def _cut_into_parts(batch: Batch, invalid: dict[int, str]) -> tuple[list[Part], int]:
+    """Write the rows of every part, one part in memory at a time. Returns the parts, not yet in
+    the database, and how many rows are invalid; the first of those go into `invalid`."""
+    model = find(batch.model)
+    progress = progress_of(batch)
+    parts, left_out, row = [], 0, 0
+    with files.open_file(batch.source_file) as source:
+        cuts = cut(
+            read(source, batch.format),
+            results.item_writer(batch, model.takes),
+            total=batch.rows,
+            limits=limits_for(model, max_tokens=batch.max_tokens),
+        )
+        for piece in cuts:
+            row += len(piece.lines)
+            left_out += len(piece.invalid)
+            for position, sentence in piece.invalid.items():
+                if len(invalid) < SHOWN_PROBLEMS:
+                    invalid[piece.first_row + position] = sentence
+            if not left_out or batch.leave_out_invalid:
+                parts.append(_write_part(batch, piece))
+            progress(row, 0)
+    return parts, left_out
+
+
+def _write_part(batch: Batch, piece: Cut) -> Part:
+    rows_file = f"batches/{batch.pk}/parts/{piece.number}/rows-{batch.epoch}.jsonl.zst"
+    part = Part(
+        batch=batch,
+        number=piece.number,
+        first_row=piece.first_row,
+        rows=len(piece.lines),
+        rows_file=files.Compressed.of_lines(piece.lines).store(rows_file),
+    )
+    if piece.invalid:
+        left_out = {
+            position: Answer(AnswerStatus.INVALID.value, error=sentence)
+            for position, sentence in piece.invalid.items()
+        }
+        for field, value in results.merge(part, left_out, missing=lambda _: None).store().items():
+            setattr(part, field, value)
+    return part
+
+
+def _queue(batch: Batch, parts: list[Part]) -> None:
+    with transaction.atomic():
+        moved = lifecycle.move_batch(
+            batch,
+            BatchStatus.QUEUED,
+            event=f"Cut into {len(parts):,} {'part' if len(parts) == 1 else 'parts'}.",
+            part_count=len(parts),
+            invalid=sum(part.invalid for part in parts),
+        )
+        if moved:
+            Part.objects.bulk_create(parts)
+
+
+def _back_to_draft(batch: Batch, problem: str, rows: list[dict[str, Any]]) -> None:
+    lifecycle.move_batch(
+        batch,
+        BatchStatus.DRAFT,
+        event=f"Not started: {problem}",
+        problem=problem,
+        problem_rows=rows,
+        started_at=None,
+    )

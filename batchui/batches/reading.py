@@ -1,0 +1,72 @@
+"""What checking and preparing share: both read a whole upload, in a worker, under a lease."""
+
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from batchui.batches import lifecycle
+from batchui.batches.heartbeat import beat
+from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
+
+LEASE = timedelta(minutes=2)
+PROGRESS_SECONDS = 0.7
+# Somebody wakes a worker for every upload and start; one that lies so long has been forgotten.
+FORGOTTEN = timedelta(seconds=15)
+NOT_TAKEN = timedelta(seconds=1)
+
+
+class LostItError(Exception):
+    """Another worker has the batch now, or it was deleted."""
+
+
+def left_lying() -> list[Batch]:
+    """Batches to check or prepare that no worker has: their task was lost, or their worker died."""
+    return list(_unclaimed(timezone.now() - FORGOTTEN)[:20])
+
+
+def somebody_waits() -> bool:
+    """Whether a file waits to be read and no worker has taken it yet."""
+    return _unclaimed(timezone.now() - NOT_TAKEN).exists()
+
+
+def _unclaimed(since: datetime) -> QuerySet[Batch]:
+    never_claimed = Q(status=BatchStatus.CHECKING, created_at__lt=since) | Q(
+        status=BatchStatus.PREPARING, started_at__lt=since
+    )
+    left = Q(
+        status__in=(BatchStatus.CHECKING, BatchStatus.PREPARING), lease_until__lt=timezone.now()
+    )
+    return Batch.objects.filter(Q(never_claimed, lease_until=None) | left, deleted_at=None)
+
+
+def cannot_store(problem: OSError) -> str:
+    """The sentence about a disk or bucket that does not take or give a file."""
+    said = problem.strerror or str(problem)
+    return (
+        f"This server could not read or store the file: {said}. Tell whoever runs batchui, and "
+        "try again then."
+    )
+
+
+def progress_of(batch: Batch) -> Callable[[int, int], None]:
+    """What a long reading calls as it goes: shows how far it is, keeps the lease, and beats, so
+    that nobody takes a long file for a worker that hangs.
+
+    It raises LostItError when the batch was deleted or another worker took it over.
+    """
+    last = time.monotonic()
+
+    def report(rows: int, _bytes: int) -> None:
+        nonlocal last
+        if time.monotonic() - last < PROGRESS_SECONDS:
+            return
+        last = time.monotonic()
+        if not lifecycle.touch_batch(batch, progress_rows=rows, lease_until=timezone.now() + LEASE):
+            raise LostItError
+        beat()
+
+    return report

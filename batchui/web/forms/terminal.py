@@ -1,0 +1,119 @@
+"""What the options of `manage.py submit` say, as the form of the page understands it."""
+
+from typing import Any
+
+import msgspec
+
+from batchui.batches.models import Batch
+from batchui.batches.preparing import rows_left_out
+from batchui.cloudflare import catalogue
+from batchui.prompts.problems import BadInput, listed
+
+from .ask import NO_TEMPLATE, AskForm, column_mark
+
+LONGEST_NAME = 200
+# Which option gives which field of the form, for what is wrong with it.
+OPTIONS = {
+    "name": "--name",
+    "template": "--prompt",
+    "instruction": "--system",
+    "target_lang": "--target-lang",
+    "reference_column": "--reference-column",
+    "max_tokens": "--option max_tokens",
+    "temperature": "--option temperature",
+    "options": "--option",
+}
+
+
+def checked(options: dict[str, Any]) -> dict[str, Any]:
+    """The options, with what can be understood without the file; BadInput names the option."""
+    if len(options["name"]) > LONGEST_NAME:
+        raise BadInput(f"--name: at most {LONGEST_NAME} characters, please.")
+    _check_model(options["model"])
+    return options | {
+        "option": _pairs(options["option"]),
+        "target_lang": _language(options["target_lang"], "--target-lang"),
+        "source_lang": _language(options["source_lang"], "--source-lang"),
+    }
+
+
+def fields(options: dict[str, Any], batch: Batch) -> dict[str, Any]:
+    """The fields of the form for `checked` options, as the page would send them."""
+    template = _template(options["prompt"], options["text_column"])
+    initial = AskForm(batch=batch).initial
+    extra = dict(options["option"])
+    return {
+        "name": batch.name,
+        "model": options["model"],
+        "template": template or initial["template"],
+        "instruction": options["system"],
+        "source_lang": options["source_lang"],
+        "target_lang": options["target_lang"],
+        "reference_column": options["reference_column"],
+        "max_tokens": extra.pop("max_tokens", batch.max_tokens),
+        "temperature": extra.pop("temperature", ""),
+        "as_items": "on" if initial["as_items"] and not template else "",
+        "leave_out_invalid": "on" if options["leave_out_invalid"] else "",
+        "resend_once": "on" if options["resend_once"] else "",
+        "options": msgspec.json.encode(extra).decode() if extra else "",
+    }
+
+
+def _template(prompt: str, column: str) -> str:
+    """What to ask: the prompt; a column's text as it is; or the one above the other."""
+    if not column:
+        return prompt
+    mark = column_mark(column)
+    if not prompt or mark in prompt:
+        return prompt or mark
+    return f"{prompt}\n\n{mark}"
+
+
+def _pairs(given: list[str]) -> dict[str, Any]:
+    """KEY=VALUE pairs; a value that is JSON is taken as such, anything else as text."""
+    extra: dict[str, Any] = {}
+    for pair in given:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise BadInput(f"--option {pair}: write it as key=value, such as max_tokens=200.")
+        try:
+            extra[key.strip()] = msgspec.json.decode(value.encode())
+        except msgspec.DecodeError:
+            extra[key.strip()] = value
+    return extra
+
+
+def _check_model(name: str) -> None:
+    try:
+        catalogue.find(name)
+    except catalogue.UnknownModel as problem:
+        raise BadInput(f"--model: {problem}") from None
+
+
+def _language(given: str, option: str) -> str:
+    """The code of a language given by code or English name."""
+    try:
+        return catalogue.find_language(given).code if given else ""
+    except catalogue.UnknownLanguage as problem:
+        raise BadInput(f"{option}: {problem}") from None
+
+
+def first_error(form: AskForm, options: dict[str, Any]) -> str:
+    """The first thing wrong, under the name of the option it was given by."""
+    field, errors = next(iter(form.errors.items()))
+    if field == "leave_out_invalid":
+        return f"{problem_of(form.batch)} (--leave-out-invalid leaves such rows out.)"
+    if errors[0] == NO_TEMPLATE:
+        columns = listed(form.batch.columns)
+        return f"--prompt: Say what to ask, with a column in it like {{{{name}}}}, of {columns}."
+    option = OPTIONS.get(field)
+    if field == "template" and not options["prompt"]:
+        option = "--text-column"
+    return f"{option}: {errors[0]}" if option else str(errors[0])
+
+
+def problem_of(batch: Batch) -> str:
+    """What keeps a batch from starting, with the first row it is about."""
+    said = batch.problem or (rows_left_out(batch.bad_rows) if batch.bad_rows else "")
+    first = batch.problem_rows[0]["sentence"] if batch.problem_rows else ""
+    return " ".join(filter(None, (said, first)))

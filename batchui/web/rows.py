@@ -1,0 +1,126 @@
+"""The rows of a batch: a page of them with prompt and answer, and one in full."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+
+from batchui.batches import results
+from batchui.batches.models import Batch
+from batchui.batches.results import Result
+from batchui.batches.states import AnswerStatus
+from batchui.exports.csv import answer_text
+from batchui.prompts.rows import as_object, cell_text
+
+from .access import with_batch
+from .filled import prompt_filler
+from .members import MemberRequest
+
+ROWS_PAGE = 25
+# Longer text is cut in the table and opens in full.
+LONG_TEXT = 280
+
+
+@with_batch
+def rows(request: MemberRequest, batch: Batch) -> HttpResponse:
+    """A page of rows with prompt and answer."""
+    return render(request, "batches/_rows.html", rows_context(request, batch))
+
+
+@with_batch
+def rows_filter(request: MemberRequest, batch: Batch) -> HttpResponse:
+    """Which rows to show, with how many there are of each kind."""
+    return render(request, "batches/_rows_filter.html", _filter_context(request, batch))
+
+
+@with_batch
+def row(request: MemberRequest, batch: Batch, number: int) -> HttpResponse:
+    """One row in full."""
+    if not 1 <= number <= batch.rows or not batch.is_started:
+        raise Http404(f"This batch has no row {number:,}.")
+    result = results.page(batch, shown="all", offset=number - 1, limit=1)[0]
+    columns = as_object(result.cells, batch.columns)
+    context = {
+        "batch": batch,
+        "row": _shown(batch, [result])[0],
+        "columns": [(name, cell_text(value)) for name, value in columns.items()],
+        "usage": json.loads(result.usage) if result.usage else None,
+    }
+    return render(request, "batches/_row.html", context)
+
+
+def rows_context(request: MemberRequest, batch: Batch) -> dict[str, Any]:
+    """What the table of rows shows: `?shown=` all, answered or attention, `?rows=` the page."""
+    context = _filter_context(request, batch)
+    shown = context["shown"]
+    pages = Paginator(range(results.count_shown(batch, shown)), ROWS_PAGE)
+    page = pages.get_page(request.GET.get("rows"))
+    found = results.page(batch, shown=shown, offset=(page.number - 1) * ROWS_PAGE, limit=ROWS_PAGE)
+    # What stands there stays as it is while somebody reads; only what is not complete refreshes.
+    incomplete = any(not result.status for result in found) or (
+        shown != "all" and not page.has_next()
+    )
+    return context | {
+        "row_pages": page,
+        "shown_rows": _shown(batch, found),
+        "rows_wait": batch.is_active and incomplete,
+    }
+
+
+def _filter_context(request: MemberRequest, batch: Batch) -> dict[str, Any]:
+    shown = request.GET.get("shown", "all")
+    return {
+        "batch": batch,
+        "shown": shown if shown in results.SHOWN else "all",
+        "attention_count": results.count_shown(batch, "attention"),
+    }
+
+
+@dataclass(frozen=True)
+class ShownRow:
+    """A row as the page shows it: texts, whole."""
+
+    number: int
+    prompt: str
+    answer: str
+    status: str
+    error: str
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the table cuts it."""
+        return max(len(self.prompt), len(self.answer)) > LONG_TEXT
+
+
+def _shown(batch: Batch, found: list[Result]) -> list[ShownRow]:
+    fill = prompt_filler(batch, batch.template, as_items=batch.as_items)
+    return [
+        ShownRow(
+            number=result.row,
+            prompt=_prompt(fill, result),
+            answer=_answer_text(result.answer),
+            status=result.status,
+            error=result.error or "",
+        )
+        for result in found
+    ]
+
+
+def _prompt(fill: Callable[[Any], str], result: Result) -> str:
+    # A row that was left out was asked nothing; its error says why.
+    return "" if result.status == AnswerStatus.INVALID else fill(result.cells)
+
+
+def _answer_text(answer: bytes | None) -> str:
+    """An answer as people read it: a text as it is, anything else as indented JSON."""
+    if answer is None:
+        return ""
+    text = answer_text(answer)
+    if answer.startswith(b'"') or not text:
+        return text
+    return msgspec.json.format(text, indent=2)

@@ -1,0 +1,148 @@
+"""Workers and people who act at the same moment: one of them wins, and nothing is lost.
+
+Real threads, each with its own database connection. On SQLite and, as `tests/postgres` runs this
+file again, on PostgreSQL.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeVar
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from batchui.batches import budget, decisions, lifecycle, polling, sending
+from batchui.batches.models import Batch, Part
+from batchui.batches.states import BatchStatus, PartStatus
+from batchui.sandbox.testing import RunningSandbox
+from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, rows, send_all, work
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+T = TypeVar("T")
+RIVALS = 8
+
+
+def at_once(steps: list[Callable[[], T]]) -> list[T]:
+    """Take all steps at the same moment, each in a thread of its own; returns what they did."""
+    line = threading.Barrier(len(steps))
+
+    def step_in_line(step: Callable[[], T]) -> T:
+        with own_connection():
+            line.wait(10)
+            return step()
+
+    with ThreadPoolExecutor(len(steps)) as pool:
+        return list(pool.map(step_in_line, steps))
+
+
+@contextmanager
+def own_connection() -> Iterator[None]:
+    """A thread's own database connection, open before it is needed."""
+    connection.ensure_connection()
+    try:
+        yield
+    finally:
+        connection.close()
+
+
+def copies(part: Part) -> list[Part]:
+    """The same part, as each rival has read it."""
+    return [Part.objects.select_related("batch__connection").get(pk=part.pk) for _ in range(RIVALS)]
+
+
+def test_parts_that_end_together_are_all_counted(sandbox: RunningSandbox, start: MakeBatch) -> None:
+    batch = start(rows(RIVALS * 25))
+    send_all()
+    Part.objects.update(next_look_at=timezone.now())
+    parts = polling.due_parts(RIVALS)
+    assert len(parts) == RIVALS
+    at_once([partial(polling.look, part) for part in parts])
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.FINISHED
+    assert batch.answered == batch.rows == RIVALS * 25
+
+
+def test_a_part_that_all_workers_want_to_send_is_sent_once(
+    sandbox: RunningSandbox, part: Part
+) -> None:
+    at_once([partial(sending.send, mine) for mine in copies(part)])
+    assert [call.items for call in sandbox.calls("submit")] == [25]
+    assert part.attempts.count() == 1
+
+
+def test_a_part_that_all_workers_want_to_look_at_is_looked_at_once(
+    sandbox: RunningSandbox, part: Part
+) -> None:
+    sending.send(part)
+    at_once([partial(polling.look, mine) for mine in copies(part)])
+    assert len(sandbox.calls("poll")) == 1
+    part.refresh_from_db()
+    assert (part.status, part.answered) == (PartStatus.DONE, 25)
+
+
+def test_a_lease_is_won_by_exactly_one(sandbox: RunningSandbox, part: Part) -> None:
+    sending.send(part)
+    claims = [partial(lifecycle.claim_part, mine, polling.LEASE) for mine in copies(part)]
+    assert sorted(at_once(claims)) == [False] * (RIVALS - 1) + [True]
+
+
+def test_many_who_press_start_start_it_once(sandbox: RunningSandbox, receive: MakeBatch) -> None:
+    draft = receive(rows(30))
+    drafts = [Batch.objects.get(pk=draft.pk) for _ in range(RIVALS)]
+    ask = {"model": MODEL, "template": TEMPLATE}
+    started = at_once([partial(decisions.start, mine, by=None, **ask) for mine in drafts])
+    assert sum(started) == 1
+    assert draft.events.filter(text="Started.").count() == 1
+
+
+def test_no_more_calls_are_granted_than_allowed(part: Part, settings: Any) -> None:
+    settings.CALLS_PER_5_MINUTES = 60
+    line = part.batch.connection
+    takes = [lambda: sum(budget.take(line, 3) for _ in range(5))] * RIVALS
+    granted = at_once(takes)
+    assert sum(granted) == 30
+
+
+def test_stop_at_the_moment_of_sending_leaves_no_row_without_a_word(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = start(rows(RIVALS * 25))
+    parts = sending.ready_parts(RIVALS)
+    steps: list[Callable[[], object]] = [partial(sending.send, part) for part in parts]
+    at_once([*steps, partial(decisions.stop, batch, by=None)])
+    batch = work(batch)
+    assert batch.status in (BatchStatus.STOPPED, BatchStatus.FINISHED)
+    assert batch.answered + batch.unsent == batch.rows
+    sent = sum(call.items or 0 for call in sandbox.calls("submit"))
+    assert sent == batch.answered
+
+
+def test_stranded_parts_are_rescued_once_and_never_sent_again_by_themselves(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = start(rows(RIVALS * 25))
+    for part in sending.ready_parts(RIVALS):
+        assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
+        assert sending.write_attempt(part)
+    at_once([partial(sending.rescue, timezone.now() + 2 * sending.LEASE)] * RIVALS)
+    assert list(batch.parts.values_list("status", flat=True)) == [PartStatus.UNSURE] * RIVALS
+    told = batch.events.filter(text__contains="may or may not have been sent")
+    assert told.count() == RIVALS
+
+
+def test_a_worker_that_overslept_its_lease_sends_nothing(
+    sandbox: RunningSandbox, part: Part
+) -> None:
+    assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
+    sending.rescue(timezone.now())
+    quicker = copies(part)[0]
+    assert quicker.status == PartStatus.READY
+    sending.send(quicker)
+    assert sending.write_attempt(part) is None
+    assert part.attempts.count() == 1
+    assert len(sandbox.calls("submit")) == 1

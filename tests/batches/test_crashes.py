@@ -1,0 +1,291 @@
+"""Workers that die or oversleep, storage that fails: nothing is lost, and nothing is paid twice."""
+
+from collections import Counter
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as live_settings
+from django.utils import timezone
+
+from batchui.batches import (
+    budget,
+    decisions,
+    files,
+    intake,
+    lifecycle,
+    polling,
+    preparing,
+    results,
+    rounds,
+    sending,
+)
+from batchui.batches.clients import close_clients
+from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.outcomes import Accepted, StillUnderWay, Unsure
+from batchui.batches.states import AnswerStatus, AttemptStatus, BatchStatus, PartStatus
+from batchui.prompts.readers import read
+from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Connection
+
+from .conftest import MODEL, TEMPLATE, MakeBatch, look_at_all, rows, send_all, work
+
+pytestmark = pytest.mark.django_db
+
+
+def posts(sandbox: RunningSandbox) -> int:
+    return len(sandbox.calls("submit"))
+
+
+def written(part: Part) -> Attempt:
+    """An attempt on record, as just before its POST."""
+    assert lifecycle.move_part(part, PartStatus.SENDING)
+    prepared = sending.write_attempt(part)
+    assert prepared is not None
+    return prepared[0]
+
+
+def counted(batch: Batch) -> dict[str, int]:
+    """The counts of a batch, noughts left out."""
+    batch.refresh_from_db()
+    return {status.value: n for status, n in batch.answer_counts().items() if n}
+
+
+def in_files(batch: Batch) -> dict[str, int]:
+    """The same, counted in the files."""
+    return dict(Counter(row.status for row in results.results(batch) if row.status))
+
+
+def test_no_lease_ends_before_the_task_that_holds_it() -> None:
+    assert sending.LEASE.total_seconds() > live_settings.Q_CLUSTER["timeout"]
+    assert live_settings.Q_CLUSTER["timeout"] / 2 > rounds.TICK_SECONDS
+
+
+def test_the_lease_begins_anew_with_the_post(sandbox: RunningSandbox, part: Part) -> None:
+    lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now() + timedelta(seconds=5))
+    sending.write_attempt(part)
+    part.refresh_from_db()
+    assert part.lease_until is not None
+    assert part.lease_until > timezone.now() + sending.LEASE / 2
+
+
+@pytest.mark.parametrize("given_up", ["sent again", "left out"])
+def test_a_receipt_on_record_is_used_before_anything_is_sent_again(
+    sandbox: RunningSandbox, start: MakeBatch, given_up: str
+) -> None:
+    batch = start(rows(10))
+    part = sending.ready_parts(1)[0]
+    attempt = written(part)
+    worker = Part.objects.select_related("batch__connection").get(pk=part.pk)
+    outcome = sending.post(
+        sending.shared_client(part.batch.connection),
+        model=batch.model,
+        body=sending.payload(
+            files.read_lines(part.rows_file),
+            None,
+            first_row=1,
+            writer=results.item_writer(batch, "messages"),
+        ),
+    )
+    assert isinstance(outcome, Accepted)
+    sending.rescue(timezone.now() + 2 * sending.LEASE)
+    part.refresh_from_db()
+    if given_up == "sent again":
+        decisions.send_again(part, by=None)
+    else:
+        decisions.leave_out(part, by=None)
+    sending.decide(worker, attempt, outcome)
+    batch.refresh_from_db()
+    if batch.has_ended:
+        decisions.retry(batch, by=None)
+    batch = work(batch)
+    assert batch.status == BatchStatus.FINISHED
+    assert posts(sandbox) == 1
+
+
+def test_a_look_that_lost_its_lease_changes_nothing(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = start(rows(10))
+    send_all()
+    slow = Part.objects.select_related("batch__connection").get(batch=batch)
+    lifecycle.claim_part(slow, timedelta())
+    attempt = slow.attempts.get()
+    outcome = polling.poll(slow, attempt, client=sending.shared_client(slow.batch.connection))
+    lifecycle.claim_part(Part.objects.get(pk=slow.pk), polling.LEASE)  # the new owner
+    polling.decide(slow, attempt, outcome)
+    attempt.refresh_from_db()
+    assert attempt.status == AttemptStatus.ACCEPTED
+    Part.objects.update(lease_until=None)
+    assert work(batch).status == BatchStatus.FINISHED
+
+
+def test_stop_while_a_request_is_made_ready_sends_nothing(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = start(rows(10))
+    part = sending.ready_parts(1)[0]
+    lifecycle.move_part(part, PartStatus.SENDING)
+    decisions.stop(batch, by=None)
+    assert sending.write_attempt(part) is None
+    batch.refresh_from_db()
+    assert (batch.status, batch.unsent) == (BatchStatus.STOPPED, 10)
+    assert not part.attempts.exists()
+
+
+def test_stop_leaves_an_unsure_part_out_even_where_it_would_be_sent_again(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = start(rows(10), resend_once=True)
+    part = sending.ready_parts(1)[0]
+    attempt = written(part)
+    decisions.stop(batch, by=None)
+    sending.decide(part, attempt, Unsure("cut off"))
+    assert counted(batch) == in_files(batch) == {"missing": 10}
+    assert batch.status == BatchStatus.FAILED or batch.status == BatchStatus.STOPPED
+
+
+def test_a_retry_that_is_stopped_before_it_is_sent_counts_what_the_files_say(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script({"fault": "failed", "items": [0, 1]}, {"fault": "missing", "items": [5]})
+    batch = work(start(rows(25)))
+    assert counted(batch) == {"answered": 22, "failed": 2, "missing": 1}
+    decisions.retry(batch, by=None)
+    assert in_files(batch) == {"answered": 22}
+    decisions.stop(batch, by=None)
+    assert counted(batch) == in_files(batch) == {"answered": 22, "unsent": 3}
+    decisions.retry(batch, by=None)
+    assert work(batch).status == BatchStatus.FINISHED
+
+
+def test_calls_not_made_go_back_to_the_budget(
+    sandbox: RunningSandbox, start: MakeBatch, settings: Any
+) -> None:
+    settings.CALLS_PER_5_MINUTES = 100
+    batch = start(rows(10))
+    connection = batch.connection
+    part = sending.ready_parts(1)[0]
+    lifecycle.move_part(Part.objects.get(pk=part.pk), PartStatus.SENDING)
+    assert budget.take(connection, 1) == 1
+    assert sending.send(part) is False
+    budget.give_back(connection, 1)
+    assert budget.take(connection, 100) == 50
+
+
+def test_a_shorter_pause_does_not_end_a_longer_one(batch: Batch) -> None:
+    midnight = timezone.now() + timedelta(hours=5)
+    budget.pause(batch.connection, until=midnight, reason="daily")
+    budget.pause(batch.connection, until=timezone.now(), reason="minute")
+    found = Connection.objects.get(pk=batch.connection_id)
+    assert (found.paused_until, found.pause_reason) == (midnight, "daily")
+
+
+def test_a_token_that_cannot_be_read_waits_for_a_person(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = start(rows(5))
+    Connection.objects.update(token_encrypted="not readable")
+    close_clients()
+    send_all()
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.ATTENTION
+    assert not Attempt.objects.exists()
+    assert batch.parts.get().message
+
+
+def test_a_full_disk_while_storing_answers_is_said_and_got_over(
+    sandbox: RunningSandbox, start: MakeBatch, files_in: Path
+) -> None:
+    batch = start(rows(5))
+    send_all()
+    folder = files_in / "batches" / str(batch.pk) / "parts" / "1"
+    aside = folder.rename(folder.with_name("aside"))
+    folder.write_bytes(b"in the way")  # what is stored here now fails
+    look_at_all()
+    part = batch.parts.get()
+    assert part.status == PartStatus.QUEUED
+    assert "could not store them" in part.message
+    folder.unlink()
+    aside.rename(folder)
+    assert work(batch).status == BatchStatus.FINISHED
+
+
+def test_a_full_disk_while_cutting_makes_it_a_draft_again(
+    sandbox: RunningSandbox, receive: MakeBatch, files_in: Path
+) -> None:
+    batch = receive(rows(5))
+    decisions.start(batch, by=None, model=MODEL, template=TEMPLATE)
+    (files_in / "batches" / str(batch.pk) / "parts").write_bytes(b"in the way")
+    preparing.prepare(batch.pk)
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.DRAFT
+    assert "could not read or store the file" in batch.problem
+
+
+def test_a_preparation_that_was_overtaken_writes_beside_what_is_in_use(
+    sandbox: RunningSandbox, receive: MakeBatch
+) -> None:
+    batch = receive(rows(150))
+    decisions.start(batch, by=None, model=MODEL, template=TEMPLATE)
+    slow = Batch.objects.get(pk=batch.pk)
+    lifecycle.claim_batch(slow, timedelta())
+    preparing.prepare(batch.pk)
+    stored = {part.rows_file for part in batch.parts.all()}
+    with files.open_file(slow.source_file) as source:
+        writer = results.item_writer(slow, "messages")
+        piece = next(preparing.cut(read(source, slow.format), writer, total=slow.rows))
+    assert preparing._write_part(slow, piece).rows_file not in stored
+    assert work(batch).status == BatchStatus.FINISHED
+
+
+def test_a_retry_goes_to_the_connection_of_now(
+    sandbox: RunningSandbox, start: MakeBatch, settings: Any
+) -> None:
+    sandbox.script({"fault": "failed", "items": [0]})
+    batch = work(start(rows(5)))
+    settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN = "account", "secret-token"
+    settings.CLOUDFLARE_API_URL = sandbox.base_url
+    decisions.retry(batch, by=None)
+    batch = work(batch)
+    assert batch.status == BatchStatus.FINISHED
+    assert batch.connection.account_id == "account"
+
+
+def test_a_row_of_megabytes_is_not_stored_with_the_batch(receive: MakeBatch) -> None:
+    huge = "x" * 900_000
+    batch = receive(f"id,text\n1,{huge}\n2,short\n".encode())
+    assert sum(map(len, batch.sample)) < 2 * intake.SAMPLE_ROW
+    assert batch.first_rows[1] == ["2", "short"]
+    assert batch.first_rows[0][1].startswith("xxx")
+
+
+def test_a_connection_without_budget_does_not_hold_up_another(
+    sandbox: RunningSandbox, start: MakeBatch, settings: Any
+) -> None:
+    full = start(rows(500))
+    settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN = "account", "secret-token"
+    settings.CLOUDFLARE_API_URL = sandbox.base_url
+    other = start(rows(5))
+    budget.take(full.connection, 1_000_000)
+    chosen = [part.batch_id for _, part in rounds.next_work(8, besides=())]
+    assert chosen == [other.pk]
+    for part in sending.ready_parts(50):
+        sending.send(part)
+    Part.objects.update(next_look_at="2000-01-01T00:00:00Z")
+    chosen = [part.batch_id for _, part in rounds.next_work(8, besides=())]
+    assert other.pk in chosen
+
+
+def test_a_look_at_a_stopped_part_still_brings_its_answers(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = start(rows(10))
+    send_all()
+    decisions.stop(batch, by=None)
+    part = batch.parts.get()
+    polling.decide(part, part.attempts.get(), StillUnderWay("running"))
+    batch = work(batch)
+    assert batch.answered == 10
+    assert counted(batch) == {AnswerStatus.ANSWERED.value: 10}

@@ -1,0 +1,36 @@
+"""What tests of the pages ask for: people, and batches with a real sandbox behind them."""
+
+import pytest
+from django.test import Client
+
+from batchui.batches import tasks
+from batchui.teams.models import Team, User
+from tests.batches.conftest import files_in, receive, sandbox, shared_sandbox, start
+from tests.teams.people import set_up
+
+from .visiting import signed_in
+
+__all__ = ["files_in", "receive", "sandbox", "shared_sandbox", "start"]
+
+
+@pytest.fixture
+def ana(db: None) -> User:
+    return set_up()
+
+
+@pytest.fixture
+def team(ana: User) -> Team:
+    """Whose batches `receive` and `start` make."""
+    return ana.membership.team
+
+
+@pytest.fixture
+def web(ana: User) -> Client:
+    """Ana's browser. A view that breaks answers 500 here, as it would to her."""
+    return signed_in(ana)
+
+
+@pytest.fixture(autouse=True)
+def files_are_read_in_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As large ones are, so that a test sees every state; small ones are read at once."""
+    monkeypatch.setattr(tasks, "SMALL_BYTES", -1)

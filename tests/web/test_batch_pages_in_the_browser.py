@@ -1,0 +1,146 @@
+"""The pages about batches in a real browser: what only happens there."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from batchui.batches import intake, preparing
+from batchui.batches.models import Batch
+from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import User
+from tests.batches.conftest import MakeBatch, rows, send_all, work
+
+from .test_people_in_the_browser import NewPage, new_page
+from .test_people_pages_are_accessible import faults, sticks_out
+from .visiting import drafted, press_start
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+__all__ = ["new_page"]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def page(new_page: NewPage, ana: User) -> "Page":
+    opened = new_page(ana)
+    opened.set_default_timeout(8_000)
+    return opened
+
+
+def choose(page: "Page", path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    page.locator("input[type=file]").set_input_files(path)
+
+
+def test_from_a_file_to_a_started_batch(page: "Page", tmp_path: Path) -> None:
+    page.goto("/new/")
+    choose(page, tmp_path / "texts.csv", rows(60))
+    page.wait_for_url(re.compile("/batches/"))
+    batch = Batch.objects.get()
+    page.get_by_label("What to ask of every row").fill("Summarise: ")
+    page.get_by_role("button", name="text", exact=True).click()
+    page.get_by_text("Summarise: text number 3").wait_for()
+    intake.check_file(batch.pk)
+    page.get_by_role("button", name="Start: 60 rows").dblclick()
+    page.get_by_text("Getting ready").wait_for()
+    preparing.prepare(batch.pk)
+    page.get_by_text("0 of 60 answered").first.wait_for()
+    assert batch.events.filter(text="Started.").count() == 1
+
+
+def test_a_file_over_the_limit_is_refused_without_sending_it(
+    page: "Page", tmp_path: Path, settings: Any
+) -> None:
+    settings.MAX_UPLOAD_BYTES = 1000
+    page.goto("/new/")
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.method))
+    choose(page, tmp_path / "texts.csv", rows(60))
+    page.get_by_text("This file is larger than 1000").wait_for()
+    assert "POST" not in sent
+    choose(page, tmp_path / "small.csv", b"id,text\n")
+    page.get_by_text("“small.csv” was not taken.").wait_for()
+    choose(page, tmp_path / "good.csv", rows(3))
+    page.wait_for_url(re.compile("/batches/"))
+
+
+def test_an_error_goes_when_its_field_is_changed(page: "Page", web: Client) -> None:
+    batch = drafted(web, rows(3))
+    page.goto(batch.get_absolute_url())
+    page.get_by_role("button", name="Start: 3 rows").click()
+    said = page.get_by_text("Say what to ask, and click a column to put it in.")
+    said.wait_for()
+    area = page.get_by_label("What to ask of every row")
+    assert page.evaluate("document.activeElement.id") == area.get_attribute("id")
+    page.keyboard.type("{{text}}")
+    said.wait_for(state="hidden")
+    assert area.get_attribute("aria-invalid") is None
+
+
+def test_what_a_person_does_survives_a_refresh(
+    page: "Page", sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = start(rows(60))
+    page.goto(batch.get_absolute_url())
+    page.get_by_text("3 parts", exact=True).click()
+    page.get_by_role("button", name="Stop …").focus()
+    with page.expect_response(lambda answer: "/live/" in answer.url and answer.status == 200):
+        send_all()
+    page.get_by_text("Part 3 was accepted").wait_for()
+    assert not page.locator("#parts").is_visible()
+    assert page.evaluate("document.activeElement.id") == "stop-button"
+    work(batch)
+    page.locator("#announcement", has_text="Finished: 60 of 60 answered").wait_for(state="attached")
+    page.locator("#rows-filter", has_text="Answered 60").wait_for()
+    assert page.title() == "Finished: texts · batchui"
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.wait_for_timeout(2_500)
+    assert asked == []
+
+
+def test_rows_are_read_one_after_the_other(
+    page: "Page", sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = work(start(rows(60)))
+    page.goto(batch.get_absolute_url())
+    page.get_by_role("button", name="Row 1 in full").click()
+    dialog = page.get_by_role("dialog", name="A row in full")
+    dialog.get_by_role("button", name="Row 2").click()
+    dialog.get_by_role("heading", name="Row 2").wait_for()
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.id") == "row-1"
+    page.get_by_role("button", name="Next").click()
+    page.get_by_text("26–50 of 60 rows").wait_for()
+    page.reload()
+    assert page.get_by_text("26–50 of 60 rows").is_visible()
+
+
+def test_axe_finds_no_fault_and_nothing_sticks_out_of_a_phone(
+    page: "Page", web: Client, sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    looked_at = [reverse("batches"), reverse("new")]
+    draft = drafted(web, b"id,text,a column of many words\n1,a,b\n2\n3,,d\n", "uneven.csv")
+    queued, ended = start(rows(60)), work(start(b"id,text\n1,a\n2,\n", leave_out_invalid=True))
+    unusable = drafted(web, b"id,text\n" + b"1,some text\n" * 40_000 + b'2,"open\n', "broken.csv")
+    looked_at += [batch.get_absolute_url() for batch in (draft, queued, ended, unusable)]
+    found = {}
+    for address in looked_at:
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.goto(address)
+        found[address] = faults(page) + sticks_out(page)
+    page.goto(draft.get_absolute_url())
+    page.get_by_role("button", name="Start: 3 rows").click()
+    page.get_by_text("2 rows of the file").or_(page.get_by_text("1 row of the file")).wait_for()
+    found["errors"] = faults(page) + sticks_out(page)
+    page.goto(ended.get_absolute_url())
+    page.get_by_role("button", name="Row 1 in full").click()
+    page.get_by_role("heading", name="Row 1").wait_for()
+    found["a row"] = faults(page) + sticks_out(page)
+    assert {where: what for where, what in found.items() if what} == {}
+    assert press_start(web, draft).status_code == 422

@@ -1,0 +1,145 @@
+"""Downloads: what arrives, under which name, and how."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.http import StreamingHttpResponse
+from django.test import Client
+from django.urls import reverse
+
+from batchui.batches.models import Batch
+from batchui.sandbox.testing import RunningSandbox
+from batchui.web import downloads
+from tests.batches.conftest import MakeBatch, rows, work
+from tests.teams.people import outsider
+
+from .visiting import drafted, said, signed_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def batch(start: MakeBatch) -> Batch:
+    return start(rows(60), "May reviews.csv")
+
+
+def get(web: Client, batch: Batch, kind: str) -> Any:
+    return web.get(reverse("download", args=[batch.pk, kind]))
+
+
+def body(web: Client, batch: Batch, kind: str) -> bytes:
+    return b"".join(get(web, batch, kind).streaming_content)
+
+
+def table(content: bytes) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+
+
+@pytest.mark.parametrize(
+    ("kind", "content_type", "ending"),
+    [
+        ("csv", "text/csv; charset=utf-8", "csv"),
+        ("csv-plain", "text/csv; charset=utf-8", "csv"),
+        ("json", "application/json", "json"),
+        ("jsonl", "application/x-ndjson", "jsonl"),
+    ],
+)
+def test_a_download_is_a_file_named_after_the_upload(
+    web: Client, batch: Batch, kind: str, content_type: str, ending: str
+) -> None:
+    response = get(web, batch, kind)
+    assert response.status_code == 200
+    assert response["Content-Type"] == content_type
+    expected = f'attachment; filename="May reviews-answers.{ending}"'
+    assert response["Content-Disposition"] == expected
+    assert response["Cache-Control"] == "no-store"
+    assert response["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_the_first_byte_comes_before_any_row_is_read(
+    web: Client, batch: Batch, files_in: Path, kind: str
+) -> None:
+    response = get(web, batch, kind)
+    assert isinstance(response, StreamingHttpResponse)
+    # Nothing of the rows can be read any more; the beginning comes all the same.
+    for stored in files_in.rglob("rows-*.jsonl.zst"):
+        stored.unlink()
+    content: Iterator[bytes] = iter(response)
+    assert next(content) in (b"\xef\xbb\xbfid,text,answer,status,error\r\n", b"[")
+    with pytest.raises(FileNotFoundError):
+        next(content)
+
+
+def test_one_part_is_read_at_a_time(web: Client, start: MakeBatch, files_in: Path) -> None:
+    text = "x" * 4000
+    batch = start("".join(["id,text\n", *(f"{n},{text}\n" for n in range(60))]).encode())
+    content = iter(get(web, batch, "csv"))
+    next(content), next(content)
+    (files_in / batch.parts.get(number=3).rows_file).unlink()
+    with pytest.raises(FileNotFoundError):
+        list(content)
+
+
+def test_before_the_end_every_row_is_there(web: Client, batch: Batch) -> None:
+    lines = table(body(web, batch, "csv"))
+    assert len(lines) == 61
+    assert lines[1] == ["1", "text number 1", "", "ready", ""]
+
+
+def test_at_the_end_every_answer_is_beside_its_row(
+    web: Client, sandbox: RunningSandbox, batch: Batch
+) -> None:
+    batch = work(batch)
+    for number, line in enumerate(table(body(web, batch, "csv-plain"))[1:], 1):
+        assert line[:2] == [str(number), f"text number {number}"]
+        assert f"text number {number}" in line[2]
+        assert line[3:] == ["answered", ""]
+    assert [row["row"] for row in json.loads(body(web, batch, "json"))] == list(range(1, 61))
+
+
+def test_formulas_are_inert_unless_the_plain_file_is_asked_for(
+    web: Client, start: MakeBatch
+) -> None:
+    batch = start(b"id,text\n1,=1+1\n2,-5\n3,@SUM(A1)\n")
+    inert, plain = body(web, batch, "csv"), body(web, batch, "csv-plain")
+    assert [line[1] for line in table(inert)[1:]] == ["'=1+1", "-5", "'@SUM(A1)"]
+    assert [line[1] for line in table(plain)[1:]] == ["=1+1", "-5", "@SUM(A1)"]
+    assert inert.startswith(b"\xef\xbb\xbf")
+    assert not plain.startswith(b"\xef\xbb\xbf")
+
+
+def test_columns_the_file_has_already_keep_their_names(web: Client, start: MakeBatch) -> None:
+    batch = start(b"text,answer,Status\nx,old answer,old\n", template="{{text}}")
+    header, line = table(body(web, batch, "csv"))
+    assert header == ["text", "answer", "Status", "answer_2", "status_2", "error"]
+    assert line == ["x", "old answer", "old", "", "ready", ""]
+
+
+def test_the_upload_comes_back_byte_for_byte(web: Client, start: MakeBatch) -> None:
+    content = b"\xff\xfe" + 'id;text\r\n1;"é"\r\n'.encode("utf-16-le")
+    batch = start(content, "größe.csv")
+    response: Any = web.get(reverse("source", args=[batch.pk]))
+    assert b"".join(response.streaming_content) == content
+    assert "filename*=utf-8''gr%C3%B6%C3%9Fe.csv" in response["Content-Disposition"]
+
+
+def test_a_draft_and_an_unknown_kind_have_no_download(web: Client, batch: Batch) -> None:
+    draft = drafted(web, rows(3))
+    response = get(web, draft, "csv")
+    assert response.status_code == 404
+    assert "has not been started, so there are no answers" in said(response)
+    assert "Choose CSV or JSON" in said(get(web, batch, "pdf"))
+
+
+def test_another_team_downloads_nothing(batch: Batch) -> None:
+    stranger = signed_in(outsider())
+    for kind in downloads.KINDS:
+        assert get(stranger, batch, kind).status_code == 404
+    assert stranger.get(reverse("source", args=[batch.pk])).status_code == 404
+    assert stranger.get(reverse("raw_reply", args=[batch.pk, 1, 1])).status_code == 404

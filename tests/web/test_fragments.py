@@ -1,0 +1,160 @@
+"""Every fragment that refreshes itself: one root, a stable id, its own address, and an end."""
+
+import re
+from dataclasses import dataclass
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from batchui.batches import intake, sending
+from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
+from batchui.sandbox.testing import RunningSandbox
+from tests.batches.conftest import MakeBatch, rows, work
+
+from .visiting import HTMX, drafted, element, html, roots, upload
+
+pytestmark = pytest.mark.django_db
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """The name of its address, its id, and the name of the page it stands on."""
+
+    name: str
+    identity: str
+    page: str = "batch"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+FRAGMENTS = [
+    Fragment("live", "live"),
+    Fragment("parts", "parts"),
+    Fragment("timeline", "timeline"),
+    Fragment("rows", "rows"),
+    Fragment("rows_filter", "rows-filter"),
+    Fragment("history_row", "batch-{pk}", page="batches"),
+]
+everyone = pytest.mark.parametrize("fragment", FRAGMENTS, ids=str)
+
+
+@pytest.fixture
+def batch(start: MakeBatch) -> Batch:
+    return start(rows(60))
+
+
+def root(web: Client, batch: Batch, fragment: Fragment) -> dict[str, str | None]:
+    """The one root of a fragment; a title beside it goes to the browser, an element that is
+    swapped out of band to its own place."""
+    markup = html(web.get(reverse(fragment.name, args=[batch.pk]), headers=HTMX))
+    found = [r for r in roots(markup) if r["tag"] != "title" and "hx-swap-oob" not in r]
+    assert len(found) == 1
+    return found[0]
+
+
+def on_the_page(web: Client, batch: Batch, fragment: Fragment) -> str:
+    address = reverse(fragment.page, args=[batch.pk] if fragment.page == "batch" else [])
+    return element(html(web.get(address)), fragment.identity.format(pk=batch.pk))
+
+
+@everyone
+def test_it_has_one_root_with_a_stable_id(web: Client, batch: Batch, fragment: Fragment) -> None:
+    assert root(web, batch, fragment)["id"] == fragment.identity.format(pk=batch.pk)
+
+
+@everyone
+def test_while_active_it_refreshes_itself_from_its_own_address(
+    web: Client, batch: Batch, fragment: Fragment
+) -> None:
+    found = root(web, batch, fragment)
+    assert (found["hx-get"] or "").split("?")[0] == reverse(fragment.name, args=[batch.pk])
+    assert found["hx-swap"] == "outerHTML"
+    assert re.fullmatch(r"every [12]s|batch-changed from:body", found["hx-trigger"] or "")
+
+
+@everyone
+def test_it_looks_the_same_on_its_page_as_refreshed(
+    web: Client, batch: Batch, fragment: Fragment
+) -> None:
+    painted = on_the_page(web, batch, fragment)
+    refreshed = root(web, batch, fragment)
+    assert f'id="{refreshed["id"]}"' in painted
+    if fragment.name != "rows_filter":  # on the page it comes with the rows as long as those do
+        assert (refreshed["hx-get"] or "").replace("&", "&amp;") in painted
+
+
+@everyone
+def test_polling_ends_with_the_batch(
+    web: Client, sandbox: RunningSandbox, batch: Batch, fragment: Fragment
+) -> None:
+    batch = work(batch)
+    assert batch.status == BatchStatus.FINISHED
+    ended = root(web, batch, fragment)
+    assert "hx-trigger" not in ended
+    assert "hx-get" not in ended
+    assert "hx-trigger" not in on_the_page(web, batch, fragment)
+
+
+def test_nothing_on_the_page_of_an_ended_batch_polls(
+    web: Client, sandbox: RunningSandbox, batch: Batch
+) -> None:
+    work(batch)
+    for address in (batch.get_absolute_url(), reverse("batches")):
+        page = html(web.get(address))
+        assert 'hx-trigger="every' not in page
+        assert "batch-changed" not in page
+
+
+@pytest.mark.parametrize("name", ["live", "history_row"])
+def test_nothing_is_sent_while_nothing_changed(web: Client, batch: Batch, name: str) -> None:
+    address = reverse(name, args=[batch.pk])
+    assert web.get(f"{address}?seen={batch.version}", headers=HTMX).status_code == 204
+    assert web.get(f"{address}?seen={batch.version - 1}", headers=HTMX).status_code == 200
+
+
+def test_the_check_of_a_file_polls_until_it_is_read(web: Client) -> None:
+    upload(web, rows(60))
+    batch = Batch.objects.get()
+    page = html(web.get(batch.get_absolute_url()))
+    address = reverse("checking", args=[batch.pk])
+    assert f'hx-get="{address}?phase=checking' in element(page, "check")
+    assert 'hx-trigger="every 1s"' in element(page, "check")
+    query = f"?phase=checking&seen={batch.version}"
+    assert web.get(f"{address}{query}", headers=HTMX).status_code == 204
+    intake.check_file(batch.pk)
+    read = html(web.get(f"{address}{query}", headers=HTMX))
+    assert [found["id"] for found in roots(read)] == ["check"]
+    assert "hx-trigger" not in element(read, "check")
+
+
+def test_the_filled_prompts_follow_the_form_without_polling(web: Client) -> None:
+    batch = drafted(web, rows(3))
+    page = element(html(web.get(batch.get_absolute_url())), "filled")
+    assert f'hx-post="{reverse("preview", args=[batch.pk])}"' in page
+    assert "every" not in page
+    refreshed = html(web.post(reverse("preview", args=[batch.pk]), {"template": "{{text}}"}))
+    assert [found["id"] for found in roots(refreshed)] == ["filled"]
+
+
+def test_rows_that_are_complete_stay_as_they_are(
+    web: Client, sandbox: RunningSandbox, batch: Batch
+) -> None:
+    assert "hx-trigger" in on_the_page(web, batch, Fragment("rows", "rows"))
+    sandbox.script({"fault": "cut_after", "times": 1})
+    last = batch.parts.get(number=3)
+    sending.send(last)  # stays undecided: the batch stays active
+    batch = work(batch, rounds=4)
+    assert batch.is_active
+    assert batch.answered == 50
+    assert "hx-trigger" not in on_the_page(web, batch, Fragment("rows", "rows"))
+    assert "hx-trigger" in on_the_page(web, batch, Fragment("rows_filter", "rows-filter"))
+
+
+def test_a_page_has_every_id_once(web: Client, sandbox: RunningSandbox, batch: Batch) -> None:
+    for state in (batch, work(batch)):
+        for address in (state.get_absolute_url(), reverse("batches"), reverse("new")):
+            ids = re.findall(r'\sid="([^"]*)"', html(web.get(address)))
+            assert sorted(ids) == sorted(set(ids))

@@ -1,0 +1,150 @@
+"""The Batches page: what a team sees of its history."""
+
+import re
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
+
+from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
+from batchui.teams.models import Team, User
+from tests.batches.conftest import MakeBatch, rows
+from tests.teams.people import join, outsider
+
+from .visiting import HTMX, drafted, html, said, signed_in
+
+pytestmark = pytest.mark.django_db
+
+
+def made(
+    team: Team, name: str, status: BatchStatus = BatchStatus.FINISHED, **more: object
+) -> Batch:
+    """A batch as the history reads it."""
+    return Batch.objects.create(
+        team=team,
+        connection=team.connections.get(),
+        name=name,
+        status=status,
+        source_name=f"{name}.csv",
+        source_size=1,
+        source_format={"kind": "txt", "encoding": "utf-8", "delimiter": None, "columns": ["a"]},
+        rows=10,
+        part_count=1,
+        **more,
+    )
+
+
+def names(web: Client, query: str = "", **extra: object) -> list[str]:
+    """The names on the page, from top to bottom."""
+    page = html(web.get(f"{reverse('batches')}{query}", **extra))
+    return re.findall(r'class="stretched"[^>]*>([^<]*)<', page)
+
+
+def test_a_first_page_says_what_to_do_and_offers_a_sample(web: Client) -> None:
+    page = web.get(reverse("batches"))
+    assert "Ask one question of every row of a spreadsheet" in said(page)
+    assert f'href="{reverse("new")}"' in html(page)
+    assert reverse("new_from_sample") in html(page)
+    assert 'type="search"' not in html(page)
+
+
+def test_the_newest_is_first_and_what_is_active_is_on_top(web: Client, team: Team) -> None:
+    made(team, "old and running", BatchStatus.RUNNING)
+    made(team, "middle")
+    made(team, "newest")
+    assert names(web) == ["old and running", "newest", "middle"]
+
+
+def test_a_line_says_name_status_progress_model_and_who(web: Client, start: MakeBatch) -> None:
+    batch = start(rows(60))
+    line = said(web.get(reverse("batches")))
+    assert batch.name in line
+    assert "Queued" in line
+    assert "0 of 60 answered" in line
+    assert "Llama 4 Scout" in line
+
+
+def test_search_and_filters_are_in_the_address(web: Client, ana: User, team: Team) -> None:
+    ben = join(ana)
+    made(team, "Reviews of May", created_by=ana)
+    made(team, "Reviews of June", BatchStatus.STOPPED, created_by=ben)
+    made(team, "Invoices", created_by=ben)
+    assert names(web, "?q=reviews") == ["Reviews of June", "Reviews of May"]
+    assert names(web, "?status=stopped") == ["Reviews of June"]
+    assert names(web, f"?person={ben.pk}") == ["Invoices", "Reviews of June"]
+    assert names(web, f"?q=rev&person={ana.pk}&status=finished") == ["Reviews of May"]
+    page = html(web.get(f"{reverse('batches')}?q=rev&status=finished"))
+    assert 'value="rev"' in page
+    assert '<option value="finished" selected>' in page
+
+
+def test_nothing_found_says_so_and_leads_back(web: Client, team: Team) -> None:
+    made(team, "Invoices")
+    page = web.get(f"{reverse('batches')}?q=reviews")
+    assert "No batch fits this search" in said(page)
+    assert "Show all batches" in said(page)
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["?person=x", "?person=" + "9" * 40, "?status=nonsense", "?page=-1", "?page=x", "?q=%00"],
+)
+def test_an_odd_address_shows_what_it_can(web: Client, team: Team, query: str) -> None:
+    made(team, "Invoices")
+    assert web.get(f"{reverse('batches')}{query}").status_code == 200
+
+
+def test_a_typed_search_is_answered_with_the_list_alone(web: Client, team: Team) -> None:
+    made(team, "Invoices")
+    fragment = html(web.get(f"{reverse('batches')}?q=inv", headers=HTMX))
+    assert fragment.lstrip().startswith('<div id="history">')
+    whole = html(web.get(reverse("batches"), headers=HTMX | {"HX-History-Restore-Request": "true"}))
+    assert "<!doctype html>" in whole
+
+
+def test_pages_of_the_history_keep_the_search(web: Client, team: Team) -> None:
+    for number in range(30):
+        made(team, f"batch {number}")
+    page = html(web.get(f"{reverse('batches')}?q=batch"))
+    assert "1–25 of 30 batches" in page
+    assert 'href="/?q=batch&amp;page=2"' in page
+    assert len(names(web, "?q=batch&page=2")) == 5
+
+
+def test_ten_batches_take_as_many_queries_as_twenty(
+    web: Client, ana: User, team: Team, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in range(10):
+        made(team, f"one {number}", created_by=ana)
+    with django_assert_num_queries(6) as few:
+        names(web)
+    for number in range(10):
+        made(team, f"two {number}", BatchStatus.RUNNING, created_by=ana)
+    with django_assert_num_queries(len(few.captured_queries)):
+        assert len(names(web)) == 20
+
+
+def test_another_teams_batches_are_never_seen(web: Client, team: Team) -> None:
+    made(team, "ours")
+    zoe = outsider()
+    theirs = signed_in(zoe)
+    drafted(theirs, rows(3), "theirs.csv")
+    assert names(web) == ["ours"]
+    assert names(theirs) == ["theirs"]
+    assert names(web, f"?person={zoe.pk}") == []
+    assert "Zoe" not in html(web.get(reverse("batches")))
+
+
+def test_a_deleted_batch_is_gone_from_the_history(web: Client, team: Team) -> None:
+    batch = made(team, "Invoices")
+    made(team, "Reviews")
+    web.post(reverse("delete", args=[batch.pk]))
+    assert names(web) == ["Reviews"]
+
+
+def test_nobody_who_is_not_signed_in_sees_anything(team: Team) -> None:
+    batch = made(team, "Invoices")
+    for address in (reverse("batches"), batch.get_absolute_url(), reverse("new")):
+        assert Client().get(address)["Location"].startswith(reverse("account_login"))

@@ -1,0 +1,272 @@
+"""New batch: a file, what to ask, Start."""
+
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from batchui.batches import intake, preparing, tasks
+from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
+from batchui.cloudflare import catalogue
+from batchui.sandbox.testing import RunningSandbox
+from tests.batches.conftest import MODEL, rows
+from tests.teams.people import outsider
+
+from .visiting import HTMX, answers, drafted, element, html, press_start, said, signed_in, upload
+
+pytestmark = pytest.mark.django_db
+
+TRANSLATION = "@cf/meta/m2m100-1.2b"
+
+
+def preview(web: Client, batch: Batch, **typed: str | None) -> str:
+    address = reverse("preview", args=[batch.pk])
+    return said(web.post(address, answers(batch, **typed), headers=HTMX))
+
+
+# -- the file -----------------------------------------------------------------------------------
+
+
+def test_an_upload_leads_to_its_first_rows_and_columns(web: Client) -> None:
+    response = upload(web, b"id,review\n7,Lovely\n8,Noisy\n", "May reviews.csv")
+    batch = Batch.objects.get()
+    assert response["Location"] == batch.get_absolute_url()
+    assert (batch.name, batch.status) == ("May reviews", BatchStatus.CHECKING)
+    page = web.get(batch.get_absolute_url())
+    assert "Row id review 1 7 Lovely 2 8 Noisy" in said(page)
+    assert 'data-insert="{{review}}"' in html(page)
+    assert "disabled" in html(page).split('id="check"')[1]
+
+
+def test_a_small_file_waits_for_no_worker(
+    web: Client, monkeypatch: pytest.MonkeyPatch, sandbox: RunningSandbox
+) -> None:
+    monkeypatch.setattr(tasks, "SMALL_BYTES", 1000)
+    upload(web, rows(3))
+    batch = Batch.objects.get()
+    assert (batch.status, batch.rows) == (BatchStatus.DRAFT, 3)
+    press_start(web, batch)
+    batch.refresh_from_db()
+    assert (batch.status, batch.part_count) == (BatchStatus.QUEUED, 1)
+
+
+def test_with_htmx_the_browser_is_told_where_to_go(web: Client) -> None:
+    response = upload(web, rows(3), headers=HTMX)
+    assert response["HX-Redirect"] == Batch.objects.get().get_absolute_url()
+
+
+def test_start_is_there_once_the_whole_file_is_read(web: Client) -> None:
+    batch = drafted(web, rows(60))
+    check = html(web.get(reverse("checking", args=[batch.pk])))
+    assert "Start: 60 rows" in check
+    assert "disabled" not in check
+
+
+def test_the_sample_is_a_draft_with_a_prompt(web: Client) -> None:
+    web.post(reverse("new_from_sample"))
+    batch = Batch.objects.get()
+    assert "{{review}}" in batch.template
+    intake.check_file(batch.pk)
+    page = said(web.get(batch.get_absolute_url()))
+    assert "Review: Lovely room with a view of the river." in page
+    assert "Start: 12 rows" in page
+    download = web.get(reverse("sample"))
+    assert "sample-reviews.csv" in download["Content-Disposition"]
+    assert download.content.startswith(b"\xef\xbb\xbfdate,city,review\r\n")
+
+
+def test_a_second_upload_of_the_same_name_is_a_batch_of_its_own(web: Client) -> None:
+    first, second = (drafted(web, rows(count), "texts.csv") for count in (3, 4))
+    assert (first.name, second.name) == ("texts", "texts (2)")
+    assert (first.source_name, second.source_name) == ("texts.csv", "texts.csv")
+    assert drafted(web, rows(5), "texts.csv").name == "texts (3)"
+    first.refresh_from_db()
+    assert (first.rows, second.rows) == (3, 4)
+    assert first.source_file != second.source_file
+
+
+# -- what to ask --------------------------------------------------------------------------------
+
+
+def test_filled_prompts_follow_what_is_typed(web: Client) -> None:
+    batch = drafted(web, b"city,review\nPorto,Lovely\nFaro,Noisy\nBraga,Fine\nLisbon,Cold\n")
+    assert "Row 1 In Porto: Lovely" in preview(web, batch, template="In {{city}}: {{review}}")
+    shown = preview(web, batch, template="{{city}}?")
+    assert "Row 1 Porto? Row 2 Faro? Row 3 Braga?" in shown
+    assert "Lisbon" not in shown
+    assert "Write what to ask" in preview(web, batch, template="")
+
+
+def test_what_is_typed_is_kept_with_the_draft(web: Client) -> None:
+    batch = drafted(web, rows(3))
+    typed = {
+        "name": "Texts of May",
+        "model": TRANSLATION,
+        "target_lang": "fr",
+        "template": "half {{tex",
+        "instruction": "Be brief.",
+        "max_tokens": "77",
+        "temperature": "0.5",
+        "reference_column": "id",
+        "resend_once": "on",
+    }
+    preview(web, batch, **typed)
+    page = html(web.get(batch.get_absolute_url()))
+    assert "<h1>Texts of May</h1>" in page
+    assert "half {{tex</textarea>" in page
+    assert "Be brief.</textarea>" in page
+    assert f'value="{TRANSLATION}" data-task="translation" selected' in page
+    assert '<option value="fr" selected>' in page
+    assert '<option value="id" selected>' in page
+    assert 'value="77"' in page
+    assert 'value="0.5"' in page
+    assert "checked" in element(page, "id_resend_once")
+
+
+def test_what_cannot_be_kept_leaves_what_was_there(web: Client) -> None:
+    batch = drafted(web, rows(3))
+    preview(web, batch, name="", max_tokens="many", model="nonsense", template="\0 {{text}}")
+    batch.refresh_from_db()
+    assert (batch.name, batch.max_tokens) == ("texts", 1024)
+    assert batch.model == catalogue.models()[0].name
+    assert batch.template == " {{text}}"
+
+
+def test_blank_cells_are_told_before_the_start(web: Client) -> None:
+    batch = drafted(web, b"id,text\n1,a\n2,\n3,\n")
+    shown = preview(web, batch, template="{{text}}")
+    assert "2 rows are blank in “text”, the first of them (row 2)" in shown
+
+
+@pytest.mark.parametrize(
+    ("template", "sentence"),
+    [
+        ("", "Say what to ask, and click a column to put it in."),
+        ("Summarise.", "The text names no column"),
+        ("{{txt}}", "The text names the column “txt”, which the file does not have. Did you mean"),
+        ("{{text", "does not close it"),
+    ],
+)
+def test_a_template_that_cannot_be_filled_is_said_at_its_field(
+    web: Client, template: str, sentence: str
+) -> None:
+    batch = drafted(web, rows(3))
+    response = press_start(web, batch, template=template)
+    assert response.status_code == 422
+    assert sentence in said(response)
+    area = element(html(response), "id_template")
+    assert 'aria-invalid="true"' in area
+    assert "autofocus" in area
+    error = html(response).split('id="id_template_error"')[1]
+    assert sentence.split("“")[0] in error[: error.index("</div>")]
+    if template:
+        assert sentence in preview(web, batch, template=template)
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.DRAFT
+
+
+def test_a_translation_asks_for_its_language(web: Client) -> None:
+    batch = drafted(web, rows(3))
+    response = press_start(web, batch, model=TRANSLATION, template="{{text}}")
+    assert response.status_code == 422
+    assert "Choose the language to translate into." in said(response)
+    assert "autofocus" in element(html(response), "id_target_lang")
+
+
+def test_errors_in_more_settings_open_them(web: Client) -> None:
+    batch = drafted(web, rows(3))
+    page = html(press_start(web, batch, max_tokens="0", name=""))
+    assert '<details class="more" open>' in page
+    assert "Give it a name." in page
+    assert html(web.get(batch.get_absolute_url())).count('<details class="more">') == 1
+
+
+def test_nothing_that_is_needed_is_called_optional(web: Client) -> None:
+    for content, name in ((rows(3), "a.csv"), (b'{"prompt": "Say one"}\n', "items.jsonl")):
+        page = html(web.get(drafted(web, content, name).get_absolute_url()))
+        labels = {
+            part.split("</label>")[0] for part in page.split("<label ")[1:] if "(optional)" in part
+        }
+        optional = {label.split(">")[1].split(" <")[0] for label in labels if "optional" in label}
+        assert optional == {"Instruction for all rows", "Temperature", "Reference"}
+
+
+def test_ready_made_items_need_no_prompt(web: Client) -> None:
+    batch = drafted(web, b'{"prompt": "Say one"}\n{"prompt": "Say two"}\n', "items.jsonl")
+    assert "Row 1 Say one Row 2 Say two" in said(web.get(batch.get_absolute_url()))
+    assert press_start(web, batch, template="", as_items="on").status_code == 302
+    batch.refresh_from_db()
+    assert (batch.status, batch.as_items) == (BatchStatus.PREPARING, True)
+
+
+# -- Start --------------------------------------------------------------------------------------
+
+
+def test_start_takes_what_is_on_the_form(web: Client, files_in: Path) -> None:
+    batch = drafted(web, rows(60))
+    response = press_start(web, batch, name="Mine", instruction="Be brief.", max_tokens="50")
+    assert response["Location"] == batch.get_absolute_url()
+    assert "Getting ready" in said(web.get(batch.get_absolute_url()))
+    preparing.prepare(batch.pk)
+    batch.refresh_from_db()
+    assert (batch.status, batch.part_count) == (BatchStatus.QUEUED, 3)
+    assert (batch.name, batch.instruction, batch.max_tokens) == ("Mine", "Be brief.", 50)
+    refreshed = web.get(f"{reverse('checking', args=[batch.pk])}?phase=preparing", headers=HTMX)
+    assert refreshed["HX-Refresh"] == "true"
+
+
+def test_a_second_press_of_start_starts_nothing(web: Client) -> None:
+    batch = drafted(web, rows(3))
+    press_start(web, batch)
+    second = web.post(reverse("start", args=[batch.pk]), answers(batch, name="Other"), follow=True)
+    assert "This batch was started already, by you or a colleague." in html(second)
+    batch.refresh_from_db()
+    assert batch.name == "texts"
+    assert batch.events.filter(text="Started.").count() == 1
+
+
+def test_start_before_the_file_is_read_says_to_wait(web: Client) -> None:
+    upload(web, rows(3))
+    response = press_start(web, Batch.objects.get())
+    page = html(web.get(response["Location"]))
+    assert "The file is still being read. Press Start once that is done." in page
+
+
+def test_a_draft_of_another_team_cannot_be_started_or_read(web: Client) -> None:
+    batch = drafted(signed_in(outsider()), rows(3))
+    assert press_start(web, batch).status_code == 404
+    assert web.post(reverse("preview", args=[batch.pk]), answers(batch)).status_code == 404
+    batch.refresh_from_db()
+    assert (batch.status, batch.model) == (BatchStatus.DRAFT, "")
+
+
+def test_a_form_without_its_token_starts_and_uploads_nothing(web: Client) -> None:
+    batch = drafted(web, rows(3))
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies = web.cookies
+    assert press_start(strict, batch).status_code == 403
+    assert upload(strict, rows(3)).status_code == 403
+    assert Batch.objects.count() == 1
+
+
+def test_options_from_the_terminal_are_shown_and_kept(web: Client) -> None:
+    batch = drafted(web, rows(3))
+    assert "id_options" not in html(web.get(batch.get_absolute_url()))
+    Batch.objects.filter(pk=batch.pk).update(options={"top_p": 0.5}, model=MODEL)
+    assert "top_p" in html(web.get(batch.get_absolute_url()))
+    wrong = press_start(web, batch, options='{"prompt": "x"}')
+    assert "The option “prompt” is filled in from the question" in said(wrong)
+    press_start(web, batch)
+    batch.refresh_from_db()
+    assert batch.options == {"top_p": 0.5}
+
+
+def test_a_model_that_is_no_longer_on_offer_stays_chosen(web: Client) -> None:
+    listed = {model.name for model in catalogue.models()}
+    unlisted = next(m for m in catalogue._read().models if m.name not in listed)
+    batch = drafted(web, rows(3))
+    Batch.objects.filter(pk=batch.pk).update(model=unlisted.name)
+    page = html(web.get(batch.get_absolute_url()))
+    assert f'value="{unlisted.name}" data-task="{unlisted.task}" selected' in page

@@ -1,0 +1,257 @@
+"""`manage.py submit`: exit statuses, sentences on stderr, and the same batch as from the page."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from batchui.batches import decisions, intake
+from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
+from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Team, User
+from tests.batches.conftest import CHAT_COMPLETIONS, MODEL, rows
+from tests.surroundings import clean_environment
+from tests.teams.people import join, set_up
+
+from .submitting import PROMPT, TRANSLATION, Ran, Submit, work_a_little, written
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def texts(tmp_path: Path, db: None) -> Path:
+    return written(tmp_path, rows(60))
+
+
+# -- 0: started, or every row answered ----------------------------------------------------------
+
+
+def test_it_starts_a_batch_and_prints_its_address(texts: Path, settings: Any) -> None:
+    settings.BASE_URL = "http://127.0.0.1:8000"
+    ran = Ran(texts, *PROMPT)
+    batch = Batch.objects.get()
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out == f"http://127.0.0.1:8000{batch.get_absolute_url()}\n"
+    assert (batch.status, batch.part_count, batch.name) == (BatchStatus.QUEUED, 3, "texts")
+
+
+def test_without_an_address_it_prints_the_path(texts: Path, settings: Any) -> None:
+    settings.BASE_URL = ""
+    assert Ran(texts, *PROMPT).out == f"{Batch.objects.get().get_absolute_url()}\n"
+
+
+def test_every_option_reaches_the_batch(texts: Path) -> None:
+    Ran(
+        texts,
+        *PROMPT,
+        *("--system", "Be brief.", "--reference-column", "id", "--name", "May", "--resend-once"),
+        *("--option", "max_tokens=50", "--option", "temperature=0.5", "--option", "top_p=0.9"),
+        *("--option", 'response_format={"type": "json_object"}', "--option", "seed=7"),
+    )
+    batch = Batch.objects.get()
+    assert (batch.name, batch.instruction, batch.reference_column) == ("May", "Be brief.", "id")
+    assert (batch.max_tokens, batch.temperature, batch.resend_once) == (50, 0.5, True)
+    assert batch.options == {
+        "top_p": 0.9,
+        "response_format": {"type": "json_object"},
+        "seed": 7,
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "template"),
+    [
+        (("--text-column", "text"), "{{text}}"),
+        (("--text-column", "text", "--prompt", "Summarise."), "Summarise.\n\n{{text}}"),
+        (("--text-column", "text", "--prompt", "Say {{text}}"), "Say {{text}}"),
+    ],
+)
+def test_a_column_is_sent_as_it_is_or_behind_the_prompt(
+    texts: Path, options: tuple[str, ...], template: str
+) -> None:
+    assert Ran(texts, *options).status == 0
+    assert Batch.objects.get().template == template
+
+
+@pytest.mark.parametrize(
+    ("given", "code"), [("fr", "fr"), ("French", "fr"), ("pt-BR", "pt"), ("nb", "no")]
+)
+def test_a_language_is_a_code_or_a_name(texts: Path, given: str, code: str) -> None:
+    options = ("--text-column", "text", "--target-lang", given)
+    assert Ran(texts, *options, model=TRANSLATION).status == 0
+    assert Batch.objects.get().target_lang == code
+
+
+def test_waiting_ends_with_0_and_the_answers(sandbox: RunningSandbox, texts: Path) -> None:
+    output = texts.with_name("out.csv")
+    ran = Ran(texts, *PROMPT, "--wait", "--output", str(output))
+    assert ran.status == 0
+    lines = ran.err.splitlines()
+    assert lines[0] == "Queued: 0 of 60 rows answered"
+    assert all(line.endswith("of 60 rows answered") for line in lines)
+    assert "\r" not in ran.err
+    table = list(csv.reader(io.StringIO(output.read_bytes().decode("utf-8-sig"), newline="")))
+    assert table[0] == ["id", "text", "answer", "status", "error"]
+    assert len(table) == 61
+    assert {line[3] for line in table[1:]} == {"answered"}
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "is_json"),
+    [("out.json", (), True), ("out", ("--format", "json"), True), ("out.txt", (), False)],
+)
+def test_the_format_is_the_one_asked_for_or_the_endings(
+    sandbox: RunningSandbox,
+    tmp_path: Path,
+    name: str,
+    options: tuple[str, ...],
+    is_json: bool,
+) -> None:
+    output = tmp_path / name
+    assert Ran(written(tmp_path, rows(3)), *PROMPT, "--output", str(output), *options).status == 0
+    assert output.read_bytes().startswith(b"[" if is_json else b"\xef\xbb\xbfid,text,answer")
+    if is_json:
+        assert [row["row"] for row in json.loads(output.read_bytes())] == [1, 2, 3]
+
+
+def test_lines_of_ready_made_items_need_no_prompt(sandbox: RunningSandbox, tmp_path: Path) -> None:
+    items = written(tmp_path, b'{"prompt": "Say one"}\n{"prompt": "Say two"}\n', "items.jsonl")
+    assert Ran(items, "--wait", model=CHAT_COMPLETIONS).status == 0
+    assert Batch.objects.get().as_items
+
+
+# -- 1: finished, and some rows were not answered -----------------------------------------------
+
+
+def test_rows_without_an_answer_end_with_1(sandbox: RunningSandbox, texts: Path) -> None:
+    sandbox.script({"fault": "failed", "items": [0]})
+    output = texts.with_name("out.jsonl")
+    ran = Ran(texts, *PROMPT, "--wait", "--output", str(output))
+    assert ran.status == 1
+    assert ran.err.splitlines()[-1] == "Finished with problems: 59 of 60 rows answered"
+    statuses = [json.loads(line)["status"] for line in output.read_bytes().splitlines()]
+    assert sorted(set(statuses)) == ["answered", "failed"]
+
+
+def test_rows_left_out_end_with_1(sandbox: RunningSandbox, tmp_path: Path) -> None:
+    texts = written(tmp_path, b"id,text\n1,a\n2\n3,\n")
+    assert Ran(texts, *PROMPT, "--leave-out-invalid", "--wait").status == 1
+    batch = Batch.objects.get()
+    assert (batch.answered, batch.invalid) == (1, 2)
+
+
+def test_a_batch_that_fails_ends_with_1(sandbox: RunningSandbox, tmp_path: Path) -> None:
+    sandbox.script({"fault": "failed", "items": [0]})
+    ran = Ran(written(tmp_path, rows(1)), *PROMPT, "--wait")
+    assert (ran.status, Batch.objects.get().status) == (1, BatchStatus.FAILED)
+
+
+def test_a_decision_is_asked_for_while_waiting(sandbox: RunningSandbox, texts: Path) -> None:
+    class Deciding(Submit):
+        @staticmethod
+        def pause(_seconds: float) -> None:
+            work_a_little(0)
+            for part in Batch.objects.get().parts.filter(status="unsure"):
+                if "decision" in err.getvalue():
+                    decisions.leave_out(part, by=None)
+
+    sandbox.script({"fault": "cut_after"})
+    out, err = io.StringIO(), io.StringIO()
+    options = ["--model", MODEL, *PROMPT, "--wait"]
+    with pytest.raises(SystemExit) as ended:
+        call_command(Deciding(), str(texts), *options, stdout=out, stderr=err)
+    assert ended.value.code == 1
+    asked = f"A part needs your decision: {out.getvalue().strip()}"
+    assert err.getvalue().count(asked) == 1
+
+
+# -- whose batch it is --------------------------------------------------------------------------
+
+
+def test_without_a_name_it_is_the_first_administrators(texts: Path) -> None:
+    ana = set_up()
+    join(ana)
+    Ran(texts, *PROMPT)
+    batch = Batch.objects.get()
+    assert (batch.created_by, batch.team) == (ana, ana.membership.team)
+
+
+def test_it_is_the_batch_of_whom_it_says(texts: Path) -> None:
+    ben: User = join(set_up())
+    Ran(texts, *PROMPT, "--as", " Ben@example.com ")
+    assert Batch.objects.get().created_by == ben
+
+
+def test_before_anybody_has_signed_in_there_is_a_team_already(texts: Path) -> None:
+    Ran(texts, *PROMPT)
+    batch = Batch.objects.get()
+    assert (batch.created_by, batch.team) == (None, Team.objects.get())
+    assert set_up().membership.team == batch.team
+
+
+def test_a_worker_that_is_quicker_does_no_harm(
+    sandbox: RunningSandbox, texts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker of `up` may take every step of intake before the command does."""
+    receive = intake.receive
+
+    def received(*args: Any, **kwargs: Any) -> Batch:
+        batch = receive(*args, **kwargs)
+        intake.check_file(batch.pk)
+        return batch
+
+    monkeypatch.setattr(intake, "receive", received)
+    assert Ran(texts, *PROMPT, "--wait").status == 0
+
+
+# -- in a process of its own --------------------------------------------------------------------
+
+
+@pytest.mark.processes
+def test_a_real_process_beside_a_real_worker(
+    shared_sandbox: RunningSandbox, tmp_path: Path
+) -> None:
+    shared_sandbox.script()
+    environment = clean_environment(
+        BATCHUI_DATA=str(tmp_path / "data"),
+        BATCHUI_SANDBOX_URL=shared_sandbox.base_url,
+        BATCHUI_FIRST_LOOK_SECONDS="0.1",
+    )
+
+    def manage(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "manage.py", *words],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    assert manage("migrate", "--verbosity=0").returncode == 0
+    texts, output = written(tmp_path, rows(60)), tmp_path / "out.jsonl"
+    worker = subprocess.Popen(
+        [sys.executable, "manage.py", "worker"],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        done = manage("submit", str(texts), "--model", MODEL, *PROMPT, "--output", str(output))
+    finally:
+        worker.terminate()
+        worker.wait(20)
+    assert done.returncode == 0, done.stderr
+    assert len(output.read_bytes().splitlines()) == 60
+    refused = manage("submit", str(written(tmp_path, b"", "empty.csv")), "--model", MODEL, *PROMPT)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr == "The file is empty. Choose a file with at least one row.\n"

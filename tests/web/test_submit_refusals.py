@@ -1,0 +1,125 @@
+"""`manage.py submit` given bad input: status 2, one sentence on stderr, nothing left behind."""
+
+from pathlib import Path
+
+import pytest
+
+from batchui.batches.models import Batch
+from batchui.teams.models import Team
+from tests.batches.conftest import MODEL, rows
+
+from .submitting import PROMPT, TRANSLATION, Ran, written
+
+pytestmark = pytest.mark.django_db
+
+GOOD = rows(3)
+REFUSED: dict[str, tuple[bytes, tuple[str, ...], str, str]] = {
+    "an empty file": (b"", PROMPT, MODEL, "The file is empty. Choose a file with"),
+    "a fault in the file": (
+        b'id,text\n1,one\n2,"two\n',
+        PROMPT,
+        MODEL,
+        "Row 2 (line 3), column “text”: a quotation mark opens the cell here",
+    ),
+    "a row that is too short": (
+        b"id,text\n1,a\n2\n",
+        PROMPT,
+        MODEL,
+        "1 row cannot be asked. Correct it in the file, or leave it out. Row 2 (line 3): 1 cell "
+        "where the header has 2 columns.",
+    ),
+    "a blank prompt": (
+        b"id,text\n1,a\n2, \n",
+        PROMPT,
+        MODEL,
+        "1 row cannot be asked. Correct it in the file, or leave it out. Row 2 (line 3), column "
+        "“text”: the cell is blank",
+    ),
+    "no prompt": (GOOD, (), MODEL, "--prompt: Say what to ask, with a column in it"),
+    "no column": (GOOD, ("--prompt", "Hello"), MODEL, "--prompt: The text names no column"),
+    "an unknown column": (
+        GOOD,
+        ("--text-column", "txt"),
+        MODEL,
+        "--text-column: The text names the column “txt”, which the file does not have. Did you "
+        "mean “text”?",
+    ),
+    "an unknown model": (GOOD, PROMPT, "@cf/meta/llama-9", "--model: “@cf/meta/llama-9” is not"),
+    "an unknown language": (
+        GOOD,
+        ("--text-column", "text", "--target-lang", "Klingonese"),
+        TRANSLATION,
+        "--target-lang: The translation model does not know the language “Klingonese”.",
+    ),
+    "no language": (
+        GOOD,
+        ("--text-column", "text"),
+        TRANSLATION,
+        "--target-lang: Choose the language to translate into.",
+    ),
+    "an unknown reference": (
+        GOOD,
+        (*PROMPT, "--reference-column", "order"),
+        MODEL,
+        "--reference-column: The file has no column “order”.",
+    ),
+    "an option without a value": (
+        GOOD,
+        (*PROMPT, "--option", "max_tokens"),
+        MODEL,
+        "--option max_tokens: write it as key=value, such as max_tokens=200.",
+    ),
+    "an option that is no number": (
+        GOOD,
+        (*PROMPT, "--option", "max_tokens=many"),
+        MODEL,
+        "--option max_tokens: Write a whole number, such as 1024.",
+    ),
+    "an option of ours": (
+        GOOD,
+        (*PROMPT, "--option", "messages=x"),
+        MODEL,
+        "--option: The option “messages” is filled in from the question and the file",
+    ),
+    "nobody of that name": (
+        GOOD,
+        (*PROMPT, "--as", "nobody@example.com"),
+        MODEL,
+        "Nobody signs in here as nobody@example.com.",
+    ),
+    "no such folder": (
+        GOOD,
+        (*PROMPT, "--output", "/no/such/folder/out.csv"),
+        MODEL,
+        "--output /no/such/folder/out.csv: there is no folder /no/such/folder.",
+    ),
+    "an endless name": (GOOD, (*PROMPT, "--name", "x" * 201), MODEL, "--name: at most 200"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_bad_input_ends_with_2_a_sentence_and_nothing_left_behind(
+    db: None, tmp_path: Path, files_in: Path, what: str
+) -> None:
+    content, options, model, sentence = REFUSED[what]
+    ran = Ran(written(tmp_path, content), *options, model=model)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith(sentence)
+    assert ran.err.count("\n") == 1
+    assert not Batch.objects.exists()
+    assert not [path for path in files_in.rglob("*") if path.is_file()]
+
+
+def test_a_file_that_is_not_there_ends_with_2(db: None, tmp_path: Path) -> None:
+    ran = Ran(tmp_path / "none.csv", *PROMPT)
+    assert (ran.status, ran.err) == (2, f"{tmp_path}/none.csv: there is no such file.\n")
+    folder = Ran(tmp_path, *PROMPT)
+    assert (folder.status, folder.err) == (2, f"{tmp_path} is a folder. Name a file in it.\n")
+    assert not Team.objects.exists()
+
+
+def test_an_output_that_is_a_folder_is_refused_before_the_wait(db: None, tmp_path: Path) -> None:
+    texts = written(tmp_path, GOOD)
+    ran = Ran(texts, *PROMPT, "--output", str(tmp_path))
+    assert (ran.status, ran.err) == (2, f"--output {tmp_path} is a folder. Name a file in it.\n")
+    assert not Batch.objects.exists()

@@ -1,0 +1,99 @@
+"""Visiting the pages about batches, as a browser does."""
+
+import re
+from html import unescape
+from html.parser import HTMLParser
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from django.utils.html import strip_tags
+
+from batchui.batches import intake
+from batchui.batches.models import Batch
+from batchui.teams.models import User
+from tests.batches.conftest import MODEL, TEMPLATE
+
+HTMX = {"HX-Request": "true"}
+VOID = {"area", "br", "col", "hr", "img", "input", "link", "meta", "path", "source", "wbr"}
+
+
+def signed_in(person: User) -> Client:
+    client = Client(raise_request_exception=False)
+    client.force_login(person)
+    return client
+
+
+def upload(web: Client, content: bytes, name: str = "texts.csv", **extra: Any) -> Any:
+    """Choose a file on the New batch page."""
+    return web.post(reverse("new"), {"file": SimpleUploadedFile(name, content)}, **extra)
+
+
+def drafted(web: Client, content: bytes, name: str = "texts.csv") -> Batch:
+    """Choose a file that is fine; returns its batch, read to its end."""
+    response = upload(web, content, name)
+    assert response.status_code == 302, said(response)
+    pk = response["Location"].split("/")[-2]
+    intake.check_file(pk)
+    return Batch.objects.get(pk=pk)
+
+
+def answers(batch: Batch, **changes: Any) -> dict[str, Any]:
+    """The form of a draft, filled in."""
+    filled = {"name": batch.name, "model": MODEL, "template": TEMPLATE, "max_tokens": "1024"}
+    return {name: value for name, value in (filled | changes).items() if value is not None}
+
+
+def press_start(web: Client, batch: Batch, **changes: Any) -> Any:
+    return web.post(reverse("start", args=[batch.pk]), answers(batch, **changes))
+
+
+def html(response: Any) -> str:
+    content: str = response.content.decode()
+    return content
+
+
+def said(response: Any) -> str:
+    """The words of a page, on one line, without the banner and the menus around them."""
+    main = re.search(r"<main.*?</main>", html(response), re.DOTALL)
+    text = re.sub(r"<(svg|template).*?</\1>", "", main[0] if main else html(response), flags=re.S)
+    text = re.sub(r"(</(?:td|th|dt|dd|li|p|h1|h2|option|label|button)>)", r"\1 ", text)
+    return " ".join(unescape(strip_tags(text)).split())
+
+
+class _Roots(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.depth = 0
+        self.roots: list[dict[str, str | None]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if self.depth == 0:
+            self.roots.append({"tag": tag, **dict(attrs)})
+        if tag not in VOID:
+            self.depth += 1
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if self.depth == 0:
+            self.roots.append({"tag": tag, **dict(attrs)})
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            self.depth -= 1
+
+
+def roots(markup: str) -> list[dict[str, str | None]]:
+    """The outermost elements, each with its tag and attributes."""
+    parser = _Roots()
+    parser.feed(markup)
+    parser.close()
+    assert parser.depth == 0, "an element is not closed"
+    return parser.roots
+
+
+def element(page: str, identity: str) -> str:
+    """The opening tag of the element with this id."""
+    found = re.search(rf'<[^<>]*\bid="{re.escape(identity)}"[^<>]*>', page)
+    assert found, f"nothing has the id {identity}"
+    return found[0]
