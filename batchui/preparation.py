@@ -3,11 +3,13 @@
 Each step does nothing, quickly, when nothing has changed since the last start.
 """
 
+import fcntl
 import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import django
 from django.conf import settings
@@ -21,14 +23,34 @@ from batchui import checks
 from batchui.progress import say
 from batchui.up import CannotStart
 
+_locks: list[IO[str]] = []
+
 
 def prepare() -> None:
     """Leave settings, database and static files ready. Raises `up.CannotStart`."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "batchui.settings")
     django.setup()
     refuse(run_checks())
+    refuse_second_start()
     prepare_database()
     gather_static_files()
+
+
+def refuse_second_start() -> None:
+    """Raise CannotStart where another `up` uses this data folder: two would share one sandbox and
+    one address. The lock goes with this process, however that ends."""
+    lock = (settings.DATA / "up.lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        known = settings.ADDRESS_FILE.exists()
+        where = f" at {settings.ADDRESS_FILE.read_text()}" if known else ""
+        raise CannotStart(
+            f"batchui runs on the data folder {settings.DATA} already{where}. Stop it first, or "
+            "set BATCHUI_DATA to another folder.",
+            status=2,
+        ) from None
+    _locks.append(lock)
 
 
 def refuse(found: list[CheckMessage]) -> None:

@@ -6,6 +6,7 @@ with a value is collected in `PROBLEMS`; a start-up check says it in a sentence 
 
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "batchui.web.errors.DatabaseBusyMiddleware",
 ]
 
 ROOT_URLCONF = "batchui.urls"
@@ -174,6 +176,10 @@ STATIC_ROOT = BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 # Uploads above this many bytes go to a temporary file instead of memory.
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+# Beside the data, where there is room for them; the sweep removes what a crash leaves.
+FILE_UPLOAD_TEMP_DIR = DATA / "incoming"
+with suppress(OSError):  # batchui.E001 says so where the folder cannot be written
+    FILE_UPLOAD_TEMP_DIR.mkdir(exist_ok=True)
 
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = "UTC"
@@ -204,6 +210,8 @@ CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "cache",
+        # By default old entries make room from 300 on, and with them counters that still matter.
+        "OPTIONS": {"MAX_ENTRIES": 100_000},
     },
     # django-q2 writes its statistics twice a second to the cache it is given; nobody reads them.
     "nowhere": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"},
@@ -264,11 +272,20 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "{levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "filters": {"secrets": {"()": "batchui.logs.LinksBlottedOut"}},
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": "plain",
+            "filters": ["secrets"],
+        }
+    },
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "batchui": {"level": "INFO"},
         # httpx logs every request's address at INFO, which holds the account id.
         "httpx": {"level": "WARNING"},
+        # At WARNING it logs the address of every form with an error: links that let people in.
+        "django.request": {"level": "ERROR"},
     },
 }

@@ -158,7 +158,7 @@ def the_parts(*, host: str, port: int, sandbox_port: int | None) -> list[Part]:
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
     python, manage = sys.executable, str(bootstrap.ROOT / "manage.py")
     web = [python, "-m", "granian", "--interface", "wsgi", "--http", "1", "--no-ws"]
-    web += ["--workers", "2", "--blocking-threads", "8", "--workers-kill-timeout", "5"]
+    web += ["--workers", "2", "--blocking-threads", "32", "--workers-kill-timeout", "5"]
     web += ["--host", host, "--port", str(port), "--log-level", "error"]
     web += ["--working-dir", str(bootstrap.ROOT), "batchui.wsgi:application"]
     parts = [

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from contextlib import suppress
 from pathlib import PurePath
 from typing import Any, BinaryIO, cast
 from uuid import UUID, uuid4
@@ -13,7 +14,7 @@ from django.db import transaction
 from batchui.batches import files, lifecycle
 from batchui.batches.files import AnyFile
 from batchui.batches.models import Batch
-from batchui.batches.reading import LEASE, LostItError, cannot_store, progress_of
+from batchui.batches.reading import LEASE, LostItError, cannot_store, progress_of, said_of
 from batchui.batches.states import BatchStatus
 from batchui.prompts.checking import Report, check
 from batchui.prompts.problems import BadInput
@@ -57,6 +58,7 @@ def receive(
     head = upload.read(HEAD_BYTES)
     whole = size <= len(head)
     form = sniff(head, name=source_name, whole=whole)
+    _refuse_nul(form)
     upload.seek(0)
     sample = _first_rows(cast(BinaryIO, upload), form, whole=whole)
     upload.seek(0)
@@ -65,10 +67,21 @@ def receive(
         team=team,
         by=by,
         source_name=source_name,
-        name=name or _free_name(team, PurePath(source_name).stem),
+        name=name or _free_name(team, PurePath(source_name).stem.strip() or source_name.strip()),
         source_format=form.to_dict(),
         sample=sample,
     )
+
+
+def _refuse_nul(form: Format) -> None:
+    """Raise BadInput for a column name with a NUL character, which no database keeps."""
+    for column in form.columns:
+        if "\0" in column:
+            shown = column.replace("\0", "␀")
+            raise BadInput(
+                f"The name of the column “{shown}” holds a NUL character. Rename it, and upload "
+                "the file again."
+            )
 
 
 def too_large(size: int) -> BadInput:
@@ -95,10 +108,9 @@ def run_again(batch: Batch, *, by: User | None) -> Batch:
 def _store(upload: AnyFile, *, team: Team, by: User | None, **fields: Any) -> Batch:
     # 1. The file, under the id the batch will have.
     batch_id = uuid4()
-    stored_as = f"batches/{batch_id}/source/{PurePath(fields['source_name']).suffix or '.txt'}"
-    stored_as = stored_as.replace("/.", "/upload.")
+    stored_as = f"batches/{batch_id}/source/upload"
     try:
-        size, sha256 = files.save_source(stored_as, upload)
+        size, sha256 = _saved(stored_as, upload)
         # 2. The batch that points to it.
         with transaction.atomic():
             batch = Batch.objects.create(
@@ -113,9 +125,17 @@ def _store(upload: AnyFile, *, team: Team, by: User | None, **fields: Any) -> Ba
             )
             lifecycle.record(batch, "uploaded", f"“{batch.source_name}” was uploaded.", by=by)
     except BaseException:
-        files.remove_batch_files(batch_id)
+        with suppress(OSError):
+            files.remove_batch_files(batch_id)
         raise
     return batch
+
+
+def _saved(name: str, upload: AnyFile) -> tuple[int, str]:
+    try:
+        return files.save_source(name, upload)
+    except OSError as problem:
+        raise BadInput(cannot_store(problem)) from problem
 
 
 def _first_rows(stream: BinaryIO, form: Format, *, whole: bool) -> list[str]:
@@ -171,8 +191,11 @@ def check_file(batch_id: UUID) -> None:
             progress=progress_of(batch),
             max_rows=settings.MAX_ROWS,
         )
-    except (BadInput, OSError) as problem:
-        said = cannot_store(problem) if isinstance(problem, OSError) else str(problem)
+        _refuse_nul(report.format)
+    except LostItError:
+        return
+    except Exception as problem:  # whatever it is, somebody waits for a word
+        said = said_of(problem)
         lifecycle.move_batch(
             batch,
             BatchStatus.DRAFT,
@@ -180,8 +203,6 @@ def check_file(batch_id: UUID) -> None:
             problem=said,
             problem_rows=[],
         )
-    except LostItError:
-        return
     else:
         lifecycle.move_batch(
             batch,

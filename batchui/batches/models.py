@@ -287,7 +287,7 @@ class Attempt(models.Model):
     status = models.CharField(
         max_length=16, choices=AttemptStatus.choices, default=AttemptStatus.WRITTEN
     )
-    request_id = models.CharField(max_length=200, blank=True)
+    request_id = models.TextField(blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     accepted_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)

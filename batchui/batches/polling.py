@@ -51,7 +51,7 @@ def due_parts(limit: int) -> list[Part]:
         .annotate(turn=turn)
         .order_by("turn", "next_look_at")
     )
-    return in_order(list(due.values_list("pk", flat=True)[:limit]))
+    return in_order(list(due.values_list("pk", flat=True)[:limit]), *SENT_PARTS)
 
 
 def look(part: Part) -> bool:

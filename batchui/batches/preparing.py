@@ -7,12 +7,11 @@ from django.db import transaction
 
 from batchui.batches import files, lifecycle, results
 from batchui.batches.models import Batch, Part
-from batchui.batches.reading import LEASE, LostItError, cannot_store, progress_of
+from batchui.batches.reading import LEASE, LostItError, progress_of, said_of
 from batchui.batches.results import Answer
 from batchui.batches.states import AnswerStatus, BatchStatus
-from batchui.cloudflare.catalogue import Model, UnknownModel, find
+from batchui.cloudflare.catalogue import Model, find
 from batchui.prompts.cutting import Cut, Limits, cut
-from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import read
 
 SHOWN_PROBLEMS = 20
@@ -30,13 +29,10 @@ def prepare(batch_id: UUID) -> None:
     invalid: dict[int, str] = {}
     try:
         parts, left_out = _cut_into_parts(batch, invalid)
-    except (BadInput, UnknownModel) as problem:
-        _back_to_draft(batch, str(problem), [])
-        return
-    except OSError as problem:
-        _back_to_draft(batch, cannot_store(problem), [])
-        return
     except LostItError:
+        return
+    except Exception as problem:  # whatever it is, somebody waits for a word
+        _back_to_draft(batch, said_of(problem), [])
         return
     if left_out and not batch.leave_out_invalid:
         rows = [{"row": row, "sentence": sentence} for row, sentence in invalid.items()]

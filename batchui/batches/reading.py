@@ -1,9 +1,11 @@
 """What checking and preparing share: both read a whole upload, in a worker, under a lease."""
 
+import logging
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from django.db import InterfaceError, OperationalError
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -11,6 +13,10 @@ from batchui.batches import lifecycle
 from batchui.batches.heartbeat import beat
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
+from batchui.cloudflare.catalogue import UnknownModel
+from batchui.prompts.problems import BadInput
+
+logger = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=2)
 PROGRESS_SECONDS = 0.7
@@ -49,6 +55,21 @@ def cannot_store(problem: OSError) -> str:
     return (
         f"This server could not read or store the file: {said}. Tell whoever runs batchui, and "
         "try again then."
+    )
+
+
+def said_of(problem: Exception) -> str:
+    """What the page says of whatever ended a reading. What nobody foresaw is logged."""
+    if isinstance(problem, BadInput | UnknownModel):
+        return str(problem)
+    if isinstance(problem, OSError):
+        return cannot_store(problem)
+    if isinstance(problem, InterfaceError | OperationalError):
+        raise problem  # the database: the lease runs out, and another worker tries again
+    logger.exception("Reading a file met something nobody foresaw")
+    return (
+        "batchui could not read this file, and it is not the file's fault. Tell whoever runs "
+        "batchui, who finds the reason in the log."
     )
 
 

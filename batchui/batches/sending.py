@@ -90,12 +90,14 @@ def ready_parts(limit: int) -> list[Part]:
             by_connection[owner].append(pk)
     turns = chain.from_iterable(zip_longest(*by_connection.values()))
     chosen = [pk for pk in turns if pk is not None][:limit]
-    return in_order(chosen)
+    return in_order(chosen, PartStatus.READY)
 
 
-def in_order(pks: Sequence[int]) -> list[Part]:
-    """The parts of these keys, in this order, with their batch and connection."""
-    parts = Part.objects.select_related("batch__connection").defer(*NOT_NEEDED)
+def in_order(pks: Sequence[int], *statuses: PartStatus) -> list[Part]:
+    """The parts of these keys, in this order, with their batch and connection; those that have
+    left the statuses meanwhile are left out."""
+    parts = Part.objects.filter(status__in=statuses).select_related("batch__connection")
+    parts = parts.defer(*NOT_NEEDED)
     found = parts.in_bulk(pks)
     return [found[pk] for pk in pks if pk in found]
 
@@ -367,7 +369,7 @@ def be_unsure(part: Part, closing: Closing) -> None:
 def rescue(now: datetime) -> int:
     """Bring back parts whose worker died while sending. Returns how many."""
     stranded = Part.objects.filter(status=PartStatus.SENDING, lease_until__lt=now)
-    parts = in_order(list(stranded.values_list("pk", flat=True)))
+    parts = in_order(list(stranded.values_list("pk", flat=True)), PartStatus.SENDING)
     for part in parts:
         attempt = part.attempts.order_by("-number").first()
         if attempt is not None and attempt.status == AttemptStatus.ACCEPTED:

@@ -1,7 +1,9 @@
 """Tidying: what nobody will ask for again is removed."""
 
+import time
 from datetime import timedelta
 
+from django.conf import settings
 from django.core.cache import cache
 from django.utils import timezone
 
@@ -12,6 +14,8 @@ from batchui.batches.states import BatchStatus
 # A draft that nobody started is kept this long.
 DRAFTS_ARE_KEPT = timedelta(days=30)
 AT_ONCE = 50
+# Somebody may just be downloading what a colleague deletes.
+FILES_OUTLIVE = timedelta(hours=1)
 ONCE_A_DAY = 24 * 60 * 60
 SEEN_BEFORE = "orphans"
 
@@ -23,12 +27,22 @@ def sweep() -> None:
         deleted_at=None,
         created_at__lt=timezone.now() - DRAFTS_ARE_KEPT,
     ).update(deleted_at=timezone.now())
-    for batch in Batch.objects.filter(files_removed=False).exclude(deleted_at=None)[:AT_ONCE]:
+    gone = Batch.objects.filter(files_removed=False, deleted_at__lt=timezone.now() - FILES_OUTLIVE)
+    for batch in gone[:AT_ONCE]:
         files.remove_batch_files(batch.pk)
         batch.parts.all().delete()
         Batch.objects.filter(pk=batch.pk).update(files_removed=True, sample=[], problem_rows=[])
     if cache.add("looked-for-orphans", True, ONCE_A_DAY):
         remove_orphans()
+        remove_broken_uploads()
+
+
+def remove_broken_uploads() -> None:
+    """Remove what uploads left that were cut off with the process that took them in."""
+    long_ago = time.time() - ONCE_A_DAY
+    for left in settings.FILE_UPLOAD_TEMP_DIR.glob("*.upload*"):
+        if left.stat().st_mtime < long_ago:
+            left.unlink(missing_ok=True)
 
 
 def remove_orphans() -> None:

@@ -17,6 +17,12 @@ Asker = Callable[[Any], str | None]
 NAME = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 
 
+NOT_CLOSED = (
+    "The text opens a column's name with {{ but does not close it. Close it with }}, like "
+    "{{column}}."
+)
+
+
 class Template:
     """`names`: what stands between double braces, in order of appearance, each once.
 
@@ -37,6 +43,8 @@ class Template:
         """
         if not self.names:
             raise BadInput(self._no_names())
+        if "{{" in self._pieces[-1]:
+            raise BadInput(NOT_CLOSED)
         positions = {name: _position(name, columns) for name in self.names}
         literals = [before + self._pieces[0], *self._pieces[2::2]]
         return Filler(
@@ -47,10 +55,7 @@ class Template:
 
     def _no_names(self) -> str:
         if "{{" in self.text:
-            return (
-                "The text opens a column's name with {{ but does not close it. Close it with }}, "
-                "like {{column}}."
-            )
+            return NOT_CLOSED
         return (
             "The text names no column, so that every row would get the same question. Put a "
             "column's name in double braces where its text should go, like {{column}}."

@@ -1,5 +1,6 @@
 """Downloads: the same file with the answers, streamed, at any time."""
 
+import logging
 from collections.abc import Callable, Iterator
 
 from django.http import FileResponse, Http404, HttpResponseBase, StreamingHttpResponse
@@ -16,6 +17,10 @@ from batchui.prompts.rows import as_list, extras
 from .access import with_batch
 from .members import MemberRequest
 from .references import reference_of
+
+logger = logging.getLogger(__name__)
+
+BROKEN_OFF = b"\r\nTHIS FILE IS NOT COMPLETE: the download broke off here. Download it again.\r\n"
 
 Chunks = Callable[[Batch], Iterator[bytes]]
 
@@ -66,7 +71,7 @@ def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBas
     chunks, content_type, ending = KINDS[kind]
     name = download_name(batch.source_name, ending)
     return StreamingHttpResponse(
-        chunks(batch),
+        _whole_or_marked(chunks(batch), batch),
         content_type=content_type,
         headers={
             "Content-Disposition": _attachment(name),
@@ -74,6 +79,19 @@ def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBas
             "X-Accel-Buffering": "no",
         },
     )
+
+
+def _whole_or_marked(chunks: Iterator[bytes], batch: Batch) -> Iterator[bytes]:
+    """The chunks; where they break off, a last line that says so.
+
+    The server ends a response properly whatever happens to what makes it, so that half a file
+    would look like a whole one. In JSON this line also spoils the file, as it should.
+    """
+    try:
+        yield from chunks
+    except Exception:
+        logger.exception("A download of batch %s broke off", batch.pk)
+        yield BROKEN_OFF
 
 
 @with_batch

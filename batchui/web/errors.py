@@ -3,14 +3,18 @@
 A `PermissionDenied`, `Http404` or `SuspiciousOperation` raised with a sentence shows that sentence.
 """
 
+import logging
 from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec
 
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.http.response import HttpResponseNotAllowed
 from django.shortcuts import render
 from django.template.loader import render_to_string
+
+logger = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 
@@ -62,3 +66,19 @@ def post_only(
         return HttpResponseNotAllowed(["POST"], render_to_string("405.html"))
 
     return wrapped
+
+
+class DatabaseBusyMiddleware:
+    """Says so where the database does not answer in time; the transaction was rolled back."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not isinstance(exception, InterfaceError | OperationalError):
+            return None
+        logger.error("The database does not answer: %s", exception)
+        return HttpResponse(render_to_string("503.html"), status=503)

@@ -51,7 +51,10 @@ def member_required(view: MemberView[P]) -> View[P]:
         member.membership = membership
         member.team = membership.team
         member.sandbox = not cloudflare_is_configured()
-        return view(member, *args, **kwargs)
+        response = view(member, *args, **kwargs)
+        # Not to be seen with Back after signing out, nor kept by anything on the way.
+        response.headers.setdefault("Cache-Control", "private, no-store")
+        return response
 
     return wrapped
 

@@ -29,7 +29,6 @@ from .forms.ask import AskForm
 from .members import MemberRequest, member_required
 from .sample import SAMPLE_NAME, SAMPLE_PROMPT, sample_csv
 
-EDITABLE = (BatchStatus.CHECKING, BatchStatus.DRAFT)
 NOT_STARTED_PHASES = frozenset({BatchStatus.CHECKING, BatchStatus.DRAFT, BatchStatus.PREPARING})
 
 SAMPLE_SHOWN = 5

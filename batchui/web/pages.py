@@ -5,13 +5,14 @@ from typing import Any
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.http import HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import Http404, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import timezone
 from django_htmx.http import trigger_client_event
 
 from batchui.batches import decisions, intake, tasks
 from batchui.batches.heartbeat import nobody_works
-from batchui.batches.models import Batch, Event
+from batchui.batches.models import Batch, Event, Part
 from batchui.batches.states import PartStatus
 
 from .access import with_batch
@@ -96,6 +97,10 @@ def delete(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     if decisions.delete(batch, by=request.user):
         messages.success(request, f"“{batch.name}” was deleted.")
         return redirect("batches")
+    batch.refresh_from_db()
+    if batch.deleted_at is not None:
+        messages.info(request, "A colleague deleted this batch just before you.")
+        return redirect("batches")
     messages.error(request, "A batch that is on its way cannot be deleted. Stop it first.")
     return redirect(batch)
 
@@ -103,11 +108,12 @@ def delete(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 @post_only
 @with_batch
 def release(request: MemberRequest, batch: Batch) -> HttpResponseBase:
-    if decisions.release(batch, by=request.user):
-        tasks.enqueue_tick()
-        messages.success(request, "The parts on hold are tried again now.")
-    else:
-        messages.info(request, "No part is on hold any more.")
+    if _what_holds(batch) is None:
+        messages.info(request, "Nothing is on hold any more.")
+        return redirect(batch)
+    decisions.release(batch, by=request.user)
+    tasks.enqueue_tick()
+    messages.success(request, "What was on hold is tried again now.")
     return redirect(batch)
 
 
@@ -115,7 +121,7 @@ def release(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 @with_batch
 def decide(request: MemberRequest, batch: Batch, number: int, choice: str) -> HttpResponseBase:
     """Send an unsure part again, or leave it out."""
-    part = get_object_or_404(batch.parts, number=number)
+    part = _part_of(batch, number)
     act = {"send-again": decisions.send_again, "leave-out": decisions.leave_out}[choice]
     if act(part, by=request.user):
         tasks.enqueue_tick()
@@ -129,7 +135,7 @@ def decide(request: MemberRequest, batch: Batch, number: int, choice: str) -> Ht
 @with_batch
 def part(request: MemberRequest, batch: Batch, number: int) -> HttpResponse:
     """Technical details of a part: its attempts and what Cloudflare said."""
-    found = get_object_or_404(batch.parts, number=number)
+    found = _part_of(batch, number)
     context = {"batch": batch, "part": found, "attempts": found.attempts.all()}
     return render(request, "batches/_part.html", context)
 
@@ -142,8 +148,20 @@ def _live_context(batch: Batch) -> dict[str, Any]:
     return {
         "batch": batch,
         "undecided": list(unsure[:UNDECIDED_SHOWN]),
-        "on_hold": batch.parts.filter(status=PartStatus.HELD).order_by("number").first(),
+        "on_hold": _what_holds(batch),
     }
+
+
+def _what_holds(batch: Batch) -> dict[str, Any] | None:
+    """Why nothing is sent just now, and until when (None: until a person acts)."""
+    part = batch.parts.filter(status=PartStatus.HELD).order_by("number").first()
+    if part is not None:
+        return {"message": part.message, "resume_at": part.resume_at}
+    connection = batch.connection
+    waits = connection.paused_until is not None and connection.paused_until > timezone.now()
+    if waits and batch.parts.filter(status=PartStatus.READY).exists():
+        return {"message": connection.pause_reason, "resume_at": connection.paused_until}
+    return None
 
 
 def _parts_context(request: MemberRequest, batch: Batch) -> dict[str, Any]:
@@ -153,3 +171,10 @@ def _parts_context(request: MemberRequest, batch: Batch) -> dict[str, Any]:
 
 def _events(batch: Batch) -> QuerySet[Event]:
     return batch.events.select_related("actor")[:EVENTS_SHOWN]
+
+
+def _part_of(batch: Batch, number: int) -> Part:
+    part = batch.parts.filter(number=number).first()
+    if part is None:
+        raise Http404(f"This batch has no part {number:,}.")
+    return part

@@ -29,6 +29,8 @@ LONG_TEXT = 280
 @with_batch
 def rows(request: MemberRequest, batch: Batch) -> HttpResponse:
     """A page of rows with prompt and answer."""
+    if not batch.is_started:
+        raise Http404("This batch has not been started, so its rows have no answers yet.")
     return render(request, "batches/_rows.html", rows_context(request, batch))
 
 
@@ -47,7 +49,7 @@ def row(request: MemberRequest, batch: Batch, number: int) -> HttpResponse:
     columns = as_object(result.cells, batch.columns)
     context = {
         "batch": batch,
-        "row": _shown(batch, [result])[0],
+        "row": _shown(batch, [result], most=None)[0],
         "columns": [(name, cell_text(value)) for name, value in columns.items()],
         "usage": json.loads(result.usage) if result.usage else None,
     }
@@ -67,7 +69,7 @@ def rows_context(request: MemberRequest, batch: Batch) -> dict[str, Any]:
     )
     return context | {
         "row_pages": page,
-        "shown_rows": _shown(batch, found),
+        "shown_rows": _shown(batch, found, most=LONG_TEXT + 1),
         "rows_wait": batch.is_active and incomplete,
     }
 
@@ -83,7 +85,7 @@ def _filter_context(request: MemberRequest, batch: Batch) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ShownRow:
-    """A row as the page shows it: texts, whole."""
+    """A row as the page shows it."""
 
     number: int
     prompt: str
@@ -97,13 +99,14 @@ class ShownRow:
         return max(len(self.prompt), len(self.answer)) > LONG_TEXT
 
 
-def _shown(batch: Batch, found: list[Result]) -> list[ShownRow]:
+def _shown(batch: Batch, found: list[Result], *, most: int | None) -> list[ShownRow]:
+    """Rows as the page shows them; the table needs no more than `most` characters of a text."""
     fill = prompt_filler(batch, batch.template, as_items=batch.as_items)
     return [
         ShownRow(
             number=result.row,
-            prompt=_prompt(fill, result),
-            answer=_answer_text(result.answer),
+            prompt=_prompt(fill, result)[:most],
+            answer=_answer_text(result.answer)[:most],
             status=result.status,
             error=result.error or "",
         )

@@ -5,7 +5,7 @@ file again, on PostgreSQL.
 """
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from batchui.batches import budget, decisions, lifecycle, polling, sending
 from batchui.batches.models import Batch, Part
+from batchui.batches.sending import LEASE
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, rows, send_all, work
@@ -27,7 +28,7 @@ T = TypeVar("T")
 RIVALS = 8
 
 
-def at_once(steps: list[Callable[[], T]]) -> list[T]:
+def at_once(steps: Sequence[Callable[[], T]]) -> list[T]:
     """Take all steps at the same moment, each in a thread of its own; returns what they did."""
     line = threading.Barrier(len(steps))
 
@@ -87,7 +88,7 @@ def test_a_part_that_all_workers_want_to_look_at_is_looked_at_once(
 
 def test_a_lease_is_won_by_exactly_one(sandbox: RunningSandbox, part: Part) -> None:
     sending.send(part)
-    claims = [partial(lifecycle.claim_part, mine, polling.LEASE) for mine in copies(part)]
+    claims = [partial(lifecycle.claim_part, mine, LEASE) for mine in copies(part)]
     assert sorted(at_once(claims)) == [False] * (RIVALS - 1) + [True]
 
 

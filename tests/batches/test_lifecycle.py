@@ -2,6 +2,7 @@
 
 import pytest
 from django.core.files.base import ContentFile
+from django.utils import timezone
 
 from batchui.batches import decisions, files, lifecycle, results, sweep
 from batchui.batches.models import Batch
@@ -138,6 +139,9 @@ def test_deleting_takes_it_out_of_the_history_and_removes_its_files(
     batch = work(batch)
     assert decisions.delete(batch, by=None)
     assert not Batch.objects.of_team(batch.team).exists()
+    sweep.sweep()
+    files.open_file(batch.source_file).close()  # somebody may just be downloading it
+    Batch.objects.update(deleted_at=timezone.now() - 2 * sweep.FILES_OUTLIVE)
     sweep.sweep()
     with pytest.raises(FileNotFoundError):
         files.open_file(batch.source_file)

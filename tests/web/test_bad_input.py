@@ -341,7 +341,7 @@ def test_forms_that_are_out_of_date_change_nothing_and_say_so(
     late = {
         "stop": "There was nothing to stop. A colleague may have been quicker.",
         "start": "This batch was started already, by you or a colleague.",
-        "release": "No part is on hold any more.",
+        "release": "Nothing is on hold any more.",
     }
     for name, sentence in late.items():
         response = web.post(reverse(name, args=[batch.pk]), answers(batch), follow=True)

@@ -295,10 +295,10 @@ def test_a_part_on_hold_says_why_until_when_and_can_be_tried_now(web: Client, ba
     lifecycle.move_part(part, PartStatus.HELD, resume_at=until, message=why)
     shown = page(web, batch)
     assert f"On hold. {why} batchui goes on by itself at {until:%H:%M} UTC." in shown
-    assert "The parts on hold are tried again now." in press(web, batch, "release")
+    assert "What was on hold is tried again now." in press(web, batch, "release")
     part.refresh_from_db()
     assert part.status == PartStatus.READY
-    assert "No part is on hold any more." in press(web, batch, "release")
+    assert "Nothing is on hold any more." in press(web, batch, "release")
 
 
 def test_files_of_a_deleted_batch_are_not_needed_for_its_page(
@@ -306,6 +306,7 @@ def test_files_of_a_deleted_batch_are_not_needed_for_its_page(
 ) -> None:
     batch = work(batch)
     press(web, batch, "delete")
+    Batch.objects.update(deleted_at=timezone.now() - timedelta(hours=2))
     sweep()
     assert list(files_in.rglob("*.zst")) == []
     assert web.get(batch.get_absolute_url()).status_code == 410

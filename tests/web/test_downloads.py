@@ -72,8 +72,7 @@ def test_the_first_byte_comes_before_any_row_is_read(
         stored.unlink()
     content: Iterator[bytes] = iter(response)
     assert next(content) in (b"\xef\xbb\xbfid,text,answer,status,error\r\n", b"[")
-    with pytest.raises(FileNotFoundError):
-        next(content)
+    assert next(content) == downloads.BROKEN_OFF
 
 
 def test_one_part_is_read_at_a_time(web: Client, start: MakeBatch, files_in: Path) -> None:
@@ -82,8 +81,19 @@ def test_one_part_is_read_at_a_time(web: Client, start: MakeBatch, files_in: Pat
     content = iter(get(web, batch, "csv"))
     next(content), next(content)
     (files_in / batch.parts.get(number=3).rows_file).unlink()
-    with pytest.raises(FileNotFoundError):
-        list(content)
+    assert list(content)[-1] == downloads.BROKEN_OFF
+
+
+@pytest.mark.parametrize("kind", list(downloads.KINDS))
+def test_a_download_that_broke_off_does_not_look_whole(
+    web: Client, batch: Batch, files_in: Path, kind: str
+) -> None:
+    (files_in / batch.parts.get(number=2).rows_file).unlink()
+    text = body(web, batch, kind).decode()
+    assert "THIS FILE IS NOT COMPLETE" in text.splitlines()[-1]
+    if kind.startswith("json"):
+        with pytest.raises(ValueError, match="Expecting"):
+            [json.loads(part) for part in ([text] if kind == "json" else text.splitlines())]
 
 
 def test_before_the_end_every_row_is_there(web: Client, batch: Batch) -> None:

@@ -1,7 +1,9 @@
 """What to ask of every row: the form that the page and `manage.py submit` share."""
 
+import json
 from typing import Any
 
+import msgspec
 from django import forms
 
 from batchui.batches.models import Batch
@@ -13,6 +15,27 @@ from batchui.prompts.template import Template
 LONGEST_ANSWER = 32_768
 NO_TEMPLATE = "Say what to ask, and click a column to put it in."
 NO_LANGUAGE = "The translation model does not know the language “%(value)s”. Choose another."
+
+
+class OptionsField(forms.Field):
+    """A JSON object, decoded as strictly as it will be sent: no NaN, no half characters."""
+
+    widget = forms.Textarea
+
+    def to_python(self, value: Any) -> dict[str, Any]:
+        text = str(value or "").strip()
+        if not text:
+            return {}
+        try:
+            options = msgspec.json.decode(text.encode(), type=dict[str, Any])
+            if "\\u0000" not in json.dumps(options):
+                return options
+        except (ValueError, RecursionError):
+            pass
+        raise forms.ValidationError(self.error_messages["invalid"])
+
+    def prepare_value(self, value: Any) -> Any:
+        return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
 
 
 class AskForm(forms.Form):
@@ -56,6 +79,8 @@ class AskForm(forms.Form):
         error_messages={
             "required": "Say how long an answer may be: 1,024 is usual.",
             "invalid": "Write a whole number, such as 1024.",
+            "min_value": "An answer needs at least 1 token. Write a number such as 1024.",
+            "max_value": "The longest possible is %(limit_value)s tokens. Write fewer.",
         },
     )
     temperature = forms.FloatField(
@@ -86,7 +111,7 @@ class AskForm(forms.Form):
         required=False,
         help_text="Otherwise batchui waits for you to decide. Rows sent twice may be paid twice.",
     )
-    options = forms.JSONField(
+    options = OptionsField(
         label="Further options",
         required=False,
         help_text="Fields of the API that are sent with every row, as a JSON object.",

@@ -1,0 +1,135 @@
+"""What an attacker, an accident or a full disk meets."""
+
+import logging
+import os
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.db import OperationalError
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from batchui.batches import budget, sweep
+from batchui.batches.models import Batch
+from batchui.logs import LinksBlottedOut
+from batchui.sandbox.testing import RunningSandbox
+from batchui.teams import invitations
+from batchui.teams.models import Role, User
+from tests.batches.conftest import MakeBatch, rows
+
+from .visiting import answers, drafted, press_start, said, upload
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        '{"a":NaN}',
+        '{"a":Infinity}',
+        '{"a":"\\ud800"}',
+        '{"a":"\\u0000"}',
+        '{"\\u0000":1}',
+        "[" * 100_000,
+        "[1]",
+        "not json",
+    ],
+)
+def test_options_that_cannot_be_sent_are_refused_at_their_field(web: Client, options: str) -> None:
+    batch = drafted(web, rows(3))
+    Batch.objects.filter(pk=batch.pk).update(options={"top_p": 0.5})
+    address = reverse("start", args=[batch.pk])
+    response = web.post(address, answers(batch, options=options))
+    assert response.status_code == 422
+    assert "This is not JSON." in said(response)
+
+
+def test_a_link_that_lets_people_in_is_never_logged(
+    ana: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    _, token = invitations.create(ana.membership.team, by=ana, role=Role.MEMBER)
+    with caplog.at_level(logging.WARNING):
+        response = Client().post(reverse("join", args=[token]), {"name": ""})
+    assert response.status_code == 422
+    record = logging.LogRecord("x", 40, "", 0, "Error: %s", (f"/join/{token}/",), None)
+    LinksBlottedOut().filter(record)
+    assert token not in record.getMessage()
+    assert "/join/…/" in record.getMessage()
+
+
+def test_counters_of_sign_in_attempts_outlive_many_others(db: None) -> None:
+    cache.set("a-counter", 5, 600)
+    for number in range(600):
+        cache.set(f"another-{number}", 1, 600)
+    assert cache.get("a-counter") == 5
+
+
+@pytest.mark.parametrize("name", ["a." + "é" * 180, "upload.php", "x. ", "   .csv"])
+def test_no_file_name_is_a_problem(web: Client, files_in: Path, name: str) -> None:
+    response = upload(web, rows(3), name)
+    assert response.status_code == 302
+    assert [path.name for path in files_in.rglob("source/*")] == ["upload"]
+    assert Batch.objects.get().name.strip()
+
+
+def test_a_column_name_that_no_database_keeps_is_refused(web: Client) -> None:
+    response = upload(web, b'{"a\\u0000b": "x"}\n', "rows.jsonl")
+    assert response.status_code == 422
+    assert "NUL character" in said(response)
+    assert not Batch.objects.exists()
+
+
+def test_a_full_disk_is_said_and_leaves_nothing(web: Client, files_in: Path) -> None:
+    files_in.write_bytes(b"in the way")
+    response = upload(web, rows(3))
+    assert response.status_code == 422
+    assert "could not read or store the file" in said(response)
+    assert not Batch.objects.exists()
+
+
+def test_a_database_that_does_not_answer_is_said(
+    web: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = drafted(web, rows(3))
+
+    def locked(*_: Any, **__: Any) -> bool:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr("batchui.batches.decisions.move_batch", locked)
+    response = press_start(web, batch)
+    assert response.status_code == 503
+    assert "Nothing was changed." in said(response)
+
+
+def test_a_batch_behind_a_paused_connection_says_why(
+    web: Client, sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = start(rows(3))
+    soon = timezone.now() + timedelta(minutes=5)
+    budget.pause(batch.connection, until=soon, reason="Cloudflare refused the token.")
+    assert "On hold. Cloudflare refused the token." in said(web.get(batch.get_absolute_url()))
+
+
+def test_what_a_broken_upload_leaves_is_removed_a_day_later(settings: Any, tmp_path: Path) -> None:
+    settings.FILE_UPLOAD_TEMP_DIR = tmp_path
+    old, new = tmp_path / "tmp1.upload.csv", tmp_path / "tmp2.upload.csv"
+    for left in (old, new):
+        left.write_bytes(b"half")
+    os.utime(old, (0, time.time() - 2 * sweep.ONCE_A_DAY))
+    sweep.remove_broken_uploads()
+    assert (old.exists(), new.exists()) == (False, True)
+
+
+def test_pages_of_people_signed_in_are_not_kept(web: Client) -> None:
+    assert web.get(reverse("batches"))["Cache-Control"] == "private, no-store"
+
+
+def test_a_column_that_is_not_closed_is_not_sent_as_text(web: Client) -> None:
+    batch = drafted(web, rows(3))
+    address = reverse("start", args=[batch.pk])
+    response = web.post(address, answers(batch, template="{{text}} and {{id}"))
+    assert response.status_code == 422
+    assert "does not close it" in said(response)
