@@ -20,7 +20,11 @@ os.environ["BATCHUI_DATA"] = _data
 os.environ["DATABASE_URL"] = _database
 
 from batchui.settings import *  # noqa: E402, F403
-from batchui.settings import DATA, STORAGES  # noqa: E402
+from batchui.settings import DATA, DATABASE_KIND, DATABASES, STORAGES  # noqa: E402
+
+if DATABASE_KIND == "SQLite":
+    # A file, as in real life: in memory, threads would meet other locks than they do there.
+    DATABASES["default"]["TEST"] = {"NAME": DATA / "test.sqlite3"}
 
 # Pages show static files by their plain names: nothing needs to be gathered first.
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}

@@ -115,7 +115,8 @@ def test_stop_at_the_moment_of_sending_leaves_no_row_without_a_word(
     batch = start(rows(RIVALS * 25))
     parts = sending.ready_parts(RIVALS)
     steps: list[Callable[[], object]] = [partial(sending.send, part) for part in parts]
-    at_once([*steps, partial(decisions.stop, batch, by=None)])
+    steps.append(partial(decisions.stop, batch, by=None))
+    at_once(steps)
     batch = work(batch)
     assert batch.status in (BatchStatus.STOPPED, BatchStatus.FINISHED)
     assert batch.answered + batch.unsent == batch.rows

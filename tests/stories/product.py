@@ -1,0 +1,201 @@
+"""The whole product as a person starts it: `manage.py up` in a data folder of its own."""
+
+import json
+import os
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from batchui import processes
+from batchui.bootstrap import ROOT
+from tests.project.helpers import Reader, gone, is_alive, until
+from tests.surroundings import clean_environment
+
+SECONDS_TO_START = 60
+SECONDS_TO_STOP = 10
+
+# Looks often enough for a story that is told in seconds.
+QUICK = {
+    "BATCHUI_FIRST_LOOK_SECONDS": "0.5",
+    "BATCHUI_LONGEST_PAUSE_SECONDS": "1",
+    "BATCHUI_CALLS_PER_5_MINUTES": "100000",
+}
+
+
+@dataclass
+class Product:
+    """A running `up`: what it printed, its database, and the sandbox's control address."""
+
+    process: processes.Process
+    lines: Reader
+    data: Path
+    address: str
+    first_page: str  # what was printed to click
+    sandbox: str
+
+    def control(self, method: str, path: str, body: object = None) -> Any:
+        """Ask the sandbox's control address (`batchui.sandbox` documents it)."""
+        request = urllib.request.Request(
+            f"{self.sandbox}/control/{path}",
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+        )
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return json.load(response)
+
+    def timings(self, *, queued: float, running: float) -> None:
+        """How long the sandbox keeps what is submitted from now on in each state, in seconds."""
+        wanted = {"queued": queued, "running": running, "per_1000_items": 0, "longest": running}
+        self.control("PUT", "timings", wanted)
+
+    def script(self, *steps: dict[str, Any]) -> None:
+        """What goes wrong at the sandbox from now on; nothing without steps."""
+        self.control("PUT", "script", list(steps))
+
+    def submissions(self) -> list[dict[str, Any]]:
+        """Every POST of a part that the sandbox has seen."""
+        return list(self.control("GET", "calls?kind=submit"))
+
+    def ask(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """Look into the product's database: the truth that pages are compared with."""
+        with closing(self._connect()) as database:
+            return database.execute(query, values).fetchall()
+
+    def change(self, statement: str, *values: object) -> None:
+        """Change the product's database, as the passing of time would."""
+        with closing(self._connect()) as database, database:
+            database.execute(statement, values)
+
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.data / "batchui.sqlite3", timeout=20)
+
+    def status(self, batch: str) -> str:
+        """The status of a batch, by its id."""
+        return str(self.ask("SELECT status FROM batches_batch WHERE id = ?", _hex(batch))[0][0])
+
+    def statuses(self, batch: str) -> dict[int, str]:
+        """The status of each part of a batch, by number."""
+        query = "SELECT number, status FROM batches_part WHERE batch_id = ? ORDER BY number"
+        return dict(self.ask(query, _hex(batch)))
+
+    def run_out_of_patience(self) -> None:
+        """Let every lease end now, and every pause."""
+        for column in ("lease_until", "resume_at", "next_look_at"):
+            self.change(
+                f"UPDATE batches_part SET {column} = '2000-01-01 00:00:00'"  # noqa: S608
+                f" WHERE {column} IS NOT NULL"
+            )
+
+    def part(self, name: str) -> psutil.Process:
+        """The running process of `web`, `worker` or `sandbox`."""
+        marks = {"web": "granian", "worker": "manage.py worker", "sandbox": "batchui.sandbox"}
+
+        def find() -> psutil.Process | None:
+            for child in psutil.Process(self.process.pid).children():
+                if marks[name] in _command(child):
+                    return child
+            return None
+
+        return until(find, seconds=20)
+
+    def family(self) -> list[psutil.Process]:
+        """Every process that works in the data folder, whoever its parent is."""
+        return [process for process in psutil.process_iter() if _works_in(process, self.data)]
+
+    def stop(self) -> float:
+        """SIGTERM. Fails unless everything ends in time, with status 0, and leaves nothing behind.
+
+        Returns the seconds it took.
+        """
+        family = self.family()
+        began = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(SECONDS_TO_STOP) == 0, f"up said:\n{self.lines}"
+        took = time.monotonic() - began
+        gone(family, seconds=1)
+        left = self.family()
+        assert not left, f"left behind: {left}"
+        return took
+
+
+@contextmanager
+def running_product(data: Path, **variables: str) -> Iterator[Product]:
+    """`manage.py up` on a free port while the context lasts."""
+    port = _free_port()
+    process = processes.launch(
+        [sys.executable, str(ROOT / "manage.py"), "up", "--port", str(port)],
+        environment=clean_environment(BATCHUI_DATA=str(data), **variables),
+        output=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    lines = Reader(process.stdout)
+    try:
+        ready = lines.wait_for("batchui is ready: ", seconds=SECONDS_TO_START)
+        sandbox = lines.wait_for("The sandbox listens on ")
+        product = Product(
+            process=process,
+            lines=lines,
+            data=data,
+            address=f"http://127.0.0.1:{port}",
+            first_page=ready.removeprefix("batchui is ready: "),
+            sandbox=str(re.search(r"http://[^/ ]+", sandbox)[0]),  # type: ignore[index]
+        )
+        yield product
+        if process.poll() is None:
+            product.stop()
+    finally:
+        _end(process)
+        lines.close()
+
+
+def _end(process: processes.Process) -> None:
+    """Whatever happened, leave nothing running."""
+    if process.poll() is None:
+        children = psutil.Process(process.pid).children(recursive=True)
+        process.terminate()
+        try:
+            process.wait(SECONDS_TO_STOP)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        for child in filter(is_alive, children):
+            child.kill()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _hex(batch: str) -> str:
+    """An id as SQLite keeps it."""
+    return batch.replace("-", "")
+
+
+def _command(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
+def _works_in(process: psutil.Process, data: Path) -> bool:
+    try:
+        return process.pid != os.getpid() and (
+            process.environ().get("BATCHUI_DATA") == str(data) and is_alive(process)
+        )
+    except psutil.Error:
+        return False

@@ -1,0 +1,106 @@
+"""The keyboard alone is enough, and keeps its place while pages refresh themselves."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.stories.product import Product
+from tests.stories.visitors import Visitor, batch_id
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.processes]
+
+HAS_FOCUS = "element => element === document.activeElement"
+
+
+def reach(page: "Page", target: "Locator") -> None:
+    """Press Tab until the target has the focus."""
+    target.wait_for(state="attached")
+    passed = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if target.evaluate(HAS_FOCUS):
+            return
+        passed.append(page.evaluate("document.activeElement.outerHTML.slice(0, 80)"))
+    raise AssertionError("Tab does not lead there, but past:\n" + "\n".join(passed))
+
+
+def test_from_the_file_to_start_without_a_mouse(
+    product: Product, ana: Visitor, reviews: Path
+) -> None:
+    page = ana.page
+    page.goto("/")
+    reach(page, page.get_by_role("link", name="New batch"))
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("/new/$"))
+    reach(page, page.locator("input[type=file]"))
+    with page.expect_file_chooser() as chooser:
+        page.keyboard.press("Enter")
+    chooser.value.set_files(reviews)
+    page.wait_for_url(re.compile("/batches/"))
+    batch = batch_id(page.url)
+    reach(page, page.locator("#id_template"))
+    page.keyboard.press("Control+a")
+    page.keyboard.type("Summarise: ")
+    reach(page, page.get_by_role("button", name="review"))
+    page.keyboard.press("Enter")
+    page.keyboard.type(" Be brief.")
+    page.locator("#filled .said").nth(2).filter(has_text="Room 3, noisy Be brief.").wait_for()
+    reach(page, ana.start_button())
+    page.keyboard.press("Enter")
+    ana.has_status("finished")
+    [(template,)] = product.ask(
+        "SELECT template FROM batches_batch WHERE id = ?", batch.replace("-", "")
+    )
+    assert template == "Summarise: {{review}} Be brief."
+
+
+@pytest.fixture(scope="module")
+def running(product: Product, ana: Visitor, reviews: Path) -> str:
+    """A batch that stays on its way; its page is open."""
+    product.timings(queued=0, running=3600)
+    batch = ana.start(reviews, ask="Rate: {{review}}")
+    ana.has_status("running")
+    return batch
+
+
+@pytest.mark.parametrize(
+    ("place", "polled"),
+    [
+        ("#stop-button", "live"),
+        ("#parts button >> nth=0", "live"),
+        ("#rows tbody button >> nth=2", "rows"),
+        ("#rows .segmented a >> nth=1", "rows"),
+        ("#timeline time >> nth=0", "timeline"),
+    ],
+)
+def test_the_focus_stays_when_a_batch_refreshes_itself(
+    product: Product, ana: Visitor, running: str, place: str, polled: str
+) -> None:
+    ana.page.goto(f"/batches/{running}/")
+    assert_focus_stays(product, ana, place=place, polled=polled)
+
+
+def test_the_focus_stays_when_the_history_refreshes_itself(
+    product: Product, ana: Visitor, running: str
+) -> None:
+    ana.page.goto("/")
+    assert_focus_stays(product, ana, place=f"#batch-{running} a", polled="in-history")
+
+
+def assert_focus_stays(product: Product, ana: Visitor, *, place: str, polled: str) -> None:
+    """Focus the place, let its fragment be swapped for a newer one, and look where the focus is."""
+    page = ana.page
+    page.locator(place).focus()
+    before = page.locator(place).element_handle()
+    assert before is not None
+    with page.expect_response(lambda answer: f"/{polled}/" in answer.url and answer.status == 200):
+        product.change("UPDATE batches_batch SET version = version + 1")
+    page.wait_for_timeout(200)
+    assert not before.evaluate("element => element.isConnected"), "nothing was swapped"
+    now = page.evaluate("document.activeElement.outerHTML.slice(0, 120)")
+    assert page.locator(place).evaluate(HAS_FOCUS), f"the focus is on {now}"

@@ -1,0 +1,150 @@
+"""People in front of real browsers, and what is wrong with the pages they see."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, ViewportSize
+
+PHONE: "ViewportSize" = {"width": 375, "height": 760}
+PASSWORD = "kettle-orchard-9"
+HOME = re.compile(r"://[^/]+/$")
+MODEL = "@cf/meta/llama-4-scout-17b-16e-instruct"
+# The addresses of what refreshes itself.
+POLLED = re.compile(r"/(live|rows|timeline|in-history|checking)/(\?|$)")
+
+
+@dataclass
+class Visitor:
+    """One person's browser, and everything it complained about or asked for."""
+
+    page: "Page"
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+    loads: list[str] = field(default_factory=list)
+
+    def polls(self) -> list[str]:
+        """The requests so far by which parts of pages refreshed themselves."""
+        return [url for url in self.requests if POLLED.search(url)]
+
+    def come_in(self, link: str, *, name: str, email: str, team: str = "") -> None:
+        """Use a one-time link."""
+        page = self.page
+        page.goto(link)
+        page.get_by_label("Your name").fill(name)
+        page.get_by_label("E-mail address").fill(email)
+        if team:
+            page.get_by_label("Name of your team").fill(team)
+        page.get_by_label("Password", exact=True).fill(PASSWORD)
+        page.locator("main form button.primary").click()
+        page.wait_for_url(HOME)
+
+    def invite(self) -> str:
+        """Make a link for a colleague, and copy it from the page."""
+        page = self.page
+        page.goto("/people/")
+        page.get_by_role("button", name="Invite a colleague").click()
+        page.get_by_role("button", name="Make the link").click()
+        return page.get_by_label("Link", exact=True).input_value()
+
+    def upload(self, file: Path) -> str:
+        """Choose a file on the New batch page; returns the batch's id."""
+        page = self.page
+        page.goto("/new/")
+        page.set_input_files("input[type=file]", file)
+        page.wait_for_url(re.compile(r"/batches/[0-9a-f-]+/$"))
+        return batch_id(page.url)
+
+    def start_button(self) -> "Locator":
+        """The Start button, once the file is read."""
+        return self.page.locator("#check button.primary:enabled")
+
+    def start(self, file: Path, *, ask: str, model: str = MODEL) -> str:
+        """Upload and start; returns the batch's id, with its page open."""
+        batch = self.upload(file)
+        self.page.locator("#id_template").fill(ask)
+        self.page.locator("#id_model").select_option(model)
+        self.start_button().click()
+        self.page.locator("#live").wait_for()
+        return batch
+
+    def shown_status(self) -> str:
+        """The status at the top of a batch's page."""
+        return str(self.page.locator("#live .status").first.get_attribute("data-status"))
+
+    def has_status(self, status: str) -> None:
+        """Wait until the top of a batch's page shows this status."""
+        top = self.page.locator("#live .status").first
+        top.and_(self.page.locator(f"[data-status='{status}']")).wait_for()
+
+    def says_answered(self, count: str) -> None:
+        """Wait until the page of a batch shows so many answers, such as `60 of 60`."""
+        self.page.locator("#live .progress-text", has_text=f"{count} answered").wait_for()
+
+    def status_in_history(self, batch: str) -> str:
+        """The status of a batch in the history."""
+        status = self.page.locator(f"#batch-{batch} .status").first
+        return str(status.get_attribute("data-status"))
+
+    def toast(self, text: str) -> "Locator":
+        """A message that says `text`."""
+        return self.page.locator(".toast", has_text=text)
+
+
+@contextmanager
+def visiting(browser: "Browser", address: str, **options: Any) -> Iterator[Visitor]:
+    """A browser context of its own. Whatever it complains about is kept, content security policy
+    included; answers with an error status are not complaints."""
+    with browser.new_context(base_url=address, **options) as context:
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        visitor = Visitor(page)
+
+        def listen(message: "ConsoleMessage") -> None:
+            expected = ("Failed to load resource", "Response Status Error Code")
+            if message.type in ("error", "warning") and not message.text.startswith(expected):
+                visitor.complaints.append(message.text)
+
+        def note(request: "Request") -> None:
+            visitor.requests.append(request.url)
+            if request.is_navigation_request():
+                visitor.loads.append(request.url)
+
+        page.on("console", listen)
+        page.on("pageerror", lambda error: visitor.complaints.append(str(error)))
+        page.on("request", note)
+        yield visitor
+
+
+def batch_id(address: str) -> str:
+    """The id in a batch's address."""
+    found = re.search(r"/batches/([0-9a-f-]{36})/", address)
+    assert found, f"{address} is not the address of a batch"
+    return found[1]
+
+
+def faults(page: "Page", *, rules: list[str] | None = None) -> list[str]:
+    """What axe finds serious or critical, by all of its rules or some."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    options = {"runOnly": rules} if rules else None
+    return [
+        f"{violation['id']}: {[node['html'][:160] for node in violation['nodes']]}"
+        for violation in Axe().run(page, options=options).response["violations"]
+        if violation["impact"] in ("serious", "critical")
+    ]
+
+
+def sticks_out(page: "Page") -> list[str]:
+    """What reaches beyond the right edge and makes the whole page scroll sideways."""
+    found: list[str] = page.evaluate(
+        """() => document.documentElement.scrollWidth <= innerWidth ? [] :
+            [...document.querySelectorAll("body *")]
+                .filter((e) => e.getBoundingClientRect().right > innerWidth)
+                .map((e) => e.outerHTML.slice(0, 120))"""
+    )
+    return found
