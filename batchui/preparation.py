@@ -118,6 +118,11 @@ def announced(address: str) -> Iterator[None]:
         settings.ADDRESS_FILE.unlink(missing_ok=True)
 
 
+def remember_sandbox() -> None:
+    """Let other commands, and the next start, know where the sandbox of this data folder is."""
+    settings.SANDBOX_FILE.write_text(settings.SANDBOX_URL)
+
+
 def first_page() -> str:
     """Where to go first: the one-time set-up address while nobody has an account, else `/`."""
     from batchui.teams.invitations import first_administrator_token

@@ -67,7 +67,11 @@ FIRST_LOOK_SECONDS = _env.amount("BATCHUI_FIRST_LOOK_SECONDS", 2, low=0.05, high
 LONGEST_PAUSE_SECONDS = _env.amount("BATCHUI_LONGEST_PAUSE_SECONDS", 60, low=0.05, high=3600)
 
 # Where `up` runs the built-in Batch API; the sandbox connection speaks to it.
-SANDBOX_URL = _env.address("BATCHUI_SANDBOX_URL", "http://127.0.0.1:8787/client/v4")
+# `submit` and the next start find it where the last start put it.
+SANDBOX_FILE = DATA / "sandbox-address"
+SANDBOX_URL = _env.address("BATCHUI_SANDBOX_URL") or (
+    SANDBOX_FILE.read_text().strip() if SANDBOX_FILE.exists() else "http://127.0.0.1:8787/client/v4"
+)
 
 # Largest upload, in bytes, and the number of rows a file may have.
 MAX_UPLOAD_BYTES = _env.number("BATCHUI_MAX_UPLOAD_MB", 1024, low=1, high=1_000_000) * 1024 * 1024

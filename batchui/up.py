@@ -13,6 +13,8 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
 
 from batchui import bootstrap
 from batchui.supervisor import Part, Screen, Supervisor
@@ -85,6 +87,8 @@ def run(*, host: str, port: int) -> None:
     from batchui import preparation
 
     preparation.prepare()
+    if sandbox:
+        preparation.remember_sandbox()
     parts = the_parts(host=host, port=port, sandbox_port=sandbox)
     colours = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     screen = Screen(names=[part.name for part in parts], colours=colours)
@@ -133,9 +137,18 @@ def choose_sandbox_port() -> int | None:
         return None
     if os.environ.get("BATCHUI_SANDBOX_URL", "").strip():
         return None
-    port = free_port(SANDBOX_PORT)
+    port = free_port(last_sandbox_port() or SANDBOX_PORT)
     os.environ["BATCHUI_SANDBOX_URL"] = f"http://127.0.0.1:{port}/client/v4"
     return port
+
+
+def last_sandbox_port() -> int | None:
+    """The port the sandbox of this data folder had, which its batches remember."""
+    folder = Path(os.environ.get("BATCHUI_DATA", "").strip() or bootstrap.ROOT / "data")
+    try:
+        return urlsplit((folder / "sandbox-address").read_text()).port
+    except (OSError, ValueError):
+        return None
 
 
 def free_port(preferred: int) -> int:

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
-from batchui import up
+from batchui import preparation, up
 from batchui.bootstrap import ROOT
 from batchui.supervisor import Screen
 from tests.surroundings import clean_environment
@@ -136,3 +137,26 @@ def test_pages_that_do_not_answer_yet_are_not_announced(
     welcome.look()
     assert not welcome.done
     assert capsys.readouterr().out == ""
+
+
+def test_the_sandbox_of_a_data_folder_keeps_its_port(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = up.free_port(0)
+    (tmp_path / "sandbox-address").write_text(f"http://127.0.0.1:{usual}/client/v4")
+    monkeypatch.setenv("BATCHUI_DATA", str(tmp_path))
+    monkeypatch.setenv("BATCHUI_SANDBOX_URL", "")
+    assert up.choose_sandbox_port() == usual
+
+
+def test_a_second_start_on_one_data_folder_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "DATA", tmp_path)
+    monkeypatch.setattr(settings, "ADDRESS_FILE", tmp_path / "address")
+    (tmp_path / "address").write_text("http://127.0.0.1:8000")
+    preparation.refuse_second_start()
+    with pytest.raises(up.CannotStart, match="already at http://127.0.0.1:8000") as refused:
+        preparation.refuse_second_start()
+    assert refused.value.status == 2
+    preparation._locks.pop().close()

@@ -134,6 +134,9 @@ class Product:
 def running_product(data: Path, **variables: str) -> Iterator[Product]:
     """`manage.py up` on a free port while the context lasts."""
     port = _free_port()
+    # A sandbox of its own: the usual port may be that of another batchui on this machine.
+    data.mkdir(parents=True, exist_ok=True)
+    (data / "sandbox-address").write_text(f"http://127.0.0.1:{_free_port()}/client/v4")
     process = processes.launch(
         [sys.executable, str(ROOT / "manage.py"), "up", "--port", str(port)],
         environment=clean_environment(BATCHUI_DATA=str(data), **variables),

@@ -106,6 +106,8 @@ def settle(product: Product, batch: str) -> None:
         return set(product.statuses(batch).values()) <= {"done", "unsure"}
 
     until(look, seconds=60)
+    # A part may have been given up while its POST was under way, and be received only now.
+    time.sleep(2)
     sent = len(product.submissions())
     time.sleep(2.5)  # longer than from tick to tick
     assert len(product.submissions()) == sent

@@ -106,6 +106,8 @@ def visiting(browser: "Browser", address: str, **options: Any) -> Iterator[Visit
 
         def listen(message: "ConsoleMessage") -> None:
             expected = ("Failed to load resource", "Response Status Error Code")
+            # htmx tells of a refresh that leaving the page cut short; nobody is there to see it.
+            expected += ("htmx:sendAbort", "htmx:afterRequest")
             if message.type in ("error", "warning") and not message.text.startswith(expected):
                 visitor.complaints.append(message.text)
 
