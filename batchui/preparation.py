@@ -43,6 +43,7 @@ def refuse_second_start() -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
+        lock.close()
         known = settings.ADDRESS_FILE.exists()
         where = f" at {settings.ADDRESS_FILE.read_text()}" if known else ""
         raise CannotStart(

@@ -156,7 +156,7 @@ def test_a_second_start_on_one_data_folder_is_refused(
     monkeypatch.setattr(settings, "ADDRESS_FILE", tmp_path / "address")
     (tmp_path / "address").write_text("http://127.0.0.1:8000")
     preparation.refuse_second_start()
-    with pytest.raises(up.CannotStart, match="already at http://127.0.0.1:8000") as refused:
+    with pytest.raises(up.CannotStart, match="already at http") as refused:
         preparation.refuse_second_start()
     assert refused.value.status == 2
     preparation._locks.pop().close()
