@@ -109,7 +109,8 @@ def open_to_network(*, host: str) -> list[str]:
     os.environ["ALLOWED_HOSTS"] = ",".join([known, *map(_in_address, names)])
     return [
         f"Other machines can reach this address ({host}), and nothing on the way is encrypted: "
-        "right for a trial among colleagues; for more, put it behind https (README, “For a team”)."
+        "right for a trial among colleagues. For more, put it behind https: see the README, “Run "
+        "it for a team”."
     ]
 
 

@@ -6,11 +6,12 @@ Cloudflare blocks a user for five minutes after 1,200 calls in five minutes. We 
 other half in that time. The database's clock counts, so that hosts whose clocks differ agree.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db.models import F, Q
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from batchui.teams.models import Connection
 
@@ -46,6 +47,14 @@ def take(connection: Connection, wanted: int) -> int:
         if won:
             return granted
     return 0
+
+
+def is_used_up(connection: Connection) -> bool:
+    """Whether the last call that was free has just been taken."""
+    if connection.budget_tokens is None or connection.budget_at is None:
+        return False
+    just_now = timezone.now() - timedelta(seconds=10)
+    return connection.budget_tokens < 1 and connection.budget_at > just_now
 
 
 def give_back(connection: Connection, unused: int) -> None:

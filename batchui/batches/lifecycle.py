@@ -35,8 +35,8 @@ SUMMED = (*ANSWER_FIELDS, "prompt_tokens", "completion_tokens")
 STOP_CHANGES = ("status", "epoch", "rest_status", "rest_error", "message", *ANSWER_FIELDS)
 WAITING = F("rows") - sum((F(name) for name in ANSWER_FIELDS[1:]), F(ANSWER_FIELDS[0]))
 
-STOPPED_BEFORE = "Stopped before this row was sent."
-STOPPED_UNSURE = "Stopped before it was known what became of this row."
+STOPPED_BEFORE = "Stopped before it was sent."
+STOPPED_UNSURE = "Stopped before it was known what became of it."
 ENDINGS = {
     BatchStatus.FINISHED: "Finished.",
     BatchStatus.PROBLEMS: "Finished, with problems.",

@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import datetime, timedelta
+from pathlib import PurePath
 from typing import Any
 
 from django.conf import settings
@@ -206,6 +207,11 @@ class Batch(AnswerCounts):
     def waiting(self) -> int:
         """Rows still on their way."""
         return max(0, self.rows - self.settled)
+
+    @property
+    def source_stem(self) -> str:
+        """The name of the upload without its ending."""
+        return PurePath(self.source_name).stem
 
     @property
     def duration(self) -> timedelta | None:

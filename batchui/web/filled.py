@@ -70,7 +70,9 @@ def _warnings(batch: Batch, typed: Mapping[str, Any]) -> list[str]:
         blank = batch.blanks.get(column) or batch.blanks.get(column.strip())
         if blank and blank["count"]:
             count = blank["count"]
-            rows = "1 row is" if count == 1 else f"{count:,} rows are"
-            first = "" if count == 1 else ", the first of them"
-            found.append(f"{rows} blank in “{column}”{first} (row {blank['first_row']:,}).")
+            first = f"row {blank['first_row']:,}"
+            if count == 1:
+                found.append(f"1 row is blank in “{column}”: {first}.")
+            else:
+                found.append(f"{count:,} rows are blank in “{column}”; the first is {first}.")
     return found

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
@@ -10,10 +11,10 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django_htmx.http import trigger_client_event
 
-from batchui.batches import decisions, intake, tasks
+from batchui.batches import budget, decisions, intake, tasks
 from batchui.batches.heartbeat import nobody_works
 from batchui.batches.models import Batch, Event, Part
-from batchui.batches.states import PartStatus
+from batchui.batches.states import BatchStatus, PartStatus
 
 from .access import with_batch
 from .errors import post_only
@@ -140,6 +141,12 @@ def part(request: MemberRequest, batch: Batch, number: int) -> HttpResponse:
     return render(request, "batches/_part.html", context)
 
 
+TOO_MANY_CALLS = (
+    "The limit of {:,} calls to Cloudflare in five minutes is reached. batchui goes on as calls "
+    "become free again."
+)
+
+
 # -- what the fragments show --------------------------------------------------------------------
 
 
@@ -149,7 +156,16 @@ def _live_context(batch: Batch) -> dict[str, Any]:
         "batch": batch,
         "undecided": list(unsure[:UNDECIDED_SHOWN]),
         "on_hold": _what_holds(batch),
+        "failed_because": _why_failed(batch),
     }
+
+
+def _why_failed(batch: Batch) -> str:
+    """What Cloudflare said, where no row of a batch was answered."""
+    if batch.status != BatchStatus.FAILED:
+        return ""
+    said = batch.parts.exclude(message="").values_list("message", flat=True).first()
+    return said or ""
 
 
 def _what_holds(batch: Batch) -> dict[str, Any] | None:
@@ -161,6 +177,8 @@ def _what_holds(batch: Batch) -> dict[str, Any] | None:
     waits = connection.paused_until is not None and connection.paused_until > timezone.now()
     if waits and batch.parts.filter(status=PartStatus.READY).exists():
         return {"message": connection.pause_reason, "resume_at": connection.paused_until}
+    if batch.is_active and budget.is_used_up(connection):
+        return {"message": TOO_MANY_CALLS.format(settings.CALLS_PER_5_MINUTES), "resume_at": None}
     return None
 
 

@@ -294,7 +294,7 @@ def test_a_part_on_hold_says_why_until_when_and_can_be_tried_now(web: Client, ba
     why = "The free allocation of today is used up."
     lifecycle.move_part(part, PartStatus.HELD, resume_at=until, message=why)
     shown = page(web, batch)
-    assert f"On hold. {why} batchui goes on by itself at {until:%H:%M} UTC." in shown
+    assert f"On hold. {why} Next try: {until:%H:%M} UTC." in shown
     assert "What was on hold is tried again now." in press(web, batch, "release")
     part.refresh_from_db()
     assert part.status == PartStatus.READY

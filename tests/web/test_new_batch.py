@@ -137,7 +137,7 @@ def test_what_cannot_be_kept_leaves_what_was_there(web: Client) -> None:
 def test_blank_cells_are_told_before_the_start(web: Client) -> None:
     batch = drafted(web, b"id,text\n1,a\n2,\n3,\n")
     shown = preview(web, batch, template="{{text}}")
-    assert "2 rows are blank in “text”, the first of them (row 2)" in shown
+    assert "2 rows are blank in “text”; the first is row 2." in shown
 
 
 @pytest.mark.parametrize(

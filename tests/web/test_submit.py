@@ -38,7 +38,7 @@ def test_it_starts_a_batch_and_prints_its_address(texts: Path, settings: Any) ->
     settings.BASE_URL = "http://127.0.0.1:8000"
     ran = Ran(texts, *PROMPT)
     batch = Batch.objects.get()
-    assert (ran.status, ran.err) == (0, "")
+    assert (ran.status, ran.err) == (0, "The sandbox answers: no AI model runs there.\n")
     assert ran.out == f"http://127.0.0.1:8000{batch.get_absolute_url()}\n"
     assert (batch.status, batch.part_count, batch.name) == (BatchStatus.QUEUED, 3, "texts")
 
@@ -94,7 +94,8 @@ def test_waiting_ends_with_0_and_the_answers(sandbox: RunningSandbox, texts: Pat
     output = texts.with_name("out.csv")
     ran = Ran(texts, *PROMPT, "--wait", "--output", str(output))
     assert ran.status == 0
-    lines = ran.err.splitlines()
+    who, *lines = ran.err.splitlines()
+    assert who == "The sandbox answers: no AI model runs there."
     assert lines[0] == "Queued: 0 of 60 rows answered"
     assert all(line.endswith("of 60 rows answered") for line in lines)
     assert "\r" not in ran.err

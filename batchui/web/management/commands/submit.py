@@ -80,6 +80,8 @@ class Command(BaseCommand):
             self.stderr.write(str(problem))
             sys.exit(NOT_STARTED)
         self.stdout.write(page_address(batch))
+        if batch.connection.is_sandbox:
+            self.stderr.write("The sandbox answers: no AI model runs there.")
         if not options["wait"] and not options["output"]:
             return
         try:
