@@ -31,7 +31,7 @@ from .sample import SAMPLE_NAME, SAMPLE_PROMPT, sample_csv
 
 NOT_STARTED_PHASES = frozenset({BatchStatus.CHECKING, BatchStatus.DRAFT, BatchStatus.PREPARING})
 
-SAMPLE_SHOWN = 5
+SAMPLE_SHOWN = 3
 # What an upload's request has beside the file: its other fields, and what frames them.
 FORM_BYTES = 64 * 1024
 # What a corrected file takes over from the draft it replaces.
