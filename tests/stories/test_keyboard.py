@@ -33,6 +33,8 @@ def test_from_the_file_to_start_without_a_mouse(
     product: Product, ana: Visitor, reviews: Path
 ) -> None:
     page = ana.page
+    # Choosers are caught from here on: the browser takes a moment to begin with that.
+    page.on("filechooser", lambda _: None)
     page.goto("/")
     reach(page, page.get_by_role("link", name="New batch"))
     page.keyboard.press("Enter")
