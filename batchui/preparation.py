@@ -120,8 +120,14 @@ def announced(address: str) -> Iterator[None]:
 
 
 def remember_sandbox() -> None:
-    """Let other commands, and the next start, know where the sandbox of this data folder is."""
-    settings.SANDBOX_FILE.write_text(settings.SANDBOX_URL)
+    """Let other commands, and the next start, know where the sandbox of this data folder is, or
+    that an account answers and there is none."""
+    from batchui.teams.connections import cloudflare_is_configured
+
+    if cloudflare_is_configured():
+        settings.SANDBOX_FILE.unlink(missing_ok=True)
+    else:
+        settings.SANDBOX_FILE.write_text(settings.SANDBOX_URL)
 
 
 def first_page() -> str:

@@ -87,8 +87,7 @@ def run(*, host: str, port: int) -> None:
     from batchui import preparation
 
     preparation.prepare()
-    if sandbox:
-        preparation.remember_sandbox()
+    preparation.remember_sandbox()
     parts = the_parts(host=host, port=port, sandbox_port=sandbox)
     colours = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     screen = Screen(names=[part.name for part in parts], colours=colours)

@@ -1,6 +1,7 @@
 """`manage.py submit` given bad input: status 2, one sentence on stderr, nothing left behind."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -123,3 +124,16 @@ def test_an_output_that_is_a_folder_is_refused_before_the_wait(db: None, tmp_pat
     ran = Ran(texts, *PROMPT, "--output", str(tmp_path))
     assert (ran.status, ran.err) == (2, f"--output {tmp_path} is a folder. Name a file in it.\n")
     assert not Batch.objects.exists()
+
+
+def test_an_account_that_only_up_knows_is_asked_for(
+    team: Team, tmp_path: Path, settings: Any
+) -> None:
+    settings.ADDRESS_FILE, settings.SANDBOX_FILE = tmp_path / "address", tmp_path / "sandbox"
+    settings.ADDRESS_FILE.write_text("http://127.0.0.1:8000")
+    ran = Ran(written(tmp_path, GOOD), *PROMPT)
+    assert ran.status == 2
+    assert "Set CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN here too" in ran.err
+    assert not Batch.objects.exists()
+    settings.SANDBOX_FILE.write_text("http://127.0.0.1:8787/client/v4")
+    assert Ran(written(tmp_path, GOOD), *PROMPT).status == 0

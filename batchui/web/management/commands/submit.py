@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
+from django.conf import settings
 from django.core.files.base import File
 from django.core.management.base import BaseCommand, CommandError
 
@@ -17,6 +18,7 @@ from batchui.batches.heartbeat import nobody_works
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.prompts.problems import BadInput
+from batchui.teams.connections import cloudflare_is_configured
 from batchui.teams.founding import team_for_terminal
 from batchui.teams.problems import TeamProblem
 from batchui.web.addresses import page_address
@@ -98,6 +100,7 @@ class Command(BaseCommand):
 
     def _started(self, options: dict[str, Any]) -> Batch:
         """The batch, cut and queued. Raises, with nothing left behind, where it cannot be."""
+        _check_account()
         _check_output(options["output"])
         options = checked(options)
         with _opened(options["file"]) as source:
@@ -180,6 +183,17 @@ def _check_output(output: Path | None) -> None:
         raise BadInput(f"--output {output} is a folder. Name a file in it.")
     if not os.access(folder, os.W_OK):
         raise BadInput(f"--output {output}: you may not write in {folder}.")
+
+
+def _check_account() -> None:
+    """Raise BadInput where `up` serves an account that this terminal does not know: the rows would
+    go to a sandbox that does not run."""
+    served_elsewhere = settings.ADDRESS_FILE.exists() and not settings.SANDBOX_FILE.exists()
+    if served_elsewhere and not cloudflare_is_configured():
+        raise BadInput(
+            "batchui runs with a Cloudflare account that this terminal does not know. Set "
+            "CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN here too, and try again."
+        )
 
 
 def _kind(options: dict[str, Any]) -> str:
