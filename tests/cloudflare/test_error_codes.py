@@ -230,7 +230,7 @@ def test_cloudflares_words_are_kept_short_and_on_one_line(
 @pytest.mark.parametrize(
     ("retry_after", "least", "most"),
     [
-        (format_datetime(datetime.now(UTC) + timedelta(hours=2), usegmt=True), 7100, 7201),
+        ("in two hours", 7100, 7201),
         ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0),
         ("9" * 400, 86_400, 86_400),
         ("0", 0, 0),
@@ -239,6 +239,8 @@ def test_cloudflares_words_are_kept_short_and_on_one_line(
 def test_retry_after_may_be_a_date_and_is_a_day_at_most(
     retry_after: str, least: float, most: float
 ) -> None:
+    if retry_after == "in two hours":  # from when the test runs, not from when it was collected
+        retry_after = format_datetime(datetime.now(UTC) + timedelta(hours=2), usegmt=True)
     exc = decide(429, b"", retry_after, submitting=True)
     assert isinstance(exc, Busy)
     assert exc.wait is not None
