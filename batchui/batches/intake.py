@@ -14,7 +14,14 @@ from django.db import transaction
 from batchui.batches import files, lifecycle
 from batchui.batches.files import AnyFile
 from batchui.batches.models import Batch
-from batchui.batches.reading import LEASE, LostItError, cannot_store, progress_of, said_of
+from batchui.batches.reading import (
+    LEASE,
+    SHOWN_PROBLEMS,
+    LostItError,
+    cannot_store,
+    progress_of,
+    said_of,
+)
 from batchui.batches.states import BatchStatus
 from batchui.prompts.checking import Report, check
 from batchui.prompts.problems import BadInput
@@ -25,7 +32,6 @@ from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team, User
 
 HEAD_BYTES = 256 * 1024
-SHOWN_PROBLEMS = 20
 SAMPLE_ROWS = 20
 # What the page shows of a cell, and of a whole row: more is never stored with the batch.
 SAMPLE_CELL = 2_000

@@ -7,14 +7,13 @@ from django.db import transaction
 
 from batchui.batches import files, lifecycle, results
 from batchui.batches.models import Batch, Part
-from batchui.batches.reading import LEASE, LostItError, progress_of, said_of
+from batchui.batches.reading import LEASE, SHOWN_PROBLEMS, LostItError, progress_of, said_of
 from batchui.batches.results import Answer
 from batchui.batches.states import AnswerStatus, BatchStatus
 from batchui.cloudflare.catalogue import Model, find
 from batchui.prompts.cutting import Cut, Limits, cut
 from batchui.prompts.readers import read
 
-SHOWN_PROBLEMS = 20
 EMBEDDING_ROWS = 500
 # A reply is decoded whole: what a part may come back as, at four bytes a token.
 REPLY_BYTES = 64_000_000

@@ -20,6 +20,8 @@ logger = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=2)
 PROGRESS_SECONDS = 0.7
+# How many rows that cannot be asked are named on the page.
+SHOWN_PROBLEMS = 20
 # Somebody wakes a worker for every upload and start; one that lies so long has been forgotten.
 FORGOTTEN = timedelta(seconds=15)
 NOT_TAKEN = timedelta(seconds=1)
