@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from django.core.files.base import ContentFile
 
-from batchui.batches import decisions, intake, polling, preparing, sending
+from batchui.batches import decisions, intake, lifecycle, polling, preparing, sending
 from batchui.batches.clients import close_clients
-from batchui.batches.models import Batch, Part
-from batchui.batches.states import BatchStatus
+from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox, running_sandbox
 from batchui.teams.founding import first_team
 from batchui.teams.models import Team
@@ -128,3 +128,11 @@ def work(batch: Batch, rounds: int = 20) -> Batch:
         if batch.has_ended:
             break
     return batch
+
+
+def written(part: Part) -> Attempt:
+    """An attempt on record, as just before its POST."""
+    assert lifecycle.move_part(part, PartStatus.SENDING)
+    prepared = sending.write_attempt(part)
+    assert prepared is not None
+    return prepared[0]

@@ -19,7 +19,8 @@ def test_a_draft_is_started_once(sandbox: RunningSandbox, receive: MakeBatch) ->
     colleague = Batch.objects.get(pk=batch.pk)
     ask = {"model": MODEL, "template": TEMPLATE}
     assert decisions.start(batch, by=None, **ask)
-    assert not decisions.start(colleague, by=None, **ask) if colleague.status == "draft" else True
+    assert colleague.status == BatchStatus.DRAFT  # as the colleague still sees it
+    assert not decisions.start(colleague, by=None, **ask)
     assert batch.events.filter(text="Started.").count() == 1
 
 

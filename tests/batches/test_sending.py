@@ -11,7 +11,7 @@ from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection
 
-from .conftest import MakeBatch, rows, send_all, work
+from .conftest import MakeBatch, rows, send_all, work, written
 
 pytestmark = pytest.mark.django_db
 
@@ -218,10 +218,7 @@ def test_a_worker_that_died_around_its_post_leaves_the_part_unsure(
 def test_a_worker_that_died_after_its_receipt_loses_nothing(
     sandbox: RunningSandbox, part: Part
 ) -> None:
-    lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
-    prepared = sending.write_attempt(part)
-    assert prepared is not None
-    attempt, _ = prepared
+    attempt = written(part)
     Attempt.objects.filter(pk=attempt.pk).update(request_id="known", status=AttemptStatus.ACCEPTED)
     sending.rescue(after_the_lease())
     part.refresh_from_db()
@@ -231,10 +228,7 @@ def test_a_worker_that_died_after_its_receipt_loses_nothing(
 def test_a_receipt_that_comes_after_the_lease_ran_out_is_kept(
     sandbox: RunningSandbox, part: Part
 ) -> None:
-    lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
-    prepared = sending.write_attempt(part)
-    assert prepared is not None
-    attempt, _ = prepared
+    attempt = written(part)
     sending.rescue(after_the_lease())
     sending.decide(part, attempt, sending.Accepted("late"))
     part.refresh_from_db()
