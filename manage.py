@@ -20,13 +20,13 @@ def main() -> None:
         )
     command, rest = "".join(sys.argv[1:2]), sys.argv[2:]
     if command == "up":
-        from batchui import up
+        from batchui.up import start
 
-        up.main(rest)
+        start.main(rest)
     elif command == "test":
-        from batchui import bootstrap
+        from batchui.up import venv
 
-        bootstrap.run_tests(rest)
+        venv.run_tests(rest)
     else:
         run_django()
 
@@ -38,9 +38,9 @@ def run_django() -> None:
     except ModuleNotFoundError as error:
         if error.name != "django":
             raise
-        from batchui import bootstrap
+        from batchui.up import venv
 
-        sys.exit(bootstrap.where_django_is())
+        sys.exit(venv.where_django_is())
     execute_from_command_line(sys.argv)
 
 

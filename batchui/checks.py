@@ -16,7 +16,7 @@
     batchui.E014  generated keys on such a platform
     batchui.E015  the first look at a request comes later than the longest pause
     batchui.E016  a bucket without the package that speaks to it
-    batchui.E017  another host of this database keeps its files in another folder (database check)
+    batchui.E017  another host keeps its files in another folder (`worker/checks.py`)
     batchui.W001  ALLOWED_HOSTS allows every name
     batchui.W002  a generated key that other users of the machine can read
     batchui.W003  generated keys beside PostgreSQL and a bucket
@@ -24,21 +24,16 @@
 Imported by an app's `ready`, which registers them.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from typing import Any
 
 from django.conf import settings
 from django.core import checks
-from django.db import DatabaseError
-from django.utils import timezone
 
 from batchui.keys import is_fernet
 
 SHORTEST_SECRET = 32
-# A sign of life older than this says nothing about who keeps files where now.
-FRESH = timedelta(minutes=5)
 HOW_TO_MAKE_A_FERNET_KEY = (
     "Make one with: python -c 'from cryptography.fernet import Fernet; "
     "print(Fernet.generate_key().decode())'"
@@ -52,27 +47,6 @@ def settings_are_right(**_: Any) -> list[checks.CheckMessage]:
     return [*unread, *_keys(), *_cloudflare(), *_visitors(), *_platform(), *_files()]
 
 
-@checks.register(checks.Tags.database)
-def files_are_shared(
-    *, databases: Sequence[str] | None = None, **_: Any
-) -> list[checks.CheckMessage]:
-    """Whether the other hosts that use this database keep their files where this one does."""
-    from batchui.batches.heartbeat import storage_id
-    from batchui.batches.models import Heartbeat
-
-    if not databases or settings.DATABASE_KIND != "PostgreSQL" or settings.S3_BUCKET:
-        return []
-    try:
-        other = (
-            Heartbeat.objects.filter(at__gt=timezone.now() - FRESH)
-            .exclude(storage_id__in=["", storage_id()])
-            .first()
-        )
-    except DatabaseError:  # not migrated yet, or not there: other checks say so
-        return []
-    return [another_storage(other.name, host=other.host)] if other else []
-
-
 def in_sentences(found: Iterable[checks.CheckMessage]) -> list[str]:
     """The errors among what checks found, each as what is wrong, what to do, and its id."""
     return [
@@ -80,17 +54,6 @@ def in_sentences(found: Iterable[checks.CheckMessage]) -> list[str]:
         for message in found
         if message.is_serious()
     ]
-
-
-def another_storage(name: str, *, host: str) -> checks.CheckMessage:
-    """The error for a part of the product that keeps its files where this one cannot read them."""
-    return checks.Error(
-        f"The {name} process on {host or 'another host'} uses the same database, but keeps its "
-        "files in another folder: what one stores, the other cannot read.",
-        hint="Let both use one folder (BATCHUI_DATA on a disk they share), or set "
-        "BATCHUI_S3_BUCKET for both.",
-        id="batchui.E017",
-    )
 
 
 def _keys() -> Iterator[checks.CheckMessage]:

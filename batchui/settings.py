@@ -77,7 +77,7 @@ SANDBOX_URL = _env.address("BATCHUI_SANDBOX_URL") or (
 MAX_UPLOAD_BYTES = _env.number("BATCHUI_MAX_UPLOAD_MB", 1024, low=1, high=1_000_000) * 1024 * 1024
 MAX_ROWS = _env.number("BATCHUI_MAX_ROWS", 5_000_000, low=1, high=1_000_000_000)
 
-# While this file is there, background work is asked to stop (see `batches/watchdog.py`).
+# While this file is there, background work is asked to stop (see `worker/watchdog.py`).
 STOPPING_FILE = _env.text("BATCHUI_STOPPING_FILE")
 
 INSTALLED_APPS = [
@@ -96,6 +96,7 @@ INSTALLED_APPS = [
     "lucide",
     "batchui.teams",
     "batchui.batches",
+    "batchui.worker",
     "batchui.web",
 ]
 

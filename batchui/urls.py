@@ -2,13 +2,14 @@
 
 from django.urls import include, path
 
-from batchui import health
+from batchui.web import urls, urls_people
+from batchui.worker import health
 
 urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
-    path("", include("batchui.web.urls_people")),
-    path("", include("batchui.web.urls")),
+    path("", include(urls_people)),
+    path("", include(urls)),
 ]
 
 handler400 = "batchui.web.errors.bad_request"

@@ -5,7 +5,8 @@ import sys
 
 from django.core.wsgi import get_wsgi_application
 
-from batchui import checks, health
+from batchui import checks
+from batchui.worker import health
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "batchui.settings")
 

@@ -8,100 +8,153 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "batchui"
 
-# A package and which of ours it may import, besides itself.
-MAY_IMPORT = {
+# Every package and every module beside them, and which of ours it may import besides itself.
+MAY_IMPORT: dict[str, set[str]] = {
+    # What Django reads first.
+    "environment": set(),
+    "keys": set(),
+    "logs": set(),
+    "settings": {"environment", "keys"},
+    "checks": {"keys"},
+    "urls": {"web", "worker"},
+    "wsgi": {"checks", "worker"},
+    # Plain packages.
+    "processes": set(),
     "sandbox": set(),
     "prompts": set(),
     "cloudflare": set(),
     "exports": set(),
+    # The product.
     "teams": {"cloudflare"},
-    "batches": {"teams", "prompts", "cloudflare"},
-    "web": {"batches", "teams", "prompts", "cloudflare", "exports"},
+    "batches": {"teams", "prompts", "cloudflare", "exports"},
+    "worker": {"batches", "teams", "checks", "processes"},
+    "web": {"worker", "batches", "teams", "prompts", "cloudflare", "exports"},
+    "up": {"worker", "teams", "checks", "processes"},
     # The measuring stick: it drives the product from outside.
-    "bench": {"batches", "teams", "cloudflare", "web"},
+    "bench": {"worker", "batches", "teams", "cloudflare"},
 }
-PLAIN = ("sandbox", "prompts", "cloudflare", "exports")
+PLAIN = ("processes", "sandbox", "prompts", "cloudflare", "exports")
 # Commands are doors from the terminal: each may open the package it is named after.
 DOORS = {
     "batches/management/commands/sandbox.py": {"sandbox"},
     "web/management/commands/bench.py": {"bench"},
 }
+# Where an import may stand inside a function: what has to run before Django is there.
+MAY_IMPORT_LATE = ("management/commands/", "apps.py", "up/start.py", "bench/product.py")
 
 
-def modules(folder: str) -> Iterator[tuple[str, set[str]]]:
-    """Every module of a package with the full names it imports."""
-    for path in (ROOT / folder).rglob("*.py"):
-        if "migrations" in path.parts:
-            continue
-        yield str(path.relative_to(ROOT)), set(imported(path))
+def modules(name: str) -> Iterator[tuple[str, ast.Module]]:
+    """Every module of a package, or the one module of that name: its path and its code."""
+    paths = [ROOT / f"{name}.py"] if (ROOT / f"{name}.py").exists() else (ROOT / name).rglob("*.py")
+    for path in paths:
+        if "migrations" not in path.parts:
+            yield str(path.relative_to(ROOT)), ast.parse(path.read_text())
 
 
-def imported(path: Path) -> Iterator[str]:
-    package = ["batchui", *path.relative_to(ROOT).parts[:-1]]
-    for node in ast.walk(ast.parse(path.read_text())):
+def imported(path: str, code: ast.AST) -> set[str]:
+    """The full names that a module imports, wherever in it."""
+    package = ["batchui", *Path(path).parts[:-1]]
+    found: set[str] = set()
+    for node in ast.walk(code):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
             module = ".".join([*base, *(node.module or "").split(".")]).strip(".")
-            yield module
-            yield from (f"{module}.{alias.name}" for alias in node.names)
+            found |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
+    return found
 
 
 def ours(names: set[str]) -> set[str]:
-    """The packages of ours among imported names."""
-    found = {name.split(".")[1] for name in names if name.startswith("batchui.")}
-    return found & set(MAY_IMPORT)
+    """The packages and modules of ours among imported names."""
+    return {name.split(".")[1] for name in names if name.startswith("batchui.")}
 
 
-@pytest.mark.parametrize("folder", MAY_IMPORT)
-def test_a_package_imports_only_what_stands_below_it(folder: str) -> None:
-    for path, names in modules(folder):
-        allowed = MAY_IMPORT[folder] | {folder} | DOORS.get(path, set())
-        assert ours(names) <= allowed, f"{path} imports {ours(names) - allowed}"
+def users(library: str) -> set[str]:
+    """The modules that import a library."""
+    return {
+        path
+        for name in MAY_IMPORT
+        for path, code in modules(name)
+        if any(found.split(".")[0] == library for found in imported(path, code))
+    }
+
+
+def test_every_package_and_module_has_a_row() -> None:
+    there = {path.stem for path in ROOT.iterdir() if path.suffix == ".py" or path.is_dir()}
+    assert there - {"__init__", "__pycache__"} == set(MAY_IMPORT)
+
+
+@pytest.mark.parametrize("name", MAY_IMPORT)
+def test_a_package_imports_only_what_stands_below_it(name: str) -> None:
+    for path, code in modules(name):
+        allowed = MAY_IMPORT[name] | {name} | DOORS.get(path, set())
+        found = ours(imported(path, code)) & set(MAY_IMPORT)
+        assert found <= allowed, f"{path} imports {found - allowed}"
+
+
+def test_no_row_allows_what_nobody_uses() -> None:
+    for name, allowed in MAY_IMPORT.items():
+        used: set[str] = set()
+        for path, code in modules(name):
+            used |= ours(imported(path, code))
+        assert allowed <= used, f"{name} does not import {allowed - used}"
+
+
+def test_there_is_no_circle() -> None:
+    """Neither of packages, as the rows say, nor of modules, as they are."""
+    assert not circle({name: set(below) for name, below in MAY_IMPORT.items()})
+    graph = {}
+    for name in MAY_IMPORT:
+        for path, code in modules(name):
+            module = "batchui." + path.removesuffix(".py").replace("/", ".")
+            graph[module.removesuffix(".__init__")] = imported(path, code)
+    assert not circle({module: names & set(graph) - {module} for module, names in graph.items()})
+
+
+def circle(graph: dict[str, set[str]]) -> set[str]:
+    """What is left when everything that leads to an end is taken away."""
+    left = dict(graph)
+    while ends := [name for name, below in left.items() if not below & set(left)]:
+        for name in ends:
+            del left[name]
+    return set(left)
+
+
+def test_a_circle_is_found() -> None:
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == {"a", "b", "c"}
+    assert not circle({"a": {"b", "c"}, "b": {"c"}, "c": set()})
+
+
+@pytest.mark.parametrize("name", MAY_IMPORT)
+def test_imports_of_ours_stand_at_the_top(name: str) -> None:
+    """One inside a function hides which way the arrow goes."""
+    for path, code in modules(name):
+        if any(late in path for late in MAY_IMPORT_LATE):
+            continue
+        for function in ast.walk(code):
+            if isinstance(function, ast.FunctionDef):
+                assert not ours(imported(path, function)), f"{path}: {function.name}"
 
 
 @pytest.mark.parametrize("folder", PLAIN)
 def test_the_plain_packages_know_no_django(folder: str) -> None:
-    for path, names in modules(folder):
-        assert not any(name.split(".")[0] == "django" for name in names), path
+    for path, code in modules(folder):
+        assert not any(name.split(".")[0] == "django" for name in imported(path, code)), path
 
 
 def test_only_the_client_speaks_http() -> None:
-    users = {
-        path
-        for folder in MAY_IMPORT
-        for path, names in modules(folder)
-        if any(name.split(".")[0] == "httpx" for name in names)
-    }
-    # The bare script of the benchmark is what a programmer would write instead of all this, and
-    # a connection hands a transport through to its client.
-    assert {path for path in users if not path.startswith("cloudflare/")} <= {
-        "bench/bare.py",
-        "teams/connections.py",
-    }
+    # The bare script of the benchmark is what a programmer would write instead of all this.
+    outside = {path for path in users("httpx") if not path.startswith("cloudflare/")}
+    assert outside == {"bench/bare.py"}
 
 
 def test_only_the_tasks_and_the_worker_know_django_q() -> None:
-    users = {
-        path
-        for folder in MAY_IMPORT
-        for path, names in modules(folder)
-        if any(name.split(".")[0] == "django_q" for name in names)
-    }
-    assert users <= {
-        "batches/tasks.py",
-        "batches/watchdog.py",
-        "batches/management/commands/worker.py",
-    }
+    assert users("django_q") == {"worker/tasks.py", "worker/management/commands/worker.py"}
 
 
-def test_the_check_finds_a_forbidden_import(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "prompts").mkdir()
-    (tmp_path / "prompts" / "bad.py").write_text("from ..batches import models\nimport httpx")
-    monkeypatch.setattr("tests.test_architecture.ROOT", tmp_path)
-    ((_, names),) = modules("prompts")
-    assert ours(names) == {"batches"}
+def test_a_forbidden_import_is_found() -> None:
+    code = ast.parse("from ..batches import models\nimport httpx\nfrom batchui import teams")
+    names = imported("prompts/bad.py", code)
+    assert ours(names) == {"batches", "teams"}
     assert "httpx" in names

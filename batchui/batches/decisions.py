@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from batchui.batches import budget
+from batchui.batches import call_limit
 from batchui.batches.lifecycle import (
     lock,
     move_batch,
@@ -132,7 +132,7 @@ def release(batch: Batch, *, by: User | None) -> int:
     many."""
     with transaction.atomic():
         batch = lock(batch.pk)
-        budget.resume(batch.connection_id)
+        call_limit.resume(batch.connection_id)
         released = release_parts(batch.parts.all())
         if released:
             record(batch, "retry", "Try now: the parts on hold are sent.", by=by)

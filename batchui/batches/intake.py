@@ -1,41 +1,31 @@
-"""From an upload to a draft that may be started: receive, check."""
+"""Receiving an upload: look at its beginning, store it, make a batch of it."""
 
 import itertools
 import re
 from contextlib import suppress
 from pathlib import PurePath
 from typing import Any, BinaryIO, cast
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from django.conf import settings
 from django.core.files.base import File
 from django.db import transaction
 
 from batchui.batches import files, lifecycle
+from batchui.batches.checking import refuse_nul, sample_text
 from batchui.batches.files import AnyFile
-from batchui.batches.models import Batch
-from batchui.batches.reading import (
-    LEASE,
-    SHOWN_PROBLEMS,
-    LostItError,
+from batchui.batches.long_tasks import (
     cannot_store,
-    progress_of,
-    said_of,
 )
-from batchui.batches.states import BatchStatus
-from batchui.prompts.checking import Report, check
+from batchui.batches.models import Batch
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import read
-from batchui.prompts.rows import cell_text, encode_row
 from batchui.prompts.sniffing import Format, sniff
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team, User
 
 HEAD_BYTES = 256 * 1024
 SAMPLE_ROWS = 20
-# What the page shows of a cell, and of a whole row: more is never stored with the batch.
-SAMPLE_CELL = 2_000
-SAMPLE_ROW = 40_000
 
 # What a batch that is run again takes over.
 KEPT = (
@@ -43,9 +33,6 @@ KEPT = (
     *("max_tokens", "temperature", "source_lang", "target_lang", "reference_column", "as_items"),
     *("options", "leave_out_invalid", "resend_once"),
 )
-
-
-# -- receive ------------------------------------------------------------------------------------
 
 
 def receive(
@@ -64,7 +51,7 @@ def receive(
     head = upload.read(HEAD_BYTES)
     whole = size <= len(head)
     form = sniff(head, name=source_name, whole=whole)
-    _refuse_nul(form)
+    refuse_nul(form)
     upload.seek(0)
     sample = _first_rows(cast(BinaryIO, upload), form, whole=whole)
     upload.seek(0)
@@ -77,17 +64,6 @@ def receive(
         source_format=form.to_dict(),
         sample=sample,
     )
-
-
-def _refuse_nul(form: Format) -> None:
-    """Raise BadInput for a column name with a NUL character, which no database keeps."""
-    for column in form.columns:
-        if "\0" in column:
-            shown = column.replace("\0", "␀")
-            raise BadInput(
-                f"The name of the column “{shown}” holds a NUL character. Rename it, and upload "
-                "the file again."
-            )
 
 
 def too_large(size: int) -> BadInput:
@@ -160,80 +136,10 @@ def _first_rows(stream: BinaryIO, form: Format, *, whole: bool) -> list[str]:
     return rows
 
 
-def sample_text(cells: Any) -> str:
-    """A row as JSON text, long cells cut: enough to show it, whatever its size."""
-    room = SAMPLE_ROW
-
-    def shortened(value: Any) -> Any:
-        nonlocal room
-        text = cell_text(value)
-        most = max(0, min(SAMPLE_CELL, room))
-        room -= min(len(text), most)
-        return value if len(text) <= most else f"{text[:most]} …"
-
-    if isinstance(cells, dict):
-        return encode_row({name: shortened(value) for name, value in cells.items()}).decode()
-    return encode_row([shortened(cell) for cell in cells]).decode()
-
-
 def discard(batch: Batch) -> None:
     """Remove a batch that was never started, as if it had not been received."""
     if Batch.objects.filter(pk=batch.pk, part_count=0).delete()[0]:
         files.remove_batch_files(batch.pk)
-
-
-# -- check --------------------------------------------------------------------------------------
-
-
-def check_file(batch_id: UUID) -> None:
-    """Read the whole upload: count its rows, find what is wrong with any, and make it a draft."""
-    batch = Batch.objects.filter(pk=batch_id, status=BatchStatus.CHECKING).first()
-    if batch is None or not lifecycle.claim_batch(batch, LEASE):
-        return
-    try:
-        report = check(
-            lambda: files.open_file(batch.source_file),
-            batch.format,
-            progress=progress_of(batch),
-            max_rows=settings.MAX_ROWS,
-        )
-        _refuse_nul(report.format)
-    except LostItError:
-        return
-    except Exception as problem:  # whatever it is, somebody waits for a word
-        said = said_of(problem)
-        lifecycle.move_batch(
-            batch,
-            BatchStatus.DRAFT,
-            event=f"The file cannot be used: {said}",
-            problem=said,
-            problem_rows=[],
-        )
-    else:
-        lifecycle.move_batch(
-            batch,
-            BatchStatus.DRAFT,
-            event=f"The file was checked: {report.rows:,} rows.",
-            **_facts(report),
-        )
-
-
-def _facts(report: Report) -> dict[str, Any]:
-    return {
-        "source_format": report.format.to_dict(),
-        "rows": report.rows,
-        "bad_rows": report.bad_rows,
-        "problem": "",
-        "problem_rows": [
-            {"row": found.row, "sentence": found.sentence}
-            for found in report.problems[:SHOWN_PROBLEMS]
-        ],
-        "blanks": {
-            column: {"count": blank.count, "first_row": blank.first_row}
-            for column, blank in report.blanks.items()
-        },
-        "sample": [sample_text(cells) for cells in report.sample],
-    }
 
 
 def _size(size: int) -> str:

@@ -152,6 +152,15 @@ def move_part(
     return True
 
 
+def settle_answers(
+    part: Part, changes: dict[str, Any], *, closing: Closing, event: str = ""
+) -> bool:
+    """Take in a new version of a part's answers: done, or ready again where rows still wait."""
+    counted = sum(changes[name] for name in ANSWER_FIELDS)
+    to = PartStatus.DONE if counted >= part.rows else PartStatus.READY
+    return move_part(part, to, event=event, closing=closing, resume_at=None, **changes)
+
+
 def claim_part(part: Part, lease: timedelta) -> bool:
     """Take a part for one look, for as long as the lease; its status stays."""
     now = timezone.now()

@@ -1,7 +1,7 @@
 """What is stored of a batch: facts in the database, text in files (see `files.py`)."""
 
 import uuid
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import PurePath
 from typing import Any
 
@@ -330,19 +330,3 @@ class Event(models.Model):
 
     def __str__(self) -> str:
         return self.text
-
-
-class Heartbeat(models.Model):
-    """When background work last showed a sign of life, and from where."""
-
-    name = models.CharField(max_length=40, primary_key=True)
-    at = models.DateTimeField()
-    host = models.CharField(max_length=255, blank=True)
-    storage_id = models.CharField(max_length=64, blank=True)
-
-    def __str__(self) -> str:
-        return f"{self.name} at {self.at}"
-
-    def age(self, now: datetime) -> float:
-        """Seconds since it beat."""
-        return (now - self.at).total_seconds()

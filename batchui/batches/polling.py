@@ -9,12 +9,11 @@ import tempfile
 from datetime import timedelta
 from typing import Any, BinaryIO, cast
 
-from django.db.models import F, Window
-from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from batchui.batches import lifecycle, pauses
 from batchui.batches.clients import shared_client
+from batchui.batches.due import LEASE
 from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import (
@@ -27,8 +26,7 @@ from batchui.batches.outcomes import (
     StillUnderWay,
 )
 from batchui.batches.replies import MismatchError, absorb, keep_raw
-from batchui.batches.sending import LEASE, in_order, settle_answers
-from batchui.batches.states import SENT_PARTS, AnswerStatus, AttemptStatus, PartStatus
+from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus
 from batchui.cloudflare import errors
 from batchui.cloudflare.client import RestClient
 from batchui.teams.problems import TeamProblem
@@ -37,21 +35,6 @@ SPOOL_BYTES = 4 * 1024 * 1024
 GONE_LOOKS = 3
 GONE_AFTER = timedelta(minutes=10)
 GONE = "Cloudflare no longer has this result."
-
-
-def due_parts(limit: int) -> list[Part]:
-    """Parts to look at now: every connection's turn by turn, of each the longest due first."""
-    now = timezone.now()
-    turn = Window(
-        RowNumber(), partition_by=F("batch__connection"), order_by=F("next_look_at").asc()
-    )
-    due = (
-        Part.objects.filter(status__in=SENT_PARTS, next_look_at__lte=now, batch__deleted_at=None)
-        .exclude(lease_until__gt=now)
-        .annotate(turn=turn)
-        .order_by("turn", "next_look_at")
-    )
-    return in_order(list(due.values_list("pk", flat=True)[:limit]), *SENT_PARTS)
 
 
 def look(part: Part) -> bool:
@@ -118,7 +101,9 @@ def decide(part: Part, attempt: Attempt, outcome: PollOutcome) -> None:
             _later(part, message, wait)
         case Answered(changes, reply_file):
             closing = Closing(attempt, AttemptStatus.ANSWERED, reply_file=reply_file)
-            settle_answers(part, changes, closing=closing, event=_answered_event(part, changes))
+            lifecycle.settle_answers(
+                part, changes, closing=closing, event=_answered_event(part, changes)
+            )
         case Quarantined(message, reply_file):
             lifecycle.move_part(
                 part,

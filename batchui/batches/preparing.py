@@ -1,13 +1,14 @@
 """From a started draft to parts that are ready to send."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 
 from batchui.batches import files, lifecycle, results
+from batchui.batches.long_tasks import LEASE, SHOWN_PROBLEMS, LostItError, progress_of, said_of
 from batchui.batches.models import Batch, Part
-from batchui.batches.reading import LEASE, SHOWN_PROBLEMS, LostItError, progress_of, said_of
 from batchui.batches.results import Answer
 from batchui.batches.states import AnswerStatus, BatchStatus
 from batchui.cloudflare.catalogue import Model, find
@@ -19,7 +20,7 @@ EMBEDDING_ROWS = 500
 REPLY_BYTES = 64_000_000
 
 
-def prepare(batch_id: UUID) -> None:
+def prepare(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
     """Cut a started batch into parts and queue it. Where rows cannot be asked and the person has
     not said to leave them out, it becomes a draft again that names them; nothing is sent."""
     batch = Batch.objects.filter(pk=batch_id, status=BatchStatus.PREPARING).first()
@@ -27,7 +28,7 @@ def prepare(batch_id: UUID) -> None:
         return
     invalid: dict[int, str] = {}
     try:
-        parts, left_out = _cut_into_parts(batch, invalid)
+        parts, left_out = _cut_into_parts(batch, invalid, beat)
     except LostItError:
         return
     except Exception as problem:  # whatever it is, somebody waits for a word
@@ -58,11 +59,13 @@ def limits_for(model: Model, *, max_tokens: int) -> Limits:
     return Limits(rows=max(1, min(Limits().rows, REPLY_BYTES // (4 * max(max_tokens, 1)))))
 
 
-def _cut_into_parts(batch: Batch, invalid: dict[int, str]) -> tuple[list[Part], int]:
+def _cut_into_parts(
+    batch: Batch, invalid: dict[int, str], beat: Callable[[], None] | None
+) -> tuple[list[Part], int]:
     """Write the rows of every part, one part in memory at a time. Returns the parts, not yet in
     the database, and how many rows are invalid; the first of those go into `invalid`."""
     model = find(batch.model)
-    progress = progress_of(batch)
+    progress = progress_of(batch, beat=beat)
     parts, left_out, row = [], 0, 0
     with files.open_file(batch.source_file) as source:
         cuts = cut(

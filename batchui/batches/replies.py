@@ -10,9 +10,9 @@ import msgspec
 from django.utils import timezone
 
 from batchui.batches import files, results
+from batchui.batches.due import ONE_IN_MEMORY
 from batchui.batches.models import Attempt, Part
 from batchui.batches.results import NOTHING, Answer
-from batchui.batches.sending import heavy_work
 from batchui.batches.states import AnswerStatus
 from batchui.cloudflare.catalogue import find
 from batchui.cloudflare.replies import Reply, decode
@@ -32,7 +32,7 @@ def absorb(part: Part, attempt: Attempt, spool: IO[bytes]) -> tuple[dict[str, An
     Raises BadReply when it is not a finished reply, MismatchError when it does not fit what was
     sent; nothing is stored then.
     """
-    with heavy_work:
+    with ONE_IN_MEMORY:
         spool.seek(0)
         reply = decode(spool.read(), request_id=attempt.request_id)
         arrived = match(part, attempt, reply)

@@ -14,6 +14,7 @@ import msgspec
 from batchui.batches import files
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import RETRYABLE_ANSWERS, AnswerStatus
+from batchui.cloudflare.catalogue import find
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.rows import decode_row
 
@@ -192,3 +193,10 @@ def page(batch: Batch, *, shown: str, offset: int, limit: int) -> list[Result]:
 def item_writer(batch: Batch, takes: str) -> ItemWriter:
     """What makes the request items of a batch: `takes` is what its model takes."""
     return ItemWriter(takes, batch.ask, batch.columns)
+
+
+def reference_of(batch: Batch) -> Callable[[int, Any], str]:
+    """What gives a row's `external_reference`: its number, or what a column of it says."""
+    if batch.reference_column or batch.as_items:
+        return item_writer(batch, find(batch.model).takes).reference
+    return lambda row, _cells: str(row)

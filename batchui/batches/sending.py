@@ -7,22 +7,15 @@ or `unsure`; they are never silently sent twice.
 
 import hashlib
 import logging
-import threading
 import time
-from collections import Counter, defaultdict
-from collections.abc import Sequence
 from datetime import datetime, timedelta
-from itertools import chain, zip_longest
-from typing import Any
 
-from django.conf import settings
 from django.db import DatabaseError, connection, transaction
-from django.db.models import F, Q, Window
-from django.db.models.functions import RowNumber
 from django.utils import timezone
 
-from batchui.batches import budget, files, lifecycle, pauses, results
+from batchui.batches import call_limit, files, lifecycle, pauses, results
 from batchui.batches.clients import shared_client
+from batchui.batches.due import LEASE, ONE_IN_MEMORY, in_order
 from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import (
@@ -34,7 +27,7 @@ from batchui.batches.outcomes import (
     TooLarge,
     Unsure,
 )
-from batchui.batches.states import SENT_PARTS, AnswerStatus, AttemptStatus, PartStatus
+from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus
 from batchui.cloudflare import catalogue, errors
 from batchui.cloudflare.client import RestClient
 from batchui.prompts.payload import payload
@@ -43,75 +36,8 @@ from batchui.teams.problems import TeamProblem
 
 logger = logging.getLogger(__name__)
 
-# django-q2 ends a process whose task outlasts its timeout: no POST outlives this.
-LEASE = timedelta(seconds=settings.LONGEST_TASK_SECONDS + 30)
-# Requests of one connection under way at once: bounds what Stop cannot stop, and the polling.
-MOST_UNDER_WAY = 50
-# How many ready parts are considered at a time: more than any round takes.
-CONSIDERED = 500
 ADMIN_PAUSE = timedelta(minutes=5)
 RECEIPT_TRIES = 6
-# Read for the page alone, and may be large.
-NOT_NEEDED = ("batch__sample", "batch__problem_rows", "batch__blanks")
-
-# One request is made, or one reply understood, at a time: under the GIL more would not be
-# faster, and memory stays at one part.
-heavy_work = threading.Lock()
-
-
-# -- which parts --------------------------------------------------------------------------------
-
-
-def ready_parts(limit: int) -> list[Part]:
-    """Parts to send now: every connection's turn by turn; of each, the oldest batch first, but
-    every batch's first part before any's second."""
-    now = timezone.now()
-    under_way = Counter(
-        Part.objects.filter(status__in=(PartStatus.SENDING, *SENT_PARTS)).values_list(
-            "batch__connection", flat=True
-        )
-    )
-    full = [pk for pk, number in under_way.items() if number >= MOST_UNDER_WAY]
-    candidates = (
-        Part.objects.filter(
-            Q(resume_at=None) | Q(resume_at__lte=now),
-            Q(batch__connection__paused_until=None) | Q(batch__connection__paused_until__lte=now),
-            status=PartStatus.READY,
-            batch__deleted_at=None,
-        )
-        .exclude(batch__connection__in=full)
-        .annotate(turn=Window(RowNumber(), partition_by=F("batch"), order_by=F("number").asc()))
-        .order_by("turn", "batch__started_at")
-        .values_list("pk", "batch__connection")[:CONSIDERED]
-    )
-    by_connection: dict[int, list[int]] = defaultdict(list)
-    for pk, owner in candidates:
-        if len(by_connection[owner]) + under_way[owner] < MOST_UNDER_WAY:
-            by_connection[owner].append(pk)
-    turns = chain.from_iterable(zip_longest(*by_connection.values()))
-    chosen = [pk for pk in turns if pk is not None][:limit]
-    return in_order(chosen, PartStatus.READY)
-
-
-def in_order(pks: Sequence[int], *statuses: PartStatus) -> list[Part]:
-    """The parts of these keys, in this order, with their batch and connection; those that have
-    left the statuses meanwhile are left out."""
-    parts = Part.objects.filter(status__in=statuses).select_related("batch__connection")
-    parts = parts.defer(*NOT_NEEDED)
-    found = parts.in_bulk(pks)
-    return [found[pk] for pk in pks if pk in found]
-
-
-def release_held() -> int:
-    """Make parts ready whose time on hold is over. Returns how many."""
-    over = Part.objects.filter(status=PartStatus.HELD, resume_at__lte=timezone.now())
-    released = 0
-    for batch_id in over.values_list("batch", flat=True).distinct().order_by():
-        with transaction.atomic():
-            batch = lifecycle.lock(batch_id)
-            released += lifecycle.release_parts(over.filter(batch=batch))
-            lifecycle.settle(batch)
-    return released
 
 
 # -- one part -----------------------------------------------------------------------------------
@@ -153,7 +79,7 @@ def write_attempt(part: Part) -> tuple[Attempt, bytes] | None:
     nothing to send, Stop was pressed, or the lease ran out meanwhile (a laptop that slept, say)
     and somebody else has the part. Raises BadInput when a row cannot be made into an item.
     """
-    with heavy_work:
+    with ONE_IN_MEMORY:
         positions = results.open_positions(part)
         if part.send_limit:
             positions = positions[: part.send_limit]
@@ -299,7 +225,7 @@ def _hold(part: Part, attempt: Attempt, outcome: OnHold) -> None:
         resume_at = max(resume_at, now + pauses.backoff(part.troubles))
     if outcome.everywhere:
         until = resume_at or now + ADMIN_PAUSE
-        budget.pause(part.batch.connection, until=until, reason=outcome.message)
+        call_limit.pause(part.batch.connection, until=until, reason=outcome.message)
     lifecycle.move_part(
         part,
         PartStatus.HELD,
@@ -327,21 +253,12 @@ def _cut_smaller(part: Part, closing: Closing) -> None:
     position = attempt.positions[0] if attempt.positions else 0
     failed = results.Answer(AnswerStatus.FAILED.value, error=closing.message)
     answers = results.merge(part, {position: failed}, missing=lambda _: None)
-    settle_answers(part, answers.store(), closing=closing)
+    lifecycle.settle_answers(part, answers.store(), closing=closing)
 
 
 def _fail(part: Part, event: str, message: str, closing: Closing | None = None) -> None:
     failed = lifecycle.rest(part, AnswerStatus.FAILED, message)
     lifecycle.move_part(part, PartStatus.DONE, event=event, closing=closing, **failed)
-
-
-def settle_answers(
-    part: Part, changes: dict[str, Any], *, closing: Closing, event: str = ""
-) -> bool:
-    """Take in a new version of a part's answers: done, or ready again where rows still wait."""
-    counted = sum(changes[name] for name in lifecycle.ANSWER_FIELDS)
-    to = PartStatus.DONE if counted >= part.rows else PartStatus.READY
-    return lifecycle.move_part(part, to, event=event, closing=closing, resume_at=None, **changes)
 
 
 def be_unsure(part: Part, closing: Closing) -> None:

@@ -28,25 +28,26 @@ def main(source: str, target: str) -> None:
 
     call_command("migrate", verbosity=0)
 
-    from batchui.batches import decisions, intake, preparing, rounds
+    from batchui.batches import checking, decisions, intake, preparing
+    from batchui.batches.exporting import csv_plain
     from batchui.batches.models import Batch
     from batchui.cloudflare import catalogue
     from batchui.teams.founding import first_team
-    from batchui.web.downloads import csv_plain
+    from batchui.worker import tick
 
     team = first_team()
     model = next(model for model in catalogue.models() if model.takes == "messages")
     steps: dict[str, float] = {}
     with timed(steps, "intake"), open(source, "rb") as upload:
         batch = intake.receive(File(upload, Path(source).name), team=team, by=None)
-        intake.check_file(batch.pk)
+        checking.check_file(batch.pk)
     batch.refresh_from_db()
     with timed(steps, "cutting"):
         decisions.start(batch, by=None, model=model.name, template=PROMPT, max_tokens=1024)
         preparing.prepare(batch.pk)
     with timed(steps, "sending and storing"):
         while not (batch := Batch.objects.get(pk=batch.pk)).has_ended:
-            rounds.tick()
+            tick.run_tick()
     with timed(steps, "export"), open(target, "wb") as out:
         for chunk in csv_plain(batch):
             out.write(chunk)

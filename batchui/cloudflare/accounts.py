@@ -7,7 +7,7 @@ from typing import Self
 import httpx
 
 from batchui.cloudflare.errors import Busy, CloudflareError, NotSent, Refused
-from batchui.cloudflare.words import clean
+from batchui.cloudflare.redaction import clean
 
 _TOKEN = re.compile(r"[\x21-\x7e]{1,1024}")
 _ACCOUNT = re.compile(r"[A-Za-z0-9_-]{1,64}")

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from batchui.cloudflare.lenient import DAMAGED, Other, Scalar, is_nothing, one_line
-from batchui.cloudflare.words import clean
+from batchui.cloudflare.redaction import clean
+from batchui.cloudflare.tolerant_json import DAMAGED, Other, Scalar, is_nothing, one_line
 
 _DEEPEST = 4
 _CUT_SHORT = (

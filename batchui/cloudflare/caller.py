@@ -8,8 +8,8 @@ import httpx
 
 from batchui.cloudflare.accounts import Account
 from batchui.cloudflare.errors import BadReply, CloudflareError, MaybeSent, NotSent, decide
-from batchui.cloudflare.exchange import Answer, Call, Fault, certificates, exchange
-from batchui.cloudflare.words import clean
+from batchui.cloudflare.http_call import Answer, Call, Fault, certificates, exchange
+from batchui.cloudflare.redaction import clean
 
 # Short, as a server may close what is kept at the very moment it is used again.
 KEPT_SECONDS = 5.0

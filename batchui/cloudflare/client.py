@@ -10,13 +10,13 @@ import httpx
 import msgspec
 from msgspec import Raw, Struct
 
-from batchui.cloudflare import lenient
+from batchui.cloudflare import tolerant_json
 from batchui.cloudflare.accounts import Account, check_model
 from batchui.cloudflare.caller import Caller, Network
 from batchui.cloudflare.errors import BadReply, CloudflareError, Refused
-from batchui.cloudflare.exchange import Answer, Call
+from batchui.cloudflare.http_call import Answer, Call
+from batchui.cloudflare.redaction import clean, quote
 from batchui.cloudflare.replies import FAILED, UNDER_WAY, State, state_of
-from batchui.cloudflare.words import clean, quote
 
 # A receipt that comes late is worth more than an unsure part: read patiently.
 PATIENT = httpx.Timeout(connect=10.0, read=90.0, write=90.0, pool=30.0)
@@ -228,10 +228,10 @@ _ENVELOPE = msgspec.json.Decoder(_Envelope)
 def _result(answer: Answer) -> bytes | None:
     """The raw `result` in a success's envelope; None when it is no such thing."""
     try:
-        envelope = lenient.decode(_ENVELOPE, answer.body or b"")
-    except lenient.DAMAGED:
+        envelope = tolerant_json.decode(_ENVELOPE, answer.body or b"")
+    except tolerant_json.DAMAGED:
         return None
-    result = lenient.one_line(envelope.result)
+    result = tolerant_json.one_line(envelope.result)
     failed = envelope.success is False or (envelope.errors and result == b"null")
     return None if failed or not result else result
 

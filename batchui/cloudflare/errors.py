@@ -22,7 +22,7 @@ from typing import Any
 
 import msgspec
 
-from batchui.cloudflare.words import LONGEST_QUOTE, clean, error_text, quote
+from batchui.cloudflare.redaction import LONGEST_QUOTE, clean, error_text, quote
 
 LONGEST_WAIT_SECONDS = 86_400.0
 

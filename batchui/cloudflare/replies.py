@@ -10,11 +10,11 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw, Struct
 
-from batchui.cloudflare import lenient
+from batchui.cloudflare import tolerant_json
 from batchui.cloudflare.answers import read_answer
 from batchui.cloudflare.errors import BadReply
-from batchui.cloudflare.lenient import Other, Scalar, one_line
-from batchui.cloudflare.words import clean, error_text, quote
+from batchui.cloudflare.redaction import clean, error_text, quote
+from batchui.cloudflare.tolerant_json import Other, Scalar, one_line
 
 UNDER_WAY = frozenset({"queued", "running"})
 FAILED = frozenset({"failed", "error"})
@@ -126,8 +126,8 @@ _ENVELOPE = msgspec.json.Decoder(_Envelope)
 def _open(body: bytes) -> tuple[_Envelope, _Outcome]:
     """The envelope and the inner result: the same, where there is no envelope."""
     try:
-        envelope = lenient.decode(_ENVELOPE, body)
-    except lenient.DAMAGED as exc:
+        envelope = tolerant_json.decode(_ENVELOPE, body)
+    except tolerant_json.DAMAGED as exc:
         why = str(exc)
     else:
         inner = envelope.result
@@ -174,7 +174,7 @@ def _item(item: _Item | Other) -> ItemReply:
             error = _failure(said or _words_in(item.result))
             return ItemReply(index, "failed", error=error, reference=reference)
     found = read_answer(item.result)
-    if found.answer is not None and not lenient.is_nothing(found.answer):
+    if found.answer is not None and not tolerant_json.is_nothing(found.answer):
         return ItemReply(index, "answered", found.answer, None, reference, found.usage)
     return ItemReply(index, "empty", found.answer, found.why or _EMPTY, reference, found.usage)
 
@@ -195,7 +195,7 @@ def _words_in(result: Raw) -> str:
     """The words of a failed item that has them in its result."""
     try:
         return error_text(msgspec.json.decode(one_line(result)))
-    except lenient.DAMAGED:
+    except tolerant_json.DAMAGED:
         return ""
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from .names import answer_columns
-from .rows import ExportRow, groups
+from batchui.exports.names import answer_columns
+from batchui.exports.rows import ExportRow, groups
 
 BOM = b"\xef\xbb\xbf"
 LINE_END = "\r\n"

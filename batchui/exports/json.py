@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from .rows import ExportRow, groups
+from batchui.exports.rows import ExportRow, groups
 
 _encode_lines = msgspec.json.Encoder(decimal_format="number").encode_lines
 _NULL = msgspec.Raw(b"null")

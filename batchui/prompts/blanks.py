@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import compress
 from typing import Any
 
-from .headers import COLUMN_LIMIT
-from .problems import BadInput, place
-from .stretches import Stretch
+from batchui.prompts.blocks import Stretch
+from batchui.prompts.headers import COLUMN_LIMIT
+from batchui.prompts.problems import BadInput, place
 
 
 @dataclass(frozen=True)

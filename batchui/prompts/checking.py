@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import BinaryIO, NamedTuple, cast
 
-from .blanks import Blank, ListBlanks, ObjectBlanks
-from .decoding import NotUnicode
-from .problems import BadInput
-from .readers import read_stretches
-from .sniffing import Format
-from .stretches import Cells, Stretch
+from batchui.prompts.blanks import Blank, ListBlanks, ObjectBlanks
+from batchui.prompts.blocks import Cells, Stretch
+from batchui.prompts.decoding import NotUnicode
+from batchui.prompts.problems import BadInput
+from batchui.prompts.readers import read_stretches
+from batchui.prompts.sniffing import Format
 
 __all__ = ["Blank", "Problem", "Report", "check"]
 

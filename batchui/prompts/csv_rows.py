@@ -9,12 +9,12 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .decoding import line_breaks
-from .headers import NO_DELIMITER, SEPARATOR_LINE
-from .problems import CELL_LIMIT, BadInput, cell_too_long, place, quoted
-from .quotes import Fault, Walk, bare_line, find_fault
-from .sniffing import Format
-from .stretches import Cells, Parsed, Stretch, split_lines
+from batchui.prompts.blocks import Cells, Parsed, Stretch, split_lines
+from batchui.prompts.decoding import line_breaks
+from batchui.prompts.headers import NO_DELIMITER, SEPARATOR_LINE
+from batchui.prompts.problems import CELL_LIMIT, BadInput, cell_too_long, place, quoted
+from batchui.prompts.quotes import Fault, Walk, bare_line, find_fault
+from batchui.prompts.sniffing import Format
 
 
 @dataclass

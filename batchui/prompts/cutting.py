@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from .items import ItemWriter
-from .payload import CLOSE, OPEN
-from .problems import BadInput, place
-from .readers import Row
-from .rows import encode_row
+from batchui.prompts.items import ItemWriter
+from batchui.prompts.payload import CLOSE, OPEN
+from batchui.prompts.problems import BadInput, place
+from batchui.prompts.readers import Row
+from batchui.prompts.rows import encode_row
 
 # A body without items; every item adds a comma, but the first has none before it.
 NOTHING = len(OPEN) + len(CLOSE)

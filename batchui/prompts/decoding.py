@@ -4,7 +4,7 @@ import codecs
 import re
 from collections.abc import Callable
 
-from .problems import BadInput, place
+from batchui.prompts.problems import BadInput, place
 
 BOMS = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from .decoding import line_breaks
-from .problems import CELL_LIMIT, BadInput, place, quoted
-from .quotes import find_fault
+from batchui.prompts.decoding import line_breaks
+from batchui.prompts.problems import CELL_LIMIT, BadInput, place, quoted
+from batchui.prompts.quotes import find_fault
 
 COLUMN_LIMIT = 2_000
 DELIMITERS = (",", ";", "\t")

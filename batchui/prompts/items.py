@@ -17,10 +17,10 @@ from typing import Any, Literal, cast, get_args
 
 import msgspec
 
-from .problems import BadInput, listed, place, quoted
-from .rows import as_list, cell_text
-from .stretches import Cells
-from .template import Filler, Template
+from batchui.prompts.blocks import Cells
+from batchui.prompts.problems import BadInput, listed, place, quoted
+from batchui.prompts.rows import as_list, cell_text
+from batchui.prompts.template import Filler, Template
 
 Takes = Literal["messages", "prompt", "input", "text", "translation"]
 

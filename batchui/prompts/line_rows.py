@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from .problems import CELL_LIMIT, cell_too_long, place
-from .sniffing import Format
-from .stretches import Cells, Parsed, Stretch, split_lines
+from batchui.prompts.blocks import Cells, Parsed, Stretch, split_lines
+from batchui.prompts.problems import CELL_LIMIT, cell_too_long, place
+from batchui.prompts.sniffing import Format
 
 # Numbers with a fraction stay as they are written: 1.10 must not come back as 1.1.
 _decode = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal).decode

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from .items import ItemWriter
-from .rows import decode_row
+from batchui.prompts.items import ItemWriter
+from batchui.prompts.rows import decode_row
 
 OPEN, CLOSE = b'{"requests":[', b"]}"
 

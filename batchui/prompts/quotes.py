@@ -4,7 +4,7 @@ import io
 import re
 from typing import Literal, NamedTuple
 
-from .problems import CELL_LIMIT
+from batchui.prompts.problems import CELL_LIMIT
 
 # A whole quoted cell. Possessive: in an unclosed one the first half of a "" must not close it.
 QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*+"')

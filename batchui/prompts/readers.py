@@ -10,10 +10,10 @@ from functools import partial
 from itertools import count, repeat
 from typing import BinaryIO, NamedTuple, cast
 
-from .csv_rows import CsvParser
-from .line_rows import JsonlParser, TxtParser
-from .sniffing import Format
-from .stretches import Cells, Parser, Stretch, read_text
+from batchui.prompts.blocks import Cells, Parser, Stretch, read_text
+from batchui.prompts.csv_rows import CsvParser
+from batchui.prompts.line_rows import JsonlParser, TxtParser
+from batchui.prompts.sniffing import Format
 
 
 class Row(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from .stretches import Cells
+from batchui.prompts.blocks import Cells
 
 # One line of JSON without its line break, an array of texts or the JSONL object; and back.
 # Methods of the compiled codec, called for every row: no Python in between.

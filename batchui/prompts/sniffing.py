@@ -10,9 +10,15 @@ from typing import Any, Literal
 
 import msgspec
 
-from .decoding import Decoder, detect, refuse_binary
-from .headers import COLUMN_LIMIT, FILLED_LINE, best_delimiter, check_header, head_rows
-from .problems import BadInput, listed
+from batchui.prompts.decoding import Decoder, detect, refuse_binary
+from batchui.prompts.headers import (
+    COLUMN_LIMIT,
+    FILLED_LINE,
+    best_delimiter,
+    check_header,
+    head_rows,
+)
+from batchui.prompts.problems import BadInput, listed
 
 Kind = Literal["csv", "jsonl", "txt"]
 

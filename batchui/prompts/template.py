@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from .problems import BadInput, listed, quoted
-from .rows import cell_text
-from .stretches import Cells
+from batchui.prompts.blocks import Cells
+from batchui.prompts.problems import BadInput, listed, quoted
+from batchui.prompts.rows import cell_text
 
 Asker = Callable[[Any], str | None]
 

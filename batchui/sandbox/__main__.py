@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from .options import add_arguments, from_arguments
-from .server import serve
+from batchui.sandbox.options import add_arguments, from_arguments
+from batchui.sandbox.server import serve
 
 
 def main(arguments: list[str] | None = None) -> int:

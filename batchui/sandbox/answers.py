@@ -8,9 +8,9 @@ from zlib import crc32
 
 import msgspec
 
-from . import schemas, texts, vectors
-from .items import REJECTED_LANGUAGES, Item
-from .models import Kind, Model
+from batchui.sandbox import schemas, texts, vectors
+from batchui.sandbox.items import REJECTED_LANGUAGES, Item
+from batchui.sandbox.models import Kind, Model
 
 
 class ItemFailed(Exception):

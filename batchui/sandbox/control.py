@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
-from .calls import Calls
-from .exchange import Request, Response
-from .faults import Script, read_steps
-from .options import Timings
-from .runs import Parts
+from batchui.sandbox.calls import Calls
+from batchui.sandbox.exchange import Request, Response
+from batchui.sandbox.faults import Script, read_steps
+from batchui.sandbox.options import Timings
+from batchui.sandbox.runs import Parts
 
 
 def control(parts: Parts, calls: Calls, request: Request) -> Response:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from .models import Kind, Model
+from batchui.sandbox.models import Kind, Model
 
 # What m2m100 turned down when it was asked, though its own lists name them.
 _REJECTED = "as kok sat ks eu doi mai sa brx te tk mni ky tg mt rw ny ug"

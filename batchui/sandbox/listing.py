@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from .errors import ApiError, success
-from .models import MODELS, Kind, Model
+from batchui.sandbox.errors import ApiError, success
+from batchui.sandbox.models import MODELS, Kind, Model
 
 _STRING = {"type": "string", "minLength": 1}
 _MESSAGES = {

@@ -9,11 +9,11 @@ from zlib import crc32
 
 import msgspec
 
-from . import items
-from .answers import Answer, ItemFailed, answer, emptied
-from .errors import ApiError
-from .faults import Step
-from .models import Kind, Model
+from batchui.sandbox import items
+from batchui.sandbox.answers import Answer, ItemFailed, answer, emptied
+from batchui.sandbox.errors import ApiError
+from batchui.sandbox.faults import Step
+from batchui.sandbox.models import Kind, Model
 
 _CHUNK = 64 * 1024
 

@@ -9,16 +9,16 @@ from typing import Any
 
 import msgspec
 
-from . import faults, items
-from .answers import ItemFailed, answer, emptied
-from .calls import CallRecord
-from .errors import ApiError, success
-from .exchange import Request, Response
-from .faults import Plan, Script
-from .models import MODELS, Kind, Model
-from .options import Options, Timings
-from .replies import Reply
-from .store import Store, Stored
+from batchui.sandbox import faults, items
+from batchui.sandbox.answers import ItemFailed, answer, emptied
+from batchui.sandbox.calls import CallRecord
+from batchui.sandbox.errors import ApiError, success
+from batchui.sandbox.exchange import Request, Response
+from batchui.sandbox.faults import Plan, Script
+from batchui.sandbox.models import MODELS, Kind, Model
+from batchui.sandbox.options import Options, Timings
+from batchui.sandbox.replies import Reply
+from batchui.sandbox.store import Store, Stored
 
 
 @dataclass(slots=True, kw_only=True)

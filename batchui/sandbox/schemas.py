@@ -13,7 +13,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 from zlib import crc32
 
-from .texts import MARK, choose, salient, subject, words
+from batchui.sandbox.texts import MARK, choose, salient, subject, words
 
 # From this depth on only what is required is made, so that recursive schemas come to an end.
 _DEEP = 6

@@ -17,9 +17,9 @@ from itertools import chain
 from socketserver import TCPServer, ThreadingMixIn
 from typing import Any
 
-from .exchange import Request, Response, phrase, read_body, split_target
-from .options import Options
-from .wire import Sandbox
+from batchui.sandbox.exchange import Request, Response, phrase, read_body, split_target
+from batchui.sandbox.options import Options
+from batchui.sandbox.wire import Sandbox
 
 # A body in chunks that stays below this is sent with its length, a larger one as it is made.
 _SMALL = 256 * 1024

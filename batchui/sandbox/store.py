@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
-from .options import Options
+from batchui.sandbox.options import Options
 
 State = Literal["queued", "running", "finished"]
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .calls import CallRecord
-from .faults import Step, read_steps
-from .options import AT_ONCE, Options, Timings
-from .server import SandboxServer
-from .wire import Sandbox
+from batchui.sandbox.calls import CallRecord
+from batchui.sandbox.faults import Step, read_steps
+from batchui.sandbox.options import AT_ONCE, Options, Timings
+from batchui.sandbox.server import SandboxServer
+from batchui.sandbox.wire import Sandbox
 
 
 @dataclass(frozen=True, slots=True)

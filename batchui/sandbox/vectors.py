@@ -8,7 +8,7 @@ from hashlib import shake_128
 from math import sqrt
 from operator import mul
 
-from .texts import words
+from batchui.sandbox.texts import words
 
 # A byte of a digest as a small number around zero.
 _NOISE = [(byte - 127.5) / 1275 for byte in range(256)]

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import parse_qsl
 
-from . import listing, runs
-from .calls import CallRecord, Calls
-from .control import control
-from .errors import ApiError
-from .exchange import Request, Response, phrase, read_body
-from .options import Options
-from .runs import Parts
-from .store import Store
+from batchui.sandbox import listing, runs
+from batchui.sandbox.calls import CallRecord, Calls
+from batchui.sandbox.control import control
+from batchui.sandbox.errors import ApiError
+from batchui.sandbox.exchange import Request, Response, phrase, read_body
+from batchui.sandbox.options import Options
+from batchui.sandbox.runs import Parts
+from batchui.sandbox.store import Store
 
 _ACCOUNT = re.compile(r"/client/v4/accounts/(?P<account>[^/]+)/ai/(?P<rest>.+)")
 

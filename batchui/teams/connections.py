@@ -3,10 +3,9 @@
 from django.conf import settings
 
 from batchui.cloudflare.client import RestClient
-
-from . import crypto
-from .models import Connection, Team
-from .problems import UnreadableSecret
+from batchui.teams import crypto
+from batchui.teams.models import Connection, Team
+from batchui.teams.problems import UnreadableSecret
 
 # The sandbox takes any account and any token, but, like the real API, not none at all. The token
 # is no word of any language: the client blots out its token wherever a reply repeats it.

@@ -7,7 +7,7 @@ new one in front and taking the old one away once nothing is encrypted with it a
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 
-from .problems import UnreadableSecret
+from batchui.teams.problems import UnreadableSecret
 
 
 def encrypt(secret: str) -> str:

@@ -2,9 +2,9 @@
 
 from django.db import transaction
 
-from .connections import ensure_connection
-from .models import Membership, Role, Team, User
-from .problems import TeamProblem
+from batchui.teams.connections import ensure_connection
+from batchui.teams.models import Membership, Role, Team, User
+from batchui.teams.problems import TeamProblem
 
 DEFAULT_NAME = "My team"
 

@@ -12,10 +12,10 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import formats, timezone
 
-from .connections import ensure_connection
-from .founding import first_team
-from .models import Invitation, Membership, Role, Team, User
-from .problems import EmailTaken, LinkProblem, TeamProblem
+from batchui.teams.connections import ensure_connection
+from batchui.teams.founding import first_team
+from batchui.teams.models import Invitation, Membership, Role, Team, User
+from batchui.teams.problems import EmailTaken, LinkProblem, TeamProblem
 
 LIFETIME = timedelta(days=7)
 

@@ -3,9 +3,9 @@
 from django.db import transaction
 from django.utils import timezone
 
-from .invitations import open_invitations
-from .models import Membership, Role, Team, User
-from .problems import TeamProblem
+from batchui.teams.invitations import open_invitations
+from batchui.teams.models import Membership, Role, Team, User
+from batchui.teams.problems import TeamProblem
 
 
 def change_role(membership: Membership, *, role: Role, by: User) -> None:

@@ -10,8 +10,7 @@ from django.shortcuts import render
 from django_htmx.http import HttpResponseClientRefresh
 
 from batchui.batches.models import Batch
-
-from .members import MemberRequest, member_required
+from batchui.web.members import MemberRequest, member_required
 
 P = ParamSpec("P")
 

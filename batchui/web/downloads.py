@@ -1,74 +1,30 @@
 """Downloads: the same file with the answers, streamed, at any time."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from django.http import FileResponse, Http404, HttpResponseBase, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
-from batchui.batches import files, results
+from batchui.batches import exporting, files
 from batchui.batches.models import Batch, Part
-from batchui.exports.csv import csv_chunks
-from batchui.exports.json import json_chunks, jsonl_chunks
 from batchui.exports.names import download_name
-from batchui.exports.rows import ExportRow
-from batchui.prompts.rows import as_list, extras
-
-from .access import with_batch
-from .members import MemberRequest
-from .references import reference_of
+from batchui.web.access import with_batch
+from batchui.web.members import MemberRequest
 
 logger = logging.getLogger(__name__)
 
 BROKEN_OFF = b"\r\nTHIS FILE IS NOT COMPLETE: the download broke off here. Download it again.\r\n"
 
-Chunks = Callable[[Batch], Iterator[bytes]]
-
-
-def csv(batch: Batch) -> Iterator[bytes]:
-    """For spreadsheets: with a byte order mark, and no cell that would run as a formula."""
-    return csv_chunks(
-        export_rows(batch), columns=batch.columns, delimiter=batch.format.delimiter or ","
-    )
-
-
-def csv_plain(batch: Batch) -> Iterator[bytes]:
-    """For programs: every cell exactly as it is."""
-    return csv_chunks(
-        export_rows(batch),
-        columns=batch.columns,
-        delimiter=batch.format.delimiter or ",",
-        plain=True,
-    )
-
-
-def json(batch: Batch) -> Iterator[bytes]:
-    """One array of objects."""
-    return json_chunks(export_rows(batch), columns=batch.columns)
-
-
-def jsonl(batch: Batch) -> Iterator[bytes]:
-    """An object a line."""
-    return jsonl_chunks(export_rows(batch), columns=batch.columns)
-
-
-# Kind: what makes it, its content type, its ending.
-KINDS: dict[str, tuple[Chunks, str, str]] = {
-    "csv": (csv, "text/csv; charset=utf-8", "csv"),
-    "csv-plain": (csv_plain, "text/csv; charset=utf-8", "csv"),
-    "json": (json, "application/json", "json"),
-    "jsonl": (jsonl, "application/x-ndjson", "jsonl"),
-}
-
 
 @with_batch
 def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBase:
     """The file with the answers, as far as there are any."""
-    if kind not in KINDS:
+    if kind not in exporting.KINDS:
         raise Http404("There is no such kind of download. Choose CSV or JSON on the batch's page.")
     if not batch.is_started:
         raise Http404("This batch has not been started, so there are no answers to download yet.")
-    chunks, content_type, ending = KINDS[kind]
+    chunks, content_type, ending = exporting.KINDS[kind]
     name = download_name(batch.source_name, ending)
     return StreamingHttpResponse(
         _whole_or_marked(chunks(batch), batch),
@@ -114,28 +70,6 @@ def raw_reply(request: MemberRequest, batch: Batch, number: int, attempt: int) -
         content_type="application/json",
         headers={"Content-Disposition": _attachment(f"part-{number}-attempt-{attempt}.json")},
     )
-
-
-def export_rows(batch: Batch) -> Iterator[ExportRow]:
-    """Every row of a batch, as the exports take them. A row still on its way has its part's
-    status."""
-    columns = batch.columns
-    is_csv = batch.format.kind != "jsonl"
-    reference = reference_of(batch)
-    for part in batch.parts.order_by("number").iterator():
-        under_way = str(part.status)
-        for row, cells, status, answer, error, usage in results.part_results(part):
-            yield ExportRow(
-                row=row,
-                cells=as_list(cells, columns),
-                extras=extras(cells, columns) if is_csv else [],
-                columns=None if is_csv else cells,
-                answer=answer,
-                status=status or under_way,
-                error=error,
-                external_reference=reference(row, cells),
-                usage=usage,
-            )
 
 
 def _attachment(name: str) -> str:

@@ -10,9 +10,8 @@ from django.shortcuts import render
 from batchui.batches.models import Batch
 from batchui.batches.states import ACTIVE_BATCHES, BatchStatus
 from batchui.teams.models import User
-
-from .access import with_batch
-from .members import MemberRequest, member_required
+from batchui.web.access import with_batch
+from batchui.web.members import MemberRequest, member_required
 
 PAGE_SIZE = 25
 

@@ -12,22 +12,22 @@ from django.shortcuts import redirect, render
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
-from batchui.batches import decisions, intake, tasks
+from batchui.batches import decisions, intake
 from batchui.batches.files import AnyFile
-from batchui.batches.heartbeat import nobody_works
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
 from batchui.prompts.problems import BadInput
 from batchui.prompts.rows import as_list
-
-from .access import with_batch
-from .errors import post_only
-from .filled import FilledPrompts
-from .forms.ask import AskForm
-from .members import MemberRequest, member_required
-from .sample import SAMPLE_NAME, SAMPLE_PROMPT, sample_csv
+from batchui.web.access import with_batch
+from batchui.web.errors import post_only
+from batchui.web.forms.ask import AskForm
+from batchui.web.members import MemberRequest, member_required
+from batchui.web.prompt_preview import FilledPrompts
+from batchui.web.sample import SAMPLE_NAME, SAMPLE_PROMPT, sample_csv
+from batchui.worker import tasks
+from batchui.worker.heartbeat import nobody_works
 
 NOT_STARTED_PHASES = frozenset({BatchStatus.CHECKING, BatchStatus.DRAFT, BatchStatus.PREPARING})
 

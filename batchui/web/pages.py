@@ -11,16 +11,16 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django_htmx.http import trigger_client_event
 
-from batchui.batches import budget, decisions, intake, tasks
-from batchui.batches.heartbeat import nobody_works
+from batchui.batches import call_limit, decisions, intake
 from batchui.batches.models import Batch, Event, Part
 from batchui.batches.states import BatchStatus, PartStatus
-
-from .access import with_batch
-from .errors import post_only
-from .members import MemberRequest
-from .new import NOT_STARTED_PHASES, ask_page
-from .rows import rows_context
+from batchui.web.access import with_batch
+from batchui.web.errors import post_only
+from batchui.web.members import MemberRequest
+from batchui.web.new import NOT_STARTED_PHASES, ask_page
+from batchui.web.rows import rows_context
+from batchui.worker import tasks
+from batchui.worker.heartbeat import nobody_works
 
 PARTS_PAGE = 24
 EVENTS_SHOWN = 30
@@ -177,7 +177,7 @@ def _what_holds(batch: Batch) -> dict[str, Any] | None:
     waits = connection.paused_until is not None and connection.paused_until > timezone.now()
     if waits and batch.parts.filter(status=PartStatus.READY).exists():
         return {"message": connection.pause_reason, "resume_at": connection.paused_until}
-    if batch.is_active and budget.is_used_up(connection):
+    if batch.is_active and call_limit.is_used_up(connection):
         return {"message": TOO_MANY_CALLS.format(settings.CALLS_PER_5_MINUTES), "resume_at": None}
     return None
 

@@ -9,10 +9,9 @@ from django.views.decorators.cache import never_cache
 from batchui.teams import invitations, members
 from batchui.teams.models import Invitation, Membership, Role
 from batchui.teams.problems import TeamProblem
-
-from .errors import post_only
-from .forms.people import InviteForm
-from .members import MemberRequest, admin_required, member_required
+from batchui.web.errors import post_only
+from batchui.web.forms.people import InviteForm
+from batchui.web.members import MemberRequest, admin_required, member_required
 
 
 @member_required

@@ -16,10 +16,9 @@ from batchui.batches.results import Result
 from batchui.batches.states import AnswerStatus
 from batchui.exports.csv import answer_text
 from batchui.prompts.rows import as_object, cell_text
-
-from .access import with_batch
-from .filled import prompt_filler
-from .members import MemberRequest
+from batchui.web.access import with_batch
+from batchui.web.members import MemberRequest
+from batchui.web.prompt_preview import prompt_filler
 
 ROWS_PAGE = 25
 # Longer text is cut in the table and opens in full.

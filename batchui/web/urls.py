@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from . import downloads, history, new, pages, rows
+from batchui.web import downloads, history, new, pages, rows
 
 urlpatterns = [
     path("", history.batches, name="batches"),

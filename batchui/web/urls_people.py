@@ -4,25 +4,25 @@ and a forgotten password is mended by an administrator's link."""
 from allauth.account.views import PasswordChangeView, account_inactive, logout
 from django.urls import path
 
-from . import entrance, people
-from .forms.people import NewPasswordForm
+from batchui.web import people, sign_in
+from batchui.web.forms.people import NewPasswordForm
 
 urlpatterns = [
-    path("setup/<str:token>/", entrance.use_link, name="setup"),
-    path("join/<str:token>/", entrance.use_link, name="join"),
+    path("setup/<str:token>/", sign_in.use_link, name="setup"),
+    path("join/<str:token>/", sign_in.use_link, name="join"),
     path("people/", people.people, name="people"),
     path("people/invite/", people.invite, name="people_invite"),
     path("people/<int:pk>/role/", people.change_role, name="people_change_role"),
     path("people/<int:pk>/password-link/", people.password_link, name="people_password_link"),
     path("people/<int:pk>/remove/", people.remove, name="people_remove"),
     path("people/links/<int:pk>/revoke/", people.revoke, name="people_revoke"),
-    path("account/", entrance.account, name="account"),
+    path("account/", sign_in.account, name="account"),
     path(
         "account/password/",
         PasswordChangeView.as_view(form_class=NewPasswordForm),
         name="account_change_password",
     ),
-    path("sign-in/", entrance.SignInView.as_view(), name="account_login"),
+    path("sign-in/", sign_in.SignInView.as_view(), name="account_login"),
     path("sign-out/", logout, name="account_logout"),
     path("sign-in/removed/", account_inactive, name="account_inactive"),
 ]

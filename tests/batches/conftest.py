@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.core.files.base import ContentFile
 
-from batchui.batches import decisions, intake, lifecycle, polling, preparing, sending
+from batchui.batches import checking, decisions, due, intake, lifecycle, polling, preparing, sending
 from batchui.batches.clients import close_clients
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import BatchStatus, PartStatus
@@ -65,7 +65,7 @@ def receive(team: Team) -> MakeBatch:
 
     def make(content: bytes, name: str = "texts.csv") -> Batch:
         batch = intake.receive(ContentFile(content, name), team=team, by=None)
-        intake.check_file(batch.pk)
+        checking.check_file(batch.pk)
         batch.refresh_from_db()
         return batch
 
@@ -108,14 +108,14 @@ def rows(count: int) -> bytes:
 
 def send_all() -> None:
     """Send every part that is ready."""
-    for part in sending.ready_parts(1000):
+    for part in due.ready_parts(1000):
         sending.send(part)
 
 
 def look_at_all() -> None:
     """Look once at every part that Cloudflare has, due or not."""
     Part.objects.update(next_look_at="2000-01-01T00:00:00Z")
-    for part in polling.due_parts(1000):
+    for part in due.due_parts(1000):
         polling.look(part)
 
 

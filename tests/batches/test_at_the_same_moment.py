@@ -15,9 +15,9 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from batchui.batches import budget, decisions, lifecycle, polling, sending
+from batchui.batches import call_limit, decisions, due, lifecycle, polling, sending
+from batchui.batches.due import LEASE
 from batchui.batches.models import Batch, Part
-from batchui.batches.sending import LEASE
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, rows, send_all, work
@@ -60,7 +60,7 @@ def test_parts_that_end_together_are_all_counted(sandbox: RunningSandbox, start:
     batch = start(rows(RIVALS * 25))
     send_all()
     Part.objects.update(next_look_at=timezone.now())
-    parts = polling.due_parts(RIVALS)
+    parts = due.due_parts(RIVALS)
     assert len(parts) == RIVALS
     at_once([partial(polling.look, part) for part in parts])
     batch.refresh_from_db()
@@ -104,7 +104,7 @@ def test_many_who_press_start_start_it_once(sandbox: RunningSandbox, receive: Ma
 def test_no_more_calls_are_granted_than_allowed(part: Part, settings: Any) -> None:
     settings.CALLS_PER_5_MINUTES = 60
     line = part.batch.connection
-    takes = [lambda: sum(budget.take(line, 3) for _ in range(5))] * RIVALS
+    takes = [lambda: sum(call_limit.take(line, 3) for _ in range(5))] * RIVALS
     granted = at_once(takes)
     assert sum(granted) == 30
 
@@ -113,7 +113,7 @@ def test_stop_at_the_moment_of_sending_leaves_no_row_without_a_word(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
     batch = start(rows(RIVALS * 25))
-    parts = sending.ready_parts(RIVALS)
+    parts = due.ready_parts(RIVALS)
     steps: list[Callable[[], object]] = [partial(sending.send, part) for part in parts]
     steps.append(partial(decisions.stop, batch, by=None))
     at_once(steps)
@@ -128,10 +128,10 @@ def test_stranded_parts_are_rescued_once_and_never_sent_again_by_themselves(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
     batch = start(rows(RIVALS * 25))
-    for part in sending.ready_parts(RIVALS):
+    for part in due.ready_parts(RIVALS):
         assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
         assert sending.write_attempt(part)
-    at_once([partial(sending.rescue, timezone.now() + 2 * sending.LEASE)] * RIVALS)
+    at_once([partial(sending.rescue, timezone.now() + 2 * due.LEASE)] * RIVALS)
     assert list(batch.parts.values_list("status", flat=True)) == [PartStatus.UNSURE] * RIVALS
     told = batch.events.filter(text__contains="may or may not have been sent")
     assert told.count() == RIVALS

@@ -10,15 +10,15 @@ from django.conf import settings as live_settings
 from django.utils import timezone
 
 from batchui.batches import (
-    budget,
+    call_limit,
+    checking,
     decisions,
+    due,
     files,
-    intake,
     lifecycle,
     polling,
     preparing,
     results,
-    rounds,
     sending,
 )
 from batchui.batches.clients import close_clients
@@ -28,8 +28,17 @@ from batchui.batches.states import AnswerStatus, AttemptStatus, BatchStatus, Par
 from batchui.prompts.readers import read
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection
-
-from .conftest import MODEL, TEMPLATE, MakeBatch, look_at_all, rows, send_all, work, written
+from batchui.worker import tick
+from tests.batches.conftest import (
+    MODEL,
+    TEMPLATE,
+    MakeBatch,
+    look_at_all,
+    rows,
+    send_all,
+    work,
+    written,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -50,8 +59,8 @@ def in_files(batch: Batch) -> dict[str, int]:
 
 
 def test_no_lease_ends_before_the_task_that_holds_it() -> None:
-    assert sending.LEASE.total_seconds() > live_settings.Q_CLUSTER["timeout"]
-    assert live_settings.Q_CLUSTER["timeout"] / 2 > rounds.TICK_SECONDS
+    assert due.LEASE.total_seconds() > live_settings.Q_CLUSTER["timeout"]
+    assert live_settings.Q_CLUSTER["timeout"] / 2 > tick.TICK_SECONDS
 
 
 def test_the_lease_begins_anew_with_the_post(sandbox: RunningSandbox, part: Part) -> None:
@@ -59,7 +68,7 @@ def test_the_lease_begins_anew_with_the_post(sandbox: RunningSandbox, part: Part
     sending.write_attempt(part)
     part.refresh_from_db()
     assert part.lease_until is not None
-    assert part.lease_until > timezone.now() + sending.LEASE / 2
+    assert part.lease_until > timezone.now() + due.LEASE / 2
 
 
 @pytest.mark.parametrize("given_up", ["sent again", "left out"])
@@ -67,7 +76,7 @@ def test_a_receipt_on_record_is_used_before_anything_is_sent_again(
     sandbox: RunningSandbox, start: MakeBatch, given_up: str
 ) -> None:
     batch = start(rows(10))
-    part = sending.ready_parts(1)[0]
+    part = due.ready_parts(1)[0]
     attempt = written(part)
     worker = Part.objects.select_related("batch__connection").get(pk=part.pk)
     outcome = sending.post(
@@ -81,7 +90,7 @@ def test_a_receipt_on_record_is_used_before_anything_is_sent_again(
         ),
     )
     assert isinstance(outcome, Accepted)
-    sending.rescue(timezone.now() + 2 * sending.LEASE)
+    sending.rescue(timezone.now() + 2 * due.LEASE)
     part.refresh_from_db()
     if given_up == "sent again":
         decisions.send_again(part, by=None)
@@ -117,7 +126,7 @@ def test_stop_while_a_request_is_made_ready_sends_nothing(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
     batch = start(rows(10))
-    part = sending.ready_parts(1)[0]
+    part = due.ready_parts(1)[0]
     lifecycle.move_part(part, PartStatus.SENDING)
     decisions.stop(batch, by=None)
     assert sending.write_attempt(part) is None
@@ -130,7 +139,7 @@ def test_stop_leaves_an_unsure_part_out_even_where_it_would_be_sent_again(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
     batch = start(rows(10), resend_once=True)
-    part = sending.ready_parts(1)[0]
+    part = due.ready_parts(1)[0]
     attempt = written(part)
     decisions.stop(batch, by=None)
     sending.decide(part, attempt, Unsure("cut off"))
@@ -158,18 +167,18 @@ def test_calls_not_made_go_back_to_the_budget(
     settings.CALLS_PER_5_MINUTES = 100
     batch = start(rows(10))
     connection = batch.connection
-    part = sending.ready_parts(1)[0]
+    part = due.ready_parts(1)[0]
     lifecycle.move_part(Part.objects.get(pk=part.pk), PartStatus.SENDING)
-    assert budget.take(connection, 1) == 1
+    assert call_limit.take(connection, 1) == 1
     assert sending.send(part) is False
-    budget.give_back(connection, 1)
-    assert budget.take(connection, 100) == 50
+    call_limit.give_back(connection, 1)
+    assert call_limit.take(connection, 100) == 50
 
 
 def test_a_shorter_pause_does_not_end_a_longer_one(batch: Batch) -> None:
     midnight = timezone.now() + timedelta(hours=5)
-    budget.pause(batch.connection, until=midnight, reason="daily")
-    budget.pause(batch.connection, until=timezone.now(), reason="minute")
+    call_limit.pause(batch.connection, until=midnight, reason="daily")
+    call_limit.pause(batch.connection, until=timezone.now(), reason="minute")
     found = Connection.objects.get(pk=batch.connection_id)
     assert (found.paused_until, found.pause_reason) == (midnight, "daily")
 
@@ -248,7 +257,7 @@ def test_a_retry_goes_to_the_connection_of_now(
 def test_a_row_of_megabytes_is_not_stored_with_the_batch(receive: MakeBatch) -> None:
     huge = "x" * 900_000
     batch = receive(f"id,text\n1,{huge}\n2,short\n".encode())
-    assert sum(map(len, batch.sample)) < 2 * intake.SAMPLE_ROW
+    assert sum(map(len, batch.sample)) < 2 * checking.SAMPLE_ROW
     assert batch.first_rows[1] == ["2", "short"]
     assert batch.first_rows[0][1].startswith("xxx")
 
@@ -260,13 +269,13 @@ def test_a_connection_without_budget_does_not_hold_up_another(
     settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN = "account", "secret-token"
     settings.CLOUDFLARE_API_URL = sandbox.base_url
     other = start(rows(5))
-    budget.take(full.connection, 1_000_000)
-    chosen = [part.batch_id for _, part in rounds.next_work(8, besides=())]
+    call_limit.take(full.connection, 1_000_000)
+    chosen = [part.batch_id for _, part in tick.next_work(8, besides=())]
     assert chosen == [other.pk]
-    for part in sending.ready_parts(50):
+    for part in due.ready_parts(50):
         sending.send(part)
     Part.objects.update(next_look_at="2000-01-01T00:00:00Z")
-    chosen = [part.batch_id for _, part in rounds.next_work(8, besides=())]
+    chosen = [part.batch_id for _, part in tick.next_work(8, besides=())]
     assert other.pk in chosen
 
 

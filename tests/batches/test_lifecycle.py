@@ -4,12 +4,12 @@ import pytest
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from batchui.batches import decisions, files, lifecycle, results, sweep
+from batchui.batches import decisions, due, files, lifecycle, results
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
-
-from .conftest import MODEL, TEMPLATE, MakeBatch, rows, send_all, work
+from batchui.worker import sweep
+from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, rows, send_all, work
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +29,7 @@ def test_stop_sends_nothing_more_and_keeps_what_was_sent(
 ) -> None:
     from batchui.batches import sending
 
-    sending.send(sending.ready_parts(1)[0])
+    sending.send(due.ready_parts(1)[0])
     assert decisions.stop(batch, by=None)
     batch.refresh_from_db()
     assert batch.status == BatchStatus.STOPPING
@@ -52,7 +52,7 @@ def test_a_part_that_comes_back_after_stop_is_not_sent_again(
         (Unsure("cut off"), PartStatus.DONE),
     )
     sent = []
-    for part, _ in zip(sending.ready_parts(3), outcomes, strict=True):
+    for part, _ in zip(due.ready_parts(3), outcomes, strict=True):
         lifecycle.move_part(part, PartStatus.SENDING)
         prepared = sending.write_attempt(part)
         assert prepared is not None
@@ -67,7 +67,7 @@ def test_a_part_that_comes_back_after_stop_is_not_sent_again(
     batch.refresh_from_db()
     assert batch.status == BatchStatus.STOPPED
     assert batch.unsent + batch.missing == 60
-    assert sending.ready_parts(10) == []
+    assert due.ready_parts(10) == []
 
 
 def test_files_of_no_batch_are_removed_a_day_later(sandbox: RunningSandbox, batch: Batch) -> None:

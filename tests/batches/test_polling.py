@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions, files, lifecycle, pauses, polling
+from batchui.batches import decisions, due, files, lifecycle, pauses, polling
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
-
-from .conftest import CHAT_COMPLETIONS, MakeBatch, look_at_all, rows, send_all, work
+from tests.batches.conftest import CHAT_COMPLETIONS, MakeBatch, look_at_all, rows, send_all, work
 
 pytestmark = pytest.mark.django_db
 
@@ -219,4 +218,4 @@ def test_a_part_is_looked_at_by_one_worker(sandbox: RunningSandbox, start: MakeB
     other = batch.parts.get()
     assert lifecycle.claim_part(part, polling.LEASE)
     assert not lifecycle.claim_part(other, polling.LEASE)
-    assert polling.due_parts(10) == []
+    assert due.due_parts(10) == []

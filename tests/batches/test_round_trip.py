@@ -7,19 +7,17 @@ from typing import Any
 
 import pytest
 
-from batchui.batches import decisions, results
+from batchui.batches import checking, decisions, exporting, results
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
-from batchui.web import downloads
-
-from .conftest import CHAT_COMPLETIONS, MODEL, MakeBatch, rows, work
+from tests.batches.conftest import CHAT_COMPLETIONS, MODEL, MakeBatch, rows, work
 
 pytestmark = pytest.mark.django_db
 
 
 def table(batch: Batch, kind: str = "csv-plain") -> list[list[str]]:
-    text = b"".join(downloads.KINDS[kind][0](batch)).decode("utf-8-sig")
+    text = b"".join(exporting.KINDS[kind][0](batch)).decode("utf-8-sig")
     return list(csv.reader(io.StringIO(text, newline="")))
 
 
@@ -42,7 +40,7 @@ def test_every_row_comes_back_in_its_place(
 def test_the_original_cells_are_unchanged(sandbox: RunningSandbox, start: MakeBatch) -> None:
     content = 'id;text\r\n" 1 ";"two\nlines; ""quoted"""\r\n2; spaces \r\n'.encode("utf-16")
     batch = work(start(content))
-    text = b"".join(downloads.csv_plain(batch)).decode()
+    text = b"".join(exporting.csv_plain(batch)).decode()
     parsed = list(csv.reader(io.StringIO(text, newline=""), delimiter=";"))
     assert [line[:2] for line in parsed] == [
         ["id", "text"],
@@ -55,8 +53,8 @@ def test_json_has_rows_columns_answers_and_references(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
     batch = work(start(rows(3), reference_column="id"))
-    array = json.loads(b"".join(downloads.json(batch)))
-    lines = [json.loads(line) for line in b"".join(downloads.jsonl(batch)).splitlines()]
+    array = json.loads(b"".join(exporting.json(batch)))
+    lines = [json.loads(line) for line in b"".join(exporting.jsonl(batch)).splitlines()]
     assert array == lines
     assert set(array[0]) == {
         "row",
@@ -82,7 +80,7 @@ def test_structured_answers_are_json_text_in_csv_and_json_in_json(
     }
     options = {"response_format": {"type": "json_schema", "json_schema": schema}}
     batch = work(start(rows(6), options=options))
-    answers = [line["answer"] for line in json.loads(b"".join(downloads.json(batch)))]
+    answers = [line["answer"] for line in json.loads(b"".join(exporting.json(batch)))]
     parsed = [json.loads(a) if isinstance(a, str) else a for a in answers]
     assert all(isinstance(answer["companies"], list) for answer in parsed)
     for line in table(batch)[1:]:
@@ -103,7 +101,7 @@ def test_every_kind_of_model_answers(
 ) -> None:
     batch = work(start(rows(3), model=model, template="{{text}}", **ask))
     assert batch.status == BatchStatus.FINISHED
-    for line in json.loads(b"".join(downloads.json(batch))):
+    for line in json.loads(b"".join(exporting.json(batch))):
         answer = line["answer"]
         assert check(answer[0] if isinstance(answer, list) and len(answer) == 1 else answer)
 
@@ -115,7 +113,7 @@ def test_ready_made_items_are_sent_as_they_are(sandbox: RunningSandbox, start: M
     ]
     content = "\n".join(map(json.dumps, lines)).encode()
     batch = work(start(content, "items.jsonl", as_items=True, template=""))
-    array = json.loads(b"".join(downloads.json(batch)))
+    array = json.loads(b"".join(exporting.json(batch)))
     assert [line["external_reference"] for line in array] == ["r0", "r1", "r2"]
     assert [line["columns"] for line in array] == lines
     assert all(f"say {n}" in line["answer"] for n, line in enumerate(array))
@@ -151,7 +149,7 @@ def test_run_again_makes_a_draft_with_the_same_file_and_settings(
 
     batch = work(batch)
     copy = intake.run_again(batch, by=None)
-    intake.check_file(copy.pk)
+    checking.check_file(copy.pk)
     copy.refresh_from_db()
     assert copy.status == BatchStatus.DRAFT
     assert copy.source_sha256 == batch.source_sha256

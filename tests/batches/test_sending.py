@@ -5,13 +5,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions, lifecycle, pauses, sending
+from batchui.batches import decisions, due, lifecycle, pauses, sending
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection
-
-from .conftest import MakeBatch, rows, send_all, work, written
+from tests.batches.conftest import MakeBatch, rows, send_all, work, written
 
 pytestmark = pytest.mark.django_db
 
@@ -21,7 +20,7 @@ def posts(sandbox: RunningSandbox) -> int:
 
 
 def after_the_lease() -> datetime:
-    return timezone.now() + sending.LEASE + timedelta(seconds=1)
+    return timezone.now() + due.LEASE + timedelta(seconds=1)
 
 
 def test_the_attempt_is_on_record_before_the_post(sandbox: RunningSandbox, part: Part) -> None:
@@ -141,10 +140,10 @@ def test_busy_is_held_and_comes_back(sandbox: RunningSandbox, start: MakeBatch, 
     part = batch.parts.get()
     assert part.status == PartStatus.HELD
     assert part.resume_at is not None
-    assert sending.release_held() == 0
+    assert due.release_held() == 0
     Part.objects.update(resume_at=timezone.now())
     Connection.objects.update(paused_until=None)
-    assert sending.release_held() == 1
+    assert due.release_held() == 1
     assert work(batch).status == BatchStatus.FINISHED
 
 
@@ -152,8 +151,8 @@ def test_the_daily_allocation_holds_the_whole_connection_until_midnight(
     sandbox: RunningSandbox, batch: Batch
 ) -> None:
     sandbox.script({"fault": "error", "code": 3036, "call": "submit", "times": 0})
-    sending.send(sending.ready_parts(1)[0])
-    assert sending.ready_parts(10) == []
+    sending.send(due.ready_parts(1)[0])
+    assert due.ready_parts(10) == []
     held = batch.parts.get(status=PartStatus.HELD)
     assert held.resume_at == pauses.next_midnight(timezone.now())
     assert posts(sandbox) == 1
@@ -175,7 +174,7 @@ def test_a_bad_token_waits_for_a_person(
     assert batch.status == BatchStatus.ATTENTION
     part = batch.parts.get()
     assert (part.status, part.resume_at) == (PartStatus.HELD, None)
-    assert sending.release_held() == 0
+    assert due.release_held() == 0
     assert decisions.release(batch, by=None) == 1
     assert work(batch).status == BatchStatus.FINISHED
 
@@ -249,14 +248,14 @@ def test_the_oldest_batch_goes_first_but_none_waits_for_all_of_another(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
     old, young = start(rows(75)), start(rows(50))
-    order = [(part.batch_id, part.number) for part in sending.ready_parts(4)]
+    order = [(part.batch_id, part.number) for part in due.ready_parts(4)]
     assert order == [(old.pk, 1), (young.pk, 1), (old.pk, 2), (young.pk, 2)]
 
 
 def test_only_so_many_parts_are_under_way_at_once(
     sandbox: RunningSandbox, batch: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sending, "MOST_UNDER_WAY", 2)
+    monkeypatch.setattr(due, "MOST_UNDER_WAY", 2)
     send_all()
     assert posts(sandbox) == 2
     send_all()

@@ -4,8 +4,7 @@ import httpx
 import pytest
 
 from batchui.cloudflare.client import RestClient
-
-from .server import ScriptedServer, scripted_server
+from tests.cloudflare.server import ScriptedServer, scripted_server
 
 TOKEN = "s3cret-Token_0123456789abcdef0123456789"
 ACCOUNT = "0123456789abcdef0123456789abcdef"

@@ -21,8 +21,7 @@ from batchui.cloudflare.errors import (
 from batchui.cloudflare.replies import Reply, decode, read_result
 from batchui.sandbox.options import Timings
 from batchui.sandbox.testing import RunningSandbox, running_sandbox
-
-from .conftest import ACCOUNT, QUICK, TOKEN
+from tests.cloudflare.conftest import ACCOUNT, QUICK, TOKEN
 
 
 @pytest.fixture(scope="module")

@@ -18,9 +18,8 @@ from batchui.cloudflare.errors import (
     TooLarge,
     decide,
 )
-
-from .conftest import MODEL, REQUEST_ID
-from .server import ScriptedServer, error, reply, truncated
+from tests.cloudflare.conftest import MODEL, REQUEST_ID
+from tests.cloudflare.server import ScriptedServer, error, reply, truncated
 
 FINAL = [
     *[(code, 400) for code in (3003, 5004, 5006, 3039)],

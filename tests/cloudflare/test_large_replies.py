@@ -11,9 +11,8 @@ import pytest
 from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.errors import BadReply, MaybeSent
 from batchui.cloudflare.replies import decode
-
-from .conftest import MODEL, REQUEST_ID, finished, queued
-from .server import (
+from tests.cloudflare.conftest import MODEL, REQUEST_ID, finished, queued
+from tests.cloudflare.server import (
     ScriptedServer,
     dripping,
     reply,

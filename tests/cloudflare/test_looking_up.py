@@ -7,9 +7,8 @@ import pytest
 
 from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.errors import BadReply, Busy, MaybeSent, NotSent
-
-from .conftest import ACCOUNT, MODEL, RUN_PATH
-from .server import ScriptedServer, cut, error, reply
+from tests.cloudflare.conftest import ACCOUNT, MODEL, RUN_PATH
+from tests.cloudflare.server import ScriptedServer, cut, error, reply
 
 AI_PATH = f"/client/v4/accounts/{ACCOUNT}/ai"
 

@@ -12,9 +12,8 @@ import pytest
 
 from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.errors import BadReply, MaybeSent, NotSent
-
-from .conftest import ACCOUNT, MODEL, QUICK, REQUEST_ID, TOKEN, queued
-from .server import (
+from tests.cloudflare.conftest import ACCOUNT, MODEL, QUICK, REQUEST_ID, TOKEN, queued
+from tests.cloudflare.server import (
     Act,
     ScriptedServer,
     after,

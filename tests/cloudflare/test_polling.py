@@ -9,9 +9,8 @@ import pytest
 from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.errors import BadReply, Refused
 from batchui.cloudflare.replies import decode
-
-from .conftest import MODEL, REQUEST_ID, RUN_PATH, finished, queued
-from .server import ScriptedServer, reply
+from tests.cloudflare.conftest import MODEL, REQUEST_ID, RUN_PATH, finished, queued
+from tests.cloudflare.server import ScriptedServer, reply
 
 ITEM = {"id": 0, "result": {"response": "Yes"}, "success": True, "external_reference": None}
 

@@ -9,9 +9,8 @@ import pytest
 from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.errors import BadReply
 from batchui.cloudflare.replies import ItemReply, Reply, Usage, decode, read_result
-
-from .conftest import MODEL, REQUEST_ID, finished, queued
-from .server import ScriptedServer, reply
+from tests.cloudflare.conftest import MODEL, REQUEST_ID, finished, queued
+from tests.cloudflare.server import ScriptedServer, reply
 
 
 @pytest.fixture

@@ -12,10 +12,9 @@ import pytest
 
 from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.errors import CloudflareError
-from batchui.cloudflare.words import clean
-
-from .conftest import ACCOUNT, MODEL, QUICK, REQUEST_ID, TOKEN, queued
-from .server import (
+from batchui.cloudflare.redaction import clean
+from tests.cloudflare.conftest import ACCOUNT, MODEL, QUICK, REQUEST_ID, TOKEN, queued
+from tests.cloudflare.server import (
     Act,
     ScriptedServer,
     cut,

@@ -7,9 +7,8 @@ import pytest
 
 from batchui.cloudflare.client import Receipt, RestClient
 from batchui.cloudflare.errors import Busy, MaybeSent, NotSent, Refused
-
-from .conftest import ACCOUNT, MODEL, REQUEST_ID, RUN_PATH, TOKEN, queued
-from .server import ScriptedServer, error, reply
+from tests.cloudflare.conftest import ACCOUNT, MODEL, REQUEST_ID, RUN_PATH, TOKEN, queued
+from tests.cloudflare.server import ScriptedServer, error, reply
 
 BODY = json.dumps({"requests": [{"prompt": "Naïve?"}]}, ensure_ascii=False).encode()
 

@@ -7,8 +7,7 @@ import random
 import pytest
 
 from batchui.exports.csv import csv_chunks
-
-from .rows import row, table_of
+from tests.exports.rows import row, table_of
 
 COLUMNS = ["id", "review"]
 

@@ -3,8 +3,7 @@
 import pytest
 
 from batchui.exports.csv import csv_chunks
-
-from .rows import row, table_of
+from tests.exports.rows import row, table_of
 
 DANGEROUS = [
     "=1+1",

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from batchui.exports.json import json_chunks, jsonl_chunks
-
-from .rows import row
+from tests.exports.rows import row
 
 COLUMNS = ["id", "review"]
 FIRST = {

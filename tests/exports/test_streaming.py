@@ -9,8 +9,7 @@ import pytest
 from batchui.exports.csv import csv_chunks
 from batchui.exports.json import json_chunks, jsonl_chunks
 from batchui.exports.rows import ExportRow
-
-from .rows import row
+from tests.exports.rows import row
 
 COLUMNS = ["id", "review"]
 WRITERS: list[Callable[..., Iterator[bytes]]] = [csv_chunks, json_chunks, jsonl_chunks]

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from batchui.bootstrap import ROOT
+from batchui.up.venv import ROOT
 
 pytestmark = pytest.mark.processes
 

@@ -8,8 +8,9 @@ from cryptography.fernet import Fernet
 from django.utils import timezone
 from pytest_django import Settings
 
-from batchui.batches.models import Heartbeat
-from batchui.checks import files_are_shared, settings_are_right
+from batchui.checks import settings_are_right
+from batchui.worker.checks import files_are_shared
+from batchui.worker.models import Heartbeat
 
 PRODUCTION = {
     "SECURE_PROXY": True,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands
 
-from batchui.bootstrap import ROOT
+from batchui.up.venv import ROOT
 
 README = (ROOT / "README.md").read_text()
 CODE_BLOCKS = re.findall(r"^ *```\n(.*?)^ *```", README, re.M | re.S)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cryptography.fernet import Fernet
 
-from batchui.bootstrap import ROOT
+from batchui.up.venv import ROOT
 from tests.surroundings import clean_environment
 
 

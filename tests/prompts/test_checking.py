@@ -6,8 +6,7 @@ import pytest
 
 from batchui.prompts.checking import Blank, check
 from batchui.prompts.problems import BadInput
-
-from .files import format_of, report_of
+from tests.prompts.files import format_of, report_of
 
 
 def test_a_good_file_has_rows_a_sample_and_nothing_else() -> None:

@@ -12,8 +12,7 @@ from batchui.prompts.payload import payload
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import Row
 from batchui.prompts.rows import decode_row
-
-from .files import format_of, rows_of
+from tests.prompts.files import format_of, rows_of
 
 WRITER = ItemWriter("prompt", Ask("{{text}}"), ("id", "text"))
 

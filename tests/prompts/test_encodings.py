@@ -7,8 +7,7 @@ import pytest
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import read
 from batchui.prompts.sniffing import Format
-
-from .files import Dribble, cells_of, format_of, report_of, rows_of
+from tests.prompts.files import Dribble, cells_of, format_of, report_of, rows_of
 
 TABLE = "id,text\n1,Ärger über naïve Café-Gäste – “quoted” €\n2,plain\n"
 CELLS = [["1", "Ärger über naïve Café-Gäste – “quoted” €"], ["2", "plain"]]

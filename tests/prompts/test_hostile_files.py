@@ -11,8 +11,7 @@ from batchui.prompts.checking import check
 from batchui.prompts.problems import CELL_LIMIT, BadInput
 from batchui.prompts.readers import read
 from batchui.prompts.sniffing import Format
-
-from .files import Endless, format_of, report_of, rows_of
+from tests.prompts.files import Endless, format_of, report_of, rows_of
 
 TABLE = Format("csv", "utf-8", ",", ("a", "b"))
 

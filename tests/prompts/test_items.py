@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from batchui.prompts.blocks import Cells
 from batchui.prompts.items import Ask, ItemWriter
 from batchui.prompts.problems import BadInput
 from batchui.prompts.rows import encode_row
-from batchui.prompts.stretches import Cells
 
 COLUMNS = ("id", "review")
 CELLS = ["r-1", 'Good "stuff"\n– 100 %']

@@ -9,8 +9,7 @@ import pytest
 
 from batchui.prompts.readers import read
 from batchui.prompts.sniffing import Format
-
-from .files import Dribble, cells_of, rows_of
+from tests.prompts.files import Dribble, cells_of, rows_of
 
 LETTERS = [
     "a",

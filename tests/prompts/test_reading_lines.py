@@ -3,8 +3,7 @@
 from decimal import Decimal
 
 from batchui.prompts.rows import as_list, as_object, decode_row, encode_row, extras
-
-from .files import cells_of, format_of, report_of, rows_of
+from tests.prompts.files import cells_of, format_of, report_of, rows_of
 
 
 def test_every_line_of_a_txt_is_a_prompt_as_it_stands() -> None:

@@ -6,8 +6,7 @@ import pytest
 
 from batchui.prompts.problems import BadInput
 from batchui.prompts.sniffing import HEAD_BYTES, Format, sniff
-
-from .files import format_of
+from tests.prompts.files import format_of
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])

@@ -18,8 +18,8 @@ from typing import Any
 
 import psutil
 
-from batchui import processes
-from batchui.bootstrap import ROOT
+from batchui.processes import children
+from batchui.up.venv import ROOT
 from tests.project.helpers import Reader, gone, is_alive, until
 from tests.surroundings import clean_environment
 
@@ -38,7 +38,7 @@ QUICK = {
 class Product:
     """A running `up`: what it printed, its database, and the sandbox's control address."""
 
-    process: processes.Process
+    process: children.Process
     lines: Reader
     data: Path
     address: str
@@ -137,7 +137,7 @@ def running_product(data: Path, **variables: str) -> Iterator[Product]:
     # A sandbox of its own: the usual port may be that of another batchui on this machine.
     data.mkdir(parents=True, exist_ok=True)
     (data / "sandbox-address").write_text(f"http://127.0.0.1:{_free_port()}/client/v4")
-    process = processes.launch(
+    process = children.launch(
         [sys.executable, str(ROOT / "manage.py"), "up", "--port", str(port)],
         environment=clean_environment(BATCHUI_DATA=str(data), **variables),
         output=subprocess.PIPE,
@@ -163,7 +163,7 @@ def running_product(data: Path, **variables: str) -> Iterator[Product]:
         lines.close()
 
 
-def _end(process: processes.Process) -> None:
+def _end(process: children.Process) -> None:
     """Whatever happened, leave nothing running."""
     if process.poll() is None:
         children = psutil.Process(process.pid).children(recursive=True)

@@ -14,8 +14,7 @@ from batchui.teams import invitations, members
 from batchui.teams.founding import team_for_terminal
 from batchui.teams.models import Invitation, Membership, Role, Team, User
 from batchui.teams.problems import EmailTaken, LinkProblem, TeamProblem
-
-from .people import PASSWORD, join, set_up
+from tests.teams.people import PASSWORD, join, set_up
 
 pytestmark = pytest.mark.django_db
 

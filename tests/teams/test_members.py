@@ -8,8 +8,7 @@ from django.urls import reverse
 from batchui.teams import invitations, members
 from batchui.teams.models import Membership, Role, User
 from batchui.teams.problems import LinkProblem, TeamProblem
-
-from .people import join, set_up
+from tests.teams.people import join, set_up
 
 pytestmark = pytest.mark.django_db
 

@@ -3,12 +3,11 @@
 import pytest
 from django.test import Client
 
-from batchui.batches import tasks
 from batchui.teams.models import Team, User
+from batchui.worker import tasks
 from tests.batches.conftest import files_in, receive, sandbox, shared_sandbox, start
 from tests.teams.people import set_up
-
-from .visiting import signed_in
+from tests.web.visiting import signed_in
 
 __all__ = ["files_in", "receive", "sandbox", "shared_sandbox", "start"]
 

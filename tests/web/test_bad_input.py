@@ -18,8 +18,7 @@ from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import User
 from tests.batches.conftest import rows, work
 from tests.teams.people import join, outsider
-
-from .visiting import (
+from tests.web.visiting import (
     HTMX,
     answers,
     drafted,

@@ -8,18 +8,17 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from batchui.batches import intake, lifecycle, sending
-from batchui.batches.heartbeat import beat
+from batchui.batches import checking, due, lifecycle, sending
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus, PartStatus
-from batchui.batches.sweep import sweep
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import User
 from batchui.web import pages
+from batchui.worker.heartbeat import beat
+from batchui.worker.sweep import sweep
 from tests.batches.conftest import MakeBatch, rows, send_all, work
 from tests.teams.people import join, outsider
-
-from .visiting import HTMX, element, html, said, signed_in
+from tests.web.visiting import HTMX, element, html, said, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -171,7 +170,7 @@ def test_stop_sends_nothing_more(web: Client, batch: Batch) -> None:
     assert "Stopped. Answers to what was sent before still come in." in press(web, batch, "stop")
     batch.refresh_from_db()
     assert (batch.status, batch.unsent) == (BatchStatus.STOPPED, 60)
-    assert sending.ready_parts(10) == []
+    assert due.ready_parts(10) == []
 
 
 def test_a_stale_stop_says_that_a_colleague_was_quicker(
@@ -205,7 +204,7 @@ def test_run_again_makes_a_draft_that_can_be_changed(
     assert "A new draft with the same file and settings." in shown
     copy = Batch.objects.exclude(pk=batch.pk).get()
     assert (copy.name, copy.template, copy.model) == ("texts (2)", batch.template, batch.model)
-    intake.check_file(copy.pk)
+    checking.check_file(copy.pk)
     assert "Start: 60 rows" in page(web, copy)
 
 
@@ -257,7 +256,7 @@ def test_another_team_changes_nothing(batch: Batch, name: str) -> None:
 def undecided(sandbox: RunningSandbox, batch: Batch) -> Batch:
     """Part 1 was sent, and no receipt came."""
     sandbox.script({"fault": "cut_after"})
-    part = next(part for part in sending.ready_parts(10) if part.number == 1)
+    part = next(part for part in due.ready_parts(10) if part.number == 1)
     sending.send(part)
     batch.refresh_from_db()
     assert batch.status == BatchStatus.ATTENTION

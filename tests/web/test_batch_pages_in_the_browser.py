@@ -8,15 +8,14 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from batchui.batches import intake, preparing
+from batchui.batches import checking, preparing
 from batchui.batches.models import Batch
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import User
 from tests.batches.conftest import MakeBatch, rows, send_all, work
-
-from .test_people_in_the_browser import NewPage, new_page
-from .test_people_pages_are_accessible import faults, sticks_out
-from .visiting import drafted, press_start
+from tests.web.test_people_in_the_browser import NewPage, new_page
+from tests.web.test_people_pages_are_accessible import faults, sticks_out
+from tests.web.visiting import drafted, press_start
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -45,7 +44,7 @@ def test_from_a_file_to_a_started_batch(page: "Page", tmp_path: Path) -> None:
     page.get_by_label("What to ask of every row").fill("Summarise: ")
     page.get_by_role("button", name="text", exact=True).click()
     page.get_by_text("Summarise: text number 3").wait_for()
-    intake.check_file(batch.pk)
+    checking.check_file(batch.pk)
     page.get_by_role("button", name="Start: 60 rows").dblclick()
     page.get_by_text("Getting ready").wait_for()
     preparing.prepare(batch.pk)

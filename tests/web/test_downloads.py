@@ -12,13 +12,13 @@ from django.http import StreamingHttpResponse
 from django.test import Client
 from django.urls import reverse
 
+from batchui.batches import exporting
 from batchui.batches.models import Batch
 from batchui.sandbox.testing import RunningSandbox
 from batchui.web import downloads
 from tests.batches.conftest import MakeBatch, rows, work
 from tests.teams.people import outsider
-
-from .visiting import drafted, said, signed_in
+from tests.web.visiting import drafted, said, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -84,7 +84,7 @@ def test_one_part_is_read_at_a_time(web: Client, start: MakeBatch, files_in: Pat
     assert list(content)[-1] == downloads.BROKEN_OFF
 
 
-@pytest.mark.parametrize("kind", list(downloads.KINDS))
+@pytest.mark.parametrize("kind", list(exporting.KINDS))
 def test_a_download_that_broke_off_does_not_look_whole(
     web: Client, batch: Batch, files_in: Path, kind: str
 ) -> None:
@@ -149,7 +149,7 @@ def test_a_draft_and_an_unknown_kind_have_no_download(web: Client, batch: Batch)
 
 def test_another_team_downloads_nothing(batch: Batch) -> None:
     stranger = signed_in(outsider())
-    for kind in downloads.KINDS:
+    for kind in exporting.KINDS:
         assert get(stranger, batch, kind).status_code == 404
     assert stranger.get(reverse("source", args=[batch.pk])).status_code == 404
     assert stranger.get(reverse("raw_reply", args=[batch.pk, 1, 1])).status_code == 404

@@ -7,13 +7,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from batchui.batches import intake, sending
+from batchui.batches import checking, sending
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import MakeBatch, rows, work
-
-from .visiting import HTMX, drafted, element, html, roots, upload
+from tests.web.visiting import HTMX, drafted, element, html, roots, upload
 
 pytestmark = pytest.mark.django_db
 
@@ -124,7 +123,7 @@ def test_the_check_of_a_file_polls_until_it_is_read(web: Client) -> None:
     assert 'hx-trigger="every 1s"' in element(page, "check")
     query = f"?phase=checking&seen={batch.version}"
     assert web.get(f"{address}{query}", headers=HTMX).status_code == 204
-    intake.check_file(batch.pk)
+    checking.check_file(batch.pk)
     read = html(web.get(f"{address}{query}", headers=HTMX))
     assert [found["id"] for found in roots(read)] == ["check"]
     assert "hx-trigger" not in element(read, "check")

@@ -14,15 +14,15 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from batchui.batches import budget, sweep
+from batchui.batches import call_limit
 from batchui.batches.models import Batch
 from batchui.logs import LinksBlottedOut
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams import invitations
 from batchui.teams.models import Role, User
+from batchui.worker import sweep
 from tests.batches.conftest import MakeBatch, rows
-
-from .visiting import answers, drafted, press_start, said, upload
+from tests.web.visiting import answers, drafted, press_start, said, upload
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_batch_behind_a_paused_connection_says_why(
 ) -> None:
     batch = start(rows(3))
     soon = timezone.now() + timedelta(minutes=5)
-    budget.pause(batch.connection, until=soon, reason="Cloudflare refused the token.")
+    call_limit.pause(batch.connection, until=soon, reason="Cloudflare refused the token.")
     assert "On hold. Cloudflare refused the token." in said(web.get(batch.get_absolute_url()))
 
 

@@ -12,8 +12,7 @@ from batchui.batches.states import BatchStatus
 from batchui.teams.models import Team, User
 from tests.batches.conftest import MakeBatch, rows
 from tests.teams.people import join, outsider
-
-from .visiting import HTMX, drafted, html, said, signed_in
+from tests.web.visiting import HTMX, drafted, html, said, signed_in
 
 pytestmark = pytest.mark.django_db
 

@@ -6,15 +6,25 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from batchui.batches import intake, preparing, tasks
+from batchui.batches import checking, preparing
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.cloudflare import catalogue
 from batchui.sandbox.testing import RunningSandbox
+from batchui.worker import tasks
 from tests.batches.conftest import MODEL, rows
 from tests.teams.people import outsider
-
-from .visiting import HTMX, answers, drafted, element, html, press_start, said, signed_in, upload
+from tests.web.visiting import (
+    HTMX,
+    answers,
+    drafted,
+    element,
+    html,
+    press_start,
+    said,
+    signed_in,
+    upload,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -68,7 +78,7 @@ def test_the_sample_is_a_draft_with_a_prompt(web: Client) -> None:
     web.post(reverse("new_from_sample"))
     batch = Batch.objects.get()
     assert "{{review}}" in batch.template
-    intake.check_file(batch.pk)
+    checking.check_file(batch.pk)
     page = said(web.get(batch.get_absolute_url()))
     assert "Review: Lovely room with a view of the river." in page
     assert "Start: 12 rows" in page

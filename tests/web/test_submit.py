@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from batchui.batches import decisions, intake
+from batchui.batches import checking, decisions, intake
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox
@@ -19,8 +19,7 @@ from batchui.teams.models import Team, User
 from tests.batches.conftest import CHAT_COMPLETIONS, MODEL, rows
 from tests.surroundings import clean_environment
 from tests.teams.people import join, set_up
-
-from .submitting import PROMPT, TRANSLATION, Ran, Submit, work_a_little, written
+from tests.web.submitting import PROMPT, TRANSLATION, Ran, Submit, work_a_little, written
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.django_db
@@ -206,7 +205,7 @@ def test_a_worker_that_is_quicker_does_no_harm(
 
     def received(*args: Any, **kwargs: Any) -> Batch:
         batch = receive(*args, **kwargs)
-        intake.check_file(batch.pk)
+        checking.check_file(batch.pk)
         return batch
 
     monkeypatch.setattr(intake, "receive", received)

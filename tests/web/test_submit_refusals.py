@@ -8,8 +8,7 @@ import pytest
 from batchui.batches.models import Batch
 from batchui.teams.models import Team
 from tests.batches.conftest import MODEL, rows
-
-from .submitting import PROMPT, TRANSLATION, Ran, written
+from tests.web.submitting import PROMPT, TRANSLATION, Ran, written
 
 pytestmark = pytest.mark.django_db
 

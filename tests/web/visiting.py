@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.html import strip_tags
 
-from batchui.batches import intake
+from batchui.batches import checking
 from batchui.batches.models import Batch
 from batchui.teams.models import User
 from tests.batches.conftest import MODEL, TEMPLATE
@@ -35,7 +35,7 @@ def drafted(web: Client, content: bytes, name: str = "texts.csv") -> Batch:
     response = upload(web, content, name)
     assert response.status_code == 302, said(response)
     pk = response["Location"].split("/")[-2]
-    intake.check_file(pk)
+    checking.check_file(pk)
     return Batch.objects.get(pk=pk)
 
 

@@ -8,8 +8,7 @@ from batchui.batches.models import Batch
 from batchui.batches.preparing import rows_left_out
 from batchui.cloudflare import catalogue
 from batchui.prompts.problems import BadInput, listed
-
-from .ask import NO_TEMPLATE, AskForm, column_mark
+from batchui.web.forms.ask import NO_TEMPLATE, AskForm, column_mark
 
 LONGEST_NAME = 200
 # Which option gives which field of the form, for what is wrong with it.

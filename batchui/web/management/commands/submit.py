@@ -13,8 +13,8 @@ from django.conf import settings
 from django.core.files.base import File
 from django.core.management.base import BaseCommand, CommandError
 
-from batchui.batches import decisions, intake, preparing, tasks
-from batchui.batches.heartbeat import nobody_works
+from batchui.batches import checking, decisions, intake, preparing
+from batchui.batches.exporting import KINDS
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.prompts.problems import BadInput
@@ -22,10 +22,11 @@ from batchui.teams.connections import cloudflare_is_configured
 from batchui.teams.founding import team_for_terminal
 from batchui.teams.problems import TeamProblem
 from batchui.web.addresses import page_address
-from batchui.web.downloads import KINDS
 from batchui.web.forms.ask import AskForm
 from batchui.web.forms.terminal import checked, fields, first_error, problem_of
 from batchui.web.templatetags.look import status_word
+from batchui.worker import tasks
+from batchui.worker.heartbeat import nobody_works
 
 ANSWERED_ALL, NOT_ALL, NOT_STARTED = 0, 1, 2
 LOOK_SECONDS = 0.5
@@ -108,7 +109,7 @@ class Command(BaseCommand):
             upload = File(source, options["file"].name)
             batch = intake.receive(upload, team=team, by=user, name=options["name"])
         try:
-            intake.check_file(batch.pk)
+            checking.check_file(batch.pk)
             self._until_not(batch, BatchStatus.CHECKING)
             form = AskForm(fields(options, batch), batch=batch)
             if not form.is_valid():

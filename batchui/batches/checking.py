@@ -1,0 +1,98 @@
+"""Reading the whole of an upload: how many rows it has, and what is wrong with any of them."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+
+from batchui.batches import files, lifecycle
+from batchui.batches.long_tasks import LEASE, SHOWN_PROBLEMS, LostItError, progress_of, said_of
+from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
+from batchui.prompts.checking import Report, check
+from batchui.prompts.problems import BadInput
+from batchui.prompts.rows import cell_text, encode_row
+from batchui.prompts.sniffing import Format
+
+# What the page shows of a cell, and of a whole row: more is never stored with the batch.
+SAMPLE_CELL = 2_000
+SAMPLE_ROW = 40_000
+
+
+def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
+    """Read the whole upload: count its rows, find what is wrong with any, and make it a draft."""
+    batch = Batch.objects.filter(pk=batch_id, status=BatchStatus.CHECKING).first()
+    if batch is None or not lifecycle.claim_batch(batch, LEASE):
+        return
+    try:
+        report = check(
+            lambda: files.open_file(batch.source_file),
+            batch.format,
+            progress=progress_of(batch, beat=beat),
+            max_rows=settings.MAX_ROWS,
+        )
+        refuse_nul(report.format)
+    except LostItError:
+        return
+    except Exception as problem:  # whatever it is, somebody waits for a word
+        said = said_of(problem)
+        lifecycle.move_batch(
+            batch,
+            BatchStatus.DRAFT,
+            event=f"The file cannot be used: {said}",
+            problem=said,
+            problem_rows=[],
+        )
+    else:
+        lifecycle.move_batch(
+            batch,
+            BatchStatus.DRAFT,
+            event=f"The file was checked: {report.rows:,} rows.",
+            **_facts(report),
+        )
+
+
+def _facts(report: Report) -> dict[str, Any]:
+    return {
+        "source_format": report.format.to_dict(),
+        "rows": report.rows,
+        "bad_rows": report.bad_rows,
+        "problem": "",
+        "problem_rows": [
+            {"row": found.row, "sentence": found.sentence}
+            for found in report.problems[:SHOWN_PROBLEMS]
+        ],
+        "blanks": {
+            column: {"count": blank.count, "first_row": blank.first_row}
+            for column, blank in report.blanks.items()
+        },
+        "sample": [sample_text(cells) for cells in report.sample],
+    }
+
+
+def refuse_nul(form: Format) -> None:
+    """Raise BadInput for a column name with a NUL character, which no database keeps."""
+    for column in form.columns:
+        if "\0" in column:
+            shown = column.replace("\0", "␀")
+            raise BadInput(
+                f"The name of the column “{shown}” holds a NUL character. Rename it, and upload "
+                "the file again."
+            )
+
+
+def sample_text(cells: Any) -> str:
+    """A row as JSON text, long cells cut: enough to show it, whatever its size."""
+    room = SAMPLE_ROW
+
+    def shortened(value: Any) -> Any:
+        nonlocal room
+        text = cell_text(value)
+        most = max(0, min(SAMPLE_CELL, room))
+        room -= min(len(text), most)
+        return value if len(text) <= most else f"{text[:most]} …"
+
+    if isinstance(cells, dict):
+        return encode_row({name: shortened(value) for name, value in cells.items()}).decode()
+    return encode_row([shortened(cell) for cell in cells]).decode()

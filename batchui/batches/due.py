@@ -1,0 +1,101 @@
+"""Which parts are due: to be sent, to be polled, to be released from hold.
+
+Also what every step that works on a part shares: how long it may have it, and the lock that keeps
+memory at one part.
+"""
+
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from datetime import timedelta
+from itertools import chain, zip_longest
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Q, Window
+from django.db.models.functions import RowNumber
+from django.utils import timezone
+
+from batchui.batches import lifecycle
+from batchui.batches.models import Part
+from batchui.batches.states import SENT_PARTS, PartStatus
+
+# django-q2 ends a process whose task outlasts its timeout: no POST outlives this.
+LEASE = timedelta(seconds=settings.LONGEST_TASK_SECONDS + 30)
+# Requests of one connection under way at once: bounds what Stop cannot stop, and the polling.
+MOST_UNDER_WAY = 50
+# How many ready parts are considered at a time: more than any round takes.
+CONSIDERED = 500
+# Read for the page alone, and may be large.
+NOT_NEEDED = ("batch__sample", "batch__problem_rows", "batch__blanks")
+
+# One request is made, or one reply understood, at a time: under the GIL more would not be
+# faster, and memory stays at one part.
+ONE_IN_MEMORY = threading.Lock()
+
+
+def ready_parts(limit: int) -> list[Part]:
+    """Parts to send now: every connection's turn by turn; of each, the oldest batch first, but
+    every batch's first part before any's second."""
+    now = timezone.now()
+    under_way = Counter(
+        Part.objects.filter(status__in=(PartStatus.SENDING, *SENT_PARTS)).values_list(
+            "batch__connection", flat=True
+        )
+    )
+    full = [pk for pk, number in under_way.items() if number >= MOST_UNDER_WAY]
+    candidates = (
+        Part.objects.filter(
+            Q(resume_at=None) | Q(resume_at__lte=now),
+            Q(batch__connection__paused_until=None) | Q(batch__connection__paused_until__lte=now),
+            status=PartStatus.READY,
+            batch__deleted_at=None,
+        )
+        .exclude(batch__connection__in=full)
+        .annotate(turn=Window(RowNumber(), partition_by=F("batch"), order_by=F("number").asc()))
+        .order_by("turn", "batch__started_at")
+        .values_list("pk", "batch__connection")[:CONSIDERED]
+    )
+    by_connection: dict[int, list[int]] = defaultdict(list)
+    for pk, owner in candidates:
+        if len(by_connection[owner]) + under_way[owner] < MOST_UNDER_WAY:
+            by_connection[owner].append(pk)
+    turns = chain.from_iterable(zip_longest(*by_connection.values()))
+    chosen = [pk for pk in turns if pk is not None][:limit]
+    return in_order(chosen, PartStatus.READY)
+
+
+def due_parts(limit: int) -> list[Part]:
+    """Parts to look at now: every connection's turn by turn, of each the longest due first."""
+    now = timezone.now()
+    turn = Window(
+        RowNumber(), partition_by=F("batch__connection"), order_by=F("next_look_at").asc()
+    )
+    due = (
+        Part.objects.filter(status__in=SENT_PARTS, next_look_at__lte=now, batch__deleted_at=None)
+        .exclude(lease_until__gt=now)
+        .annotate(turn=turn)
+        .order_by("turn", "next_look_at")
+    )
+    return in_order(list(due.values_list("pk", flat=True)[:limit]), *SENT_PARTS)
+
+
+def release_held() -> int:
+    """Make parts ready whose time on hold is over. Returns how many."""
+    over = Part.objects.filter(status=PartStatus.HELD, resume_at__lte=timezone.now())
+    released = 0
+    for batch_id in over.values_list("batch", flat=True).distinct().order_by():
+        with transaction.atomic():
+            batch = lifecycle.lock(batch_id)
+            released += lifecycle.release_parts(over.filter(batch=batch))
+            lifecycle.settle(batch)
+    return released
+
+
+def in_order(pks: Sequence[int], *statuses: PartStatus) -> list[Part]:
+    """The parts of these keys, in this order, with their batch and connection; those that have
+    left the statuses meanwhile are left out."""
+    parts = Part.objects.filter(status__in=statuses).select_related("batch__connection")
+    parts = parts.defer(*NOT_NEEDED)
+    found = parts.in_bulk(pks)
+    return [found[pk] for pk in pks if pk in found]

@@ -1,0 +1,125 @@
+"""Child processes that start, stop and end together (standard library only).
+
+Each child leads its own process group, so that Ctrl-C reaches the starter alone, and so that
+what a child leaves behind can be found and ended with it.
+"""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+PARENT_DEATH = Path(__file__).with_name("parent_death.py")
+PR_SET_CHILD_SUBREAPER = 36
+
+Process = subprocess.Popen[bytes]
+
+
+def launch(
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str] | None = None,
+    output: IO[bytes] | int | None = None,
+) -> Process:
+    """Start `command` (an absolute path and its arguments), tied to this process.
+
+    It is asked to stop (SIGTERM) when the calling thread ends, so call this from the main
+    thread. `output` takes its stdout and stderr together; without it they are this process's.
+    """
+    tied = [sys.executable, "-I", "-S", str(PARENT_DEATH), str(os.getpid()), *command]
+    return subprocess.Popen(
+        tied,
+        bufsize=0,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT if output is not None else None,
+        process_group=0,
+    )
+
+
+def ask_to_stop(process: Process) -> None:
+    """SIGTERM to the process itself; it ends its own children."""
+    if process.poll() is None:
+        process.terminate()
+
+
+def end_group(process: Process) -> None:
+    """SIGKILL to whatever is left of the process's group, and collect the process."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    except PermissionError:  # macOS: what is left of the group has ended already
+        pass
+    process.wait()
+
+
+def stop(process: Process, *, grace: float, hurry: Callable[[], bool] = lambda: False) -> bool:
+    """Ask the process to stop, wait `grace` seconds or until `hurry`, then end its whole group.
+
+    Returns whether the process stopped by itself in time.
+    """
+    ask_to_stop(process)
+    give_up = time.monotonic() + grace
+    while process.poll() is None and time.monotonic() < give_up and not hurry():
+        time.sleep(0.02)
+    in_time = process.poll() is not None
+    end_group(process)
+    return in_time
+
+
+def how_it_ended(returncode: int) -> str:
+    """`ended with status 1`, or `was killed by SIGKILL`."""
+    if returncode >= 0:
+        return f"ended with status {returncode}"
+    try:
+        name = signal.Signals(-returncode).name
+    except ValueError:
+        name = f"signal {-returncode}"
+    return f"was killed by {name}"
+
+
+def adopt_orphans() -> None:
+    """From now on, a descendant whose parent ends becomes a child of this process (Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def end_strays(*, grace: float = 0.5) -> list[int]:
+    """End every child this process still has; returns their process ids.
+
+    For the very end, when every child that was launched here has been collected: what is left
+    was adopted. SIGTERM first, SIGKILL after `grace` seconds.
+    """
+    strays = _children()
+    for stop_signal in (signal.SIGTERM, signal.SIGKILL):
+        for child in _children():
+            os.kill(child, stop_signal)
+        give_up = time.monotonic() + grace
+        while _children() and time.monotonic() < give_up:
+            time.sleep(0.02)
+    return strays
+
+
+def _children() -> list[int]:
+    """The ids of this process's living children, from /proc; those that ended are collected."""
+    children = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(") ")[2].split()
+        except OSError:  # it ended meanwhile
+            continue
+        state, parent = fields[0], int(fields[1])
+        if parent != os.getpid():
+            continue
+        if state == "Z":
+            os.waitpid(int(folder.name), os.WNOHANG)
+        else:
+            children.append(int(folder.name))
+    return children

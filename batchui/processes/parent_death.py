@@ -1,0 +1,28 @@
+"""Runs a command that is asked to stop when the process that started it disappears.
+
+`python -I -S parent_death.py PARENT COMMAND [ARGUMENT…]`: PARENT is the starter's process id. On
+Linux the kernel sends SIGTERM when the starter ends for whatever reason, SIGKILL included
+(PR_SET_PDEATHSIG, which an exec keeps). Elsewhere the command just runs.
+
+A script of its own rather than a `preexec_fn`, which is unsafe in a process with threads.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+
+PR_SET_PDEATHSIG = 1
+
+
+def main() -> None:
+    parent, command = int(sys.argv[1]), sys.argv[2:]
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        if os.getppid() != parent:  # it ended before the line above
+            sys.exit(1)
+    os.execv(command[0], command)  # noqa: S606
+
+
+if __name__ == "__main__":
+    main()

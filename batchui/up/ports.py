@@ -1,0 +1,61 @@
+"""Addresses and ports of this machine (standard library only)."""
+
+import socket
+
+from batchui.up.errors import CannotStart
+
+
+def refuse_taken_port(*, host: str, port: int) -> None:
+    """Raise CannotStart (status 2) where nothing can listen at this address."""
+    if not 1 <= port <= 65535:
+        raise CannotStart(f"--port {port}: a port is a number from 1 to 65535.", status=2)
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except PermissionError:
+        sentence = f"Port {port} needs administrator rights here. Choose one above 1023: --port "
+        raise CannotStart(f"{sentence}{port + 8000}", status=2) from None
+    except socket.gaierror:
+        raise CannotStart(f"--host {host}: no such address.", status=2) from None
+    except OSError as error:
+        if error.errno == 98 or "in use" in str(error):
+            raise CannotStart(
+                f"Port {port} is taken: another program (perhaps another batchui) listens there. "
+                f"Stop it, or choose another port, for example: --port {port + 1}",
+                status=2,
+            ) from None
+        raise CannotStart(f"--host {host}: {error.strerror}.", status=2) from None
+
+
+def this_machine() -> list[str]:
+    """The name of this machine, and the address it has towards others."""
+    names = [socket.gethostname()]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            # Nothing is sent: connecting a datagram socket only chooses the local address.
+            # 192.0.2.1 stands for "any other machine" (RFC 5737).
+            probe.connect(("192.0.2.1", 9))
+            names.append(probe.getsockname()[0])
+        except OSError:
+            pass
+    return names
+
+
+def free_port(preferred: int) -> int:
+    """A port of 127.0.0.1 nobody listens on; `preferred` if it is free."""
+    for port in (preferred, 0):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return int(probe.getsockname()[1])
+    raise CannotStart("No free port was found on 127.0.0.1 for the sandbox.")
+
+
+def in_address(host: str) -> str:
+    """`host` as it stands in an address: IPv6 in brackets."""
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,138 @@
+"""What `manage.py up` does before it starts the parts: checks, database, static files.
+
+Django is set up when this is imported.
+Each step does nothing, quickly, when nothing has changed since the last start.
+"""
+
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+from django.core.checks import CheckMessage, run_checks
+from django.core.management import call_command
+from django.db import DatabaseError, connection, connections
+from django.db.migrations.executor import MigrationExecutor
+
+from batchui import checks
+from batchui.teams.connections import cloudflare_is_configured
+from batchui.teams.invitations import first_administrator_token
+from batchui.up.errors import CannotStart
+from batchui.up.progress import say
+from batchui.worker.checks import files_are_shared
+
+_locks: list[IO[str]] = []
+
+
+def prepare() -> None:
+    """Leave settings, database and static files ready. Raises CannotStart."""
+    refuse(run_checks())
+    refuse_second_start()
+    prepare_database()
+    gather_static_files()
+
+
+def refuse_second_start() -> None:
+    """Raise CannotStart where another `up` uses this data folder: two would share one sandbox and
+    one address. The lock goes with this process, however that ends."""
+    lock = (settings.DATA / "up.lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        known = settings.ADDRESS_FILE.exists()
+        where = f" at {settings.ADDRESS_FILE.read_text()}" if known else ""
+        raise CannotStart(
+            f"batchui runs on the data folder {settings.DATA} already{where}. Stop it first, or "
+            "set BATCHUI_DATA to another folder.",
+            status=2,
+        ) from None
+    _locks.append(lock)
+
+
+def refuse(found: list[CheckMessage]) -> None:
+    """Raise CannotStart with the errors among what checks `found`, if there are any."""
+    if errors := checks.in_sentences(found):
+        raise CannotStart("\n".join(["batchui cannot start:", *errors]))
+
+
+def prepare_database() -> None:
+    """Bring the tables up to date. Raises CannotStart where that is not possible."""
+    try:
+        connection.ensure_connection()
+    except DatabaseError as error:
+        raise CannotStart(f"The database does not answer: {_first_line(error)}") from None
+    try:
+        if waiting := migrations_waiting():
+            say(f"Preparing the database ({waiting} steps) …")
+            call_command("migrate", interactive=False, verbosity=0)
+        refuse(files_are_shared(databases=["default"]))
+    except DatabaseError as error:
+        reason = _first_line(error)
+        raise CannotStart(f"The database could not be brought up to date: {reason}") from None
+    finally:
+        connections.close_all()
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+def migrations_waiting() -> int:
+    """How many migrations have not been applied yet."""
+    executor = MigrationExecutor(connection)
+    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def gather_static_files() -> None:
+    """Run collectstatic, unless the same files were gathered the last time."""
+    root = Path(settings.STATIC_ROOT)
+    stamp = root / ".gathered"
+    fingerprint = static_fingerprint()
+    if stamp.exists() and stamp.read_text() == fingerprint:
+        return
+    call_command("collectstatic", interactive=False, verbosity=0)
+    stamp.write_text(fingerprint)
+
+
+def static_fingerprint() -> str:
+    """A digest of every static file's path, size and time of change."""
+    digest = hashlib.sha256(settings.STORAGES["staticfiles"]["BACKEND"].encode())
+    for finder in get_finders():
+        for path, storage in finder.list([]):
+            facts = os.stat(storage.path(path))
+            digest.update(f"{path}\0{facts.st_size}\0{facts.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+@contextmanager
+def announced(address: str) -> Iterator[None]:
+    """Let other commands (`submit`) know, meanwhile, where the pages are."""
+    settings.ADDRESS_FILE.write_text(address)
+    try:
+        yield
+    finally:
+        settings.ADDRESS_FILE.unlink(missing_ok=True)
+
+
+def remember_sandbox() -> None:
+    """Let other commands, and the next start, know where the sandbox of this data folder is, or
+    that an account answers and there is none."""
+    if cloudflare_is_configured():
+        settings.SANDBOX_FILE.unlink(missing_ok=True)
+    else:
+        settings.SANDBOX_FILE.write_text(settings.SANDBOX_URL)
+
+
+def first_page() -> str:
+    """Where to go first: the one-time set-up address while nobody has an account, else `/`."""
+    try:
+        token = first_administrator_token()
+    finally:
+        connections.close_all()
+    return f"/setup/{token}/" if token else "/"

@@ -1,0 +1,85 @@
+"""Coming in: signing in, the links that open an account, one's own account."""
+
+from typing import Any
+
+from allauth.account.views import LoginView
+from django.contrib import messages
+from django.contrib.auth import login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+
+from batchui.teams import invitations
+from batchui.teams.models import Invitation, User
+from batchui.teams.problems import EmailTaken, LinkProblem
+from batchui.web.forms.people import (
+    JoinForm,
+    NameForm,
+    NewPasswordForm,
+    PasswordForm,
+    SetUpForm,
+    SignInForm,
+)
+from batchui.web.members import MemberRequest, member_required
+
+_FORMS: dict[Invitation.Purpose, type[PasswordForm]] = {
+    Invitation.Purpose.SETUP: SetUpForm,
+    Invitation.Purpose.JOIN: JoinForm,
+    Invitation.Purpose.PASSWORD: PasswordForm,
+}
+
+
+class SignInView(LoginView):  # type: ignore[misc]
+    form_class = SignInForm
+
+    def get_context_data(self, **kwargs: object) -> dict[str, Any]:
+        context: dict[str, Any] = super().get_context_data(**kwargs)
+        return context | {"set_up": User.objects.exists()}
+
+
+@never_cache
+@sensitive_post_parameters("password")
+def use_link(request: HttpRequest, token: str) -> HttpResponse:
+    """Open a set-up, invitation or password link; using it signs the person in."""
+    try:
+        invitation = invitations.find(token)
+        if request.user.is_authenticated:
+            return render(request, "people/signed_in_already.html", {"invitation": invitation})
+        form = _FORMS[invitation.purpose](request.POST or None, person=invitation.for_user)
+        if form.is_valid() and (person := _use_link(token, invitation, form)):
+            login(request, person)
+            return redirect("batches")
+    except LinkProblem as problem:
+        status = 410 if problem.gone else 404
+        return render(
+            request, "people/link_problem.html", {"sentence": str(problem)}, status=status
+        )
+    status = 422 if form.is_bound else 200
+    return render(
+        request, "people/use_link.html", {"invitation": invitation, "form": form}, status=status
+    )
+
+
+@member_required
+def account(request: MemberRequest) -> HttpResponse:
+    """One's own name, and the way to a new password."""
+    form = NameForm(request.POST or None, initial={"name": request.user.name})
+    if form.is_valid():
+        request.user.name = form.cleaned_data["name"]
+        request.user.save(update_fields=["name"])
+        messages.success(request, "Your name is saved.")
+        return redirect("account")
+    context = {"form": form, "password_form": NewPasswordForm(user=request.user)}
+    return render(request, "people/account.html", context, status=422 if form.is_bound else 200)
+
+
+def _use_link(token: str, invitation: Invitation, form: PasswordForm) -> User | None:
+    """Return who came in, or None with the reason added to the form."""
+    if invitation.purpose == Invitation.Purpose.PASSWORD:
+        return invitations.choose_password(token, password=form.cleaned_data["password"])
+    try:
+        return invitations.accept(token, **form.cleaned_data)
+    except EmailTaken as problem:
+        form.add_error("email", str(problem))
+        return None

@@ -1,0 +1,27 @@
+"""The app that drives batches: background work, and its signs of life."""
+
+from typing import Any
+
+from django.apps import AppConfig
+from django.core.management import call_command
+from django.db.models.signals import post_migrate
+
+
+class WorkerConfig(AppConfig):
+    name = "batchui.worker"
+    label = "worker"
+
+    def ready(self) -> None:
+        # Importing them registers the checks.
+        import batchui.checks
+        import batchui.worker.checks  # noqa: F401
+
+        post_migrate.connect(complete_database, sender=self)
+
+
+def complete_database(**_: Any) -> None:
+    """After `migrate`: the schedule of the sweep, and the table of the cache."""
+    from batchui.worker.tasks import ensure_schedule
+
+    ensure_schedule()
+    call_command("createcachetable", verbosity=0)

@@ -1,0 +1,200 @@
+"""Two addresses for machines that watch over the product.
+
+`/healthz` touches nothing: the process answers. `/readyz` tries everything a batch needs, and
+answers as JSON: 200 where all is well, else 503.
+"""
+
+import logging
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from cryptography.fernet import Fernet, MultiFernet
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+
+from batchui.worker.checks import files_are_shared
+from batchui.worker.heartbeat import last_beat, storage_id
+from batchui.worker.models import Heartbeat
+
+logger = logging.getLogger(__name__)
+
+HEALTHZ = "/healthz"
+WORKER_SILENT_SECONDS = 60
+# Who asks more often than this gets the last answer again: a look writes a file.
+ANSWER_KEPT_SECONDS = 2.0
+
+WsgiApplication = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+
+class NotReady(Exception):
+    """A part that does not work; the text says what, and what to do."""
+
+
+def healthz(request: HttpRequest) -> HttpResponse:
+    """`ok`, always (see also `with_healthz`)."""
+    return HttpResponse("ok", content_type="text/plain")
+
+
+def with_healthz(application: WsgiApplication) -> WsgiApplication:
+    """`application` with `/healthz` answered before Django sees it.
+
+    No middleware runs: neither the host's name, nor https, nor the database can spoil the answer.
+    """
+
+    def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        if environ.get("PATH_INFO") != HEALTHZ:
+            return application(environ, start_response)
+        start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "2")])
+        return [b"ok"]
+
+    return answer
+
+
+def readyz(request: HttpRequest) -> HttpResponse:
+    """What works and what does not, each in a sentence."""
+    report = _recent.get()
+    ready = all(entry["ok"] for entry in report.values())
+    response = JsonResponse({"ready": ready, "checks": report}, status=200 if ready else 503)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def look() -> dict[str, dict[str, Any]]:
+    """Try each part: `{"database": {"ok": true, "says": "…"}, …}`."""
+    parts = {
+        "database": database,
+        "migrations": migrations,
+        "storage": storage,
+        "keys": keys,
+        "worker": worker,
+    }
+    return {name: _try(name, part) for name, part in parts.items()}
+
+
+def database() -> str:
+    """A query is answered."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+        cursor.fetchone()
+    return f"{settings.DATABASE_KIND} answers."
+
+
+def migrations() -> str:
+    """Every migration has been applied."""
+    executor = MigrationExecutor(connection)
+    waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if waiting:
+        raise NotReady(f"{len(waiting)} migrations wait. Run: python manage.py migrate")
+    return "The tables are up to date."
+
+
+def storage() -> str:
+    """A small file can be written, read and deleted."""
+    content = secrets.token_bytes(16)
+    name = default_storage.save(f"ready/{secrets.token_hex(8)}", ContentFile(content))
+    try:
+        with default_storage.open(name) as file:
+            if file.read() != content:
+                raise NotReady("A small file came back different from how it was written.")
+    finally:
+        default_storage.delete(name)
+    return "A small file was written, read and deleted."
+
+
+def keys() -> str:
+    """The newest encryption key encrypts, and what it encrypted can be read."""
+    fernet = MultiFernet([Fernet(key) for key in settings.ENCRYPTION_KEYS])
+    if fernet.decrypt(fernet.encrypt(b"ready")) != b"ready":
+        raise NotReady("What was encrypted could not be decrypted.")
+    return "A secret was encrypted and decrypted."
+
+
+def worker() -> str:
+    """Background work has shown a sign of life, and keeps its files where this process does."""
+    at = last_beat()
+    if at is None:
+        raise NotReady("Background work has never run. Start it with: python manage.py worker")
+    age = max(0, round((timezone.now() - at).total_seconds()))
+    if age > WORKER_SILENT_SECONDS:
+        raise NotReady(
+            f"Background work last showed a sign of life {age} s ago. Is "
+            "`python manage.py worker` running?"
+        )
+    announce("web")
+    elsewhere = files_are_shared(databases=["default"])
+    if elsewhere:
+        raise NotReady(elsewhere[0].msg)
+    return f"Background work showed a sign of life {age} s ago."
+
+
+def announce(name: str) -> None:
+    """Write down that the process `name` lives here, and where it keeps its files.
+
+    Only where hosts can differ in that: with PostgreSQL and local files. A worker that starts
+    with another folder then refuses to (`batchui.E017`).
+    """
+    if settings.DATABASE_KIND != "PostgreSQL" or settings.S3_BUCKET:
+        return
+    facts = {"at": timezone.now(), "host": socket.gethostname(), "storage_id": storage_id()}
+    Heartbeat.objects.update_or_create(name=name, defaults=facts)
+
+
+def announce_in_background(name: str) -> None:
+    """`announce` without waiting for the database, which may not answer yet."""
+
+    def try_once() -> None:
+        try:
+            announce(name)
+        except DatabaseError:
+            logger.warning("The database did not answer when the %s process started.", name)
+        finally:
+            connection.close()
+
+    threading.Thread(target=try_once, name="announce", daemon=True).start()
+
+
+def _try(name: str, part: Callable[[], str]) -> dict[str, Any]:
+    try:
+        return {"ok": True, "says": part()}
+    except NotReady as reason:
+        return {"ok": False, "says": str(reason)}
+    except DatabaseError:
+        logger.exception("readyz: %s", name)
+        return {"ok": False, "says": "The database does not answer. The log says more."}
+    except Exception as error:
+        logger.exception("readyz: %s", name)
+        kind = type(error).__name__
+        return {"ok": False, "says": f"This did not work ({kind}). The log says more."}
+
+
+class _Recent:
+    """The last report, made anew when it is older than `ANSWER_KEPT_SECONDS`."""
+
+    def __init__(self) -> None:
+        self.made = -ANSWER_KEPT_SECONDS
+        self._report: dict[str, dict[str, Any]] = {}
+        self._one_at_a_time = threading.Lock()
+
+    def get(self) -> dict[str, dict[str, Any]]:
+        with self._one_at_a_time:
+            if time.monotonic() - self.made >= ANSWER_KEPT_SECONDS:
+                self._report = look()
+                self.made = time.monotonic()
+            return self._report
+
+
+_recent = _Recent()
+
+
+def forget() -> None:
+    """Let the next `readyz` look anew."""
+    _recent.made = -ANSWER_KEPT_SECONDS

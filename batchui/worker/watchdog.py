@@ -1,0 +1,227 @@
+"""Keeps background work going: runs django-q2's cluster, and restarts it when it falls silent.
+
+Why it is needed, seen with django-q2 1.11.1: a worker process that is killed while it waits takes
+the queue's lock with it, and from then on the cluster looks alive, does nothing, and ignores
+SIGTERM. A killed monitor process leaves it working, but nothing is ever acknowledged. A killed
+sentinel leaves workers without a master. Hence the cluster's own process group, the heartbeat,
+and SIGKILL for the group in the end.
+
+This module knows neither django-q2 nor the tables: `manage.py worker` hands it both.
+"""
+
+import logging
+import os
+import secrets
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from types import FrameType
+
+from django.conf import settings
+
+from batchui.processes import children
+
+logger = logging.getLogger(__name__)
+
+
+def stopping() -> bool:
+    """Whether background work has been asked to stop: begin nothing new that takes long.
+
+    A tick that asks this before each request ends in time, and leaves no request in doubt.
+    """
+    return bool(settings.STOPPING_FILE) and Path(settings.STOPPING_FILE).exists()
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long the watchdog waits for what, in seconds."""
+
+    between_looks: float = 2.0
+    start: float = 20.0  # more than `silence`, for the first sign of life of a new cluster
+    silence: float = 30.0
+    longest_silence: float = 300.0  # silence is borne longer each time it ended in a restart
+    calm: float = 600.0  # after which that begins anew
+    stop: float = 6.0  # the cluster may finish its work
+    restart: float = 10.0  # the same, when it is restarted
+    pauses: tuple[float, ...] = (1.0, 2.0, 5.0, 10.0, 30.0)  # before a new start
+
+
+@dataclass(frozen=True)
+class Signs:
+    """What the watchdog learns about background work, from the database.
+
+    `wake` enqueues a tick, `last_beat` tells when a tick last showed that it runs, `is_choked`
+    whether a cluster started at that time works without ever finishing anything.
+    """
+
+    wake: Callable[[], None]
+    last_beat: Callable[[], datetime | None]
+    is_choked: Callable[[datetime], bool] = lambda since: False
+
+
+class Watchdog:
+    """Runs `command` (the cluster) until SIGTERM or SIGINT."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        signs: Signs,
+        say: Callable[[str], None],
+        patience: Patience = Patience(),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.command = command
+        self.signs = signs
+        self.say = say
+        self.patience = patience
+        self.environment = dict(os.environ if environment is None else environment)
+        self.stop_asked = False
+        self.process: children.Process | None = None
+        self.started = 0.0
+        self.start_at = 0.0
+        self.failures = 0
+        self.silences = 0
+        self._looker = _Looker(signs, patience=patience, say=say)
+
+    def run(self) -> None:
+        """Stay until asked to stop; then stop the cluster and return."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._on_signal)
+        stopping_file = Path(tempfile.gettempdir(), f"batchui-stopping-{secrets.token_hex(8)}")
+        self.environment["BATCHUI_STOPPING_FILE"] = str(stopping_file)
+        self._looker.start()
+        while not self.stop_asked:
+            self._look_after()
+            time.sleep(min(0.2, self.patience.between_looks))
+        self._looker.ended = True
+        stopping_file.touch()
+        try:
+            self._stop()
+        finally:
+            stopping_file.unlink()
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self.stop_asked = True
+
+    def _look_after(self) -> None:
+        """One round: start the cluster, or see that it ended, or that it is silent or choked."""
+        now = time.monotonic()
+        if self.process is None:
+            if now >= self.start_at:
+                self._start()
+        elif self.process.poll() is not None:
+            self._start_again(f"it {children.how_it_ended(self.process.returncode)}", wait=True)
+        elif self._looker.choked:
+            self._start_again("its work is done, but never acknowledged")
+        elif (silence := self._looker.silence()) > self._bearable():
+            self.silences += 1
+            self._start_again(f"it has shown no sign of life for {silence:.0f} s")
+        elif now - self.started > self.patience.calm:
+            self.failures = self.silences = 0
+
+    def _bearable(self) -> float:
+        """Seconds of silence after which the cluster is restarted."""
+        patience = self.patience
+        seconds = min(patience.silence * 2.0**self.silences, patience.longest_silence)
+        return seconds if self._looker.beat_seen else max(seconds, patience.start)
+
+    def _start(self) -> None:
+        self.process = children.launch(self.command, environment=self.environment)
+        self.started = time.monotonic()
+        self._looker.forget()
+        self.say("Background work has started.")
+
+    def _start_again(self, reason: str, *, wait: bool = False) -> None:
+        """End the cluster, and start it again: at once, or after a pause that grows."""
+        assert self.process is not None  # noqa: S101
+        pause = 0.0
+        if wait:
+            pauses = self.patience.pauses
+            pause = pauses[min(self.failures, len(pauses) - 1)]
+            self.failures += 1
+        when = f"in {pause:g} s" if pause else "now"
+        self.say(f"Background work is started again {when}: {reason}.")
+        children.stop(self.process, grace=self.patience.restart, hurry=lambda: self.stop_asked)
+        self.process = None
+        self.start_at = time.monotonic() + pause
+
+    def _stop(self) -> None:
+        if self.process is not None:
+            self.say("Background work is stopping.")
+            if not children.stop(self.process, grace=self.patience.stop):
+                self.say(f"It did not stop within {self.patience.stop:g} s, and was ended.")
+            self.process = None
+        self.say("Background work has stopped.")
+
+
+class _Looker(threading.Thread):
+    """Wakes the cluster and looks for its signs of life, in a thread of its own.
+
+    A database that hangs must not keep the watchdog from stopping in time. While the database
+    does not answer, nothing is known, and the cluster is not blamed for it.
+
+    Silence is measured with this machine's clock alone, from the last time the heartbeat was seen
+    to change: another host's clock may be wrong.
+    """
+
+    def __init__(self, signs: Signs, *, patience: Patience, say: Callable[[str], None]) -> None:
+        super().__init__(name="looker", daemon=True)
+        self.signs = signs
+        self.patience = patience
+        self.say = say
+        self.ended = False
+        self.choked = False
+        self.beat_seen = False
+        self._first_look = True
+        self._last: datetime | None = None
+        self._changed = self._looked = time.monotonic()
+        self._since = datetime.now().astimezone()
+        self._answered = True
+
+    def forget(self) -> None:
+        """A new cluster has started: what was seen before says nothing about it."""
+        self.choked = self.beat_seen = False
+        self._changed = self._looked = time.monotonic()
+        self._since = datetime.now().astimezone()
+
+    def silence(self) -> float:
+        """Seconds from the last change of the heartbeat to the last look that succeeded."""
+        return max(0.0, self._looked - self._changed)
+
+    def run(self) -> None:
+        while not self.ended:
+            try:
+                self._look()
+            except Exception as error:
+                self._note_no_answer(error)
+            time.sleep(self.patience.between_looks)
+
+    def _look(self) -> None:
+        self.signs.wake()
+        beat = self.signs.last_beat()
+        since = self._since
+        choked = self.signs.is_choked(since)
+        now = time.monotonic()
+        if not self._answered:
+            self.say("The database answers again.")
+            self._answered = True
+            self._changed = now
+        if self._first_look:
+            self._first_look, self._last = False, beat
+        elif beat != self._last:
+            self._last, self._changed, self.beat_seen = beat, now, True
+        self.choked = choked and since is self._since  # else a new cluster has started meanwhile
+        self._looked = now
+
+    def _note_no_answer(self, error: Exception) -> None:
+        if self._answered:
+            self._answered = False
+            first_line = str(error).partition("\n")[0]
+            self.say(f"The database does not answer ({first_line}). Trying again until it does.")
+            logger.debug("The watchdog's look at the database failed", exc_info=error)

@@ -1,0 +1,163 @@
+"""What `manage.py up` decides before it starts anything."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from batchui.up import ports, prepare, start
+from batchui.up.errors import CannotStart
+from batchui.up.supervisor import Screen
+from batchui.up.venv import ROOT
+from tests.surroundings import clean_environment
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """A port somebody listens on."""
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        yield other.getsockname()[1]
+
+
+def refusal(host: str, port: int) -> CannotStart:
+    with pytest.raises(CannotStart) as refused:
+        ports.refuse_taken_port(host=host, port=port)
+    return refused.value
+
+
+def test_a_taken_port_is_refused_at_once_and_nothing_is_installed(
+    taken: int, tmp_path: Path
+) -> None:
+    (tmp_path / "manage.py").symlink_to(ROOT / "manage.py")
+    result = subprocess.run(
+        [sys.executable, ROOT / "manage.py", "up", "--port", str(taken)],
+        cwd=tmp_path,
+        env=clean_environment(BATCHUI_DATA=str(tmp_path / "data")),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"Port {taken} is taken")
+    assert f"--port {taken + 1}" in result.stderr
+    assert result.stdout == ""
+    assert not (tmp_path / "data").exists()
+
+
+def test_help_installs_nothing() -> None:
+    result = subprocess.run(
+        [sys.executable, "-S", ROOT / "manage.py", "up", "--help"],
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0
+    assert "--port" in result.stdout
+    assert "Ctrl-C stops everything" in result.stdout
+
+
+def test_addresses_that_cannot_be_are_refused_in_a_sentence() -> None:
+    assert "from 1 to 65535" in str(refusal("127.0.0.1", 70_000))
+    assert "no such address" in str(refusal("nowhere.invalid", 8000))
+    assert "--host 192.0.2.1" in str(refusal("192.0.2.1", 8000))
+    assert refusal("192.0.2.1", 8000).status == 2
+
+
+def test_a_free_port_is_not_refused() -> None:
+    ports.refuse_taken_port(host="127.0.0.1", port=ports.free_port(0))
+
+
+def test_the_sandbox_moves_to_another_port_when_its_own_is_taken(taken: int) -> None:
+    assert ports.free_port(taken) != taken
+
+
+def test_the_others_are_told_where_the_sandbox_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BATCHUI_SANDBOX_URL", "")
+    monkeypatch.setenv("CLOUDFLARE_ACCOUNT_ID", "0123")
+    port = start.choose_sandbox_port()
+    assert os.environ["BATCHUI_SANDBOX_URL"] == f"http://127.0.0.1:{port}/client/v4"
+
+
+def test_with_a_cloudflare_account_no_sandbox_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLOUDFLARE_ACCOUNT_ID", "0123")
+    monkeypatch.setenv("CLOUDFLARE_API_TOKEN", "token")
+    assert start.choose_sandbox_port() is None
+
+
+def test_a_sandbox_that_runs_elsewhere_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BATCHUI_SANDBOX_URL", "http://127.0.0.1:9999/client/v4")
+    assert start.choose_sandbox_port() is None
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
+def test_on_this_machine_alone_nothing_is_opened(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALLOWED_HOSTS", "")
+    assert start.open_to_network(host=host) == []
+    assert os.environ["ALLOWED_HOSTS"] == ""
+
+
+def test_an_address_others_can_reach_is_allowed_and_warned_about(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ALLOWED_HOSTS", "")
+    [warning] = start.open_to_network(host="10.0.0.5")
+    assert os.environ["ALLOWED_HOSTS"].split(",") == [
+        "127.0.0.1",
+        "localhost",
+        "[::1]",
+        "10.0.0.5",
+    ]
+    assert "nothing on the way is encrypted" in warning
+
+
+def test_on_every_address_the_name_of_the_machine_is_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ALLOWED_HOSTS", "batches.example.com")
+    start.open_to_network(host="0.0.0.0")
+    allowed = os.environ["ALLOWED_HOSTS"].split(",")
+    assert allowed[0] == "batches.example.com"
+    assert socket.gethostname() in allowed
+
+
+def test_pages_that_do_not_answer_yet_are_not_announced(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    address = f"http://127.0.0.1:{ports.free_port(0)}"
+    welcome = start.Welcome(address=address, screen=Screen(names=[], colours=False))
+    welcome.look()
+    assert not welcome.done
+    assert capsys.readouterr().out == ""
+
+
+def test_the_sandbox_of_a_data_folder_keeps_its_port(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = ports.free_port(0)
+    (tmp_path / "sandbox-address").write_text(f"http://127.0.0.1:{usual}/client/v4")
+    monkeypatch.setenv("BATCHUI_DATA", str(tmp_path))
+    monkeypatch.setenv("BATCHUI_SANDBOX_URL", "")
+    assert start.choose_sandbox_port() == usual
+
+
+def test_a_second_start_on_one_data_folder_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "DATA", tmp_path)
+    monkeypatch.setattr(settings, "ADDRESS_FILE", tmp_path / "address")
+    (tmp_path / "address").write_text("http://127.0.0.1:8000")
+    prepare.refuse_second_start()
+    with pytest.raises(CannotStart, match="already at http") as refused:
+        prepare.refuse_second_start()
+    assert refused.value.status == 2
+    prepare._locks.pop().close()
