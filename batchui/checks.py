@@ -96,9 +96,9 @@ def _cloudflare() -> Iterator[checks.CheckMessage]:
             hint="Set both to use your Cloudflare account, or none to use the sandbox.",
             id="batchui.E009",
         )
-    if settings.FIRST_LOOK_SECONDS > settings.LONGEST_PAUSE_SECONDS:
+    if settings.FIRST_POLL_SECONDS > settings.LONGEST_PAUSE_SECONDS:
         yield checks.Error(
-            f"BATCHUI_FIRST_LOOK_SECONDS ({settings.FIRST_LOOK_SECONDS:g}) is longer than "
+            f"BATCHUI_FIRST_POLL_SECONDS ({settings.FIRST_POLL_SECONDS:g}) is longer than "
             f"BATCHUI_LONGEST_PAUSE_SECONDS ({settings.LONGEST_PAUSE_SECONDS:g}).",
             hint="Make the first look come no later than the longest pause.",
             id="batchui.E015",

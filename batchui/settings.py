@@ -63,7 +63,7 @@ CLOUDFLARE_API_URL = _env.address("CLOUDFLARE_API_URL", "https://api.cloudflare.
 CLOUDFLARE_ACCOUNT_ID = _env.text("CLOUDFLARE_ACCOUNT_ID")
 CLOUDFLARE_API_TOKEN = _env.text("CLOUDFLARE_API_TOKEN")
 CALLS_PER_5_MINUTES = _env.number("BATCHUI_CALLS_PER_5_MINUTES", 600, low=1, high=1_000_000)
-FIRST_LOOK_SECONDS = _env.amount("BATCHUI_FIRST_LOOK_SECONDS", 2, low=0.05, high=3600)
+FIRST_POLL_SECONDS = _env.amount("BATCHUI_FIRST_POLL_SECONDS", 2, low=0.05, high=3600)
 LONGEST_PAUSE_SECONDS = _env.amount("BATCHUI_LONGEST_PAUSE_SECONDS", 60, low=0.05, high=3600)
 
 # Where `up` runs the built-in Batch API; the sandbox connection speaks to it.

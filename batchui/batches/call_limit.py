@@ -27,10 +27,10 @@ def take(connection: Connection, wanted: int) -> int:
     while wanted > 0:
         row = (
             Connection.objects.annotate(now=Now())
-            .values("budget_tokens", "budget_at", "now")
+            .values("calls_left", "calls_counted_at", "now")
             .get(pk=connection.pk)
         )
-        tokens, noted_at, now = row["budget_tokens"], row["budget_at"], row["now"]
+        tokens, noted_at, now = row["calls_left"], row["calls_counted_at"], row["now"]
         if tokens is None or noted_at is None:
             tokens = capacity
         else:
@@ -39,10 +39,10 @@ def take(connection: Connection, wanted: int) -> int:
         granted = min(wanted, int(tokens))
         if not granted and (noted_at is None or noted_at <= now):
             return 0
-        # `budget_at` alone tells whether somebody was here since: it changes with every take.
+        # `calls_counted_at` tells whether somebody was here since: it changes with every take.
         # One noted by a clock that was ahead is set right even when nothing is granted.
-        won = Connection.objects.filter(pk=connection.pk, budget_at=noted_at).update(
-            budget_tokens=tokens - granted, budget_at=now
+        won = Connection.objects.filter(pk=connection.pk, calls_counted_at=noted_at).update(
+            calls_left=tokens - granted, calls_counted_at=now
         )
         if won:
             return granted
@@ -51,18 +51,16 @@ def take(connection: Connection, wanted: int) -> int:
 
 def is_used_up(connection: Connection) -> bool:
     """Whether the last call that was free has just been taken."""
-    if connection.budget_tokens is None or connection.budget_at is None:
+    if connection.calls_left is None or connection.calls_counted_at is None:
         return False
     just_now = timezone.now() - timedelta(seconds=10)
-    return connection.budget_tokens < 1 and connection.budget_at > just_now
+    return connection.calls_left < 1 and connection.calls_counted_at > just_now
 
 
 def give_back(connection: Connection, unused: int) -> None:
     """Return calls that were taken and not made."""
     if unused > 0:
-        Connection.objects.filter(pk=connection.pk).update(
-            budget_tokens=F("budget_tokens") + unused
-        )
+        Connection.objects.filter(pk=connection.pk).update(calls_left=F("calls_left") + unused)
 
 
 def pause(connection: Connection, *, until: datetime, reason: str) -> None:

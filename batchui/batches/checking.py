@@ -7,8 +7,17 @@ from uuid import UUID
 from django.conf import settings
 
 from batchui.batches import files, lifecycle
-from batchui.batches.long_tasks import LEASE, SHOWN_PROBLEMS, LostItError, progress_of, said_of
+from batchui.batches.changes import BatchChanges
+from batchui.batches.long_tasks import (
+    LEASE,
+    SHOWN_PROBLEMS,
+    LeaseLostError,
+    is_small,
+    progress_of,
+    sentence_for,
+)
 from batchui.batches.models import Batch
+from batchui.batches.signals import work_waits
 from batchui.batches.states import BatchStatus
 from batchui.prompts.checking import Report, check
 from batchui.prompts.problems import BadInput
@@ -18,6 +27,14 @@ from batchui.prompts.sniffing import Format
 # What the page shows of a cell, and of a whole row: more is never stored with the batch.
 SAMPLE_CELL = 2_000
 SAMPLE_ROW = 40_000
+
+
+def check_now_or_soon(batch: Batch) -> None:
+    """Check a batch at once where its file is small, else let a worker do it."""
+    if is_small(batch):
+        check_file(batch.pk)
+    else:
+        work_waits.send(Batch, batch=batch)
 
 
 def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
@@ -33,15 +50,15 @@ def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> Non
             max_rows=settings.MAX_ROWS,
         )
         refuse_nul(report.format)
-    except LostItError:
+    except LeaseLostError:
         return
     except Exception as problem:  # whatever it is, somebody waits for a word
-        said = said_of(problem)
+        sentence = sentence_for(problem)
         lifecycle.move_batch(
             batch,
             BatchStatus.DRAFT,
-            event=f"The file cannot be used: {said}",
-            problem=said,
+            event=f"The file cannot be used: {sentence}",
+            problem=sentence,
             problem_rows=[],
         )
     else:
@@ -53,7 +70,8 @@ def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> Non
         )
 
 
-def _facts(report: Report) -> dict[str, Any]:
+def _facts(report: Report) -> BatchChanges:
+    """What a check found out, as fields of the batch."""
     return {
         "source_format": report.format.to_dict(),
         "rows": report.rows,

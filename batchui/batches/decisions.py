@@ -1,7 +1,8 @@
-"""What people decide about a batch. Two people, or two clicks, at once decide once: who comes
-second finds it done, and is told so by the False that comes back."""
+"""What people decide about a batch, from its start to its end.
 
-from typing import Any
+A page, the terminal and a program call the same functions. Two people, or two clicks, at the same
+moment decide once: who comes second finds it done, and learns it from the False that comes back.
+"""
 
 from django.db import transaction
 from django.db.models import F, Q
@@ -9,17 +10,20 @@ from django.utils import timezone
 
 from batchui.batches import call_limit
 from batchui.batches.lifecycle import (
+    close_waiting,
     lock,
     move_batch,
     move_part,
     record,
     release_parts,
     reopen_parts,
-    rest,
     settle,
     stop_parts,
 )
-from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.models import Attempt, Batch, Part, asked_fields
+from batchui.batches.phrases import rows_are
+from batchui.batches.preparing import prepare, prepare_now_or_soon
+from batchui.batches.signals import work_waits
 from batchui.batches.states import (
     ENDED_BATCHES,
     RETRYABLE_ANSWERS,
@@ -29,6 +33,7 @@ from batchui.batches.states import (
     BatchStatus,
     PartStatus,
 )
+from batchui.prompts.ask import Ask
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import User
 
@@ -36,29 +41,43 @@ LEFT_OUT = "It is not known what became of this row; it was left out."
 EDITABLE = (BatchStatus.CHECKING, BatchStatus.DRAFT)
 
 
-def edit(batch: Batch, **ask: Any) -> bool:
-    """Keep what is typed with a draft (`ask`: fields of the batch). False: it was started."""
-    drafts = Batch.objects.filter(pk=batch.pk, deleted_at=None, status__in=EDITABLE)
-    return bool(drafts.update(**ask))
+def edit(batch: Batch, *, ask: Ask, name: str = "") -> bool:
+    """Keep what is typed with a draft. False: it was started.
 
-
-def start(batch: Batch, *, by: User | None, **ask: Any) -> bool:
-    """Start a draft with what is asked (`ask`: fields of the batch). False: no longer a draft.
-
-    It goes to the team's connection of now, which may have been set up after the upload.
+    A `name` of "" leaves the name as it is.
     """
-    return batch.status == BatchStatus.DRAFT and move_batch(
+    named = {"name": name} if name else {}
+    drafts = Batch.objects.filter(pk=batch.pk, deleted_at=None, status__in=EDITABLE)
+    return bool(drafts.update(**asked_fields(ask), **named))
+
+
+def start(
+    batch: Batch, *, by: User | None, ask: Ask, name: str = "", prepare_now: bool = False
+) -> bool:
+    """Start a draft with what is asked. False: it is no draft any more.
+
+    It goes to the team's connection of now, which may have been set up after the upload. A small
+    file is cut at once, and any with `prepare_now`; others by a worker. It may turn out that rows
+    cannot be asked: then the batch is a draft again, and says so.
+    """
+    started = batch.status == BatchStatus.DRAFT and move_batch(
         batch,
         BatchStatus.PREPARING,
         event="Started.",
         by=by,
+        ask=ask,
         started_at=timezone.now(),
         connection=ensure_connection(batch.team),
         problem="",
         problem_rows=[],
         progress_rows=0,
-        **ask,
+        name=name or batch.name,
     )
+    if started and prepare_now:
+        prepare(batch.pk)
+    elif started:
+        prepare_now_or_soon(batch)
+    return started
 
 
 def stop(batch: Batch, *, by: User | None) -> bool:
@@ -80,7 +99,7 @@ def stop(batch: Batch, *, by: User | None) -> bool:
 
 
 def retry(batch: Batch, *, by: User | None) -> bool:
-    """Send again just the rows that have no answer. False: there is nothing to retry.
+    """Send the rows again that have no answer, and no others. False: there are none.
 
     They go to the team's connection of now, unless an answer is still to be had at the old one.
     """
@@ -88,32 +107,35 @@ def retry(batch: Batch, *, by: User | None) -> bool:
         batch = lock(batch.pk)
         if not batch.can_retry:
             return False
-        changes: dict[str, Any] = {"stop_requested_at": None}
+        batch.stop_requested_at = None
         if not Attempt.objects.filter(part__batch=batch, status=AttemptStatus.ACCEPTED).exists():
-            changes["connection"] = ensure_connection(batch.team)
-        Batch.objects.filter(pk=batch.pk).update(**changes)
-        rows = "1 row is" if batch.unanswered == 1 else f"{batch.unanswered:,} rows are"
-        record(batch, "retry", f"Retry: {rows} sent again.", by=by)
+            batch.connection = ensure_connection(batch.team)
+        batch.save(update_fields=["stop_requested_at", "connection"])
+        record(batch, "retry", f"Retry: {rows_are(batch.unanswered)} sent again.", by=by)
         without = Q()
         for status in RETRYABLE_ANSWERS:
             without |= Q(**{f"{status.value}__gt": 0})
         reopen_parts(batch.parts.filter(without))
         batch.refresh_from_db()
         settle(batch)
+    work_waits.send(Batch, batch=batch)
     return True
 
 
 def send_again(part: Part, *, by: User | None) -> bool:
     """Send a part that may have been sent before; its rows may be charged twice."""
-    return part.status == PartStatus.UNSURE and move_part(
+    decided = part.status == PartStatus.UNSURE and move_part(
         part,
         PartStatus.READY,
         event=f"Part {part.number} is sent again. Its rows may be charged twice.",
         by=by,
         resume_at=None,
         message="",
-        troubles=0,
+        failures_in_a_row=0,
     )
+    if decided:
+        work_waits.send(Batch, batch=part.batch)
+    return decided
 
 
 def leave_out(part: Part, *, by: User | None) -> bool:
@@ -123,20 +145,23 @@ def leave_out(part: Part, *, by: User | None) -> bool:
         PartStatus.DONE,
         event=f"Part {part.number} was left out.",
         by=by,
-        **rest(part, AnswerStatus.MISSING, LEFT_OUT),
+        **close_waiting(part, AnswerStatus.MISSING, LEFT_OUT),
     )
 
 
-def release(batch: Batch, *, by: User | None) -> int:
-    """Try the held parts of a batch again now, whatever their connection waits for. Returns how
-    many."""
+def try_now(batch: Batch, *, by: User | None) -> int:
+    """Try the held parts of a batch now, whatever their connection waits for.
+
+    Returns how many there were.
+    """
     with transaction.atomic():
         batch = lock(batch.pk)
         call_limit.resume(batch.connection_id)
         released = release_parts(batch.parts.all())
         if released:
-            record(batch, "retry", "Try now: the parts on hold are sent.", by=by)
+            record(batch, "try now", "Try now: the parts on hold are sent.", by=by)
             settle(batch)
+    work_waits.send(Batch, batch=batch)
     return released
 
 

@@ -24,7 +24,7 @@ from batchui.batches.states import SENT_PARTS, PartStatus
 LEASE = timedelta(seconds=settings.LONGEST_TASK_SECONDS + 30)
 # Requests of one connection under way at once: bounds what Stop cannot stop, and the polling.
 MOST_UNDER_WAY = 50
-# How many ready parts are considered at a time: more than any round takes.
+# How many ready parts are considered at a time: more than any tick takes at once.
 CONSIDERED = 500
 # Read for the page alone, and may be large.
 NOT_NEEDED = ("batch__sample", "batch__problem_rows", "batch__blanks")
@@ -35,8 +35,11 @@ ONE_IN_MEMORY = threading.Lock()
 
 
 def ready_parts(limit: int) -> list[Part]:
-    """Parts to send now: every connection's turn by turn; of each, the oldest batch first, but
-    every batch's first part before any's second."""
+    """Parts to send now. The connections take turns.
+
+    Of each connection the oldest batch comes first, and the first part of every batch before the
+    second of any.
+    """
     now = timezone.now()
     under_way = Counter(
         Part.objects.filter(status__in=(PartStatus.SENDING, *SENT_PARTS)).values_list(
@@ -66,22 +69,22 @@ def ready_parts(limit: int) -> list[Part]:
 
 
 def due_parts(limit: int) -> list[Part]:
-    """Parts to look at now: every connection's turn by turn, of each the longest due first."""
+    """Parts to poll now: the connections take turns; of each, the longest due comes first."""
     now = timezone.now()
     turn = Window(
-        RowNumber(), partition_by=F("batch__connection"), order_by=F("next_look_at").asc()
+        RowNumber(), partition_by=F("batch__connection"), order_by=F("next_poll_at").asc()
     )
     due = (
-        Part.objects.filter(status__in=SENT_PARTS, next_look_at__lte=now, batch__deleted_at=None)
+        Part.objects.filter(status__in=SENT_PARTS, next_poll_at__lte=now, batch__deleted_at=None)
         .exclude(lease_until__gt=now)
         .annotate(turn=turn)
-        .order_by("turn", "next_look_at")
+        .order_by("turn", "next_poll_at")
     )
     return in_order(list(due.values_list("pk", flat=True)[:limit]), *SENT_PARTS)
 
 
 def release_held() -> int:
-    """Make parts ready whose time on hold is over. Returns how many."""
+    """Make the held parts ready whose time is over. Returns how many."""
     over = Part.objects.filter(status=PartStatus.HELD, resume_at__lte=timezone.now())
     released = 0
     for batch_id in over.values_list("batch", flat=True).distinct().order_by():
@@ -93,8 +96,10 @@ def release_held() -> int:
 
 
 def in_order(pks: Sequence[int], *statuses: PartStatus) -> list[Part]:
-    """The parts of these keys, in this order, with their batch and connection; those that have
-    left the statuses meanwhile are left out."""
+    """The parts of these keys, in this order, with their batch and connection.
+
+    Those that have left the `statuses` meanwhile are not among them.
+    """
     parts = Part.objects.filter(status__in=statuses).select_related("batch__connection")
     parts = parts.defer(*NOT_NEEDED)
     found = parts.in_bulk(pks)

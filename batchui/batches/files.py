@@ -1,6 +1,6 @@
 """Files of batches: compressed, immutable, whole or not there at all.
 
-    batches/<uuid>/source/<name>                 the upload, untouched
+    batches/<uuid>/source/upload                 the upload, untouched
     batches/<uuid>/parts/<n>/rows-<e>.jsonl.zst  the rows, as read
     batches/<uuid>/parts/<n>/answers-<k>-<e>.jsonl.zst   one line a row, in row order
     batches/<uuid>/parts/<n>/reply-<attempt>-<e>.json.zst    the raw reply
@@ -29,6 +29,8 @@ from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
 if TYPE_CHECKING:
+    from batchui.batches.models import Part
+
     AnyFile = File[Any]  # a generic class for the type checker alone
 else:
     AnyFile = File
@@ -75,6 +77,30 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def source_path(batch_id: object) -> str:
+    """Where an upload is stored."""
+    return f"batches/{batch_id}/source/upload"
+
+
+def rows_path(part: "Part", *, epoch: int) -> str:
+    """Where the rows of a part are stored; `epoch` is that of the batch while it is cut."""
+    return f"{_part_folder(part)}/rows-{epoch}.jsonl.zst"
+
+
+def answers_path(part: "Part", *, version: int) -> str:
+    """Where a version of a part's answers is stored."""
+    return f"{_part_folder(part)}/answers-{version}-{part.epoch}.jsonl.zst"
+
+
+def reply_path(part: "Part", *, attempt: int) -> str:
+    """Where the raw reply to an attempt of that number is stored."""
+    return f"{_part_folder(part)}/reply-{attempt}-{part.epoch}.json.zst"
+
+
+def _part_folder(part: "Part") -> str:
+    return f"batches/{part.batch_id}/parts/{part.number}"
 
 
 def save_source(name: str, content: AnyFile) -> tuple[int, str]:
@@ -136,7 +162,7 @@ class Compressed:
 
 
 def read_lines(name: str) -> Iterator[bytes]:
-    """The lines of a file that `write_lines` stored, each with its newline."""
+    """The lines of a file that `Compressed.of_lines` made, each with its newline."""
     with open_file(name) as stored:
         reader = zstandard.ZstdDecompressor().stream_reader(stored, read_size=CHUNK_BYTES)
         yield from io.BufferedReader(cast(io.RawIOBase, reader), CHUNK_BYTES)

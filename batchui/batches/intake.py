@@ -10,40 +10,44 @@ from uuid import uuid4
 from django.conf import settings
 from django.core.files.base import File
 from django.db import transaction
+from django.template.defaultfilters import filesizeformat
 
 from batchui.batches import files, lifecycle
-from batchui.batches.checking import refuse_nul, sample_text
+from batchui.batches.checking import check_file, check_now_or_soon, refuse_nul, sample_text
 from batchui.batches.files import AnyFile
 from batchui.batches.long_tasks import (
     cannot_store,
 )
-from batchui.batches.models import Batch
+from batchui.batches.models import Batch, asked_fields
+from batchui.prompts.ask import Ask
+from batchui.prompts.checking import SAMPLE_ROWS
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import read
-from batchui.prompts.sniffing import Format, sniff
+from batchui.prompts.sniffing import HEAD_BYTES, Format, sniff
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team, User
 
-HEAD_BYTES = 256 * 1024
-SAMPLE_ROWS = 20
-
-# What a batch that is run again takes over.
-KEPT = (
-    *("source_name", "source_format", "sample", "model", "template", "instruction"),
-    *("max_tokens", "temperature", "source_lang", "target_lang", "reference_column", "as_items"),
-    *("options", "leave_out_invalid", "resend_once"),
-)
+# What a batch that is run again takes over, beside what is asked.
+SAME_FILE = ("source_name", "source_format", "sample")
 
 
 def receive(
-    upload: AnyFile, *, team: Team, by: User | None, name: str = "", source_name: str = ""
+    upload: AnyFile,
+    *,
+    team: Team,
+    by: User | None,
+    name: str = "",
+    ask: Ask | None = None,
+    check_now: bool = False,
 ) -> Batch:
-    """Take in a file: look at its beginning, store it untouched, and make a batch of it that is
-    `checking`. Nothing is left behind when it raises.
+    """Take in a file: look at its beginning, store it untouched, make a batch of it, check it.
 
-    Raises BadInput with a sentence for a file that cannot be read or is too large.
+    The batch is a draft when its file is small or `check_now` is true; else it is `checking`, and a
+    worker reads it. `ask`: what is asked already, such as by the draft that this one replaces.
+    Raises BadInput with a sentence for a file that cannot be read or is too large; nothing is left
+    behind then.
     """
-    source_name = PurePath((source_name or upload.name or "file").replace("\\", "/")).name[-200:]
+    source_name = PurePath((upload.name or "file").replace("\\", "/")).name[-200:]
     size = upload.size
     if size > settings.MAX_UPLOAD_BYTES:
         raise too_large(size)
@@ -55,7 +59,7 @@ def receive(
     upload.seek(0)
     sample = _first_rows(cast(BinaryIO, upload), form, whole=whole)
     upload.seek(0)
-    return _store(
+    batch = _store(
         upload,
         team=team,
         by=by,
@@ -63,34 +67,47 @@ def receive(
         name=name or _free_name(team, PurePath(source_name).stem.strip() or source_name.strip()),
         source_format=form.to_dict(),
         sample=sample,
+        **asked_fields(ask or Ask()),
     )
+    return _checked(batch, check_now=check_now)
+
+
+def _checked(batch: Batch, *, check_now: bool = False) -> Batch:
+    if check_now:
+        check_file(batch.pk)
+    else:
+        check_now_or_soon(batch)
+    batch.refresh_from_db()
+    return batch
 
 
 def too_large(size: int) -> BadInput:
-    """What is said of an upload of so many bytes, where they are over the limit."""
+    """The error for an upload of `size` bytes, over MAX_UPLOAD_BYTES."""
     limit = settings.MAX_UPLOAD_BYTES
     return BadInput(
-        f"The file has {_size(size)}, and the limit is {_size(limit)}. Cut it into smaller files, "
-        "and upload them one by one."
+        f"The file has {filesizeformat(size)}, and the limit is {filesizeformat(limit)}. Cut it "
+        "into smaller files, and upload them one by one."
     )
 
 
 def run_again(batch: Batch, *, by: User | None) -> Batch:
     """A new draft with the same file and settings, to be edited before its start."""
     with files.open_file(batch.source_file) as source:
-        return _store(
+        copy = _store(
             File(source, batch.source_name),
             team=batch.team,
             by=by,
             name=_free_name(batch.team, batch.name),
-            **{field: getattr(batch, field) for field in KEPT},
+            **{field: getattr(batch, field) for field in SAME_FILE},
+            **asked_fields(batch.ask),
         )
+    return _checked(copy)
 
 
 def _store(upload: AnyFile, *, team: Team, by: User | None, **fields: Any) -> Batch:
     # 1. The file, under the id the batch will have.
     batch_id = uuid4()
-    stored_as = f"batches/{batch_id}/source/upload"
+    stored_as = files.source_path(batch_id)
     try:
         size, sha256 = _saved(stored_as, upload)
         # 2. The batch that points to it.
@@ -140,12 +157,6 @@ def discard(batch: Batch) -> None:
     """Remove a batch that was never started, as if it had not been received."""
     if Batch.objects.filter(pk=batch.pk, part_count=0).delete()[0]:
         files.remove_batch_files(batch.pk)
-
-
-def _size(size: int) -> str:
-    if size < 1024 * 1024:
-        return f"{-(-size // 1024):,} KB"
-    return f"{size / 1024 / 1024:,.1f} MB"
 
 
 def _free_name(team: Team, name: str) -> str:

@@ -9,14 +9,15 @@ are both counted. What people decide (start, stop, retry …) is in `decisions.p
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, Unpack, cast
 from uuid import UUID
 
 from django.db import models, transaction
 from django.db.models import Count, F, Max, Q, QuerySet, Sum
 from django.utils import timezone
 
-from batchui.batches.models import Attempt, Batch, Event, Part
+from batchui.batches.changes import BatchChanges, PartChanges, WaitingChanges, counted_rows
+from batchui.batches.models import Attempt, Batch, Event, Part, asked_fields
 from batchui.batches.states import (
     ATTEMPT_MOVES,
     BATCH_MOVES,
@@ -28,12 +29,16 @@ from batchui.batches.states import (
     PartStatus,
     derive,
 )
+from batchui.prompts.ask import Ask
 from batchui.teams.models import User
 
 ANSWER_FIELDS = tuple(status.value for status in AnswerStatus)
 SUMMED = (*ANSWER_FIELDS, "prompt_tokens", "completion_tokens")
-STOP_CHANGES = ("status", "epoch", "rest_status", "rest_error", "message", *ANSWER_FIELDS)
-WAITING = F("rows") - sum((F(name) for name in ANSWER_FIELDS[1:]), F(ANSWER_FIELDS[0]))
+STOP_CHANGES = ("status", "epoch", "waiting_became", "waiting_error", "message", *ANSWER_FIELDS)
+# The rows of a part that are still on their way (`Part.waiting`), for an UPDATE of many parts.
+WAITING = (
+    F("rows") - F("answered") - F("empty") - F("failed") - F("missing") - F("unsent") - F("invalid")
+)
 
 STOPPED_BEFORE = "Stopped before it was sent."
 STOPPED_UNSURE = "Stopped before it was known what became of it."
@@ -76,18 +81,20 @@ def move_batch(
     *,
     event: str = "",
     by: User | None = None,
-    **changes: Any,
+    ask: Ask | None = None,
+    **changes: Unpack[BatchChanges],
 ) -> bool:
     """Move a batch on, with its event; False means somebody else moved it first.
 
-    `changes` are further fields set in the same UPDATE. On success `batch` holds the new values.
-    Raises IllegalMoveError for a move that is not in `BATCH_MOVES`.
+    `ask` and `changes` are further fields set in the same UPDATE. On success `batch` holds the new
+    values. Raises IllegalMoveError for a move that is not in `BATCH_MOVES`.
     """
     if to not in BATCH_MOVES[BatchStatus(batch.status)]:
         raise IllegalMoveError(f"batch {batch.pk}: {batch.status} -> {to}")
-    changes |= {"status": to, "epoch": batch.epoch + 1, "lease_until": None}
+    asked = {} if ask is None else asked_fields(ask)
+    moved = {"status": to, "epoch": batch.epoch + 1, "lease_until": None}
     with transaction.atomic():
-        if not _update_batch(batch, changes):
+        if not _update_batch(batch, {**asked, **changes, **moved}):
             return False
         if event:
             record(batch, to.value, event, by=by)
@@ -102,17 +109,17 @@ def claim_batch(batch: Batch, lease: timedelta) -> bool:
     return _update_batch(batch, changes, free)
 
 
-def touch_batch(batch: Batch, **changes: Any) -> bool:
+def touch_batch(batch: Batch, **changes: Unpack[BatchChanges]) -> bool:
     """Change what a page shows of a batch without moving it. False: it has moved meanwhile."""
     return _update_batch(batch, changes)
 
 
-def _update_batch(batch: Batch, changes: dict[str, Any], *conditions: Q) -> bool:
+def _update_batch(batch: Batch, changes: Mapping[str, Any], *conditions: Q) -> bool:
     won = Batch.objects.filter(
         *conditions, pk=batch.pk, status=batch.status, epoch=batch.epoch, deleted_at=None
     ).update(**changes, version=F("version") + 1)
     if won:
-        _take_over(batch, changes)
+        _apply(batch, changes)
     return bool(won)
 
 
@@ -126,7 +133,7 @@ def move_part(
     event: str = "",
     by: User | None = None,
     closing: Closing | None = None,
-    **changes: Any,
+    **changes: Unpack[PartChanges],
 ) -> bool:
     """Move a part on, with its event, its attempt, and its batch's new sums; False means another
     worker moved it first.
@@ -137,10 +144,10 @@ def move_part(
     """
     if to not in PART_MOVES[PartStatus(part.status)]:
         raise IllegalMoveError(f"part {part.pk}: {part.status} -> {to}")
-    changes = {"lease_until": None} | changes | {"status": to, "epoch": part.epoch + 1}
+    moved = {"lease_until": None, **changes, "status": to, "epoch": part.epoch + 1}
     with transaction.atomic():
         batch = lock(part.batch_id)
-        if not _update_part(part, changes):
+        if not _update_part(part, moved):
             return False
         if closing:
             close_attempt(closing)
@@ -152,34 +159,35 @@ def move_part(
     return True
 
 
-def settle_answers(
-    part: Part, changes: dict[str, Any], *, closing: Closing, event: str = ""
-) -> bool:
+def settle_answers(part: Part, changes: PartChanges, *, closing: Closing, event: str = "") -> bool:
     """Take in a new version of a part's answers: done, or ready again where rows still wait."""
-    counted = sum(changes[name] for name in ANSWER_FIELDS)
-    to = PartStatus.DONE if counted >= part.rows else PartStatus.READY
-    return move_part(part, to, event=event, closing=closing, resume_at=None, **changes)
+    to = PartStatus.DONE if counted_rows(changes) >= part.rows else PartStatus.READY
+    changes["resume_at"] = None
+    return move_part(part, to, event=event, closing=closing, **changes)
 
 
 def claim_part(part: Part, lease: timedelta) -> bool:
-    """Take a part for one look, for as long as the lease; its status stays."""
+    """Take a part for one poll, for as long as the lease; its status stays."""
     now = timezone.now()
     free = Q(lease_until=None) | Q(lease_until__lt=now)
     return _update_part(part, {"lease_until": now + lease, "epoch": part.epoch + 1}, free)
 
 
-def touch_part(part: Part, *, event: str = "", **changes: Any) -> bool:
-    """Note something about a part without moving it (a look that brought nothing new, say). False:
-    it has moved meanwhile, or another worker has it."""
-    changes = {"lease_until": None} | changes
+def touch_part(part: Part, *, event: str = "", **changes: Unpack[PartChanges]) -> bool:
+    """Note something about a part without moving it: a poll that brought nothing new, say.
+
+    The lease ends unless `changes` sets one. False: the part has moved meanwhile, or another worker
+    has it.
+    """
+    touched = {"lease_until": None, **changes}
     with transaction.atomic():
         batch = lock(part.batch_id)
-        if not _update_part(part, changes):
+        if not _update_part(part, touched):
             return False
         if event:
             record(batch, "trouble", event, part=part.number)
-        looked_at = changes.get("last_looked_at", batch.last_looked_at)
-        Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1, last_looked_at=looked_at)
+        polled_at = changes.get("last_polled_at", batch.last_polled_at)
+        Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1, last_polled_at=polled_at)
     return True
 
 
@@ -196,7 +204,7 @@ def close_attempt(closing: Closing) -> None:
         "finished_at": timezone.now(),
     }
     if Attempt.objects.filter(pk=attempt.pk, status=attempt.status).update(**changes):
-        _take_over(attempt, changes)
+        _apply(attempt, changes)
 
 
 def keep_receipt(attempt: Attempt, request_id: str) -> None:
@@ -207,19 +215,19 @@ def keep_receipt(attempt: Attempt, request_id: str) -> None:
         "accepted_at": timezone.now(),
     }
     Attempt.objects.filter(pk=attempt.pk).update(**changes)
-    _take_over(attempt, changes)
+    _apply(attempt, changes)
 
 
-def _update_part(part: Part, changes: dict[str, Any], *conditions: Q) -> bool:
+def _update_part(part: Part, changes: Mapping[str, Any], *conditions: Q) -> bool:
     won = Part.objects.filter(*conditions, pk=part.pk, status=part.status, epoch=part.epoch).update(
         **changes
     )
     if won:
-        _take_over(part, changes)
+        _apply(part, changes)
     return bool(won)
 
 
-def _take_over(instance: models.Model, changes: Mapping[str, Any]) -> None:
+def _apply(instance: models.Model, changes: Mapping[str, Any]) -> None:
     for field, value in changes.items():
         setattr(instance, field, value)
 
@@ -250,11 +258,11 @@ def reopen_parts(parts: QuerySet[Part]) -> int:
         epoch=F("epoch") + 1,
         lease_until=None,
         resume_at=None,
-        rest_status="",
-        rest_error="",
+        waiting_became="",
+        waiting_error="",
         forget_unanswered=True,
         message="",
-        troubles=0,
+        failures_in_a_row=0,
         resends=0,
         empty=0,
         failed=0,
@@ -270,14 +278,15 @@ def release_parts(parts: QuerySet[Part]) -> int:
     )
 
 
-def rest(part: Part, status: AnswerStatus, error: str) -> dict[str, Any]:
-    """The changes that say what the rows still on their way came to, with the counts."""
-    return {
-        "rest_status": status.value,
-        "rest_error": error,
+def close_waiting(part: Part, status: AnswerStatus, error: str) -> WaitingChanges:
+    """The changes that give every row still on its way this status, with the counts."""
+    counted = getattr(part, status.value) + part.waiting
+    changes: WaitingChanges = {
+        "waiting_became": status.value,
+        "waiting_error": error,
         "message": error,
-        status.value: getattr(part, status.value) + part.waiting,
     }
+    return cast(WaitingChanges, {**changes, status.value: counted})
 
 
 def _end(parts: QuerySet[Part], to: PartStatus, status: AnswerStatus, error: str) -> int:
@@ -285,8 +294,8 @@ def _end(parts: QuerySet[Part], to: PartStatus, status: AnswerStatus, error: str
         status=to,
         epoch=F("epoch") + 1,
         lease_until=None,
-        rest_status=status.value,
-        rest_error=error,
+        waiting_became=status.value,
+        waiting_error=error,
         message=error,
         **{status.value: F(status.value) + WAITING},
     )
@@ -296,7 +305,7 @@ def settle(batch: Batch) -> None:
     """Recompute a started batch from its parts; its row is locked by the caller."""
     found = batch.parts.aggregate(
         **{name: Sum(name) for name in SUMMED},
-        last_looked_at=Max("last_looked_at"),
+        last_polled_at=Max("last_polled_at"),
         **{f"is_{status.name}": Count("pk", filter=Q(status=status)) for status in PartStatus},
         held_for_person=Count("pk", filter=Q(status=PartStatus.HELD, resume_at=None)),
     )
@@ -306,12 +315,14 @@ def settle(batch: Batch) -> None:
         answers={AnswerStatus(name): found[name] for name in ANSWER_FIELDS},
         stop_requested=batch.stop_requested_at is not None,
     )
-    changes: dict[str, Any] = {name: found[name] for name in (*SUMMED, "last_looked_at")}
+    changes: dict[str, Any] = {name: found[name] for name in (*SUMMED, "last_polled_at")}
     if status != batch.status:
         ended = status in ENDED_BATCHES
         changes |= {"status": status, "epoch": batch.epoch + 1}
         changes["finished_at"] = timezone.now() if ended else None
         if ended:
-            told = f"{ENDINGS[status]} {found['answered']:,} of {batch.rows:,} rows are answered."
-            record(batch, status.value, told)
+            sentence = (
+                f"{ENDINGS[status]} {found['answered']:,} of {batch.rows:,} rows are answered."
+            )
+            record(batch, status.value, sentence)
     Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1, **changes)

@@ -1,4 +1,4 @@
-"""What checking and preparing share: both read a whole upload, in a worker, under a lease."""
+"""Reading a whole upload under a lease: what checking and preparing share."""
 
 import logging
 import time
@@ -18,26 +18,34 @@ from batchui.prompts.problems import BadInput
 logger = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=2)
+# A file up to this size is read in well under half a second, so it is read at once, in the request
+# of whoever brought it: nobody waits behind somebody else's million rows.
+SMALL_BYTES = 4 * 1024 * 1024
 PROGRESS_SECONDS = 0.7
 # How many rows that cannot be asked are named on the page.
 SHOWN_PROBLEMS = 20
-# Somebody wakes a worker for every upload and start; one that lies so long has been forgotten.
-FORGOTTEN = timedelta(seconds=15)
-NOT_TAKEN = timedelta(seconds=1)
+# A worker is woken for every upload and start. After so long without one the wake-up was lost.
+LOST_AFTER = timedelta(seconds=15)
+CLAIMED_WITHIN = timedelta(seconds=1)
 
 
-class LostItError(Exception):
+class LeaseLostError(Exception):
     """Another worker has the batch now, or it was deleted."""
 
 
-def left_lying() -> list[Batch]:
+def is_small(batch: Batch) -> bool:
+    """Whether the file is read at once, wherever it was brought."""
+    return batch.source_size <= SMALL_BYTES
+
+
+def unclaimed() -> list[Batch]:
     """Batches to check or prepare that no worker has: their task was lost, or their worker died."""
-    return list(_unclaimed(timezone.now() - FORGOTTEN)[:20])
+    return list(_unclaimed(timezone.now() - LOST_AFTER)[:20])
 
 
-def somebody_waits() -> bool:
-    """Whether a file waits to be read and no worker has taken it yet."""
-    return _unclaimed(timezone.now() - NOT_TAKEN).exists()
+def has_unclaimed() -> bool:
+    """Whether a file waits to be read and no worker has claimed it yet."""
+    return _unclaimed(timezone.now() - CLAIMED_WITHIN).exists()
 
 
 def _unclaimed(since: datetime) -> QuerySet[Batch]:
@@ -51,16 +59,16 @@ def _unclaimed(since: datetime) -> QuerySet[Batch]:
 
 
 def cannot_store(problem: OSError) -> str:
-    """The sentence about a disk or bucket that does not take or give a file."""
-    said = problem.strerror or str(problem)
+    """The sentence for a disk or bucket that does not take or give a file."""
+    reason = problem.strerror or str(problem)
     return (
-        f"This server could not read or store the file: {said}. Tell whoever runs batchui, and "
+        f"This server could not read or store the file: {reason}. Tell whoever runs batchui, and "
         "try again then."
     )
 
 
-def said_of(problem: Exception) -> str:
-    """What the page says of whatever ended a reading. What nobody foresaw is logged."""
+def sentence_for(problem: Exception) -> str:
+    """The sentence on the page for whatever ended a reading. The unforeseen is logged."""
     if isinstance(problem, BadInput | UnknownModel):
         return str(problem)
     if isinstance(problem, OSError):
@@ -80,7 +88,7 @@ def progress_of(
     """What a long reading calls as it goes: shows how far it is, and keeps the lease.
 
     `beat` is the worker's sign of life: without it a long file looks like a worker that hangs.
-    Raises LostItError when the batch was deleted or another worker took it over.
+    Raises LeaseLostError when the batch was deleted or another worker took it over.
     """
     last = time.monotonic()
 
@@ -90,7 +98,7 @@ def progress_of(
             return
         last = time.monotonic()
         if not lifecycle.touch_batch(batch, progress_rows=rows, lease_until=timezone.now() + LEASE):
-            raise LostItError
+            raise LeaseLostError
         if beat:
             beat()
 

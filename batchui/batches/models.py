@@ -20,7 +20,8 @@ from batchui.batches.states import (
     BatchStatus,
     PartStatus,
 )
-from batchui.prompts.items import Ask
+from batchui.prompts import ask
+from batchui.prompts.ask import Ask
 from batchui.prompts.rows import decode_row
 from batchui.prompts.sniffing import Format
 
@@ -61,7 +62,41 @@ class BatchQuerySet(models.QuerySet["Batch"]):
         return self.filter(team=team, deleted_at=None)
 
 
-class Batch(AnswerCounts):
+class Asked(models.Model):
+    """What is asked of every row: a column for each field of `Ask`, made from it below.
+
+    Read them all at once as `Batch.ask`.
+    """
+
+    class Meta:
+        abstract = True
+
+
+def _column(field: ask.Field) -> "models.Field[Any, Any]":
+    """The column that keeps a field of `Ask`."""
+    if field.kind is bool:
+        return models.BooleanField(default=field.default)
+    if field.kind is int:
+        return models.PositiveIntegerField(default=field.default)
+    if field.kind == float | None:
+        return models.FloatField(null=True)
+    if field.kind is str and field.about.most:
+        return models.CharField(max_length=field.about.most, blank=True)
+    if field.kind is str:
+        return models.TextField(blank=True)
+    return models.JSONField(default=dict)
+
+
+for _field in ask.fields():
+    Asked.add_to_class(_field.name, _column(_field))
+
+
+def asked_fields(asked: Ask) -> dict[str, Any]:
+    """What is asked, by the name of its column."""
+    return {name: getattr(asked, name) for name in ask.NAMES}
+
+
+class Batch(AnswerCounts, Asked):
     """What a person uploaded and started: a file, a question, and where it stands."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -91,7 +126,7 @@ class Batch(AnswerCounts):
     # While `checking` or `preparing`: until when one worker has it, and how far it is.
     lease_until = models.DateTimeField(null=True)
     progress_rows = models.PositiveIntegerField(default=0)
-    last_looked_at = models.DateTimeField(null=True)
+    last_polled_at = models.DateTimeField(null=True)
 
     # The upload.
     source_name = models.CharField(max_length=255)
@@ -108,20 +143,6 @@ class Batch(AnswerCounts):
     blanks = models.JSONField(default=dict)
     # The first rows as JSON texts (a number stays as it was written): see `first_rows`.
     sample = models.JSONField(default=list)
-
-    # What is asked.
-    model = models.CharField(max_length=200, blank=True)
-    template = models.TextField(blank=True)
-    instruction = models.TextField(blank=True)
-    max_tokens = models.PositiveIntegerField(default=1024)
-    temperature = models.FloatField(null=True)
-    source_lang = models.CharField(max_length=20, blank=True)
-    target_lang = models.CharField(max_length=20, blank=True)
-    reference_column = models.TextField(blank=True)
-    as_items = models.BooleanField(default=False)
-    options = models.JSONField(default=dict)
-    leave_out_invalid = models.BooleanField(default=False)
-    resend_once = models.BooleanField(default=False)
 
     part_count = models.PositiveIntegerField(default=0)
     prompt_tokens = models.PositiveBigIntegerField(default=0)
@@ -161,17 +182,7 @@ class Batch(AnswerCounts):
     @property
     def ask(self) -> Ask:
         """What is asked of every row."""
-        return Ask(
-            template=self.template,
-            instruction=self.instruction,
-            max_tokens=self.max_tokens,
-            temperature=self.temperature,
-            options=self.options,
-            source_lang=self.source_lang,
-            target_lang=self.target_lang,
-            reference_column=self.reference_column,
-            as_items=self.as_items,
-        )
+        return Ask(**{name: getattr(self, name) for name in ask.NAMES})
 
     @property
     def is_active(self) -> bool:
@@ -232,8 +243,8 @@ class Part(AnswerCounts):
     answers_file = models.CharField(max_length=255, blank=True)
     answers_version = models.PositiveIntegerField(default=0)
     # What the rows without a line in the answers file came to: "" is "still on their way".
-    rest_status = models.CharField(max_length=16, choices=AnswerStatus.choices, blank=True)
-    rest_error = models.TextField(blank=True)
+    waiting_became = models.CharField(max_length=16, choices=AnswerStatus.choices, blank=True)
+    waiting_error = models.TextField(blank=True)
     # A retry was asked for: rows that were not answered are taken out of the answers first.
     forget_unanswered = models.BooleanField(default=False)
     # Most rows in one request, after Cloudflare found a larger one too large.
@@ -244,11 +255,11 @@ class Part(AnswerCounts):
     lease_until = models.DateTimeField(null=True)
     # `ready`/`held`: not before. `held` without one waits for a person.
     resume_at = models.DateTimeField(null=True)
-    # `queued`/`running`: when to look next, and what the looks so far brought.
-    next_look_at = models.DateTimeField(null=True)
-    last_looked_at = models.DateTimeField(null=True)
-    looks = models.PositiveIntegerField(default=0)
-    troubles = models.PositiveIntegerField(default=0)  # looks or sends in a row that failed
+    # `queued`/`running`: when the next poll is due, and what the polls so far brought.
+    next_poll_at = models.DateTimeField(null=True)
+    last_polled_at = models.DateTimeField(null=True)
+    polls = models.PositiveIntegerField(default=0)
+    failures_in_a_row = models.PositiveIntegerField(default=0)  # of sends, or of polls
     gone_at = models.DateTimeField(null=True)  # first time Cloudflare did not know the request
     gone_seen = models.PositiveIntegerField(default=0)
     resends = models.PositiveIntegerField(default=0)  # sent again by the batch's own policy
@@ -263,7 +274,7 @@ class Part(AnswerCounts):
         )
         indexes = (
             models.Index(fields=("status", "resume_at"), name="part_to_send"),
-            models.Index(fields=("status", "next_look_at"), name="part_to_look_at"),
+            models.Index(fields=("status", "next_poll_at"), name="part_to_poll"),
         )
 
     def __str__(self) -> str:

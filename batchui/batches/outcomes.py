@@ -1,9 +1,12 @@
-"""What a step found out. Steps return these; `sending.decide` and `polling.decide` say what they
-mean for the part."""
+"""What came of a POST or a poll, as values.
+
+The steps return these; `apply_outcome` in `sending` and in `polling` changes the part as they ask.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+
+from batchui.batches.changes import PartChanges
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class StillUnderWay:
 class Answered:
     """A whole reply was understood and stored; `changes` point the part at it."""
 
-    changes: dict[str, Any]
+    changes: PartChanges
     reply_file: str
 
 
@@ -82,7 +85,7 @@ class Quarantined:
 
 @dataclass(frozen=True)
 class Later:
-    """This look brought nothing; another may. `wait` in seconds, None: as the polling sees fit."""
+    """This poll brought nothing; a later one may. wait: in seconds, None where nobody said."""
 
     message: str
     wait: float | None

@@ -1,4 +1,4 @@
-"""How long to wait before the next try or look."""
+"""How long to wait before the next send or poll."""
 
 import random
 from datetime import UTC, datetime, timedelta
@@ -10,8 +10,8 @@ from batchui.batches.models import Attempt, Part
 from batchui.batches.states import AttemptStatus
 
 LONGEST_BACKOFF_SECONDS = 120
-TROUBLE_SECONDS = 10
-LONGEST_TROUBLE_SECONDS = 120
+FAILURE_SECONDS = 10
+LONGEST_FAILURE_SECONDS = 120
 # Beyond so many steps every pause is at its longest anyway, and powers would overflow.
 MOST_STEPS = 40
 
@@ -22,15 +22,18 @@ def next_midnight(now: datetime) -> datetime:
     return datetime.combine(tomorrow, datetime.min.time(), UTC)
 
 
-def backoff(troubles: int) -> timedelta:
-    """Before the next send: doubles from 2 s to 2 min, spread so that parts do not come back
+def backoff(failures_in_a_row: int) -> timedelta:
+    """Before the next send: 2 s doubling to 2 min, jittered so that parts do not come back
     together."""
-    return _spread(min(LONGEST_BACKOFF_SECONDS, 2.0 ** (min(troubles, MOST_STEPS) + 1)))
+    return _jittered(min(LONGEST_BACKOFF_SECONDS, 2.0 ** (min(failures_in_a_row, MOST_STEPS) + 1)))
 
 
-def first_look(part: Part) -> timedelta:
-    """Before the first look at an accepted part: soon, or, once parts of the batch have come back,
-    a little before this one is likely to. Looks count against the call budget as sends do."""
+def first_poll(part: Part) -> timedelta:
+    """Before the first poll of an accepted part.
+
+    Soon; or, once parts of the batch have come back, a little before this one is likely to. Polls
+    count against the call limit as sends do.
+    """
     answered = Attempt.objects.filter(
         part__batch=part.batch_id, status=AttemptStatus.ANSWERED, accepted_at__isnull=False
     )
@@ -38,23 +41,25 @@ def first_look(part: Part) -> timedelta:
     took = sorted(latest.values_list("took", flat=True)[:5])
     usual = took[len(took) // 2] * 0.8 if took else timedelta()
     longest = timedelta(seconds=settings.LONGEST_PAUSE_SECONDS)
-    return max(timedelta(seconds=settings.FIRST_LOOK_SECONDS), min(usual, longest))
+    return max(timedelta(seconds=settings.FIRST_POLL_SECONDS), min(usual, longest))
 
 
-def next_look(looks: int) -> timedelta:
-    """After the n-th look (from 1): growing by half, up to the longest."""
-    seconds = max(settings.FIRST_LOOK_SECONDS, 0.5) * 1.5 ** min(looks, MOST_STEPS)
+def next_poll(polls: int) -> timedelta:
+    """After the n-th poll (from 1): growing by half, up to the longest."""
+    seconds = max(settings.FIRST_POLL_SECONDS, 0.5) * 1.5 ** min(polls, MOST_STEPS)
     return timedelta(seconds=min(settings.LONGEST_PAUSE_SECONDS, seconds))
 
 
-def after_trouble(troubles: int, wait: float | None) -> timedelta:
-    """After a look that failed: 10 s doubling to 2 min, jittered, and never sooner than
-    Cloudflare asked for (`wait`, seconds)."""
-    pause = _spread(
-        min(LONGEST_TROUBLE_SECONDS, TROUBLE_SECONDS * 2.0 ** min(troubles, MOST_STEPS))
+def after_failure(failures_in_a_row: int, wait: float | None) -> timedelta:
+    """After a poll that failed: 10 s doubling to 2 min, jittered.
+
+    Never sooner than Cloudflare asked for (`wait`, seconds).
+    """
+    pause = _jittered(
+        min(LONGEST_FAILURE_SECONDS, FAILURE_SECONDS * 2.0 ** min(failures_in_a_row, MOST_STEPS))
     )
     return max(pause, timedelta(seconds=wait or 0))
 
 
-def _spread(seconds: float) -> timedelta:
+def _jittered(seconds: float) -> timedelta:
     return timedelta(seconds=seconds * random.uniform(0.75, 1.25))  # noqa: S311

@@ -1,17 +1,18 @@
-"""Looking after requests that Cloudflare has accepted, until their answers are stored.
+"""Polling requests that Cloudflare has accepted, until their answers are stored.
 
-A look never fails a part because of a network fault, 429, 5xx or garbage: it waits longer and
-looks again. Only Cloudflare's word ends a part: an answer, a refusal of the whole request, or
+A poll never fails a part because of a network fault, 429, 5xx or garbage: the next one comes after
+a longer pause. Only Cloudflare's word ends a part: an answer, a refusal of the whole request, or
 "not found in queue" (5504) seen three times over ten minutes.
 """
 
 import tempfile
 from datetime import timedelta
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from django.utils import timezone
 
 from batchui.batches import lifecycle, pauses
+from batchui.batches.changes import PartChanges
 from batchui.batches.clients import shared_client
 from batchui.batches.due import LEASE
 from batchui.batches.lifecycle import Closing
@@ -32,14 +33,16 @@ from batchui.cloudflare.client import RestClient
 from batchui.teams.problems import TeamProblem
 
 SPOOL_BYTES = 4 * 1024 * 1024
-GONE_LOOKS = 3
+GONE_POLLS = 3
 GONE_AFTER = timedelta(minutes=10)
 GONE = "Cloudflare no longer has this result."
 
 
-def look(part: Part) -> bool:
-    """Look at one accepted part: claim it, poll, store what came, decide. Returns whether
-    Cloudflare was called."""
+def poll(part: Part) -> bool:
+    """Poll one accepted part: claim it, ask, store what came, apply it.
+
+    Returns whether Cloudflare was called.
+    """
     if not lifecycle.claim_part(part, LEASE):
         return False
     attempt = part.attempts.filter(status=AttemptStatus.ACCEPTED).order_by("-number").first()
@@ -54,17 +57,20 @@ def look(part: Part) -> bool:
     try:
         client = shared_client(part.batch.connection)
     except TeamProblem as problem:  # the token cannot be read
-        decide(part, attempt, Later(str(problem), None))
+        apply_outcome(part, attempt, Later(str(problem), None))
         return False
-    decide(part, attempt, poll(part, attempt, client=client))
+    apply_outcome(part, attempt, fetch(part, attempt, client=client))
     return True
 
 
-def poll(part: Part, attempt: Attempt, *, client: RestClient) -> PollOutcome:
-    """Ask once. A finished reply is read to a spool, understood whole, and stored before this
-    returns; the part itself is not touched."""
+def fetch(part: Part, attempt: Attempt, *, client: RestClient) -> PollOutcome:
+    """Ask Cloudflare once how far a request is.
+
+    A finished reply is read to a spool, understood whole, and stored before this returns; the part
+    itself is not changed.
+    """
     try:
-        return _poll(part, attempt, client)
+        return _fetch(part, attempt, client)
     except errors.Gone as exc:
         return GoneNow(exc.user_message)
     except errors.Refused as exc:
@@ -81,9 +87,9 @@ def poll(part: Part, attempt: Attempt, *, client: RestClient) -> PollOutcome:
         )
 
 
-def _poll(part: Part, attempt: Attempt, client: RestClient) -> PollOutcome:
+def _fetch(part: Part, attempt: Attempt, client: RestClient) -> PollOutcome:
     with tempfile.SpooledTemporaryFile(SPOOL_BYTES) as spool:
-        status = client.poll(part.batch.model, attempt.request_id, cast(BinaryIO, spool))
+        status = client.poll(part.batch.ask.model, attempt.request_id, cast(BinaryIO, spool))
         if status is not None:
             return StillUnderWay(status)
         try:
@@ -92,8 +98,8 @@ def _poll(part: Part, attempt: Attempt, client: RestClient) -> PollOutcome:
             return Quarantined(str(exc), keep_raw(part, attempt, spool))
 
 
-def decide(part: Part, attempt: Attempt, outcome: PollOutcome) -> None:
-    """What a look means for its attempt and its part, which change together or not at all."""
+def apply_outcome(part: Part, attempt: Attempt, outcome: PollOutcome) -> None:
+    """Change a part and its attempt as a poll's outcome asks: both together, or neither."""
     match outcome:
         case StillUnderWay(status):
             _under_way(part, status)
@@ -119,37 +125,37 @@ def decide(part: Part, attempt: Attempt, outcome: PollOutcome) -> None:
                 part,
                 PartStatus.DONE,
                 closing=Closing(attempt, AttemptStatus.REFUSED, message, code),
-                last_looked_at=timezone.now(),
+                last_polled_at=timezone.now(),
                 event=f"Part {part.number} failed: {message}",
-                **lifecycle.rest(part, AnswerStatus.FAILED, message),
+                **lifecycle.close_waiting(part, AnswerStatus.FAILED, message),
             )
 
 
 def _under_way(part: Part, status: str) -> None:
     now = timezone.now()
-    looked: dict[str, Any] = {
-        "last_looked_at": now,
-        "next_look_at": now + pauses.next_look(part.looks + 1),
-        "looks": part.looks + 1,
-        "troubles": 0,
+    polled: PartChanges = {
+        "last_polled_at": now,
+        "next_poll_at": now + pauses.next_poll(part.polls + 1),
+        "polls": part.polls + 1,
+        "failures_in_a_row": 0,
         "gone_seen": 0,
         "gone_at": None,
         "message": "",
     }
     if status == PartStatus.RUNNING and part.status == PartStatus.QUEUED:
-        lifecycle.move_part(part, PartStatus.RUNNING, **looked)
+        lifecycle.move_part(part, PartStatus.RUNNING, **polled)
     else:
-        lifecycle.touch_part(part, **looked)
+        lifecycle.touch_part(part, **polled)
 
 
 def _later(part: Part, message: str, wait: float | None) -> None:
     now = timezone.now()
     lifecycle.touch_part(
         part,
-        event=f"Part {part.number}: {message}" if not part.troubles else "",
-        last_looked_at=now,
-        next_look_at=now + pauses.after_trouble(part.troubles, wait),
-        troubles=part.troubles + 1,
+        event=f"Part {part.number}: {message}" if not part.failures_in_a_row else "",
+        last_polled_at=now,
+        next_poll_at=now + pauses.after_failure(part.failures_in_a_row, wait),
+        failures_in_a_row=part.failures_in_a_row + 1,
         message=message,
     )
 
@@ -158,12 +164,12 @@ def _gone(part: Part, attempt: Attempt, message: str) -> None:
     now = timezone.now()
     first_seen = part.gone_at or now
     seen = part.gone_seen + 1
-    if seen < GONE_LOOKS or now - first_seen < GONE_AFTER:
-        wait = GONE_AFTER / (GONE_LOOKS - 1)
+    if seen < GONE_POLLS or now - first_seen < GONE_AFTER:
+        wait = GONE_AFTER / (GONE_POLLS - 1)
         lifecycle.touch_part(
             part,
-            last_looked_at=now,
-            next_look_at=now + wait,
+            last_polled_at=now,
+            next_poll_at=now + wait,
             gone_seen=seen,
             gone_at=first_seen,
             message=message,
@@ -173,11 +179,11 @@ def _gone(part: Part, attempt: Attempt, message: str) -> None:
         part,
         PartStatus.DONE,
         closing=Closing(attempt, AttemptStatus.LOST, message),
-        last_looked_at=now,
+        last_polled_at=now,
         event=f"Part {part.number}: {GONE}",
-        **lifecycle.rest(part, AnswerStatus.MISSING, GONE),
+        **lifecycle.close_waiting(part, AnswerStatus.MISSING, GONE),
     )
 
 
-def _answered_event(part: Part, changes: dict[str, Any]) -> str:
+def _answered_event(part: Part, changes: PartChanges) -> str:
     return f"Part {part.number} came back: {changes['answered']:,} of {part.rows:,} rows answered."

@@ -7,9 +7,18 @@ from uuid import UUID
 from django.db import transaction
 
 from batchui.batches import files, lifecycle, results
-from batchui.batches.long_tasks import LEASE, SHOWN_PROBLEMS, LostItError, progress_of, said_of
+from batchui.batches.long_tasks import (
+    LEASE,
+    SHOWN_PROBLEMS,
+    LeaseLostError,
+    is_small,
+    progress_of,
+    sentence_for,
+)
 from batchui.batches.models import Batch, Part
+from batchui.batches.phrases import parts_phrase, rows_phrase
 from batchui.batches.results import Answer
+from batchui.batches.signals import work_waits
 from batchui.batches.states import AnswerStatus, BatchStatus
 from batchui.cloudflare.catalogue import Model, find
 from batchui.prompts.cutting import Cut, Limits, cut
@@ -18,6 +27,14 @@ from batchui.prompts.readers import read
 EMBEDDING_ROWS = 500
 # A reply is decoded whole: what a part may come back as, at four bytes a token.
 REPLY_BYTES = 64_000_000
+
+
+def prepare_now_or_soon(batch: Batch) -> None:
+    """Prepare a batch at once where its file is small, else let a worker do it."""
+    if is_small(batch):
+        prepare(batch.pk)
+    else:
+        work_waits.send(Batch, batch=batch)
 
 
 def prepare(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
@@ -29,12 +46,12 @@ def prepare(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
     invalid: dict[int, str] = {}
     try:
         parts, left_out = _cut_into_parts(batch, invalid, beat)
-    except LostItError:
+    except LeaseLostError:
         return
     except Exception as problem:  # whatever it is, somebody waits for a word
-        _back_to_draft(batch, said_of(problem), [])
+        _back_to_draft(batch, sentence_for(problem), [])
         return
-    if left_out and not batch.leave_out_invalid:
+    if left_out and not batch.ask.leave_out_invalid:
         rows = [{"row": row, "sentence": sentence} for row, sentence in invalid.items()]
         _back_to_draft(batch, rows_left_out(left_out), rows)
     elif left_out == batch.rows:
@@ -45,9 +62,8 @@ def prepare(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
 
 def rows_left_out(count: int) -> str:
     """The sentence about rows that cannot be asked."""
-    if count == 1:
-        return "1 row cannot be asked. Correct it in the file, or leave it out."
-    return f"{count:,} rows cannot be asked. Correct them in the file, or leave them out."
+    them = "it" if count == 1 else "them"
+    return f"{rows_phrase(count)} cannot be asked. Correct {them} in the file, or leave {them} out."
 
 
 def limits_for(model: Model, *, max_tokens: int) -> Limits:
@@ -64,7 +80,7 @@ def _cut_into_parts(
 ) -> tuple[list[Part], int]:
     """Write the rows of every part, one part in memory at a time. Returns the parts, not yet in
     the database, and how many rows are invalid; the first of those go into `invalid`."""
-    model = find(batch.model)
+    model = find(batch.ask.model)
     progress = progress_of(batch, beat=beat)
     parts, left_out, row = [], 0, 0
     with files.open_file(batch.source_file) as source:
@@ -72,7 +88,7 @@ def _cut_into_parts(
             read(source, batch.format),
             results.item_writer(batch, model.takes),
             total=batch.rows,
-            limits=limits_for(model, max_tokens=batch.max_tokens),
+            limits=limits_for(model, max_tokens=batch.ask.max_tokens),
         )
         for piece in cuts:
             row += len(piece.lines)
@@ -80,21 +96,21 @@ def _cut_into_parts(
             for position, sentence in piece.invalid.items():
                 if len(invalid) < SHOWN_PROBLEMS:
                     invalid[piece.first_row + position] = sentence
-            if not left_out or batch.leave_out_invalid:
+            if not left_out or batch.ask.leave_out_invalid:
                 parts.append(_write_part(batch, piece))
             progress(row, 0)
     return parts, left_out
 
 
 def _write_part(batch: Batch, piece: Cut) -> Part:
-    rows_file = f"batches/{batch.pk}/parts/{piece.number}/rows-{batch.epoch}.jsonl.zst"
     part = Part(
         batch=batch,
         number=piece.number,
         first_row=piece.first_row,
         rows=len(piece.lines),
-        rows_file=files.Compressed.of_lines(piece.lines).store(rows_file),
     )
+    rows_path = files.rows_path(part, epoch=batch.epoch)
+    part.rows_file = files.Compressed.of_lines(piece.lines).store(rows_path)
     if piece.invalid:
         left_out = {
             position: Answer(AnswerStatus.INVALID.value, error=sentence)
@@ -110,12 +126,14 @@ def _queue(batch: Batch, parts: list[Part]) -> None:
         moved = lifecycle.move_batch(
             batch,
             BatchStatus.QUEUED,
-            event=f"Cut into {len(parts):,} {'part' if len(parts) == 1 else 'parts'}.",
+            event=f"Cut into {parts_phrase(len(parts))}.",
             part_count=len(parts),
             invalid=sum(part.invalid for part in parts),
         )
         if moved:
             Part.objects.bulk_create(parts)
+    if moved:
+        work_waits.send(Batch, batch=batch)
 
 
 def _back_to_draft(batch: Batch, problem: str, rows: list[dict[str, Any]]) -> None:

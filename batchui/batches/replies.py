@@ -4,17 +4,18 @@ Rows are matched by the item's `id`/`index` (its place in what was sent), never 
 the reply: Cloudflare does not keep the order.
 """
 
-from typing import IO, Any
+from collections.abc import Callable
+from typing import IO
 
 import msgspec
 from django.utils import timezone
 
 from batchui.batches import files, results
+from batchui.batches.changes import PartChanges
 from batchui.batches.due import ONE_IN_MEMORY
 from batchui.batches.models import Attempt, Part
 from batchui.batches.results import NOTHING, Answer
 from batchui.batches.states import AnswerStatus
-from batchui.cloudflare.catalogue import find
 from batchui.cloudflare.replies import Reply, decode
 from batchui.prompts.rows import decode_row
 
@@ -25,7 +26,7 @@ class MismatchError(Exception):
     """The reply does not fit what was sent. Its text is a sentence for the page."""
 
 
-def absorb(part: Part, attempt: Attempt, spool: IO[bytes]) -> tuple[dict[str, Any], str]:
+def absorb(part: Part, attempt: Attempt, spool: IO[bytes]) -> tuple[PartChanges, str]:
     """Understand and store a finished reply. Returns the part's changes, and where the raw reply
     is kept.
 
@@ -39,14 +40,14 @@ def absorb(part: Part, attempt: Attempt, spool: IO[bytes]) -> tuple[dict[str, An
         sent = set(attempt.positions) if attempt.positions is not None else None
         answers = results.merge(part, arrived, missing=lambda position: _missing(position, sent))
         raw = files.Compressed.of_file(spool)
-    reply_file = raw.store(_raw_name(part, attempt))
+    reply_file = raw.store(files.reply_path(part, attempt=attempt.number))
     changes = answers.store()
-    changes |= {"last_looked_at": timezone.now(), "message": "", "troubles": 0}
+    changes["last_polled_at"] = timezone.now()
+    changes["message"] = ""
+    changes["failures_in_a_row"] = 0
     if reply.usage is not None:
-        changes |= {
-            "prompt_tokens": part.prompt_tokens + (reply.usage.prompt_tokens or 0),
-            "completion_tokens": part.completion_tokens + (reply.usage.completion_tokens or 0),
-        }
+        changes["prompt_tokens"] = part.prompt_tokens + (reply.usage.prompt_tokens or 0)
+        changes["completion_tokens"] = part.completion_tokens + (reply.usage.completion_tokens or 0)
     return changes, reply_file
 
 
@@ -58,12 +59,7 @@ def _missing(position: int, sent: set[int] | None) -> Answer | None:
 
 def keep_raw(part: Part, attempt: Attempt, spool: IO[bytes]) -> str:
     """Keep a reply as it came. Returns where."""
-    return files.Compressed.of_file(spool).store(_raw_name(part, attempt))
-
-
-def _raw_name(part: Part, attempt: Attempt) -> str:
-    folder = f"batches/{part.batch_id}/parts/{part.number}"
-    return f"{folder}/reply-{attempt.number}-{part.epoch}.json.zst"
+    return files.Compressed.of_file(spool).store(files.reply_path(part, attempt=attempt.number))
 
 
 def match(part: Part, attempt: Attempt, reply: Reply) -> dict[int, Answer]:
@@ -73,7 +69,7 @@ def match(part: Part, attempt: Attempt, reply: Reply) -> dict[int, Answer]:
     two different answers for one row. Two that agree count once.
     """
     positions = attempt.positions
-    references = _References(part)
+    reference_at = _references(part)
     arrived: dict[int, Answer] = {}
     for item in reply.items:
         index = item.index
@@ -83,7 +79,7 @@ def match(part: Part, attempt: Attempt, reply: Reply) -> dict[int, Answer]:
                 "(numbered from 0) were sent."
             )
         position = positions[index] if positions is not None else index
-        if item.reference is not None and not references.agree(position, item.reference):
+        if item.reference is not None and item.reference != reference_at(position):
             raise MismatchError(
                 f"Cloudflare's reply gives row {part.first_row + position:,} the reference "
                 f"“{item.reference[:80]}”, which is not the one sent with it."
@@ -107,20 +103,15 @@ def _same(one: Answer, other: Answer) -> bool:
     return msgspec.json.encode(one) == msgspec.json.encode(other)
 
 
-class _References:
-    """The references that were sent: the row number, or what a column of the row says."""
-
-    def __init__(self, part: Part) -> None:
-        self.first_row = part.first_row
-        batch = part.batch
-        self.by_row: list[str] | None = None
-        if batch.reference_column or batch.as_items:
-            writer = results.item_writer(batch, find(batch.model).takes)
-            self.by_row = [
-                writer.reference(part.first_row + position, decode_row(line))
-                for position, line in enumerate(files.read_lines(part.rows_file))
-            ]
-
-    def agree(self, position: int, reference: str) -> bool:
-        expected = self.by_row[position] if self.by_row else str(self.first_row + position)
-        return reference == expected
+def _references(part: Part) -> Callable[[int], str]:
+    """What gives the reference that was sent with the row at a position of the part."""
+    batch = part.batch
+    first_row = part.first_row
+    if not results.has_own_references(batch):
+        return lambda position: str(first_row + position)
+    reference = results.reference_of(batch)
+    sent = [
+        reference(first_row + position, decode_row(line))
+        for position, line in enumerate(files.read_lines(part.rows_file))
+    ]
+    return sent.__getitem__

@@ -2,7 +2,7 @@
 
 An answers file has one line a row, in row order: `null` while there is nothing to say of the row
 itself, else `[status, answer, error, usage]`. A row with `null` is what the rest of its part is
-(`Part.rest_status`): still on its way, unsent, missing, or failed with the whole part.
+(`Part.waiting_became`): still on its way, unsent, missing, or failed with the whole part.
 """
 
 from collections import Counter
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from batchui.batches import files
+from batchui.batches.changes import PartChanges
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import RETRYABLE_ANSWERS, AnswerStatus
 from batchui.cloudflare.catalogue import find
@@ -50,10 +51,10 @@ class NewAnswers(NamedTuple):
     """A version of a part's answers that is not stored yet."""
 
     name: str
-    changes: dict[str, Any]
+    changes: PartChanges
     content: files.Compressed
 
-    def store(self) -> dict[str, Any]:
+    def store(self) -> PartChanges:
         """Store it. Returns the changes that make it the part's current one, in one UPDATE:
         pointer, version, counts."""
         self.content.store(self.name)
@@ -86,13 +87,17 @@ def new_answers(part: Part, answers: Iterable[Answer | None]) -> NewAnswers:
 
     content = files.Compressed.of_lines(lines())
     version = part.answers_version + 1
-    folder = f"batches/{part.batch_id}/parts/{part.number}"
-    name = f"{folder}/answers-{version}-{part.epoch}.jsonl.zst"
-    changes: dict[str, Any] = {
+    name = files.answers_path(part, version=version)
+    changes: PartChanges = {
         "answers_file": name,
         "answers_version": version,
         "forget_unanswered": False,
-        **{status.value: counts[status.value] for status in AnswerStatus},
+        "answered": counts["answered"],
+        "empty": counts["empty"],
+        "failed": counts["failed"],
+        "missing": counts["missing"],
+        "unsent": counts["unsent"],
+        "invalid": counts["invalid"],
     }
     return NewAnswers(name, changes, content)
 
@@ -125,11 +130,11 @@ def open_positions(part: Part) -> list[int]:
 
 def part_results(part: Part) -> Iterator[Result]:
     """The rows of a part, joined with what became of each."""
-    rest_error = part.rest_error or None
+    waiting_error = part.waiting_error or None
     number = part.first_row
     for line, answer in zip(files.read_lines(part.rows_file), read_answers(part), strict=True):
         if answer is None:
-            yield Result(number, decode_row(line), part.rest_status, None, rest_error, None)
+            yield Result(number, decode_row(line), part.waiting_became, None, waiting_error, None)
         else:
             yield Result(
                 number,
@@ -154,7 +159,7 @@ def results(batch: Batch) -> Iterator[Result]:
 
 READ_FOR_ROWS = (
     *("number", "first_row", "rows", "rows_file", "answers_file", "forget_unanswered"),
-    *("rest_status", "rest_error", "batch", *(status.value for status in AnswerStatus)),
+    *("waiting_became", "waiting_error", "batch", *(status.value for status in AnswerStatus)),
 )
 
 SHOWN: dict[str, tuple[str, ...]] = {
@@ -195,8 +200,14 @@ def item_writer(batch: Batch, takes: str) -> ItemWriter:
     return ItemWriter(takes, batch.ask, batch.columns)
 
 
+def has_own_references(batch: Batch) -> bool:
+    """Whether rows may carry a reference other than their number."""
+    asked = batch.ask
+    return bool(asked.reference_column) or asked.as_items
+
+
 def reference_of(batch: Batch) -> Callable[[int, Any], str]:
     """What gives a row's `external_reference`: its number, or what a column of it says."""
-    if batch.reference_column or batch.as_items:
-        return item_writer(batch, find(batch.model).takes).reference
+    if has_own_references(batch):
+        return item_writer(batch, find(batch.ask.model).takes).reference
     return lambda row, _cells: str(row)

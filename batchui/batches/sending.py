@@ -1,4 +1,4 @@
-"""Sending parts: write the attempt down, POST it, decide what the POST's end means.
+"""Sending parts: write the attempt down, POST it, apply what came of it.
 
 An Attempt is committed before its POST, and no transaction is open during it. Whatever moment a
 worker dies at, the rows of a part are either certainly not sent, or sent with a known request id,
@@ -44,8 +44,10 @@ RECEIPT_TRIES = 6
 
 
 def send(part: Part) -> bool:
-    """Send one ready part: claim it, write the attempt down, POST, decide. Returns whether
-    Cloudflare was called."""
+    """Send one ready part: claim it, write the attempt down, POST it, apply what came of it.
+
+    Returns whether Cloudflare was called.
+    """
     if not lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now() + LEASE):
         return False
     if part.attempts.filter(status=AttemptStatus.ACCEPTED).exists():
@@ -68,7 +70,7 @@ def send(part: Part) -> bool:
             lifecycle.move_part(part, PartStatus.DONE)
         return False
     attempt, body = prepared
-    decide(part, attempt, post(client, model=part.batch.model, body=body))
+    apply_outcome(part, attempt, post(client, model=part.batch.ask.model, body=body))
     return True
 
 
@@ -90,7 +92,7 @@ def write_attempt(part: Part) -> tuple[Attempt, bytes] | None:
             files.read_lines(part.rows_file),
             sent,
             first_row=part.first_row,
-            writer=results.item_writer(part.batch, catalogue.find(part.batch.model).takes),
+            writer=results.item_writer(part.batch, catalogue.find(part.batch.ask.model).takes),
         )
     attempt = Attempt(
         part=part,
@@ -147,8 +149,8 @@ def _on_hold(busy: errors.Busy) -> OnHold:
 # -- what a POST's end means --------------------------------------------------------------------
 
 
-def decide(part: Part, attempt: Attempt, outcome: SendOutcome) -> None:
-    """What a POST's end means for its attempt and its part, which change together."""
+def apply_outcome(part: Part, attempt: Attempt, outcome: SendOutcome) -> None:
+    """Change a part and its attempt as a POST's outcome asks: both together, or neither."""
     match outcome:
         case Accepted(request_id):
             _accepted(part, attempt, request_id)
@@ -157,10 +159,10 @@ def decide(part: Part, attempt: Attempt, outcome: SendOutcome) -> None:
                 part,
                 PartStatus.READY,
                 closing=Closing(attempt, AttemptStatus.NOT_SENT, message),
-                resume_at=timezone.now() + pauses.backoff(part.troubles),
-                troubles=part.troubles + 1,
+                resume_at=timezone.now() + pauses.backoff(part.failures_in_a_row),
+                failures_in_a_row=part.failures_in_a_row + 1,
                 message=message,
-                event=f"Part {part.number}: {message}" if not part.troubles else "",
+                event=f"Part {part.number}: {message}" if not part.failures_in_a_row else "",
             )
         case OnHold():
             _hold(part, attempt, outcome)
@@ -170,7 +172,7 @@ def decide(part: Part, attempt: Attempt, outcome: SendOutcome) -> None:
             closing = Closing(attempt, AttemptStatus.REFUSED, message, code)
             _fail(part, f"Part {part.number} was refused: {message}", message, closing)
         case Unsure(message, code):
-            be_unsure(part, Closing(attempt, AttemptStatus.UNSURE, message, code))
+            mark_unsure(part, Closing(attempt, AttemptStatus.UNSURE, message, code))
 
 
 def _accepted(part: Part, attempt: Attempt, request_id: str) -> None:
@@ -204,14 +206,14 @@ def _keep_receipt(attempt: Attempt, request_id: str) -> None:
 
 
 def queue(part: Part, event: str) -> bool:
-    """Move a part that Cloudflare has accepted to `queued`, and plan the first look."""
+    """Move a part that Cloudflare has accepted to `queued`, and plan the first poll."""
     return lifecycle.move_part(
         part,
         PartStatus.QUEUED,
         event=event,
-        next_look_at=timezone.now() + pauses.first_look(part),
-        looks=0,
-        troubles=0,
+        next_poll_at=timezone.now() + pauses.first_poll(part),
+        polls=0,
+        failures_in_a_row=0,
         gone_seen=0,
         gone_at=None,
         message="",
@@ -222,7 +224,7 @@ def _hold(part: Part, attempt: Attempt, outcome: OnHold) -> None:
     now = timezone.now()
     resume_at = outcome.resume_at
     if resume_at is not None:
-        resume_at = max(resume_at, now + pauses.backoff(part.troubles))
+        resume_at = max(resume_at, now + pauses.backoff(part.failures_in_a_row))
     if outcome.everywhere:
         until = resume_at or now + ADMIN_PAUSE
         call_limit.pause(part.batch.connection, until=until, reason=outcome.message)
@@ -231,9 +233,9 @@ def _hold(part: Part, attempt: Attempt, outcome: OnHold) -> None:
         PartStatus.HELD,
         closing=Closing(attempt, AttemptStatus.BUSY, outcome.message, outcome.code),
         resume_at=resume_at,
-        troubles=part.troubles + 1,
+        failures_in_a_row=part.failures_in_a_row + 1,
         message=outcome.message,
-        event=f"Part {part.number} is on hold: {outcome.message}" if not part.troubles else "",
+        event="" if part.failures_in_a_row else f"Part {part.number} is on hold: {outcome.message}",
     )
 
 
@@ -257,11 +259,11 @@ def _cut_smaller(part: Part, closing: Closing) -> None:
 
 
 def _fail(part: Part, event: str, message: str, closing: Closing | None = None) -> None:
-    failed = lifecycle.rest(part, AnswerStatus.FAILED, message)
+    failed = lifecycle.close_waiting(part, AnswerStatus.FAILED, message)
     lifecycle.move_part(part, PartStatus.DONE, event=event, closing=closing, **failed)
 
 
-def be_unsure(part: Part, closing: Closing) -> None:
+def mark_unsure(part: Part, closing: Closing) -> None:
     """A part may have been sent. It is sent again only if the batch's owner said so at the start,
     and then once."""
     moved = lifecycle.move_part(
@@ -273,7 +275,7 @@ def be_unsure(part: Part, closing: Closing) -> None:
     )
     # Where Stop was pressed, the move has ended the part already.
     still_unsure = moved and part.status == PartStatus.UNSURE
-    if still_unsure and part.batch.resend_once and not part.resends:
+    if still_unsure and part.batch.ask.resend_once and not part.resends:
         lifecycle.move_part(
             part,
             PartStatus.READY,
@@ -293,7 +295,7 @@ def rescue(now: datetime) -> int:
             queue(part, f"Part {part.number} was accepted; the worker that sent it had stopped.")
         elif attempt is not None and attempt.status == AttemptStatus.WRITTEN:
             message = "The worker that was sending it stopped half-way."
-            be_unsure(part, Closing(attempt, AttemptStatus.UNSURE, message))
+            mark_unsure(part, Closing(attempt, AttemptStatus.UNSURE, message))
         else:
             lifecycle.move_part(part, PartStatus.READY)
     return len(parts)

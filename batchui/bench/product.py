@@ -28,10 +28,11 @@ def main(source: str, target: str) -> None:
 
     call_command("migrate", verbosity=0)
 
-    from batchui.batches import checking, decisions, intake, preparing
+    from batchui.batches import decisions, intake
     from batchui.batches.exporting import csv_plain
     from batchui.batches.models import Batch
     from batchui.cloudflare import catalogue
+    from batchui.prompts.ask import Ask
     from batchui.teams.founding import first_team
     from batchui.worker import tick
 
@@ -39,12 +40,12 @@ def main(source: str, target: str) -> None:
     model = next(model for model in catalogue.models() if model.takes == "messages")
     steps: dict[str, float] = {}
     with timed(steps, "intake"), open(source, "rb") as upload:
-        batch = intake.receive(File(upload, Path(source).name), team=team, by=None)
-        checking.check_file(batch.pk)
-    batch.refresh_from_db()
+        upload_file = File(upload, Path(source).name)
+        batch = intake.receive(upload_file, team=team, by=None, check_now=True)
     with timed(steps, "cutting"):
-        decisions.start(batch, by=None, model=model.name, template=PROMPT, max_tokens=1024)
-        preparing.prepare(batch.pk)
+        decisions.start(
+            batch, by=None, ask=Ask(model=model.name, template=PROMPT), prepare_now=True
+        )
     with timed(steps, "sending and storing"):
         while not (batch := Batch.objects.get(pk=batch.pk)).has_ended:
             tick.run_tick()

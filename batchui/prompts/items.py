@@ -12,11 +12,11 @@ and every item carries an `external_reference`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, cast, get_args
 
 import msgspec
 
+from batchui.prompts.ask import Ask
 from batchui.prompts.blocks import Cells
 from batchui.prompts.problems import BadInput, listed, place, quoted
 from batchui.prompts.rows import as_list, cell_text
@@ -26,7 +26,6 @@ Takes = Literal["messages", "prompt", "input", "text", "translation"]
 
 _encode = msgspec.json.Encoder(decimal_format="number").encode
 
-DEFAULT_MAX_TOKENS = 1024
 # The field that limits the answer, where there is one; and every field that would do the same.
 LONGEST = {"messages": "max_tokens", "prompt": "max_tokens", "input": "max_output_tokens"}
 LONGEST_FIELDS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens"})
@@ -41,31 +40,6 @@ CARRIERS: dict[str, tuple[str, ...]] = {
 ROW_NUMBER_BYTES = 24  # with its quotation marks and the closing brace
 # Fields that no option may overwrite.
 OURS = ("prompt", "messages", "input", "text", "source_lang", "target_lang", "external_reference")
-
-
-@dataclass(frozen=True)
-class Ask:
-    """What to ask of each row.
-
-    `template` with its `{{column}}`s; `instruction` for the whole batch (a system message, or
-    text before the prompt; embedding and translation models take none, and it is left out);
-    `max_tokens` the longest answer (None: 1,024, as the API's own default of 256 cuts answers off);
-    `temperature` None for the model's own; `options` further
-    fields of the API (top_p, seed, response_format, …), which win over the settings above;
-    `reference_column` gives each item's external_reference ("": the row number).
-    `as_items`: the JSONL objects are sent as they are, and the settings fill in only what an
-    object does not say itself; template and instruction are not used.
-    """
-
-    template: str
-    instruction: str = ""
-    max_tokens: int | None = 1024
-    temperature: float | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    source_lang: str = ""
-    target_lang: str = ""
-    reference_column: str = ""
-    as_items: bool = False
 
 
 class ItemWriter:
@@ -179,7 +153,7 @@ def _settings(takes: Takes, ask: Ask) -> dict[str, Any]:
             settings["target_lang"] = ask.target_lang
     elif takes in LONGEST:
         if LONGEST_FIELDS.isdisjoint(ask.options):
-            settings[LONGEST[takes]] = ask.max_tokens or DEFAULT_MAX_TOKENS
+            settings[LONGEST[takes]] = ask.max_tokens
         if ask.temperature is not None:
             settings["temperature"] = ask.temperature
     return {**settings, **ask.options}

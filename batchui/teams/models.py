@@ -104,9 +104,9 @@ class Connection(models.Model):
     base_url = models.URLField(max_length=300)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
-    # The call limit, shared by every worker (`batches/call_limit.py`): calls left at `budget_at`.
-    budget_tokens = models.FloatField(null=True, editable=False)
-    budget_at = models.DateTimeField(null=True, editable=False)
+    # The call limit, shared by every worker (`batches/call_limit.py`).
+    calls_left = models.FloatField(null=True, editable=False)
+    calls_counted_at = models.DateTimeField(null=True, editable=False)
     # Nothing is sent before this time; the reason is a sentence for the page.
     paused_until = models.DateTimeField(null=True, editable=False)
     pause_reason = models.TextField(blank=True, editable=False)

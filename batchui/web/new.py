@@ -1,7 +1,7 @@
 """New batch: the file, then what to ask of every row, then Start."""
 
+from dataclasses import replace
 from pathlib import PurePath
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -13,11 +13,11 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
 from batchui.batches import decisions, intake
-from batchui.batches.files import AnyFile
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
+from batchui.prompts.ask import Ask
 from batchui.prompts.problems import BadInput
 from batchui.prompts.rows import as_list
 from batchui.web.access import with_batch
@@ -26,19 +26,13 @@ from batchui.web.forms.ask import AskForm
 from batchui.web.members import MemberRequest, member_required
 from batchui.web.prompt_preview import FilledPrompts
 from batchui.web.sample import SAMPLE_NAME, SAMPLE_PROMPT, sample_csv
-from batchui.worker import tasks
-from batchui.worker.heartbeat import nobody_works
+from batchui.worker.heartbeat import worker_is_silent
 
 NOT_STARTED_PHASES = frozenset({BatchStatus.CHECKING, BatchStatus.DRAFT, BatchStatus.PREPARING})
 
 SAMPLE_SHOWN = 3
 # What an upload's request has beside the file: its other fields, and what frames them.
 FORM_BYTES = 64 * 1024
-# What a corrected file takes over from the draft it replaces.
-TAKEN_OVER = (
-    *("model", "template", "instruction", "max_tokens", "temperature", "source_lang"),
-    *("target_lang", "reference_column", "options", "resend_once"),
-)
 
 
 @csrf_exempt  # `_take` checks it, once the request is known to be worth reading
@@ -63,9 +57,9 @@ def _take(request: MemberRequest) -> HttpResponseBase:
     if upload is None:
         return _upload_page(request, "No file was chosen. Choose one, or drop it here.")
     instead = _corrected_draft(request)
-    typed = _taken_over(instead, upload.name or "") if instead else {}
+    name, asked = _taken_over(instead, upload.name or "") if instead else ("", Ask())
     try:
-        batch = _received(request, upload, **typed)
+        batch = intake.receive(upload, team=request.team, by=request.user, name=name, ask=asked)
     except BadInput as problem:
         return _upload_page(request, str(problem), upload.name or "")
     if instead:
@@ -78,7 +72,8 @@ def _take(request: MemberRequest) -> HttpResponseBase:
 def new_from_sample(request: MemberRequest) -> HttpResponseBase:
     """A draft of the sample file, with a prompt to begin with."""
     upload = ContentFile(sample_csv(), SAMPLE_NAME)
-    return _made(request, _received(request, upload, template=SAMPLE_PROMPT))
+    asked = Ask(template=SAMPLE_PROMPT)
+    return _made(request, intake.receive(upload, team=request.team, by=request.user, ask=asked))
 
 
 @member_required
@@ -105,7 +100,7 @@ def ask_page(
         "filled": FilledPrompts.of(batch, typed),
         "sample_rows": _sample_rows(batch),
         "model_groups": _model_groups(typed["model"]),
-        "nobody_works": batch.is_active and nobody_works(),
+        "worker_is_silent": batch.is_active and worker_is_silent(),
     }
     return render(request, "batches/ask.html", context, status=status)
 
@@ -115,7 +110,7 @@ def ask_page(
 def preview(request: MemberRequest, batch: Batch) -> HttpResponse:
     """The filled prompts for what is typed; what is typed is kept with the draft."""
     form = AskForm(request.POST, batch=batch)
-    decisions.edit(batch, **form.to_keep())
+    decisions.edit(batch, ask=form.ask_so_far(), name=form.cleaned_data.get("name", ""))
     context = {"batch": batch, "filled": FilledPrompts.of(batch, form.as_typed())}
     return render(request, "batches/_filled.html", context)
 
@@ -143,9 +138,8 @@ def start(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     form = AskForm(request.POST, batch=batch)
     if not form.is_valid():
         return ask_page(request, batch, form=form, status=422)
-    if decisions.start(batch, by=request.user, **form.cleaned_data):
-        tasks.read_now_or_soon(batch)
-    else:
+    name = form.cleaned_data["name"]
+    if not decisions.start(batch, by=request.user, ask=form.ask, name=name):
         batch.refresh_from_db()
         _explain_not_started(request, batch)
     return redirect(batch)
@@ -158,20 +152,15 @@ def _explain_not_started(request: MemberRequest, batch: Batch) -> None:
         messages.info(request, "This batch was started already, by you or a colleague.")
 
 
-def _received(request: MemberRequest, upload: AnyFile, **typed: Any) -> Batch:
-    """Take a file in, as a draft that holds `typed` already, and have it read to its end."""
-    batch = intake.receive(upload, team=request.team, by=request.user)
-    if typed:
-        decisions.edit(batch, **typed)
-    tasks.read_now_or_soon(batch)
-    return batch
+def _taken_over(draft: Batch, file_name: str) -> tuple[str, Ask]:
+    """The name and the question of a draft, for the batch of the file that replaces its own.
 
-
-def _taken_over(draft: Batch, file_name: str) -> dict[str, Any]:
-    """What was typed for a draft; its name too, unless it is but that of its file."""
-    typed = {field: getattr(draft, field) for field in TAKEN_OVER}
+    The name is "" unless a person chose it, or both files are called alike. Whether rows are left
+    out, or are ready-made requests, was said of the old file alone.
+    """
     was_named = not draft.name.startswith(PurePath(draft.source_name).stem)
-    return typed | ({"name": draft.name} if was_named or file_name == draft.source_name else {})
+    name = draft.name if was_named or file_name == draft.source_name else ""
+    return name, replace(draft.ask, as_items=False, leave_out_invalid=False)
 
 
 def _corrected_draft(request: MemberRequest) -> Batch | None:

@@ -13,14 +13,14 @@ from django_htmx.http import trigger_client_event
 
 from batchui.batches import call_limit, decisions, intake
 from batchui.batches.models import Batch, Event, Part
+from batchui.batches.phrases import rows_are
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.web.access import with_batch
 from batchui.web.errors import post_only
 from batchui.web.members import MemberRequest
 from batchui.web.new import NOT_STARTED_PHASES, ask_page
 from batchui.web.rows import rows_context
-from batchui.worker import tasks
-from batchui.worker.heartbeat import nobody_works
+from batchui.worker.heartbeat import worker_is_silent
 
 PARTS_PAGE = 24
 EVENTS_SHOWN = 30
@@ -34,7 +34,7 @@ def batch(request: MemberRequest, batch: Batch) -> HttpResponse:
         return ask_page(request, batch)
     context = _live_context(batch) | _parts_context(request, batch) | rows_context(request, batch)
     context["events"] = _events(batch)
-    context["nobody_works"] = batch.is_active and nobody_works()
+    context["worker_is_silent"] = batch.is_active and worker_is_silent()
     return render(request, "batches/batch.html", context)
 
 
@@ -75,9 +75,7 @@ def stop(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 def retry(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     unanswered = batch.unanswered
     if decisions.retry(batch, by=request.user):
-        tasks.enqueue_tick()
-        rows = "1 row is" if unanswered == 1 else f"{unanswered:,} rows are"
-        messages.success(request, f"{rows} sent again.")
+        messages.success(request, f"{rows_are(unanswered)} sent again.")
     else:
         messages.info(request, "There was nothing to retry. A colleague may have been quicker.")
     return redirect(batch)
@@ -87,7 +85,6 @@ def retry(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 @with_batch
 def run_again(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     copy = intake.run_again(batch, by=request.user)
-    tasks.read_now_or_soon(copy)
     messages.success(request, "A new draft with the same file and settings. Change what you like.")
     return redirect(copy)
 
@@ -108,12 +105,11 @@ def delete(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 
 @post_only
 @with_batch
-def release(request: MemberRequest, batch: Batch) -> HttpResponseBase:
+def try_now(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     if _what_holds(batch) is None:
         messages.info(request, "Nothing is on hold any more.")
         return redirect(batch)
-    decisions.release(batch, by=request.user)
-    tasks.enqueue_tick()
+    decisions.try_now(batch, by=request.user)
     messages.success(request, "What was on hold is tried again now.")
     return redirect(batch)
 
@@ -124,9 +120,7 @@ def decide(request: MemberRequest, batch: Batch, number: int, choice: str) -> Ht
     """Send an unsure part again, or leave it out."""
     part = _part_of(batch, number)
     act = {"send-again": decisions.send_again, "leave-out": decisions.leave_out}[choice]
-    if act(part, by=request.user):
-        tasks.enqueue_tick()
-    else:
+    if not act(part, by=request.user):
         messages.info(
             request, f"Part {number} no longer needs a decision. This page is up to date."
         )

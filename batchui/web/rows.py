@@ -100,7 +100,7 @@ class ShownRow:
 
 def _shown(batch: Batch, found: list[Result], *, most: int | None) -> list[ShownRow]:
     """Rows as the page shows them; the table needs no more than `most` characters of a text."""
-    fill = prompt_filler(batch, batch.template, as_items=batch.as_items)
+    fill = prompt_filler(batch, batch.ask.template, as_items=batch.ask.as_items)
     return [
         ShownRow(
             number=result.row,

@@ -23,7 +23,7 @@ urlpatterns = [
     path("batches/<uuid:pk>/retry/", pages.retry, name="retry"),
     path("batches/<uuid:pk>/run-again/", pages.run_again, name="run_again"),
     path("batches/<uuid:pk>/delete/", pages.delete, name="delete"),
-    path("batches/<uuid:pk>/try-now/", pages.release, name="release"),
+    path("batches/<uuid:pk>/try-now/", pages.try_now, name="try_now"),
     path("batches/<uuid:pk>/parts/", pages.parts, name="parts"),
     path("batches/<uuid:pk>/parts/<int:number>/", pages.part, name="part"),
     path(

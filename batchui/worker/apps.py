@@ -15,7 +15,10 @@ class WorkerConfig(AppConfig):
         # Importing them registers the checks.
         import batchui.checks
         import batchui.worker.checks  # noqa: F401
+        from batchui.batches.signals import work_waits
+        from batchui.worker.tasks import wake_for
 
+        work_waits.connect(wake_for, dispatch_uid="wake a worker")
         post_migrate.connect(complete_database, sender=self)
 
 

@@ -1,4 +1,4 @@
-"""Signs of life of background work."""
+"""Probes of life of background work."""
 
 import secrets
 import socket
@@ -27,7 +27,7 @@ def last_beat() -> datetime | None:
     return beat.at if beat else None
 
 
-def nobody_works() -> bool:
+def worker_is_silent() -> bool:
     """Whether background work has shown no sign of life for a while, or never."""
     beat = last_beat()
     return beat is None or timezone.now() - beat > SILENCE

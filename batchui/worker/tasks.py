@@ -1,8 +1,11 @@
-"""What django-q2 wakes workers with. Our tables are the truth: a task carries an id at most, is a
-few lines, and may run twice, late or never without harm. Only this module and the worker command
-know django-q2."""
+"""What django-q2 wakes workers with.
+
+Our tables are the truth: a task carries an id at most, is a few lines, and may run twice, late or
+never without harm. Only this module and the worker command know django-q2.
+"""
 
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
@@ -19,17 +22,16 @@ from batchui.worker.tick import run_tick
 # Tasks that failed, with their tracebacks; successes are not kept.
 FAILURES_ARE_KEPT = timedelta(days=7)
 
-# Read in well under half a second.
-SMALL_BYTES = 4 * 1024 * 1024
-
+CHECK = "batchui.worker.tasks.check"
+PREPARE = "batchui.worker.tasks.prepare"
 TICK = "batchui.worker.tasks.tick"
 SWEEP = "batchui.worker.tasks.sweep_up"
 
 
 def tick() -> None:
     """Take every batch as far as it goes now."""
-    for batch in long_tasks.left_lying():
-        wake_intake(batch)
+    for batch in long_tasks.unclaimed():
+        wake_for(batch)
     run_tick()
 
 
@@ -39,9 +41,8 @@ def check(batch_id: str) -> None:
 
 
 def prepare(batch_id: str) -> None:
-    """Cut a started batch into parts, and begin to send them."""
+    """Cut a started batch into parts that are ready to send."""
     preparing.prepare(UUID(batch_id), beat=beat)
-    enqueue_tick()
 
 
 def sweep_up() -> None:
@@ -58,21 +59,15 @@ def enqueue_tick() -> None:
         async_task(TICK)
 
 
-def read_now_or_soon(batch: Batch) -> None:
-    """Check or prepare a batch: here where its file is small, so that nobody waits behind somebody
-    else's million rows, else in a worker."""
-    if batch.source_size > SMALL_BYTES:
-        wake_intake(batch)
-    elif batch.status == BatchStatus.CHECKING:
-        check(str(batch.pk))
-    else:
-        prepare(str(batch.pk))
-
-
-def wake_intake(batch: Batch) -> None:
-    """Wake a worker for a batch that is `checking` or `preparing`."""
-    step = check if batch.status == BatchStatus.CHECKING else prepare
-    async_task(f"batchui.worker.tasks.{step.__name__}", str(batch.pk))
+def wake_for(batch: Batch, **_: Any) -> None:
+    """Wake a worker for what a batch waits for: to be checked, prepared, or taken further."""
+    match batch.status:
+        case BatchStatus.CHECKING:
+            async_task(CHECK, str(batch.pk))
+        case BatchStatus.PREPARING:
+            async_task(PREPARE, str(batch.pk))
+        case _:
+            enqueue_tick()
 
 
 def ensure_schedule() -> None:

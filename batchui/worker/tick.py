@@ -51,7 +51,7 @@ def run_tick() -> None:
                 del under_way[future]
             if time.monotonic() - last_beat > BEAT_SECONDS:
                 beat()
-                give_way = long_tasks.somebody_waits()
+                give_way = long_tasks.has_unclaimed()
                 last_beat = time.monotonic()
 
 
@@ -60,7 +60,7 @@ def next_work(limit: int, *, besides: Container[int]) -> list[tuple[Step, Part]]
     before sends, because what has come back frees a place."""
     due.release_held()
     found: list[tuple[Step, Part]] = [
-        (polling.look, part) for part in due.due_parts(limit) if part.pk not in besides
+        (polling.poll, part) for part in due.due_parts(limit) if part.pk not in besides
     ]
     if len(found) < limit:
         ready = due.ready_parts(limit - len(found))

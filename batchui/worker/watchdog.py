@@ -41,7 +41,7 @@ def stopping() -> bool:
 class Patience:
     """How long the watchdog waits for what, in seconds."""
 
-    between_looks: float = 2.0
+    between_probes: float = 2.0
     start: float = 20.0  # more than `silence`, for the first sign of life of a new cluster
     silence: float = 30.0
     longest_silence: float = 300.0  # silence is borne longer each time it ended in a restart
@@ -52,16 +52,16 @@ class Patience:
 
 
 @dataclass(frozen=True)
-class Signs:
+class Probes:
     """What the watchdog learns about background work, from the database.
 
-    `wake` enqueues a tick, `last_beat` tells when a tick last showed that it runs, `is_choked`
+    `wake` enqueues a tick, `last_beat` tells when a tick last showed that it runs, `is_stalled`
     whether a cluster started at that time works without ever finishing anything.
     """
 
     wake: Callable[[], None]
     last_beat: Callable[[], datetime | None]
-    is_choked: Callable[[datetime], bool] = lambda since: False
+    is_stalled: Callable[[datetime], bool] = lambda since: False
 
 
 class Watchdog:
@@ -71,13 +71,13 @@ class Watchdog:
         self,
         command: Sequence[str],
         *,
-        signs: Signs,
+        probes: Probes,
         say: Callable[[str], None],
         patience: Patience = Patience(),
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self.command = command
-        self.signs = signs
+        self.probes = probes
         self.say = say
         self.patience = patience
         self.environment = dict(os.environ if environment is None else environment)
@@ -87,7 +87,7 @@ class Watchdog:
         self.start_at = 0.0
         self.failures = 0
         self.silences = 0
-        self._looker = _Looker(signs, patience=patience, say=say)
+        self._monitor = _Monitor(probes, patience=patience, say=say)
 
     def run(self) -> None:
         """Stay until asked to stop; then stop the cluster and return."""
@@ -95,11 +95,11 @@ class Watchdog:
             signal.signal(number, self._on_signal)
         stopping_file = Path(tempfile.gettempdir(), f"batchui-stopping-{secrets.token_hex(8)}")
         self.environment["BATCHUI_STOPPING_FILE"] = str(stopping_file)
-        self._looker.start()
+        self._monitor.start()
         while not self.stop_asked:
             self._look_after()
-            time.sleep(min(0.2, self.patience.between_looks))
-        self._looker.ended = True
+            time.sleep(min(0.2, self.patience.between_probes))
+        self._monitor.ended = True
         stopping_file.touch()
         try:
             self._stop()
@@ -110,16 +110,16 @@ class Watchdog:
         self.stop_asked = True
 
     def _look_after(self) -> None:
-        """One round: start the cluster, or see that it ended, or that it is silent or choked."""
+        """One round: start the cluster, or see that it ended, or that it is silent or stalled."""
         now = time.monotonic()
         if self.process is None:
             if now >= self.start_at:
                 self._start()
         elif self.process.poll() is not None:
             self._start_again(f"it {children.how_it_ended(self.process.returncode)}", wait=True)
-        elif self._looker.choked:
+        elif self._monitor.stalled:
             self._start_again("its work is done, but never acknowledged")
-        elif (silence := self._looker.silence()) > self._bearable():
+        elif (silence := self._monitor.silence()) > self._bearable():
             self.silences += 1
             self._start_again(f"it has shown no sign of life for {silence:.0f} s")
         elif now - self.started > self.patience.calm:
@@ -129,12 +129,12 @@ class Watchdog:
         """Seconds of silence after which the cluster is restarted."""
         patience = self.patience
         seconds = min(patience.silence * 2.0**self.silences, patience.longest_silence)
-        return seconds if self._looker.beat_seen else max(seconds, patience.start)
+        return seconds if self._monitor.beat_seen else max(seconds, patience.start)
 
     def _start(self) -> None:
         self.process = children.launch(self.command, environment=self.environment)
         self.started = time.monotonic()
-        self._looker.forget()
+        self._monitor.forget()
         self.say("Background work has started.")
 
     def _start_again(self, reason: str, *, wait: bool = False) -> None:
@@ -160,7 +160,7 @@ class Watchdog:
         self.say("Background work has stopped.")
 
 
-class _Looker(threading.Thread):
+class _Monitor(threading.Thread):
     """Wakes the cluster and looks for its signs of life, in a thread of its own.
 
     A database that hangs must not keep the watchdog from stopping in time. While the database
@@ -170,13 +170,13 @@ class _Looker(threading.Thread):
     to change: another host's clock may be wrong.
     """
 
-    def __init__(self, signs: Signs, *, patience: Patience, say: Callable[[str], None]) -> None:
+    def __init__(self, probes: Probes, *, patience: Patience, say: Callable[[str], None]) -> None:
         super().__init__(name="looker", daemon=True)
-        self.signs = signs
+        self.probes = probes
         self.patience = patience
         self.say = say
         self.ended = False
-        self.choked = False
+        self.stalled = False
         self.beat_seen = False
         self._first_look = True
         self._last: datetime | None = None
@@ -186,7 +186,7 @@ class _Looker(threading.Thread):
 
     def forget(self) -> None:
         """A new cluster has started: what was seen before says nothing about it."""
-        self.choked = self.beat_seen = False
+        self.stalled = self.beat_seen = False
         self._changed = self._looked = time.monotonic()
         self._since = datetime.now().astimezone()
 
@@ -200,13 +200,13 @@ class _Looker(threading.Thread):
                 self._look()
             except Exception as error:
                 self._note_no_answer(error)
-            time.sleep(self.patience.between_looks)
+            time.sleep(self.patience.between_probes)
 
     def _look(self) -> None:
-        self.signs.wake()
-        beat = self.signs.last_beat()
+        self.probes.wake()
+        beat = self.probes.last_beat()
         since = self._since
-        choked = self.signs.is_choked(since)
+        stalled = self.probes.is_stalled(since)
         now = time.monotonic()
         if not self._answered:
             self.say("The database answers again.")
@@ -216,7 +216,7 @@ class _Looker(threading.Thread):
             self._first_look, self._last = False, beat
         elif beat != self._last:
             self._last, self._changed, self.beat_seen = beat, now, True
-        self.choked = choked and since is self._since  # else a new cluster has started meanwhile
+        self.stalled = stalled and since is self._since  # else a new cluster has started meanwhile
         self._looked = now
 
     def _note_no_answer(self, error: Exception) -> None:

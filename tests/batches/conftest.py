@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from django.core.files.base import ContentFile
 
-from batchui.batches import checking, decisions, due, intake, lifecycle, polling, preparing, sending
+from batchui.batches import decisions, due, intake, lifecycle, polling, sending
 from batchui.batches.clients import close_clients
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import BatchStatus, PartStatus
+from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox, running_sandbox
 from batchui.teams.founding import first_team
 from batchui.teams.models import Team
@@ -33,7 +34,7 @@ def shared_sandbox() -> Iterator[RunningSandbox]:
 def sandbox(shared_sandbox: RunningSandbox, settings: Any) -> Iterator[RunningSandbox]:
     """A Batch API that answers at once; its script of faults is empty before and after."""
     settings.SANDBOX_URL = shared_sandbox.base_url
-    settings.FIRST_LOOK_SECONDS = 0
+    settings.FIRST_POLL_SECONDS = 0
     shared_sandbox.script()
     shared_sandbox.sandbox.calls.clear()
     yield shared_sandbox
@@ -64,10 +65,7 @@ def receive(team: Team) -> MakeBatch:
     """Upload bytes as a file; returns the batch, checked."""
 
     def make(content: bytes, name: str = "texts.csv") -> Batch:
-        batch = intake.receive(ContentFile(content, name), team=team, by=None)
-        checking.check_file(batch.pk)
-        batch.refresh_from_db()
-        return batch
+        return intake.receive(ContentFile(content, name), team=team, by=None, check_now=True)
 
     return make
 
@@ -79,8 +77,8 @@ def start(receive: MakeBatch) -> MakeBatch:
     def make(content: bytes, name: str = "texts.csv", **ask: Any) -> Batch:
         batch = receive(content, name)
         assert batch.status == BatchStatus.DRAFT
-        assert decisions.start(batch, by=None, **{"model": MODEL, "template": TEMPLATE} | ask)
-        preparing.prepare(batch.pk)
+        asked = Ask(**{"model": MODEL, "template": TEMPLATE} | ask)
+        assert decisions.start(batch, by=None, ask=asked, prepare_now=True)
         batch.refresh_from_db()
         return batch
 
@@ -112,18 +110,18 @@ def send_all() -> None:
         sending.send(part)
 
 
-def look_at_all() -> None:
-    """Look once at every part that Cloudflare has, due or not."""
-    Part.objects.update(next_look_at="2000-01-01T00:00:00Z")
+def poll_all() -> None:
+    """Poll every part once that Cloudflare has, due or not."""
+    Part.objects.update(next_poll_at="2000-01-01T00:00:00Z")
     for part in due.due_parts(1000):
-        polling.look(part)
+        polling.poll(part)
 
 
 def work(batch: Batch, rounds: int = 20) -> Batch:
-    """Send and look until the batch has ended. Returns it as it is then."""
+    """Send and poll until the batch has ended. Returns it as it is then."""
     for _ in range(rounds):
         send_all()
-        look_at_all()
+        poll_all()
         batch.refresh_from_db()
         if batch.has_ended:
             break

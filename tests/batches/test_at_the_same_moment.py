@@ -19,6 +19,7 @@ from batchui.batches import call_limit, decisions, due, lifecycle, polling, send
 from batchui.batches.due import LEASE
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import BatchStatus, PartStatus
+from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, rows, send_all, work
 
@@ -59,10 +60,10 @@ def copies(part: Part) -> list[Part]:
 def test_parts_that_end_together_are_all_counted(sandbox: RunningSandbox, start: MakeBatch) -> None:
     batch = start(rows(RIVALS * 25))
     send_all()
-    Part.objects.update(next_look_at=timezone.now())
+    Part.objects.update(next_poll_at=timezone.now())
     parts = due.due_parts(RIVALS)
     assert len(parts) == RIVALS
-    at_once([partial(polling.look, part) for part in parts])
+    at_once([partial(polling.poll, part) for part in parts])
     batch.refresh_from_db()
     assert batch.status == BatchStatus.FINISHED
     assert batch.answered == batch.rows == RIVALS * 25
@@ -80,7 +81,7 @@ def test_a_part_that_all_workers_want_to_look_at_is_looked_at_once(
     sandbox: RunningSandbox, part: Part
 ) -> None:
     sending.send(part)
-    at_once([partial(polling.look, mine) for mine in copies(part)])
+    at_once([partial(polling.poll, mine) for mine in copies(part)])
     assert len(sandbox.calls("poll")) == 1
     part.refresh_from_db()
     assert (part.status, part.answered) == (PartStatus.DONE, 25)
@@ -95,8 +96,8 @@ def test_a_lease_is_won_by_exactly_one(sandbox: RunningSandbox, part: Part) -> N
 def test_many_who_press_start_start_it_once(sandbox: RunningSandbox, receive: MakeBatch) -> None:
     draft = receive(rows(30))
     drafts = [Batch.objects.get(pk=draft.pk) for _ in range(RIVALS)]
-    ask = {"model": MODEL, "template": TEMPLATE}
-    started = at_once([partial(decisions.start, mine, by=None, **ask) for mine in drafts])
+    ask = Ask(model=MODEL, template=TEMPLATE)
+    started = at_once([partial(decisions.start, mine, by=None, ask=ask) for mine in drafts])
     assert sum(started) == 1
     assert draft.events.filter(text="Started.").count() == 1
 

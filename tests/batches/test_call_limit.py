@@ -22,8 +22,10 @@ def connection(team: Team, settings: Any) -> Connection:
 def later(connection: Connection, seconds: float) -> None:
     """Let time pass for the budget."""
     connection.refresh_from_db()
-    assert connection.budget_at is not None
-    Connection.objects.update(budget_at=connection.budget_at - timedelta(seconds=seconds))
+    assert connection.calls_counted_at is not None
+    Connection.objects.update(
+        calls_counted_at=connection.calls_counted_at - timedelta(seconds=seconds)
+    )
 
 
 def test_no_five_minutes_see_more_calls_than_allowed(connection: Connection) -> None:
@@ -51,7 +53,7 @@ def test_an_empty_budget_grants_nothing_and_fills_again(connection: Connection) 
 
 def test_a_clock_that_was_set_back_grants_nothing_extra(connection: Connection) -> None:
     call_limit.take(connection, 1000)
-    Connection.objects.update(budget_at=timezone.now() + timedelta(hours=1))
+    Connection.objects.update(calls_counted_at=timezone.now() + timedelta(hours=1))
     assert call_limit.take(connection, 10) == 0
     later(connection, 5)
     assert call_limit.take(connection, 10) == 5

@@ -16,6 +16,7 @@ from batchui.batches import (
     due,
     files,
     lifecycle,
+    long_tasks,
     polling,
     preparing,
     results,
@@ -25,6 +26,7 @@ from batchui.batches.clients import close_clients
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.outcomes import Accepted, StillUnderWay, Unsure
 from batchui.batches.states import AnswerStatus, AttemptStatus, BatchStatus, PartStatus
+from batchui.prompts.ask import Ask
 from batchui.prompts.readers import read
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection
@@ -33,7 +35,7 @@ from tests.batches.conftest import (
     MODEL,
     TEMPLATE,
     MakeBatch,
-    look_at_all,
+    poll_all,
     rows,
     send_all,
     work,
@@ -81,7 +83,7 @@ def test_a_receipt_on_record_is_used_before_anything_is_sent_again(
     worker = Part.objects.select_related("batch__connection").get(pk=part.pk)
     outcome = sending.post(
         sending.shared_client(part.batch.connection),
-        model=batch.model,
+        model=batch.ask.model,
         body=sending.payload(
             files.read_lines(part.rows_file),
             None,
@@ -96,7 +98,7 @@ def test_a_receipt_on_record_is_used_before_anything_is_sent_again(
         decisions.send_again(part, by=None)
     else:
         decisions.leave_out(part, by=None)
-    sending.decide(worker, attempt, outcome)
+    sending.apply_outcome(worker, attempt, outcome)
     batch.refresh_from_db()
     if batch.has_ended:
         decisions.retry(batch, by=None)
@@ -113,9 +115,9 @@ def test_a_look_that_lost_its_lease_changes_nothing(
     slow = Part.objects.select_related("batch__connection").get(batch=batch)
     lifecycle.claim_part(slow, timedelta())
     attempt = slow.attempts.get()
-    outcome = polling.poll(slow, attempt, client=sending.shared_client(slow.batch.connection))
+    outcome = polling.fetch(slow, attempt, client=sending.shared_client(slow.batch.connection))
     lifecycle.claim_part(Part.objects.get(pk=slow.pk), polling.LEASE)  # the new owner
-    polling.decide(slow, attempt, outcome)
+    polling.apply_outcome(slow, attempt, outcome)
     attempt.refresh_from_db()
     assert attempt.status == AttemptStatus.ACCEPTED
     Part.objects.update(lease_until=None)
@@ -142,7 +144,7 @@ def test_stop_leaves_an_unsure_part_out_even_where_it_would_be_sent_again(
     part = due.ready_parts(1)[0]
     attempt = written(part)
     decisions.stop(batch, by=None)
-    sending.decide(part, attempt, Unsure("cut off"))
+    sending.apply_outcome(part, attempt, Unsure("cut off"))
     assert counted(batch) == in_files(batch) == {"missing": 10}
     assert batch.status == BatchStatus.FAILED
 
@@ -204,7 +206,7 @@ def test_a_full_disk_while_storing_answers_is_said_and_got_over(
     folder = files_in / "batches" / str(batch.pk) / "parts" / "1"
     aside = folder.rename(folder.with_name("aside"))
     folder.write_bytes(b"in the way")  # what is stored here now fails
-    look_at_all()
+    poll_all()
     part = batch.parts.get()
     assert part.status == PartStatus.QUEUED
     assert "could not store them" in part.message
@@ -214,10 +216,14 @@ def test_a_full_disk_while_storing_answers_is_said_and_got_over(
 
 
 def test_a_full_disk_while_cutting_makes_it_a_draft_again(
-    sandbox: RunningSandbox, receive: MakeBatch, files_in: Path
+    sandbox: RunningSandbox,
+    receive: MakeBatch,
+    files_in: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     batch = receive(rows(5))
-    decisions.start(batch, by=None, model=MODEL, template=TEMPLATE)
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", -1)
+    decisions.start(batch, by=None, ask=Ask(model=MODEL, template=TEMPLATE))
     (files_in / "batches" / str(batch.pk) / "parts").write_bytes(b"in the way")
     preparing.prepare(batch.pk)
     batch.refresh_from_db()
@@ -226,10 +232,11 @@ def test_a_full_disk_while_cutting_makes_it_a_draft_again(
 
 
 def test_a_preparation_that_was_overtaken_writes_beside_what_is_in_use(
-    sandbox: RunningSandbox, receive: MakeBatch
+    sandbox: RunningSandbox, receive: MakeBatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batch = receive(rows(150))
-    decisions.start(batch, by=None, model=MODEL, template=TEMPLATE)
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", -1)
+    decisions.start(batch, by=None, ask=Ask(model=MODEL, template=TEMPLATE))
     slow = Batch.objects.get(pk=batch.pk)
     lifecycle.claim_batch(slow, timedelta())
     preparing.prepare(batch.pk)
@@ -274,7 +281,7 @@ def test_a_connection_without_budget_does_not_hold_up_another(
     assert chosen == [other.pk]
     for part in due.ready_parts(50):
         sending.send(part)
-    Part.objects.update(next_look_at="2000-01-01T00:00:00Z")
+    Part.objects.update(next_poll_at="2000-01-01T00:00:00Z")
     chosen = [part.batch_id for _, part in tick.next_work(8, besides=())]
     assert other.pk in chosen
 
@@ -286,7 +293,7 @@ def test_a_look_at_a_stopped_part_still_brings_its_answers(
     send_all()
     decisions.stop(batch, by=None)
     part = batch.parts.get()
-    polling.decide(part, part.attempts.get(), StillUnderWay("running"))
+    polling.apply_outcome(part, part.attempts.get(), StillUnderWay("running"))
     batch = work(batch)
     assert batch.answered == 10
     assert counted(batch) == {AnswerStatus.ANSWERED.value: 10}

@@ -7,6 +7,7 @@ from django.utils import timezone
 from batchui.batches import decisions, due, files, lifecycle, results
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus, PartStatus
+from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
 from batchui.worker import sweep
 from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, rows, send_all, work
@@ -17,10 +18,10 @@ pytestmark = pytest.mark.django_db
 def test_a_draft_is_started_once(sandbox: RunningSandbox, receive: MakeBatch) -> None:
     batch = receive(rows(5))
     colleague = Batch.objects.get(pk=batch.pk)
-    ask = {"model": MODEL, "template": TEMPLATE}
-    assert decisions.start(batch, by=None, **ask)
+    ask = Ask(model=MODEL, template=TEMPLATE)
+    assert decisions.start(batch, by=None, ask=ask)
     assert colleague.status == BatchStatus.DRAFT  # as the colleague still sees it
-    assert not decisions.start(colleague, by=None, **ask)
+    assert not decisions.start(colleague, by=None, ask=ask)
     assert batch.events.filter(text="Started.").count() == 1
 
 
@@ -61,7 +62,7 @@ def test_a_part_that_comes_back_after_stop_is_not_sent_again(
     batch.refresh_from_db()
     assert batch.status == BatchStatus.STOPPING
     for (part, attempt), (outcome, expected) in zip(sent, outcomes, strict=True):
-        sending.decide(part, attempt, outcome)
+        sending.apply_outcome(part, attempt, outcome)
         part.refresh_from_db()
         assert part.status == expected
     batch.refresh_from_db()

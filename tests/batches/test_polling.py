@@ -10,7 +10,7 @@ from batchui.batches import decisions, due, files, lifecycle, pauses, polling
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
-from tests.batches.conftest import CHAT_COMPLETIONS, MakeBatch, look_at_all, rows, send_all, work
+from tests.batches.conftest import CHAT_COMPLETIONS, MakeBatch, poll_all, rows, send_all, work
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +27,7 @@ def test_queued_then_running_then_done(sandbox: RunningSandbox, start: MakeBatch
     batch = accepted(start)
     seen = []
     for _ in range(3):
-        look_at_all()
+        poll_all()
         seen.append(batch.parts.get().status)
     assert seen == [PartStatus.QUEUED, PartStatus.RUNNING, PartStatus.DONE]
     batch.refresh_from_db()
@@ -35,22 +35,22 @@ def test_queued_then_running_then_done(sandbox: RunningSandbox, start: MakeBatch
 
 
 def test_the_first_look_is_soon_and_later_ones_grow_to_the_longest(settings: Any) -> None:
-    settings.FIRST_LOOK_SECONDS, settings.LONGEST_PAUSE_SECONDS = 2, 60
-    waits = [pauses.next_look(looks).total_seconds() for looks in range(12)]
+    settings.FIRST_POLL_SECONDS, settings.LONGEST_PAUSE_SECONDS = 2, 60
+    waits = [pauses.next_poll(looks).total_seconds() for looks in range(12)]
     assert waits[:4] == [2, 3, 4.5, 6.75]
     assert waits == sorted(waits)
     assert waits[-1] == 60
-    assert pauses.next_look(100_000).total_seconds() == 60
+    assert pauses.next_poll(100_000).total_seconds() == 60
     assert pauses.backoff(100_000).total_seconds() <= 150
-    assert pauses.after_trouble(100_000, None).total_seconds() <= 150
+    assert pauses.after_failure(100_000, None).total_seconds() <= 150
 
 
 def test_once_parts_came_back_the_first_look_is_when_the_next_is_likely_to(
     sandbox: RunningSandbox, batch: Batch, settings: Any
 ) -> None:
-    settings.FIRST_LOOK_SECONDS, settings.LONGEST_PAUSE_SECONDS = 2, 60
+    settings.FIRST_POLL_SECONDS, settings.LONGEST_PAUSE_SECONDS = 2, 60
     part = batch.parts.get(number=1)
-    assert pauses.first_look(part) == timedelta(seconds=2)
+    assert pauses.first_poll(part) == timedelta(seconds=2)
     for number, seconds in enumerate((100, 40, 10), 1):
         now = timezone.now()
         Attempt.objects.create(
@@ -62,9 +62,9 @@ def test_once_parts_came_back_the_first_look_is_when_the_next_is_likely_to(
             accepted_at=now - timedelta(seconds=seconds),
             finished_at=now,
         )
-    assert pauses.first_look(part) == timedelta(seconds=32)
+    assert pauses.first_poll(part) == timedelta(seconds=32)
     settings.LONGEST_PAUSE_SECONDS = 20
-    assert pauses.first_look(part) == timedelta(seconds=20)
+    assert pauses.first_poll(part) == timedelta(seconds=20)
 
 
 @pytest.mark.parametrize(
@@ -87,19 +87,22 @@ def test_a_look_that_fails_never_fails_the_part(
 ) -> None:
     sandbox.script(fault | {"call": "poll"})
     batch = accepted(start)
-    look_at_all()
+    poll_all()
     part = batch.parts.get()
     assert part.status == PartStatus.QUEUED
     assert part.message
-    assert part.last_looked_at is not None
+    assert part.last_polled_at is not None
     least = 390 if fault.get("retry_after") else 7
-    assert part.next_look_at is not None
-    assert part.next_look_at > timezone.now() + timedelta(seconds=least)
+    assert part.next_poll_at is not None
+    assert part.next_poll_at > timezone.now() + timedelta(seconds=least)
     assert work(batch).status == BatchStatus.FINISHED
 
 
 def test_the_wait_after_trouble_doubles_to_two_minutes() -> None:
-    waits = [pauses.after_trouble(troubles, None).total_seconds() for troubles in range(10)]
+    waits = [
+        pauses.after_failure(failures_in_a_row, None).total_seconds()
+        for failures_in_a_row in range(10)
+    ]
     assert 7 <= waits[0] <= 13
     assert 15 <= waits[1] <= 25
     assert all(90 <= wait <= 150 for wait in waits[5:])
@@ -111,15 +114,15 @@ def test_a_request_gone_is_believed_after_three_looks_over_ten_minutes(
     sandbox.script({"fault": "forgotten", "call": "submit"})
     batch = accepted(start)
     for _ in range(5):
-        look_at_all()
+        poll_all()
     part = batch.parts.get()
     assert part.status == PartStatus.QUEUED
     assert part.gone_seen == 5
     Part.objects.update(gone_at=timezone.now() - timedelta(minutes=11))
-    look_at_all()
+    poll_all()
     batch.refresh_from_db()
     assert (batch.status, batch.missing) == (BatchStatus.FAILED, 10)
-    assert batch.parts.get().rest_error == polling.GONE
+    assert batch.parts.get().waiting_error == polling.GONE
 
 
 def test_one_sighting_of_gone_is_forgotten_when_it_is_there_again(
@@ -128,7 +131,7 @@ def test_one_sighting_of_gone_is_forgotten_when_it_is_there_again(
     sandbox.script({"fault": "error", "code": 5504, "call": "poll", "times": 2})
     batch = accepted(start)
     for _ in range(3):
-        look_at_all()
+        poll_all()
     batch.refresh_from_db()
     assert batch.status == BatchStatus.FINISHED
 

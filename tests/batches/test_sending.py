@@ -128,7 +128,7 @@ def test_a_refusal_for_good_fails_the_rows_with_its_reason(
     batch = work(start(rows(5)))
     assert batch.status == BatchStatus.FAILED
     assert batch.failed == 5
-    assert batch.parts.get().rest_error
+    assert batch.parts.get().waiting_error
     assert posts(sandbox) == 1
 
 
@@ -175,7 +175,7 @@ def test_a_bad_token_waits_for_a_person(
     part = batch.parts.get()
     assert (part.status, part.resume_at) == (PartStatus.HELD, None)
     assert due.release_held() == 0
-    assert decisions.release(batch, by=None) == 1
+    assert decisions.try_now(batch, by=None) == 1
     assert work(batch).status == BatchStatus.FINISHED
 
 
@@ -229,7 +229,7 @@ def test_a_receipt_that_comes_after_the_lease_ran_out_is_kept(
 ) -> None:
     attempt = written(part)
     sending.rescue(after_the_lease())
-    sending.decide(part, attempt, sending.Accepted("late"))
+    sending.apply_outcome(part, attempt, sending.Accepted("late"))
     part.refresh_from_db()
     attempt.refresh_from_db()
     assert part.status == PartStatus.QUEUED

@@ -51,7 +51,7 @@ def test_the_settings_of_a_platform_are_right(settings: Settings) -> None:
         ("E009", {"CLOUDFLARE_API_TOKEN": "token"}),
         ("E010", {**PRODUCTION, "HOSTS_ARE_GIVEN": False}),
         ("E011", {**PRODUCTION, "DEBUG": True}),
-        ("E015", {"FIRST_LOOK_SECONDS": 90}),
+        ("E015", {"FIRST_POLL_SECONDS": 90}),
         ("W001", {"ALLOWED_HOSTS": ["*"]}),
         ("W003", {**PRODUCTION, "KEYS_ARE_GIVEN": False, "S3_BUCKET": "bucket"}),
     ],

@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
+from batchui.prompts.ask import Ask
 from batchui.prompts.cutting import Cut, Limits, cut, rows_per_part
-from batchui.prompts.items import Ask, ItemWriter
+from batchui.prompts.items import ItemWriter
 from batchui.prompts.payload import payload
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import Row
 from batchui.prompts.rows import decode_row
 from tests.prompts.files import format_of, rows_of
 
-WRITER = ItemWriter("prompt", Ask("{{text}}"), ("id", "text"))
+WRITER = ItemWriter("prompt", Ask(template="{{text}}"), ("id", "text"))
 
 
 def rows(texts: list[str]) -> Iterator[Row]:
@@ -88,7 +89,7 @@ def test_an_item_that_no_request_could_hold_is_left_out_with_a_reason() -> None:
 
 def test_bad_rows_and_blank_prompts_are_left_out_and_keep_their_places() -> None:
     data = b"id,text\n1,a\n2,b,c\n3, \n\n5,e\n"
-    writer = ItemWriter("prompt", Ask("{{text}}"), format_of(data).columns)
+    writer = ItemWriter("prompt", Ask(template="{{text}}"), format_of(data).columns)
     [part] = cut(rows_of(data), writer, total=5)
     assert part.positions == [0, 4]
     assert part.invalid[1].startswith("Row 2 (line 3): 3 cells where the header has 2")

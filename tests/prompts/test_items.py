@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from batchui.prompts.ask import Ask
 from batchui.prompts.blocks import Cells
-from batchui.prompts.items import Ask, ItemWriter
+from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
 from batchui.prompts.rows import encode_row
 
@@ -82,7 +83,6 @@ def test_translations_have_their_languages() -> None:
 def test_max_tokens_is_always_sent(takes: str) -> None:
     assert item(takes)["max_tokens"] == 1024
     assert item(takes, max_tokens=7)["max_tokens"] == 7
-    assert item(takes, max_tokens=None)["max_tokens"] == 1024
     chosen = item(takes, options={"max_completion_tokens": 5})
     assert "max_tokens" not in chosen
     assert chosen["max_completion_tokens"] == 5
@@ -180,7 +180,7 @@ def test_settings_fill_in_only_what_an_item_does_not_say() -> None:
 
 
 def test_numbers_of_a_ready_made_item_keep_their_digits() -> None:
-    writer = ItemWriter("prompt", Ask("", as_items=True), ("prompt",))
+    writer = ItemWriter("prompt", Ask(as_items=True), ("prompt",))
     made = writer.encode(1, {"prompt": "x", "top_p": Decimal("0.10")})
     assert b'"top_p":0.10' in made
 

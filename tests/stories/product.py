@@ -28,7 +28,7 @@ SECONDS_TO_STOP = 10
 
 # Looks often enough for a story that is told in seconds.
 QUICK = {
-    "BATCHUI_FIRST_LOOK_SECONDS": "0.5",
+    "BATCHUI_FIRST_POLL_SECONDS": "0.5",
     "BATCHUI_LONGEST_PAUSE_SECONDS": "1",
     "BATCHUI_CALLS_PER_5_MINUTES": "100000",
 }
@@ -92,7 +92,7 @@ class Product:
 
     def run_out_of_patience(self) -> None:
         """Let every lease end now, and every pause."""
-        for column in ("lease_until", "resume_at", "next_look_at"):
+        for column in ("lease_until", "resume_at", "next_poll_at"):
             self.change(
                 f"UPDATE batches_part SET {column} = '2000-01-01 00:00:00'"  # noqa: S608
                 f" WHERE {column} IS NOT NULL"

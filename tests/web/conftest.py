@@ -3,8 +3,8 @@
 import pytest
 from django.test import Client
 
+from batchui.batches import long_tasks
 from batchui.teams.models import Team, User
-from batchui.worker import tasks
 from tests.batches.conftest import files_in, receive, sandbox, shared_sandbox, start
 from tests.teams.people import set_up
 from tests.web.visiting import signed_in
@@ -32,4 +32,4 @@ def web(ana: User) -> Client:
 @pytest.fixture(autouse=True)
 def files_are_read_in_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """As large ones are, so that a test sees every state; small ones are read at once."""
-    monkeypatch.setattr(tasks, "SMALL_BYTES", -1)
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", -1)

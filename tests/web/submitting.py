@@ -6,7 +6,7 @@ from pathlib import Path
 from django.core.management import call_command
 
 from batchui.web.management.commands.submit import Command
-from tests.batches.conftest import MODEL, look_at_all, send_all
+from tests.batches.conftest import MODEL, poll_all, send_all
 
 PROMPT = ("--prompt", "Summarise: {{text}}")
 TRANSLATION = "@cf/meta/m2m100-1.2b"
@@ -15,7 +15,7 @@ TRANSLATION = "@cf/meta/m2m100-1.2b"
 def work_a_little(_seconds: float) -> None:
     """What a worker does while the command waits."""
     send_all()
-    look_at_all()
+    poll_all()
 
 
 class Submit(Command):

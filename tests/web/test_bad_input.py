@@ -272,7 +272,9 @@ def test_a_file_over_the_limit_is_refused_with_both_sizes(
     settings.MAX_UPLOAD_BYTES = 20 * 1024
     response = upload(web, rows(2000))
     assert response.status_code == 422
-    sentence = "The file has 43 KB, and the limit is 20 KB. Cut it into smaller files, and upload"
+    sentence = (
+        "The file has 42.8 KB, and the limit is 20.0 KB. Cut it into smaller files, and upload"
+    )
     assert sentence in said(response)
     assert nothing_is_left(files_in)
     assert "up to 20.0 KB" in said(web.get(reverse("new"))).replace("\xa0", " ")
@@ -293,7 +295,7 @@ def test_a_request_over_the_limit_is_refused_before_it_is_received(web: Client) 
     }
     response = web.generic("POST", reverse("new"), **request)  # type: ignore[arg-type]
     assert response.status_code == 422
-    assert "The file has 5,120.0 MB, and the limit is 1,024.0 MB." in said(response)
+    assert "The file has 5.0 GB, and the limit is 1.0 GB." in said(response)
 
 
 def test_somebody_who_is_not_signed_in_cannot_make_us_receive_anything(db: None) -> None:
@@ -340,7 +342,7 @@ def test_forms_that_are_out_of_date_change_nothing_and_say_so(
     late = {
         "stop": "There was nothing to stop. A colleague may have been quicker.",
         "start": "This batch was started already, by you or a colleague.",
-        "release": "Nothing is on hold any more.",
+        "try_now": "Nothing is on hold any more.",
     }
     for name, sentence in late.items():
         response = web.post(reverse(name, args=[batch.pk]), answers(batch), follow=True)

@@ -240,7 +240,7 @@ def test_another_teams_batch_is_not_found(batch: Batch, name: str) -> None:
     assert "There is no such batch in your team." in said(response)
 
 
-@pytest.mark.parametrize("name", ["stop", "retry", "run_again", "delete", "release", "start"])
+@pytest.mark.parametrize("name", ["stop", "retry", "run_again", "delete", "try_now", "start"])
 def test_another_team_changes_nothing(batch: Batch, name: str) -> None:
     stranger = signed_in(outsider())
     assert stranger.post(reverse(name, args=[batch.pk])).status_code == 404
@@ -294,10 +294,10 @@ def test_a_part_on_hold_says_why_until_when_and_can_be_tried_now(web: Client, ba
     lifecycle.move_part(part, PartStatus.HELD, resume_at=until, message=why)
     shown = page(web, batch)
     assert f"On hold. {why} Next try: {until:%H:%M} UTC." in shown
-    assert "What was on hold is tried again now." in press(web, batch, "release")
+    assert "What was on hold is tried again now." in press(web, batch, "try_now")
     part.refresh_from_db()
     assert part.status == PartStatus.READY
-    assert "Nothing is on hold any more." in press(web, batch, "release")
+    assert "Nothing is on hold any more." in press(web, batch, "try_now")
 
 
 def test_files_of_a_deleted_batch_are_not_needed_for_its_page(

@@ -6,12 +6,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from batchui.batches import checking, preparing
+from batchui.batches import checking, long_tasks, preparing
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.cloudflare import catalogue
 from batchui.sandbox.testing import RunningSandbox
-from batchui.worker import tasks
 from tests.batches.conftest import MODEL, rows
 from tests.teams.people import outsider
 from tests.web.visiting import (
@@ -53,7 +52,7 @@ def test_an_upload_leads_to_its_first_rows_and_columns(web: Client) -> None:
 def test_a_small_file_waits_for_no_worker(
     web: Client, monkeypatch: pytest.MonkeyPatch, sandbox: RunningSandbox
 ) -> None:
-    monkeypatch.setattr(tasks, "SMALL_BYTES", 1000)
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", 1000)
     upload(web, rows(3))
     batch = Batch.objects.get()
     assert (batch.status, batch.rows) == (BatchStatus.DRAFT, 3)

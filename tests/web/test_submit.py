@@ -223,7 +223,7 @@ def test_a_real_process_beside_a_real_worker(
     environment = clean_environment(
         BATCHUI_DATA=str(tmp_path / "data"),
         BATCHUI_SANDBOX_URL=shared_sandbox.base_url,
-        BATCHUI_FIRST_LOOK_SECONDS="0.1",
+        BATCHUI_FIRST_POLL_SECONDS="0.1",
     )
 
     def manage(*words: str) -> subprocess.CompletedProcess[str]:

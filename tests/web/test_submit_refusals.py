@@ -73,7 +73,7 @@ REFUSED: dict[str, tuple[bytes, tuple[str, ...], str, str]] = {
         GOOD,
         (*PROMPT, "--option", "max_tokens=many"),
         MODEL,
-        "--option max_tokens: Write a whole number, such as 1024.",
+        "--option max_tokens: Write a whole number from 1 to 32,768.",
     ),
     "an option of ours": (
         GOOD,

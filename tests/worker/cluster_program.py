@@ -30,16 +30,18 @@ def main() -> None:
     from django_q.tasks import async_task
 
     from batchui.worker.management.commands.worker import SteadyCluster
-    from batchui.worker.watchdog import Patience, Signs, Watchdog
+    from batchui.worker.watchdog import Patience, Probes, Watchdog
 
     if sys.argv[1:] == ["cluster"]:
         SteadyCluster().start()
         return
     call_command("migrate", verbosity=0)
-    signs = Signs(wake=lambda: async_task("tests.worker.cluster_program.tick"), last_beat=last_beat)
-    patience = Patience(between_looks=0.3, silence=SILENCE, start=8, stop=3, restart=0.5)
+    probes = Probes(
+        wake=lambda: async_task("tests.worker.cluster_program.tick"), last_beat=last_beat
+    )
+    patience = Patience(between_probes=0.3, silence=SILENCE, start=8, stop=3, restart=0.5)
     command = [sys.executable, "-m", "tests.worker.cluster_program", "cluster"]
-    Watchdog(command, signs=signs, say=say, patience=patience).run()
+    Watchdog(command, probes=probes, say=say, patience=patience).run()
 
 
 def say(line: str) -> None:

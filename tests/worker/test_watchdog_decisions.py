@@ -15,12 +15,12 @@ from pytest_django import Settings
 
 from batchui.worker import watchdog
 from batchui.worker.management.commands import worker
-from batchui.worker.watchdog import Patience, Signs, Watchdog
+from batchui.worker.watchdog import Patience, Probes, Watchdog
 
 LIVES = [sys.executable, "-c", "import time; time.sleep(60)"]
 DIES = [sys.executable, "-c", "raise SystemExit(7)"]
 PATIENCE = Patience(
-    between_looks=0.02, start=0.5, silence=0.3, longest_silence=1, stop=2, pauses=(0.02, 0.04)
+    between_probes=0.02, start=0.5, silence=0.3, longest_silence=1, stop=2, pauses=(0.02, 0.04)
 )
 
 
@@ -38,7 +38,7 @@ def told(
     until: str,
     times: int = 1,
     last_beat: Callable[[], datetime | None],
-    is_choked: Callable[[datetime], bool] = lambda since: False,
+    is_stalled: Callable[[datetime], bool] = lambda since: False,
     wake: Callable[[], None] = lambda: None,
 ) -> list[str]:
     """What a watchdog says until it has said `until` so many times; then it is stopped."""
@@ -49,8 +49,8 @@ def told(
         if sum(until in line for line in lines) >= times:
             dog.stop_asked = True
 
-    signs = Signs(wake=wake, last_beat=last_beat, is_choked=is_choked)
-    dog = Watchdog(command, signs=signs, say=say, patience=PATIENCE)
+    probes = Probes(wake=wake, last_beat=last_beat, is_stalled=is_stalled)
+    dog = Watchdog(command, probes=probes, say=say, patience=PATIENCE)
     dog.run()
     return lines
 
@@ -84,7 +84,7 @@ def test_a_cluster_that_never_finishes_anything_is_restarted() -> None:
         until="Background work has started.",
         times=2,
         last_beat=beating(),
-        is_choked=lambda since: True,
+        is_stalled=lambda since: True,
     )
     assert lines[1] == (
         "Background work is started again now: its work is done, but never acknowledged."
@@ -128,18 +128,18 @@ def test_without_a_watchdog_nothing_is_stopping(settings: Settings) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("taken", "number", "choked"),
+    ("taken", "number", "stalled"),
     [
-        (timedelta(minutes=10), worker.CHOKED_AT, True),
-        (timedelta(minutes=10), worker.CHOKED_AT - 1, False),
-        (timedelta(minutes=1), worker.CHOKED_AT, False),
-        (timedelta(minutes=18), worker.CHOKED_AT, False),
+        (timedelta(minutes=10), worker.STALLED_AT, True),
+        (timedelta(minutes=10), worker.STALLED_AT - 1, False),
+        (timedelta(minutes=1), worker.STALLED_AT, False),
+        (timedelta(minutes=18), worker.STALLED_AT, False),
     ],
-    ids=["choked", "a few were lost", "they still run", "taken by the cluster before"],
+    ids=["stalled", "a few were lost", "they still run", "taken by the cluster before"],
 )
 def test_a_choked_cluster_is_known_by_what_it_never_acknowledged(
-    taken: timedelta, number: int, choked: bool
+    taken: timedelta, number: int, stalled: bool
 ) -> None:
     lock = timezone.now() - taken + timedelta(seconds=Conf.RETRY)
     OrmQ.objects.bulk_create(OrmQ(key="batchui", payload="", lock=lock) for _ in range(number))
-    assert worker.is_choked(timezone.now() - timedelta(minutes=15)) is choked
+    assert worker.is_stalled(timezone.now() - timedelta(minutes=15)) is stalled

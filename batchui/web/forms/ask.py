@@ -1,19 +1,23 @@
 """What to ask of every row: the form that the page and `manage.py submit` share."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 from django import forms
 
 from batchui.batches.models import Batch
+from batchui.batches.phrases import rows_phrase
 from batchui.cloudflare import catalogue
-from batchui.prompts.items import Ask, ItemWriter
+from batchui.prompts import ask
+from batchui.prompts.ask import Ask
+from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
 from batchui.prompts.template import Template
 
-LONGEST_ANSWER = 32_768
 NO_TEMPLATE = "Say what to ask, and click a column to put it in."
+NOT_JSON = 'This is not JSON. Write it like {"top_p": 0.9}.'
 NO_LANGUAGE = "The translation model does not know the language “%(value)s”. Choose another."
 
 
@@ -38,89 +42,66 @@ class OptionsField(forms.Field):
         return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
 
 
-class AskForm(forms.Form):
-    """`cleaned_data` holds fields of Batch, ready for `decisions.start`.
+def form_field(field: ask.Field) -> forms.Field:
+    """The form's field for a field of `Ask`."""
+    about = field.about
+    shown: dict[str, Any] = {"label": about.label, "help_text": about.help, "required": False}
+    if field.kind is bool:
+        return forms.BooleanField(**shown)
+    if field.kind in (int, float | None):
+        return _number_field(field, shown)
+    if field.kind is str and about.most:
+        return forms.CharField(max_length=about.most, **shown)
+    if field.kind is str:
+        return forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), **shown)
+    return OptionsField(error_messages={"invalid": NOT_JSON}, **shown)
 
-    Template problems (an unknown column, no column at all) are errors of `template`.
+
+def _number_field(field: ask.Field, shown: dict[str, Any]) -> forms.Field:
+    least, most = field.about.least or 0, field.about.most or 0
+    whole = field.kind is int
+    shown |= {"required": field.default is not None, "min_value": least, "max_value": most}
+    shown["error_messages"] = {
+        "required": f"Write a number, such as {field.default}.",
+        "invalid": f"Write a {'whole ' if whole else ''}number from {least:,} to {most:,}.",
+        "min_value": f"The least possible is {least:,}. Write more.",
+        "max_value": f"The most possible is {most:,}. Write less.",
+    }
+    return forms.IntegerField(**shown) if whole else forms.FloatField(**shown)
+
+
+class AskForm(forms.Form):
+    """What to ask of the rows of a draft: `ask` when it is valid.
+
+    It has a field for each of `Ask`, made from it (see the end of this module); only what a page
+    adds to one is written here. Template problems (an unknown column, no column at all) are errors
+    of `template`.
     """
 
     name = forms.CharField(
         label="Name of the batch", max_length=200, error_messages={"required": "Give it a name."}
     )
-    model = forms.CharField(
-        label="Model", max_length=200, error_messages={"required": "Choose a model."}
-    )
+    model = forms.CharField(max_length=200, error_messages={"required": "Choose a model."})
     template = forms.CharField(
-        label="What to ask of every row",
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "true"}),
         error_messages={"required": NO_TEMPLATE},
     )
-    instruction = forms.CharField(
-        label="Instruction for all rows",
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Who the model should be, and how it should answer. Sent with every row.",
-    )
-    target_lang = forms.ChoiceField(
-        label="Translate into", required=False, error_messages={"invalid_choice": NO_LANGUAGE}
-    )
+    target_lang = forms.ChoiceField(required=False, error_messages={"invalid_choice": NO_LANGUAGE})
     source_lang = forms.ChoiceField(
-        label="Language of the file",
         required=False,
         error_messages={"invalid_choice": NO_LANGUAGE},
     )
-    max_tokens = forms.IntegerField(
-        label="Longest answer",
-        min_value=1,
-        max_value=LONGEST_ANSWER,
-        help_text="In tokens; 1,024 are about 750 English words. Longer answers are cut off.",
-        error_messages={
-            "required": "Say how long an answer may be: 1,024 is usual.",
-            "invalid": "Write a whole number, such as 1024.",
-            "min_value": "An answer needs at least 1 token. Write a number such as 1024.",
-            "max_value": "The longest possible is %(limit_value)s tokens. Write fewer.",
-        },
-    )
-    temperature = forms.FloatField(
-        label="Temperature",
-        required=False,
-        min_value=0,
-        max_value=5,
-        help_text="0 answers the same way every time; higher varies more. Empty: the model's own.",
-        error_messages={"invalid": "Write a number from 0 to 5, such as 0.2, or nothing."},
-    )
     reference_column = forms.ChoiceField(
-        label="Reference",
         required=False,
-        help_text="A column whose value travels with each row, such as an order number.",
         error_messages={"invalid_choice": "The file has no column “%(value)s”. Choose another."},
-    )
-    as_items = forms.BooleanField(
-        label="The lines of the file are ready-made requests; send them as they are",
-        required=False,
-    )
-    leave_out_invalid = forms.BooleanField(
-        label="Leave out rows that cannot be asked",
-        required=False,
-        help_text="They stay in the file you download, marked as invalid.",
-    )
-    resend_once = forms.BooleanField(
-        label="If it is unclear whether a part was sent, send it again once",
-        required=False,
-        help_text="Otherwise batchui waits for you to decide. Rows sent twice may be paid twice.",
-    )
-    options = OptionsField(
-        label="Further options",
-        required=False,
-        help_text="Fields of the API that are sent with every row, as a JSON object.",
-        error_messages={"invalid": 'This is not JSON. Write it like {"top_p": 0.9}.'},
     )
 
     def __init__(self, data: Any = None, *, batch: Batch) -> None:
         self.batch = batch
         super().__init__(data, initial=_initial(batch))
+        self.order_fields(["name", *ask.NAMES])
         languages = [(language.code, language.name) for language in catalogue.languages()]
         self._choices("target_lang", [("", "Choose a language"), *languages])
         self._choices("source_lang", languages)
@@ -148,12 +129,20 @@ class AskForm(forms.Form):
             "as_items": self.batch.format.items and as_items,
         }
 
-    def to_keep(self) -> dict[str, Any]:
-        """What a draft keeps while somebody types: what is right so far, and the prompt even where
-        it is not. Fields of Batch."""
+    @property
+    def ask(self) -> Ask:
+        """What is asked, by a form that is valid."""
+        return Ask(**{name: self.cleaned_data[name] for name in ask.NAMES})
+
+    def ask_so_far(self) -> Ask:
+        """What is asked while somebody types.
+
+        What is right already, and the prompt even where it is not; the rest is as the draft has it.
+        """
         self.full_clean()
         chosen = {"leave_out_invalid": bool(self.data.get("leave_out_invalid"))}
-        return self.cleaned_data | self.as_typed() | chosen
+        right = {name: self.cleaned_data[name] for name in ask.NAMES if name in self.cleaned_data}
+        return replace(self.batch.ask, **(right | self.as_typed() | chosen))
 
     @property
     def first_error(self) -> str:
@@ -181,7 +170,7 @@ class AskForm(forms.Form):
 
     def clean_options(self) -> dict[str, Any]:
         if "options" not in self.data:  # the page has no such field where there are none
-            return dict(self.batch.options)
+            return dict(self.batch.ask.options)
         options = self.cleaned_data["options"] or {}
         if not isinstance(options, dict):
             raise forms.ValidationError("Write the options as key and value.")
@@ -207,11 +196,10 @@ class AskForm(forms.Form):
         if self.batch.problem and not self.batch.rows:
             self.add_error(None, self.batch.problem)
         if self.batch.bad_rows and not self.cleaned_data.get("leave_out_invalid"):
-            rows = "1 row" if self.batch.bad_rows == 1 else f"{self.batch.bad_rows:,} rows"
             self.add_error(
                 "leave_out_invalid",
-                f"{rows} of the file cannot be asked. Correct the file and upload it again, or "
-                "tick this to leave them out.",
+                f"{rows_phrase(self.batch.bad_rows)} of the file cannot be asked. Correct the file "
+                "and upload it again, or tick this to leave them out.",
             )
 
     def _check_template(self, template: str) -> None:
@@ -224,9 +212,9 @@ class AskForm(forms.Form):
             self.add_error("template", str(problem))
 
     def _check_options(self, takes: str) -> None:
-        ask = Ask(template="", options=self.cleaned_data["options"], as_items=True)
+        asked = Ask(options=self.cleaned_data["options"], as_items=True)
         try:
-            ItemWriter(takes, ask, self.batch.columns)
+            ItemWriter(takes, asked, self.batch.columns)
         except BadInput as problem:
             self.add_error("options", str(problem))
 
@@ -247,17 +235,23 @@ def _known(model: str) -> str:
 # What makes the filled prompts.
 TYPED = ("model", "template", "as_items")
 # What stands under "More settings".
-MORE = ("name", "max_tokens", "temperature", "reference_column", "resend_once", "options")
+MORE = ("name", *(field.name for field in ask.fields() if field.about.more))
 
 
 def _initial(batch: Batch) -> dict[str, Any]:
     """What the draft holds, with something sensible where it holds nothing yet."""
-    initial = {name: getattr(batch, name) for name in AskForm.base_fields if name != "options"}
-    initial["model"] = _known(batch.model) or catalogue.models()[0].name
-    initial["source_lang"] = batch.source_lang or "en"
-    initial["options"] = batch.options or None
-    if not batch.model:
+    asked = batch.ask
+    initial = {"name": batch.name} | {name: getattr(asked, name) for name in ask.NAMES}
+    initial["model"] = _known(asked.model) or catalogue.models()[0].name
+    initial["source_lang"] = asked.source_lang or "en"
+    initial["options"] = asked.options or None
+    if not asked.model:
         initial["as_items"] = batch.format.items
-        if len(batch.columns) == 1 and not batch.template:
+        if len(batch.columns) == 1 and not asked.template:
             initial["template"] = column_mark(batch.columns[0])
     return initial
+
+
+for _field in ask.fields():
+    declared = AskForm.base_fields.setdefault(_field.name, form_field(_field))
+    declared.label, declared.help_text = _field.about.label, _field.about.help

@@ -1,5 +1,6 @@
 """What the options of `manage.py submit` say, as the form of the page understands it."""
 
+from argparse import ArgumentParser
 from typing import Any
 
 import msgspec
@@ -7,21 +8,29 @@ import msgspec
 from batchui.batches.models import Batch
 from batchui.batches.preparing import rows_left_out
 from batchui.cloudflare import catalogue
+from batchui.prompts import ask
 from batchui.prompts.problems import BadInput, listed
 from batchui.web.forms.ask import NO_TEMPLATE, AskForm, column_mark
 
 LONGEST_NAME = 200
-# Which option gives which field of the form, for what is wrong with it.
-OPTIONS = {
-    "name": "--name",
-    "template": "--prompt",
-    "instruction": "--system",
-    "target_lang": "--target-lang",
-    "reference_column": "--reference-column",
-    "max_tokens": "--option max_tokens",
-    "temperature": "--option temperature",
-    "options": "--option",
-}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """An option for each field of `Ask` that has one."""
+    for field in ask.fields():
+        about = field.about
+        if field.kind is bool and about.option:
+            parser.add_argument(
+                about.option, dest=field.name, action="store_true", help=about.option_help
+            )
+        elif about.option:
+            parser.add_argument(
+                about.option,
+                dest=field.name,
+                default="",
+                required=field.name == "model",
+                help=about.option_help,
+            )
 
 
 def checked(options: dict[str, Any]) -> dict[str, Any]:
@@ -38,24 +47,20 @@ def checked(options: dict[str, Any]) -> dict[str, Any]:
 
 def fields(options: dict[str, Any], batch: Batch) -> dict[str, Any]:
     """The fields of the form for `checked` options, as the page would send them."""
-    template = _template(options["prompt"], options["text_column"])
+    template = _template(options["template"], options["text_column"])
     initial = AskForm(batch=batch).initial
     extra = dict(options["option"])
-    return {
-        "name": batch.name,
-        "model": options["model"],
-        "template": template or initial["template"],
-        "instruction": options["system"],
-        "source_lang": options["source_lang"],
-        "target_lang": options["target_lang"],
-        "reference_column": options["reference_column"],
-        "max_tokens": extra.pop("max_tokens", batch.max_tokens),
-        "temperature": extra.pop("temperature", ""),
-        "as_items": "on" if initial["as_items"] and not template else "",
-        "leave_out_invalid": "on" if options["leave_out_invalid"] else "",
-        "resend_once": "on" if options["resend_once"] else "",
-        "options": msgspec.json.encode(extra).decode() if extra else "",
-    }
+    sent: dict[str, Any] = {"name": batch.name}
+    for field in ask.fields():
+        if not field.about.option and field.name in extra:
+            sent[field.name] = extra.pop(field.name)
+        else:
+            given = options[field.name] if field.about.option else initial[field.name]
+            sent[field.name] = ("on" if given else "") if field.kind is bool else given
+    sent["template"] = template or initial["template"]
+    sent["as_items"] = "on" if initial["as_items"] and not template else ""
+    sent["options"] = msgspec.json.encode(extra).decode() if extra else ""
+    return sent
 
 
 def _template(prompt: str, column: str) -> str:
@@ -105,14 +110,24 @@ def first_error(form: AskForm, options: dict[str, Any]) -> str:
     if errors[0] == NO_TEMPLATE:
         columns = listed(form.batch.columns)
         return f"--prompt: Say what to ask, with a column in it like {{{{name}}}}, of {columns}."
-    option = OPTIONS.get(field)
-    if field == "template" and not options["prompt"]:
+    option = _option_of(field)
+    if field == "template" and not options["template"]:
         option = "--text-column"
     return f"{option}: {errors[0]}" if option else str(errors[0])
 
 
+def _option_of(name: str) -> str:
+    """The option that gives a field of the form; "" where there is none."""
+    if name == "name":
+        return "--name"
+    asked = {field.name: field.about.option for field in ask.fields()}
+    if name == "options":
+        return "--option"
+    return asked.get(name) or (f"--option {name}" if name in asked else "")
+
+
 def problem_of(batch: Batch) -> str:
     """What keeps a batch from starting, with the first row it is about."""
-    said = batch.problem or (rows_left_out(batch.bad_rows) if batch.bad_rows else "")
+    problem = batch.problem or (rows_left_out(batch.bad_rows) if batch.bad_rows else "")
     first = batch.problem_rows[0]["sentence"] if batch.problem_rows else ""
-    return " ".join(filter(None, (said, first)))
+    return " ".join(filter(None, (problem, first)))

@@ -100,7 +100,7 @@ def _environment(folder: str, url: str) -> dict[str, str]:
         "CLOUDFLARE_ACCOUNT_ID": "bench",
         "CLOUDFLARE_API_TOKEN": "bench",
         "BATCHUI_CALLS_PER_5_MINUTES": "1000000",
-        "BATCHUI_FIRST_LOOK_SECONDS": "0.05",
+        "BATCHUI_FIRST_POLL_SECONDS": "0.05",
     }
 
 

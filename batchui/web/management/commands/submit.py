@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.files.base import File
 from django.core.management.base import BaseCommand, CommandError
 
-from batchui.batches import checking, decisions, intake, preparing
+from batchui.batches import decisions, intake
 from batchui.batches.exporting import KINDS
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
@@ -23,10 +23,15 @@ from batchui.teams.founding import team_for_terminal
 from batchui.teams.problems import TeamProblem
 from batchui.web.addresses import page_address
 from batchui.web.forms.ask import AskForm
-from batchui.web.forms.terminal import checked, fields, first_error, problem_of
+from batchui.web.forms.terminal import (
+    add_arguments,
+    checked,
+    fields,
+    first_error,
+    problem_of,
+)
 from batchui.web.templatetags.look import status_word
-from batchui.worker import tasks
-from batchui.worker.heartbeat import nobody_works
+from batchui.worker.heartbeat import worker_is_silent
 
 ANSWERED_ALL, NOT_ALL, NOT_STARTED = 0, 1, 2
 LOOK_SECONDS = 0.5
@@ -41,17 +46,12 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, help="CSV, JSONL or TXT")
-        parser.add_argument("--model", required=True, help="such as @cf/meta/llama-3.3-70b-…")
-        parser.add_argument("--prompt", default="", help="what to ask, with {{column}}")
-        parser.add_argument("--system", default="", help="an instruction for all rows")
+        add_arguments(parser)
         parser.add_argument(
             "--text-column",
             default="",
             help="the column to send, behind the prompt if there is one",
         )
-        parser.add_argument("--source-lang", default="", help="language of the file (en)")
-        parser.add_argument("--target-lang", default="", help="language to translate into")
-        parser.add_argument("--reference-column", default="", help="travels with each row")
         parser.add_argument(
             "--option",
             action="append",
@@ -60,14 +60,6 @@ class Command(BaseCommand):
             help="a parameter of the model, such as max_tokens=200; may be given more than once",
         )
         parser.add_argument("--name", default="", help="what to call the batch")
-        parser.add_argument(
-            "--leave-out-invalid", action="store_true", help="leave out rows that cannot be asked"
-        )
-        parser.add_argument(
-            "--resend-once",
-            action="store_true",
-            help="send a part again, once, when it is unclear whether it was sent",
-        )
         parser.add_argument("--wait", action="store_true", help="wait until it is finished")
         parser.add_argument("--output", type=Path, help="where to write the answers (waits)")
         parser.add_argument("--format", choices=sorted(KINDS), help="of the output (csv)")
@@ -107,22 +99,19 @@ class Command(BaseCommand):
         with _opened(options["file"]) as source:
             team, user = team_for_terminal(options["email"])
             upload = File(source, options["file"].name)
-            batch = intake.receive(upload, team=team, by=user, name=options["name"])
+            batch = intake.receive(upload, team=team, by=user, name=options["name"], check_now=True)
         try:
-            checking.check_file(batch.pk)
             self._until_not(batch, BatchStatus.CHECKING)
             form = AskForm(fields(options, batch), batch=batch)
             if not form.is_valid():
                 raise BadInput(first_error(form, options))
-            decisions.start(batch, by=user, **form.cleaned_data)
-            preparing.prepare(batch.pk)
+            decisions.start(batch, by=user, ask=form.ask, prepare_now=True)
             self._until_not(batch, BatchStatus.PREPARING)
             if not batch.is_started:
                 raise BadInput(problem_of(batch))
         except BaseException:
             intake.discard(batch)
             raise
-        tasks.enqueue_tick()
         return batch
 
     def _until_not(self, batch: Batch, status: BatchStatus) -> None:
@@ -169,7 +158,7 @@ def _remark(batch: Batch, *, waited: float) -> str:
     """What the person at the terminal should know while they wait."""
     if batch.status == BatchStatus.ATTENTION:
         return f"A part needs your decision: {page_address(batch)}"
-    if waited > SILENT_SECONDS and nobody_works():
+    if waited > SILENT_SECONDS and worker_is_silent():
         return "No worker is running. Start one: python manage.py up"
     return ""
 

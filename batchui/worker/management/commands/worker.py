@@ -19,13 +19,13 @@ from django_q.models import OrmQ
 
 from batchui import checks
 from batchui.worker.checks import files_are_shared
-from batchui.worker.watchdog import Signs, Watchdog
+from batchui.worker.watchdog import Probes, Watchdog
 
 SECONDS_BETWEEN_TRIES = 2
 # Longer than any task may run, so that what is still unacknowledged then never will be.
 LONGEST_TASK = timedelta(seconds=Conf.TIMEOUT + 30)
-# A killed worker leaves one such task behind; a choked cluster leaves all of them.
-CHOKED_AT = 10
+# A killed worker leaves one such task behind; a stalled cluster leaves all of them.
+STALLED_AT = 10
 
 
 class Command(BaseCommand):
@@ -49,8 +49,8 @@ class Command(BaseCommand):
         connections.close_all()
         manage = str(settings.BASE_DIR / "manage.py")
         command = [sys.executable, manage, "worker", "--cluster"]
-        signs = Signs(wake=wake, last_beat=last_beat, is_choked=is_choked)
-        Watchdog(command, signs=signs, say=self.say, environment=os.environ).run()
+        probes = Probes(wake=wake, last_beat=last_beat, is_stalled=is_stalled)
+        Watchdog(command, probes=probes, say=self.say, environment=os.environ).run()
 
     def say(self, sentence: str) -> None:
         """A line for the person who reads along; nobody may be reading any more."""
@@ -132,7 +132,7 @@ def last_beat() -> datetime | None:
     return heartbeat.last_beat()
 
 
-def is_choked(since: datetime) -> bool:
+def is_stalled(since: datetime) -> bool:
     """Whether tasks taken after `since` are never acknowledged, though none can still be running.
 
     A task that is taken is locked until `retry` seconds later; acknowledging deletes it.
@@ -140,4 +140,4 @@ def is_choked(since: datetime) -> bool:
     retry = timedelta(seconds=Conf.RETRY)
     long_ago = timezone.now() - LONGEST_TASK
     taken = OrmQ.objects.filter(lock__gt=since + retry, lock__lt=long_ago + retry)
-    return bool(taken[:CHOKED_AT].count() >= CHOKED_AT)
+    return bool(taken[:STALLED_AT].count() >= STALLED_AT)

@@ -1,0 +1,79 @@
+"""The fields that a move may change together with a status, with their types.
+
+The type checker finds a misspelt field, and a value of the wrong kind, at every call of
+`lifecycle.move_part` and its sisters.
+"""
+
+from datetime import datetime
+from typing import Any, TypedDict
+
+from batchui.teams.models import Connection
+
+
+class AnswerChanges(TypedDict, total=False):
+    """How many rows came to what (see `states.AnswerStatus`)."""
+
+    answered: int
+    empty: int
+    failed: int
+    missing: int
+    unsent: int
+    invalid: int
+
+
+class WaitingChanges(AnswerChanges, total=False):
+    """What the rows of a part came to that were still on their way."""
+
+    waiting_became: str
+    waiting_error: str
+    message: str
+
+
+class PartChanges(WaitingChanges, total=False):
+    """Fields of a Part beside its status and epoch."""
+
+    answers_file: str
+    answers_version: int
+    forget_unanswered: bool
+    send_limit: int | None
+    lease_until: datetime | None
+    resume_at: datetime | None
+    next_poll_at: datetime | None
+    last_polled_at: datetime | None
+    polls: int
+    failures_in_a_row: int
+    gone_at: datetime | None
+    gone_seen: int
+    resends: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class BatchChanges(AnswerChanges, total=False):
+    """Fields of a Batch beside its status and epoch, and beside what is asked."""
+
+    name: str
+    connection: Connection
+    started_at: datetime | None
+    lease_until: datetime | None
+    progress_rows: int
+    source_format: dict[str, Any]
+    rows: int
+    bad_rows: int
+    problem: str
+    problem_rows: list[dict[str, Any]]
+    blanks: dict[str, dict[str, int]]
+    sample: list[str]
+    part_count: int
+
+
+def counted_rows(changes: AnswerChanges) -> int:
+    """How many rows it is known of what they came to. All six counts must be there."""
+    return (
+        changes["answered"]
+        + changes["empty"]
+        + changes["failed"]
+        + changes["missing"]
+        + changes["unsent"]
+        + changes["invalid"]
+    )

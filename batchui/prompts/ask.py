@@ -1,0 +1,163 @@
+"""What is asked of every row, as one list of fields.
+
+The columns of the database, the form of the page, the options of `manage.py submit` and "run again"
+all take their fields from `Ask`: a new field is one line here, its place on the page, and a
+migration.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, get_type_hints
+
+
+@dataclass(frozen=True, kw_only=True)
+class About:
+    """How people meet a field.
+
+    label, help: on the page. least, most: the bounds of a number; for a text `most` is its longest,
+    in characters. option: in the terminal, where it has one of its own; the others are given there
+    as `--option NAME=VALUE`. more: it stands under "More settings".
+    """
+
+    label: str
+    help: str = ""
+    least: float | None = None
+    most: int | None = None
+    option: str = ""
+    option_help: str = ""
+    more: bool = False
+
+
+def _asked(default: Any, **about: Any) -> Any:
+    metadata = {"about": About(**about)}
+    if callable(default):
+        return field(default_factory=default, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ask:
+    """What to ask of each row, of which model, and what to do where that is not possible.
+
+    template: with its `{{column}}`s. instruction: for the whole batch, as a system message or as
+    text before the prompt; embedding and translation models take none, and it is left out.
+    max_tokens: the longest answer; 1,024, since the API's own default of 256 cuts answers off.
+    temperature: None for the model's own. options: further fields of the API (top_p, seed,
+    response_format, …), which win over the settings above. reference_column: gives each item's
+    external_reference; "" for the row number. as_items: the objects of a JSONL file are sent as
+    they are, and the settings fill in only what an object does not say itself; template and
+    instruction are not used.
+    """
+
+    model: str = _asked(
+        "",
+        label="Model",
+        most=200,
+        option="--model",
+        option_help="such as @cf/meta/llama-3.3-70b-…",
+    )
+    template: str = _asked(
+        "",
+        label="What to ask of every row",
+        option="--prompt",
+        option_help="what to ask, with {{column}}",
+    )
+    instruction: str = _asked(
+        "",
+        label="Instruction for all rows",
+        help="Who the model should be, and how it should answer. Sent with every row.",
+        option="--system",
+        option_help="an instruction for all rows",
+    )
+    target_lang: str = _asked(
+        "",
+        label="Translate into",
+        most=20,
+        option="--target-lang",
+        option_help="language to translate into",
+    )
+    source_lang: str = _asked(
+        "",
+        label="Language of the file",
+        most=20,
+        option="--source-lang",
+        option_help="language of the file (en)",
+    )
+    max_tokens: int = _asked(
+        1024,
+        label="Longest answer",
+        help="In tokens; 1,024 are about 750 English words. Longer answers are cut off.",
+        least=1,
+        most=32_768,
+        more=True,
+    )
+    temperature: float | None = _asked(
+        None,
+        label="Temperature",
+        help="0 answers the same way every time; higher varies more. Empty: the model's own.",
+        least=0,
+        most=5,
+        more=True,
+    )
+    reference_column: str = _asked(
+        "",
+        label="Reference",
+        help="A column whose value travels with each row, such as an order number.",
+        option="--reference-column",
+        option_help="travels with each row",
+        more=True,
+    )
+    as_items: bool = _asked(
+        False, label="The lines of the file are ready-made requests; send them as they are"
+    )
+    leave_out_invalid: bool = _asked(
+        False,
+        label="Leave out rows that cannot be asked",
+        help="They stay in the file you download, marked as invalid.",
+        option="--leave-out-invalid",
+        option_help="leave out rows that cannot be asked",
+    )
+    resend_once: bool = _asked(
+        False,
+        label="If it is unclear whether a part was sent, send it again once",
+        help="Otherwise batchui waits for you to decide. Rows sent twice may be paid twice.",
+        option="--resend-once",
+        option_help="send a part again, once, when it is unclear whether it was sent",
+        more=True,
+    )
+    options: Mapping[str, Any] = _asked(
+        dict,
+        label="Further options",
+        help="Fields of the API that are sent with every row, as a JSON object.",
+        more=True,
+    )
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of Ask: its name, its type, its default (None where it has none), its texts."""
+
+    name: str
+    kind: Any
+    default: Any
+    about: About
+
+
+@cache
+def fields() -> tuple[Field, ...]:
+    """The fields of Ask, in their order."""
+    kinds = get_type_hints(Ask)
+    return tuple(
+        Field(
+            name=found.name,
+            kind=kinds[found.name],
+            default=None if found.default is dataclasses.MISSING else found.default,
+            about=found.metadata["about"],
+        )
+        for found in dataclasses.fields(Ask)
+    )
+
+
+NAMES = tuple(found.name for found in fields())
