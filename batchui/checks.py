@@ -52,7 +52,7 @@ def in_sentences(found: Iterable[checks.CheckMessage]) -> list[str]:
     return [
         " ".join(filter(None, [message.msg, message.hint, f"({message.id})"]))
         for message in found
-        if message.is_serious()
+        if message.is_serious() and not message.is_silenced()
     ]
 
 
@@ -78,8 +78,7 @@ def _keys() -> Iterator[checks.CheckMessage]:
             hint="Give them different values: who learns one must not have the other.",
             id="batchui.E008",
         )
-    for name in ("secret-key", "encryption-key"):
-        path = settings.DATA / name
+    for path in filter(None, (settings.SECRET_KEY_FILE, settings.ENCRYPTION_KEY_FILE)):
         if path.exists() and path.stat().st_mode & 0o077:
             sentence = f"Other users of this machine can read the key in {path}."
             yield checks.Warning(sentence, hint=f"Run: chmod 600 {path}", id="batchui.W002")

@@ -5,6 +5,7 @@ what is wrong with it and what to set. `checks.py` shows the problems, all at on
 anything starts.
 """
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -109,20 +110,21 @@ class Environment:
         return good
 
     def folder(self, name: str, default: Path) -> Path:
-        """A folder that can be written, made (for its owner alone) when absent."""
+        """A folder that may be written, or made: nothing is written here."""
         path = Path(self.text(name) or default).expanduser().resolve()
-        advice = (
-            "Give the user who runs batchui the right to write there, or set "
-            f"{name} to a folder that can be written."
-        )
-        try:
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            probe = path / ".writing-probe"
-            probe.touch()
-            probe.unlink(missing_ok=True)
-        except OSError as error:
-            reason = error.strerror or "unknown reason"
-            self.problem(1, f"The data folder {path} cannot be written: {reason}.", advice=advice)
+        there = next(folder for folder in (path, *path.parents) if folder.exists())
+        reason = ""
+        if not there.is_dir():
+            reason = f"{there} is not a folder"
+        elif not os.access(there, os.W_OK | os.X_OK):
+            reason = f"you have no right to write in {there}"
+        if reason:
+            self.problem(
+                1,
+                f"The data folder {path} cannot be written: {reason}.",
+                advice="Give the user who runs batchui the right to write there, or set "
+                f"{name} to a folder that can be written.",
+            )
         return path
 
     def database(self, name: str, default: Path) -> dict[str, Any]:

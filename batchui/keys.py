@@ -1,4 +1,4 @@
-"""Keys that are made once and kept in the data folder."""
+"""Keys: read from a list, made at random, kept in a file."""
 
 import os
 import secrets
@@ -22,30 +22,38 @@ def is_fernet(key: str) -> bool:
     return True
 
 
-def generated_key(path: Path, *, fernet: bool = False) -> str:
-    """The key kept in `path` (mode 600), made there when the file is absent.
+def new_secret() -> str:
+    """64 random characters."""
+    return secrets.token_urlsafe(48)
 
-    A Fernet key is 32 random bytes in URL-safe Base64; any other is 64 random characters.
-    Two processes that start together end with the same key: the first link wins. Raises OSError
-    where the folder cannot be written or the file cannot be read.
+
+def new_fernet_key() -> str:
+    """32 random bytes in URL-safe Base64."""
+    return urlsafe_b64encode(os.urandom(32)).decode()
+
+
+def kept_key(path: Path) -> str:
+    """The key kept in `path`; "" where there is no such file. Raises OSError."""
+    return path.read_text().strip() if path.exists() else ""
+
+
+def keep(path: Path, text: str) -> str:
+    """Write `text` to `path` (mode 600), whole and on the disk, unless something is there already.
+
+    Returns what is there in the end: of processes that do this together, the first link wins, and
+    all return the same. Raises OSError where the folder cannot be written or the file not be read.
     """
     if not path.exists():
-        key = urlsafe_b64encode(os.urandom(32)).decode() if fernet else secrets.token_urlsafe(48)
-        _write_once(path, key)
+        draft = path.with_name(f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(descriptor, "w") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.link(draft, path)
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
     return path.read_text().strip()
-
-
-def _write_once(path: Path, text: str) -> None:
-    """Make `path` with `text` in it, whole and on the disk, unless somebody else just did."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "w") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.link(draft, path)
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()

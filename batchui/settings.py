@@ -5,8 +5,6 @@ with a value is collected in `PROBLEMS`; a start-up check says it in a sentence 
 """
 
 import os
-import secrets
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,7 @@ from csp.constants import NONE, SELF
 
 from batchui.environment import DATABASES as KNOWN_DATABASES
 from batchui.environment import Environment
-from batchui.keys import generated_key, split_keys
+from batchui.keys import kept_key, new_fernet_key, new_secret, split_keys
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -22,14 +20,14 @@ _env = Environment(os.environ)
 PROBLEMS = _env.problems
 
 
-def _key(name: str, *, fernet: bool = False) -> str:
-    """The key kept in the data folder; one for this process alone where that cannot be used."""
+def _kept_key(path: Path) -> str:
+    """The key kept in a file of the data folder; "" where there is none."""
     try:
-        return generated_key(DATA / name, fernet=fernet)
+        return kept_key(path)
     except OSError as error:
         advice = "Give the user who runs batchui the right to read and write there."
-        _env.problem(1, f"The key in {DATA / name}: {error.strerror}.", advice=advice)
-        return secrets.token_urlsafe(48)
+        _env.problem(1, f"The key in {path}: {error.strerror}.", advice=advice)
+        return ""
 
 
 # Where everything that must be kept lives.
@@ -40,11 +38,17 @@ _PLATFORMS = {"DYNO": "Heroku", "K_SERVICE": "Cloud Run"}
 PLATFORM = next((who for var, who in _PLATFORMS.items() if _env.text(var)), "")
 
 DEBUG = _env.flag("DEBUG")
-SECRET_KEY = _env.text("SECRET_KEY") or _key("secret-key")
-ENCRYPTION_KEYS = split_keys(_env.text("BATCHUI_ENCRYPTION_KEYS")) or [
-    _key("encryption-key", fernet=True)
-]
-KEYS_ARE_GIVEN = bool(_env.text("SECRET_KEY") and _env.text("BATCHUI_ENCRYPTION_KEYS"))
+# A key that the environment does not give is kept in a file of the data folder. Where that is not
+# there yet, this process has a new one, which `data_folder.make` keeps.
+SECRET_KEY = _env.text("SECRET_KEY")
+SECRET_KEY_FILE = None if SECRET_KEY else DATA / "secret-key"
+if SECRET_KEY_FILE:
+    SECRET_KEY = _kept_key(SECRET_KEY_FILE) or new_secret()
+ENCRYPTION_KEYS = split_keys(_env.text("BATCHUI_ENCRYPTION_KEYS"))
+ENCRYPTION_KEY_FILE = None if ENCRYPTION_KEYS else DATA / "encryption-key"
+if ENCRYPTION_KEY_FILE:
+    ENCRYPTION_KEYS = [_kept_key(ENCRYPTION_KEY_FILE) or new_fernet_key()]
+KEYS_ARE_GIVEN = not (SECRET_KEY_FILE or ENCRYPTION_KEY_FILE)
 
 HOSTS_ARE_GIVEN = bool(_env.words("ALLOWED_HOSTS"))
 ALLOWED_HOSTS = _env.words("ALLOWED_HOSTS") or ["localhost", "127.0.0.1", "[::1]"]
@@ -69,7 +73,9 @@ LONGEST_PAUSE_SECONDS = _env.amount("BATCHUI_LONGEST_PAUSE_SECONDS", 60, low=0.0
 # Where `up` runs the built-in Batch API; the sandbox connection speaks to it.
 # `submit` and the next start find it where the last start put it.
 SANDBOX_FILE = DATA / "sandbox-address"
-SANDBOX_URL = _env.address("BATCHUI_SANDBOX_URL") or (
+SANDBOX_URL = _env.address("BATCHUI_SANDBOX_URL")
+SANDBOX_IS_GIVEN = bool(SANDBOX_URL)
+SANDBOX_URL = SANDBOX_URL or (
     SANDBOX_FILE.read_text().strip() if SANDBOX_FILE.exists() else "http://127.0.0.1:8787/client/v4"
 )
 
@@ -79,6 +85,8 @@ MAX_ROWS = _env.number("BATCHUI_MAX_ROWS", 5_000_000, low=1, high=1_000_000_000)
 
 # While this file is there, background work is asked to stop (see `worker/watchdog.py`).
 STOPPING_FILE = _env.text("BATCHUI_STOPPING_FILE")
+# The name of the worker that this process is part of; its watchdog chooses it.
+WORKER_NAME = _env.text("BATCHUI_WORKER_NAME", "worker:by hand")
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -183,8 +191,6 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 # Beside the data, where there is room for them; the sweep removes what a crash leaves.
 FILE_UPLOAD_TEMP_DIR = DATA / "incoming"
-with suppress(OSError):  # batchui.E001 says so where the folder cannot be written
-    FILE_UPLOAD_TEMP_DIR.mkdir(exist_ok=True)
 
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = "UTC"
@@ -243,7 +249,8 @@ SESSION_COOKIE_HTTPONLY = True
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 # Whether the other names of a domain, and browsers' preload lists, may rely on https is for the
 # domain's owner to say, not for us.
-SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+# The folder for uploads under way is made by what takes uploads in (`data_folder.py`).
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021", "files.E001"]
 if SECURE_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = True
@@ -257,6 +264,8 @@ if SECURE_PROXY:
 LONGEST_TASK_SECONDS = 300
 Q_CLUSTER = {
     "name": "batchui",
+    "cluster_name": WORKER_NAME,
+    "scheduler": False,
     "label": "Background work",
     "orm": "default",
     "cache": "nowhere",

@@ -1,19 +1,26 @@
-"""The WSGI application, served by granian."""
+"""The WSGI application, as a web server imports it."""
 
 import os
 import sys
 
 from django.core.wsgi import get_wsgi_application
 
-from batchui import checks
-from batchui.worker import health
-
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "batchui.settings")
+django_application = get_wsgi_application()
 
-application = health.with_healthz(get_wsgi_application())
+# These know tables, which Django has only now.
+from batchui import checks, data_folder  # noqa: E402
+from batchui.worker import health, this_host  # noqa: E402
+
+application = health.with_healthz(django_application)
 
 # A server that is started by hand has run no checks.
 if errors := checks.in_sentences(checks.settings_are_right()):
     sys.stderr.write("\n".join(["batchui cannot start:", *errors, ""]))
     raise SystemExit(1)
-health.announce_in_background("web")
+try:
+    data_folder.make()
+except data_folder.DataFolderProblem as problem:
+    sys.stderr.write(f"batchui cannot start: {problem}\n")
+    raise SystemExit(1) from None
+this_host.look_after_in_background()

@@ -20,7 +20,13 @@ os.environ["BATCHUI_DATA"] = _data
 os.environ["DATABASE_URL"] = _database
 
 from batchui.settings import *  # noqa: E402, F403
-from batchui.settings import DATA, DATABASE_KIND, DATABASES, STORAGES  # noqa: E402
+from batchui.settings import (  # noqa: E402
+    DATA,
+    DATABASE_KIND,
+    DATABASES,
+    FILE_UPLOAD_TEMP_DIR,
+    STORAGES,
+)
 
 if DATABASE_KIND == "SQLite":
     # A file, as in real life: in memory, threads would meet other locks than they do there.
@@ -30,6 +36,7 @@ if DATABASE_KIND == "SQLite":
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 STATIC_ROOT = DATA / "static"
 STATIC_ROOT.mkdir()
+FILE_UPLOAD_TEMP_DIR.mkdir()
 WHITENOISE_USE_FINDERS = True
 # A fast one: tests make many people, and no secret is kept here.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.db import InterfaceError, OperationalError
 from django.db.models import Q, QuerySet
@@ -24,9 +24,8 @@ SMALL_BYTES = 4 * 1024 * 1024
 PROGRESS_SECONDS = 0.7
 # How many rows that cannot be asked are named on the page.
 SHOWN_PROBLEMS = 20
-# A worker is woken for every upload and start. After so long without one the wake-up was lost.
-LOST_AFTER = timedelta(seconds=15)
-CLAIMED_WITHIN = timedelta(seconds=1)
+# Whoever brings a small file reads it at once; after so long without that, a worker does.
+READ_WITHIN = timedelta(seconds=1)
 
 
 class LeaseLostError(Exception):
@@ -39,23 +38,24 @@ def is_small(batch: Batch) -> bool:
 
 
 def unclaimed() -> list[Batch]:
-    """Batches to check or prepare that no worker has: their task was lost, or their worker died."""
-    return list(_unclaimed(timezone.now() - LOST_AFTER)[:20])
+    """Batches to check or prepare that no worker has: they are new, or their worker died."""
+    return list(_unclaimed()[:20])
 
 
 def has_unclaimed() -> bool:
     """Whether a file waits to be read and no worker has claimed it yet."""
-    return _unclaimed(timezone.now() - CLAIMED_WITHIN).exists()
+    return _unclaimed().exists()
 
 
-def _unclaimed(since: datetime) -> QuerySet[Batch]:
-    never_claimed = Q(status=BatchStatus.CHECKING, created_at__lt=since) | Q(
-        status=BatchStatus.PREPARING, started_at__lt=since
+def _unclaimed() -> QuerySet[Batch]:
+    now = timezone.now()
+    large, since = Q(source_size__gt=SMALL_BYTES), now - READ_WITHIN
+    never_claimed = Q(lease_until=None) & (
+        Q(large | Q(created_at__lt=since), status=BatchStatus.CHECKING)
+        | Q(large | Q(started_at__lt=since), status=BatchStatus.PREPARING)
     )
-    left = Q(
-        status__in=(BatchStatus.CHECKING, BatchStatus.PREPARING), lease_until__lt=timezone.now()
-    )
-    return Batch.objects.filter(Q(never_claimed, lease_until=None) | left, deleted_at=None)
+    abandoned = Q(status__in=(BatchStatus.CHECKING, BatchStatus.PREPARING), lease_until__lt=now)
+    return Batch.objects.filter(never_claimed | abandoned, deleted_at=None)
 
 
 def cannot_store(problem: OSError) -> str:

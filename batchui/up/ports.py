@@ -56,6 +56,11 @@ def free_port(preferred: int) -> int:
     raise CannotStart("No free port was found on 127.0.0.1 for the sandbox.")
 
 
+def sandbox_address(port: int) -> str:
+    """The address of a sandbox on this machine."""
+    return f"http://127.0.0.1:{port}/client/v4"
+
+
 def in_address(host: str) -> str:
     """`host` as it stands in an address: IPv6 in brackets."""
     return f"[{host}]" if ":" in host else host

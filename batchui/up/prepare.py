@@ -17,14 +17,15 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.checks import CheckMessage, run_checks
 from django.core.management import call_command
 from django.db import DatabaseError, connection, connections
-from django.db.migrations.executor import MigrationExecutor
 
-from batchui import checks
+from batchui import checks, data_folder
 from batchui.teams.connections import cloudflare_is_configured
 from batchui.teams.invitations import first_administrator_token
 from batchui.up.errors import CannotStart
+from batchui.up.ports import sandbox_address
 from batchui.up.progress import say
 from batchui.worker.checks import files_are_shared
+from batchui.worker.database import migrations_waiting
 
 _locks: list[IO[str]] = []
 
@@ -32,6 +33,10 @@ _locks: list[IO[str]] = []
 def prepare() -> None:
     """Leave settings, database and static files ready. Raises CannotStart."""
     refuse(run_checks())
+    try:
+        data_folder.make()
+    except data_folder.DataFolderProblem as problem:
+        raise CannotStart(str(problem)) from None
     refuse_second_start()
     prepare_database()
     gather_static_files()
@@ -83,12 +88,6 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
 
 
-def migrations_waiting() -> int:
-    """How many migrations have not been applied yet."""
-    executor = MigrationExecutor(connection)
-    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
-
-
 def gather_static_files() -> None:
     """Run collectstatic, unless the same files were gathered the last time."""
     root = Path(settings.STATIC_ROOT)
@@ -120,13 +119,15 @@ def announced(address: str) -> Iterator[None]:
         settings.ADDRESS_FILE.unlink(missing_ok=True)
 
 
-def remember_sandbox() -> None:
-    """Let other commands, and the next start, know where the sandbox of this data folder is, or
-    that an account answers and there is none."""
+def remember_sandbox(port: int | None) -> None:
+    """Let other commands, and the next start, know where the sandbox of this data folder is.
+
+    port: of the one that `up` starts. Where a Cloudflare account answers, nothing is remembered.
+    """
     if cloudflare_is_configured():
         settings.SANDBOX_FILE.unlink(missing_ok=True)
     else:
-        settings.SANDBOX_FILE.write_text(settings.SANDBOX_URL)
+        settings.SANDBOX_FILE.write_text(sandbox_address(port) if port else settings.SANDBOX_URL)
 
 
 def first_page() -> str:

@@ -1,8 +1,8 @@
 """`manage.py up`: everything on this machine, with one command.
 
-1. check the port; 2. make `.venv` and go on inside it; 3. settings and checks; 4. database and
-static files; 5. web server, worker and, where no Cloudflare account is set, the sandbox; 6. one
-line to click.
+1. check the port; 2. make `.venv` and go on inside it; 3. settings and checks; 4. data folder,
+database and static files; 5. web server, worker and, where no Cloudflare account is set, the
+sandbox; 6. one line to click.
 """
 
 import argparse
@@ -12,18 +12,16 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from urllib.parse import urlsplit
 
 from batchui.up import venv
 from batchui.up.errors import CannotStart
-from batchui.up.ports import free_port, in_address, refuse_taken_port, this_machine
-from batchui.up.supervisor import Part, Screen, Supervisor
+from batchui.up.ports import (
+    in_address,
+    refuse_taken_port,
+)
+from batchui.up.supervisor import Screen, Supervisor
 
-SANDBOX_PORT = 8787
 SLOW_START_SECONDS = 30.0
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
-EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -50,22 +48,23 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def run(*, host: str, port: int) -> None:
-    """Prepare everything, start the parts, and stay until asked to stop."""
-    notes = open_to_network(host=host)
-    sandbox = choose_sandbox_port()
+    """Prepare everything, start the services, and stay until asked to stop."""
     set_up_django()
-    from batchui.up import prepare
+    from batchui.up import prepare, services
 
     prepare.prepare()
-    prepare.remember_sandbox()
-    parts = the_parts(host=host, port=port, sandbox_port=sandbox)
+    names = services.names_for_others(host)
+    sandbox = services.sandbox_port()
+    prepare.remember_sandbox(sandbox)
+    environment = services.environment_for(names=names, sandbox=sandbox)
+    running = services.the_services(host=host, port=port, sandbox=sandbox, environment=environment)
     colours = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    screen = Screen(names=[part.name for part in parts], colours=colours)
-    for note in notes:
-        screen.say(note)
+    screen = Screen(names=[service.name for service in running], colours=colours)
+    if names:
+        screen.say(services.OPEN_TO_OTHERS.format(host=host))
     welcome = Welcome(address=f"http://{_reachable(host)}:{port}", screen=screen)
     with prepare.announced(welcome.address):
-        Supervisor(parts, screen=screen).run(each_round=welcome.look)
+        Supervisor(running, screen=screen).run(each_round=welcome.look)
     screen.say("Stopped.")
 
 
@@ -75,65 +74,6 @@ def set_up_django() -> None:
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "batchui.settings")
     django.setup()
-
-
-def open_to_network(*, host: str) -> list[str]:
-    """Let the pages answer to `host` where others can reach it; returns what to tell about it."""
-    if host in LOOPBACK:
-        return []
-    names = this_machine() if host in EVERYWHERE else [host]
-    known = os.environ.get("ALLOWED_HOSTS", "").strip() or "127.0.0.1,localhost,[::1]"
-    os.environ["ALLOWED_HOSTS"] = ",".join([known, *map(in_address, names)])
-    return [
-        f"Other machines can reach this address ({host}), and nothing on the way is encrypted: "
-        "right for a trial among colleagues. For more, put it behind https: see the README, “Run "
-        "it for a team”."
-    ]
-
-
-def choose_sandbox_port() -> int | None:
-    """A free port for the sandbox, told to the others; None where none is started.
-
-    None when a Cloudflare account is set, or BATCHUI_SANDBOX_URL names a sandbox already.
-    """
-    account = ("CLOUDFLARE_ACCOUNT_ID", "CLOUDFLARE_API_TOKEN")
-    if all(os.environ.get(name, "").strip() for name in account):
-        return None
-    if os.environ.get("BATCHUI_SANDBOX_URL", "").strip():
-        return None
-    port = free_port(last_sandbox_port() or SANDBOX_PORT)
-    os.environ["BATCHUI_SANDBOX_URL"] = f"http://127.0.0.1:{port}/client/v4"
-    return port
-
-
-def last_sandbox_port() -> int | None:
-    """The port the sandbox of this data folder had, which its batches remember."""
-    folder = Path(os.environ.get("BATCHUI_DATA", "").strip() or venv.ROOT / "data")
-    try:
-        return urlsplit((folder / "sandbox-address").read_text()).port
-    except (OSError, ValueError):
-        return None
-
-
-def the_parts(*, host: str, port: int, sandbox_port: int | None) -> list[Part]:
-    """The processes that `up` runs."""
-    from django.conf import settings
-
-    environment = os.environ | {"PYTHONUNBUFFERED": "1"}
-    python, manage = sys.executable, str(venv.ROOT / "manage.py")
-    web = [python, "-m", "granian", "--interface", "wsgi", "--http", "1", "--no-ws"]
-    web += ["--workers", "2", "--blocking-threads", "32", "--workers-kill-timeout", "5"]
-    web += ["--host", host, "--port", str(port), "--log-level", "error"]
-    web += ["--working-dir", str(venv.ROOT), "batchui.wsgi:application"]
-    parts = [
-        Part("web", web, environment),
-        Part("worker", [python, manage, "worker"], environment),
-    ]
-    if sandbox_port:
-        sandbox = [python, "-m", "batchui.sandbox", "--host", "127.0.0.1"]
-        sandbox += ["--port", str(sandbox_port), "--data", str(settings.DATA / "sandbox.sqlite3")]
-        parts.append(Part("sandbox", sandbox, environment | {"PYTHONPATH": str(venv.ROOT)}))
-    return parts
 
 
 @dataclass

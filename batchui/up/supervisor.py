@@ -1,7 +1,7 @@
-"""Keeps the parts of `manage.py up` running, and shows what they say (standard library only).
+"""Keeps the services of `manage.py up` running, and shows what they say (standard library only).
 
-One thread and one loop: read what the parts print, start again what ended, stop everything when
-asked. Every line is shown under its part's name: `web     | Listening`.
+One thread and one loop: read what the services print, start again what ended, stop everything when
+asked. Every line is shown under its service's name: `web     | Listening`.
 """
 
 import os
@@ -16,9 +16,10 @@ from types import FrameType
 from typing import IO
 
 from batchui.processes import children
+from batchui.processes.restarts import Restarts
 
 SECONDS_TO_STOP = 8.0
-# Pauses before a part that ended is started again; it begins anew after a calm minute.
+# Before a service that ended is started again.
 PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 CALM_SECONDS = 60.0
 LONGEST_LINE = 16 * 1024
@@ -27,7 +28,7 @@ COLOURS = {"web": 36, "worker": 35, "sandbox": 33, "up": 32}
 
 
 @dataclass
-class Part:
+class Service:
     """A process that must be running: its name, its command, and how it is doing."""
 
     name: str
@@ -36,27 +37,20 @@ class Part:
     process: children.Process | None = None
     started: float = 0.0
     start_at: float | None = 0.0
-    failures: int = 0
+    restarts: Restarts = field(default_factory=lambda: Restarts(PAUSES, CALM_SECONDS))
     last_line: str = ""
     unread: bytearray = field(default_factory=bytearray)
 
     @property
     def output(self) -> IO[bytes]:
-        """The pipe with what the running part prints; reading it never waits."""
+        """The pipe with what the running service prints; reading it never waits."""
         assert self.process is not None  # noqa: S101
         assert self.process.stdout is not None  # noqa: S101
         return self.process.stdout
 
-    def next_pause(self) -> float:
-        """Seconds to wait before the part is started again; grows while it keeps ending."""
-        if time.monotonic() - self.started > CALM_SECONDS:
-            self.failures = 0
-        self.failures += 1
-        return PAUSES[min(self.failures, len(PAUSES)) - 1]
-
 
 class Screen:
-    """Prints lines with their part's name before them, coloured on a terminal alone.
+    """Prints lines with their service's name before them, coloured on a terminal alone.
 
     `closed` becomes true when nobody reads stdout any more; what is shown then goes nowhere.
     """
@@ -83,12 +77,12 @@ class Screen:
 
 
 class Supervisor:
-    """Runs `parts` until it is asked to stop (SIGINT, SIGTERM, SIGHUP, or `ask_to_stop`)."""
+    """Runs `services` until it is asked to stop (SIGINT, SIGTERM, SIGHUP, or `ask_to_stop`)."""
 
     def __init__(
-        self, parts: Sequence[Part], *, screen: Screen, grace: float = SECONDS_TO_STOP
+        self, services: Sequence[Service], *, screen: Screen, grace: float = SECONDS_TO_STOP
     ) -> None:
-        self.parts = parts
+        self.services = services
         self.screen = screen
         self.grace = grace
         self.stopping = False
@@ -96,9 +90,9 @@ class Supervisor:
         self._selector = selectors.DefaultSelector()
 
     def run(self, *, each_round: Callable[[], None] = lambda: None) -> None:
-        """Start the parts, keep them running, and return when all of them have stopped.
+        """Start the services, keep them running, and return when all of them have stopped.
 
-        `each_round` is called a few times a second, between the parts' lines.
+        `each_round` is called a few times a second, between the services' lines.
         """
         children.adopt_orphans()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -114,7 +108,7 @@ class Supervisor:
             self._stop_all()
 
     def ask_to_stop(self) -> None:
-        """End `run` soon; a second time, without waiting for the parts."""
+        """End `run` soon; a second time, without waiting for the services."""
         self.hurry = self.stopping
         self.stopping = True
 
@@ -122,76 +116,77 @@ class Supervisor:
         self.ask_to_stop()
 
     def _start_those_due(self) -> None:
-        for part in self.parts:
-            if part.start_at is not None and time.monotonic() >= part.start_at:
-                part.process = children.launch(
-                    part.command, environment=part.environment, output=subprocess.PIPE
+        for service in self.services:
+            if service.start_at is not None and time.monotonic() >= service.start_at:
+                service.process = children.launch(
+                    service.command, environment=service.environment, output=subprocess.PIPE
                 )
-                part.started, part.start_at = time.monotonic(), None
-                os.set_blocking(part.output.fileno(), False)
-                self._selector.register(part.output, selectors.EVENT_READ, part)
+                service.started, service.start_at = time.monotonic(), None
+                os.set_blocking(service.output.fileno(), False)
+                self._selector.register(service.output, selectors.EVENT_READ, service)
 
     def _listen(self, *, seconds: float) -> None:
-        """Show what the parts say within `seconds`."""
+        """Show what the services say within `seconds`."""
         if not self._selector.get_map():
             time.sleep(seconds)
             return
         for key, _ in self._selector.select(seconds):
-            part: Part = key.data
-            if received := part.output.read(READ_BYTES):
-                part.unread += received
-                self._show_lines(part)
+            service: Service = key.data
+            if received := service.output.read(READ_BYTES):
+                service.unread += received
+                self._show_lines(service)
             else:
-                self._selector.unregister(part.output)
+                self._selector.unregister(service.output)
 
-    def _show_lines(self, part: Part, *, rest: bool = False) -> None:
+    def _show_lines(self, service: Service, *, rest: bool = False) -> None:
         """Show the whole lines received; the `rest` too at the end, or where it grows long."""
-        *lines, part.unread = part.unread.split(b"\n")
-        if part.unread and (rest or len(part.unread) > LONGEST_LINE):
-            lines.append(part.unread)
-            part.unread = bytearray()
+        *lines, service.unread = service.unread.split(b"\n")
+        if service.unread and (rest or len(service.unread) > LONGEST_LINE):
+            lines.append(service.unread)
+            service.unread = bytearray()
         for line in lines:
             text = line.decode(errors="replace").rstrip()
             if text:
-                part.last_line = text
-                self.screen.show(part.name, text)
+                service.last_line = text
+                self.screen.show(service.name, text)
 
     def _notice_the_ended(self) -> None:
-        for part in self.parts:
-            if part.process is None or part.process.poll() is None:
+        for service in self.services:
+            if service.process is None or service.process.poll() is None:
                 continue
-            reason = children.how_it_ended(part.process.returncode)
-            self._let_go(part)
-            pause = part.next_pause()
-            part.start_at = time.monotonic() + pause
-            last = f" (its last line: “{part.last_line}”)" if part.last_line else ""
-            self.screen.show(part.name, f"This part {reason}{last}. Starting again in {pause:g} s.")
-            part.last_line = ""
+            reason = children.how_it_ended(service.process.returncode)
+            self._let_go(service)
+            pause = service.restarts.next_pause(ran=time.monotonic() - service.started)
+            service.start_at = time.monotonic() + pause
+            last = f" (its last line: “{service.last_line}”)" if service.last_line else ""
+            again = f"Starting again in {pause:g} s."
+            self.screen.show(service.name, f"This service {reason}{last}. {again}")
+            service.last_line = ""
 
-    def _let_go(self, part: Part) -> None:
-        """End what is left of a part's group, show its last words, close its pipe."""
-        assert part.process is not None  # noqa: S101
-        children.end_group(part.process)
-        if part.output in self._selector.get_map():
-            self._selector.unregister(part.output)
-            while received := part.output.read(READ_BYTES):
-                part.unread += received
-        self._show_lines(part, rest=True)
-        part.output.close()
-        part.process = None
+    def _let_go(self, service: Service) -> None:
+        """End what is left of a service's group, show its last words, close its pipe."""
+        assert service.process is not None  # noqa: S101
+        children.end_group(service.process)
+        if service.output in self._selector.get_map():
+            self._selector.unregister(service.output)
+            while received := service.output.read(READ_BYTES):
+                service.unread += received
+        self._show_lines(service, rest=True)
+        service.output.close()
+        service.process = None
 
     def _stop_all(self) -> None:
-        """Ask every part to stop; after `grace` seconds, or a second signal, end them."""
-        running = [part for part in self.parts if part.process is not None]
-        for part in running:
-            assert part.process is not None  # noqa: S101
-            children.ask_to_stop(part.process)
+        """Ask every service to stop; after `grace` seconds, or a second signal, end them."""
+        running = [service for service in self.services if service.process is not None]
+        for service in running:
+            assert service.process is not None  # noqa: S101
+            children.ask_to_stop(service.process)
         give_up = time.monotonic() + self.grace
-        while any(part.process and part.process.poll() is None for part in running):
+        while any(service.process and service.process.poll() is None for service in running):
             if time.monotonic() > give_up or self.hurry:
                 break
             self._listen(seconds=0.05)
-        for part in running:
-            self._let_go(part)
+        for service in running:
+            self._let_go(service)
         children.end_strays()
         self._selector.close()

@@ -16,15 +16,12 @@ class WorkerConfig(AppConfig):
         import batchui.checks
         import batchui.worker.checks  # noqa: F401
         from batchui.batches.signals import work_waits
-        from batchui.worker.tasks import wake_for
+        from batchui.worker.tasks import wake_workers
 
-        work_waits.connect(wake_for, dispatch_uid="wake a worker")
+        work_waits.connect(wake_workers, dispatch_uid="wake workers")
         post_migrate.connect(complete_database, sender=self)
 
 
 def complete_database(**_: Any) -> None:
-    """After `migrate`: the schedule of the sweep, and the table of the cache."""
-    from batchui.worker.tasks import ensure_schedule
-
-    ensure_schedule()
+    """After `migrate`: the table of the cache."""
     call_command("createcachetable", verbosity=0)

@@ -37,7 +37,7 @@ def files_are_shared(
         )
     except DatabaseError:  # not migrated yet, or not there: other checks say so
         return []
-    return [another_storage(other.name, host=other.host)] if other else []
+    return [another_storage(other.name.partition(":")[0], host=other.host)] if other else []
 
 
 def another_storage(name: str, *, host: str) -> checks.CheckMessage:

@@ -6,7 +6,6 @@ answers as JSON: 200 where all is well, else 503.
 
 import logging
 import secrets
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -17,19 +16,18 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import DatabaseError, connection
-from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
 from batchui.worker.checks import files_are_shared
-from batchui.worker.heartbeat import last_beat, storage_id
-from batchui.worker.models import Heartbeat
+from batchui.worker.database import migrations_waiting
+from batchui.worker.heartbeat import latest_beat
 
 logger = logging.getLogger(__name__)
 
 HEALTHZ = "/healthz"
 WORKER_SILENT_SECONDS = 60
-# Who asks more often than this gets the last answer again: a look writes a file.
+# Who asks more often than this gets the last answer again: trying the storage writes a file.
 ANSWER_KEPT_SECONDS = 2.0
 
 WsgiApplication = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
@@ -61,14 +59,14 @@ def with_healthz(application: WsgiApplication) -> WsgiApplication:
 
 def readyz(request: HttpRequest) -> HttpResponse:
     """What works and what does not, each in a sentence."""
-    report = _recent.get()
-    ready = all(entry["ok"] for entry in report.values())
-    response = JsonResponse({"ready": ready, "checks": report}, status=200 if ready else 503)
+    found = _recent.get()
+    ready = all(entry["ok"] for entry in found.values())
+    response = JsonResponse({"ready": ready, "checks": found}, status=200 if ready else 503)
     response["Cache-Control"] = "no-store"
     return response
 
 
-def look() -> dict[str, dict[str, Any]]:
+def report() -> dict[str, dict[str, Any]]:
     """Try each part: `{"database": {"ok": true, "says": "…"}, …}`."""
     parts = {
         "database": database,
@@ -90,10 +88,8 @@ def database() -> str:
 
 def migrations() -> str:
     """Every migration has been applied."""
-    executor = MigrationExecutor(connection)
-    waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    if waiting:
-        raise NotReady(f"{len(waiting)} migrations wait. Run: python manage.py migrate")
+    if waiting := migrations_waiting():
+        raise NotReady(f"{waiting} migrations wait. Run: python manage.py migrate")
     return "The tables are up to date."
 
 
@@ -120,7 +116,7 @@ def keys() -> str:
 
 def worker() -> str:
     """Background work has shown a sign of life, and keeps its files where this process does."""
-    at = last_beat()
+    at = latest_beat()
     if at is None:
         raise NotReady("Background work has never run. Start it with: python manage.py worker")
     age = max(0, round((timezone.now() - at).total_seconds()))
@@ -129,37 +125,10 @@ def worker() -> str:
             f"Background work last showed a sign of life {age} s ago. Is "
             "`python manage.py worker` running?"
         )
-    announce("web")
     elsewhere = files_are_shared(databases=["default"])
     if elsewhere:
         raise NotReady(elsewhere[0].msg)
     return f"Background work showed a sign of life {age} s ago."
-
-
-def announce(name: str) -> None:
-    """Write down that the process `name` lives here, and where it keeps its files.
-
-    Only where hosts can differ in that: with PostgreSQL and local files. A worker that starts
-    with another folder then refuses to (`batchui.E017`).
-    """
-    if settings.DATABASE_KIND != "PostgreSQL" or settings.S3_BUCKET:
-        return
-    facts = {"at": timezone.now(), "host": socket.gethostname(), "storage_id": storage_id()}
-    Heartbeat.objects.update_or_create(name=name, defaults=facts)
-
-
-def announce_in_background(name: str) -> None:
-    """`announce` without waiting for the database, which may not answer yet."""
-
-    def try_once() -> None:
-        try:
-            announce(name)
-        except DatabaseError:
-            logger.warning("The database did not answer when the %s process started.", name)
-        finally:
-            connection.close()
-
-    threading.Thread(target=try_once, name="announce", daemon=True).start()
 
 
 def _try(name: str, part: Callable[[], str]) -> dict[str, Any]:
@@ -187,7 +156,7 @@ class _Recent:
     def get(self) -> dict[str, dict[str, Any]]:
         with self._one_at_a_time:
             if time.monotonic() - self.made >= ANSWER_KEPT_SECONDS:
-                self._report = look()
+                self._report = report()
                 self.made = time.monotonic()
             return self._report
 
@@ -196,5 +165,5 @@ _recent = _Recent()
 
 
 def forget() -> None:
-    """Let the next `readyz` look anew."""
+    """Let the next `readyz` try everything anew."""
     _recent.made = -ANSWER_KEPT_SECONDS

@@ -1,9 +1,7 @@
 """Tidying: what nobody will ask for again is removed."""
 
-import time
 from datetime import timedelta
 
-from django.conf import settings
 from django.core.cache import cache
 from django.utils import timezone
 
@@ -34,15 +32,6 @@ def sweep() -> None:
         Batch.objects.filter(pk=batch.pk).update(files_removed=True, sample=[], problem_rows=[])
     if cache.add("looked-for-orphans", True, ONCE_A_DAY):
         remove_orphans()
-        remove_broken_uploads()
-
-
-def remove_broken_uploads() -> None:
-    """Remove what uploads left that were cut off with the process that took them in."""
-    long_ago = time.time() - ONCE_A_DAY
-    for left in settings.FILE_UPLOAD_TEMP_DIR.glob("*.upload*"):
-        if left.stat().st_mtime < long_ago:
-            left.unlink(missing_ok=True)
 
 
 def remove_orphans() -> None:

@@ -1,77 +1,66 @@
 """What django-q2 wakes workers with.
 
-Our tables are the truth: a task carries an id at most, is a few lines, and may run twice, late or
-never without harm. Only this module and the worker command know django-q2.
+Our tables are the truth: a task carries nothing, is a few lines, and may run twice, late or never
+without harm. Each worker has a queue of its own name, so that its watchdog sees whether *it* works.
+Only this module and the worker command know django-q2.
 """
 
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
+from django.core.cache import cache
 from django.utils import timezone
-from django_q.models import OrmQ, Schedule, Task
+from django_q.models import OrmQ, Task
 from django_q.tasks import async_task
 
 from batchui.batches import checking, long_tasks, preparing
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
-from batchui.worker import sweep
-from batchui.worker.heartbeat import beat
+from batchui.worker import heartbeat, sweep
 from batchui.worker.tick import run_tick
 
 # Tasks that failed, with their tracebacks; successes are not kept.
 FAILURES_ARE_KEPT = timedelta(days=7)
+# What waits this long in a queue waits for a worker that is gone.
+QUEUES_ARE_KEPT = timedelta(hours=1)
+SECONDS_BETWEEN_SWEEPS = 60
 
-CHECK = "batchui.worker.tasks.check"
-PREPARE = "batchui.worker.tasks.prepare"
 TICK = "batchui.worker.tasks.tick"
-SWEEP = "batchui.worker.tasks.sweep_up"
 
 
 def tick() -> None:
-    """Take every batch as far as it goes now."""
+    """Read the files that wait, take every batch as far as it goes now, and tidy once a minute."""
     for batch in long_tasks.unclaimed():
-        wake_for(batch)
+        read_file(batch)
     run_tick()
+    if cache.add("swept", True, SECONDS_BETWEEN_SWEEPS):
+        tidy()
 
 
-def check(batch_id: str) -> None:
-    """Read an uploaded file to its end."""
-    checking.check_file(UUID(batch_id), beat=beat)
+def read_file(batch: Batch) -> None:
+    """Check or prepare a batch, unless another worker has it."""
+    if batch.status == BatchStatus.CHECKING:
+        checking.check_file(batch.pk, beat=heartbeat.beat)
+    else:
+        preparing.prepare(batch.pk, beat=heartbeat.beat)
 
 
-def prepare(batch_id: str) -> None:
-    """Cut a started batch into parts that are ready to send."""
-    preparing.prepare(UUID(batch_id), beat=beat)
-
-
-def sweep_up() -> None:
-    """Tidy, and tick once: the fallback for those who run `qcluster` themselves."""
+def tidy() -> None:
+    """Remove what nobody will ask for again: of batches, of workers, of the queue."""
+    now = timezone.now()
     sweep.sweep()
-    Task.objects.filter(stopped__lt=timezone.now() - FAILURES_ARE_KEPT).delete()
-    tick()
+    heartbeat.forget_the_dead()
+    OrmQ.objects.filter(lock__lt=now - QUEUES_ARE_KEPT).delete()
+    Task.objects.filter(stopped__lt=now - FAILURES_ARE_KEPT).delete()
 
 
-def enqueue_tick() -> None:
-    """Wake a worker for a tick, unless one waits already."""
-    waiting = OrmQ.objects.filter(lock__lte=timezone.now()).order_by("pk")[:50]
-    if not any(entry.func() == TICK for entry in waiting):
-        async_task(TICK)
+def enqueue_tick(worker: str) -> None:
+    """Wake a worker for a tick, unless one waits in its queue already."""
+    if not OrmQ.objects.filter(key=worker, lock__lte=timezone.now()).exists():
+        async_task(TICK, cluster=worker)
 
 
-def wake_for(batch: Batch, **_: Any) -> None:
-    """Wake a worker for what a batch waits for: to be checked, prepared, or taken further."""
-    match batch.status:
-        case BatchStatus.CHECKING:
-            async_task(CHECK, str(batch.pk))
-        case BatchStatus.PREPARING:
-            async_task(PREPARE, str(batch.pk))
-        case _:
-            enqueue_tick()
-
-
-def ensure_schedule() -> None:
-    """The one-minute sweep, where it is not there yet."""
-    Schedule.objects.update_or_create(
-        name="sweep", defaults={"func": SWEEP, "schedule_type": Schedule.MINUTES, "minutes": 1}
-    )
+def wake_workers(**_: Any) -> None:
+    """Wake every worker that is alive: something waits (see `batches.signals`)."""
+    for worker in heartbeat.live_workers():
+        enqueue_tick(worker)

@@ -1,4 +1,4 @@
-"""One tick of background work: rescue what was stranded, send what is ready, look at what is due.
+"""One tick of background work: rescue what was stranded, send what is ready, poll what is due.
 
 Everything is claimed before it is touched, so any number of ticks may run at once.
 """
@@ -6,8 +6,8 @@ Everything is claimed before it is touched, so any number of ticks may run at on
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable, Container
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Collection, Container
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 
 from django.db import connection as database
 from django.utils import timezone
@@ -27,37 +27,69 @@ BEAT_SECONDS = 2
 TICK_SECONDS = 100
 
 Step = Callable[[Part], bool]
+Pause = Callable[[Collection[Future[None]]], Collection[Future[None]]]
 
 
-def run_tick() -> None:
-    """Work until nothing is left to do now, the tick has lasted long enough, or somebody's file
-    waits to be read."""
+def first_done(under_way: Collection[Future[None]]) -> Collection[Future[None]]:
+    """Wait until a step is done, or it is time to beat. Returns those that are done."""
+    return wait(under_way, timeout=BEAT_SECONDS, return_when=FIRST_COMPLETED).done
+
+
+def run_tick(
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    pool: Executor | None = None,
+    pause: Pause = first_done,
+    is_stopping: Callable[[], bool] = stopping,
+) -> None:
+    """Work until nothing is left to do now.
+
+    Nothing new is begun once the tick has lasted long enough, a file waits to be read, or
+    background work is to stop; what is under way is finished. clock: seconds, as
+    `time.monotonic`. pool: runs the steps; it is not shut down where it is given. pause: waits for
+    steps, and returns those that are done.
+    """
     beat()
     sending.rescue(timezone.now())
-    began = last_beat = time.monotonic()
+    if pool is not None:
+        _work(pool, clock=clock, pause=pause, is_stopping=is_stopping)
+        return
+    with ThreadPoolExecutor(THREADS, "part") as own:
+        _work(own, clock=clock, pause=pause, is_stopping=is_stopping)
+
+
+def _work(
+    pool: Executor,
+    *,
+    clock: Callable[[], float],
+    pause: Pause,
+    is_stopping: Callable[[], bool],
+) -> None:
+    began = last_beat = clock()
     under_way: dict[Future[None], int] = {}
     give_way = False
-    with ThreadPoolExecutor(THREADS, "part") as pool:
-        while True:
-            free = THREADS - len(under_way)
-            too_long = time.monotonic() - began > TICK_SECONDS
-            if free >= FREE_THREADS and not (too_long or give_way or stopping()):
-                for step, part in next_work(free, besides=set(under_way.values())):
-                    under_way[pool.submit(_in_thread, step, part)] = part.pk
-            if not under_way:
-                return
-            done, _ = wait(under_way, timeout=BEAT_SECONDS, return_when=FIRST_COMPLETED)
-            for future in done:
-                del under_way[future]
-            if time.monotonic() - last_beat > BEAT_SECONDS:
-                beat()
-                give_way = long_tasks.has_unclaimed()
-                last_beat = time.monotonic()
+    while True:
+        free = THREADS - len(under_way)
+        too_long = clock() - began > TICK_SECONDS
+        if free >= FREE_THREADS and not (too_long or give_way or is_stopping()):
+            for step, part in next_work(free, besides=set(under_way.values())):
+                under_way[pool.submit(take_step, step, part, is_stopping)] = part.pk
+        if not under_way:
+            return
+        for future in pause(under_way):
+            del under_way[future]
+        if clock() - last_beat > BEAT_SECONDS:
+            beat()
+            give_way = long_tasks.has_unclaimed()
+            last_beat = clock()
 
 
 def next_work(limit: int, *, besides: Container[int]) -> list[tuple[Step, Part]]:
-    """Up to `limit` parts with the step each is due for, as far as call budgets allow; looks go
-    before sends, because what has come back frees a place."""
+    """Up to `limit` parts with the step each is due for, as far as call limits allow.
+
+    Polls go before sends, because what has come back frees a place. besides: keys of parts that are
+    under way already.
+    """
     due.release_held()
     found: list[tuple[Step, Part]] = [
         (polling.poll, part) for part in due.due_parts(limit) if part.pk not in besides
@@ -65,10 +97,11 @@ def next_work(limit: int, *, besides: Container[int]) -> list[tuple[Step, Part]]
     if len(found) < limit:
         ready = due.ready_parts(limit - len(found))
         found += [(sending.send, part) for part in ready if part.pk not in besides]
-    return _affordable(found)
+    return _allowed(found)
 
 
-def _affordable(found: list[tuple[Step, Part]]) -> list[tuple[Step, Part]]:
+def _allowed(found: list[tuple[Step, Part]]) -> list[tuple[Step, Part]]:
+    """As many of each connection as its call limit leaves; the calls are taken."""
     by_connection: dict[int, list[tuple[Step, Part]]] = defaultdict(list)
     for step, part in found:
         by_connection[part.batch.connection_id].append((step, part))
@@ -79,14 +112,18 @@ def _affordable(found: list[tuple[Step, Part]]) -> list[tuple[Step, Part]]:
     return allowed
 
 
-def _in_thread(step: Step, part: Part) -> None:
-    """Take one part through a step. One that breaks is logged and leaves its part to its lease."""
+def take_step(step: Step, part: Part, is_stopping: Callable[[], bool] = stopping) -> None:
+    """Take one part through a step, in a thread of its own.
+
+    A step that breaks is logged, and leaves its part to its lease. A call that was taken and not
+    made is given back.
+    """
     called = True
     try:
         # Nothing is begun that could be cut off half-way.
-        called = not stopping() and step(part)
+        called = not is_stopping() and step(part)
     except Exception:
-        logger.exception("Part %s of batch %s: unexpected trouble", part.number, part.batch_id)
+        logger.exception("Part %s of batch %s: unexpected error", part.number, part.batch_id)
     finally:
         if not called:
             call_limit.give_back(part.batch.connection, 1)

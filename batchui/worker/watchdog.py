@@ -25,6 +25,7 @@ from types import FrameType
 from django.conf import settings
 
 from batchui.processes import children
+from batchui.processes.restarts import Restarts
 
 logger = logging.getLogger(__name__)
 
@@ -53,10 +54,10 @@ class Patience:
 
 @dataclass(frozen=True)
 class Probes:
-    """What the watchdog learns about background work, from the database.
+    """How the watchdog learns from the database about the worker that it runs.
 
-    `wake` enqueues a tick, `last_beat` tells when a tick last showed that it runs, `is_stalled`
-    whether a cluster started at that time works without ever finishing anything.
+    `wake` enqueues a tick for it, `last_beat` tells when one of its ticks last showed that it runs,
+    `is_stalled` whether it has, since that time, worked without ever finishing anything.
     """
 
     wake: Callable[[], None]
@@ -85,7 +86,7 @@ class Watchdog:
         self.process: children.Process | None = None
         self.started = 0.0
         self.start_at = 0.0
-        self.failures = 0
+        self.restarts = Restarts(patience.pauses, patience.calm)
         self.silences = 0
         self._monitor = _Monitor(probes, patience=patience, say=say)
 
@@ -97,7 +98,7 @@ class Watchdog:
         self.environment["BATCHUI_STOPPING_FILE"] = str(stopping_file)
         self._monitor.start()
         while not self.stop_asked:
-            self._look_after()
+            self._supervise()
             time.sleep(min(0.2, self.patience.between_probes))
         self._monitor.ended = True
         stopping_file.touch()
@@ -109,8 +110,8 @@ class Watchdog:
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self.stop_asked = True
 
-    def _look_after(self) -> None:
-        """One round: start the cluster, or see that it ended, or that it is silent or stalled."""
+    def _supervise(self) -> None:
+        """One round: start the cluster, or see that it ended, is silent, or is stalled."""
         now = time.monotonic()
         if self.process is None:
             if now >= self.start_at:
@@ -123,7 +124,7 @@ class Watchdog:
             self.silences += 1
             self._start_again(f"it has shown no sign of life for {silence:.0f} s")
         elif now - self.started > self.patience.calm:
-            self.failures = self.silences = 0
+            self.silences = 0
 
     def _bearable(self) -> float:
         """Seconds of silence after which the cluster is restarted."""
@@ -140,11 +141,8 @@ class Watchdog:
     def _start_again(self, reason: str, *, wait: bool = False) -> None:
         """End the cluster, and start it again: at once, or after a pause that grows."""
         assert self.process is not None  # noqa: S101
-        pause = 0.0
-        if wait:
-            pauses = self.patience.pauses
-            pause = pauses[min(self.failures, len(pauses) - 1)]
-            self.failures += 1
+        ran = time.monotonic() - self.started
+        pause = self.restarts.next_pause(ran=ran) if wait else 0.0
         when = f"in {pause:g} s" if pause else "now"
         self.say(f"Background work is started again {when}: {reason}.")
         children.stop(self.process, grace=self.patience.restart, hurry=lambda: self.stop_asked)
@@ -171,38 +169,38 @@ class _Monitor(threading.Thread):
     """
 
     def __init__(self, probes: Probes, *, patience: Patience, say: Callable[[str], None]) -> None:
-        super().__init__(name="looker", daemon=True)
+        super().__init__(name="monitor", daemon=True)
         self.probes = probes
         self.patience = patience
         self.say = say
         self.ended = False
         self.stalled = False
         self.beat_seen = False
-        self._first_look = True
+        self._first_probe = True
         self._last: datetime | None = None
-        self._changed = self._looked = time.monotonic()
+        self._changed = self._probed = time.monotonic()
         self._since = datetime.now().astimezone()
         self._answered = True
 
     def forget(self) -> None:
         """A new cluster has started: what was seen before says nothing about it."""
         self.stalled = self.beat_seen = False
-        self._changed = self._looked = time.monotonic()
+        self._changed = self._probed = time.monotonic()
         self._since = datetime.now().astimezone()
 
     def silence(self) -> float:
-        """Seconds from the last change of the heartbeat to the last look that succeeded."""
-        return max(0.0, self._looked - self._changed)
+        """Seconds from the last change of the heartbeat to the last probe that succeeded."""
+        return max(0.0, self._probed - self._changed)
 
     def run(self) -> None:
         while not self.ended:
             try:
-                self._look()
+                self._probe()
             except Exception as error:
                 self._note_no_answer(error)
             time.sleep(self.patience.between_probes)
 
-    def _look(self) -> None:
+    def _probe(self) -> None:
         self.probes.wake()
         beat = self.probes.last_beat()
         since = self._since
@@ -212,16 +210,16 @@ class _Monitor(threading.Thread):
             self.say("The database answers again.")
             self._answered = True
             self._changed = now
-        if self._first_look:
-            self._first_look, self._last = False, beat
+        if self._first_probe:
+            self._first_probe, self._last = False, beat
         elif beat != self._last:
             self._last, self._changed, self.beat_seen = beat, now, True
         self.stalled = stalled and since is self._since  # else a new cluster has started meanwhile
-        self._looked = now
+        self._probed = now
 
     def _note_no_answer(self, error: Exception) -> None:
         if self._answered:
             self._answered = False
             first_line = str(error).partition("\n")[0]
             self.say(f"The database does not answer ({first_line}). Trying again until it does.")
-            logger.debug("The watchdog's look at the database failed", exc_info=error)
+            logger.debug("The watchdog's probe of the database failed", exc_info=error)

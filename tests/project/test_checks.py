@@ -87,13 +87,14 @@ def test_a_key_that_others_can_read_is_warned_about(settings: Settings) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", ["worker", "web"])
-def test_another_host_with_files_of_its_own_is_refused(settings: Settings, name: str) -> None:
+@pytest.mark.parametrize("kind", ["worker", "web"])
+def test_another_host_with_files_of_its_own_is_refused(settings: Settings, kind: str) -> None:
     settings.DATABASE_KIND = "PostgreSQL"
+    name = f"{kind}:other:1a2b"
     Heartbeat.objects.create(name=name, at=timezone.now(), host="other", storage_id="elsewhere")
     [error] = files_are_shared(databases=["default"])
     assert error.id == "batchui.E017"
-    assert f"The {name} process on other" in error.msg
+    assert f"The {kind} process on other" in error.msg
 
 
 @pytest.mark.django_db

@@ -79,11 +79,10 @@ def test_an_address_loses_the_slash_at_its_end() -> None:
     assert reading(API="https://api.example.com/v4/").address("API") == "https://api.example.com/v4"
 
 
-def test_the_data_folder_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+def test_a_data_folder_is_only_named(tmp_path: Path) -> None:
     env = reading(BATCHUI_DATA=str(tmp_path / "a" / "b"))
-    folder = env.folder("BATCHUI_DATA", tmp_path)
-    assert folder.stat().st_mode & 0o777 == 0o700
-    assert list(folder.iterdir()) == []
+    assert env.folder("BATCHUI_DATA", tmp_path) == tmp_path / "a" / "b"
+    assert list(tmp_path.iterdir()) == []
     assert not env.problems
 
 
@@ -91,7 +90,7 @@ def test_a_data_folder_that_is_a_file_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     env = reading(BATCHUI_DATA=str(tmp_path / "file"))
     env.folder("BATCHUI_DATA", tmp_path)
-    assert "cannot be written: File exists" in sentences(env)[0]
+    assert f"cannot be written: {tmp_path / 'file'} is not a folder" in sentences(env)[0]
 
 
 def test_without_a_database_address_it_is_sqlite_in_the_data_folder(tmp_path: Path) -> None:

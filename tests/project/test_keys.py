@@ -5,27 +5,30 @@ from pathlib import Path
 
 import pytest
 
-from batchui.keys import generated_key, is_fernet, split_keys
+from batchui.keys import is_fernet, keep, kept_key, new_fernet_key, new_secret, split_keys
 
 
-def test_a_key_is_made_once_with_mode_600(tmp_path: Path) -> None:
+def test_a_key_is_kept_once_with_mode_600(tmp_path: Path) -> None:
     path = tmp_path / "secret-key"
-    key = generated_key(path)
+    assert kept_key(path) == ""
+    key = new_secret()
     assert len(key) == 64
-    assert generated_key(path) == key
+    assert keep(path, key) == key
+    assert keep(path, new_secret()) == key
+    assert kept_key(path) == key
     assert path.stat().st_mode & 0o777 == 0o600
     assert [entry.name for entry in tmp_path.iterdir()] == ["secret-key"]
 
 
 def test_processes_that_start_together_agree_on_the_key(tmp_path: Path) -> None:
     with ThreadPoolExecutor(16) as pool:
-        keys = set(pool.map(lambda _: generated_key(tmp_path / "secret-key"), range(64)))
+        keys = set(pool.map(lambda _: keep(tmp_path / "secret-key", new_secret()), range(64)))
     assert len(keys) == 1
     assert [entry.name for entry in tmp_path.iterdir()] == ["secret-key"]
 
 
-def test_an_encryption_key_is_a_fernet_key(tmp_path: Path) -> None:
-    assert is_fernet(generated_key(tmp_path / "key", fernet=True))
+def test_an_encryption_key_is_a_fernet_key() -> None:
+    assert is_fernet(new_fernet_key())
 
 
 @pytest.mark.parametrize("key", ["", "short", "x" * 44, "é" * 32])

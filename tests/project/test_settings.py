@@ -63,7 +63,7 @@ def test_a_data_folder_without_the_right_to_write_is_said(tmp_path: Path) -> Non
 
 
 def test_a_data_folder_that_cannot_be_is_said(tmp_path: Path) -> None:
-    result = manage("check", data="/proc/nowhere")
+    result = manage("migrate", data="/proc/nowhere")
     assert result.returncode == 1
     assert "The data folder /proc/nowhere cannot be written" in result.stderr
     assert "Traceback" not in result.stderr
@@ -80,8 +80,19 @@ def test_a_platform_with_sqlite_is_refused_saying_why(tmp_path: Path) -> None:
     assert "the web and worker processes cannot share an SQLite file" in result.stderr
 
 
-def test_keys_are_made_in_the_data_folder_and_differ(tmp_path: Path) -> None:
-    assert manage("check", data=tmp_path / "data").returncode == 0
-    secret, encryption = tmp_path / "data" / "secret-key", tmp_path / "data" / "encryption-key"
+def test_looking_at_the_settings_leaves_nothing_behind(tmp_path: Path) -> None:
+    for command in (["check"], ["makemigrations", "--check", "--dry-run"], ["submit", "--help"]):
+        assert manage(*command, data=tmp_path / "data").returncode == 0
+    assert not (tmp_path / "data").exists()
+
+
+def test_keys_are_kept_in_the_data_folder_and_differ(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    assert manage("migrate", data=data).returncode == 0
+    secret, encryption = data / "secret-key", data / "encryption-key"
+    assert data.stat().st_mode & 0o777 == 0o700
     assert secret.stat().st_mode & 0o777 == encryption.stat().st_mode & 0o777 == 0o600
     assert secret.read_text() != encryption.read_text()
+    kept = secret.read_text()
+    assert manage("migrate", data=data).returncode == 0
+    assert secret.read_text() == kept

@@ -1,22 +1,22 @@
-"""A supervisor over small parts, as `manage.py up` runs it: run as a program by a test.
+"""A supervisor over small services, as `manage.py up` runs it: run as a program by a test.
 
 Each argument is a part: its name, `=`, and the Python it runs.
 """
 
 import sys
 
-from batchui.up.supervisor import Part, Screen, Supervisor
+from batchui.up.supervisor import Screen, Service, Supervisor
 
 GRACE = 1.5
 
 
 def main() -> None:
-    parts = []
+    services = []
     for argument in sys.argv[1:]:
         name, _, code = argument.partition("=")
-        parts.append(Part(name, [sys.executable, "-u", "-c", code]))
-    screen = Screen(names=[part.name for part in parts], colours=False)
-    Supervisor(parts, screen=screen, grace=GRACE).run()
+        services.append(Service(name, [sys.executable, "-u", "-c", code]))
+    screen = Screen(names=[part.name for part in services], colours=False)
+    Supervisor(services, screen=screen, grace=GRACE).run()
     screen.say("all stopped")
 
 

@@ -90,9 +90,9 @@ def test_a_line_that_does_not_end_is_shown_in_pieces(start: Start) -> None:
 
 def test_a_part_that_ends_is_started_again_saying_why(start: Start) -> None:
     running = start(web="print('no such table'); raise SystemExit(3)", worker=CALM)
-    line = running.lines.wait_for("This part")
+    line = running.lines.wait_for("This service")
     assert line == (
-        "web    | This part ended with status 3 (its last line: “no such table”). "
+        "web    | This service ended with status 3 (its last line: “no such table”). "
         "Starting again in 1 s."
     )
     again = running.lines.wait_for("Starting again in 2 s.")
@@ -104,7 +104,7 @@ def test_a_part_that_is_killed_is_started_again_saying_so(start: Start) -> None:
     running.lines.wait_for("calm")
     [web] = running.program.children()
     web.kill()
-    running.lines.wait_for("This part was killed by SIGKILL (its last line: “calm”).")
+    running.lines.wait_for("This service was killed by SIGKILL (its last line: “calm”).")
     until(lambda: running.lines.lines.count("web | calm") == 2)
 
 

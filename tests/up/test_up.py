@@ -6,11 +6,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from django.conf import settings
 
-from batchui.up import ports, prepare, start
+from batchui.up import ports, prepare, services, start
 from batchui.up.errors import CannotStart
 from batchui.up.supervisor import Screen
 from batchui.up.venv import ROOT
@@ -79,53 +79,53 @@ def test_the_sandbox_moves_to_another_port_when_its_own_is_taken(taken: int) -> 
     assert ports.free_port(taken) != taken
 
 
-def test_the_others_are_told_where_the_sandbox_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BATCHUI_SANDBOX_URL", "")
-    monkeypatch.setenv("CLOUDFLARE_ACCOUNT_ID", "0123")
-    port = start.choose_sandbox_port()
-    assert os.environ["BATCHUI_SANDBOX_URL"] == f"http://127.0.0.1:{port}/client/v4"
+def test_the_services_are_told_where_the_sandbox_is(settings: Any) -> None:
+    settings.CLOUDFLARE_ACCOUNT_ID = "0123"
+    port = services.sandbox_port()
+    environment = services.environment_for(names=[], sandbox=port)
+    assert environment["BATCHUI_SANDBOX_URL"] == f"http://127.0.0.1:{port}/client/v4"
 
 
-def test_with_a_cloudflare_account_no_sandbox_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CLOUDFLARE_ACCOUNT_ID", "0123")
-    monkeypatch.setenv("CLOUDFLARE_API_TOKEN", "token")
-    assert start.choose_sandbox_port() is None
+def test_with_a_cloudflare_account_no_sandbox_is_started(settings: Any) -> None:
+    settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN = "0123", "token"
+    assert services.sandbox_port() is None
+    assert names_of(sandbox=None) == ["web", "worker"]
 
 
-def test_a_sandbox_that_runs_elsewhere_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BATCHUI_SANDBOX_URL", "http://127.0.0.1:9999/client/v4")
-    assert start.choose_sandbox_port() is None
+def test_a_sandbox_that_runs_elsewhere_is_used(settings: Any) -> None:
+    settings.SANDBOX_IS_GIVEN = True
+    assert services.sandbox_port() is None
+
+
+def test_without_an_account_the_sandbox_is_a_service() -> None:
+    assert names_of(sandbox=8787) == ["web", "worker", "sandbox"]
+
+
+def names_of(*, sandbox: int | None) -> list[str]:
+    running = services.the_services(host="127.0.0.1", port=8000, sandbox=sandbox, environment={})
+    return [service.name for service in running]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
-def test_on_this_machine_alone_nothing_is_opened(
-    host: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ALLOWED_HOSTS", "")
-    assert start.open_to_network(host=host) == []
-    assert os.environ["ALLOWED_HOSTS"] == ""
+def test_on_this_machine_alone_nothing_is_opened(host: str) -> None:
+    names = services.names_for_others(host)
+    assert names == []
+    environment = services.environment_for(names=names, sandbox=None)
+    assert environment.get("ALLOWED_HOSTS") == os.environ.get("ALLOWED_HOSTS")
 
 
-def test_an_address_others_can_reach_is_allowed_and_warned_about(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("ALLOWED_HOSTS", "")
-    [warning] = start.open_to_network(host="10.0.0.5")
-    assert os.environ["ALLOWED_HOSTS"].split(",") == [
-        "127.0.0.1",
-        "localhost",
-        "[::1]",
-        "10.0.0.5",
-    ]
-    assert "nothing on the way is encrypted" in warning
+def test_an_address_others_can_reach_is_allowed(settings: Any) -> None:
+    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
+    environment = services.environment_for(
+        names=services.names_for_others("10.0.0.5"), sandbox=None
+    )
+    assert environment["ALLOWED_HOSTS"] == "localhost,127.0.0.1,[::1],10.0.0.5"
 
 
-def test_on_every_address_the_name_of_the_machine_is_allowed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("ALLOWED_HOSTS", "batches.example.com")
-    start.open_to_network(host="0.0.0.0")
-    allowed = os.environ["ALLOWED_HOSTS"].split(",")
+def test_on_every_address_the_name_of_the_machine_is_allowed(settings: Any) -> None:
+    settings.ALLOWED_HOSTS = ["batches.example.com"]
+    environment = services.environment_for(names=services.names_for_others("0.0.0.0"), sandbox=None)
+    allowed = environment["ALLOWED_HOSTS"].split(",")
     assert allowed[0] == "batches.example.com"
     assert socket.gethostname() in allowed
 
@@ -140,21 +140,23 @@ def test_pages_that_do_not_answer_yet_are_not_announced(
     assert capsys.readouterr().out == ""
 
 
-def test_the_sandbox_of_a_data_folder_keeps_its_port(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_sandbox_keeps_the_port_it_had(settings: Any) -> None:
     usual = ports.free_port(0)
-    (tmp_path / "sandbox-address").write_text(f"http://127.0.0.1:{usual}/client/v4")
-    monkeypatch.setenv("BATCHUI_DATA", str(tmp_path))
-    monkeypatch.setenv("BATCHUI_SANDBOX_URL", "")
-    assert start.choose_sandbox_port() == usual
+    settings.SANDBOX_URL = f"http://127.0.0.1:{usual}/client/v4"
+    assert services.sandbox_port() == usual
 
 
-def test_a_second_start_on_one_data_folder_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(settings, "DATA", tmp_path)
-    monkeypatch.setattr(settings, "ADDRESS_FILE", tmp_path / "address")
+def test_where_the_sandbox_is_can_be_found_later(settings: Any, tmp_path: Path) -> None:
+    settings.SANDBOX_FILE = tmp_path / "sandbox-address"
+    prepare.remember_sandbox(8899)
+    assert settings.SANDBOX_FILE.read_text() == "http://127.0.0.1:8899/client/v4"
+    settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN = "0123", "token"
+    prepare.remember_sandbox(None)
+    assert not settings.SANDBOX_FILE.exists()
+
+
+def test_a_second_start_on_one_data_folder_is_refused(settings: Any, tmp_path: Path) -> None:
+    settings.DATA, settings.ADDRESS_FILE = tmp_path, tmp_path / "address"
     (tmp_path / "address").write_text("http://127.0.0.1:8000")
     prepare.refuse_second_start()
     with pytest.raises(CannotStart, match="already at http") as refused:

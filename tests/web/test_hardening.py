@@ -20,7 +20,7 @@ from batchui.logs import LinksBlottedOut
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams import invitations
 from batchui.teams.models import Role, User
-from batchui.worker import sweep
+from batchui.worker import this_host
 from tests.batches.conftest import MakeBatch, rows
 from tests.web.visiting import answers, drafted, press_start, said, upload
 
@@ -118,8 +118,8 @@ def test_what_a_broken_upload_leaves_is_removed_a_day_later(settings: Any, tmp_p
     old, new = tmp_path / "tmp1.upload.csv", tmp_path / "tmp2.upload.csv"
     for left in (old, new):
         left.write_bytes(b"half")
-    os.utime(old, (0, time.time() - 2 * sweep.ONCE_A_DAY))
-    sweep.remove_broken_uploads()
+    os.utime(old, (0, time.time() - 2 * 24 * 60 * 60))
+    this_host.look_after()
     assert (old.exists(), new.exists()) == (False, True)
 
 

@@ -29,7 +29,7 @@ def main() -> None:
     from django.core.management import call_command
     from django_q.tasks import async_task
 
-    from batchui.worker.management.commands.worker import SteadyCluster
+    from batchui.worker.cluster import SteadyCluster
     from batchui.worker.watchdog import Patience, Probes, Watchdog
 
     if sys.argv[1:] == ["cluster"]:

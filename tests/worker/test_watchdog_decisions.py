@@ -137,9 +137,11 @@ def test_without_a_watchdog_nothing_is_stopping(settings: Settings) -> None:
     ],
     ids=["stalled", "a few were lost", "they still run", "taken by the cluster before"],
 )
-def test_a_choked_cluster_is_known_by_what_it_never_acknowledged(
+def test_a_stalled_cluster_is_known_by_what_it_never_acknowledged(
     taken: timedelta, number: int, stalled: bool
 ) -> None:
     lock = timezone.now() - taken + timedelta(seconds=Conf.RETRY)
-    OrmQ.objects.bulk_create(OrmQ(key="batchui", payload="", lock=lock) for _ in range(number))
-    assert worker.is_stalled(timezone.now() - timedelta(minutes=15)) is stalled
+    OrmQ.objects.bulk_create(OrmQ(key="this one", payload="", lock=lock) for _ in range(number))
+    since = timezone.now() - timedelta(minutes=15)
+    assert worker.is_stalled("this one", since=since) is stalled
+    assert not worker.is_stalled("its neighbour", since=since)

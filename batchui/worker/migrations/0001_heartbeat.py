@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Heartbeat',
             fields=[
-                ('name', models.CharField(max_length=40, primary_key=True, serialize=False)),
+                ('name', models.CharField(max_length=120, primary_key=True, serialize=False)),
                 ('at', models.DateTimeField()),
                 ('host', models.CharField(blank=True, max_length=255)),
                 ('storage_id', models.CharField(blank=True, max_length=64)),

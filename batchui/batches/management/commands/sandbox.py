@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
+from batchui import data_folder
 from batchui.sandbox.options import add_arguments, from_arguments
 from batchui.sandbox.server import serve
 
@@ -18,4 +19,5 @@ class Command(BaseCommand):
         add_arguments(parser, data=settings.DATA / "sandbox.sqlite3")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        data_folder.make()
         sys.exit(serve(host=options["host"], port=options["port"], options=from_arguments(options)))

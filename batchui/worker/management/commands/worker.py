@@ -5,26 +5,29 @@ import os
 import sys
 import time
 from datetime import datetime, timedelta
-from types import FrameType
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import DatabaseError, close_old_connections, connection, connections
-from django.db.migrations.executor import MigrationExecutor
+from django.db import DatabaseError, close_old_connections, connections
 from django.utils import timezone
-from django_q.cluster import Cluster
 from django_q.conf import Conf
 from django_q.models import OrmQ
 
-from batchui import checks
+from batchui import checks, data_folder
+from batchui.teams.connections import ensure_connection
+from batchui.teams.models import Team
 from batchui.worker.checks import files_are_shared
+from batchui.worker.cluster import SteadyCluster
+from batchui.worker.database import migrations_waiting
+from batchui.worker.heartbeat import last_beat, new_worker_name
+from batchui.worker.tasks import enqueue_tick
 from batchui.worker.watchdog import Probes, Watchdog
 
 SECONDS_BETWEEN_TRIES = 2
 # Longer than any task may run, so that what is still unacknowledged then never will be.
 LONGEST_TASK = timedelta(seconds=Conf.TIMEOUT + 30)
-# A killed worker leaves one such task behind; a stalled cluster leaves all of them.
+# A killed process leaves one such task behind; a cluster that acknowledges none leaves them all.
 STALLED_AT = 10
 
 
@@ -43,14 +46,16 @@ class Command(BaseCommand):
 
     def watch(self) -> None:
         """Run the cluster and keep it going, until asked to stop."""
+        data_folder.make()
         self.wait_for_database()
         self.refuse_another_storage()
         follow_settings()
         connections.close_all()
         manage = str(settings.BASE_DIR / "manage.py")
         command = [sys.executable, manage, "worker", "--cluster"]
-        probes = Probes(wake=wake, last_beat=last_beat, is_stalled=is_stalled)
-        Watchdog(command, probes=probes, say=self.say, environment=os.environ).run()
+        name = new_worker_name()
+        environment = os.environ | {"BATCHUI_WORKER_NAME": name}
+        Watchdog(command, probes=probes(name), say=self.say, environment=environment).run()
 
     def say(self, sentence: str) -> None:
         """A line for the person who reads along; nobody may be reading any more."""
@@ -75,31 +80,10 @@ class Command(BaseCommand):
             raise CommandError(sentence)
 
 
-class SteadyCluster(Cluster):  # type: ignore[misc]
-    """django-q2's cluster, for which being asked twice to stop is the same as once.
-
-    With 1.11.1, a second SIGTERM that comes while the first is handled waits for ever for a lock
-    that the first holds. Two do come when a watchdog that has threads is killed: the kernel tells
-    its children once for each thread.
-    """
-
-    stop_asked = False
-
-    def sig_handler(self, signum: int, frame: FrameType | None) -> None:
-        """SIGTERM or SIGINT: stop the sentinel, which stops the others."""
-        if self.stop_asked:
-            return
-        self.stop_asked = True
-        if self.sentinel is None:  # not started yet
-            sys.exit()
-        super().sig_handler(signum, frame)
-
-
 def why_not_ready() -> str:
     """What background work still waits for, in a sentence; empty when it can start."""
     try:
-        executor = MigrationExecutor(connection)
-        waiting = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+        waiting = migrations_waiting()
     except DatabaseError as error:
         first_line = str(error).partition("\n")[0]
         connections.close_all()
@@ -109,35 +93,31 @@ def why_not_ready() -> str:
 
 def follow_settings() -> None:
     """Bring the first team's connection in line with the settings (account, token, address)."""
-    from batchui.teams.connections import ensure_connection
-    from batchui.teams.models import Team
-
     team = Team.objects.order_by("pk").first()
     if team is not None:
         ensure_connection(team)
 
 
-def wake() -> None:
-    """Enqueue a tick, unless one waits."""
-    from batchui.worker.tasks import enqueue_tick
+def probes(name: str) -> Probes:
+    """What the watchdog of the worker `name` asks the database."""
 
-    close_old_connections()
-    enqueue_tick()
+    def wake() -> None:
+        close_old_connections()
+        enqueue_tick(name)
+
+    return Probes(
+        wake=wake,
+        last_beat=lambda: last_beat(name),
+        is_stalled=lambda since: is_stalled(name, since=since),
+    )
 
 
-def last_beat() -> datetime | None:
-    """When background work last showed a sign of life."""
-    from batchui.worker import heartbeat
-
-    return heartbeat.last_beat()
-
-
-def is_stalled(since: datetime) -> bool:
-    """Whether tasks taken after `since` are never acknowledged, though none can still be running.
+def is_stalled(name: str, *, since: datetime) -> bool:
+    """Whether a worker never acknowledges what it has taken since, though no task can still run.
 
     A task that is taken is locked until `retry` seconds later; acknowledging deletes it.
     """
     retry = timedelta(seconds=Conf.RETRY)
     long_ago = timezone.now() - LONGEST_TASK
-    taken = OrmQ.objects.filter(lock__gt=since + retry, lock__lt=long_ago + retry)
+    taken = OrmQ.objects.filter(key=name, lock__gt=since + retry, lock__lt=long_ago + retry)
     return bool(taken[:STALLED_AT].count() >= STALLED_AT)

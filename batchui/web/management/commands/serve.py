@@ -1,0 +1,35 @@
+"""`manage.py serve`: the web pages alone, as a `Procfile` runs them."""
+
+import os
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand
+
+from batchui.processes.web_server import web_server
+
+# A platform waits half a minute before it ends what does not stop.
+SECONDS_TO_STOP = 20
+
+
+class Command(BaseCommand):
+    help = "Serve the web pages. Background work is `manage.py worker`; `up` runs both."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+        parser.add_argument("--port", type=int, default=8000, help="port to listen on")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        call_command("check", databases=["default"])
+        call_command("collectstatic", interactive=False, verbosity=0)
+        server = web_server(
+            sys.executable,
+            root=settings.BASE_DIR,
+            host=options["host"],
+            port=options["port"],
+            seconds_to_stop=SECONDS_TO_STOP,
+        )
+        os.execv(server[0], server)  # noqa: S606

@@ -1,0 +1,26 @@
+"""django-q2's cluster, as the watchdog runs it."""
+
+import sys
+from types import FrameType
+
+from django_q.cluster import Cluster
+
+
+class SteadyCluster(Cluster):  # type: ignore[misc]
+    """django-q2's cluster, for which being asked twice to stop is the same as once.
+
+    With 1.11.1, a second SIGTERM that comes while the first is handled waits for ever for a lock
+    that the first holds. Two do come when a watchdog that has threads is killed: the kernel tells
+    its children once for each thread.
+    """
+
+    stop_asked = False
+
+    def sig_handler(self, signum: int, frame: FrameType | None) -> None:
+        """SIGTERM or SIGINT: stop the sentinel, which stops the others."""
+        if self.stop_asked:
+            return
+        self.stop_asked = True
+        if self.sentinel is None:  # not started yet
+            sys.exit()
+        super().sig_handler(signum, frame)

@@ -1,0 +1,155 @@
+"""Every worker shows that it lives under a name of its own, and has a queue of its own."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.utils import timezone
+from django_q.models import OrmQ
+
+from batchui.batches import decisions, long_tasks
+from batchui.batches.states import BatchStatus
+from batchui.prompts.ask import Ask
+from batchui.sandbox.testing import RunningSandbox
+from batchui.worker import heartbeat, tasks, this_host
+from batchui.worker.models import Heartbeat
+from tests.batches.conftest import (
+    MODEL,
+    TEMPLATE,
+    MakeBatch,
+    files_in,
+    receive,
+    rows,
+    sandbox,
+    shared_sandbox,
+    team,
+)
+
+__all__ = ["files_in", "receive", "sandbox", "shared_sandbox", "team"]
+
+pytestmark = pytest.mark.django_db
+
+ONE, OTHER = "worker:one:1", "worker:other:2"
+
+
+def fell_silent(name: str, *, ago: timedelta = timedelta(minutes=5)) -> None:
+    Heartbeat.objects.filter(name=name).update(at=timezone.now() - ago)
+
+
+def waiting(worker: str) -> int:
+    return OrmQ.objects.filter(key=worker).count()
+
+
+def test_each_start_of_a_worker_has_a_name_of_its_own() -> None:
+    names = {heartbeat.new_worker_name() for _ in range(50)}
+    assert len(names) == 50
+    assert all(name.startswith("worker:") and len(name) <= 100 for name in names)
+
+
+def test_a_worker_that_is_well_does_not_hide_one_that_hangs() -> None:
+    heartbeat.beat(ONE)
+    fell_silent(ONE)
+    long_ago = heartbeat.last_beat(ONE)
+    heartbeat.beat(OTHER)
+    assert heartbeat.last_beat(ONE) == long_ago
+    assert heartbeat.latest_beat() == heartbeat.last_beat(OTHER)
+    assert heartbeat.live_workers() == [OTHER]
+    assert not heartbeat.worker_is_silent()
+
+
+def test_pages_say_that_nobody_works_only_when_all_are_silent() -> None:
+    assert heartbeat.worker_is_silent()
+    heartbeat.beat(ONE)
+    assert not heartbeat.worker_is_silent()
+    fell_silent(ONE)
+    assert heartbeat.worker_is_silent()
+    heartbeat.beat(heartbeat.web_name())  # who serves pages does no background work
+    assert heartbeat.worker_is_silent()
+
+
+def test_what_waits_wakes_every_worker_that_lives_and_each_once() -> None:
+    heartbeat.beat(ONE)
+    heartbeat.beat(OTHER)
+    heartbeat.beat("worker:gone:3")
+    fell_silent("worker:gone:3")
+    for _ in range(3):
+        tasks.wake_workers()
+    assert (waiting(ONE), waiting(OTHER), waiting("worker:gone:3")) == (1, 1, 0)
+
+
+def test_a_tick_that_is_being_done_does_not_keep_the_next_from_waiting() -> None:
+    tasks.enqueue_tick(ONE)
+    OrmQ.objects.update(lock=timezone.now() + timedelta(minutes=20))  # as when a process takes it
+    tasks.enqueue_tick(ONE)
+    assert waiting(ONE) == 2
+
+
+def test_what_is_left_of_workers_that_are_gone_is_removed() -> None:
+    heartbeat.beat(ONE)
+    heartbeat.beat(OTHER)
+    fell_silent(ONE, ago=timedelta(days=2))
+    fell_silent(OTHER, ago=timedelta(hours=23))
+    tasks.enqueue_tick(ONE)
+    OrmQ.objects.update(lock=timezone.now() - timedelta(hours=2))
+    tasks.enqueue_tick(OTHER)
+    tasks.tidy()
+    assert list(Heartbeat.objects.values_list("name", flat=True)) == [OTHER]
+    assert (waiting(ONE), waiting(OTHER)) == (0, 1)
+
+
+def test_a_press_of_a_button_wakes_a_worker(sandbox: RunningSandbox, receive: MakeBatch) -> None:
+    batch = receive(rows(3))
+    heartbeat.beat(ONE)
+    decisions.start(batch, by=None, ask=Ask(model=MODEL, template=TEMPLATE))
+    assert waiting(ONE) == 1
+
+
+def test_a_tick_reads_the_files_that_wait(
+    sandbox: RunningSandbox, receive: MakeBatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = receive(rows(3))
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", -1)
+    decisions.start(batch, by=None, ask=Ask(model=MODEL, template=TEMPLATE))
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.PREPARING
+    assert long_tasks.has_unclaimed()
+    [waits] = long_tasks.unclaimed()
+    tasks.read_file(waits)
+    batch.refresh_from_db()
+    assert (batch.status, batch.part_count) == (BatchStatus.QUEUED, 1)
+    assert not long_tasks.has_unclaimed()
+
+
+def test_a_small_file_is_left_to_whoever_brought_it_for_a_second(
+    sandbox: RunningSandbox, receive: MakeBatch
+) -> None:
+    batch = receive(rows(3))
+    type(batch).objects.update(status=BatchStatus.CHECKING)
+    assert not long_tasks.has_unclaimed()
+    type(batch).objects.update(created_at=timezone.now() - timedelta(seconds=2))
+    assert long_tasks.has_unclaimed()
+
+
+def test_it_is_tidied_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    tidied: list[int] = []
+    monkeypatch.setattr(tasks, "run_tick", lambda: None)
+    monkeypatch.setattr(tasks, "tidy", lambda: tidied.append(1))
+    for _ in range(3):
+        tasks.tick()
+    assert tidied == [1]
+    cache.delete("swept")
+    tasks.tick()
+    assert tidied == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("database", "bucket", "tells"),
+    [("PostgreSQL", "", True), ("PostgreSQL", "bucket", False), ("SQLite", "", False)],
+)
+def test_a_host_tells_where_its_files_are_only_where_hosts_can_differ(
+    settings: Any, database: str, bucket: str, tells: bool
+) -> None:
+    settings.DATABASE_KIND, settings.S3_BUCKET = database, bucket
+    this_host.look_after()
+    assert Heartbeat.objects.filter(name=heartbeat.web_name()).exists() is tells
