@@ -25,7 +25,6 @@ from batchui.sandbox.wire import Sandbox
 _SMALL = 256 * 1024
 _WAIT_FOR_THREADS = 0.5  # seconds
 _LOOK_EVERY = 0.02  # seconds; whether to end
-_METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS")
 
 
 def serve(*, host: str = "127.0.0.1", port: int = 8787, options: Options | None = None) -> int:
@@ -140,11 +139,17 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     timeout = 120
 
-    def __getattr__(self, name: str) -> Any:
-        """`do_GET` and so on: every method goes the same way."""
-        if name.startswith("do_") and name[3:] in _METHODS:
-            return self._exchange
-        raise AttributeError(name)
+    def do_GET(self) -> None:
+        self._exchange()
+
+    def do_POST(self) -> None:
+        self._exchange()
+
+    def do_PUT(self) -> None:
+        self._exchange()
+
+    def do_DELETE(self) -> None:
+        self._exchange()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
         """The sandbox has a log of its own."""
@@ -171,19 +176,20 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(self.server.sandbox.respond(request))
 
     def _body(self) -> bytes | None:
-        """See `read_body`. Raises ConnectionError when it ends early, ValueError when its length
-        is not a number."""
+        """The request's body; None when it is larger than the sandbox takes.
+
+        Raises ValueError when its length, or that of a chunk, is not a number or is below 0, and
+        ConnectionError when the body ends early.
+        """
         limit = self.server.sandbox.parts.options.max_bytes
         if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
             return self._chunked(limit)
-        length = int(self.headers.get("Content-Length", "0"))
-        if length < 0:
-            raise ValueError(length)
+        length = _size(self.headers.get("Content-Length", "0"))
         return read_body(self.rfile, length=length, limit=limit)
 
     def _chunked(self, limit: int) -> bytes | None:
         kept, too_large = bytearray(), False
-        while size := int(self.rfile.readline(80).split(b";")[0], 16):
+        while size := _size(self.rfile.readline(80).split(b";")[0].decode("latin-1"), base=16):
             chunk = read_body(self.rfile, length=size, limit=max(0, limit - len(kept)))
             self.rfile.readline(80)
             too_large = too_large or chunk is None
@@ -245,3 +251,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _write(self, data: bytes) -> None:
         self.connection.sendall(data)
+
+
+def _size(text: str, *, base: int = 10) -> int:
+    """A number of bytes. Raises ValueError when it is not a number or is below 0: a read of -1
+    bytes would go on until the caller hangs up."""
+    size = int(text, base)
+    if size < 0:
+        raise ValueError(f"{size} is below 0")
+    return size
