@@ -60,7 +60,4 @@ n-th item instead (1: all).
     wrong_reference  with another external_reference
     failed           `"success": false` with an `error` (`form`: text or object)
     empty            success with nothing in it (`form`: null, blank, list, object, empties, result)
-
-Through WSGI (`httpx.WSGITransport(app=Sandbox())`) a cut is a ConnectionResetError and
-`truncated` merely a short body; both need a real connection to be themselves.
 """

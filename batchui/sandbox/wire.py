@@ -1,4 +1,4 @@
-"""The sandbox as a whole: one request in, one response out, by socket or by WSGI."""
+"""The sandbox as a whole: one request in, one response out."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable
-from typing import Any
-from urllib.parse import parse_qsl
+from collections.abc import Callable
 
 from batchui.sandbox import listing, runs
 from batchui.sandbox.calls import CallRecord, Calls
 from batchui.sandbox.control import control
 from batchui.sandbox.errors import ApiError
-from batchui.sandbox.exchange import Request, Response, phrase, read_body
+from batchui.sandbox.exchange import Request, Response
 from batchui.sandbox.options import Options
 from batchui.sandbox.runs import Parts
 from batchui.sandbox.store import Store
@@ -23,7 +21,7 @@ _ACCOUNT = re.compile(r"/client/v4/accounts/(?P<account>[^/]+)/ai/(?P<rest>.+)")
 
 
 class Sandbox:
-    """`respond` answers a request; calling it is WSGI. `close` it when done.
+    """`respond` answers a request. `close` it when done.
 
     `log` takes one line for each submission, finished poll and fault; never a token.
     """
@@ -117,43 +115,6 @@ class Sandbox:
             told.append(f"{record.items:,} item{'' if record.items == 1 else 's'}")
         told += [record.request_id[:8], came, f"(fault: {record.fault})" if record.fault else ""]
         self.parts.log(" ".join(word for word in told if word))
-
-    def __call__(
-        self, environ: dict[str, Any], start_response: Callable[..., Any]
-    ) -> Iterable[bytes]:
-        """WSGI. A fault that cuts the connection is a ConnectionResetError."""
-        body = read_body(
-            environ["wsgi.input"],
-            length=int(environ.get("CONTENT_LENGTH") or 0),
-            limit=self.parts.options.max_bytes,
-        )
-        response = self.respond(_from_environ(environ, body))
-        if response.cut:
-            raise ConnectionResetError("The sandbox's script cut the connection.")
-        whole = response.whole()
-        headers = {
-            "Content-Type": "application/json",
-            "Content-Length": str(len(whole)),
-            **response.headers,
-        }
-        start_response(f"{response.status} {phrase(response.status)}", list(headers.items()))
-        return [whole[: len(whole) // 2] if response.truncated else whole]
-
-
-def _from_environ(environ: dict[str, Any], body: bytes | None) -> Request:
-    headers = {
-        name.removeprefix("HTTP_").replace("_", "-").lower(): value
-        for name, value in environ.items()
-        if name.startswith("HTTP_")
-    }
-    return Request(
-        method=environ["REQUEST_METHOD"],
-        path=environ.get("PATH_INFO", "/"),
-        query=dict(parse_qsl(environ.get("QUERY_STRING", ""), keep_blank_values=True)),
-        headers=headers,
-        body=body,
-        host=environ.get("REMOTE_ADDR", ""),
-    )
 
 
 def _only(request: Request, method: str) -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from batchui.sandbox.errors import CODES
 from batchui.sandbox.testing import RunningSandbox
-from batchui.sandbox.wire import Sandbox
 from tests.sandbox.conftest import BGE_SMALL, GPT_OSS, KIMI, LLAMA, M2M100, QWEN, Caller
 
 ITEMS = [{"prompt": f"Row {n}", "external_reference": f"r{n}"} for n in range(6)]
@@ -271,17 +270,3 @@ def test_searching_can_fail_too(sandbox: RunningSandbox, caller: Caller) -> None
     sandbox.script({"fault": "error", "code": 10000, "call": "search"})
     url = f"{caller.account_url}/models/search"
     assert [caller.http.get(url).status_code for _ in range(2)] == [401, 200]
-
-
-def test_the_sandbox_is_a_wsgi_application_too() -> None:
-    sandbox = Sandbox()
-    transport = httpx.WSGITransport(app=sandbox)
-    headers = {"Authorization": "Bearer token"}
-    with httpx.Client(transport=transport, base_url="http://sandbox", headers=headers) as client:
-        url = f"/client/v4/accounts/a/ai/run/{LLAMA}"
-        reply = client.post(url, params={"queueRequest": "true"}, json=BATCH)
-        assert reply.json()["result"]["status"] == "queued"
-        client.post("/control/script", json={"fault": "cut_before"})
-        with pytest.raises(ConnectionResetError):
-            client.post(url, json={"prompt": "Hello"})
-    sandbox.close()
