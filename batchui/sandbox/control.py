@@ -8,31 +8,31 @@ from typing import Any
 import msgspec
 
 from batchui.sandbox.calls import Calls
-from batchui.sandbox.exchange import Request, Response
-from batchui.sandbox.faults import Script, read_steps
+from batchui.sandbox.context import Context
+from batchui.sandbox.http_messages import Request, Response
 from batchui.sandbox.options import Timings
-from batchui.sandbox.runs import Parts
+from batchui.sandbox.scripted_faults import Script, read_steps
 
 
-def control(parts: Parts, calls: Calls, request: Request) -> Response:
+def control(context: Context, calls: Calls, request: Request) -> Response:
     """Answer a request whose path is /control or begins with /control/."""
     # A browser adds Origin when a page of another site calls: no page may write the script.
     if not _is_local(request.host) or "origin" in request.headers:
         return _said(403, "The control address is for programs on this machine only.")
     try:
-        return _answer(parts, calls, request)
+        return _answer(context, calls, request)
     except ValueError as exc:
         return _said(400, str(exc))
 
 
-def _answer(parts: Parts, calls: Calls, request: Request) -> Response:
+def _answer(context: Context, calls: Calls, request: Request) -> Response:
     """Raises ValueError, in a sentence, for a body that cannot be used."""
     method, body = request.method, request.body or b""
     match request.path.split("/")[2:]:
         case [] | [""] if method == "GET":
-            return _json(_state(parts))
+            return _json(_state(context))
         case ["script"]:
-            return _json(_script(parts.script, method, body))
+            return _json(_script(context.script, method, body))
         case ["calls"]:
             if method == "DELETE":
                 calls.clear()
@@ -40,9 +40,9 @@ def _answer(parts: Parts, calls: Calls, request: Request) -> Response:
             return _json(calls.shown(**wanted))
         case ["timings"]:
             if method == "PUT":
-                parts.timings = _changed(parts.timings, body)
-            return _json(parts.timings)
-        case ["requests", request_id] if method == "DELETE" and parts.store.drop(request_id):
+                context.timings = _changed(context.timings, body)
+            return _json(context.timings)
+        case ["requests", request_id] if method == "DELETE" and context.store.drop(request_id):
             return _json({"dropped": request_id})
     return _said(404, f"Nothing is there for {method} {request.path}.")
 
@@ -58,13 +58,13 @@ def _script(script: Script, method: str, body: bytes) -> list[dict[str, Any]]:
     return script.shown()
 
 
-def _state(parts: Parts) -> dict[str, Any]:
+def _state(context: Context) -> dict[str, Any]:
     return {
         "name": "batchui sandbox",
         "about": "A local Batch API for trying and testing. No AI model runs here.",
-        "requests": parts.store.count(),
-        "timings": parts.timings,
-        "steps": len(parts.script.shown()),
+        "requests": context.store.count(),
+        "timings": context.timings,
+        "steps": len(context.script.shown()),
     }
 
 

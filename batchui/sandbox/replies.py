@@ -10,10 +10,10 @@ from zlib import crc32
 import msgspec
 
 from batchui.sandbox import items
-from batchui.sandbox.answers import Answer, ItemFailed, answer, emptied
 from batchui.sandbox.errors import ApiError
-from batchui.sandbox.faults import Step
+from batchui.sandbox.made_up_answers import ItemFailed, MadeUpAnswer, answer, emptied
 from batchui.sandbox.models import Kind, Model
+from batchui.sandbox.scripted_faults import Step
 
 _CHUNK = 64 * 1024
 
@@ -65,7 +65,7 @@ class Reply:
             if len(buffer) >= _CHUNK:
                 yield bytes(buffer)
                 buffer.clear()
-        usage = encode(Answer(None, self._read, self._written).usage)
+        usage = encode(MadeUpAnswer(None, self._read, self._written).usage)
         buffer += b'],"usage":' + usage + b'},"success":true,"errors":[],"messages":[]}'
         yield bytes(buffer)
 

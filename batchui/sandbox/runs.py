@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
-from batchui.sandbox import faults, items
-from batchui.sandbox.answers import ItemFailed, answer, emptied
+from batchui.sandbox import items
 from batchui.sandbox.calls import CallRecord
+from batchui.sandbox.context import Context
 from batchui.sandbox.errors import ApiError, success
-from batchui.sandbox.exchange import Request, Response
-from batchui.sandbox.faults import Plan, Script
+from batchui.sandbox.http_messages import Request, Response
+from batchui.sandbox.made_up_answers import ItemFailed, answer, emptied
 from batchui.sandbox.models import MODELS, Kind, Model
-from batchui.sandbox.options import Options, Timings
 from batchui.sandbox.replies import Reply
-from batchui.sandbox.store import Store, Stored
-
-
-@dataclass(slots=True, kw_only=True)
-class Parts:
-    """What the handlers share. `stop` ends every wait; `log` takes one line."""
-
-    options: Options
-    store: Store
-    clock: Callable[[], float]
-    timings: Timings
-    log: Callable[[str], None]
-    script: Script = field(default_factory=Script)
-    stop: threading.Event = field(default_factory=threading.Event)
+from batchui.sandbox.scripted_faults import Plan, Step
+from batchui.sandbox.store import Stored
 
 
 class _Body(msgspec.Struct):
@@ -39,7 +24,9 @@ class _Body(msgspec.Struct):
     request_id: str | msgspec.UnsetType = msgspec.UNSET
 
 
-def run(parts: Parts, request: Request, *, account: str, name: str, record: CallRecord) -> Response:
+def run(
+    context: Context, request: Request, *, account: str, name: str, record: CallRecord
+) -> Response:
     """Answer a POST to `ai/run/{name}`, filling in the record of the call. Raises ApiError."""
     queue = request.query.get("queueRequest", "").lower() == "true"
     record.kind, record.model = "submit" if queue else "run", name
@@ -49,22 +36,22 @@ def run(parts: Parts, request: Request, *, account: str, name: str, record: Call
     body = _parsed(request.body)
     if isinstance(body.request_id, str):
         record.kind, record.request_id = "poll", body.request_id
-        return _poll(parts, account=account, name=name, record=record)
+        return _poll(context, account=account, name=name, record=record)
     model = MODELS.get(name)
     if queue:
         return _submit(
-            parts, request.body, body=body, account=account, name=name, model=model, record=record
+            context, request.body, body=body, account=account, name=name, model=model, record=record
         )
-    return _run(parts, request.body, name=name, model=model, record=record)
+    return _run(context, request.body, name=name, model=model, record=record)
 
 
-def distort(parts: Parts, plan: Plan, act: Callable[[], Response]) -> Response:
+def distort(context: Context, plan: Plan, act: Callable[[], Response]) -> Response:
     """Do what was asked as the plan's fault of the call has it. Raises ApiError."""
     step = plan.step
     if step is None:
         return act()
     if step.seconds and step.fault != "slow_start":
-        parts.stop.wait(step.seconds)
+        context.stop.wait(step.seconds)
     if step.fault == "error":
         return _error(step)
     if step.fault == "cut_before":
@@ -82,7 +69,7 @@ def distort(parts: Parts, plan: Plan, act: Callable[[], Response]) -> Response:
     return response
 
 
-def _error(step: faults.Step) -> Response:
+def _error(step: Step) -> Response:
     headers = {"Retry-After": str(step.retry_after)} if step.retry_after != "" else {}
     if not step.code:
         page = f"<html><body><h1>{step.status or 502}</h1></body></html>".encode()
@@ -104,7 +91,7 @@ def _parsed(body: bytes) -> _Body:
 
 
 def _submit(
-    parts: Parts,
+    context: Context,
     raw: bytes,
     *,
     body: _Body,
@@ -116,7 +103,7 @@ def _submit(
     """Take a batch in. Only the model is looked at: accepted is not validated."""
     count = _count(body.requests)
     record.items = count
-    plan = parts.script.plan("submit", model=name)
+    plan = context.script.plan("submit", model=name)
     record.fault = plan.names
 
     def accept() -> Response:
@@ -125,20 +112,20 @@ def _submit(
         if not model.queues:
             raise ApiError(8007)
         slow = plan.step.seconds if plan.step and plan.fault == "slow_start" else 0
-        record.request_id = parts.store.add(
+        record.request_id = context.store.add(
             account=account,
             model=name,
             body=raw,
             items=count,
-            moments=parts.timings.moments(parts.clock(), items=count or 0, slow_start=slow),
+            moments=context.timings.moments(context.clock(), items=count or 0, slow_start=slow),
         )
         if plan.fault == "forgotten":
-            parts.store.drop(record.request_id)
+            context.store.drop(record.request_id)
         told = {"status": "queued", "request_id": record.request_id, "model": name}
         told.pop({"no_model": "model", "no_request_id": "request_id"}.get(plan.fault, ""), None)
         return Response(body=success(told))
 
-    return distort(parts, plan, accept)
+    return distort(context, plan, accept)
 
 
 def _count(requests: msgspec.Raw | msgspec.UnsetType) -> int | None:
@@ -150,11 +137,11 @@ def _count(requests: msgspec.Raw | msgspec.UnsetType) -> int | None:
         return None
 
 
-def _poll(parts: Parts, *, account: str, name: str, record: CallRecord) -> Response:
+def _poll(context: Context, *, account: str, name: str, record: CallRecord) -> Response:
     """Say how far a request is, or bring its answers."""
-    stored = parts.store.find(record.request_id, account=account, model=name)
-    state = stored.state(parts.clock()) if stored else ""
-    plan = parts.script.plan("poll", model=name, state=state)
+    stored = context.store.find(record.request_id, account=account, model=name)
+    state = stored.state(context.clock()) if stored else ""
+    plan = context.script.plan("poll", model=name, state=state)
     record.fault, record.items = plan.names, stored.items if stored else None
 
     def look() -> Response:
@@ -169,13 +156,13 @@ def _poll(parts: Parts, *, account: str, name: str, record: CallRecord) -> Respo
         shown = plan.fault if plan.fault in {"queued", "running"} else state
         if shown != "finished":
             return Response(body=success({"status": shown, **told}))
-        return _finished(parts, stored, model=model, plan=plan)
+        return _finished(context, stored, model=model, plan=plan)
 
-    return distort(parts, plan, look)
+    return distort(context, plan, look)
 
 
-def _finished(parts: Parts, stored: Stored, *, model: Model, plan: Plan) -> Response:
-    body = parts.store.body(stored.id)
+def _finished(context: Context, stored: Stored, *, model: Model, plan: Plan) -> Response:
+    body = context.store.body(stored.id)
     if body is None:
         raise ApiError(5504)
     reply = Reply(
@@ -189,10 +176,10 @@ def _finished(parts: Parts, stored: Stored, *, model: Model, plan: Plan) -> Resp
 
 
 def _run(
-    parts: Parts, raw: bytes, *, name: str, model: Model | None, record: CallRecord
+    context: Context, raw: bytes, *, name: str, model: Model | None, record: CallRecord
 ) -> Response:
     """Answer one item at once."""
-    plan = parts.script.plan("run", model=name)
+    plan = context.script.plan("run", model=name)
     record.fault, record.items = plan.names, 1
 
     def act() -> Response:
@@ -203,7 +190,7 @@ def _run(
         if wrong or item is None:
             raise ApiError(5006, f"AiError: AiError: Bad input: Error: at '/': {wrong}")
         try:
-            made = answer(model, item, created=parts.clock())
+            made = answer(model, item, created=context.clock())
         except ItemFailed as exc:
             raise ApiError(exc.code, exc.sentence) from None
         result = made.result
@@ -213,7 +200,7 @@ def _run(
             result = emptied(model, result, step.form)
         return Response(body=success(result))
 
-    return distort(parts, plan, act)
+    return distort(context, plan, act)
 
 
 def _unknown(name: str) -> ApiError:

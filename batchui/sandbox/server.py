@@ -17,7 +17,7 @@ from itertools import chain
 from socketserver import TCPServer, ThreadingMixIn
 from typing import Any
 
-from batchui.sandbox.exchange import Request, Response, phrase, read_body, split_target
+from batchui.sandbox.http_messages import Request, Response, phrase, read_body, split_target
 from batchui.sandbox.options import Options
 from batchui.sandbox.wire import Sandbox
 
@@ -96,7 +96,7 @@ class SandboxServer(ThreadingMixIn, TCPServer):
         try:
             yield
         finally:
-            self.sandbox.parts.stop.set()
+            self.sandbox.context.stop.set()
             self.shutdown()
             self._hang_up()
             self.server_close()
@@ -181,7 +181,7 @@ class _Handler(BaseHTTPRequestHandler):
         Raises ValueError when its length, or that of a chunk, is not a number or is below 0, and
         ConnectionError when the body ends early.
         """
-        limit = self.server.sandbox.parts.options.max_bytes
+        limit = self.server.sandbox.context.options.max_bytes
         if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
             return self._chunked(limit)
         length = _size(self.headers.get("Content-Length", "0"))

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from batchui.sandbox.calls import CallRecord
-from batchui.sandbox.faults import Step, read_steps
 from batchui.sandbox.options import AT_ONCE, Options, Timings
+from batchui.sandbox.scripted_faults import Step, read_steps
 from batchui.sandbox.server import SandboxServer
 from batchui.sandbox.wire import Sandbox
 
@@ -31,7 +31,7 @@ class RunningSandbox:
         Raises ValueError, in a sentence, for a step that does not exist.
         """
         made = [s if isinstance(s, Step) else read_steps(json.dumps(s).encode())[0] for s in steps]
-        self.sandbox.parts.script.replace(made)
+        self.sandbox.context.script.replace(made)
 
     def calls(self, kind: str = "", *, model: str = "") -> list[CallRecord]:
         """The calls made so far, oldest first: submit, poll, run, search or schema."""
@@ -39,7 +39,7 @@ class RunningSandbox:
 
     def set_timings(self, timings: Timings) -> None:
         """For requests submitted from now on."""
-        self.sandbox.parts.timings = timings
+        self.sandbox.context.timings = timings
 
 
 @contextmanager

@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 from batchui.sandbox import listing, runs
 from batchui.sandbox.calls import CallRecord, Calls
+from batchui.sandbox.context import Context
 from batchui.sandbox.control import control
 from batchui.sandbox.errors import ApiError
-from batchui.sandbox.exchange import Request, Response
+from batchui.sandbox.http_messages import Request, Response
 from batchui.sandbox.options import Options
-from batchui.sandbox.runs import Parts
 from batchui.sandbox.store import Store
 
 _ACCOUNT = re.compile(r"/client/v4/accounts/(?P<account>[^/]+)/ai/(?P<rest>.+)")
@@ -36,7 +36,7 @@ class Sandbox:
         """Raises sqlite3.Error or OSError when the file cannot be used."""
         options = options or Options()
         self.calls = Calls()
-        self.parts = Parts(
+        self.context = Context(
             options=options,
             store=Store(options, clock=clock),
             clock=clock,
@@ -45,19 +45,19 @@ class Sandbox:
         )
 
     def close(self) -> None:
-        self.parts.stop.set()
-        self.parts.store.close()
+        self.context.stop.set()
+        self.context.store.close()
 
     def respond(self, request: Request) -> Response:
         if request.path == "/control" or request.path.startswith("/control/"):
-            return control(self.parts, self.calls, request)
-        record = CallRecord(method=request.method, kind="", time=self.parts.clock())
+            return control(self.context, self.calls, request)
+        record = CallRecord(method=request.method, kind="", time=self.context.clock())
         try:
             response = self._routed(request, record)
         except ApiError as exc:
             response = Response(status=exc.status, body=exc.body())
         except Exception:
-            if self.parts.stop.is_set():
+            if self.context.stop.is_set():
                 return Response(cut="close")
             traceback.print_exc(file=sys.stderr)
             response = Response(status=500, body=ApiError(5001).body())
@@ -77,7 +77,9 @@ class Sandbox:
         if rest.startswith("run/"):
             _only(request, "POST")
             name = rest.removeprefix("run/")
-            return runs.run(self.parts, request, account=path["account"], name=name, record=record)
+            return runs.run(
+                self.context, request, account=path["account"], name=name, record=record
+            )
         if rest in {"models/search", "models/schema"}:
             _only(request, "GET")
             return self._looked_up(request, record, what=rest.removeprefix("models/"))
@@ -85,7 +87,7 @@ class Sandbox:
 
     def _looked_up(self, request: Request, record: CallRecord, *, what: str) -> Response:
         record.kind, record.model = what, request.query.get("model", "")
-        plan = self.parts.script.plan(
+        plan = self.context.script.plan(
             "schema" if what == "schema" else "search", model=record.model
         )
         record.fault = plan.names
@@ -95,7 +97,7 @@ class Sandbox:
                 return Response(body=listing.schema(record.model))
             return Response(body=listing.search(request.query))
 
-        return runs.distort(self.parts, plan, act)
+        return runs.distort(self.context, plan, act)
 
     def _note(self, record: CallRecord, *, finished: bool) -> None:
         """Keep the record, and log it where a person would want to see it."""
@@ -114,7 +116,7 @@ class Sandbox:
         if record.items is not None:
             told.append(f"{record.items:,} item{'' if record.items == 1 else 's'}")
         told += [record.request_id[:8], came, f"(fault: {record.fault})" if record.fault else ""]
-        self.parts.log(" ".join(word for word in told if word))
+        self.context.log(" ".join(word for word in told if word))
 
 
 def _only(request: Request, method: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from batchui.sandbox.exchange import Request
+from batchui.sandbox.http_messages import Request
 from batchui.sandbox.options import Timings
 from batchui.sandbox.testing import RunningSandbox
 from tests.sandbox.conftest import KIMI, LLAMA, Caller

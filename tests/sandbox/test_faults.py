@@ -29,7 +29,7 @@ def test_every_code_can_be_answered_with_its_status(
     reply = caller.post(LLAMA, BATCH)
     assert (reply.status_code, reply.json()["errors"][0]["code"]) == (CODES[code][0], code)
     assert reply.headers["retry-after"] == "7"
-    assert sandbox.sandbox.parts.store.count() == 0
+    assert sandbox.sandbox.context.store.count() == 0
 
 
 def test_an_error_can_have_another_status_and_message(
@@ -58,7 +58,7 @@ def test_a_cut_leaves_the_request_stored_or_not(
     sandbox.script({"fault": fault, "call": "submit", "reset": reset})
     with pytest.raises(error):
         caller.post(LLAMA, BATCH)
-    assert sandbox.sandbox.parts.store.count() == (fault == "cut_after")
+    assert sandbox.sandbox.context.store.count() == (fault == "cut_after")
     (call,) = sandbox.calls("submit")
     assert (call.status, call.fault, call.items) == (0, fault, 6)
     assert bool(call.request_id) == (fault == "cut_after")
@@ -71,7 +71,7 @@ def test_garbage_comes_with_status_200_after_acceptance(
     sandbox.script({"fault": "garbage", "body": "<oops>"})
     reply = caller.post(LLAMA, BATCH)
     assert (reply.status_code, reply.text) == (200, "<oops>")
-    assert sandbox.sandbox.parts.store.count() == 1
+    assert sandbox.sandbox.context.store.count() == 1
 
 
 @pytest.mark.parametrize("count", [1, 5_000])

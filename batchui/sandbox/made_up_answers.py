@@ -23,7 +23,7 @@ class ItemFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class MadeUpAnswer:
     """`result` is any JSON; tokens are counted roughly."""
 
     result: Any
@@ -39,7 +39,7 @@ class Answer:
         }
 
 
-def answer(model: Model, item: Item, *, created: float, variant: int = 0) -> Answer:
+def answer(model: Model, item: Item, *, created: float, variant: int = 0) -> MadeUpAnswer:
     """Answer an item that `items.problem` finds nothing wrong with; the same item, the same answer.
 
     `created` is when the request came (seconds since 1970). Another `variant` gives another
@@ -88,13 +88,13 @@ def emptied(model: Model, result: Any, form: str) -> Any:
     return {**result, "data" if "data" in result else "response": []}
 
 
-def _embedded(model: Model, given: list[str]) -> Answer:
+def _embedded(model: Model, given: list[str]) -> MadeUpAnswer:
     data = [vectors.vector(text, model.width) for text in given]
     result = {"shape": [len(data), model.width], "data": data, "pooling": "mean"}
-    return Answer(result, sum(map(texts.tokens, given)))
+    return MadeUpAnswer(result, sum(map(texts.tokens, given)))
 
 
-def _ranked(model: Model, item: Item) -> Answer:
+def _ranked(model: Model, item: Item) -> MadeUpAnswer:
     if item.contexts is None:
         return _embedded(model, item.texts)
     contexts = [context["text"] for context in item.contexts]
@@ -102,20 +102,20 @@ def _ranked(model: Model, item: Item) -> Answer:
     if not isinstance(item.query, str):
         data = [vectors.vector(text, model.width) for text in contexts]
         shape = [len(data), model.width]
-        return Answer({"response": data, "shape": shape, "pooling": "cls"}, read)
+        return MadeUpAnswer({"response": data, "shape": shape, "pooling": "cls"}, read)
     ranked = [{"id": n, "score": score} for n, score in vectors.scores(item.query, contexts)]
-    return Answer({"response": ranked}, read + texts.tokens(item.query))
+    return MadeUpAnswer({"response": ranked}, read + texts.tokens(item.query))
 
 
-def _translated(item: Item, variant: int) -> Answer:
+def _translated(item: Item, variant: int) -> MadeUpAnswer:
     language = str(item.target_lang)
     if language.lower() in REJECTED_LANGUAGES:
         raise ItemFailed(8007, f"AiError: Unsupported language: {language}")
     text = f"{texts.MARK} [{language}] {item.text}{_other(variant)}"
-    return Answer({"translated_text": text}, texts.tokens(item.text), texts.tokens(text))
+    return MadeUpAnswer({"translated_text": text}, texts.tokens(item.text), texts.tokens(text))
 
 
-def _talk(model: Model, item: Item, *, created: float, variant: int) -> Answer:
+def _talk(model: Model, item: Item, *, created: float, variant: int) -> MadeUpAnswer:
     prompt, instruction = item.asked()
     read = texts.tokens(prompt) + texts.tokens(instruction)
     if model.context and read + item.longest > model.context:
@@ -138,7 +138,7 @@ def _talk(model: Model, item: Item, *, created: float, variant: int) -> Answer:
         created=int(created),
         read=read,
     )
-    return Answer(spoken.shaped(model, item), read, texts.tokens(text))
+    return MadeUpAnswer(spoken.shaped(model, item), read, texts.tokens(text))
 
 
 def _structured(item: Item, prompt: str) -> Any:
@@ -198,7 +198,7 @@ class _Spoken:
             "created": self.created,
             "model": model.name,
             "choices": [choice],
-            "usage": Answer(None, self.read, texts.tokens(self.text)).usage,
+            "usage": MadeUpAnswer(None, self.read, texts.tokens(self.text)).usage,
         }
 
     def _responses(self, model: Model) -> dict[str, Any]:

@@ -14,7 +14,7 @@ ALL_CALLS: frozenset[str] = frozenset({"submit", "poll", "run", "search", "schem
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class FaultKind:
     """What a fault can go with: calls, and the forms it comes in (the first is the default)."""
 
     calls: frozenset[str] = ALL_CALLS
@@ -24,28 +24,28 @@ class Fault:
 
 _SUBMIT, _POLL = frozenset({"submit"}), frozenset({"poll"})
 
-FAULTS: dict[str, Fault] = {
-    "error": Fault(),
-    "delay": Fault(),
-    "cut_before": Fault(),
-    "cut_after": Fault(),
-    "garbage": Fault(),
-    "truncated": Fault(),
-    "other_status": Fault(),
-    "no_model": Fault(_SUBMIT),
-    "no_request_id": Fault(_SUBMIT),
-    "forgotten": Fault(_SUBMIT),
-    "slow_start": Fault(_SUBMIT),
-    "queued": Fault(_POLL),
-    "running": Fault(_POLL),
-    "batch_failed": Fault(_POLL, ("failed", "error")),
-    "missing": Fault(_POLL, of_items=True),
-    "duplicate": Fault(_POLL, of_items=True),
-    "contradiction": Fault(_POLL, of_items=True),
-    "unknown_id": Fault(_POLL, of_items=True),
-    "wrong_reference": Fault(_POLL, of_items=True),
-    "failed": Fault(_POLL, ("text", "object"), of_items=True),
-    "empty": Fault(
+FAULT_KINDS: dict[str, FaultKind] = {
+    "error": FaultKind(),
+    "delay": FaultKind(),
+    "cut_before": FaultKind(),
+    "cut_after": FaultKind(),
+    "garbage": FaultKind(),
+    "truncated": FaultKind(),
+    "other_status": FaultKind(),
+    "no_model": FaultKind(_SUBMIT),
+    "no_request_id": FaultKind(_SUBMIT),
+    "forgotten": FaultKind(_SUBMIT),
+    "slow_start": FaultKind(_SUBMIT),
+    "queued": FaultKind(_POLL),
+    "running": FaultKind(_POLL),
+    "batch_failed": FaultKind(_POLL, ("failed", "error")),
+    "missing": FaultKind(_POLL, of_items=True),
+    "duplicate": FaultKind(_POLL, of_items=True),
+    "contradiction": FaultKind(_POLL, of_items=True),
+    "unknown_id": FaultKind(_POLL, of_items=True),
+    "wrong_reference": FaultKind(_POLL, of_items=True),
+    "failed": FaultKind(_POLL, ("text", "object"), of_items=True),
+    "empty": FaultKind(
         frozenset({"poll", "run"}),
         ("null", "blank", "list", "object", "empties", "result"),
         of_items=True,
@@ -74,9 +74,9 @@ class Step(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaul
     every: Annotated[int, msgspec.Meta(ge=0)] = 0
 
     def __post_init__(self) -> None:
-        known = FAULTS.get(self.fault)
+        known = FAULT_KINDS.get(self.fault)
         if known is None:
-            raise ValueError(f"There is no fault {self.fault!r}. Known: {', '.join(FAULTS)}.")
+            raise ValueError(f"There is no fault {self.fault!r}. Known: {', '.join(FAULT_KINDS)}.")
         if self.call != "any" and self.call not in known.calls:
             calls = " or ".join(sorted(known.calls))
             raise ValueError(f"The fault {self.fault!r} goes with {calls}, not with {self.call}.")
@@ -118,7 +118,7 @@ class _Line:
     used: int = 0
 
     def matches(self, call: str, *, model: str, state: str) -> bool:
-        step, fault = self.step, FAULTS[self.step.fault]
+        step, fault = self.step, FAULT_KINDS[self.step.fault]
         # An item can only be spoilt in a reply that has items.
         wanted = step.state or ("finished" if fault.of_items and call == "poll" else "")
         return (
@@ -164,14 +164,14 @@ class Script:
             lines = [line for line in self._lines if line.matches(call, model=model, state=state)]
             step = None
             for line in lines:
-                if not FAULTS[line.step.fault].of_items and line.fires():
+                if not FAULT_KINDS[line.step.fault].of_items and line.fires():
                     step = line.step
                     break
             if step and step.fault in {"error", "cut_before", "queued", "running", "batch_failed"}:
                 return Plan(step)
             return Plan(
                 step,
-                [x.step for x in lines if FAULTS[x.step.fault].of_items and x.fires()],
+                [x.step for x in lines if FAULT_KINDS[x.step.fault].of_items and x.fires()],
             )
 
 

@@ -1,0 +1,27 @@
+"""What every handler of the sandbox is given."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from batchui.sandbox.options import Options, Timings
+from batchui.sandbox.scripted_faults import Script
+from batchui.sandbox.store import Store
+
+
+@dataclass(slots=True, kw_only=True)
+class Context:
+    """The store, the clock (seconds since 1970), the timings and the script of one sandbox.
+
+    `stop` ends every wait. `log` takes one line.
+    """
+
+    options: Options
+    store: Store
+    clock: Callable[[], float]
+    timings: Timings
+    log: Callable[[str], None]
+    script: Script = field(default_factory=Script)
+    stop: threading.Event = field(default_factory=threading.Event)
