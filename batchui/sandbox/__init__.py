@@ -11,18 +11,25 @@ Where the real API is undocumented the sandbox decides: 5504 has HTTP status 404
 account is not found; an item that its model cannot take fails the whole batch with 3030 when it
 is polled, as does a body without `requests`; an item longer than the model's context fails alone.
 
+Modules, from the outside in
+    server, http_messages, options, context     sockets, requests and responses, what all share
+    wire, runs, listing, envelope, errors       which call it is, and the API's answer to it
+    control, calls, scripted_faults, fault_injection    what tests set and read
+    store, replies                              a request, its finished reply
+    items, models, shapes                       what a model takes, and the shapes of its results
+    made_up_answers, texts, schemas             what is in them
+    testing                                     a sandbox on a free port
+
 Control address (the same server; callers on this machine only, no token)
-    GET    /control                what runs here, and its timings
     GET    /control/script         the steps, each with `seen` and `used`
     PUT    /control/script         replace the script: a list of steps
     POST   /control/script         add a step or a list of steps at the end
     DELETE /control/script         back to normal
     GET    /control/calls          calls made so far: method, kind, model, request_id, items, bytes,
-                                   time, status, fault; narrowed by ?kind= and ?model=
+                                   time, status, fault; narrowed by ?kind=
     DELETE /control/calls          forget them
     GET    /control/timings        {"queued", "running", "per_1000_items", "longest"} in seconds
     PUT    /control/timings        change some or all of them, for requests submitted from now on
-    DELETE /control/requests/{id}  lose one stored request (polls then find 5504)
 
 A step
     fault        which fault (tables below); the only field that is required
@@ -31,7 +38,7 @@ A step
     state        only polls of a request that is queued, running or finished
     nth          fires from the n-th call that matches (1)
     times        for how many calls (1; 0: for ever)
-    seconds      wait so long before answering; with any fault
+    seconds      wait so long before answering; with any fault of a call
 
 Faults of a call: for each call, the first step that fires is the one that counts.
     error          an error envelope: `code` (its usual HTTP status and message follow), `status`,
@@ -45,7 +52,6 @@ Faults of a call: for each call, the first step that fires is the one that count
     no_model       submit: acknowledged without `model`
     no_request_id  submit: acknowledged without `request_id`
     forgotten      submit: acknowledged, and not found (5504) ever after
-    slow_start     submit: stays queued `seconds` longer (the acknowledgement comes at once)
     queued         poll: still queued, whatever the clock says
     running        poll: still running
     batch_failed   poll: HTTP 200 with `"status": "failed"` (`form`: failed or error)

@@ -1,7 +1,5 @@
 """What every handler of the sandbox is given."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,13 +13,12 @@ from batchui.sandbox.store import Store
 class Context:
     """The store, the clock (seconds since 1970), the timings and the script of one sandbox.
 
-    `stop` ends every wait. `log` takes one line.
+    `stop` ends every wait.
     """
 
     options: Options
     store: Store
     clock: Callable[[], float]
     timings: Timings
-    log: Callable[[str], None]
     script: Script = field(default_factory=Script)
     stop: threading.Event = field(default_factory=threading.Event)

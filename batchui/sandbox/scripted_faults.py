@@ -1,63 +1,64 @@
-"""The script of faults: which call goes wrong, and how. The package's docstring has the tables."""
-
-from __future__ import annotations
+"""The script of faults: which call goes wrong, and how. The package's docstring lists them."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
 Call = Literal["submit", "poll", "run", "search", "schema"]
-ALL_CALLS: frozenset[str] = frozenset({"submit", "poll", "run", "search", "schema"})
 
 
 @dataclass(frozen=True, slots=True)
 class FaultKind:
-    """What a fault can go with: calls, and the forms it comes in (the first is the default)."""
+    """The calls a fault is possible in, and its forms (the first is the default).
 
-    calls: frozenset[str] = ALL_CALLS
+    of_items: it spoils items of a reply, and not the call as a whole.
+    """
+
+    calls: frozenset[str] = frozenset(get_args(Call))
     forms: tuple[str, ...] = ()
     of_items: bool = False
 
+    def check(self, step: "Step") -> None:
+        """Raise ValueError when the call or the form of a step does not go with this fault."""
+        if step.call not in {"any", *self.calls}:
+            calls = " or ".join(sorted(self.calls))
+            raise ValueError(f"The fault {step.fault!r} goes with {calls}, not with {step.call}.")
+        if step.form not in {"", *self.forms}:
+            forms = ", ".join(self.forms) or "none"
+            raise ValueError(f"The fault {step.fault!r} has no form {step.form!r}. Forms: {forms}.")
 
-_SUBMIT, _POLL = frozenset({"submit"}), frozenset({"poll"})
+
+_OF_CALLS = ("error", "delay", "cut_before", "cut_after", "garbage", "truncated", "other_status")
+_OF_SUBMISSIONS = ("no_model", "no_request_id", "forgotten")
+_OF_ITEMS = ("missing", "duplicate", "contradiction", "unknown_id", "wrong_reference")
+_EMPTY = ("null", "blank", "list", "object", "empties", "result")
+_POLL = frozenset({"poll"})
 
 FAULT_KINDS: dict[str, FaultKind] = {
-    "error": FaultKind(),
-    "delay": FaultKind(),
-    "cut_before": FaultKind(),
-    "cut_after": FaultKind(),
-    "garbage": FaultKind(),
-    "truncated": FaultKind(),
-    "other_status": FaultKind(),
-    "no_model": FaultKind(_SUBMIT),
-    "no_request_id": FaultKind(_SUBMIT),
-    "forgotten": FaultKind(_SUBMIT),
-    "slow_start": FaultKind(_SUBMIT),
-    "queued": FaultKind(_POLL),
-    "running": FaultKind(_POLL),
+    **dict.fromkeys(_OF_CALLS, FaultKind()),
+    **dict.fromkeys(_OF_SUBMISSIONS, FaultKind(frozenset({"submit"}))),
+    **dict.fromkeys(("queued", "running"), FaultKind(_POLL)),
     "batch_failed": FaultKind(_POLL, ("failed", "error")),
-    "missing": FaultKind(_POLL, of_items=True),
-    "duplicate": FaultKind(_POLL, of_items=True),
-    "contradiction": FaultKind(_POLL, of_items=True),
-    "unknown_id": FaultKind(_POLL, of_items=True),
-    "wrong_reference": FaultKind(_POLL, of_items=True),
+    **dict.fromkeys(_OF_ITEMS, FaultKind(_POLL, of_items=True)),
     "failed": FaultKind(_POLL, ("text", "object"), of_items=True),
-    "empty": FaultKind(
-        frozenset({"poll", "run"}),
-        ("null", "blank", "list", "object", "empties", "result"),
-        of_items=True,
-    ),
+    "empty": FaultKind(_POLL | {"run"}, _EMPTY, of_items=True),
 }
+# With these, a call brings no items.
+_WITHOUT_ITEMS = frozenset({"error", "cut_before", "queued", "running", "batch_failed"})
 
 
 class Step(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One line of the script. Zero and "" mean "not given"; `times` 0 means for ever."""
+    """One scripted fault: a line of the script.
+
+    Zero and "" mean "not given"; `times` 0 means for ever. Raises ValueError, in a sentence, for a
+    fault that does not exist, or not with this call, form or status.
+    """
 
     fault: str
-    call: Literal["submit", "poll", "run", "search", "schema", "any"] = "any"
+    call: Literal[Call, "any"] = "any"
     model: str = ""
     state: Literal["", "queued", "running", "finished"] = ""
     nth: Annotated[int, msgspec.Meta(ge=1)] = 1
@@ -74,21 +75,16 @@ class Step(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaul
     every: Annotated[int, msgspec.Meta(ge=0)] = 0
 
     def __post_init__(self) -> None:
-        known = FAULT_KINDS.get(self.fault)
-        if known is None:
+        kind = FAULT_KINDS.get(self.fault)
+        if kind is None:
             raise ValueError(f"There is no fault {self.fault!r}. Known: {', '.join(FAULT_KINDS)}.")
-        if self.call != "any" and self.call not in known.calls:
-            calls = " or ".join(sorted(known.calls))
-            raise ValueError(f"The fault {self.fault!r} goes with {calls}, not with {self.call}.")
-        if self.form and self.form not in known.forms:
-            forms = ", ".join(known.forms) or "none"
-            raise ValueError(f"The fault {self.fault!r} has no form {self.form!r}. Forms: {forms}.")
+        kind.check(self)
         if self.status and not 200 <= self.status <= 599:
             raise ValueError(f"{self.status} is no HTTP status of an answer (200 to 599).")
-        self.form = self.form or "".join(known.forms[:1])
+        self.form = self.form or "".join(kind.forms[:1])
 
     def concerns(self, position: int) -> bool:
-        """Whether an item (by its position in the array sent) is one of those it spoils."""
+        """Whether it spoils the item at this position in the array sent."""
         if self.every:
             return position % self.every == 0
         return position in self.items if self.items else position == 0
@@ -96,17 +92,19 @@ class Step(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaul
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What goes wrong with one call: at most one fault of the call, any number of items' faults."""
+    """What goes wrong with one call: at most one fault of the call, and any number of items'."""
 
     step: Step | None = None
     of_items: Sequence[Step] = ()
 
     @property
     def fault(self) -> str:
+        """The name of the call's fault; "" for none."""
         return self.step.fault if self.step else ""
 
     @property
     def names(self) -> str:
+        """The names of all faults, with spaces between them."""
         steps = [self.step] if self.step else []
         return " ".join(step.fault for step in [*steps, *self.of_items])
 
@@ -117,19 +115,23 @@ class _Line:
     seen: int = 0
     used: int = 0
 
+    @property
+    def is_of_items(self) -> bool:
+        return FAULT_KINDS[self.step.fault].of_items
+
     def matches(self, call: str, *, model: str, state: str) -> bool:
-        step, fault = self.step, FAULT_KINDS[self.step.fault]
+        step = self.step
         # An item can only be spoilt in a reply that has items.
-        wanted = step.state or ("finished" if fault.of_items and call == "poll" else "")
+        wanted = step.state or ("finished" if self.is_of_items and call == "poll" else "")
         return (
-            call in fault.calls
+            call in FAULT_KINDS[step.fault].calls
             and step.call in {"any", call}
             and step.model in {"", model}
             and wanted in {"", state}
         )
 
     def fires(self) -> bool:
-        """Count a call that matches; whether it is this step's turn."""
+        """Count a call that matches, and return whether it is this step's turn."""
         self.seen += 1
         turn = self.seen >= self.step.nth and (not self.step.times or self.used < self.step.times)
         self.used += turn
@@ -138,20 +140,23 @@ class _Line:
 
 @dataclass(slots=True)
 class Script:
-    """The steps now in force, safe to use from many threads."""
+    """The steps in force. Safe to use from many threads."""
 
     _lines: list[_Line] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def replace(self, steps: Sequence[Step]) -> None:
+        """Forget all steps, and count these from zero."""
         with self._lock:
             self._lines = [_Line(step) for step in steps]
 
     def extend(self, steps: Sequence[Step]) -> None:
+        """Add steps at the end."""
         with self._lock:
             self._lines += [_Line(step) for step in steps]
 
     def shown(self) -> list[dict[str, Any]]:
+        """The steps as JSON: each with the calls it has `seen`, and for how many it was `used`."""
         with self._lock:
             return [
                 {**msgspec.to_builtins(line.step), "seen": line.seen, "used": line.used}
@@ -159,27 +164,22 @@ class Script:
             ]
 
     def plan(self, call: Call, *, model: str = "", state: str = "") -> Plan:
-        """What the script has for this call. A step that fires is used up by one."""
+        """The faults for this call. Each step among them is used once more."""
         with self._lock:
             lines = [line for line in self._lines if line.matches(call, model=model, state=state)]
-            step = None
-            for line in lines:
-                if not FAULT_KINDS[line.step.fault].of_items and line.fires():
-                    step = line.step
-                    break
-            if step and step.fault in {"error", "cut_before", "queued", "running", "batch_failed"}:
+            step = next(_fired(lines, of_items=False), None)
+            if step and step.fault in _WITHOUT_ITEMS:
                 return Plan(step)
-            return Plan(
-                step,
-                [x.step for x in lines if FAULT_KINDS[x.step.fault].of_items and x.fires()],
-            )
+            return Plan(step, list(_fired(lines, of_items=True)))
+
+
+def _fired(lines: Sequence[_Line], *, of_items: bool) -> Iterator[Step]:
+    """The steps whose turn it is. A line counts the call when it is asked, and not before."""
+    return (line.step for line in lines if line.is_of_items is of_items and line.fires())
 
 
 def read_steps(body: bytes) -> list[Step]:
     """The steps in a JSON list, or a single one. Raises ValueError with a sentence."""
-    try:
-        if body.lstrip().startswith(b"{"):
-            return [msgspec.json.decode(body, type=Step)]
-        return msgspec.json.decode(body, type=list[Step])
-    except msgspec.MsgspecError as exc:
-        raise ValueError(str(exc)) from None
+    if body.lstrip().startswith(b"{"):
+        return [msgspec.json.decode(body, type=Step)]
+    return msgspec.json.decode(body, type=list[Step])

@@ -1,7 +1,5 @@
 """The sandbox's HTTP/1.1 server: threads, keep-alive, and connections that can be cut."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import signal
@@ -13,29 +11,25 @@ import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
-from itertools import chain
 from socketserver import TCPServer, ThreadingMixIn
 from typing import Any
 
-from batchui.sandbox.http_messages import Request, Response, phrase, read_body, split_target
+from batchui.sandbox.http_messages import Request, Response, read_body, split_target
 from batchui.sandbox.options import Options
 from batchui.sandbox.wire import Sandbox
 
-# A body in chunks that stays below this is sent with its length, a larger one as it is made.
-_SMALL = 256 * 1024
 _WAIT_FOR_THREADS = 0.5  # seconds
 _LOOK_EVERY = 0.02  # seconds; whether to end
 
 
-def serve(*, host: str = "127.0.0.1", port: int = 8787, options: Options | None = None) -> int:
-    """Serve until SIGTERM or Ctrl-C; returns the exit status. Call it in the main thread.
+def serve(*, host: str, port: int, options: Options) -> int:
+    """Serve until SIGTERM or Ctrl-C, and return the exit status. Call it in the main thread.
 
-    It is 2 when serving cannot begin (port in use, file not usable), said in one sentence on
-    stderr, and 0 otherwise. One line for each submission and finished poll goes to stdout.
+    It is 2 when serving cannot begin (port in use, file not usable), with the reason in one
+    sentence on stderr, and 0 otherwise.
     """
-    options = options or Options()
     try:
-        sandbox = Sandbox(options, log=_log)
+        sandbox = Sandbox(options)
     except (OSError, sqlite3.Error) as exc:
         return _refuse(f"The sandbox cannot use its file {options.data}: {exc}.")
     try:
@@ -49,7 +43,8 @@ def serve(*, host: str = "127.0.0.1", port: int = 8787, options: Options | None 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     with server.running():
-        _log(f"The sandbox listens on {server.base_url}. No AI model runs here.")
+        sys.stdout.write(f"The sandbox listens on {server.base_url}. No AI model runs here.\n")
+        sys.stdout.flush()
         stop.wait()
     return 0
 
@@ -57,11 +52,6 @@ def serve(*, host: str = "127.0.0.1", port: int = 8787, options: Options | None 
 def _refuse(sentence: str) -> int:
     sys.stderr.write(f"{sentence}\n")
     return 2
-
-
-def _log(line: str) -> None:
-    sys.stdout.write(f"{time.strftime('%H:%M:%S')} {line}\n")
-    sys.stdout.flush()
 
 
 class SandboxServer(ThreadingMixIn, TCPServer):
@@ -72,16 +62,14 @@ class SandboxServer(ThreadingMixIn, TCPServer):
 
     def __init__(self, address: tuple[str, int], sandbox: Sandbox) -> None:
         """Raises OSError when it cannot listen there, OverflowError for an impossible port."""
-        if ":" in address[0]:
-            self.address_family = socket.AF_INET6
         super().__init__(address, _Handler)
         self.sandbox = sandbox
         self._talking: dict[socket.socket, threading.Thread] = {}
 
     @property
     def root_url(self) -> str:
-        host, port = self.socket.getsockname()[:2]
-        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        host, port = self.socket.getsockname()
+        return f"http://{host}:{port}"
 
     @property
     def base_url(self) -> str:
@@ -154,9 +142,6 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
         """The sandbox has a log of its own."""
 
-    def version_string(self) -> str:
-        return "batchui-sandbox"
-
     def _exchange(self) -> None:
         try:
             body = self._body()
@@ -208,33 +193,22 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if response.truncated:
             self.close_connection = True
-            whole = response.whole()
+            body = response.body
+            whole = body if isinstance(body, bytes) else b"".join(body)
             self._write(self._head(response, length=len(whole)) + whole[: len(whole) // 2])
-            return
-        if isinstance(response.body, bytes):
+        elif isinstance(response.body, bytes):
             self._write(self._head(response, length=len(response.body)) + response.body)
-            return
-        self._send_chunks(response, response.body)
+        else:
+            self._send_chunks(response, response.body)
 
     def _send_chunks(self, response: Response, chunks: Iterator[bytes]) -> None:
-        start: list[bytes] = []
-        size = 0
-        for chunk in chunks:
-            start.append(chunk)
-            size += len(chunk)
-            if size > _SMALL and self.request_version != "HTTP/1.0":
-                break
-        else:
-            self._write(self._head(response, length=size) + b"".join(start))
-            return
         self._write(self._head(response, length=None))
-        for chunk in chain(start, chunks):
+        for chunk in chunks:
             self._write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
         self._write(b"0\r\n\r\n")
 
     def _head(self, response: Response, *, length: int | None) -> bytes:
         headers = {
-            "Server": self.version_string(),
             "Date": self.date_time_string(),
             "Content-Type": "application/json",
             **response.headers,
@@ -246,7 +220,9 @@ class _Handler(BaseHTTPRequestHandler):
         if self.close_connection:
             headers["Connection"] = "close"
         lines = [f"{name}: {value}" for name, value in headers.items()]
-        first = f"HTTP/1.1 {response.status} {phrase(response.status)}"
+        # Cloudflare's own statuses (520 and so on) have no standard name.
+        name = self.responses.get(response.status, ("Unknown",))[0]
+        first = f"HTTP/1.1 {response.status} {name}"
         return "\r\n".join([first, *lines, "", ""]).encode("latin-1")
 
     def _write(self, data: bytes) -> None:

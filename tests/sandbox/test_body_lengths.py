@@ -1,7 +1,5 @@
 """Request bodies whose announced length makes no sense, sent over a bare socket."""
 
-from __future__ import annotations
-
 import socket
 
 import pytest

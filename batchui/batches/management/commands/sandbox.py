@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from batchui.sandbox.options import add_arguments, from_arguments
+from batchui.sandbox.options import Options, add_arguments
 from batchui.sandbox.server import serve
 
 
@@ -18,4 +18,5 @@ class Command(BaseCommand):
         add_arguments(parser, data=settings.DATA / "sandbox.sqlite3")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        sys.exit(serve(host=options["host"], port=options["port"], options=from_arguments(options)))
+        given = Options(data=options["data"])
+        sys.exit(serve(host=options["host"], port=options["port"], options=given))
