@@ -10,12 +10,13 @@ Where the real API is undocumented the sandbox decides: 5504 has HTTP status 404
 10,000,000 bytes (the documented limit) is refused with 3006; an id asked under another model or
 account is not found; an item that its model cannot take fails the whole batch with 3030 when it
 is polled, as does a body without `requests`; an item longer than the model's context fails alone.
+Requests that are sent together finish one after another.
 
 Modules, from the outside in
     server, http_messages, options, context     sockets, requests and responses, what all share
     wire, runs, listing, envelope, errors       which call it is, and the API's answer to it
     control, calls, scripted_faults, fault_injection    what tests set and read
-    store, replies                              a request, its finished reply
+    store, schedule, replies                    a request, when it finishes, its finished reply
     items, models, shapes                       what a model takes, and the shapes of its results
     made_up_answers, texts, schemas             what is in them
     testing                                     a sandbox on a free port
@@ -28,8 +29,10 @@ Control address (the same server; callers on this machine only, no token)
     GET    /control/calls          calls made so far: method, kind, model, request_id, items, bytes,
                                    time, status, fault; narrowed by ?kind=
     DELETE /control/calls          forget them
-    GET    /control/timings        {"queued", "running", "per_1000_items", "longest"} in seconds
-    PUT    /control/timings        change some or all of them, for requests submitted from now on
+    GET    /control/timings        {"queued", "running", "per_1000_items", "longest", "apart"} in
+                                   seconds
+    PUT    /control/timings        change some or all of them, for requests submitted from now on;
+                                   `apart` becomes 0 unless it is named, so that the rest is exact
 
 A step
     fault        which fault (tables below); the only field that is required

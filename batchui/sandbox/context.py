@@ -4,14 +4,15 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from batchui.sandbox.options import Options, Timings
+from batchui.sandbox.options import Options
+from batchui.sandbox.schedule import Schedule
 from batchui.sandbox.scripted_faults import Script
 from batchui.sandbox.store import Store
 
 
 @dataclass(slots=True, kw_only=True)
 class Context:
-    """The store, the clock (seconds since 1970), the timings and the script of one sandbox.
+    """The store, the clock (seconds since 1970), the schedule and the script of one sandbox.
 
     `stop` ends every wait.
     """
@@ -19,6 +20,6 @@ class Context:
     options: Options
     store: Store
     clock: Callable[[], float]
-    timings: Timings
+    schedule: Schedule
     script: Script = field(default_factory=Script)
     stop: threading.Event = field(default_factory=threading.Event)

@@ -44,12 +44,17 @@ def _script(script: Script, method: str, body: bytes) -> list[dict[str, Any]]:
 
 
 def _timings(context: Context, method: str, body: bytes) -> Timings:
-    """The timings as they are now, after a PUT of those that change. Raises ValueError."""
+    """The timings as they are now, after a PUT of those that change.
+
+    A PUT that does not name `apart` sets it to 0: whoever sets timings wants exact moments. Raises
+    ValueError with a sentence.
+    """
+    schedule = context.schedule
     if method == "PUT":
         given = msgspec.json.decode(body, type=dict[str, Any])
-        wanted = {**msgspec.to_builtins(context.timings), **given}
-        context.timings = msgspec.convert(wanted, Timings)
-    return context.timings
+        wanted = {**msgspec.to_builtins(schedule.timings), "apart": 0, **given}
+        schedule.timings = msgspec.convert(wanted, Timings)
+    return schedule.timings
 
 
 def _json(value: Any) -> Response:

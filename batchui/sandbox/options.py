@@ -11,21 +11,23 @@ class Timings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """How long a request stays in each state, in seconds.
 
     Running takes `running` and `per_1000_items` more for each thousand items, at most `longest`.
+    With `apart`, a request finishes at least so long after the one that was sent before it.
     """
 
     queued: float = 1.5
     running: float = 3.0
     per_1000_items: float = 0.6
     longest: float = 6.0
+    apart: float = 0
 
     def moments(self, created: float, *, items: int) -> tuple[float, float]:
-        """When a request begins to run, and when it finishes (seconds since 1970)."""
+        """When a lone request begins to run, and when it finishes (seconds since 1970)."""
         runs_at = created + self.queued
         running = self.running + self.per_1000_items * items / 1000
         return runs_at, runs_at + min(running, max(self.longest, self.running))
 
 
-USUAL = Timings()
+USUAL = Timings(queued=0.5, running=1.0, apart=0.5)
 AT_ONCE = Timings(queued=0, running=0, per_1000_items=0, longest=0)
 
 

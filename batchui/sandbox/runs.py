@@ -85,7 +85,7 @@ def _submit(context: Context, call: _Call) -> Response:
             model=call.name,
             body=call.body,
             items=record.items,
-            moments=context.timings.moments(context.clock(), items=record.items or 0),
+            moments=context.schedule.add(context.clock(), items=record.items or 0),
         )
         if plan.fault == "forgotten":
             context.store.drop(record.request_id)

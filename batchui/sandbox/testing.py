@@ -36,7 +36,7 @@ class RunningSandbox:
 
     def set_timings(self, timings: Timings) -> None:
         """Change the timings of requests submitted from now on."""
-        self.sandbox.context.timings = timings
+        self.sandbox.context.schedule.timings = timings
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from batchui.sandbox.errors import ApiError
 from batchui.sandbox.fault_injection import injected
 from batchui.sandbox.http_messages import Request, Response
 from batchui.sandbox.options import Options
+from batchui.sandbox.schedule import Schedule
 from batchui.sandbox.store import Store
 
 _ACCOUNT = re.compile(r"/client/v4/accounts/(?P<account>[^/]+)/ai/(?P<rest>.+)")
@@ -34,7 +35,7 @@ class Sandbox:
             options=options,
             store=Store(options, clock=clock),
             clock=clock,
-            timings=options.timings,
+            schedule=Schedule(options.timings),
         )
 
     def close(self) -> None:
