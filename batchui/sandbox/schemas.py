@@ -12,15 +12,15 @@ from batchui.sandbox.texts import MARK, choose, salient, subject
 
 # Below this depth arrays are empty and objects null, so that recursive schemas come to an end.
 _DEEPEST = 5
-# What a schema without a type is about, by the first of these words that it has.
+# The type of a schema that names none, by the first of these words that it has.
 _TYPES = {"properties": "object", "required": "object", "items": "array", "minimum": "number"}
 
 
 def instance(schema: Any, prompt: str) -> Any:
     """A value for the schema, always the same for the same schema and prompt.
 
-    Raises one of ArithmeticError, AttributeError, LookupError, TypeError and ValueError for what
-    is no schema.
+    Raises ArithmeticError, AttributeError, LookupError, TypeError or ValueError when this is not a
+    schema.
     """
     return _Maker(schema, prompt).make(schema)
 
@@ -33,7 +33,7 @@ class _Maker:
         self.seed = crc32(prompt.encode())
 
     def make(self, schema: Any, *, name: str = "", depth: int = 0, nth: int = 0) -> Any:
-        """`name` is the property's, `nth` the position in an array: both vary the value."""
+        """A value. It varies with `name` (of the property) and `nth` (the position in an array)."""
         schema = self._followed(schema)
         if "const" in schema:
             return schema["const"]

@@ -68,17 +68,18 @@ class SandboxServer(ThreadingMixIn, TCPServer):
 
     @property
     def root_url(self) -> str:
+        """The address of the server, without a path."""
         host, port = self.socket.getsockname()
         return f"http://{host}:{port}"
 
     @property
     def base_url(self) -> str:
-        """Where the API is, with the base path of the real one."""
+        """The address of the API, with the base path of the real one."""
         return f"{self.root_url}/client/v4"
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Answer in threads of its own; at the end everything is closed within a second."""
+        """Answer calls while the context lasts; then close everything within a second."""
         accepting = threading.Thread(target=self.serve_forever, args=(_LOOK_EVERY,), daemon=True)
         accepting.start()
         try:
@@ -105,7 +106,7 @@ class SandboxServer(ThreadingMixIn, TCPServer):
             super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Callers who hang up are nothing to tell about."""
+        """Print a traceback, unless the caller hung up."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
@@ -120,7 +121,7 @@ class SandboxServer(ThreadingMixIn, TCPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One connection."""
+    """One connection, and the requests that come through it one after another."""
 
     server: SandboxServer
     protocol_version = "HTTP/1.1"
@@ -140,7 +141,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._exchange()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-        """The sandbox has a log of its own."""
+        """Print nothing: the control address lists the calls."""
 
     def _exchange(self) -> None:
         try:

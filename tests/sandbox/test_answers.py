@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox.conftest import GPT_OSS, KIMI, LLAMA, M2M100, QWEN, UNQUEUED, Caller
+from tests.sandbox.conftest import BGE_M3, GPT_OSS, KIMI, LLAMA, M2M100, QWEN, UNQUEUED, Caller
 
 
 def test_an_answer_says_where_it_comes_from_and_quotes_the_prompt(caller: Caller) -> None:
@@ -177,3 +177,19 @@ def test_any_text_survives(caller: Caller) -> None:
     text = 'Zürich – "naïve" 東京 🙂 \\ \u2028 \x7f'
     (result,) = caller.results(M2M100, {"text": text, "target_lang": "ja"})
     assert result["translated_text"] == f"[sandbox] [ja] {text}"
+
+
+@pytest.mark.parametrize(
+    ("model", "item"),
+    [
+        (GPT_OSS, {"input": [{"role": "user", "content": "Hello"}], "messages": 5}),
+        (LLAMA, {"messages": [{"role": "user", "content": "Hello"}], "prompt": ""}),
+        (BGE_M3, {"contexts": [{"text": "Hello"}], "text": 5}),
+    ],
+)
+def test_a_stray_field_that_cannot_be_used_is_ignored(
+    caller: Caller, model: str, item: dict[str, Any]
+) -> None:
+    (entry,) = caller.finished(model, item)["responses"]
+    assert entry["success"] is True
+    assert '"Hello"' in str(entry) or entry["result"]["shape"] == [1, 1024]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from batchui.sandbox.testing import running_sandbox
-from tests.sandbox.conftest import BGE_M3, GPT_OSS, KIMI, LLAMA, QWEN, Caller
+from tests.sandbox.conftest import BGE_M3, BGE_SMALL, GPT_OSS, KIMI, LLAMA, QWEN, Caller
 
 
 def test_an_acknowledgement_has_the_documented_body(caller: Caller) -> None:
@@ -112,6 +112,8 @@ def test_bodies_without_requests_are_accepted_and_then_fail(caller: Caller) -> N
         (GPT_OSS, {"messages": [{"role": "user", "content": "Hello"}]}),
         (BGE_M3, {"query": "cloud"}),
         (BGE_M3, {"text": ["a"] * 101}),
+        (BGE_SMALL, {"contexts": [{"text": "Hello"}]}),
+        ("@cf/meta/m2m100-1.2b", {"text": ["Hello"], "target_lang": "fr"}),
         ("@cf/meta/m2m100-1.2b", {"text": "Hello"}),
         (LLAMA, "Hello"),
     ],

@@ -155,10 +155,12 @@ def test_items_can_be_there_twice(
 def test_a_contradiction_shows_in_structured_answers_too(
     sandbox: RunningSandbox, caller: Caller
 ) -> None:
-    sandbox.script({"fault": "contradiction"})
+    sandbox.script({"fault": "contradiction", "every": 1})
     form = {"type": "json_schema", "json_schema": {"type": "object", "required": ["a"]}}
-    first, second = caller.results(LLAMA, {"prompt": "Row", "response_format": form})
-    assert first != second
+    items = [{"prompt": f"Row {n}", "response_format": form} for n in range(8)]
+    results = caller.results(LLAMA, *items)
+    assert {type(result["response"]) for result in results} == {dict, str}
+    assert all(one != other for one, other in zip(results[::2], results[1::2], strict=True))
 
 
 def test_an_id_can_be_unknown(sandbox: RunningSandbox, caller: Caller) -> None:
