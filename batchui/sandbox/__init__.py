@@ -10,19 +10,29 @@ Where the real API is undocumented the sandbox decides: 5504 has HTTP status 404
 10,000,000 bytes (the documented limit) is refused with 3006; an id asked under another model or
 account is not found; an item that its model cannot take fails the whole batch with 3030 when it
 is polled, as does a body without `requests`; an item longer than the model's context fails alone.
+Requests that are sent together finish one after another.
+
+Modules, from the outside in
+    server, http_messages, options, context     sockets, requests and responses, what all share
+    wire, runs, listing, envelope, errors       which call it is, and the API's answer to it
+    control, calls, scripted_faults, fault_injection    what tests set and read
+    store, schedule, replies                    a request, when it finishes, its finished reply
+    items, models, shapes                       what a model takes, and the shapes of its results
+    made_up_answers, texts, schemas             what is in them
+    testing                                     a sandbox on a free port
 
 Control address (the same server; callers on this machine only, no token)
-    GET    /control                what runs here, and its timings
     GET    /control/script         the steps, each with `seen` and `used`
     PUT    /control/script         replace the script: a list of steps
     POST   /control/script         add a step or a list of steps at the end
     DELETE /control/script         back to normal
     GET    /control/calls          calls made so far: method, kind, model, request_id, items, bytes,
-                                   time, status, fault; narrowed by ?kind= and ?model=
+                                   time, status, fault; narrowed by ?kind=
     DELETE /control/calls          forget them
-    GET    /control/timings        {"queued", "running", "per_1000_items", "longest"} in seconds
-    PUT    /control/timings        change some or all of them, for requests submitted from now on
-    DELETE /control/requests/{id}  lose one stored request (polls then find 5504)
+    GET    /control/timings        {"queued", "running", "per_1000_items", "longest", "apart"} in
+                                   seconds
+    PUT    /control/timings        change some or all of them, for requests submitted from now on;
+                                   `apart` becomes 0 unless it is named, so that the rest is exact
 
 A step
     fault        which fault (tables below); the only field that is required
@@ -31,7 +41,7 @@ A step
     state        only polls of a request that is queued, running or finished
     nth          fires from the n-th call that matches (1)
     times        for how many calls (1; 0: for ever)
-    seconds      wait so long before answering; with any fault
+    seconds      wait so long before answering; with any fault of a call
 
 Faults of a call: for each call, the first step that fires is the one that counts.
     error          an error envelope: `code` (its usual HTTP status and message follow), `status`,
@@ -45,7 +55,6 @@ Faults of a call: for each call, the first step that fires is the one that count
     no_model       submit: acknowledged without `model`
     no_request_id  submit: acknowledged without `request_id`
     forgotten      submit: acknowledged, and not found (5504) ever after
-    slow_start     submit: stays queued `seconds` longer (the acknowledgement comes at once)
     queued         poll: still queued, whatever the clock says
     running        poll: still running
     batch_failed   poll: HTTP 200 with `"status": "failed"` (`form`: failed or error)
@@ -60,7 +69,4 @@ n-th item instead (1: all).
     wrong_reference  with another external_reference
     failed           `"success": false` with an `error` (`form`: text or object)
     empty            success with nothing in it (`form`: null, blank, list, object, empties, result)
-
-Through WSGI (`httpx.WSGITransport(app=Sandbox())`) a cut is a ConnectionResetError and
-`truncated` merely a short body; both need a real connection to be themselves.
 """

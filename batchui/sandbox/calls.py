@@ -1,6 +1,4 @@
-"""What was asked of the sandbox, so that tests can count it."""
-
-from __future__ import annotations
+"""The calls that were made, so that tests can count them."""
 
 import threading
 from collections import deque
@@ -25,24 +23,23 @@ class CallRecord(msgspec.Struct, kw_only=True):
 
 
 class Calls:
-    """The last 10,000 calls, oldest first; safe to use from many threads."""
+    """The last 10,000 calls, oldest first. Safe to use from many threads."""
 
     def __init__(self) -> None:
         self._records: deque[CallRecord] = deque(maxlen=_KEPT)
         self._lock = threading.Lock()
 
     def add(self, record: CallRecord) -> None:
+        """Keep one more."""
         with self._lock:
             self._records.append(record)
 
     def clear(self) -> None:
+        """Forget all of them."""
         with self._lock:
             self._records.clear()
 
-    def shown(self, *, kind: str = "", model: str = "") -> list[CallRecord]:
+    def shown(self, *, kind: str = "") -> list[CallRecord]:
+        """All of them, or those of one kind."""
         with self._lock:
-            return [
-                record
-                for record in self._records
-                if kind in {"", record.kind} and model in {"", record.model}
-            ]
+            return [record for record in self._records if kind in {"", record.kind}]

@@ -1,14 +1,8 @@
-"""The API's errors: codes with their usual HTTP status and message, and the envelope."""
-
-from __future__ import annotations
-
-from typing import Any
-
-import msgspec
+"""The API's errors: codes with their usual HTTP status and message."""
 
 # code: (HTTP status, message). Codes and statuses are the reference's, which sometimes gives a code
-# several and 5504 only "4xx"; 6002's status and all of 7001 are the sandbox's choice. The messages
-# are the sandbox's wording, but for the two that the reference quotes (8007 and 5504).
+# several and 5504 only "4xx"; 6002's status and all of 7001 are the sandbox's choice. The reference
+# quotes the messages of 8007 and 5504; the others are the sandbox's wording.
 CODES: dict[int, tuple[int, str]] = {
     1000: (401, "Invalid API Token"),
     3003: (400, "AiError: Request is missing headers or body"),
@@ -48,12 +42,9 @@ CODES: dict[int, tuple[int, str]] = {
     10000: (401, "Authentication error"),
 }
 
-# The reference has both {} and null for an error's result. Here, these carry null.
-_ACCOUNT_CODES = frozenset({1000, 6002, 7001, 7003, 9109, 10000})
-
 
 class ApiError(Exception):
-    """Answer the call with an error envelope. `status` and `message` default to the code's own."""
+    """The call is answered with an error. `status` and `message` default to those of the code."""
 
     def __init__(self, code: int, message: str = "", *, status: int = 0) -> None:
         usual_status, usual_message = CODES.get(code, (400, "Unknown error"))
@@ -61,20 +52,3 @@ class ApiError(Exception):
         self.status = status or usual_status
         self.message = message or usual_message
         super().__init__(f"{self.code}: {self.message}")
-
-    def body(self) -> bytes:
-        return msgspec.json.encode(
-            {
-                "success": False,
-                "errors": [{"code": self.code, "message": self.message}],
-                "result": None if self.code in _ACCOUNT_CODES else {},
-                "messages": [],
-            }
-        )
-
-
-def success(result: Any, **more: Any) -> bytes:
-    """The envelope of an answer; `more` adds fields beside `result` (`result_info`)."""
-    return msgspec.json.encode(
-        {"result": result, "success": True, "errors": [], "messages": [], **more}
-    )

@@ -1,17 +1,15 @@
 """One item of a batch (or the body of a synchronous run): reading it, and checking it."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from batchui.sandbox.models import Kind, Model
 
-# What m2m100 turned down when it was asked, though its own lists name them.
-_REJECTED = "as kok sat ks eu doi mai sa brx te tk mni ky tg mt rw ny ug"
-REJECTED_LANGUAGES = frozenset(_REJECTED.split())
 _MOST_TEXTS = 100
+# A way to write an item: the fields it must have, each with the check of its value.
+Form = dict[str, Callable[[Any], bool]]
 
 
 class Item(msgspec.Struct, kw_only=True):
@@ -23,7 +21,6 @@ class Item(msgspec.Struct, kw_only=True):
     text: Any = None
     contexts: Any = None
     query: Any = None
-    source_lang: Any = None
     target_lang: Any = None
     max_tokens: Any = None
     max_completion_tokens: Any = None
@@ -42,42 +39,46 @@ class Item(msgspec.Struct, kw_only=True):
 
     @property
     def texts(self) -> list[str]:
+        """The texts to embed: `text`, or those of the contexts."""
+        if not _is_texts(self.text):
+            return [context["text"] for context in self.contexts]
         return [self.text] if isinstance(self.text, str) else self.text
 
     def asked(self) -> tuple[str, str]:
-        """What the user says (the last message) and what the system says."""
-        if isinstance(self.prompt, str):
-            return self.prompt, ""
-        if isinstance(self.input, str):
-            return self.input, ""
-        said: dict[str, str] = {}
-        for message in self.messages or self.input or []:
-            said[str(message.get("role", "user"))] = _text(message.get("content"))
-        system = said.pop("system", "") or said.pop("developer", "")
-        return said.get("user") or "".join(list(said.values())[-1:]), system
+        """The user's words (the last message) and the system's."""
+        for text in (self.prompt, self.input):
+            if _is_text(text):
+                return text, ""
+        by_role: dict[str, str] = {}
+        for message in self.messages if _is_messages(self.messages) else self.input:
+            by_role[str(message.get("role", "user"))] = _text(message.get("content"))
+        system = by_role.pop("system", "") or by_role.pop("developer", "")
+        return by_role.get("user") or "".join(list(by_role.values())[-1:]), system
 
     def schema(self) -> Any:
         """The JSON Schema asked for, {} for any JSON object, None for plain text.
 
         The real API takes the schema itself as `json_schema` and OpenAI's {"name", "schema"}.
+        Raises ValueError for a `guided_json` text that is not JSON.
         """
+        if isinstance(self.guided_json, str):
+            return msgspec.json.decode(self.guided_json)
         if self.guided_json is not None:
-            if isinstance(self.guided_json, str):
-                return msgspec.json.decode(self.guided_json)
             return self.guided_json
         form = self.response_format
         if form is None and isinstance(self.text, dict):
-            form = self.text.get("format")
-        if not isinstance(form, dict):
-            return None
-        if form.get("type") == "json_object":
-            return {}
-        if form.get("type") != "json_schema":
-            return None
-        schema = form.get("json_schema", form)
-        if isinstance(schema, dict) and isinstance(schema.get("schema"), dict):
-            return schema["schema"]
-        return schema
+            form = self.text.get("format")  # of a Responses request
+        return _schema_of(form) if isinstance(form, dict) else None
+
+
+def _schema_of(form: dict[str, Any]) -> Any:
+    if form.get("type") == "json_object":
+        return {}
+    if form.get("type") != "json_schema":
+        return None
+    schema = form.get("json_schema", form)
+    inner = schema.get("schema") if isinstance(schema, dict) else None
+    return inner if isinstance(inner, dict) else schema
 
 
 def read(raw: bytes | msgspec.Raw) -> Item | None:
@@ -88,57 +89,57 @@ def read(raw: bytes | msgspec.Raw) -> Item | None:
         return None
 
 
-def problem(model: Model, item: Item | None, *, queued: bool) -> str:
+def forms_of(model: Model) -> list[Form]:
+    """The ways to write an item for this model."""
+    return [*_FORMS[model.kind], _CONTEXTS] if model.contexts else _FORMS[model.kind]
+
+
+def problem(model: Model, item: Item | None) -> str:
     """What is wrong with an item for this model, in a few words; "" when nothing is."""
     if item is None:
         return "Type mismatch, object expected"
-    match model.kind:
-        case Kind.EMBEDDING:
-            return "" if _is_texts(item.text) else _required("text")
-        case Kind.RANKING:
-            good = _is_texts(item.text) or _is_contexts(item.contexts)
-            return "" if good else _required("text", "contexts")
-        case Kind.TRANSLATION:
-            missing = [n for n in ("text", "target_lang") if not _is_text(getattr(item, n))]
-            return _required(*missing) if missing else ""
-        case Kind.RESPONSES if queued:
-            good = _is_text(item.input) or _is_messages(item.input)
-            return "" if good else _required("input")
-        case Kind.OTHER:
+    forms = forms_of(model)
+    for form in forms:
+        if all(fits(getattr(item, field)) for field, fits in form.items()):
             return ""
-    talks = (item.prompt, item.input) if model.kind is Kind.RESPONSES else (item.prompt,)
-    good = any(map(_is_text, talks)) or any(map(_is_messages, (item.messages, item.input)))
-    return "" if good else _required("prompt", "messages")
-
-
-def _required(*names: str) -> str:
-    return "required properties are " + " or ".join(f"'{name}'" for name in names)
+    names = " or ".join(" and ".join(f"'{field}'" for field in form) for form in forms)
+    return f"required properties are {names}"
 
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and value != ""
 
 
+def _is_list(value: Any, fits: Callable[[Any], bool]) -> bool:
+    return isinstance(value, list) and value != [] and all(map(fits, value))
+
+
 def _is_texts(value: Any) -> bool:
-    if isinstance(value, list):
-        return 0 < len(value) <= _MOST_TEXTS and all(map(_is_text, value))
-    return _is_text(value)
+    return _is_text(value) or (_is_list(value, _is_text) and len(value) <= _MOST_TEXTS)
 
 
 def _is_contexts(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(one, dict) and _is_text(one.get("text")) for one in value)
-    )
+    return _is_list(value, lambda one: isinstance(one, dict) and _is_text(one.get("text")))
 
 
 def _is_messages(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(one, dict) and "content" in one for one in value)
-    )
+    return _is_list(value, lambda one: isinstance(one, dict) and "content" in one)
+
+
+def _is_input(value: Any) -> bool:
+    return _is_text(value) or _is_messages(value)
+
+
+_TALK: list[Form] = [{"prompt": _is_text}, {"messages": _is_messages}]
+_CONTEXTS: Form = {"contexts": _is_contexts}
+_FORMS: dict[Kind, list[Form]] = {
+    Kind.CHAT: _TALK,
+    Kind.COMPLETION: _TALK,
+    Kind.RESPONSES: [{"input": _is_input}],
+    Kind.EMBEDDING: [{"text": _is_texts}],
+    Kind.TRANSLATION: [{"text": _is_text, "target_lang": _is_text}],
+    Kind.OTHER: [{}],
+}
 
 
 def _text(content: Any) -> str:

@@ -1,7 +1,5 @@
 """A finished reply, made when it is asked for and handed out in chunks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,12 +8,13 @@ from zlib import crc32
 import msgspec
 
 from batchui.sandbox import items
-from batchui.sandbox.answers import Answer, ItemFailed, answer, emptied
 from batchui.sandbox.errors import ApiError
-from batchui.sandbox.faults import Step
+from batchui.sandbox.made_up_answers import ItemFailed, answer
 from batchui.sandbox.models import Kind, Model
+from batchui.sandbox.scripted_faults import Step
+from batchui.sandbox.shapes import Usage, emptied
 
-_CHUNK = 64 * 1024
+_CHUNK = 64 * 1024  # bytes
 
 
 class _Body(msgspec.Struct):
@@ -24,7 +23,7 @@ class _Body(msgspec.Struct):
 
 @dataclass(slots=True, kw_only=True)
 class Reply:
-    """What a finished request comes to. `body` is the submission as it was sent."""
+    """The result of a finished request. `body` is the submission as it was sent."""
 
     model: Model
     request_id: str
@@ -35,8 +34,10 @@ class Reply:
     _written: int = field(default=0, init=False)
 
     def chunks(self) -> Iterator[bytes]:
-        """The whole body of the HTTP answer. Raises ApiError 3030 before the first chunk when the
-        batch is not one that its model can take."""
+        """The result as JSON, without an envelope, in chunks of about 64 KiB.
+
+        Raises ApiError 3030, before the first chunk, when the model cannot take one of the items.
+        """
         requests = self._checked()
         return self._chunks(requests)
 
@@ -48,7 +49,7 @@ class Reply:
         if not requests:
             raise ApiError(3030, "AiError: Batch validation failed: 'requests' must hold items")
         for position, raw in enumerate(requests):
-            if wrong := items.problem(self.model, items.read(raw), queued=True):
+            if wrong := items.problem(self.model, items.read(raw)):
                 raise ApiError(
                     3030, f"AiError: Batch validation failed: at '/requests/{position}': {wrong}"
                 )
@@ -56,7 +57,7 @@ class Reply:
 
     def _chunks(self, requests: list[msgspec.Raw]) -> Iterator[bytes]:
         encode = msgspec.json.Encoder().encode
-        buffer = bytearray(f'{{"result":{{"{self.model.container}":['.encode())
+        buffer = bytearray(f'{{"{self.model.container}":['.encode())
         separator = b""
         for position in self._shuffled(len(requests)):
             for entry in self._entries(position, requests[position]):
@@ -65,8 +66,8 @@ class Reply:
             if len(buffer) >= _CHUNK:
                 yield bytes(buffer)
                 buffer.clear()
-        usage = encode(Answer(None, self._read, self._written).usage)
-        buffer += b'],"usage":' + usage + b'},"success":true,"errors":[],"messages":[]}'
+        usage = Usage(self._read, self._written).as_json()
+        buffer += b'],"usage":' + encode(usage) + b"}"
         yield bytes(buffer)
 
     def _shuffled(self, count: int) -> list[int]:
@@ -76,24 +77,22 @@ class Reply:
         return order[::-1] if order == list(range(count)) else order
 
     def _entries(self, position: int, raw: msgspec.Raw) -> list[dict[str, Any]]:
-        """The array's entries for one item: one of them, or as the faults will have it."""
+        """The array's entries for one item: one of them, unless a scripted fault changes that."""
         item = items.read(raw)
         assert item is not None  # noqa: S101 - _checked has read it before
-        entry = self._entry(position, item)
-        entries = [entry]
+        entries = [self._entry(position, item)]
         for step in self.faults:
             if not step.concerns(position):
                 continue
-            match step.fault:
-                case "missing":
-                    return []
-                case "duplicate":
-                    entries.append(dict(entry))
-                case "contradiction":
-                    entries.append(self._entry(position, item, variant=2))
-                case fault:
-                    for one in entries:
-                        self._spoil(one, fault, form=step.form)
+            if step.fault == "missing":
+                return []
+            if step.fault == "duplicate":
+                entries.append(dict(entries[0]))
+            elif step.fault == "contradiction":
+                entries.append(self._entry(position, item, variant=2))
+            else:
+                for entry in entries:
+                    self._spoil(entry, step)
         return entries
 
     def _entry(self, position: int, item: items.Item, *, variant: int = 0) -> dict[str, Any]:
@@ -104,27 +103,24 @@ class Reply:
         except ItemFailed as exc:
             entry.update(success=False, error=exc.sentence)
         else:
-            self._read += made.prompt_tokens
-            self._written += made.completion_tokens
+            self._read += made.usage.read
+            self._written += made.usage.written
             entry.update(result=made.result, success=True)
         if not by_index:
             # Chat completions came without the key when they were observed.
             entry["external_reference"] = item.external_reference
         return entry
 
-    def _spoil(self, entry: dict[str, Any], fault: str, *, form: str) -> None:
-        match fault:
+    def _spoil(self, entry: dict[str, Any], step: Step) -> None:
+        match step.fault:
             case "unknown_id":
-                key = "index" if "index" in entry else "id"
-                entry[key] += 1_000_000
+                entry["index" if "index" in entry else "id"] += 1_000_000
             case "wrong_reference":
                 entry["external_reference"] = f"not {entry.get('external_reference')}"
             case "failed":
-                entry.pop("result", None)
                 sentence = "AiError: The model could not answer this item"
-                entry["success"] = False
-                entry["error"] = (
-                    {"code": 8008, "message": sentence} if form == "object" else sentence
-                )
+                error = {"code": 8008, "message": sentence} if step.form == "object" else sentence
+                entry.pop("result", None)
+                entry.update(success=False, error=error)
             case "empty" if self.model.kind is not Kind.OTHER and entry["success"]:
-                entry["result"] = emptied(self.model, entry["result"], form)
+                entry["result"] = emptied(self.model, entry["result"], step.form)

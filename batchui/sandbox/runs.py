@@ -1,144 +1,100 @@
 """The run address: submit, poll and synchronous run are one POST, told apart by the body."""
 
-from __future__ import annotations
-
-import threading
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from batchui.sandbox import faults, items
-from batchui.sandbox.answers import ItemFailed, answer, emptied
+from batchui.sandbox import items
 from batchui.sandbox.calls import CallRecord
-from batchui.sandbox.errors import ApiError, success
-from batchui.sandbox.exchange import Request, Response
-from batchui.sandbox.faults import Plan, Script
+from batchui.sandbox.context import Context
+from batchui.sandbox.envelope import success, success_in_chunks
+from batchui.sandbox.errors import ApiError
+from batchui.sandbox.fault_injection import injected
+from batchui.sandbox.http_messages import Request, Response
+from batchui.sandbox.made_up_answers import ItemFailed, answer
 from batchui.sandbox.models import MODELS, Kind, Model
-from batchui.sandbox.options import Options, Timings
 from batchui.sandbox.replies import Reply
-from batchui.sandbox.store import Store, Stored
+from batchui.sandbox.scripted_faults import Plan
+from batchui.sandbox.shapes import emptied
+from batchui.sandbox.store import Stored
 
 
-@dataclass(slots=True, kw_only=True)
-class Parts:
-    """What the handlers share. `stop` ends every wait; `log` takes one line."""
-
-    options: Options
-    store: Store
-    clock: Callable[[], float]
-    timings: Timings
-    log: Callable[[str], None]
-    script: Script = field(default_factory=Script)
-    stop: threading.Event = field(default_factory=threading.Event)
-
-
-class _Body(msgspec.Struct):
+class _Fields(msgspec.Struct):
     requests: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     request_id: str | msgspec.UnsetType = msgspec.UNSET
 
 
-def run(parts: Parts, request: Request, *, account: str, name: str, record: CallRecord) -> Response:
-    """Answer a POST to `ai/run/{name}`, filling in the record of the call. Raises ApiError."""
-    queue = request.query.get("queueRequest", "").lower() == "true"
-    record.kind, record.model = "submit" if queue else "run", name
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Call:
+    """One POST: the account and the model's name from its address, its body, and its record."""
+
+    account: str
+    name: str
+    body: bytes
+    fields: _Fields
+    record: CallRecord
+
+    def model(self) -> Model:
+        """Raises ApiError 5007 when there is no such model."""
+        if self.name not in MODELS:
+            raise ApiError(5007, f"AiError: No such model {self.name} or task")
+        return MODELS[self.name]
+
+
+def run(
+    context: Context, request: Request, *, account: str, name: str, record: CallRecord
+) -> Response:
+    """Answer a POST to `ai/run/{name}` and fill in the record of the call. Raises ApiError."""
+    is_queued = request.query.get("queueRequest", "").lower() == "true"
+    record.kind, record.model = "submit" if is_queued else "run", name
     if request.body is None:
         raise ApiError(3006)
     record.bytes = len(request.body)
-    body = _parsed(request.body)
-    if isinstance(body.request_id, str):
-        record.kind, record.request_id = "poll", body.request_id
-        return _poll(parts, account=account, name=name, record=record)
-    model = MODELS.get(name)
-    if queue:
-        return _submit(
-            parts, request.body, body=body, account=account, name=name, model=model, record=record
-        )
-    return _run(parts, request.body, name=name, model=model, record=record)
+    fields = _parsed(request.body)
+    call = _Call(account=account, name=name, body=request.body, fields=fields, record=record)
+    if isinstance(fields.request_id, str):
+        record.kind, record.request_id = "poll", fields.request_id
+        return _poll(context, call)
+    return _submit(context, call) if is_queued else _run_one(context, call)
 
 
-def distort(parts: Parts, plan: Plan, act: Callable[[], Response]) -> Response:
-    """Do what was asked as the plan's fault of the call has it. Raises ApiError."""
-    step = plan.step
-    if step is None:
-        return act()
-    if step.seconds and step.fault != "slow_start":
-        parts.stop.wait(step.seconds)
-    if step.fault == "error":
-        return _error(step)
-    if step.fault == "cut_before":
-        return Response(cut="reset" if step.reset else "close")
-    response = act()
-    match step.fault:
-        case "cut_after":
-            return Response(cut="reset" if step.reset else "close")
-        case "garbage":
-            return Response(status=step.status or 200, body=step.body.encode())
-        case "truncated":
-            response.truncated = True
-        case "other_status":
-            response.status = step.status or 202
-    return response
-
-
-def _error(step: faults.Step) -> Response:
-    headers = {"Retry-After": str(step.retry_after)} if step.retry_after != "" else {}
-    if not step.code:
-        page = f"<html><body><h1>{step.status or 502}</h1></body></html>".encode()
-        headers["Content-Type"] = "text/html"
-        return Response(status=step.status or 502, body=page, headers=headers)
-    error = ApiError(step.code, step.message, status=step.status)
-    return Response(status=error.status, body=error.body(), headers=headers)
-
-
-def _parsed(body: bytes) -> _Body:
+def _parsed(body: bytes) -> _Fields:
     if not body:
         raise ApiError(3003)
     try:
-        return msgspec.json.decode(body, type=_Body)
+        return msgspec.json.decode(body, type=_Fields)
     except msgspec.ValidationError as exc:
         raise ApiError(5006, f"AiError: Bad input: {exc}") from None
     except msgspec.DecodeError:
         raise ApiError(5006, "AiError: Bad input: the body is not JSON") from None
 
 
-def _submit(
-    parts: Parts,
-    raw: bytes,
-    *,
-    body: _Body,
-    account: str,
-    name: str,
-    model: Model | None,
-    record: CallRecord,
-) -> Response:
+def _submit(context: Context, call: _Call) -> Response:
     """Take a batch in. Only the model is looked at: accepted is not validated."""
-    count = _count(body.requests)
-    record.items = count
-    plan = parts.script.plan("submit", model=name)
+    record = call.record
+    record.items = _count(call.fields.requests)
+    plan = context.script.plan("submit", model=call.name)
     record.fault = plan.names
 
     def accept() -> Response:
-        if model is None:
-            raise _unknown(name)
-        if not model.queues:
+        if not call.model().queues:
             raise ApiError(8007)
-        slow = plan.step.seconds if plan.step and plan.fault == "slow_start" else 0
-        record.request_id = parts.store.add(
-            account=account,
-            model=name,
-            body=raw,
-            items=count,
-            moments=parts.timings.moments(parts.clock(), items=count or 0, slow_start=slow),
+        record.request_id = context.store.add(
+            account=call.account,
+            model=call.name,
+            body=call.body,
+            items=record.items,
+            moments=context.schedule.add(context.clock(), items=record.items or 0),
         )
         if plan.fault == "forgotten":
-            parts.store.drop(record.request_id)
-        told = {"status": "queued", "request_id": record.request_id, "model": name}
-        told.pop({"no_model": "model", "no_request_id": "request_id"}.get(plan.fault, ""), None)
-        return Response(body=success(told))
+            context.store.drop(record.request_id)
+        acknowledged = {"status": "queued", "request_id": record.request_id, "model": call.name}
+        if plan.fault in {"no_model", "no_request_id"}:
+            del acknowledged[plan.fault.removeprefix("no_")]
+        return Response(body=success(acknowledged))
 
-    return distort(parts, plan, accept)
+    return injected(context, plan, accept)
 
 
 def _count(requests: msgspec.Raw | msgspec.UnsetType) -> int | None:
@@ -150,32 +106,36 @@ def _count(requests: msgspec.Raw | msgspec.UnsetType) -> int | None:
         return None
 
 
-def _poll(parts: Parts, *, account: str, name: str, record: CallRecord) -> Response:
-    """Say how far a request is, or bring its answers."""
-    stored = parts.store.find(record.request_id, account=account, model=name)
-    state = stored.state(parts.clock()) if stored else ""
-    plan = parts.script.plan("poll", model=name, state=state)
+def _poll(context: Context, call: _Call) -> Response:
+    """The status of a request, or its answers."""
+    record = call.record
+    stored = context.store.find(record.request_id, account=call.account, model=call.name)
+    state = stored.state(context.clock()) if stored else ""
+    plan = context.script.plan("poll", model=call.name, state=state)
     record.fault, record.items = plan.names, stored.items if stored else None
 
-    def look() -> Response:
-        model = MODELS.get(name)
-        if model is None:
-            raise _unknown(name)
+    def tell() -> Response:
+        model = call.model()
         if stored is None:
             raise ApiError(5504)
-        told: dict[str, Any] = {"request_id": stored.id, "model": name}
-        if plan.step and plan.fault == "batch_failed":
-            return Response(body=success({"status": plan.step.form, **told}))
-        shown = plan.fault if plan.fault in {"queued", "running"} else state
-        if shown != "finished":
-            return Response(body=success({"status": shown, **told}))
-        return _finished(parts, stored, model=model, plan=plan)
+        status = _status(plan, state)
+        if status == "finished":
+            return _finished(context, stored, model=model, plan=plan)
+        told = {"status": status, "request_id": stored.id, "model": call.name}
+        return Response(body=success(told))
 
-    return distort(parts, plan, look)
+    return injected(context, plan, tell)
 
 
-def _finished(parts: Parts, stored: Stored, *, model: Model, plan: Plan) -> Response:
-    body = parts.store.body(stored.id)
+def _status(plan: Plan, state: str) -> str:
+    """The status that a poll tells: the request's own, or the scripted one."""
+    if plan.step and plan.fault == "batch_failed":
+        return plan.step.form
+    return plan.fault if plan.fault in {"queued", "running"} else state
+
+
+def _finished(context: Context, stored: Stored, *, model: Model, plan: Plan) -> Response:
+    body = context.store.body(stored.id)
     if body is None:
         raise ApiError(5504)
     reply = Reply(
@@ -185,36 +145,33 @@ def _finished(parts: Parts, stored: Stored, *, model: Model, plan: Plan) -> Resp
         body=body,
         faults=plan.of_items,
     )
-    return Response(body=reply.chunks())
+    return Response(body=success_in_chunks(reply.chunks()))
 
 
-def _run(
-    parts: Parts, raw: bytes, *, name: str, model: Model | None, record: CallRecord
-) -> Response:
+def _run_one(context: Context, call: _Call) -> Response:
     """Answer one item at once."""
-    plan = parts.script.plan("run", model=name)
-    record.fault, record.items = plan.names, 1
+    plan = context.script.plan("run", model=call.name)
+    call.record.fault, call.record.items = plan.names, 1
 
     def act() -> Response:
-        if model is None:
-            raise _unknown(name)
-        item = items.read(raw)
-        wrong = items.problem(model, item, queued=False)
-        if wrong or item is None:
-            raise ApiError(5006, f"AiError: AiError: Bad input: Error: at '/': {wrong}")
-        try:
-            made = answer(model, item, created=parts.clock())
-        except ItemFailed as exc:
-            raise ApiError(exc.code, exc.sentence) from None
-        result = made.result
-        if model.kind is Kind.CHAT:
-            result = {**result, "tool_calls": [], "usage": made.usage}
+        result = _result(call.model(), call.body, created=context.clock())
         for step in plan.of_items:
-            result = emptied(model, result, step.form)
+            result = emptied(call.model(), result, step.form)
         return Response(body=success(result))
 
-    return distort(parts, plan, act)
+    return injected(context, plan, act)
 
 
-def _unknown(name: str) -> ApiError:
-    return ApiError(5007, f"AiError: No such model {name} or task")
+def _result(model: Model, body: bytes, *, created: float) -> Any:
+    """The result of a body that is one item. Raises ApiError."""
+    item = items.read(body)
+    wrong = items.problem(model, item)
+    if wrong or item is None:
+        raise ApiError(5006, f"AiError: AiError: Bad input: Error: at '/': {wrong}")
+    try:
+        made = answer(model, item, created=created)
+    except ItemFailed as exc:
+        raise ApiError(exc.code, exc.sentence) from None
+    if model.kind is Kind.CHAT:
+        return {**made.result, "tool_calls": [], "usage": made.usage.as_json()}
+    return made.result

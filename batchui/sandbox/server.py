@@ -1,7 +1,5 @@
 """The sandbox's HTTP/1.1 server: threads, keep-alive, and connections that can be cut."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import signal
@@ -13,30 +11,25 @@ import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
-from itertools import chain
 from socketserver import TCPServer, ThreadingMixIn
 from typing import Any
 
-from batchui.sandbox.exchange import Request, Response, phrase, read_body, split_target
+from batchui.sandbox.http_messages import Request, Response, read_body, split_target
 from batchui.sandbox.options import Options
 from batchui.sandbox.wire import Sandbox
 
-# A body in chunks that stays below this is sent with its length, a larger one as it is made.
-_SMALL = 256 * 1024
 _WAIT_FOR_THREADS = 0.5  # seconds
 _LOOK_EVERY = 0.02  # seconds; whether to end
-_METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS")
 
 
-def serve(*, host: str = "127.0.0.1", port: int = 8787, options: Options | None = None) -> int:
-    """Serve until SIGTERM or Ctrl-C; returns the exit status. Call it in the main thread.
+def serve(*, host: str, port: int, options: Options) -> int:
+    """Serve until SIGTERM or Ctrl-C, and return the exit status. Call it in the main thread.
 
-    It is 2 when serving cannot begin (port in use, file not usable), said in one sentence on
-    stderr, and 0 otherwise. One line for each submission and finished poll goes to stdout.
+    It is 2 when serving cannot begin (port in use, file not usable), with the reason in one
+    sentence on stderr, and 0 otherwise.
     """
-    options = options or Options()
     try:
-        sandbox = Sandbox(options, log=_log)
+        sandbox = Sandbox(options)
     except (OSError, sqlite3.Error) as exc:
         return _refuse(f"The sandbox cannot use its file {options.data}: {exc}.")
     try:
@@ -50,7 +43,8 @@ def serve(*, host: str = "127.0.0.1", port: int = 8787, options: Options | None 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     with server.running():
-        _log(f"The sandbox listens on {server.base_url}. No AI model runs here.")
+        sys.stdout.write(f"The sandbox listens on {server.base_url}. No AI model runs here.\n")
+        sys.stdout.flush()
         stop.wait()
     return 0
 
@@ -58,11 +52,6 @@ def serve(*, host: str = "127.0.0.1", port: int = 8787, options: Options | None 
 def _refuse(sentence: str) -> int:
     sys.stderr.write(f"{sentence}\n")
     return 2
-
-
-def _log(line: str) -> None:
-    sys.stdout.write(f"{time.strftime('%H:%M:%S')} {line}\n")
-    sys.stdout.flush()
 
 
 class SandboxServer(ThreadingMixIn, TCPServer):
@@ -73,31 +62,30 @@ class SandboxServer(ThreadingMixIn, TCPServer):
 
     def __init__(self, address: tuple[str, int], sandbox: Sandbox) -> None:
         """Raises OSError when it cannot listen there, OverflowError for an impossible port."""
-        if ":" in address[0]:
-            self.address_family = socket.AF_INET6
         super().__init__(address, _Handler)
         self.sandbox = sandbox
         self._talking: dict[socket.socket, threading.Thread] = {}
 
     @property
     def root_url(self) -> str:
-        host, port = self.socket.getsockname()[:2]
-        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        """The address of the server, without a path."""
+        host, port = self.socket.getsockname()
+        return f"http://{host}:{port}"
 
     @property
     def base_url(self) -> str:
-        """Where the API is, with the base path of the real one."""
+        """The address of the API, with the base path of the real one."""
         return f"{self.root_url}/client/v4"
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Answer in threads of its own; at the end everything is closed within a second."""
+        """Answer calls while the context lasts; then close everything within a second."""
         accepting = threading.Thread(target=self.serve_forever, args=(_LOOK_EVERY,), daemon=True)
         accepting.start()
         try:
             yield
         finally:
-            self.sandbox.parts.stop.set()
+            self.sandbox.context.stop.set()
             self.shutdown()
             self._hang_up()
             self.server_close()
@@ -118,7 +106,7 @@ class SandboxServer(ThreadingMixIn, TCPServer):
             super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Callers who hang up are nothing to tell about."""
+        """Print a traceback, unless the caller hung up."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
@@ -133,24 +121,27 @@ class SandboxServer(ThreadingMixIn, TCPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One connection."""
+    """One connection, and the requests that come through it one after another."""
 
     server: SandboxServer
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     timeout = 120
 
-    def __getattr__(self, name: str) -> Any:
-        """`do_GET` and so on: every method goes the same way."""
-        if name.startswith("do_") and name[3:] in _METHODS:
-            return self._exchange
-        raise AttributeError(name)
+    def do_GET(self) -> None:
+        self._exchange()
+
+    def do_POST(self) -> None:
+        self._exchange()
+
+    def do_PUT(self) -> None:
+        self._exchange()
+
+    def do_DELETE(self) -> None:
+        self._exchange()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-        """The sandbox has a log of its own."""
-
-    def version_string(self) -> str:
-        return "batchui-sandbox"
+        """Print nothing: the control address lists the calls."""
 
     def _exchange(self) -> None:
         try:
@@ -171,19 +162,20 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(self.server.sandbox.respond(request))
 
     def _body(self) -> bytes | None:
-        """See `read_body`. Raises ConnectionError when it ends early, ValueError when its length
-        is not a number."""
-        limit = self.server.sandbox.parts.options.max_bytes
+        """The request's body; None when it is larger than the sandbox takes.
+
+        Raises ValueError when its length, or that of a chunk, is not a number or is below 0, and
+        ConnectionError when the body ends early.
+        """
+        limit = self.server.sandbox.context.options.max_bytes
         if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
             return self._chunked(limit)
-        length = int(self.headers.get("Content-Length", "0"))
-        if length < 0:
-            raise ValueError(length)
+        length = _size(self.headers.get("Content-Length", "0"))
         return read_body(self.rfile, length=length, limit=limit)
 
     def _chunked(self, limit: int) -> bytes | None:
         kept, too_large = bytearray(), False
-        while size := int(self.rfile.readline(80).split(b";")[0], 16):
+        while size := _size(self.rfile.readline(80).split(b";")[0].decode("latin-1"), base=16):
             chunk = read_body(self.rfile, length=size, limit=max(0, limit - len(kept)))
             self.rfile.readline(80)
             too_large = too_large or chunk is None
@@ -202,33 +194,22 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if response.truncated:
             self.close_connection = True
-            whole = response.whole()
+            body = response.body
+            whole = body if isinstance(body, bytes) else b"".join(body)
             self._write(self._head(response, length=len(whole)) + whole[: len(whole) // 2])
-            return
-        if isinstance(response.body, bytes):
+        elif isinstance(response.body, bytes):
             self._write(self._head(response, length=len(response.body)) + response.body)
-            return
-        self._send_chunks(response, response.body)
+        else:
+            self._send_chunks(response, response.body)
 
     def _send_chunks(self, response: Response, chunks: Iterator[bytes]) -> None:
-        start: list[bytes] = []
-        size = 0
-        for chunk in chunks:
-            start.append(chunk)
-            size += len(chunk)
-            if size > _SMALL and self.request_version != "HTTP/1.0":
-                break
-        else:
-            self._write(self._head(response, length=size) + b"".join(start))
-            return
         self._write(self._head(response, length=None))
-        for chunk in chain(start, chunks):
+        for chunk in chunks:
             self._write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
         self._write(b"0\r\n\r\n")
 
     def _head(self, response: Response, *, length: int | None) -> bytes:
         headers = {
-            "Server": self.version_string(),
             "Date": self.date_time_string(),
             "Content-Type": "application/json",
             **response.headers,
@@ -240,8 +221,19 @@ class _Handler(BaseHTTPRequestHandler):
         if self.close_connection:
             headers["Connection"] = "close"
         lines = [f"{name}: {value}" for name, value in headers.items()]
-        first = f"HTTP/1.1 {response.status} {phrase(response.status)}"
+        # Cloudflare's own statuses (520 and so on) have no standard name.
+        name = self.responses.get(response.status, ("Unknown",))[0]
+        first = f"HTTP/1.1 {response.status} {name}"
         return "\r\n".join([first, *lines, "", ""]).encode("latin-1")
 
     def _write(self, data: bytes) -> None:
         self.connection.sendall(data)
+
+
+def _size(text: str, *, base: int = 10) -> int:
+    """A number of bytes. Raises ValueError when it is not a number or is below 0: a read of -1
+    bytes would go on until the caller hangs up."""
+    size = int(text, base)
+    if size < 0:
+        raise ValueError(f"{size} is below 0")
+    return size

@@ -1,13 +1,10 @@
 """The requests taken in, in one SQLite file."""
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 import uuid
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,26 +34,31 @@ CREATE INDEX IF NOT EXISTS requests_done_at ON requests (done_at);
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Stored:
-    """One request without its body. `items` is None when the body has no list of requests."""
+    """One request without its body. The moments are seconds since 1970.
+
+    items: None when the body has no list of requests.
+    """
 
     id: str
-    account: str
-    model: str
     created: float
     runs_at: float
     done_at: float
     items: int | None
 
     def state(self, now: float) -> State:
+        """The state at the moment `now`."""
         if now < self.runs_at:
             return "queued"
         return "running" if now < self.done_at else "finished"
 
 
 class Store:
-    """One connection under a lock: each use takes about a millisecond, compression is outside."""
+    """The stored requests. Safe to use from many threads.
+
+    One connection under a lock: each use takes about a millisecond; compression is outside it.
+    """
 
     def __init__(self, options: Options, *, clock: Callable[[], float]) -> None:
         """Open or make the file. Raises sqlite3.Error or OSError when that is impossible."""
@@ -72,15 +74,9 @@ class Store:
         self._database.executescript(_SCHEMA)
 
     def close(self) -> None:
+        """Close the file."""
         with self._lock:
             self._database.close()
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            self._database.execute("BEGIN IMMEDIATE")
-            with self._database:
-                yield self._database
 
     def add(
         self,
@@ -91,28 +87,24 @@ class Store:
         items: int | None,
         moments: tuple[float, float],
     ) -> str:
-        """Keep a request that runs and finishes at `moments`; its new id."""
+        """Keep a request that runs and finishes at `moments`. Returns its new id."""
         self._clean()
         packed = zlib.compress(body, 1)
         request_id = str(uuid.uuid4())
-        with self._transaction() as database:
-            database.execute(
-                "INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (request_id, account, model, self._clock(), *moments, items, len(packed), packed),
-            )
+        row = (request_id, account, model, self._clock(), *moments, items, len(packed), packed)
+        with self._lock:
+            self._database.execute("INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         return request_id
 
     def find(self, request_id: str, *, account: str, model: str) -> Stored | None:
+        """The request of this id, account and model; None when there is none."""
         with self._lock:
             row = self._database.execute(
-                "SELECT id, account, model, created, runs_at, done_at, items FROM requests"
+                "SELECT id, created, runs_at, done_at, items FROM requests"
                 " WHERE id = ? AND account = ? AND model = ?",
                 (request_id, account, model),
             ).fetchone()
-        if row is None:
-            return None
-        names = ("id", "account", "model", "created", "runs_at", "done_at", "items")
-        return Stored(**dict(zip(names, row, strict=True)))
+        return Stored(*row) if row else None
 
     def body(self, request_id: str) -> bytes | None:
         """The body as it was sent; None when the request was dropped meanwhile."""
@@ -122,14 +114,10 @@ class Store:
             ).fetchone()
         return zlib.decompress(row[0]) if row else None
 
-    def drop(self, request_id: str) -> bool:
-        with self._transaction() as database:
-            return database.execute("DELETE FROM requests WHERE id = ?", (request_id,)).rowcount > 0
-
-    def count(self) -> int:
+    def drop(self, request_id: str) -> None:
+        """Forget a request."""
         with self._lock:
-            row = self._database.execute("SELECT count(*) FROM requests").fetchone()
-        return int(row[0])
+            self._database.execute("DELETE FROM requests WHERE id = ?", (request_id,))
 
     def _clean(self) -> None:
         """At most once a minute: drop what is finished and old, or too much."""
@@ -137,18 +125,16 @@ class Store:
         if now - self._cleaned < 60:
             return
         self._cleaned = now
-        with self._transaction() as database:
-            database.execute(
-                "DELETE FROM requests WHERE done_at < ?", (now - self._options.keep_days * _DAY,)
-            )
+        too_old = now - self._options.keep_days * _DAY
+        with self._lock:
+            self._database.execute("DELETE FROM requests WHERE done_at < ?", (too_old,))
             # The newest that fit stay; what finished within the hour stays even if it does not
             # fit, for somebody may still come for it.
-            database.execute(
+            self._database.execute(
                 "DELETE FROM requests WHERE done_at < ? AND id IN (SELECT id FROM (SELECT id,"
                 " sum(stored) OVER (ORDER BY done_at DESC) AS total FROM requests)"
                 " WHERE total > ?)",
                 (now - _HOUR, self._options.keep_bytes),
             )
-        with self._lock:
             # A few pages at a time: giving back gigabytes at once would hold up a submission.
             self._database.execute("PRAGMA incremental_vacuum(5000)").fetchall()

@@ -1,7 +1,5 @@
 """A real sandbox on a free port, for tests."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -11,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from batchui.sandbox.calls import CallRecord
-from batchui.sandbox.faults import Step, read_steps
 from batchui.sandbox.options import AT_ONCE, Options, Timings
+from batchui.sandbox.scripted_faults import read_steps
 from batchui.sandbox.server import SandboxServer
 from batchui.sandbox.wire import Sandbox
 
@@ -25,21 +23,20 @@ class RunningSandbox:
     root_url: str
     sandbox: Sandbox
 
-    def script(self, *steps: dict[str, Any] | Step) -> None:
+    def script(self, *steps: dict[str, Any]) -> None:
         """Replace the script of faults: `script({"fault": "error", "code": 3040})`; none ends it.
 
         Raises ValueError, in a sentence, for a step that does not exist.
         """
-        made = [s if isinstance(s, Step) else read_steps(json.dumps(s).encode())[0] for s in steps]
-        self.sandbox.parts.script.replace(made)
+        self.sandbox.context.script.replace(read_steps(json.dumps(steps).encode()))
 
-    def calls(self, kind: str = "", *, model: str = "") -> list[CallRecord]:
-        """The calls made so far, oldest first: submit, poll, run, search or schema."""
-        return self.sandbox.calls.shown(kind=kind, model=model)
+    def calls(self, kind: str = "") -> list[CallRecord]:
+        """The calls made so far, oldest first: all, or submit, poll, run, search or schema."""
+        return self.sandbox.calls.shown(kind=kind)
 
     def set_timings(self, timings: Timings) -> None:
-        """For requests submitted from now on."""
-        self.sandbox.parts.timings = timings
+        """Change the timings of requests submitted from now on."""
+        self.sandbox.context.schedule.timings = timings
 
 
 @contextmanager
@@ -49,7 +46,6 @@ def running_sandbox(
     port: int = 0,
     timings: Timings = AT_ONCE,
     clock: Callable[[], float] = time.time,
-    log: Callable[[str], None] | None = None,
     **options: Any,
 ) -> Iterator[RunningSandbox]:
     """A sandbox on 127.0.0.1 while the context lasts.
@@ -58,7 +54,7 @@ def running_sandbox(
     names a file. More options are those of `Options`.
     """
     made = Options(data=data, timings=timings, **options)
-    sandbox = Sandbox(made, clock=clock, log=log)
+    sandbox = Sandbox(made, clock=clock)
     server = SandboxServer(("127.0.0.1", port), sandbox)
     with server.running():
         yield RunningSandbox(server.base_url, server.root_url, sandbox)

@@ -1,39 +1,31 @@
 """Texts about a prompt: useful for trying the product, plainly not written by a model."""
 
-from __future__ import annotations
-
 import re
 from zlib import crc32
 
 MARK = "[sandbox]"
-# Long prompts are looked at from the start only: enough to see what is asked, and quick.
-_LOOKED_AT = 2_000
+# Of a long prompt only the start is read: enough to see what is asked, and quick.
+_READ = 2_000
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s")
+_QUOTES = re.compile("[\"'“”‘’`*]")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _LANGUAGE = re.compile(r"\b(?:in)?to ([A-Z][a-z]+|[a-z]{2})\b")
+_YES_OR_NO = re.compile(r"\b(yes)(?:,? or | ?/ ?)(no)\b", re.I)
 _CHOICES = re.compile(r"(?:[\w-]+, )*[\w-]+,? or [\w-]+")
+# "One or two sentences" is a size and not a choice.
+_SIZES = frozenset({"one", "two", "three", "four", "more", "less", "so"})
+_VERB_QUESTION = re.compile(
+    r"(is|are|was|were|do|does|did|has|have|can|could|will|would|should)\b.*\?", re.I | re.S
+)
+_ASKING = re.compile(r"(answer|reply|respond|say|choose|pick|decide|classify|rate|label)\b", re.I)
 _SUMMARISE = ("summar", "shorten", "in one sentence")
 _EXTRACT = ("extract", "keyword", "list the ", "list all ")
 _CLASSIFY = ("classif", "categor", "sentiment", "label")
 
-_GOOD_WORDS = """
-    amazing beautiful best brilliant delicious delighted excellent fantastic friendly glad good
-    great happy helpful love loved lovely nice perfect pleased quick recommend superb thank
-    thanks well wonderful
-"""
-_GOOD = frozenset(_GOOD_WORDS.split())
-_BAD_WORDS = """
-    angry awful bad boring broke broken cold damaged disappointed disappointing dirty fault
-    faulty hate horrible late never not poor refund rude sad slow terrible unhappy useless worse
-    worst wrong
-"""
-_BAD = frozenset(_BAD_WORDS.split())
-_OPPOSITES = {"positive": 1, "good": 1, "yes": 1, "negative": -1, "bad": -1, "no": -1, "neutral": 0}
-
 
 def words(text: str) -> list[str]:
     """The words near the start of a text, in order."""
-    return _WORD.findall(text[:_LOOKED_AT])
+    return _WORD.findall(text[:_READ])
 
 
 def tokens(text: str) -> int:
@@ -47,69 +39,22 @@ def cut(text: str, max_tokens: int) -> tuple[str, bool]:
     return (text[:longest], True) if len(text) > longest else (text, False)
 
 
-def mood(text: str) -> int:
-    """1 glad, -1 angry, 0 neither: by counting a few plain words."""
-    found = [word.lower() for word in words(text)]
-    balance = sum(word in _GOOD for word in found) - sum(word in _BAD for word in found)
-    return (balance > 0) - (balance < 0)
-
-
 def choose(options: list[str], text: str) -> str:
-    """The option that suits the text: one it names, one of its mood, or always the same one."""
-    moods = {_OPPOSITES[o.lower()]: o for o in options if o.lower() in _OPPOSITES}
-    if len(moods) > 1:
-        return moods.get(mood(text)) or options[-1]
-    lowered = text[:_LOOKED_AT].lower()
-    named = [option for option in options if option.lower() in lowered]
-    return named[0] if named else options[crc32(text.encode()) % len(options)]
+    """The only option that the text names; else one of them, always the same for the same text."""
+    found = {word.lower() for word in words(text)}
+    named = [option for option in options if option.lower() in found]
+    return named[0] if len(named) == 1 else options[crc32(text.encode()) % len(options)]
+
+
+def likeness(first: str, second: str) -> float:
+    """The share of the first text's words that the second has too, from 0 to 1."""
+    wanted, found = ({word.lower() for word in words(text)} for text in (first, second))
+    return round(len(wanted & found) / (len(wanted) or 1), 6)
 
 
 def subject(prompt: str) -> str:
-    """What the prompt is about, without what it asks."""
+    """The text that a prompt asks about, without the question."""
     return _parted(prompt)[1]
-
-
-def answer(prompt: str, *, instruction: str = "") -> str:
-    """An answer to a prompt (what the user said) under an instruction (what the system said)."""
-    asked, about = _parted(prompt)
-    if instruction:
-        asked, about = f"{instruction}\n{asked[:_LOOKED_AT]}", prompt.strip()
-    asked = asked[:_LOOKED_AT]
-    lowered = asked.lower()
-    if "translat" in lowered:
-        language = _LANGUAGE.search(asked)
-        return f"{MARK} [{language[1] if language else 'translated'}] {about}"
-    if _any(_SUMMARISE, lowered):
-        return f"{MARK} Summary: {_excerpt(_SENTENCE_END.split(about, maxsplit=1)[0], 160)}"
-    options, classify = _options(asked), _any(_CLASSIFY, lowered)
-    if options and (len(options) > 2 or classify or asked.rstrip().endswith("?")):
-        return f"{MARK} {choose(options, about)}"
-    if classify:
-        return f"{MARK} {choose(['positive', 'negative', 'neutral'], about)}"
-    if _any(_EXTRACT, lowered):
-        return f"{MARK} {', '.join(salient(about, 5))}"
-    return (
-        f"{MARK} No AI model ran. The prompt has {len(prompt):,} characters in "
-        f'{len(prompt.split()):,} words and begins: "{_excerpt(prompt.strip(), 120)}"'
-    )
-
-
-def _parted(prompt: str) -> tuple[str, str]:
-    """What a prompt asks, and of what: by a question in the last line, else by the first line or
-    colon; both are the whole prompt where neither parts it."""
-    prompt = prompt.strip()
-    before, _, last = prompt.rpartition("\n")
-    if before.strip() and last.endswith("?"):
-        return last, before.strip()
-    for mark in ("\n", ": "):
-        first, _, rest = prompt.partition(mark)
-        if rest.strip():
-            return first, rest.strip()
-    return prompt, prompt
-
-
-def _any(hints: tuple[str, ...], text: str) -> bool:
-    return any(hint in text for hint in hints)
 
 
 def salient(text: str, count: int) -> list[str]:
@@ -120,15 +65,96 @@ def salient(text: str, count: int) -> list[str]:
     return [*names, *others][:count] or ["nothing"]
 
 
+def answer(prompt: str, *, instruction: str = "") -> str:
+    """An answer to a prompt (the user's words) under an instruction (the system's words)."""
+    asked, about = _parted(prompt)
+    if instruction:
+        asked, about = f"{instruction}\n{asked}", prompt.strip()
+    asked = asked[:_READ]
+    for made_up in (_translated, _summarised, _chosen, _extracted):
+        if text := made_up(asked, about):
+            return f"{MARK} {text}"
+    return (
+        f"{MARK} No AI model ran. The prompt has {len(prompt):,} characters in "
+        f'{len(prompt.split()):,} words and begins: "{_excerpt(prompt.strip(), 120)}"'
+    )
+
+
+def _parted(prompt: str) -> tuple[str, str]:
+    """The question of a prompt, and the text it is asked about.
+
+    The question is the last line if it reads like one, else the first line, else what stands
+    before a colon. A prompt without any of these is both.
+    """
+    prompt = prompt.strip()
+    before, _, last = prompt.rpartition("\n")
+    if before.strip() and _is_question(last):
+        return last, before.strip()
+    for mark in ("\n", ": "):
+        first, _, rest = prompt.partition(mark)
+        if rest.strip():
+            return first, rest.strip()
+    return prompt, prompt
+
+
+def _is_question(line: str) -> bool:
+    is_choice = _ASKING.match(line) and " or " in line
+    return line.endswith("?") or bool(is_choice or _YES_OR_NO.search(line))
+
+
+def _translated(asked: str, about: str) -> str:
+    if "translat" not in asked.lower():
+        return ""
+    language = _LANGUAGE.search(asked)
+    return f"[{language[1] if language else 'translated'}] {about}"
+
+
+def _summarised(asked: str, about: str) -> str:
+    if not _has(asked, _SUMMARISE) or _YES_OR_NO.search(asked):
+        return ""
+    return f"Summary: {_excerpt(_SENTENCE_END.split(about, maxsplit=1)[0], 160)}"
+
+
+def _chosen(asked: str, about: str) -> str:
+    options = _options(asked, is_whole=asked in about)
+    return choose(options, about) if options else ""
+
+
+def _extracted(asked: str, about: str) -> str:
+    return ", ".join(salient(about, 5)) if _has(asked, _EXTRACT) else ""
+
+
+def _options(asked: str, *, is_whole: bool) -> list[str]:
+    """The answers to choose from; none where the question leaves it open.
+
+    is_whole: the question is the whole prompt, in which an "or" may be part of the text.
+    """
+    asked = _QUOTES.sub("", asked).strip()
+    if both := _YES_OR_NO.search(asked):
+        return [both[1], both[2]]
+    sentences = _SENTENCE_END.split(asked)
+    for sentence in sentences:
+        options = _alternatives(sentence)
+        if len(options) > 2 or (options and (_is_question(sentence) or not is_whole)):
+            return options
+    if _has(asked, _CLASSIFY):
+        return ["positive", "negative", "neutral"]
+    is_yes_or_no = any(map(_VERB_QUESTION.fullmatch, (sentences[0], sentences[-1])))
+    return ["yes", "no"] if is_yes_or_no else []
+
+
+def _alternatives(asked: str) -> list[str]:
+    """The words in "a, b or c"."""
+    place = asked.find(" or ")
+    found = _CHOICES.search(asked[max(0, place - 100) : place + 50]) if place >= 0 else None
+    options = re.split(r",? or |, ", found[0]) if found else []
+    return [] if {option.lower() for option in options} & _SIZES else options
+
+
+def _has(text: str, hints: tuple[str, ...]) -> bool:
+    return any(hint in text.lower() for hint in hints)
+
+
 def _excerpt(text: str, longest: int) -> str:
     flat = " ".join(text[: longest * 2].split())
     return flat if len(flat) <= longest else f"{flat[: longest - 1].rstrip()}…"
-
-
-def _options(asked: str) -> list[str]:
-    """The choices in "a, b or c"."""
-    place = asked.find(" or ")
-    if place < 0:
-        return []
-    found = _CHOICES.search(asked[max(0, place - 100) : place + 50])
-    return re.split(r",? or |, ", found[0]) if found else []

@@ -1,161 +1,104 @@
-"""The sandbox as a whole: one request in, one response out, by socket or by WSGI."""
-
-from __future__ import annotations
+"""The sandbox as a whole: one HTTP request in, one response out."""
 
 import re
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable
-from typing import Any
-from urllib.parse import parse_qsl
+from collections.abc import Callable
+from typing import Literal
 
 from batchui.sandbox import listing, runs
 from batchui.sandbox.calls import CallRecord, Calls
+from batchui.sandbox.context import Context
 from batchui.sandbox.control import control
+from batchui.sandbox.envelope import failure
 from batchui.sandbox.errors import ApiError
-from batchui.sandbox.exchange import Request, Response, phrase, read_body
+from batchui.sandbox.fault_injection import injected
+from batchui.sandbox.http_messages import Request, Response
 from batchui.sandbox.options import Options
-from batchui.sandbox.runs import Parts
+from batchui.sandbox.schedule import Schedule
 from batchui.sandbox.store import Store
 
 _ACCOUNT = re.compile(r"/client/v4/accounts/(?P<account>[^/]+)/ai/(?P<rest>.+)")
 
 
 class Sandbox:
-    """`respond` answers a request; calling it is WSGI. `close` it when done.
-
-    `log` takes one line for each submission, finished poll and fault; never a token.
-    """
+    """`respond` answers a request. `close` it when done."""
 
     def __init__(
-        self,
-        options: Options | None = None,
-        *,
-        clock: Callable[[], float] = time.time,
-        log: Callable[[str], None] | None = None,
+        self, options: Options | None = None, *, clock: Callable[[], float] = time.time
     ) -> None:
         """Raises sqlite3.Error or OSError when the file cannot be used."""
         options = options or Options()
         self.calls = Calls()
-        self.parts = Parts(
+        self.context = Context(
             options=options,
             store=Store(options, clock=clock),
             clock=clock,
-            timings=options.timings,
-            log=log or (lambda line: None),
+            schedule=Schedule(options.timings),
         )
 
     def close(self) -> None:
-        self.parts.stop.set()
-        self.parts.store.close()
+        """End every wait, and close the store."""
+        self.context.stop.set()
+        self.context.store.close()
 
     def respond(self, request: Request) -> Response:
+        """Answer a request, and keep the record of it if it is a call of the API."""
         if request.path == "/control" or request.path.startswith("/control/"):
-            return control(self.parts, self.calls, request)
-        record = CallRecord(method=request.method, kind="", time=self.parts.clock())
+            return control(self.context, self.calls, request)
+        record = CallRecord(method=request.method, kind="", time=self.context.clock())
         try:
             response = self._routed(request, record)
         except ApiError as exc:
-            response = Response(status=exc.status, body=exc.body())
+            response = Response(status=exc.status, body=failure(exc))
         except Exception:
-            if self.parts.stop.is_set():
+            if self.context.stop.is_set():
                 return Response(cut="close")
             traceback.print_exc(file=sys.stderr)
-            response = Response(status=500, body=ApiError(5001).body())
+            response = Response(status=500, body=failure(ApiError(5001)))
         record.status = 0 if response.cut else response.status
-        self._note(record, finished=not isinstance(response.body, bytes))
+        if record.kind:
+            self.calls.add(record)
         return response
 
     def _routed(self, request: Request, record: CallRecord) -> Response:
         """Raises ApiError."""
         path = _ACCOUNT.fullmatch(request.path)
         if not path:
-            raise ApiError(7003, f"Could not route to {request.path}, perhaps it is misspelt?")
+            raise _no_route(request)
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise ApiError(10000)
-        rest = path["rest"]
-        if rest.startswith("run/"):
-            _only(request, "POST")
-            name = rest.removeprefix("run/")
-            return runs.run(self.parts, request, account=path["account"], name=name, record=record)
-        if rest in {"models/search", "models/schema"}:
-            _only(request, "GET")
-            return self._looked_up(request, record, what=rest.removeprefix("models/"))
-        raise ApiError(7003, f"Could not route to {request.path}, perhaps it is misspelt?")
+        match path["rest"].split("/", 1):
+            case ["run", name]:
+                _only(request, "POST")
+                account = path["account"]
+                return runs.run(self.context, request, account=account, name=name, record=record)
+            case ["models", "search" | "schema" as what]:
+                _only(request, "GET")
+                return self._looked_up(request, record, what=what)
+        raise _no_route(request)
 
-    def _looked_up(self, request: Request, record: CallRecord, *, what: str) -> Response:
+    def _looked_up(
+        self, request: Request, record: CallRecord, *, what: Literal["search", "schema"]
+    ) -> Response:
         record.kind, record.model = what, request.query.get("model", "")
-        plan = self.parts.script.plan(
-            "schema" if what == "schema" else "search", model=record.model
-        )
+        plan = self.context.script.plan(what, model=record.model)
         record.fault = plan.names
 
-        def act() -> Response:
+        def look_up() -> Response:
             if what == "schema":
                 return Response(body=listing.schema(record.model))
             return Response(body=listing.search(request.query))
 
-        return runs.distort(self.parts, plan, act)
-
-    def _note(self, record: CallRecord, *, finished: bool) -> None:
-        """Keep the record, and log it where a person would want to see it."""
-        if not record.kind:
-            return
-        self.calls.add(record)
-        if not (record.kind in {"submit", "run"} or finished or record.fault):
-            return
-        came = f"HTTP {record.status}" if record.status else "no answer"
-        if finished:
-            came = "done"
-        elif record.status == 200:
-            came = "queued" if record.kind == "submit" else "answered"
-        name = record.model if record.model.isprintable() else "?"
-        told = [f"{record.kind:6}", name]
-        if record.items is not None:
-            told.append(f"{record.items:,} item{'' if record.items == 1 else 's'}")
-        told += [record.request_id[:8], came, f"(fault: {record.fault})" if record.fault else ""]
-        self.parts.log(" ".join(word for word in told if word))
-
-    def __call__(
-        self, environ: dict[str, Any], start_response: Callable[..., Any]
-    ) -> Iterable[bytes]:
-        """WSGI. A fault that cuts the connection is a ConnectionResetError."""
-        body = read_body(
-            environ["wsgi.input"],
-            length=int(environ.get("CONTENT_LENGTH") or 0),
-            limit=self.parts.options.max_bytes,
-        )
-        response = self.respond(_from_environ(environ, body))
-        if response.cut:
-            raise ConnectionResetError("The sandbox's script cut the connection.")
-        whole = response.whole()
-        headers = {
-            "Content-Type": "application/json",
-            "Content-Length": str(len(whole)),
-            **response.headers,
-        }
-        start_response(f"{response.status} {phrase(response.status)}", list(headers.items()))
-        return [whole[: len(whole) // 2] if response.truncated else whole]
-
-
-def _from_environ(environ: dict[str, Any], body: bytes | None) -> Request:
-    headers = {
-        name.removeprefix("HTTP_").replace("_", "-").lower(): value
-        for name, value in environ.items()
-        if name.startswith("HTTP_")
-    }
-    return Request(
-        method=environ["REQUEST_METHOD"],
-        path=environ.get("PATH_INFO", "/"),
-        query=dict(parse_qsl(environ.get("QUERY_STRING", ""), keep_blank_values=True)),
-        headers=headers,
-        body=body,
-        host=environ.get("REMOTE_ADDR", ""),
-    )
+        return injected(self.context, plan, look_up)
 
 
 def _only(request: Request, method: str) -> None:
     if request.method != method:
         raise ApiError(7001, f"Method {request.method} not available for that URI.")
+
+
+def _no_route(request: Request) -> ApiError:
+    return ApiError(7003, f"Could not route to {request.path}, perhaps it is misspelt?")

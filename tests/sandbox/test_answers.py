@@ -1,12 +1,10 @@
 """What models answer: about the prompt, plainly from the sandbox, always the same."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 
-from tests.sandbox.conftest import GPT_OSS, KIMI, LLAMA, M2M100, QWEN, UNQUEUED, Caller
+from tests.sandbox.conftest import BGE_M3, GPT_OSS, KIMI, LLAMA, M2M100, QWEN, UNQUEUED, Caller
 
 
 def test_an_answer_says_where_it_comes_from_and_quotes_the_prompt(caller: Caller) -> None:
@@ -29,17 +27,57 @@ def test_the_same_prompt_has_the_same_answer(caller: Caller) -> None:
             "Summary: The food was cold.",
         ),
         ("Translate into German: Good morning", "[German] Good morning"),
-        ("Is this positive, negative or neutral?\nGreat food, lovely staff.", "positive"),
-        ("Is this positive, negative or neutral?\nCold food, rude staff.", "negative"),
-        ("Is this positive, negative or neutral?\nWe ate.", "neutral"),
-        ("The staff was rude.\nIs this positive or negative?", "negative"),
         ("Classify as sport, politics or weather: Rain and weather tomorrow", "weather"),
-        ("What is the sentiment: I love it", "positive"),
         ("Extract the company: Globex was bought", "Globex, company, bought"),
     ],
 )
 def test_answers_make_sense_of_plain_wishes(caller: Caller, prompt: str, expected: str) -> None:
     assert caller.text(prompt).startswith(f"[sandbox] {expected.split(',')[0]}")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "options"),
+    [
+        ("Answer yes or no: Was the room clean and quiet?", ["yes", "no"]),
+        ("Answer with Yes or No.\nThe room was clean.", ["Yes", "No"]),
+        ("The room was clean.\nIs this a complaint? (yes/no)", ["yes", "no"]),
+        ("The room was clean.\nAnswer yes or no.", ["yes", "no"]),
+        ('Reply "yes" or "no": is it clean? The room was clean.', ["yes", "no"]),
+        ("Is this review positive? Answer yes or no. The room was clean.", ["yes", "no"]),
+        ("Is it a summary? Answer yes or no. The room was clean.", ["yes", "no"]),
+        ("Does the guest complain?\nThe room was clean.", ["yes", "no"]),
+        ("Is this a complaint? The room was clean.", ["yes", "no"]),
+        ("Good or bad?\nThe room was clean.", ["Good", "bad"]),
+        ("Say keep or return: The room was clean.", ["keep", "return"]),
+        ("The room was clean.\nIs this positive or negative?", ["positive", "negative"]),
+        ("Is it positive, negative or neutral?\nWe ate.", ["positive", "negative", "neutral"]),
+        ("What is the sentiment: I ate it", ["positive", "negative", "neutral"]),
+    ],
+)
+def test_a_choice_is_answered_with_one_of_its_options(
+    caller: Caller, prompt: str, options: list[str]
+) -> None:
+    assert caller.text(prompt) in [f"[sandbox] {option}" for option in options]
+
+
+@pytest.mark.parametrize("question", ["Answer yes or no: ", "Answer yes or no. Is it this one? "])
+def test_each_option_is_chosen_for_some_texts(caller: Caller, question: str) -> None:
+    prompts = [{"prompt": f"{question}Room {number}"} for number in range(40)]
+    answers = {result["response"] for result in caller.results(LLAMA, *prompts)}
+    assert answers == {"[sandbox] yes", "[sandbox] no"}
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Write one or two sentences: The room was clean.",
+        "Write one or two sentences.\nThe room was clean.",
+        "We came by train or bus and ate there.",
+        "Rate: The room was clean. Was it?",
+    ],
+)
+def test_an_open_question_is_not_a_choice(caller: Caller, prompt: str) -> None:
+    assert "No AI model ran" in caller.text(prompt)
 
 
 def test_choices_inside_the_text_are_not_the_question(caller: Caller) -> None:
@@ -50,7 +88,7 @@ def test_choices_inside_the_text_are_not_the_question(caller: Caller) -> None:
 def test_a_system_message_is_the_instruction(caller: Caller) -> None:
     messages = [
         {"role": "system", "content": "Classify as good or bad."},
-        {"role": "user", "content": "A terrible, broken thing."},
+        {"role": "user", "content": "A terrible, bad thing."},
     ]
     (result,) = caller.results(LLAMA, {"messages": messages})
     assert result["response"] == "[sandbox] bad"
@@ -113,12 +151,6 @@ def test_a_translation_is_marked_with_its_language(caller: Caller) -> None:
     assert result == {"translated_text": "[sandbox] [fr] Hello"}
 
 
-def test_a_language_the_model_rejects_fails_its_item(caller: Caller) -> None:
-    items = [{"text": "Hello", "target_lang": "ky"}, {"text": "Hello", "target_lang": "de"}]
-    entries = caller.finished(M2M100, *items)["responses"]
-    assert {entry["id"]: entry["success"] for entry in entries} == {0: False, 1: True}
-
-
 def test_a_run_answers_one_item_at_once(caller: Caller) -> None:
     reply = caller.post(LLAMA, {"prompt": "Hello"}, queue=False).json()
     assert reply["success"] is True
@@ -145,3 +177,19 @@ def test_any_text_survives(caller: Caller) -> None:
     text = 'Zürich – "naïve" 東京 🙂 \\ \u2028 \x7f'
     (result,) = caller.results(M2M100, {"text": text, "target_lang": "ja"})
     assert result["translated_text"] == f"[sandbox] [ja] {text}"
+
+
+@pytest.mark.parametrize(
+    ("model", "item"),
+    [
+        (GPT_OSS, {"input": [{"role": "user", "content": "Hello"}], "messages": 5}),
+        (LLAMA, {"messages": [{"role": "user", "content": "Hello"}], "prompt": ""}),
+        (BGE_M3, {"contexts": [{"text": "Hello"}], "text": 5}),
+    ],
+)
+def test_a_stray_field_that_cannot_be_used_is_ignored(
+    caller: Caller, model: str, item: dict[str, Any]
+) -> None:
+    (entry,) = caller.finished(model, item)["responses"]
+    assert entry["success"] is True
+    assert '"Hello"' in str(entry) or entry["result"]["shape"] == [1, 1024]

@@ -1,23 +1,12 @@
 """Submitting and polling, as the reference says."""
 
-from __future__ import annotations
-
 import uuid
 from pathlib import Path
 
 import pytest
 
-from batchui.sandbox.options import Timings
 from batchui.sandbox.testing import running_sandbox
-from tests.sandbox.conftest import BGE_M3, GPT_OSS, KIMI, LLAMA, QWEN, Caller
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_800_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.sandbox.conftest import BGE_M3, BGE_SMALL, GPT_OSS, KIMI, LLAMA, QWEN, Caller
 
 
 def test_an_acknowledgement_has_the_documented_body(caller: Caller) -> None:
@@ -30,30 +19,6 @@ def test_an_acknowledgement_has_the_documented_body(caller: Caller) -> None:
         "errors": [],
         "messages": [],
     }
-
-
-def test_a_request_is_queued_then_running_then_an_array_without_a_status() -> None:
-    clock = Clock()
-    timings = Timings(queued=10, running=20, per_1000_items=0, longest=20)
-    with running_sandbox(timings=timings, clock=clock) as sandbox:
-        caller = Caller(sandbox.base_url)
-        with caller.http:
-            request_id = caller.submit(LLAMA, {"prompt": "Hello"})
-            seen = []
-            for _ in range(4):
-                seen.append(caller.poll(LLAMA, request_id).json()["result"])
-                clock.now += 10
-    told = {"request_id": request_id, "model": LLAMA}
-    assert seen[0] == {"status": "queued", **told}
-    assert seen[1] == seen[2] == {"status": "running", **told}
-    assert set(seen[3]) == {"responses", "usage"}
-
-
-def test_more_items_run_longer_up_to_a_limit() -> None:
-    timings = Timings(queued=1, running=2, per_1000_items=1, longest=5)
-    assert timings.moments(0, items=10) == (1, 3.01)
-    assert timings.moments(0, items=100_000) == (1, 6)
-    assert timings.moments(0, items=0, slow_start=60) == (61, 63)
 
 
 def test_llama_answers_in_responses_with_id_and_reference(caller: Caller) -> None:
@@ -147,6 +112,8 @@ def test_bodies_without_requests_are_accepted_and_then_fail(caller: Caller) -> N
         (GPT_OSS, {"messages": [{"role": "user", "content": "Hello"}]}),
         (BGE_M3, {"query": "cloud"}),
         (BGE_M3, {"text": ["a"] * 101}),
+        (BGE_SMALL, {"contexts": [{"text": "Hello"}]}),
+        ("@cf/meta/m2m100-1.2b", {"text": ["Hello"], "target_lang": "fr"}),
         ("@cf/meta/m2m100-1.2b", {"text": "Hello"}),
         (LLAMA, "Hello"),
     ],

@@ -1,7 +1,5 @@
 """`ai/models/search` and `ai/models/schema`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -68,9 +66,9 @@ def test_a_search_narrows_by_task(caller: Caller) -> None:
 )
 def test_a_schema_tells_what_a_model_takes(caller: Caller, model: str, field: str) -> None:
     reply = caller.http.get(f"{caller.account_url}/models/schema", params={"model": model}).json()
-    variants = reply["result"]["input"]["oneOf"]
-    assert field in variants[0]["properties"]
-    assert variants[-1]["required"] == ["requests"]
+    forms = reply["result"]["input"]["oneOf"]
+    assert field in forms[0]["required"]
+    assert forms[-1]["required"] == ["requests"]
 
 
 def test_a_model_without_queue_has_no_requests_in_its_schema(caller: Caller) -> None:

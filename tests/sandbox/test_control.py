@@ -1,11 +1,9 @@
 """The control address."""
 
-from __future__ import annotations
-
 import httpx
 import pytest
 
-from batchui.sandbox.exchange import Request
+from batchui.sandbox.http_messages import Request
 from batchui.sandbox.options import Timings
 from batchui.sandbox.testing import RunningSandbox
 from tests.sandbox.conftest import KIMI, LLAMA, Caller
@@ -71,7 +69,6 @@ def test_calls_are_listed_with_what_they_were(control: httpx.Client, caller: Cal
         "fault": "",
     }
     assert len(control.get("/calls", params={"kind": "poll"}).json()) == 1
-    assert len(control.get("/calls", params={"model": KIMI}).json()) == 1
     assert control.delete("/calls").json() == control.get("/calls").json() == []
 
 
@@ -90,20 +87,6 @@ def test_timings_change_for_requests_to_come(control: httpx.Client, caller: Call
     assert control.get("/timings").json()["queued"] == 3_600
 
 
-def test_a_request_can_be_lost(control: httpx.Client, caller: Caller) -> None:
-    request_id = caller.submit(LLAMA, {"prompt": "Hello"})
-    assert control.delete(f"/requests/{request_id}").status_code == 200
-    assert caller.poll(LLAMA, request_id).json()["errors"][0]["code"] == 5504
-    assert control.delete(f"/requests/{request_id}").status_code == 404
-
-
-def test_it_says_what_runs_here(control: httpx.Client, caller: Caller) -> None:
-    caller.submit(LLAMA, {"prompt": "Hello"})
-    state = control.get("").json()
-    assert "No AI model runs here" in state["about"]
-    assert state["requests"] == 1
-
-
 def test_an_unknown_control_address_is_not_found(control: httpx.Client) -> None:
     assert control.get("/weather").status_code == 404
 
@@ -112,7 +95,7 @@ def test_other_machines_and_web_pages_are_kept_out(
     control: httpx.Client, sandbox: RunningSandbox
 ) -> None:
     assert control.delete("/script", headers={"Origin": "https://example.com"}).status_code == 403
-    for host, status in [("192.0.2.7", 403), ("", 403), ("::1", 200), ("::ffff:127.0.0.1", 200)]:
+    for host, status in [("192.0.2.7", 403), ("", 403), ("127.0.0.1", 200)]:
         request = Request(method="GET", path="/control/script", host=host)
         assert sandbox.sandbox.respond(request).status == status
 

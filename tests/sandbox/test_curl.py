@@ -1,7 +1,5 @@
 """The documented curl commands, with only the host changed."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -66,7 +64,7 @@ def test_a_batch_is_submitted_and_polled(sandbox: RunningSandbox) -> None:
     polled = curl(sandbox, POLL.replace("<uuid>", acknowledged["result"]["request_id"]))
     (entry,) = polled["result"]["responses"]
     assert entry["external_reference"] == "reference-1"
-    assert [score["id"] for score in entry["result"]["response"]] == [0, 1, 2]
+    assert {score["id"] for score in entry["result"]["response"]} == {0, 1, 2}
 
 
 def test_a_prompt_is_answered_at_once(sandbox: RunningSandbox) -> None:

@@ -1,7 +1,5 @@
 """Error envelopes, with the codes and HTTP statuses of the reference."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import httpx

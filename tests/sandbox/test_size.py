@@ -1,7 +1,5 @@
 """Large requests and many callers."""
 
-from __future__ import annotations
-
 import json
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 from batchui import data_folder
-from batchui.sandbox.options import add_arguments, from_arguments
+from batchui.sandbox.options import Options, add_arguments
 from batchui.sandbox.server import serve
 
 
@@ -20,4 +20,5 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         data_folder.make()
-        sys.exit(serve(host=options["host"], port=options["port"], options=from_arguments(options)))
+        given = Options(data=options["data"])
+        sys.exit(serve(host=options["host"], port=options["port"], options=given))

@@ -1,14 +1,10 @@
-"""A request and a response, apart from how they travel."""
-
-from __future__ import annotations
+"""An HTTP request and a response, apart from how they travel."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from http import HTTPStatus
-from typing import Literal, Protocol
+from io import BufferedIOBase
+from typing import Literal
 from urllib.parse import parse_qsl, unquote
-
-_STATUSES = frozenset(int(status) for status in HTTPStatus)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,29 +24,17 @@ class Request:
 
 @dataclass(slots=True, kw_only=True)
 class Response:
-    """`cut`: close the connection instead of answering, at once (reset) or politely (close).
-    `truncated`: announce the whole body and send half of it. A body in chunks can be large."""
+    """A body in chunks may be large: it is made while it is sent.
+
+    `cut`: close the connection instead of answering, by FIN (close) or by RST (reset).
+    `truncated`: announce the whole body and send half of it.
+    """
 
     status: int = 200
     body: bytes | Iterator[bytes] = b""
     headers: dict[str, str] = field(default_factory=dict)
     cut: Literal["", "close", "reset"] = ""
     truncated: bool = False
-
-    def whole(self) -> bytes:
-        """The body in one piece, which takes as much memory as it is long."""
-        if not isinstance(self.body, bytes):
-            self.body = b"".join(self.body)
-        return self.body
-
-
-def phrase(status: int) -> str:
-    """What an HTTP status is called; Cloudflare's own (520 and so on) have no standard name."""
-    return HTTPStatus(status).phrase if status in _STATUSES else "Unknown"
-
-
-class Reader(Protocol):
-    def read(self, size: int, /) -> bytes: ...
 
 
 def split_target(target: str) -> tuple[str, dict[str, str]]:
@@ -59,9 +43,12 @@ def split_target(target: str) -> tuple[str, dict[str, str]]:
     return unquote(path), dict(parse_qsl(query, keep_blank_values=True))
 
 
-def read_body(stream: Reader, *, length: int, limit: int) -> bytes | None:
-    """A body of `length` bytes; None when that is above `limit` (it is read and thrown away, so
-    that the caller gets to read the answer). Raises ConnectionError when it ends early."""
+def read_body(stream: BufferedIOBase, *, length: int, limit: int) -> bytes | None:
+    """A body of `length` bytes, which is not below 0; None when it is longer than `limit`.
+
+    What is too long is read and thrown away, so that the caller gets to read the answer. Raises
+    ConnectionError when the body ends early.
+    """
     kept = bytearray()
     left = length
     while left:

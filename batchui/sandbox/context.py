@@ -1,0 +1,25 @@
+"""What every handler of the sandbox is given."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from batchui.sandbox.options import Options
+from batchui.sandbox.schedule import Schedule
+from batchui.sandbox.scripted_faults import Script
+from batchui.sandbox.store import Store
+
+
+@dataclass(slots=True, kw_only=True)
+class Context:
+    """The store, the clock (seconds since 1970), the schedule and the script of one sandbox.
+
+    `stop` ends every wait.
+    """
+
+    options: Options
+    store: Store
+    clock: Callable[[], float]
+    schedule: Schedule
+    script: Script = field(default_factory=Script)
+    stop: threading.Event = field(default_factory=threading.Event)

@@ -1,0 +1,37 @@
+"""The REST API's envelope around what a call brings. (A Worker's binding has none.)"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from batchui.sandbox.errors import ApiError
+
+# The reference has both {} and null for an error's result. Here, these carry null.
+_NULL_RESULT = frozenset({1000, 6002, 7001, 7003, 9109, 10000})
+
+
+def success(result: Any, **more: Any) -> bytes:
+    """The envelope of a result; `more` adds fields beside it (`result_info`)."""
+    return msgspec.json.encode(
+        {"result": result, "success": True, "errors": [], "messages": [], **more}
+    )
+
+
+def success_in_chunks(result: Iterator[bytes]) -> Iterator[bytes]:
+    """The envelope of a result that comes as JSON in chunks."""
+    yield b'{"result":'
+    yield from result
+    yield b',"success":true,"errors":[],"messages":[]}'
+
+
+def failure(error: ApiError) -> bytes:
+    """The envelope of an error."""
+    return msgspec.json.encode(
+        {
+            "success": False,
+            "errors": [{"code": error.code, "message": error.message}],
+            "result": None if error.code in _NULL_RESULT else {},
+            "messages": [],
+        }
+    )

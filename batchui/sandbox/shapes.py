@@ -1,0 +1,138 @@
+"""The shapes of a result, by kind of model: a generated text in it, or nothing in it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from batchui.sandbox.items import Item
+from batchui.sandbox.models import Kind, Model
+from batchui.sandbox.texts import MARK
+
+_NOT_THOUGHT = f"{MARK} Nothing was thought."
+_NOTHING: dict[str, Any] = {
+    "null": None,
+    "blank": "  ",
+    "list": [],
+    "object": {},
+    "empties": {"names": [], "note": "", "more": {"left": None}},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens read and written, counted roughly."""
+
+    read: int
+    written: int = 0
+
+    def as_json(self, read: str = "prompt_tokens", written: str = "completion_tokens") -> Any:
+        """The `usage` object; a Responses object has other names for the two counts."""
+        return {read: self.read, written: self.written, "total_tokens": self.read + self.written}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratedText:
+    """A text that answers an item.
+
+    value: the same as parsed JSON, where the reply carries it parsed. was_cut: it reached its
+    longest. key: 8 hexadecimal digits that tell prompts apart. created: seconds since 1970.
+    """
+
+    text: str
+    value: Any
+    was_cut: bool
+    key: str
+    created: int
+    usage: Usage
+
+
+def result_of(model: Model, item: Item, generated: GeneratedText) -> dict[str, Any]:
+    """The text in the shape that the model answers this item in."""
+    if model.kind is Kind.RESPONSES:
+        return _responses_object(model, generated)
+    if model.kind is Kind.CHAT:
+        return {"response": generated.text if generated.value is None else generated.value}
+    choice: dict[str, Any] = {
+        "index": 0,
+        "finish_reason": "length" if generated.was_cut else "stop",
+        "logprobs": None,
+    }
+    if model.text_completions and item.prompt is not None:
+        choice["text"] = generated.text
+        return _completion(model, generated, choice, name="text_completion", prefix="cmpl")
+    choice["message"] = {
+        "role": "assistant",
+        "content": generated.text,
+        "tool_calls": [],
+        "reasoning_content": _NOT_THOUGHT,
+    }
+    return _completion(model, generated, choice, name="chat.completion", prefix="chatcmpl")
+
+
+def emptied(model: Model, result: Any, form: str) -> Any:
+    """The result with nothing in it: null, blank, list, object, empties, or no result at all.
+
+    Where a model only ever answers in text, list, object and empties become null.
+    """
+    if form == "result":
+        return None
+    value = _NOTHING[form]
+    text = value if isinstance(value, str) else None
+    match model.kind:
+        case Kind.CHAT:
+            return {**result, "response": value}
+        case Kind.COMPLETION:
+            return {**result, "choices": [_emptied_choice(result["choices"][0], text)]}
+        case Kind.RESPONSES:
+            return {**result, "output": [] if text is None else _output(text)}
+        case Kind.TRANSLATION:
+            return {"translated_text": text}
+    return {**result, "data" if "data" in result else "response": []}
+
+
+def _emptied_choice(choice: dict[str, Any], text: str | None) -> dict[str, Any]:
+    if "text" in choice:
+        return {**choice, "text": text}
+    return {**choice, "message": {**choice["message"], "content": text}}
+
+
+def _completion(
+    model: Model, generated: GeneratedText, choice: dict[str, Any], *, name: str, prefix: str
+) -> dict[str, Any]:
+    return {
+        "id": f"{prefix}-{generated.key}",
+        "object": name,
+        "created": generated.created,
+        "model": model.name,
+        "choices": [choice],
+        "usage": generated.usage.as_json(),
+    }
+
+
+def _responses_object(model: Model, generated: GeneratedText) -> dict[str, Any]:
+    was_cut = generated.was_cut
+    return {
+        "id": f"resp_{generated.key}",
+        "object": "response",
+        "created_at": generated.created,
+        "model": model.name,
+        "status": "incomplete" if was_cut else "completed",
+        "incomplete_details": {"reason": "max_output_tokens"} if was_cut else None,
+        "output": _output(generated.text),
+        "usage": generated.usage.as_json("input_tokens", "output_tokens"),
+    }
+
+
+def _output(text: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "type": "reasoning",
+            "summary": [],
+            "content": [{"type": "reasoning_text", "text": _NOT_THOUGHT}],
+        },
+        {
+            "type": "message",
+            "role": "assistant",
+            "status": "completed",
+            "content": [{"type": "output_text", "text": text, "annotations": []}],
+        },
+    ]
