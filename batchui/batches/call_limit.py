@@ -1,5 +1,4 @@
-"""How many calls a connection may make, and when it must make none: shared by every worker
-through the database.
+"""The call limit of a connection, and its pauses: shared by every worker through the database.
 
 Cloudflare blocks a user for five minutes after 1,200 calls in five minutes. We stay at or under
 `CALLS_PER_5_MINUTES` in any five minutes: a bucket that holds half of them and fills with the
@@ -19,9 +18,9 @@ WINDOW_SECONDS = 300
 
 
 def take(connection: Connection, wanted: int) -> int:
-    """Take up to `wanted` calls from the connection's budget. Returns how many were granted.
+    """Take up to `wanted` calls of a connection. Returns how many were granted.
 
-    One conditional UPDATE; whoever loses a race looks again.
+    One conditional UPDATE; whoever loses a race tries again.
     """
     capacity = max(1.0, settings.CALLS_PER_5_MINUTES / 2)
     while wanted > 0:
@@ -50,7 +49,7 @@ def take(connection: Connection, wanted: int) -> int:
 
 
 def is_used_up(connection: Connection) -> bool:
-    """Whether the last call that was free has just been taken."""
+    """Whether the last free call was taken in the past few seconds."""
     if connection.calls_left is None or connection.calls_counted_at is None:
         return False
     just_now = timezone.now() - timedelta(seconds=10)
@@ -64,7 +63,7 @@ def give_back(connection: Connection, unused: int) -> None:
 
 
 def pause(connection: Connection, *, until: datetime, reason: str) -> None:
-    """Send nothing through a connection until then; a longer pause stays."""
+    """Send nothing through a connection before `until`. A longer pause stays."""
     Connection.objects.filter(
         Q(paused_until=None) | Q(paused_until__lt=until), pk=connection.pk
     ).update(paused_until=until, pause_reason=reason)

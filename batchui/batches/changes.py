@@ -22,7 +22,7 @@ class AnswerChanges(TypedDict, total=False):
 
 
 class WaitingChanges(AnswerChanges, total=False):
-    """What the rows of a part came to that were still on their way."""
+    """The end of the rows of a part that were still on their way."""
 
     waiting_became: str
     waiting_error: str
@@ -68,7 +68,7 @@ class BatchChanges(AnswerChanges, total=False):
 
 
 def counted_rows(changes: AnswerChanges) -> int:
-    """How many rows it is known of what they came to. All six counts must be there."""
+    """The number of rows whose end is known. All six counts must be there."""
     return (
         changes["answered"]
         + changes["empty"]

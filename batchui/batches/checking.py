@@ -1,4 +1,4 @@
-"""Reading the whole of an upload: how many rows it has, and what is wrong with any of them."""
+"""Reading the whole of an upload: how many rows it has, and which of them are bad."""
 
 from collections.abc import Callable
 from typing import Any
@@ -38,7 +38,7 @@ def check_now_or_soon(batch: Batch) -> None:
 
 
 def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
-    """Read the whole upload: count its rows, find what is wrong with any, and make it a draft."""
+    """Read the whole upload: count its rows, find the bad ones, and make the batch a draft."""
     batch = Batch.objects.filter(pk=batch_id, status=BatchStatus.CHECKING).first()
     if batch is None or not lifecycle.claim_batch(batch, LEASE):
         return
@@ -101,7 +101,7 @@ def refuse_nul(form: Format) -> None:
 
 
 def sample_text(cells: Any) -> str:
-    """A row as JSON text, long cells cut: enough to show it, whatever its size."""
+    """A row as JSON text with its long cells cut: enough to show it, never more than SAMPLE_ROW."""
     room = SAMPLE_ROW
 
     def shortened(value: Any) -> Any:

@@ -1,7 +1,7 @@
 """What people decide about a batch, from its start to its end.
 
 A page, the terminal and a program call the same functions. Two people, or two clicks, at the same
-moment decide once: who comes second finds it done, and learns it from the False that comes back.
+moment decide once: the second finds it done, and gets False.
 """
 
 from django.db import transaction

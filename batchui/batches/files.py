@@ -45,7 +45,7 @@ class DurableFileSystemStorage(FileSystemStorage):
     """A local folder in which a file appears whole, under its name, and survives a power cut."""
 
     def get_available_name(self, name: str, max_length: int | None = None) -> str:
-        """The name itself: our names are unique, and a second write of one is a safe repeat."""
+        """The name itself. Our names are unique, so a second write of one repeats the first."""
         return name
 
     def _save(self, name: str, content: AnyFile) -> str:
@@ -121,7 +121,7 @@ def open_file(name: str) -> BinaryIO:
 
 
 class Compressed:
-    """What is to be stored: compressed already, so that only writing is left. Stored once."""
+    """The content of a file, compressed already: only the writing is left. It is stored once."""
 
     def __init__(self) -> None:
         self._spool = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115
@@ -175,7 +175,7 @@ def read_compressed(name: str) -> Iterator[bytes]:
 
 
 def batch_folders() -> list[str]:
-    """The ids of batches that something is stored for."""
+    """The ids of the batches that have stored files."""
     try:
         folders, _ = default_storage.listdir("batches")
     except FileNotFoundError:

@@ -138,8 +138,11 @@ def _saved(name: str, upload: AnyFile) -> tuple[int, str]:
 
 
 def _first_rows(stream: BinaryIO, form: Format, *, whole: bool) -> list[str]:
-    """The first rows as JSON texts. A file that is small (`whole`) is read through, so that one
-    which cannot be used is refused at once; else the check reports what is wrong further down."""
+    """The first rows as JSON texts.
+
+    A small file (`whole`) is read to its end, so that a bad one is refused at once. Of others the
+    check reports what is wrong further down.
+    """
     rows: list[str] = []
     try:
         for row in read(stream, form):
@@ -154,7 +157,7 @@ def _first_rows(stream: BinaryIO, form: Format, *, whole: bool) -> list[str]:
 
 
 def discard(batch: Batch) -> None:
-    """Remove a batch that was never started, as if it had not been received."""
+    """Remove a batch that was never started, with its files."""
     if Batch.objects.filter(pk=batch.pk, part_count=0).delete()[0]:
         files.remove_batch_files(batch.pk)
 

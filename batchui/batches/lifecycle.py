@@ -56,7 +56,7 @@ class IllegalMoveError(Exception):
 
 @dataclass(frozen=True)
 class Closing:
-    """What becomes of an attempt together with a move of its part, or not at all."""
+    """The end of an attempt. It happens together with a move of its part, or not at all."""
 
     attempt: Attempt
     to: AttemptStatus
@@ -192,7 +192,7 @@ def touch_part(part: Part, *, event: str = "", **changes: Unpack[PartChanges]) -
 
 
 def close_attempt(closing: Closing) -> None:
-    """Note what became of an attempt. Raises IllegalMoveError for what cannot follow."""
+    """End an attempt. Raises IllegalMoveError for a move that is not in `ATTEMPT_MOVES`."""
     attempt = closing.attempt
     if closing.to not in ATTEMPT_MOVES[AttemptStatus(attempt.status)]:
         raise IllegalMoveError(f"attempt {attempt.pk}: {attempt.status} -> {closing.to}")
@@ -208,7 +208,7 @@ def close_attempt(closing: Closing) -> None:
 
 
 def keep_receipt(attempt: Attempt, request_id: str) -> None:
-    """Note that Cloudflare took a request, whatever has happened to its part meanwhile."""
+    """Store the receipt of a request, whatever has happened to its part meanwhile."""
     changes = {
         "request_id": request_id,
         "status": AttemptStatus.ACCEPTED,
@@ -241,8 +241,10 @@ def lock(batch_id: UUID) -> Batch:
 
 
 def stop_parts(parts: QuerySet[Part]) -> int:
-    """What Stop means for parts: those not sent are stopped, those nobody is sure about are left
-    out; what was sent goes on. The caller settles the batch. Returns how many were moved."""
+    """Apply Stop to parts. Returns how many were moved; the caller settles the batch.
+
+    Those not sent are stopped; those that may have been sent are left out; those sent go on.
+    """
     waiting = parts.filter(status__in=(PartStatus.READY, PartStatus.HELD))
     unsure = parts.filter(status=PartStatus.UNSURE)
     return _end(waiting, PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE) + _end(
@@ -251,8 +253,10 @@ def stop_parts(parts: QuerySet[Part]) -> int:
 
 
 def reopen_parts(parts: QuerySet[Part]) -> int:
-    """Make ended parts ready again for the rows a retry asks; their counts forget those. The
-    caller settles the batch. Returns how many were moved."""
+    """Make ended parts ready again for a retry. Returns how many were moved.
+
+    Their counts forget the rows that are asked again. The caller settles the batch.
+    """
     return parts.filter(status__in=(PartStatus.DONE, PartStatus.STOPPED)).update(
         status=PartStatus.READY,
         epoch=F("epoch") + 1,

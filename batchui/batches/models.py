@@ -27,7 +27,7 @@ from batchui.prompts.sniffing import Format
 
 
 class AnswerCounts(models.Model):
-    """How many rows came to what. A part counts its rows; a batch keeps the sums of its parts."""
+    """The number of rows with each end. A part counts its rows; a batch sums up its parts."""
 
     answered = models.PositiveIntegerField(default=0)
     empty = models.PositiveIntegerField(default=0)
@@ -40,12 +40,12 @@ class AnswerCounts(models.Model):
         abstract = True
 
     def answer_counts(self) -> dict[AnswerStatus, int]:
-        """The six counts by what they count."""
+        """The six counts, by status."""
         return {status: getattr(self, status.value) for status in AnswerStatus}
 
     @property
     def settled(self) -> int:
-        """Rows of which it is known what became of them."""
+        """The number of rows whose end is known."""
         return sum(self.answer_counts().values())
 
     @property
@@ -186,7 +186,7 @@ class Batch(AnswerCounts, Asked):
 
     @property
     def is_active(self) -> bool:
-        """Whether something is still going to change by itself or by a person's decision."""
+        """Whether it will still change, by itself or by a person's decision."""
         return self.status in ACTIVE_BATCHES
 
     @property

@@ -11,7 +11,7 @@ from typing import BinaryIO, cast
 
 from django.utils import timezone
 
-from batchui.batches import lifecycle, pauses
+from batchui.batches import files, lifecycle, pauses
 from batchui.batches.changes import PartChanges
 from batchui.batches.clients import shared_client
 from batchui.batches.due import LEASE
@@ -32,7 +32,6 @@ from batchui.cloudflare import errors
 from batchui.cloudflare.client import RestClient
 from batchui.teams.problems import TeamProblem
 
-SPOOL_BYTES = 4 * 1024 * 1024
 GONE_POLLS = 3
 GONE_AFTER = timedelta(minutes=10)
 GONE = "Cloudflare no longer has this result."
@@ -88,7 +87,7 @@ def fetch(part: Part, attempt: Attempt, *, client: RestClient) -> PollOutcome:
 
 
 def _fetch(part: Part, attempt: Attempt, client: RestClient) -> PollOutcome:
-    with tempfile.SpooledTemporaryFile(SPOOL_BYTES) as spool:
+    with tempfile.SpooledTemporaryFile(files.SPOOL_BYTES) as spool:
         status = client.poll(part.batch.ask.model, attempt.request_id, cast(BinaryIO, spool))
         if status is not None:
             return StillUnderWay(status)

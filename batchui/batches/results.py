@@ -62,8 +62,10 @@ class NewAnswers(NamedTuple):
 
 
 def read_answers(part: Part) -> Iterator[Answer | None]:
-    """What each row of the part came to, in row order; None: nothing of its own, or a retry is
-    about to ask it again."""
+    """The answer of each row of the part, in row order.
+
+    None: it has no answer of its own, or a retry will ask it again.
+    """
     if not part.answers_file:
         return iter([None] * part.rows)
     answers: Iterator[Answer | None] = map(_decode, files.read_lines(part.answers_file))
@@ -105,9 +107,9 @@ def new_answers(part: Part, answers: Iterable[Answer | None]) -> NewAnswers:
 def merge(
     part: Part, arrived: dict[int, Answer], *, missing: Callable[[int], Answer | None]
 ) -> NewAnswers:
-    """Put answers that arrived (by position in the part) over those already there.
+    """Put answers that arrived, by position in the part, over those already there.
 
-    `missing(position)` says what a row is that has neither.
+    `missing(position)` is the answer of a row that has neither.
     """
 
     def merged() -> Iterator[Answer | None]:
@@ -196,7 +198,7 @@ def page(batch: Batch, *, shown: str, offset: int, limit: int) -> list[Result]:
 
 
 def item_writer(batch: Batch, takes: str) -> ItemWriter:
-    """What makes the request items of a batch: `takes` is what its model takes."""
+    """The writer of a batch's request items, in the format that its model takes."""
     return ItemWriter(takes, batch.ask, batch.columns)
 
 
@@ -207,7 +209,7 @@ def has_own_references(batch: Batch) -> bool:
 
 
 def reference_of(batch: Batch) -> Callable[[int, Any], str]:
-    """What gives a row's `external_reference`: its number, or what a column of it says."""
+    """A function for the `external_reference` of a row: its number, or the text of a column."""
     if has_own_references(batch):
         return item_writer(batch, find(batch.ask.model).takes).reference
     return lambda row, _cells: str(row)

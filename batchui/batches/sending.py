@@ -119,7 +119,7 @@ def _commit(attempt: Attempt) -> bool:
 
 
 def post(client: RestClient, *, model: str, body: bytes) -> SendOutcome:
-    """Make the POST and say what became of it. Touches nothing of ours."""
+    """Make the POST and return what came of it. Nothing of ours is changed."""
     try:
         receipt = client.submit(model, body)
     except errors.NotSent as exc:
@@ -264,8 +264,10 @@ def _fail(part: Part, event: str, message: str, closing: Closing | None = None) 
 
 
 def mark_unsure(part: Part, closing: Closing) -> None:
-    """A part may have been sent. It is sent again only if the batch's owner said so at the start,
-    and then once."""
+    """Mark a part as one that may have been sent.
+
+    It is sent again only if that was chosen at the start, and then once.
+    """
     moved = lifecycle.move_part(
         part,
         PartStatus.UNSURE,

@@ -1,4 +1,4 @@
-"""Told when something waits to be done.
+"""The signal that something waits to be done.
 
 Nothing depends on it. Background work looks for itself every two seconds; whoever drives it may
 connect here to look at once.

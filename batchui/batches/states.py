@@ -171,7 +171,7 @@ def derive(
 ) -> BatchStatus:
     """The status of a started batch: how many parts stand where, and what its rows came to.
 
-    `held_for_person` counts the held parts that no clock will release.
+    held_for_person: the number of held parts that wait for a person, not for a time.
     """
     is_open = any(parts.get(status, 0) for status in OPEN_PARTS)
     if not is_open:

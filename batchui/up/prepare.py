@@ -1,4 +1,4 @@
-"""What `manage.py up` does before it starts the parts: checks, database, static files.
+"""What `manage.py up` does before it starts the services: checks, database, static files.
 
 Django is set up when this is imported.
 Each step does nothing, quickly, when nothing has changed since the last start.

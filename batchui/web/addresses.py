@@ -6,5 +6,5 @@ from batchui.batches.models import Batch
 
 
 def page_address(batch: Batch) -> str:
-    """Where a batch is to be seen: whole where the web server's address is known, else the path."""
+    """The absolute URL of a batch's page; the path alone when BASE_URL is not known."""
     return f"{settings.BASE_URL}{batch.get_absolute_url()}"

@@ -37,8 +37,8 @@ def not_allowed(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     # The resolver's own Http404 carries a dictionary of patterns instead of a sentence.
-    said = exception.args[0] if isinstance(exception, Http404) and exception.args else ""
-    sentence = said if isinstance(said, str) and said.endswith(".") else ""
+    text = exception.args[0] if isinstance(exception, Http404) and exception.args else ""
+    sentence = text if isinstance(text, str) and text.endswith(".") else ""
     return render(request, "404.html", {"sentence": sentence}, status=404)
 
 
@@ -69,7 +69,7 @@ def post_only(
 
 
 class DatabaseBusyMiddleware:
-    """Says so where the database does not answer in time; the transaction was rolled back."""
+    """Answers 503 when the database does not answer in time; the transaction was rolled back."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -156,7 +156,7 @@ def _taken_over(draft: Batch, file_name: str) -> tuple[str, Ask]:
     """The name and the question of a draft, for the batch of the file that replaces its own.
 
     The name is "" unless a person chose it, or both files are called alike. Whether rows are left
-    out, or are ready-made requests, was said of the old file alone.
+    out, and whether they are ready-made requests, belongs to the old file.
     """
     was_named = not draft.name.startswith(PurePath(draft.source_name).stem)
     name = draft.name if was_named or file_name == draft.source_name else ""

@@ -158,8 +158,7 @@ def _why_failed(batch: Batch) -> str:
     """What Cloudflare said, where no row of a batch was answered."""
     if batch.status != BatchStatus.FAILED:
         return ""
-    said = batch.parts.exclude(message="").values_list("message", flat=True).first()
-    return said or ""
+    return batch.parts.exclude(message="").values_list("message", flat=True).first() or ""
 
 
 def _what_holds(batch: Batch) -> dict[str, Any] | None:

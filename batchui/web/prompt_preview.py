@@ -32,8 +32,8 @@ class FilledPrompts:
         try:
             fill = prompt_filler(batch, str(typed["template"]), as_items=bool(typed["as_items"]))
         except BadInput as problem:
-            said = str(problem) if typed["template"].strip() else ""
-            return cls([], said, [], model)
+            sentence = str(problem) if typed["template"].strip() else ""
+            return cls([], sentence, [], model)
         first_rows = batch.first_rows[:SHOWN]
         prompts = [(number, fill(cells)) for number, cells in enumerate(first_rows, 1)]
         return cls(prompts, "", _warnings(batch, typed), model)

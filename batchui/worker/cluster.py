@@ -7,7 +7,7 @@ from django_q.cluster import Cluster
 
 
 class SteadyCluster(Cluster):  # type: ignore[misc]
-    """django-q2's cluster, for which being asked twice to stop is the same as once.
+    """django-q2's cluster, which may be asked to stop more than once.
 
     With 1.11.1, a second SIGTERM that comes while the first is handled waits for ever for a lock
     that the first holds. Two do come when a watchdog that has threads is killed: the kernel tells

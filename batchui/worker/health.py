@@ -34,7 +34,7 @@ WsgiApplication = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]
 
 
 class NotReady(Exception):
-    """A part that does not work; the text says what, and what to do."""
+    """Something does not work; the text says what, and what to do."""
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
@@ -67,7 +67,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 
 def report() -> dict[str, dict[str, Any]]:
-    """Try each part: `{"database": {"ok": true, "says": "…"}, …}`."""
+    """Try everything: `{"database": {"ok": true, "says": "…"}, …}`."""
     parts = {
         "database": database,
         "migrations": migrations,

@@ -1,4 +1,4 @@
-"""Tidying: what nobody will ask for again is removed."""
+"""Removing what nobody will ask for again."""
 
 from datetime import timedelta
 

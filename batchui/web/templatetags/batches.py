@@ -1,4 +1,4 @@
-"""How batches and models are said on a page."""
+"""Batches and models in words."""
 
 from datetime import timedelta
 
@@ -25,10 +25,10 @@ def model_label(name: str) -> str:
 @register.filter
 def price_text(model: Model) -> str:
     """What a model costs, in a sentence."""
-    told = f"${model.usd_per_m_input:g} for a million tokens read"
+    price = f"${model.usd_per_m_input:g} for a million tokens read"
     if model.usd_per_m_output:
-        told += f", ${model.usd_per_m_output:g} for a million written"
-    return f"{told}. A million tokens are about 750,000 English words."
+        price += f", ${model.usd_per_m_output:g} for a million written"
+    return f"{price}. A million tokens are about 750,000 English words."
 
 
 @register.filter
@@ -39,7 +39,7 @@ def progress_text(batch: Batch) -> str:
 
 @register.filter
 def percent_text(batch: Batch) -> str:
-    """“97%”: how many rows it is known of what became of them."""
+    """“97%”: the share of rows whose end is known."""
     return f"{100 * batch.settled // max(batch.rows, 1)}%"
 
 

@@ -115,7 +115,7 @@ class Command(BaseCommand):
         return batch
 
     def _until_not(self, batch: Batch, status: BatchStatus) -> None:
-        """Wait for a worker of `up` that was quicker than this command with a step."""
+        """Wait for a worker of `up` that has taken a step before this command could."""
         batch.refresh_from_db()
         while batch.status == status:
             self.pause(LOOK_SECONDS)
@@ -123,16 +123,16 @@ class Command(BaseCommand):
 
     def _wait(self, batch: Batch) -> None:
         on_terminal = self.stderr.isatty()
-        shown, said, began = "", "", time.monotonic()
+        shown, remarked, began = "", "", time.monotonic()
         while not batch.has_ended:
             line = _bar(batch) if on_terminal else _summary(batch)
             if line != shown:
                 self._say(f"\r{line}" if on_terminal else line, ending="" if on_terminal else "\n")
                 shown = line
             remark = _remark(batch, waited=time.monotonic() - began)
-            if remark and remark != said:
+            if remark and remark != remarked:
                 self._say(f"\n{remark}" if on_terminal else remark)
-                said = remark
+                remarked = remark
             self.pause(LOOK_SECONDS)
             batch.refresh_from_db()
         if on_terminal:
@@ -155,7 +155,7 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def _remark(batch: Batch, *, waited: float) -> str:
-    """What the person at the terminal should know while they wait."""
+    """A remark for the person who waits at the terminal; "" when there is none."""
     if batch.status == BatchStatus.ATTENTION:
         return f"A part needs your decision: {page_address(batch)}"
     if waited > SILENT_SECONDS and worker_is_silent():
@@ -201,7 +201,7 @@ def _summary(batch: Batch) -> str:
 
 
 def _write(batch: Batch, output: Path, *, kind: str) -> None:
-    """Write the answers beside their place first, so that a file is whole or not there."""
+    """Write the answers to a file that is whole or not there."""
     with tempfile.NamedTemporaryFile(dir=output.absolute().parent, delete=False) as out:
         try:
             for chunk in KINDS[kind][0](batch):

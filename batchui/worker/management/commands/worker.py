@@ -58,7 +58,7 @@ class Command(BaseCommand):
         Watchdog(command, probes=probes(name), say=self.say, environment=environment).run()
 
     def say(self, sentence: str) -> None:
-        """A line for the person who reads along; nobody may be reading any more."""
+        """Print a line, unless nobody reads the output any more."""
         try:
             self.stdout.write(sentence)
             self.stdout.flush()
@@ -67,11 +67,11 @@ class Command(BaseCommand):
 
     def wait_for_database(self) -> None:
         """Return once the database answers and its tables are up to date."""
-        said = ""
+        shown = ""
         while reason := why_not_ready():
-            if reason != said:
+            if reason != shown:
                 self.say(f"Waiting: {reason}")
-                said = reason
+                shown = reason
             time.sleep(SECONDS_BETWEEN_TRIES)
 
     def refuse_another_storage(self) -> None:

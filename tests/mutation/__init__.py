@@ -1,0 +1,12 @@
+"""Mutation tests: does some test fail when the code is changed?
+
+    python -m tests.mutation                     a sample of 120 mutants; the seed is the commit
+    python -m tests.mutation --sample 30 --seed 7
+    python -m tests.mutation --only 'batchui.batches.due.*'
+    python -m tests.mutation --all               every mutant; two hours on two cores
+
+mutmut changes one place of a function at a time. A mutant dies when a test fails or when mypy finds
+an error; one that survives needs a test, or a reason in `accepted.toml`. Controls, which change
+nothing, must survive: a kill would show that tests fail by themselves. Process code is left out
+(the watchdog, commands), since programs that tests start cannot load the mutants.
+"""
