@@ -1,8 +1,7 @@
 """The survivors that are accepted, each with the reason: `accepted.toml`.
 
 A `[[rule]]` accepts a kind of change everywhere, by regular expressions for the lines taken away
-and
-put in; a `[[survivor]]` accepts one change of one function.
+and put in; a `[[survivor]]` accepts one change of one function.
 """
 
 import re
