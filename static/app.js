@@ -7,6 +7,24 @@
   const byId = (id) => document.getElementById(id);
   const on = (event, act, capture = false) => document.addEventListener(event, act, capture);
 
+  /* htmx: no inline styles and no eval, as the content security policy asks; nothing from other sites;
+     no copy of a page in the browser's storage; and the answer to a form that is not right yet (422)
+     is shown. */
+  Object.assign(window.htmx.config, {
+    includeIndicatorStyles: false,
+    allowEval: false,
+    selfRequestsOnly: true,
+    historyCacheSize: 0,
+    refreshOnHistoryMiss: true,
+    defaultSettleDelay: 0,
+    responseHandling: [
+      { code: "204", swap: false },
+      { code: "[23]..", swap: true },
+      { code: "422", swap: true },
+      { code: "[45]..", swap: false, error: true },
+    ],
+  });
+
   /* Theme and density: remembered here, applied before the first paint (this file is not deferred). */
   const remembered = {
     get(name) {
