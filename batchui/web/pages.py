@@ -34,7 +34,7 @@ def batch(request: MemberRequest, batch: Batch) -> HttpResponse:
         return ask_page(request, batch)
     context = _live_context(batch) | _parts_context(request, batch) | rows_context(request, batch)
     context["events"] = _events(batch)
-    context["nobody_works"] = batch.is_active and nobody_works()
+    context["worker_is_silent"] = batch.is_active and nobody_works()
     return render(request, "batches/batch.html", context)
 
 

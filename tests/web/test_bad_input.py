@@ -25,6 +25,7 @@ from tests.web.visiting import (
     element,
     html,
     press_start,
+    roots,
     said,
     signed_in,
     upload,
@@ -102,7 +103,7 @@ def nothing_is_left(folder: Path) -> bool:
 def test_with_htmx_the_sentence_comes_into_the_form(web: Client) -> None:
     response = upload(web, b"", headers=HTMX)
     assert response.status_code == 422
-    assert html(response).startswith('<form id="upload"')
+    assert [found["id"] for found in roots(html(response))] == ["upload"]
     assert "The file is empty." in said(response)
 
 
@@ -154,7 +155,7 @@ def test_a_fault_far_down_is_named_and_the_file_can_be_replaced(web: Client, wha
     # The corrected file takes its place, with what was typed.
     address = f"{reverse('new')}?instead={batch.pk}"
     assert address in html(page)
-    assert "takes the place of “data.csv”" in said(web.get(address))
+    assert "The corrected file replaces “data.csv”." in said(web.get(address))
     web.post(address, {"file": SimpleUploadedFile("data.csv", good)})
     corrected = Batch.objects.get(deleted_at=None)
     assert (corrected.name, corrected.template) == ("Mine", "{{text}}!")

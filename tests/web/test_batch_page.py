@@ -91,7 +91,7 @@ def test_parts_have_pages(web: Client, batch: Batch, monkeypatch: pytest.MonkeyP
     first = page(web, batch, "parts")
     assert "1 of 3" in first
     assert "3 of 3" not in first
-    assert "Parts 1–2 of 3" in first
+    assert "1–2 of 3 parts" in first
     assert "3 of 3" in page(web, batch, "parts", "?parts=2")
     assert "parts=2" in element(
         html(web.get(f"{reverse('parts', args=[batch.pk])}?parts=2")), "parts"
@@ -293,7 +293,7 @@ def test_a_part_on_hold_says_why_until_when_and_can_be_tried_now(web: Client, ba
     why = "The free allocation of today is used up."
     lifecycle.move_part(part, PartStatus.HELD, resume_at=until, message=why)
     shown = page(web, batch)
-    assert f"On hold. {why} Next try: {until:%H:%M} UTC." in shown
+    assert f"On hold. {why} Next try: {until:%-d %b %Y, %H:%M} UTC." in shown
     assert "What was on hold is tried again now." in press(web, batch, "release")
     part.refresh_from_db()
     assert part.status == PartStatus.READY

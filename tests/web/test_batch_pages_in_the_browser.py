@@ -60,7 +60,7 @@ def test_a_file_over_the_limit_is_refused_without_sending_it(
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.method))
     choose(page, tmp_path / "texts.csv", rows(60))
-    page.get_by_text("This file is larger than 1000").wait_for()
+    page.get_by_text("This file is larger than the limit of 1000").wait_for()
     assert "POST" not in sent
     choose(page, tmp_path / "small.csv", b"id,text\n")
     page.get_by_text("“small.csv” was not taken.").wait_for()
@@ -114,7 +114,7 @@ def test_rows_are_read_one_after_the_other(
     dialog.get_by_role("heading", name="Row 2").wait_for()
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.id") == "row-1"
-    page.get_by_role("button", name="Next").click()
+    page.get_by_role("link", name="Next").click()
     page.get_by_text("26–50 of 60 rows").wait_for()
     page.reload()
     assert page.get_by_text("26–50 of 60 rows").is_visible()

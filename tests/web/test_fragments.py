@@ -131,11 +131,11 @@ def test_the_check_of_a_file_polls_until_it_is_read(web: Client) -> None:
 
 def test_the_filled_prompts_follow_the_form_without_polling(web: Client) -> None:
     batch = drafted(web, rows(3))
-    page = element(html(web.get(batch.get_absolute_url())), "filled")
+    page = element(html(web.get(batch.get_absolute_url())), "prompt-preview")
     assert f'hx-post="{reverse("preview", args=[batch.pk])}"' in page
     assert "every" not in page
     refreshed = html(web.post(reverse("preview", args=[batch.pk]), {"template": "{{text}}"}))
-    assert [found["id"] for found in roots(refreshed)] == ["filled"]
+    assert [found["id"] for found in roots(refreshed)] == ["prompt-preview"]
 
 
 def test_rows_that_are_complete_stay_as_they_are(

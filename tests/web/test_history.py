@@ -12,7 +12,7 @@ from batchui.batches.states import BatchStatus
 from batchui.teams.models import Team, User
 from tests.batches.conftest import MakeBatch, rows
 from tests.teams.people import join, outsider
-from tests.web.visiting import HTMX, drafted, html, said, signed_in
+from tests.web.visiting import HTMX, drafted, element, html, said, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -106,9 +106,9 @@ def test_a_typed_search_is_answered_with_the_list_alone(web: Client, team: Team)
 def test_pages_of_the_history_keep_the_search(web: Client, team: Team) -> None:
     for number in range(30):
         made(team, f"batch {number}")
-    page = html(web.get(f"{reverse('batches')}?q=batch"))
-    assert "1–25 of 30 batches" in page
-    assert 'href="/?q=batch&amp;page=2"' in page
+    page = web.get(f"{reverse('batches')}?q=batch")
+    assert "1–25 of 30 batches" in said(page)
+    assert 'href="/?q=batch&amp;page=2"' in element(html(page), "batches-older")
     assert len(names(web, "?q=batch&page=2")) == 5
 
 
