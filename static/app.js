@@ -59,22 +59,23 @@
   const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
   const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" });
   const local = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+  const inDays = new Intl.RelativeTimeFormat("en-GB");
 
-  const span = (seconds) => {
-    if (seconds < 60) return `${Math.floor(seconds)} s`;
-    if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
-    if (seconds < 86400) return `${Math.floor(seconds / 3600)} h`;
-    const days = Math.round(seconds / 86400);
-    return days === 1 ? "1 day" : `${days} days`;
-  };
+  const DAY = 86_400;
 
+  /* "4 min ago", "in 3 h": short as the browser's own words are not ("4 minutes ago"). */
   const relative = (then, now) => {
-    const seconds = (now - then) / 1000;
-    if (Math.abs(seconds) < 5) return "just now";
-    if (seconds < 0) return `in ${span(-seconds)}`;
-    return seconds < 7 * 86400 ? `${span(seconds)} ago` : day.format(then);
+    const seconds = (then - now) / 1000;
+    const size = Math.abs(seconds);
+    if (size < 5) return "just now";
+    if (seconds <= -7 * DAY) return day.format(then);
+    if (size >= DAY) return inDays.format(Math.round(seconds / DAY), "day");
+    const [length, unit] = size < 60 ? [1, "s"] : size < 3600 ? [60, "min"] : [3600, "h"];
+    const span = `${Math.floor(size / length)} ${unit}`;
+    return seconds < 0 ? `${span} ago` : `in ${span}`;
   };
 
+  /* As `lasted` in templatetags/times.py writes it once a batch has ended: change both. */
   const elapsed = (then, now) => {
     const seconds = Math.max(0, Math.floor((now - then) / 1000));
     const two = (number) => String(number).padStart(2, "0");
@@ -147,7 +148,7 @@
 
   const copyFor = async (button) => {
     const from = byId(button.dataset.copy);
-    const text = button.dataset.copyText ?? from.value ?? from.textContent;
+    const text = from.value ?? from.textContent;
     const label = button.querySelector("span") ?? button;
     const before = label.dataset.before ?? label.textContent;
     label.dataset.before = before;
@@ -196,7 +197,6 @@
 
   const clicks = {
     copy: copyFor,
-    copyText: copyFor,
     opens: (button) => open(byId(button.dataset.opens)),
     closes: (button) => button.closest("dialog").close(),
     dismisses: (button) => button.closest(".toast").remove(),
@@ -267,7 +267,7 @@
       text.textContent = `${megabytes(loaded)} of ${megabytes(total)} MB`;
     } else {
       bar.removeAttribute("value");
-      text.textContent = `${megabytes(total)} MB are here. Looking at the file …`;
+      text.textContent = `${megabytes(total)} MB are uploaded. Reading the file …`;
     }
   };
   const uploading = (form, under) => {
@@ -317,7 +317,7 @@
     404: "This is no longer there; a colleague may have deleted it. Reload the page.",
     409: "A colleague was quicker. Reload the page to see how things stand now.",
     413: "This file is larger than batchui takes.",
-    429: "That was too often in a short time. Wait a minute, then try again.",
+    429: "Too many attempts in a short time. Wait a minute, then try again.",
   };
   const OTHER_PROBLEM =
     "batchui could not do this. Try again in a moment; if it happens again, tell your administrator.";
