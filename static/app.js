@@ -348,12 +348,14 @@
   /* A time that has the focus (for its exact value) keeps it when its fragment is renewed, as htmx
      keeps it for whatever has an id. */
   let watched = null;
-  on("htmx:beforeSwap", ({ detail: { target } }) => {
-    const time = document.activeElement;
-    if (!time.matches("time") || !target.contains(time)) return;
-    const place = [...target.querySelectorAll("time")].indexOf(time);
-    watched = { fragment: target.id, moment: time.dateTime, place };
-  });
+  for (const event of ["htmx:beforeSwap", "htmx:oobBeforeSwap"]) {
+    on(event, ({ detail: { target } }) => {
+      const time = document.activeElement;
+      if (!time.matches("time") || !target.contains(time)) return;
+      const place = [...target.querySelectorAll("time")].indexOf(time);
+      watched = { fragment: target.id, moment: time.dateTime, place };
+    });
+  }
   const watchAgain = () => {
     const times = [...(byId(watched.fragment)?.querySelectorAll("time") ?? [])];
     const time = times.find(({ dateTime }) => dateTime === watched.moment) ?? times[watched.place];

@@ -93,7 +93,7 @@ def test_the_focus_stays_when_the_history_refreshes_itself(
     product: Product, ana: Visitor, running: str
 ) -> None:
     ana.page.goto("/")
-    assert_focus_stays(product, ana, place=f"#batch-{running} a", polled="in-history")
+    assert_focus_stays(product, ana, place=f"#batch-{running} a", polled="history")
 
 
 def assert_focus_stays(product: Product, ana: Visitor, *, place: str, polled: str) -> None:

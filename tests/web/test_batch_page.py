@@ -230,7 +230,7 @@ def test_delete_asks_first_and_then_says_who_did_it(
     "name",
     [
         *("batch", "live", "parts", "timeline", "rows", "rows_filter"),
-        *("checking", "history_row", "source"),
+        *("checking", "source"),
     ],
 )
 def test_another_teams_batch_is_not_found(batch: Batch, name: str) -> None:

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from batchui.batches import checking, preparing
 from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox
-from batchui.teams.models import User
+from batchui.teams.models import Team, User
 from tests.batches.conftest import MakeBatch, rows, send_all, work
+from tests.web.test_history import made
 from tests.web.test_people_in_the_browser import NewPage, new_page
 from tests.web.test_people_pages_are_accessible import faults, sticks_out
 from tests.web.visiting import drafted, press_start
@@ -97,6 +100,35 @@ def test_what_a_person_does_survives_a_refresh(
     page.locator("#announcement", has_text="Finished: 60 of 60 answered").wait_for(state="attached")
     page.locator("#rows-filter", has_text="Answered 60").wait_for()
     assert page.title() == "Finished: texts · batchui"
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.wait_for_timeout(2_500)
+    assert asked == []
+
+
+def test_the_history_stays_where_somebody_reads(page: "Page", team: Team) -> None:
+    running = [made(team, f"batch {number}", BatchStatus.RUNNING) for number in range(25)]
+    read = running[3]  # far down: the newest is on top
+    page.set_viewport_size({"width": 1280, "height": 500})
+    page.goto("/")
+    page.locator(f"#batch-{read.pk} time").first.focus()
+    scrolled = page.evaluate("scrollY")
+    assert scrolled > 0
+    with page.expect_response(lambda answer: answer.status == 204) as polled:
+        pass
+    assert len(polled.value.url.split("seen=")) == 1 + 25
+    Batch.objects.filter(pk=read.pk).update(version=2, answered=7)
+    page.locator(f"#batch-{read.pk}", has_text="7 of 10 answered").wait_for()
+    assert page.evaluate("document.activeElement.closest('tr').id") == f"batch-{read.pk}"
+    assert page.evaluate("document.activeElement.tagName") == "TIME"
+    assert page.evaluate("scrollY") == scrolled
+
+    Batch.objects.filter(pk=read.pk).update(deleted_at=timezone.now())
+    page.locator(f"#batch-{read.pk}").wait_for(state="detached")
+    assert page.locator("#history tbody tr").count() == 24
+    Batch.objects.update(version=3, status=BatchStatus.FINISHED)
+    page.locator("#history-poll:not([hx-get])").wait_for(state="attached")
+    assert page.locator(".status[data-status=finished]").count() == 24
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.wait_for_timeout(2_500)
