@@ -224,14 +224,14 @@
   });
   on("close", (event) => event.target.matches("dialog") && restore(event.target), true);
 
-  /* A form is sent once: its buttons rest until the answer is there. */
-  const rest = (form) => {
+  /* A form is sent once: its buttons are disabled until the answer is there. */
+  const setBusy = (form) => {
     for (const button of form.querySelectorAll("button:not([type=button], :disabled)")) {
       button.disabled = true;
       button.setAttribute("aria-busy", "true");
     }
   };
-  const wake = (within) => {
+  const setReady = (within) => {
     for (const button of within.querySelectorAll("button[aria-busy]")) {
       button.disabled = false;
       button.removeAttribute("aria-busy");
@@ -240,9 +240,9 @@
   on("submit", (event) => {
     if (event.defaultPrevented || event.target.method !== "post") return;
     /* Later: a button that is disabled now would not be sent with the form. */
-    setTimeout(() => rest(event.target));
+    setTimeout(() => setBusy(event.target));
   });
-  addEventListener("pageshow", () => wake(document));
+  addEventListener("pageshow", () => setReady(document));
 
   /* What was wrong with a field is no longer said once the field is changed. */
   on("input", ({ target }) => {
@@ -326,14 +326,14 @@
     const form = event.detail.elt;
     if (!form.matches("form")) return;
     if (refuse(form)) return event.preventDefault();
-    rest(form);
+    setBusy(form);
     uploading(form, true);
   });
   on("htmx:afterRequest", (event) => {
     const { elt, xhr } = event.detail;
     if (xhr.status > 0 && (xhr.status < 502 || xhr.status > 504)) reachable(true);
     if (!elt.matches("form") || xhr.getResponseHeader("HX-Redirect")) return;
-    wake(elt);
+    setReady(elt);
     uploading(elt, false);
   });
   on("htmx:responseError", (event) => {

@@ -87,7 +87,7 @@ def test_a_file_that_cannot_be_used_is_refused_at_once(
     content, sentence = REFUSED[what]
     response = upload(web, content, "data.csv")
     assert response.status_code == 422
-    assert "“data.csv” was not taken." in said(response)
+    assert "“data.csv” cannot be used." in said(response)
     assert sentence in said(response)
     field = element(html(response), "id_file")
     assert 'aria-invalid="true"' in field
@@ -116,7 +116,7 @@ def test_no_file_at_all(web: Client) -> None:
 def test_names_from_outside_are_shown_as_text(web: Client) -> None:
     response = upload(web, b"", "<img src=x>.csv")
     assert "<img src=x>" not in html(response)
-    assert "“<img src=x>.csv” was not taken." in said(response)
+    assert "“<img src=x>.csv” cannot be used." in said(response)
 
 
 # -- found when the whole file is read ----------------------------------------------------------

@@ -266,7 +266,7 @@ def undecided(sandbox: RunningSandbox, batch: Batch) -> Batch:
 def test_an_undecided_part_says_what_it_may_cost(web: Client, undecided: Batch) -> None:
     shown = page(web, undecided)
     assert "Part 1 (rows 1 to 25) needs your decision." in shown
-    assert "If it was taken and you send it again, 25 rows are charged twice." in shown
+    assert "If Cloudflare did take it and you send it again, 25 rows are charged twice." in shown
 
 
 def test_send_again_and_leave_out_are_decided_once(web: Client, undecided: Batch) -> None:

@@ -66,7 +66,7 @@ def test_a_file_over_the_limit_is_refused_without_sending_it(
     page.get_by_text("This file is larger than the limit of 1000").wait_for()
     assert "POST" not in sent
     choose(page, tmp_path / "small.csv", b"id,text\n")
-    page.get_by_text("“small.csv” was not taken.").wait_for()
+    page.get_by_text("“small.csv” cannot be used.").wait_for()
     choose(page, tmp_path / "good.csv", rows(3))
     page.wait_for_url(re.compile("/batches/"))
 

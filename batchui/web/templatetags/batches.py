@@ -1,4 +1,4 @@
-"""How batches and models are said on a page."""
+"""Labels and sentences for batches and models."""
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
@@ -32,7 +32,7 @@ def price_text(model: Model) -> str:
 
 @register.filter
 def page_title(batch: Batch) -> str:
-    """What a browser's tab says of a batch: how far it is, or how it ended, then its name."""
+    """The title of a batch's page: how far it is or how it ended, and its name."""
     standing = f"{percent_text(batch)} ·" if batch.is_active else f"{status_word(batch.status)}:"
     return f"{standing} {batch.name} · batchui"
 

@@ -12,10 +12,10 @@ register = template.Library()
 
 @register.simple_tag
 def time(at: datetime, kind: str = "relative") -> SafeString:
-    """A `<time>` that `app.js` keeps fresh and, but for `local`, explains on hover and focus.
+    """A `<time>` that `app.js` keeps fresh, with the exact time on hover and focus.
 
-    `kind` is `relative` (“4 min ago”), `local` (the reader's own clock) or `elapsed` (“2 min 05 s”
-    since `at`). Without a script it shows the time in UTC; nothing yet where it would count.
+    `kind`: `relative` (“4 min ago”), `elapsed` (“2 min 05 s” since `at`), or `local` (the date and
+    time in the reader's time zone). Until the script runs: the time in UTC, or “…” for `elapsed`.
     """
     text = "…" if kind == "elapsed" else f"{format_date(at, 'j M Y, H:i')} UTC"
     return format_html('<time datetime="{}" data-{}>{}</time>', at.isoformat(), kind, text)
