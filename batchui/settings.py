@@ -170,7 +170,7 @@ STORAGES: dict[str, dict[str, Any]] = {
         "BACKEND": "batchui.batches.files.DurableFileSystemStorage",
         "OPTIONS": {"location": DATA / "files"},
     },
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "batchui.web.static_files.JoinedStaticFilesStorage"},
 }
 if S3_BUCKET:
     STORAGES["default"] = {

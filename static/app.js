@@ -7,6 +7,24 @@
   const byId = (id) => document.getElementById(id);
   const on = (event, act, capture = false) => document.addEventListener(event, act, capture);
 
+  /* htmx: no inline styles and no eval, as the content security policy asks; nothing from other sites;
+     no copy of a page in the browser's storage; and the answer to a form that is not right yet (422)
+     is shown. */
+  Object.assign(window.htmx.config, {
+    includeIndicatorStyles: false,
+    allowEval: false,
+    selfRequestsOnly: true,
+    historyCacheSize: 0,
+    refreshOnHistoryMiss: true,
+    defaultSettleDelay: 0,
+    responseHandling: [
+      { code: "204", swap: false },
+      { code: "[23]..", swap: true },
+      { code: "422", swap: true },
+      { code: "[45]..", swap: false, error: true },
+    ],
+  });
+
   /* Theme and density: remembered here, applied before the first paint (this file is not deferred). */
   const remembered = {
     get(name) {
@@ -41,22 +59,23 @@
   const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
   const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" });
   const local = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+  const inDays = new Intl.RelativeTimeFormat("en-GB");
 
-  const span = (seconds) => {
-    if (seconds < 60) return `${Math.floor(seconds)} s`;
-    if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
-    if (seconds < 86400) return `${Math.floor(seconds / 3600)} h`;
-    const days = Math.round(seconds / 86400);
-    return days === 1 ? "1 day" : `${days} days`;
-  };
+  const DAY = 86_400;
 
+  /* "4 min ago", "in 3 h": short as the browser's own words are not ("4 minutes ago"). */
   const relative = (then, now) => {
-    const seconds = (now - then) / 1000;
-    if (Math.abs(seconds) < 5) return "just now";
-    if (seconds < 0) return `in ${span(-seconds)}`;
-    return seconds < 7 * 86400 ? `${span(seconds)} ago` : day.format(then);
+    const seconds = (then - now) / 1000;
+    const size = Math.abs(seconds);
+    if (size < 5) return "just now";
+    if (seconds <= -7 * DAY) return day.format(then);
+    if (size >= DAY) return inDays.format(Math.round(seconds / DAY), "day");
+    const [length, unit] = size < 60 ? [1, "s"] : size < 3600 ? [60, "min"] : [3600, "h"];
+    const span = `${Math.floor(size / length)} ${unit}`;
+    return seconds < 0 ? `${span} ago` : `in ${span}`;
   };
 
+  /* As `lasted` in templatetags/times.py writes it once a batch has ended: change both. */
   const elapsed = (then, now) => {
     const seconds = Math.max(0, Math.floor((now - then) / 1000));
     const two = (number) => String(number).padStart(2, "0");
@@ -129,7 +148,7 @@
 
   const copyFor = async (button) => {
     const from = byId(button.dataset.copy);
-    const text = button.dataset.copyText ?? from.value ?? from.textContent;
+    const text = from.value ?? from.textContent;
     const label = button.querySelector("span") ?? button;
     const before = label.dataset.before ?? label.textContent;
     label.dataset.before = before;
@@ -178,7 +197,6 @@
 
   const clicks = {
     copy: copyFor,
-    copyText: copyFor,
     opens: (button) => open(byId(button.dataset.opens)),
     closes: (button) => button.closest("dialog").close(),
     dismisses: (button) => button.closest(".toast").remove(),
@@ -206,14 +224,14 @@
   });
   on("close", (event) => event.target.matches("dialog") && restore(event.target), true);
 
-  /* A form is sent once: its buttons rest until the answer is there. */
-  const rest = (form) => {
+  /* A form is sent once: its buttons are disabled until the answer is there. */
+  const setBusy = (form) => {
     for (const button of form.querySelectorAll("button:not([type=button], :disabled)")) {
       button.disabled = true;
       button.setAttribute("aria-busy", "true");
     }
   };
-  const wake = (within) => {
+  const setReady = (within) => {
     for (const button of within.querySelectorAll("button[aria-busy]")) {
       button.disabled = false;
       button.removeAttribute("aria-busy");
@@ -222,9 +240,9 @@
   on("submit", (event) => {
     if (event.defaultPrevented || event.target.method !== "post") return;
     /* Later: a button that is disabled now would not be sent with the form. */
-    setTimeout(() => rest(event.target));
+    setTimeout(() => setBusy(event.target));
   });
-  addEventListener("pageshow", () => wake(document));
+  addEventListener("pageshow", () => setReady(document));
 
   /* What was wrong with a field is no longer said once the field is changed. */
   on("input", ({ target }) => {
@@ -249,7 +267,7 @@
       text.textContent = `${megabytes(loaded)} of ${megabytes(total)} MB`;
     } else {
       bar.removeAttribute("value");
-      text.textContent = `${megabytes(total)} MB are here. Looking at the file …`;
+      text.textContent = `${megabytes(total)} MB are uploaded. Reading the file …`;
     }
   };
   const uploading = (form, under) => {
@@ -299,7 +317,7 @@
     404: "This is no longer there; a colleague may have deleted it. Reload the page.",
     409: "A colleague was quicker. Reload the page to see how things stand now.",
     413: "This file is larger than batchui takes.",
-    429: "That was too often in a short time. Wait a minute, then try again.",
+    429: "Too many attempts in a short time. Wait a minute, then try again.",
   };
   const OTHER_PROBLEM =
     "batchui could not do this. Try again in a moment; if it happens again, tell your administrator.";
@@ -308,14 +326,14 @@
     const form = event.detail.elt;
     if (!form.matches("form")) return;
     if (refuse(form)) return event.preventDefault();
-    rest(form);
+    setBusy(form);
     uploading(form, true);
   });
   on("htmx:afterRequest", (event) => {
     const { elt, xhr } = event.detail;
     if (xhr.status > 0 && (xhr.status < 502 || xhr.status > 504)) reachable(true);
     if (!elt.matches("form") || xhr.getResponseHeader("HX-Redirect")) return;
-    wake(elt);
+    setReady(elt);
     uploading(elt, false);
   });
   on("htmx:responseError", (event) => {
@@ -330,12 +348,14 @@
   /* A time that has the focus (for its exact value) keeps it when its fragment is renewed, as htmx
      keeps it for whatever has an id. */
   let watched = null;
-  on("htmx:beforeSwap", ({ detail: { target } }) => {
-    const time = document.activeElement;
-    if (!time.matches("time") || !target.contains(time)) return;
-    const place = [...target.querySelectorAll("time")].indexOf(time);
-    watched = { fragment: target.id, moment: time.dateTime, place };
-  });
+  for (const event of ["htmx:beforeSwap", "htmx:oobBeforeSwap"]) {
+    on(event, ({ detail: { target } }) => {
+      const time = document.activeElement;
+      if (!time.matches("time") || !target.contains(time)) return;
+      const place = [...target.querySelectorAll("time")].indexOf(time);
+      watched = { fragment: target.id, moment: time.dateTime, place };
+    });
+  }
   const watchAgain = () => {
     const times = [...(byId(watched.fragment)?.querySelectorAll("time") ?? [])];
     const time = times.find(({ dateTime }) => dateTime === watched.moment) ?? times[watched.place];

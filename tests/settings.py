@@ -33,7 +33,9 @@ if DATABASE_KIND == "SQLite":
     DATABASES["default"]["TEST"] = {"NAME": DATA / "test.sqlite3"}
 
 # Pages show static files by their plain names: nothing needs to be gathered first.
-STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+STORAGES = STORAGES | {
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+}
 STATIC_ROOT = DATA / "static"
 STATIC_ROOT.mkdir()
 FILE_UPLOAD_TEMP_DIR.mkdir()

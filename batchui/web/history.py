@@ -1,6 +1,10 @@
 """The Batches page: the team's history, newest first, what is active on top."""
 
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
 
 from django.core.paginator import Paginator
 from django.db.models import Case, QuerySet, Value, When
@@ -10,7 +14,6 @@ from django.shortcuts import render
 from batchui.batches.models import Batch
 from batchui.batches.states import ACTIVE_BATCHES, BatchStatus
 from batchui.teams.models import User
-from batchui.web.access import with_batch
 from batchui.web.members import MemberRequest, member_required
 
 PAGE_SIZE = 25
@@ -35,6 +38,7 @@ def batches(request: MemberRequest) -> HttpResponse:
     page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
     context: dict[str, Any] = {
         "page": page,
+        "seen": _seen_query(page),
         "query": request.GET.get("q", ""),
         "status": request.GET.get("status", ""),
         "person": request.GET.get("person", ""),
@@ -47,12 +51,40 @@ def batches(request: MemberRequest) -> HttpResponse:
     return render(request, "batches/batches.html", context)
 
 
-@with_batch
-def history_row(request: MemberRequest, batch: Batch) -> HttpResponse:
-    """One line of the history, as long as it is active; 204 while nothing changed."""
-    if request.GET.get("seen") == str(batch.version):
+@member_required
+def changes(request: MemberRequest) -> HttpResponse:
+    """The rows of the history that changed since a page showed them; 204 where none did.
+
+    `?seen=` names each active batch on that page, with the version it showed: see `_seen_query`.
+    """
+    seen = _seen(request)
+    found = list(
+        Batch.objects.of_team(request.team).filter(pk__in=seen).select_related("created_by")
+    )
+    context = {
+        "changed": [batch for batch in found if batch.version != seen[batch.pk]],
+        "gone": seen.keys() - {batch.pk for batch in found},
+        "seen": _seen_query(found),
+    }
+    if not context["changed"] and not context["gone"]:
         return HttpResponse(status=204)
-    return render(request, "batches/_history_row.html", {"batch": batch})
+    return render(request, "batches/_history_changes.html", context)
+
+
+def _seen_query(batches: Iterable[Batch]) -> str:
+    """The parameters by which a page asks for `changes`; empty where no batch is active."""
+    active = [batch for batch in batches if batch.is_active]
+    return urlencode([("seen", f"{batch.pk}.{batch.version}") for batch in active])
+
+
+def _seen(request: MemberRequest) -> dict[UUID, int]:
+    """What `_seen_query` wrote: id -> version. Anything else is left out."""
+    seen = {}
+    for text in request.GET.getlist("seen"):
+        pk, _, version = text.partition(".")
+        with suppress(ValueError):
+            seen[UUID(pk)] = int(version)
+    return seen
 
 
 def _filtered(request: MemberRequest, batches: QuerySet[Batch]) -> QuerySet[Batch]:

@@ -24,7 +24,7 @@ from batchui.web.access import with_batch
 from batchui.web.errors import post_only
 from batchui.web.forms.ask import AskForm
 from batchui.web.members import MemberRequest, member_required
-from batchui.web.prompt_preview import FilledPrompts
+from batchui.web.prompt_preview import PromptPreview
 from batchui.web.sample import SAMPLE_NAME, SAMPLE_PROMPT, sample_csv
 from batchui.worker.heartbeat import worker_is_silent
 
@@ -97,7 +97,7 @@ def ask_page(
         "batch": batch,
         "form": form,
         "chosen_model": typed["model"],
-        "filled": FilledPrompts.of(batch, typed),
+        "preview": PromptPreview.of(batch, typed),
         "sample_rows": _sample_rows(batch),
         "model_groups": _model_groups(typed["model"]),
         "worker_is_silent": batch.is_active and worker_is_silent(),
@@ -111,8 +111,8 @@ def preview(request: MemberRequest, batch: Batch) -> HttpResponse:
     """The filled prompts for what is typed; what is typed is kept with the draft."""
     form = AskForm(request.POST, batch=batch)
     decisions.edit(batch, ask=form.ask_so_far(), name=form.cleaned_data.get("name", ""))
-    context = {"batch": batch, "filled": FilledPrompts.of(batch, form.as_typed())}
-    return render(request, "batches/_filled.html", context)
+    context = {"batch": batch, "preview": PromptPreview.of(batch, form.as_typed())}
+    return render(request, "batches/_prompt_preview.html", context)
 
 
 @with_batch

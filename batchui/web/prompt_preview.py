@@ -1,4 +1,4 @@
-"""Filled prompts: what a row will be asked, before anything is sent and beside its answer."""
+"""Prompts as people read them: of a draft's first rows, and beside each answer."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ SHOWN = 3
 
 
 @dataclass(frozen=True)
-class FilledPrompts:
+class PromptPreview:
     """The first rows' prompts for what is typed, or why they cannot be made."""
 
     prompts: list[tuple[int, str]]
@@ -26,7 +26,7 @@ class FilledPrompts:
     model: Model | None
 
     @classmethod
-    def of(cls, batch: Batch, typed: Mapping[str, Any]) -> "FilledPrompts":
+    def of(cls, batch: Batch, typed: Mapping[str, Any]) -> "PromptPreview":
         """For a draft and the fields typed so far."""
         model = catalogue.find(typed["model"]) if typed.get("model") else None
         try:

@@ -1,6 +1,5 @@
 """The rows of a batch: a page of them with prompt and answer, and one in full."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -50,7 +49,6 @@ def row(request: MemberRequest, batch: Batch, number: int) -> HttpResponse:
         "batch": batch,
         "row": _shown(batch, [result], most=None)[0],
         "columns": [(name, cell_text(value)) for name, value in columns.items()],
-        "usage": json.loads(result.usage) if result.usage else None,
     }
     return render(request, "batches/_row.html", context)
 

@@ -6,11 +6,11 @@ from batchui.web import downloads, history, new, pages, rows
 
 urlpatterns = [
     path("", history.batches, name="batches"),
+    path("history/", history.changes, name="history"),
     path("new/", new.new, name="new"),
     path("new/sample/", new.new_from_sample, name="new_from_sample"),
     path("new/sample.csv", new.sample, name="sample"),
     path("batches/<uuid:pk>/", pages.batch, name="batch"),
-    path("batches/<uuid:pk>/in-history/", history.history_row, name="history_row"),
     path("batches/<uuid:pk>/preview/", new.preview, name="preview"),
     path("batches/<uuid:pk>/checking/", new.checking, name="checking"),
     path("batches/<uuid:pk>/start/", new.start, name="start"),

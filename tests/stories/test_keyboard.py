@@ -51,7 +51,9 @@ def test_from_the_file_to_start_without_a_mouse(
     reach(page, page.get_by_role("button", name="review"))
     page.keyboard.press("Enter")
     page.keyboard.type(" Be brief.")
-    page.locator("#filled .said").nth(2).filter(has_text="Room 3, noisy Be brief.").wait_for()
+    page.locator("#prompt-preview .said").nth(2).filter(
+        has_text="Room 3, noisy Be brief."
+    ).wait_for()
     reach(page, ana.start_button())
     page.keyboard.press("Enter")
     ana.has_status("finished")
@@ -91,7 +93,7 @@ def test_the_focus_stays_when_the_history_refreshes_itself(
     product: Product, ana: Visitor, running: str
 ) -> None:
     ana.page.goto("/")
-    assert_focus_stays(product, ana, place=f"#batch-{running} a", polled="in-history")
+    assert_focus_stays(product, ana, place=f"#batch-{running} a", polled="history")
 
 
 def assert_focus_stays(product: Product, ana: Visitor, *, place: str, polled: str) -> None:

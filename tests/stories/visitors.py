@@ -15,7 +15,7 @@ PASSWORD = "kettle-orchard-9"
 HOME = re.compile(r"://[^/]+/$")
 MODEL = "@cf/meta/llama-4-scout-17b-16e-instruct"
 # The addresses of what refreshes itself.
-POLLED = re.compile(r"/(live|rows|timeline|in-history|checking)/(\?|$)")
+POLLED = re.compile(r"/(live|rows|timeline|history|checking)/(\?|$)")
 
 
 @dataclass

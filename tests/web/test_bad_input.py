@@ -25,6 +25,7 @@ from tests.web.visiting import (
     element,
     html,
     press_start,
+    roots,
     said,
     signed_in,
     upload,
@@ -86,7 +87,7 @@ def test_a_file_that_cannot_be_used_is_refused_at_once(
     content, sentence = REFUSED[what]
     response = upload(web, content, "data.csv")
     assert response.status_code == 422
-    assert "“data.csv” was not taken." in said(response)
+    assert "“data.csv” cannot be used." in said(response)
     assert sentence in said(response)
     field = element(html(response), "id_file")
     assert 'aria-invalid="true"' in field
@@ -102,7 +103,7 @@ def nothing_is_left(folder: Path) -> bool:
 def test_with_htmx_the_sentence_comes_into_the_form(web: Client) -> None:
     response = upload(web, b"", headers=HTMX)
     assert response.status_code == 422
-    assert html(response).startswith('<form id="upload"')
+    assert [found["id"] for found in roots(html(response))] == ["upload"]
     assert "The file is empty." in said(response)
 
 
@@ -115,7 +116,7 @@ def test_no_file_at_all(web: Client) -> None:
 def test_names_from_outside_are_shown_as_text(web: Client) -> None:
     response = upload(web, b"", "<img src=x>.csv")
     assert "<img src=x>" not in html(response)
-    assert "“<img src=x>.csv” was not taken." in said(response)
+    assert "“<img src=x>.csv” cannot be used." in said(response)
 
 
 # -- found when the whole file is read ----------------------------------------------------------
@@ -154,7 +155,7 @@ def test_a_fault_far_down_is_named_and_the_file_can_be_replaced(web: Client, wha
     # The corrected file takes its place, with what was typed.
     address = f"{reverse('new')}?instead={batch.pk}"
     assert address in html(page)
-    assert "takes the place of “data.csv”" in said(web.get(address))
+    assert "The corrected file replaces “data.csv”." in said(web.get(address))
     web.post(address, {"file": SimpleUploadedFile("data.csv", good)})
     corrected = Batch.objects.get(deleted_at=None)
     assert (corrected.name, corrected.template) == ("Mine", "{{text}}!")

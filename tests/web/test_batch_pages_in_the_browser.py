@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from batchui.batches import checking, preparing
 from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox
-from batchui.teams.models import User
+from batchui.teams.models import Team, User
 from tests.batches.conftest import MakeBatch, rows, send_all, work
+from tests.web.test_history import made
 from tests.web.test_people_in_the_browser import NewPage, new_page
 from tests.web.test_people_pages_are_accessible import faults, sticks_out
 from tests.web.visiting import drafted, press_start
@@ -60,10 +63,10 @@ def test_a_file_over_the_limit_is_refused_without_sending_it(
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.method))
     choose(page, tmp_path / "texts.csv", rows(60))
-    page.get_by_text("This file is larger than 1000").wait_for()
+    page.get_by_text("This file is larger than the limit of 1000").wait_for()
     assert "POST" not in sent
     choose(page, tmp_path / "small.csv", b"id,text\n")
-    page.get_by_text("“small.csv” was not taken.").wait_for()
+    page.get_by_text("“small.csv” cannot be used.").wait_for()
     choose(page, tmp_path / "good.csv", rows(3))
     page.wait_for_url(re.compile("/batches/"))
 
@@ -103,6 +106,35 @@ def test_what_a_person_does_survives_a_refresh(
     assert asked == []
 
 
+def test_the_history_stays_where_somebody_reads(page: "Page", team: Team) -> None:
+    running = [made(team, f"batch {number}", BatchStatus.RUNNING) for number in range(25)]
+    read = running[3]  # far down: the newest is on top
+    page.set_viewport_size({"width": 1280, "height": 500})
+    page.goto("/")
+    page.locator(f"#batch-{read.pk} time").first.focus()
+    scrolled = page.evaluate("scrollY")
+    assert scrolled > 0
+    with page.expect_response(lambda answer: answer.status == 204) as polled:
+        pass
+    assert len(polled.value.url.split("seen=")) == 1 + 25
+    Batch.objects.filter(pk=read.pk).update(version=2, answered=7)
+    page.locator(f"#batch-{read.pk}", has_text="7 of 10 answered").wait_for()
+    assert page.evaluate("document.activeElement.closest('tr').id") == f"batch-{read.pk}"
+    assert page.evaluate("document.activeElement.tagName") == "TIME"
+    assert page.evaluate("scrollY") == scrolled
+
+    Batch.objects.filter(pk=read.pk).update(deleted_at=timezone.now())
+    page.locator(f"#batch-{read.pk}").wait_for(state="detached")
+    assert page.locator("#history tbody tr").count() == 24
+    Batch.objects.update(version=3, status=BatchStatus.FINISHED)
+    page.locator("#history-poll:not([hx-get])").wait_for(state="attached")
+    assert page.locator(".status[data-status=finished]").count() == 24
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.wait_for_timeout(2_500)
+    assert asked == []
+
+
 def test_rows_are_read_one_after_the_other(
     page: "Page", sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
@@ -114,7 +146,7 @@ def test_rows_are_read_one_after_the_other(
     dialog.get_by_role("heading", name="Row 2").wait_for()
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.id") == "row-1"
-    page.get_by_role("button", name="Next").click()
+    page.get_by_role("link", name="Next").click()
     page.get_by_text("26–50 of 60 rows").wait_for()
     page.reload()
     assert page.get_by_text("26–50 of 60 rows").is_visible()

@@ -1,10 +1,12 @@
 """The Batches page: what a team sees of its history."""
 
 import re
+from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from batchui.batches.models import Batch
@@ -12,7 +14,7 @@ from batchui.batches.states import BatchStatus
 from batchui.teams.models import Team, User
 from tests.batches.conftest import MakeBatch, rows
 from tests.teams.people import join, outsider
-from tests.web.visiting import HTMX, drafted, html, said, signed_in
+from tests.web.visiting import HTMX, drafted, element, html, said, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -106,9 +108,9 @@ def test_a_typed_search_is_answered_with_the_list_alone(web: Client, team: Team)
 def test_pages_of_the_history_keep_the_search(web: Client, team: Team) -> None:
     for number in range(30):
         made(team, f"batch {number}")
-    page = html(web.get(f"{reverse('batches')}?q=batch"))
-    assert "1–25 of 30 batches" in page
-    assert 'href="/?q=batch&amp;page=2"' in page
+    page = web.get(f"{reverse('batches')}?q=batch")
+    assert "1–25 of 30 batches" in said(page)
+    assert 'href="/?q=batch&amp;page=2"' in element(html(page), "batches-older")
     assert len(names(web, "?q=batch&page=2")) == 5
 
 
@@ -123,6 +125,85 @@ def test_ten_batches_take_as_many_queries_as_twenty(
         made(team, f"two {number}", BatchStatus.RUNNING, created_by=ana)
     with django_assert_num_queries(len(few.captured_queries)):
         assert len(names(web)) == 20
+
+
+# -- what changes while somebody looks ----------------------------------------------------------
+
+
+NOBODYS = "00000000-0000-4000-8000-000000000000"
+
+
+def poll(web: Client, *seen: Batch) -> Any:
+    """What the Batches page asks while it shows these batches, as they are in memory."""
+    shown = [f"{batch.pk}.{batch.version}" for batch in seen]
+    return web.get(reverse("history"), {"seen": shown}, headers=HTMX)
+
+
+def test_a_page_full_of_active_batches_polls_once(web: Client, team: Team) -> None:
+    active = [made(team, f"batch {number}", BatchStatus.RUNNING) for number in range(25)]
+    page = html(web.get(reverse("batches")))
+    assert page.count('hx-trigger="every') == 1
+    assert all(f"seen={batch.pk}.{batch.version}" in page for batch in active)
+
+
+def test_an_ended_batch_is_not_asked_for(web: Client, team: Team) -> None:
+    ended, active = made(team, "ended"), made(team, "active", BatchStatus.RUNNING)
+    asked = element(html(web.get(reverse("batches"))), "history-poll")
+    assert str(active.pk) in asked
+    assert str(ended.pk) not in asked
+
+
+def test_only_the_rows_that_changed_are_sent(web: Client, team: Team) -> None:
+    same, changes = (made(team, name, BatchStatus.RUNNING) for name in ("same", "changes"))
+    assert poll(web, same, changes).status_code == 204
+    Batch.objects.filter(pk=changes.pk).update(version=2, answered=7)
+    answer = html(poll(web, same, changes))
+    assert re.findall(r'<tr id="batch-([^"]*)" hx-swap-oob="true">', answer) == [str(changes.pk)]
+    assert "7 of 10 answered" in answer
+    again = element(answer, "history-poll")
+    assert f"seen={same.pk}.1" in again
+    assert f"seen={changes.pk}.2" in again
+
+
+def test_polling_ends_when_nothing_on_the_page_is_active(web: Client, team: Team) -> None:
+    batch = made(team, "batch", BatchStatus.RUNNING)
+    Batch.objects.filter(pk=batch.pk).update(version=2, status=BatchStatus.FINISHED)
+    answer = html(poll(web, batch))
+    assert "Finished" in answer
+    assert "hx-get" not in answer
+
+
+def test_a_row_that_a_colleague_deleted_goes(web: Client, team: Team) -> None:
+    batch = made(team, "batch", BatchStatus.CHECKING)
+    Batch.objects.filter(pk=batch.pk).update(deleted_at=timezone.now())
+    assert f'<tr id="batch-{batch.pk}" hx-swap-oob="delete">' in html(poll(web, batch))
+
+
+def test_another_teams_batch_is_gone_for_whoever_asks_for_its_row(web: Client, team: Team) -> None:
+    theirs = drafted(signed_in(outsider()), rows(3), "theirs.csv")
+    theirs.version = 0
+    assert "theirs" not in html(poll(web, theirs))
+
+
+@pytest.mark.parametrize("seen", ["", "x", "x.1", NOBODYS, f"{NOBODYS}.x", "\0.1"])
+def test_an_odd_question_is_answered_with_nothing(web: Client, seen: str) -> None:
+    assert web.get(reverse("history"), {"seen": seen}, headers=HTMX).status_code == 204
+
+
+def test_a_poll_costs_as_much_for_one_batch_as_for_twenty(
+    web: Client, ana: User, team: Team, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    active = [
+        made(team, f"batch {number}", BatchStatus.RUNNING, created_by=ana) for number in range(20)
+    ]
+    Batch.objects.update(version=2)
+    with django_assert_num_queries(4) as few:
+        poll(web, active[0])
+    with django_assert_num_queries(len(few.captured_queries)):
+        poll(web, *active)
+
+
+# -- whose it is --------------------------------------------------------------------------------
 
 
 def test_another_teams_batches_are_never_seen(web: Client, team: Team) -> None:

@@ -10,6 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 from batchui.teams import invitations
 from batchui.teams.models import Invitation, Membership, Role, User
 from tests.teams.people import join, outsider, set_up
+from tests.web.visiting import said
 
 pytestmark = pytest.mark.django_db
 
@@ -156,7 +157,7 @@ def test_somebody_without_a_team_is_told_what_to_do() -> None:
     person = User.objects.create_user(email="lone@example.com", name="Lone", password=None)
     answer = signed_in(person).get(PEOPLE)
     assert answer.status_code == 403
-    assert "Ask an administrator for an invitation" in answer.content.decode()
+    assert "Ask an administrator for an invitation" in said(answer)
 
 
 def test_the_page_costs_the_same_with_three_people_and_with_twelve(

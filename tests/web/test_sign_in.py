@@ -114,7 +114,7 @@ def test_somebody_signed_in_does_not_use_up_a_colleagues_link() -> None:
     browser = Client()
     browser.force_login(ana)
     answer = browser.post(reverse("join", args=[token]), ANA)
-    assert "You are signed in already" in answer.content.decode()
+    assert "You are already signed in" in answer.content.decode()
     assert invitations.find(token)
 
 

@@ -1,6 +1,4 @@
-"""Batches and models in words."""
-
-from datetime import timedelta
+"""Labels and sentences for batches and models."""
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
@@ -9,6 +7,7 @@ from batchui.batches.models import Batch
 from batchui.batches.preparing import rows_left_out
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
+from batchui.web.templatetags.look import status_word
 
 register = template.Library()
 
@@ -32,14 +31,20 @@ def price_text(model: Model) -> str:
 
 
 @register.filter
+def page_title(batch: Batch) -> str:
+    """The title of a batch's page: how far it is or how it ended, and its name."""
+    standing = f"{percent_text(batch)} ·" if batch.is_active else f"{status_word(batch.status)}:"
+    return f"{standing} {batch.name} · batchui"
+
+
+@register.filter
 def progress_text(batch: Batch) -> str:
     """“97 of 100 answered”."""
     return f"{intcomma(batch.answered)} of {intcomma(batch.rows)} answered"
 
 
-@register.filter
 def percent_text(batch: Batch) -> str:
-    """“97%”: the share of rows whose end is known."""
+    """“97%”: the share of rows that are settled."""
     return f"{100 * batch.settled // max(batch.rows, 1)}%"
 
 
@@ -47,16 +52,3 @@ def percent_text(batch: Batch) -> str:
 def left_out_text(batch: Batch) -> str:
     """The sentence about rows that cannot be asked."""
     return batch.problem or rows_left_out(batch.bad_rows)
-
-
-@register.filter
-def lasted(duration: timedelta | None) -> str:
-    """A duration as the page says it: “2 min 05 s”."""
-    if duration is None:
-        return ""
-    seconds = int(duration.total_seconds())
-    if seconds < 60:
-        return f"{seconds} s"
-    if seconds < 3600:
-        return f"{seconds // 60} min {seconds % 60:02} s"
-    return f"{seconds // 3600} h {seconds // 60 % 60:02} min"

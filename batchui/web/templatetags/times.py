@@ -1,0 +1,37 @@
+"""Times and durations as the pages show them."""
+
+from datetime import datetime, timedelta
+
+from django import template
+from django.utils.dateformat import format as format_date
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+
+@register.simple_tag
+def time(at: datetime, kind: str = "relative") -> SafeString:
+    """A `<time>` that `app.js` keeps fresh, with the exact time on hover and focus.
+
+    `kind`: `relative` (“4 min ago”), `elapsed` (“2 min 05 s” since `at`), or `local` (the date and
+    time in the reader's time zone). Until the script runs: the time in UTC, or “…” for `elapsed`.
+    """
+    text = "…" if kind == "elapsed" else f"{format_date(at, 'j M Y, H:i')} UTC"
+    return format_html('<time datetime="{}" data-{}>{}</time>', at.isoformat(), kind, text)
+
+
+@register.filter
+def lasted(duration: timedelta | None) -> str:
+    """A duration: “2 min 05 s”; nothing for None.
+
+    `elapsed` in `static/app.js` writes the same while a batch is active: change both.
+    """
+    if duration is None:
+        return ""
+    seconds = int(duration.total_seconds())
+    if seconds < 60:
+        return f"{seconds} s"
+    if seconds < 3600:
+        return f"{seconds // 60} min {seconds % 60:02} s"
+    return f"{seconds // 3600} h {seconds // 60 % 60:02} min"

@@ -1,0 +1,78 @@
+"""One stylesheet and one script are served, joined by `collectstatic`; tests link the pieces."""
+
+import gzip
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.staticfiles.storage import staticfiles_storage
+from django.core.management import call_command
+from django.test import Client
+from django.test.utils import override_settings
+from django.urls import reverse
+
+from batchui import settings as batchui_settings
+from batchui.web.static_files import JOINED
+from tests.web.visiting import html
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def collected(settings: Any, tmp_path: Path) -> Iterator[Path]:
+    """The folder of static files, gathered as for a deployment."""
+    with override_settings(
+        STORAGES=settings.STORAGES | {"staticfiles": batchui_settings.STORAGES["staticfiles"]},
+        STATIC_ROOT=tmp_path,
+    ):
+        call_command("collectstatic", interactive=False, verbosity=0)
+        yield tmp_path
+
+
+def linked() -> list[str]:
+    """The stylesheets and scripts of the sign-in page."""
+    head = html(Client().get(reverse("account_login"))).split("</head>")[0]
+    return re.findall(r'(?:rel="stylesheet" href|<script src)="([^"]*)">', head)
+
+
+def test_a_page_links_one_stylesheet_and_one_script(collected: Path) -> None:
+    addresses = linked()
+    assert [re.sub(r"\.\w{12}\.", ".", address) for address in addresses] == [
+        "/static/batchui.css",
+        "/static/batchui.js",
+    ]
+    for address in addresses:
+        file = collected / address.removeprefix("/static/")
+        assert gzip.decompress(Path(f"{file}.gz").read_bytes()) == file.read_bytes()
+
+
+def test_what_is_served_is_its_pieces_in_order(collected: Path) -> None:
+    for name, pieces in JOINED.items():
+        joined = (collected / name).read_bytes()
+        contents = [(collected / piece).read_bytes() for piece in pieces]
+        assert joined == b"\n".join(contents)
+
+
+def test_gathering_again_follows_a_change(collected: Path, settings: Any) -> None:
+    before = staticfiles_storage.url("batchui.js")
+    changed = collected.parent / "changed"
+    changed.mkdir()
+    (changed / "app.js").write_text("void 0;\n")
+    with override_settings(STATICFILES_DIRS=[changed, *settings.STATICFILES_DIRS]):
+        call_command("collectstatic", interactive=False, verbosity=0)
+    assert (collected / "batchui.js").read_text().endswith("\nvoid 0;\n")
+    assert staticfiles_storage.url("batchui.js") != before
+
+
+PIECES = [f"/static/{piece}" for pieces in JOINED.values() for piece in pieces]
+
+
+def test_without_collectstatic_pages_link_the_pieces() -> None:
+    assert linked() == PIECES
+
+
+def test_somebody_who_changes_a_piece_sees_it_at_once(collected: Path) -> None:
+    with override_settings(DEBUG=True):
+        assert linked() == PIECES
