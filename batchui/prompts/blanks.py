@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import compress
 from typing import Any
 
-from batchui.prompts.blocks import Stretch
+from batchui.prompts.blocks import Block
 from batchui.prompts.headers import COLUMN_LIMIT
 from batchui.prompts.problems import BadInput, place
 
@@ -25,12 +25,12 @@ class ListBlanks:
         self.columns = tuple(columns)
         self._blanks: dict[str, Blank] = {}
 
-    def add(self, stretch: Stretch) -> None:
-        """Count in the rows of the stretch that have no problem."""
-        rows = stretch.cells
-        kept: Sequence[int] = range(stretch.number, stretch.number + len(rows))
-        if stretch.problems:
-            good = [at not in stretch.problems for at in range(len(rows))]
+    def add(self, block: Block) -> None:
+        """Count in the rows of the block that have no problem."""
+        rows = block.cells
+        kept: Sequence[int] = range(block.number, block.number + len(rows))
+        if block.problems:
+            good = [at not in block.problems for at in range(len(rows))]
             rows, kept = list(compress(rows, good)), list(compress(kept, good))
         for column, texts in zip(self.columns, zip(*rows, strict=True), strict=False):
             if not all(map(str.strip, texts)):
@@ -60,11 +60,11 @@ class ObjectBlanks:
     def columns(self) -> tuple[str, ...]:
         return tuple(self._filled)
 
-    def add(self, stretch: Stretch) -> None:
-        """Count in the objects of the stretch; BadInput when there are too many different keys."""
-        for at, cells in enumerate(stretch.cells):
+    def add(self, block: Block) -> None:
+        """Count in the objects of the block; BadInput when there are too many different keys."""
+        for at, cells in enumerate(block.cells):
             if isinstance(cells, dict):
-                self._add(cells, row=stretch.number + at, line=stretch.lines[at])
+                self._add(cells, row=block.number + at, line=block.lines[at])
 
     def _add(self, cells: dict[str, Any], *, row: int, line: int) -> None:
         filled = self._filled

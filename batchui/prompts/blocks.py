@@ -1,4 +1,4 @@
-"""From a stream of bytes to stretches of rows: the part that every text format shares."""
+"""From a stream of bytes to blocks of rows: the part that every text format shares."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple, Protocol
@@ -8,11 +8,11 @@ from batchui.prompts.problems import LINE_LIMIT, BadInput, place
 
 Cells = list[str] | dict[str, Any]
 
-BLOCK_BYTES = 64 * 1024  # small enough to stay in the processor's cache
+CHUNK_BYTES = 64 * 1024  # small enough to stay in the processor's cache
 HELD_AT_ONCE = 1_000
 
 
-class Stretch(NamedTuple):
+class Block(NamedTuple):
     """Consecutive rows: the first one's number, and for each its line, its cells, its problem.
 
     `problems` has sentences by position in `cells`, and only where there is something to say.
@@ -25,17 +25,17 @@ class Stretch(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """What a parser made of a block: its rows, the empty lines after the last of them (not among
+    """What a parser made of a chunk: its rows, the empty lines after the last of them (not among
     the rows), how many characters it used up, and the line that comes next."""
 
-    stretch: Stretch
+    block: Block
     empty_after: int
     used: int
     next_line: int
 
 
 class Parser(Protocol):
-    """One text format. It may leave the end of a block unused: it comes again, with more."""
+    """One text format. It may leave the end of a chunk unused: it comes again, with more."""
 
     def parse(self, text: str, *, number: int, line: int, final: bool) -> Parsed:
         """Rows of `text`, whole lines beginning in `line`; the first row is row `number`."""
@@ -44,21 +44,21 @@ class Parser(Protocol):
         """The row that an empty line in the middle of the file is, and its problem."""
 
 
-def read_text(stream: BinaryIO, *, encoding: str, parser: Parser) -> Iterator[Stretch]:
-    """The rows of a text file. Holds one block, or one row where a row is longer than a block."""
+def read_text(stream: BinaryIO, *, encoding: str, parser: Parser) -> Iterator[Block]:
+    """The rows of a text file. Holds one chunk, or one row where a row is longer than a chunk."""
     decoder = Decoder(encoding)
     rest, line, number, held, final = "", 1, 1, 0, False
     while not final:
-        data = stream.read(max(BLOCK_BYTES, len(rest)))  # doubling: a long row is not read n² times
+        data = stream.read(max(CHUNK_BYTES, len(rest)))  # doubling: a long row is not read n² times
         final = not data
         text = rest + decoder.decode(data, final=final, rest=rest, line=line)
         end = len(text) if final else _end_of_lines(text)
         parsed = parser.parse(text[:end], number=number, line=line, final=final)
         rest = text[parsed.used :]
-        rows = len(parsed.stretch.cells)
+        rows = len(parsed.block.cells)
         if rows:
             yield from _empty_rows(parser, number=number - held, line=line - held, rows=held)
-            yield parsed.stretch
+            yield parsed.block
         held = parsed.empty_after + (0 if rows else held)
         number += rows + parsed.empty_after
         line = parsed.next_line
@@ -67,16 +67,16 @@ def read_text(stream: BinaryIO, *, encoding: str, parser: Parser) -> Iterator[St
 
 
 def _end_of_lines(text: str) -> int:
-    """Where the last complete line of a block ends. A CR at its very end may belong to a CR LF."""
+    """Where the last complete line of a chunk ends. A CR at its very end may belong to a CR LF."""
     return text.rfind("\n") + 1 or text.rfind("\r", 0, len(text) - 1) + 1
 
 
-def _empty_rows(parser: Parser, *, number: int, line: int, rows: int) -> Iterator[Stretch]:
+def _empty_rows(parser: Parser, *, number: int, line: int, rows: int) -> Iterator[Block]:
     """Empty lines that turned out to be in the middle: counted until then, not kept."""
     for start in range(0, rows, HELD_AT_ONCE):
         size = min(HELD_AT_ONCE, rows - start)
         made = [parser.empty(number=number + i, line=line + i) for i in range(start, start + size)]
-        yield Stretch(
+        yield Block(
             number=number + start,
             lines=range(line + start, line + start + size),
             cells=[cells for cells, _ in made],

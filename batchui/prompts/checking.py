@@ -6,10 +6,10 @@ from itertools import islice
 from typing import BinaryIO, NamedTuple, cast
 
 from batchui.prompts.blanks import Blank, ListBlanks, ObjectBlanks
-from batchui.prompts.blocks import Cells, Stretch
+from batchui.prompts.blocks import Block, Cells
 from batchui.prompts.decoding import NotUnicode
 from batchui.prompts.problems import BadInput
-from batchui.prompts.readers import read_stretches
+from batchui.prompts.readers import read_blocks
 from batchui.prompts.sniffing import Format
 
 __all__ = ["Blank", "Problem", "Report", "check"]
@@ -52,7 +52,7 @@ def check(
     progress: Callable[[int, int], None] | None = None,
     max_rows: int,
 ) -> Report:
-    """Read the file through, holding a block at a time.
+    """Read the file through, holding a chunk at a time.
 
     `open_stream` gives the file from its beginning, and is called again where a line far down
     shows that the encoding is not UTF-8. `progress(rows, bytes)` is called about every 4 MB.
@@ -80,8 +80,8 @@ def _check(
     with open_stream() as raw:
         stream = _Counted(raw)
         told = 0
-        for stretch in read_stretches(cast(BinaryIO, stream), fmt):
-            tally.add(stretch)
+        for block in read_blocks(cast(BinaryIO, stream), fmt):
+            tally.add(block)
             if tally.rows > max_rows:
                 raise BadInput(
                     f"The file has more than {max_rows:,} rows, the most that one batch takes. "
@@ -111,7 +111,7 @@ class _Counted:
 
 
 class _Tally:
-    """Adds the stretches of a file up."""
+    """Adds the blocks of a file up."""
 
     def __init__(self, fmt: Format) -> None:
         self.rows = 0
@@ -121,17 +121,17 @@ class _Tally:
         self._sample: list[Cells] = []
         self._blanks = (ObjectBlanks if fmt.kind == "jsonl" else ListBlanks)(fmt.columns)
 
-    def add(self, stretch: Stretch) -> None:
-        self.rows += len(stretch.cells)
-        self._blanks.add(stretch)
+    def add(self, block: Block) -> None:
+        self.rows += len(block.cells)
+        self._blanks.add(block)
         if len(self._sample) < SAMPLE_ROWS:
-            self._sample += stretch.cells[: SAMPLE_ROWS - len(self._sample)]
-        if stretch.problems:
-            self._bad_rows += len(stretch.problems)
+            self._sample += block.cells[: SAMPLE_ROWS - len(self._sample)]
+        if block.problems:
+            self._bad_rows += len(block.problems)
             for at, sentence in islice(
-                sorted(stretch.problems.items()), PROBLEMS_KEPT - len(self._problems)
+                sorted(block.problems.items()), PROBLEMS_KEPT - len(self._problems)
             ):
-                self._problems.append(Problem(stretch.number + at, stretch.lines[at], sentence))
+                self._problems.append(Problem(block.number + at, block.lines[at], sentence))
 
     def report(self) -> Report:
         return Report(

@@ -1,4 +1,4 @@
-"""CSV: the rows of a block of text, with the place of every fault.
+"""CSV: the rows of a chunk of text, with the place of every fault.
 
 Most text has no quotation mark in it for kilobytes on end; there a row is a line split at the
 delimiter, at a third of the csv module's cost. Wherever there is one, the csv module decides.
@@ -9,11 +9,11 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from batchui.prompts.blocks import Cells, Parsed, Stretch, split_lines
+from batchui.prompts.blocks import Block, Cells, Parsed, split_lines
 from batchui.prompts.decoding import line_breaks
 from batchui.prompts.headers import NO_DELIMITER, SEPARATOR_LINE
 from batchui.prompts.problems import CELL_LIMIT, BadInput, cell_too_long, place, quoted
-from batchui.prompts.quotes import Fault, Walk, bare_line, find_fault
+from batchui.prompts.quotes import QuoteFault, Walk, bare_line, find_fault
 from batchui.prompts.sniffing import Format
 
 
@@ -63,10 +63,10 @@ class CsvParser:
         while rows and not rows[-1]:
             rows.pop()
             empty_after += 1
-        stretch = Stretch(number, table.lines, rows, {})
+        block = Block(number, table.lines, rows, {})
         if table.faults or list(map(len, rows)).count(len(self._columns)) < len(rows):
-            self._judge(stretch, rows, table.faults)
-        return Parsed(stretch, empty_after, skipped + table.used, table.next_line)
+            self._judge(block, rows, table.faults)
+        return Parsed(block, empty_after, skipped + table.used, table.next_line)
 
     def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
         if len(self._columns) == 1:
@@ -96,9 +96,9 @@ class CsvParser:
             except csv.Error:
                 start = walk.offset(ends[-1])
                 fault = find_fault(text, start=start, delimiter=self._delimiter)
-                fault = fault or Fault("stray", 0, start, start)
+                fault = fault or QuoteFault("stray", 0, start, start)
                 if fault.kind == "unclosed" and not final and fault.end - fault.start <= CELL_LIMIT:
-                    table.used = start  # the row goes on in the next block
+                    table.used = start  # the row goes on in the next chunk
                     break
                 if fault.kind != "stray" or reader.line_num > ends[-1] + 1:
                     opened = line + line_breaks(text[: fault.start])
@@ -126,13 +126,13 @@ class CsvParser:
         table.faults = {at - header - 1: cell for at, cell in table.faults.items() if at > header}
         del table.rows[: header + 1]
 
-    def _judge(self, stretch: Stretch, rows: list[Cells], faults: dict[int, int]) -> None:
-        """Give every row of the stretch that is not as the header says its problem."""
+    def _judge(self, block: Block, rows: list[Cells], faults: dict[int, int]) -> None:
+        """Give every row of the block that is not as the header says its problem."""
         width = len(self._columns)
         for at, cells in enumerate(rows):
             if len(cells) == width and at not in faults:
                 continue
-            number, line = stretch.number + at, stretch.lines[at]
+            number, line = block.number + at, block.lines[at]
             if not cells:
                 rows[at], problem = self.empty(number=number, line=line)
             elif at in faults:
@@ -140,7 +140,7 @@ class CsvParser:
             else:
                 problem = self._uneven(len(cells), row=number, line=line)
             if problem:
-                stretch.problems[at] = problem
+                block.problems[at] = problem
 
     def _uneven(self, cells: int, *, row: int, line: int) -> str:
         width = len(self._columns)
@@ -164,7 +164,9 @@ class CsvParser:
             "the row out."
         )
 
-    def _unreadable(self, fault: Fault, *, row: int | None, opened: int, closed: int) -> BadInput:
+    def _unreadable(
+        self, fault: QuoteFault, *, row: int | None, opened: int, closed: int
+    ) -> BadInput:
         column = self._name(fault.cell) if row is not None else None
         if fault.kind == "long":
             return cell_too_long(row=row, line=opened, column=column)

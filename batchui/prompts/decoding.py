@@ -1,4 +1,4 @@
-"""Which encoding a file is in, and its bytes as text, a block at a time."""
+"""Which encoding a file is in, and its bytes as text, a chunk at a time."""
 
 import codecs
 import re
@@ -116,7 +116,7 @@ def _looks_utf16(head: bytes) -> str | None:
 
 
 class Decoder:
-    """Bytes to text, block by block; what cannot be text is a BadInput that names its line."""
+    """Bytes to text, chunk by chunk; what cannot be text is a BadInput that names its line."""
 
     def __init__(self, encoding: str) -> None:
         self.encoding = encoding
@@ -125,7 +125,7 @@ class Decoder:
         self._started = False
 
     def decode(self, data: bytes, *, final: bool, rest: str, line: int) -> str:
-        """The text of the next block, without a byte order mark.
+        """The text of the next chunk, without a byte order mark.
 
         `rest` is the text not yet used, which begins in `line`: errors count on from there.
         """

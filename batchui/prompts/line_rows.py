@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from batchui.prompts.blocks import Cells, Parsed, Stretch, split_lines
+from batchui.prompts.blocks import Block, Cells, Parsed, split_lines
 from batchui.prompts.problems import CELL_LIMIT, cell_too_long, place
 from batchui.prompts.sniffing import Format
 
@@ -33,8 +33,8 @@ class TxtParser:
                 if not prompt:
                     problems[at] = _empty_line(number=number + at, line=line + at)
         cells: list[Cells] = [[prompt] for prompt in lines]
-        stretch = Stretch(number, range(line, line + len(lines)), cells, problems)
-        return Parsed(stretch, empty_after, len(text), next_line)
+        block = Block(number, range(line, line + len(lines)), cells, problems)
+        return Parsed(block, empty_after, len(text), next_line)
 
     def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
         return [""], _empty_line(number=number, line=line)
@@ -66,8 +66,8 @@ class JsonlParser:
         if len(text) > CELL_LIMIT:
             for at, made in enumerate(cells):
                 _refuse_long_values(made, row=number + at, line=line + at)
-        stretch = Stretch(number, range(line, line + len(lines)), cells, problems)
-        return Parsed(stretch, empty_after, len(text), next_line)
+        block = Block(number, range(line, line + len(lines)), cells, problems)
+        return Parsed(block, empty_after, len(text), next_line)
 
     def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
         return list(self._blanks), _empty_line(number=number, line=line)

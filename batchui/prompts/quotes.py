@@ -11,7 +11,7 @@ QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*+"')
 BARE_LINE = re.compile(r"[^\r\n]*")
 
 
-class Fault(NamedTuple):
+class QuoteFault(NamedTuple):
     """`start` and `end` are where the cell is in the text; `cell` counts from 0 within the row.
 
     unclosed: no mark closes the cell, `end` is the end of the text. stray: text follows the
@@ -24,7 +24,7 @@ class Fault(NamedTuple):
     end: int
 
 
-def find_fault(text: str, *, start: int, delimiter: str) -> Fault | None:
+def find_fault(text: str, *, start: int, delimiter: str) -> QuoteFault | None:
     """The first fault of the row that begins at `start`; None when there is none."""
     bare_cell = re.compile(rf"[^{re.escape(delimiter)}\r\n]*")
     cell = 0
@@ -32,15 +32,15 @@ def find_fault(text: str, *, start: int, delimiter: str) -> Fault | None:
         if text.startswith('"', start):
             match = QUOTED.match(text, start)
             if match is None:
-                return Fault("unclosed", cell, start, len(text))
+                return QuoteFault("unclosed", cell, start, len(text))
             end = match.end()
             if text[end : end + 1] not in ("", delimiter, "\r", "\n"):
-                return Fault("stray", cell, start, end)
+                return QuoteFault("stray", cell, start, end)
         else:
             match = bare_cell.match(text, start)
             end = match.end() if match else start
         if end - start > CELL_LIMIT:
-            return Fault("long", cell, start, end)
+            return QuoteFault("long", cell, start, end)
         if text[end : end + 1] != delimiter:
             return None
         start = end + 1
@@ -48,7 +48,7 @@ def find_fault(text: str, *, start: int, delimiter: str) -> Fault | None:
 
 
 class Walk:
-    """Goes through the lines of a block, forward only: where does line number n begin?"""
+    """Goes through the lines of a chunk, forward only: where does line number n begin?"""
 
     def __init__(self, text: str) -> None:
         self._text = text

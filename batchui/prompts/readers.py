@@ -1,8 +1,8 @@
-"""A file -> its rows, one block of text at a time, so that memory stays flat whatever its size.
+"""A file -> its rows, one chunk of text at a time, so that memory stays flat whatever its size.
 
 What is wrong with one row is said in that row (`Row.problem`); what makes the whole file
 unreadable is raised as BadInput. A new kind of file (a workbook, Parquet) is one more entry in
-READERS: a function from a stream to stretches of rows.
+READERS: a function from a stream to blocks of rows.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -10,7 +10,7 @@ from functools import partial
 from itertools import count, repeat
 from typing import BinaryIO, NamedTuple, cast
 
-from batchui.prompts.blocks import Cells, Parser, Stretch, read_text
+from batchui.prompts.blocks import Block, Cells, Parser, read_text
 from batchui.prompts.csv_rows import CsvParser
 from batchui.prompts.line_rows import JsonlParser, TxtParser
 from batchui.prompts.sniffing import Format
@@ -39,28 +39,28 @@ def read(stream: BinaryIO, fmt: Format) -> Iterator[Row]:
     """
     # At half the cost of calling Row, a million times.
     make = cast(Callable[[Iterable[object]], Row], partial(tuple.__new__, Row))
-    for stretch in read_stretches(stream, fmt):
+    for block in read_blocks(stream, fmt):
         problems: Iterator[str | None] = repeat(None)
-        if stretch.problems:
-            problems = map(stretch.problems.get, range(len(stretch.cells)))
-        yield from map(make, zip(count(stretch.number), stretch.lines, stretch.cells, problems))
+        if block.problems:
+            problems = map(block.problems.get, range(len(block.cells)))
+        yield from map(make, zip(count(block.number), block.lines, block.cells, problems))
 
 
-def read_stretches(stream: BinaryIO, fmt: Format) -> Iterator[Stretch]:
+def read_blocks(stream: BinaryIO, fmt: Format) -> Iterator[Block]:
     """The same rows, some hundreds at a time: for code that looks at whole columns."""
     return READERS[fmt.kind](stream, fmt)
 
 
 def _text_reader(
     parser: Callable[[Format], Parser],
-) -> Callable[[BinaryIO, Format], Iterator[Stretch]]:
-    def read_stream(stream: BinaryIO, fmt: Format) -> Iterator[Stretch]:
+) -> Callable[[BinaryIO, Format], Iterator[Block]]:
+    def read_stream(stream: BinaryIO, fmt: Format) -> Iterator[Block]:
         return read_text(stream, encoding=fmt.encoding, parser=parser(fmt))
 
     return read_stream
 
 
-READERS: dict[str, Callable[[BinaryIO, Format], Iterator[Stretch]]] = {
+READERS: dict[str, Callable[[BinaryIO, Format], Iterator[Block]]] = {
     "csv": _text_reader(CsvParser),
     "jsonl": _text_reader(JsonlParser),
     "txt": _text_reader(TxtParser),

@@ -1,4 +1,4 @@
-"""What bad input gets: a sentence that names the place, and no more memory than a block."""
+"""What bad input gets: a sentence that names the place, and no more memory than a chunk."""
 
 import itertools
 import random
