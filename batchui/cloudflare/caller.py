@@ -7,8 +7,8 @@ from typing import Any, BinaryIO
 import httpx
 
 from batchui.cloudflare.accounts import Account
-from batchui.cloudflare.errors import BadReply, CloudflareError, MaybeSent, NotSent, decide
-from batchui.cloudflare.http_call import Answer, Call, Fault, certificates, exchange
+from batchui.cloudflare.errors import BadReply, CloudflareError, MaybeSent, NotSent, error_for
+from batchui.cloudflare.http_call import Call, HttpFault, HttpReply, certificates, make_call
 from batchui.cloudflare.redaction import clean
 
 # Short, as a server may close what is kept at the very moment it is used again.
@@ -64,13 +64,13 @@ class Caller:
             if client:
                 client.close()
 
-    def paid(self, call: Call) -> Answer:
+    def paid(self, call: Call) -> HttpReply:
         """Make a call that may be charged for; any HTTP status comes back.
 
         Raises NotSent, or MaybeSent for every fault after the connection was there.
         """
-        outcome = self._exchange(call, fresh=True)
-        if isinstance(outcome, Answer):
+        outcome = self._make(call, fresh=True)
+        if isinstance(outcome, HttpReply):
             return self._without_token(outcome)
         if outcome.kind in ("no place", "not sent"):
             raise self._unreached(outcome)
@@ -81,14 +81,14 @@ class Caller:
             **self._facts(outcome),
         )
 
-    def free(self, call: Call, spool: BinaryIO | None = None) -> Answer:
+    def free(self, call: Call, spool: BinaryIO | None = None) -> HttpReply:
         """Make a call that costs and changes nothing; only a 2xx comes back.
 
         Raises NotSent for a fault of the network, BadReply for a 2xx that is not whole, and what
         any other status means.
         """
-        outcome = self._exchange(call, spool)
-        if isinstance(outcome, Answer):
+        outcome = self._make(call, spool)
+        if isinstance(outcome, HttpReply):
             outcome = self._without_token(outcome)
             if outcome.succeeded:
                 return outcome
@@ -107,9 +107,9 @@ class Caller:
             **self._facts(outcome),
         )
 
-    def _exchange(
+    def _make(
         self, call: Call, spool: BinaryIO | None = None, *, fresh: bool = False
-    ) -> Answer | Fault:
+    ) -> HttpReply | HttpFault:
         """Make the call on a connection kept from before, if there is one, or on a `fresh` one.
 
         Waits for a place as long as the network's `pool` timeout says.
@@ -117,13 +117,13 @@ class Caller:
         try:
             kept = self._places.get(timeout=self._network.timeout.pool)
         except Empty:
-            return Fault("no place", "every connection is in use")
+            return HttpFault("no place", "every connection is in use")
         try:
             if fresh:
                 with self._client() as client:
-                    return exchange(client, call, spool)
+                    return make_call(client, call, spool)
             kept = kept or self._client()
-            return exchange(kept, call, spool)
+            return make_call(kept, call, spool)
         finally:
             self._places.put(kept)
 
@@ -142,7 +142,7 @@ class Caller:
             trust_env=False,
         )
 
-    def _unreached(self, fault: Fault) -> NotSent:
+    def _unreached(self, fault: HttpFault) -> NotSent:
         if fault.kind == "no place":
             return NotSent(
                 "This server makes as many calls to Cloudflare at a time as it may: nothing was "
@@ -155,28 +155,28 @@ class Caller:
             **self._facts(fault),
         )
 
-    def _facts(self, fault: Fault) -> dict[str, Any]:
+    def _facts(self, fault: HttpFault) -> dict[str, Any]:
         return {
             "detail": f"{fault.kind}: {clean(fault.detail, hide=self._token)}",
             "http_status": fault.status,
         }
 
-    def meaning(self, answer: Answer, *, submitting: bool) -> CloudflareError:
-        """The error an answer means (see `errors.decide`), without the token."""
-        return decide(
-            answer.status,
-            answer.body or b"",
-            answer.retry_after,
+    def meaning(self, reply: HttpReply, *, submitting: bool) -> CloudflareError:
+        """The error that a reply means (see `errors.error_for`), without the token."""
+        return error_for(
+            reply.status,
+            reply.body or b"",
+            reply.retry_after,
             submitting=submitting,
             hide=self._token,
         )
 
-    def _without_token(self, answer: Answer) -> Answer:
+    def _without_token(self, reply: HttpReply) -> HttpReply:
         """Some servers say back what they were sent: that is neither shown, stored nor logged."""
         token = self._token.encode()
-        if answer.body and token in answer.body:
-            return replace(answer, body=answer.body.replace(token, b"[token]"))
-        return answer
+        if reply.body and token in reply.body:
+            return replace(reply, body=reply.body.replace(token, b"[token]"))
+        return reply
 
     @property
     def _token(self) -> str:

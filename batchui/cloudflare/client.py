@@ -14,14 +14,14 @@ from batchui.cloudflare import tolerant_json
 from batchui.cloudflare.accounts import Account, check_model
 from batchui.cloudflare.caller import Caller, Network
 from batchui.cloudflare.errors import BadReply, CloudflareError, Refused
-from batchui.cloudflare.http_call import Answer, Call
+from batchui.cloudflare.http_call import Call, HttpReply
 from batchui.cloudflare.redaction import clean, quote
 from batchui.cloudflare.replies import FAILED, UNDER_WAY, State, state_of
 
 # A receipt that comes late is worth more than an unsure part: read patiently.
 PATIENT = httpx.Timeout(connect=10.0, read=90.0, write=90.0, pool=30.0)
 MAX_REPLY = 256 * 1024 * 1024
-MAX_ANSWER = 16 * 1024 * 1024
+MAX_SHORT_REPLY = 16 * 1024 * 1024
 _MOST_PAGES = 100
 _NO_SCHEMA = 6002
 
@@ -92,10 +92,10 @@ class RestClient:
         A 2xx with a request_id is a receipt, whatever else it says. Raises NotSent, MaybeSent (the
         connection broke later, 408, 5xx, a 2xx without a readable request_id), Busy or Refused.
         """
-        answer = self._caller.paid(self._post(self._run_url(model, queued=True), body))
-        receipt = _receipt(answer) if answer.succeeded else None
+        reply = self._caller.paid(self._post(self._run_url(model, queued=True), body))
+        receipt = _receipt(reply) if reply.succeeded else None
         if receipt is None:
-            raise self._caller.meaning(answer, submitting=True)
+            raise self._caller.meaning(reply, submitting=True)
         return receipt
 
     def poll(
@@ -115,15 +115,15 @@ class RestClient:
         call = self._post(self._run_url(model, queued=True), asked, max_bytes=max_bytes)
         spool.seek(0)
         spool.truncate()
-        answer = self._caller.free(call, spool)
-        if answer.body is None:
-            _check_ends(spool, answer.ending)
+        reply = self._caller.free(call, spool)
+        if reply.body is None:
+            _check_ends(spool, reply.ending)
         else:
-            state = state_of(answer.body)
+            state = state_of(reply.body)
             self._check_request(state, asked=request_id)
             if not state.finished:
-                return self._under_way(answer, state)
-            spool.write(answer.body)
+                return self._under_way(reply, state)
+            spool.write(reply.body)
         spool.seek(0)
         return None
 
@@ -132,10 +132,10 @@ class RestClient:
 
         Raises what `submit` raises: a run may be paid for although its answer was lost.
         """
-        answer = self._caller.paid(self._post(self._run_url(model, queued=False), item))
-        result = _result(answer) if answer.succeeded else None
+        reply = self._caller.paid(self._post(self._run_url(model, queued=False), item))
+        result = _result(reply) if reply.succeeded else None
         if result is None:
-            raise self._caller.meaning(answer, submitting=True)
+            raise self._caller.meaning(reply, submitting=True)
         return result
 
     def check(self) -> None:
@@ -175,45 +175,47 @@ class RestClient:
         url = self._account.url(f"run/{check_model(model)}")
         return f"{url}?queueRequest=true" if queued else url
 
-    def _post(self, url: str, content: bytes, *, max_bytes: int = MAX_ANSWER) -> Call:
+    def _post(self, url: str, content: bytes, *, max_bytes: int = MAX_SHORT_REPLY) -> Call:
         return Call("POST", url, content=content, max_bytes=max_bytes, seconds=self._seconds)
 
     def _check_request(self, state: State, *, asked: str) -> None:
         if state.request_id not in (None, asked):
-            told = clean(str(state.request_id))
+            named = clean(str(state.request_id))
             raise BadReply(
                 "Cloudflare answered about another request. Nothing is lost, and it is asked again "
                 "by itself.",
-                detail=f"asked for {asked}, was told about {told}",
+                detail=f"asked for {asked}, was told about {named}",
             )
 
-    def _under_way(self, answer: Answer, state: State) -> str:
+    def _under_way(self, reply: HttpReply, state: State) -> str:
         """The status of a request that is not finished; raises where it never will be."""
         if state.status in UNDER_WAY:
             return str(state.status)
         if state.status in FAILED:
             raise Refused(
-                f"Cloudflare could not work on these rows.{quote(state.said)} Send them again, or "
-                "choose another model.",
-                detail=f"the request's status is {state.status!r}: {state.said or 'no reason'}",
-                http_status=answer.status,
+                f"Cloudflare could not work on these rows.{quote(state.reason)} Send them again, "
+                "or choose another model.",
+                detail=f"the request's status is {state.status!r}: {state.reason or 'no reason'}",
+                http_status=reply.status,
             )
-        raise self._caller.meaning(answer, submitting=False)
+        raise self._caller.meaning(reply, submitting=False)
 
     def _models(self, **asked: str) -> list[Any]:
-        answer, found = self._look_up("models/search", asked)
+        reply, found = self._look_up("models/search", asked)
         if not isinstance(found, list):
-            raise self._caller.meaning(answer, submitting=False)
+            raise self._caller.meaning(reply, submitting=False)
         return found
 
-    def _look_up(self, path: str, asked: dict[str, str]) -> tuple[Answer, Any]:
-        """A GET below the account's `ai/`, and the `result` in its answer."""
+    def _look_up(self, path: str, asked: dict[str, str]) -> tuple[HttpReply, Any]:
+        """A GET below the account's `ai/`, and the `result` in its reply."""
         url = f"{self._account.url(path)}?{urlencode(asked)}"
-        answer = self._caller.free(Call("GET", url, max_bytes=MAX_ANSWER, seconds=self._seconds))
-        result = _result(answer)
+        reply = self._caller.free(
+            Call("GET", url, max_bytes=MAX_SHORT_REPLY, seconds=self._seconds)
+        )
+        result = _result(reply)
         if result is None:
-            raise self._caller.meaning(answer, submitting=False)
-        return answer, msgspec.json.decode(result)
+            raise self._caller.meaning(reply, submitting=False)
+        return reply, msgspec.json.decode(result)
 
 
 class _Envelope(Struct):
@@ -225,10 +227,10 @@ class _Envelope(Struct):
 _ENVELOPE = msgspec.json.Decoder(_Envelope)
 
 
-def _result(answer: Answer) -> bytes | None:
+def _result(reply: HttpReply) -> bytes | None:
     """The raw `result` in a success's envelope; None when it is no such thing."""
     try:
-        envelope = tolerant_json.decode(_ENVELOPE, answer.body or b"")
+        envelope = tolerant_json.decode(_ENVELOPE, reply.body or b"")
     except tolerant_json.DAMAGED:
         return None
     result = tolerant_json.one_line(envelope.result)
@@ -236,10 +238,10 @@ def _result(answer: Answer) -> bytes | None:
     return None if failed or not result else result
 
 
-def _receipt(answer: Answer) -> Receipt | None:
+def _receipt(reply: HttpReply) -> Receipt | None:
     """The receipt in an acknowledgement; None when it holds no request_id that is text."""
     try:
-        state = state_of(answer.body or b"")
+        state = state_of(reply.body or b"")
     except BadReply:
         return None
     if not (state.request_id and state.request_id.strip()):

@@ -103,7 +103,7 @@ class BadReply(CloudflareError):
     """An answer that cannot be used: nothing is lost, ask again later."""
 
 
-def decide(
+def error_for(
     http_status: int,
     body: bytes,
     retry_after: str | None,
@@ -120,14 +120,14 @@ def decide(
     known. Codes as in the reference's table, and 6003, 7000, 9106, 10001, which Cloudflare's
     gateway gives for a malformed token or a wrong account.
     """
-    told = _told(body)
+    named = _errors_named(body)
     code, message = next(
-        (one for one in told if one[0] in _BY_CODE), told[0] if told else (None, "")
+        (one for one in named if one[0] in _BY_CODE), named[0] if named else (None, "")
     )
-    said = clean(message, hide=hide)
+    reason = clean(message, hide=hide)
     ruling = _BY_CODE.get(code)
     if ruling is None:
-        explained = bool(said) or code is not None
+        explained = bool(reason) or code is not None
         ruling = _by_status(http_status, submitting=submitting, explained=explained)
     if ruling is _UNCLEAR:
         ruling = _UNCONFIRMED if submitting else _UNUSABLE
@@ -136,8 +136,8 @@ def decide(
     if ruling.kind is Busy:
         extras["wait"] = _longer(_seconds(retry_after), ruling.least_wait)
     return ruling.kind(
-        ruling.sentence.format(said=quote(said), status=http_status),
-        detail=said or f"no error code or message; the body begins: {opening!r}",
+        ruling.sentence.format(reason=quote(reason), status=http_status),
+        detail=reason or f"no error code or message; the body begins: {opening!r}",
         code=code,
         http_status=http_status,
         **extras,
@@ -147,7 +147,7 @@ def decide(
 _LOOSE_CODE = re.compile(rb'"code"\s*:\s*"?(\d{3,6})\b')
 
 
-def _told(body: bytes) -> list[tuple[int | None, str]]:
+def _errors_named(body: bytes) -> list[tuple[int | None, str]]:
     """Every (code, message) an error body names; [] when it is not Cloudflare's error envelope."""
     try:
         envelope = msgspec.json.decode(body)
@@ -188,7 +188,7 @@ def _longer(asked: float | None, least: float | None) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class _Ruling:
-    """What an answer means. `sentence` may name {said} (Cloudflare's words) and {status}."""
+    """What an answer means. `sentence` may name {reason} (Cloudflare's words) and {status}."""
 
     kind: type[CloudflareError]
     sentence: str
@@ -202,50 +202,50 @@ _BY_ITSELF = "There is nothing to do: it goes on by itself."
 _UNCLEAR = _Ruling(CloudflareError, "")
 _UNCONFIRMED = _Ruling(
     MaybeSent,
-    "Cloudflare did not confirm that it took these rows.{said} It may have them already: wait, "
+    "Cloudflare did not confirm that it took these rows.{reason} It may have them already: wait, "
     "send them again (they may then be charged twice), or leave them out.",
 )
 _UNUSABLE = _Ruling(
     BadReply,
-    "Cloudflare's answer could not be used (HTTP {status}).{said} Nothing is lost and it is asked "
-    "again; if this goes on for hours, look at www.cloudflarestatus.com.",
+    "Cloudflare's answer could not be used (HTTP {status}).{reason} Nothing is lost and it is "
+    "asked again; if this goes on for hours, look at www.cloudflarestatus.com.",
 )
 _REFUSED = _Ruling(
-    Refused, "Cloudflare did not accept the way these rows are asked.{said} " + _ASK_DIFFERENTLY
+    Refused, "Cloudflare did not accept the way these rows are asked.{reason} " + _ASK_DIFFERENTLY
 )
 _NO_MODEL = _Ruling(
     Refused,
-    "Cloudflare does not offer this model.{said} Choose another model, then send the rows again.",
+    "Cloudflare does not offer this model.{reason} Choose another model, then send the rows again.",
 )
 _MODEL_REFUSED = _Ruling(
     Refused,
-    "The model cannot do what was asked.{said} Choose another model or shorten the texts, then "
+    "The model cannot do what was asked.{reason} Choose another model or shorten the texts, then "
     "send the rows again.",
 )
 _BATCH_INVALID = _Ruling(
     Refused,
-    "Cloudflare took these rows, but then found that the model cannot be asked this way.{said} "
+    "Cloudflare took these rows, but then found that the model cannot be asked this way.{reason} "
     + _ASK_DIFFERENTLY,
 )
 _TOO_LARGE = _Ruling(
     TooLarge,
-    "Cloudflare found this part of the file too large.{said} Shorten the longest texts, then send "
-    "the rows again.",
+    "Cloudflare found this part of the file too large.{reason} Shorten the longest texts, then "
+    "send the rows again.",
 )
 _GONE = _Ruling(
     Gone,
-    "Cloudflare no longer has this result, or does not know it.{said} If this stays so, send the "
+    "Cloudflare no longer has this result, or does not know it.{reason} If this stays so, send the "
     "rows again.",
 )
 _LOCKED_OUT = _Ruling(
     Busy,
-    "Cloudflare does not accept the account id or API token of this connection.{said} Ask an "
+    "Cloudflare does not accept the account id or API token of this connection.{reason} Ask an "
     "administrator to check both; the token needs the permissions Workers AI Read and Edit.",
     {"needs_admin": True},
 )
 _NOT_ALLOWED = _Ruling(
     Busy,
-    "The Cloudflare account may not use this model at present.{said} Ask whoever manages the "
+    "The Cloudflare account may not use this model at present.{reason} Ask whoever manages the "
     "account to accept the model's terms or change the plan, or choose another model.",
     {"needs_admin": True},
 )
@@ -262,7 +262,7 @@ _NOT_THE_API = _Ruling(
     "an administrator to check the address and this server's network.",
     {"needs_admin": True},
 )
-_SLOW_DOWN = _Ruling(Busy, "Cloudflare asks for fewer calls for a while.{said} " + _BY_ITSELF)
+_SLOW_DOWN = _Ruling(Busy, "Cloudflare asks for fewer calls for a while.{reason} " + _BY_ITSELF)
 _MINUTE_LIMIT = _Ruling(
     Busy,
     "Cloudflare's limit of requests in a minute is reached. " + _BY_ITSELF,

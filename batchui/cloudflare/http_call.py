@@ -30,7 +30,7 @@ _BROKEN = (httpx.HTTPError, OSError)
 
 
 @dataclass(frozen=True)
-class Answer:
+class HttpReply:
     """An HTTP reply. body: None when it went to the spool. ending: its last bytes."""
 
     status: int
@@ -44,7 +44,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Fault:
+class HttpFault:
     """No usable reply: no connection was free or could be made, it broke, or a 2xx is not whole."""
 
     kind: Literal["no place", "not sent", "broken", "unreadable"]
@@ -63,7 +63,9 @@ class Call:
     seconds: float = 180.0
 
 
-def exchange(http: httpx.Client, call: Call, spool: BinaryIO | None = None) -> Answer | Fault:
+def make_call(
+    http: httpx.Client, call: Call, spool: BinaryIO | None = None
+) -> HttpReply | HttpFault:
     """Make the call once. A 2xx body over SMALL goes to `spool`, where there is one.
 
     Raises only what `spool` raises.
@@ -73,33 +75,33 @@ def exchange(http: httpx.Client, call: Call, spool: BinaryIO | None = None) -> A
         request = http.build_request(call.method, call.url, content=call.content, headers=headers)
         response = http.send(request, stream=True)
     except _NOT_SENT as exc:
-        return Fault("not sent", _named(exc))
+        return HttpFault("not sent", _named(exc))
     except _BROKEN as exc:
-        return Fault("broken", _named(exc))
+        return HttpFault("broken", _named(exc))
     try:
         if not response.is_success:
             return _unsuccessful(response, seconds=call.seconds)
         landing = Landing(max_bytes=call.max_bytes, spool=spool)
         read_body(response, landing, seconds=call.seconds)
     except Unreadable as exc:
-        return Fault("unreadable", str(exc), response.status_code)
+        return HttpFault("unreadable", str(exc), response.status_code)
     except httpx.HTTPError as exc:
-        return Fault("unreadable", _named(exc), response.status_code)
+        return HttpFault("unreadable", _named(exc), response.status_code)
     finally:
         response.close()
-    return _answer(response, landing)
+    return _reply(response, landing)
 
 
-def _unsuccessful(response: httpx.Response, *, seconds: float) -> Answer:
+def _unsuccessful(response: httpx.Response, *, seconds: float) -> HttpReply:
     """An error's status counts, whatever can be read of its body."""
     landing = Landing(max_bytes=SMALL)
     with suppress(Unreadable, httpx.HTTPError):
         read_body(response, landing, seconds=seconds)
-    return _answer(response, landing)
+    return _reply(response, landing)
 
 
-def _answer(response: httpx.Response, landing: Landing) -> Answer:
-    return Answer(
+def _reply(response: httpx.Response, landing: Landing) -> HttpReply:
+    return HttpReply(
         status=response.status_code,
         body=landing.small,
         retry_after=response.headers.get("retry-after"),

@@ -21,9 +21,9 @@ def clean(text: str, *, hide: str = "", longest: int = LONGEST_QUOTE) -> str:
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
-def quote(said: str) -> str:
+def quote(reason: str) -> str:
     """Cloudflare's cleaned words as a sentence of ours, with a blank before it; "" for none."""
-    return f" Cloudflare says: “{said.rstrip('.')}”." if said else ""
+    return f" Cloudflare says: “{reason.rstrip('.')}”." if reason else ""
 
 
 def error_text(value: Any) -> str:

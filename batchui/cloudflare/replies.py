@@ -56,12 +56,12 @@ class Reply(Struct, frozen=True):
 
 
 class State(Struct, frozen=True):
-    """How far a request is, as told by a poll. said: the reason of a failure, cleaned."""
+    """How far a request is, as told by a poll. reason: why it failed, cleaned."""
 
     finished: bool
     status: str | None = None
     request_id: str | None = None
-    said: str = ""
+    reason: str = ""
 
 
 def decode(body: bytes, *, request_id: str | None = None) -> Reply:
@@ -73,8 +73,8 @@ def decode(body: bytes, *, request_id: str | None = None) -> Reply:
     state = _state(envelope, outcome)
     if not state.finished:
         raise BadReply(
-            f"Cloudflare's reply holds no answers.{quote(state.said)} It is asked again.",
-            detail=f"not a finished reply: status {state.status!r}, said {state.said!r}",
+            f"Cloudflare's reply holds no answers.{quote(state.reason)} It is asked again.",
+            detail=f"not a finished reply: status {state.status!r}, reason {state.reason!r}",
         )
     if request_id is not None and state.request_id not in (None, request_id):
         raise BadReply(
@@ -151,12 +151,14 @@ def _state(envelope: _Envelope, outcome: _Outcome) -> State:
     finished = container is not None and status not in UNDER_WAY
     if status in FAILED and not container:
         finished = False
-    said = [error_text([told.error, told.errors, told.message]) for told in (outcome, envelope)]
+    reasons = [
+        error_text([level.error, level.errors, level.message]) for level in (outcome, envelope)
+    ]
     return State(
         finished=finished,
         status=status,
         request_id=outcome.request_id if isinstance(outcome.request_id, str) else None,
-        said=clean(said[0] or said[1]),
+        reason=clean(reasons[0] or reasons[1]),
     )
 
 
@@ -169,9 +171,9 @@ def _item(item: _Item | Other) -> ItemReply:
     if not (reference is None or isinstance(reference, str)):
         reference = msgspec.json.encode(reference).decode()
     if item.success is not True:
-        said = error_text([item.error, item.errors, item.message])
-        if item.success is False or (said and not item.result):
-            error = _failure(said or _words_in(item.result))
+        reason = error_text([item.error, item.errors, item.message])
+        if item.success is False or (reason and not item.result):
+            error = _failure(reason or _words_in(item.result))
             return ItemReply(index, "failed", error=error, reference=reference)
     found = read_answer(item.result)
     if found.answer is not None and not tolerant_json.is_nothing(found.answer):
@@ -186,9 +188,9 @@ def _position(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _failure(said: str) -> str:
-    reason = quote(clean(said)) or " Cloudflare gives no reason."
-    return f"The model could not answer this row.{reason} Retry it, or shorten its text."
+def _failure(reason: str) -> str:
+    why = quote(clean(reason)) or " Cloudflare gives no reason."
+    return f"The model could not answer this row.{why} Retry it, or shorten its text."
 
 
 def _words_in(result: Raw) -> str:

@@ -338,7 +338,7 @@ def test_numbers_no_computer_holds_are_kept_as_they_are(polled: Any) -> None:
         (b"[]", "Expected `object`"),
         (json.dumps(queued()).encode(), "status 'queued'"),
         (json.dumps(finished(status="running")).encode(), "status 'running'"),
-        (b'{"success":false,"errors":[{"message":"Oh"}],"result":null}', "said 'Oh'"),
+        (b'{"success":false,"errors":[{"message":"Oh"}],"result":null}', "reason 'Oh'"),
     ],
 )
 def test_what_is_not_a_finished_reply_says_why(body: bytes, why: str) -> None:
