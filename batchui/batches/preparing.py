@@ -70,7 +70,7 @@ def _cut_into_parts(
     with files.open_file(batch.source_file) as source:
         cuts = cut(
             read(source, batch.format),
-            results.item_writer(batch, model.takes),
+            results.item_writer(batch, model.item_format),
             total=batch.rows,
             limits=limits_for(model, max_tokens=batch.max_tokens),
         )

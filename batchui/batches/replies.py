@@ -115,7 +115,7 @@ class _References:
         batch = part.batch
         self.by_row: list[str] | None = None
         if batch.reference_column or batch.as_items:
-            writer = results.item_writer(batch, find(batch.model).takes)
+            writer = results.item_writer(batch, find(batch.model).item_format)
             self.by_row = [
                 writer.reference(part.first_row + position, decode_row(line))
                 for position, line in enumerate(files.read_lines(part.rows_file))

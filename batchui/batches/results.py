@@ -190,13 +190,13 @@ def page(batch: Batch, *, shown: str, offset: int, limit: int) -> list[Result]:
     return found
 
 
-def item_writer(batch: Batch, takes: str) -> ItemWriter:
-    """What makes the request items of a batch: `takes` is what its model takes."""
-    return ItemWriter(takes, batch.ask, batch.columns)
+def item_writer(batch: Batch, item_format: str) -> ItemWriter:
+    """What makes the request items of a batch: `item_format` is that of its model."""
+    return ItemWriter(item_format, batch.ask, batch.columns)
 
 
 def reference_of(batch: Batch) -> Callable[[int, Any], str]:
     """What gives a row's `external_reference`: its number, or what a column of it says."""
     if batch.reference_column or batch.as_items:
-        return item_writer(batch, find(batch.model).takes).reference
+        return item_writer(batch, find(batch.model).item_format).reference
     return lambda row, _cells: str(row)

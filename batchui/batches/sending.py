@@ -90,7 +90,7 @@ def write_attempt(part: Part) -> tuple[Attempt, bytes] | None:
             files.read_lines(part.rows_file),
             sent,
             first_row=part.first_row,
-            writer=results.item_writer(part.batch, catalogue.find(part.batch.model).takes),
+            writer=results.item_writer(part.batch, catalogue.find(part.batch.model).item_format),
         )
     attempt = Attempt(
         part=part,

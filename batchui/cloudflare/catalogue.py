@@ -33,17 +33,22 @@ _SAME_LANGUAGE = {"nb": "no", "fil": "tl", "zh-hans": "zh", "zh-hant": "zh", "iw
 class Model(Struct, frozen=True, kw_only=True):
     """One model.
 
-    takes: the form of an item its batch schema documents. Where it documents both, `messages`; the
-    default model's documents `prompt` alone. context_window: tokens, question and answer together.
-    max_input_tokens: of one text, for embeddings; what is beyond it is cut off. reasons: thinks
-    before it answers, which counts towards the longest answer. options: further fields an item may
-    have. structured: can be held to a JSON schema (`response_format`). listed: in `models()`.
+    item_format: the form of an item that its batch schema documents; where that documents both
+    `prompt` and `messages`, it is `messages`.
+    usd_per_m_input, usd_per_m_output: US dollars for a million tokens.
+    context_window: tokens, question and answer together.
+    max_input_tokens: tokens of one text, for embeddings; what is beyond it is cut off.
+    dimensions: numbers in a vector, for embeddings.
+    is_reasoning: thinks before it answers, and the tokens of that count towards the longest answer.
+    options: further fields that an item may have.
+    structured: can be held to a JSON schema (`response_format`).
+    listed: is among `models()`.
     """
 
     name: str
     label: str
     task: Literal["chat", "embedding", "translation"]
-    takes: Literal["messages", "prompt", "input", "text", "translation"]
+    item_format: Literal["messages", "prompt", "input", "text", "translation"]
     description: str
     usd_per_m_input: float
     usd_per_m_output: float | None = None
@@ -51,7 +56,7 @@ class Model(Struct, frozen=True, kw_only=True):
     max_input_tokens: int | None = None
     dimensions: int | None = None
     needs_paid_plan: bool = False
-    reasons: bool = False
+    is_reasoning: bool = False
     options: tuple[str, ...] = ()
     listed: bool = True
 

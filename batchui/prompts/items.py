@@ -1,6 +1,6 @@
 """A row -> one item of the Batch API's `requests`, as compact UTF-8 JSON.
 
-What an item looks like depends on what the model takes:
+What an item looks like depends on the model's item format:
 
     messages     {"messages": [{"role", "content"}, …], "max_tokens", …}
     prompt       {"prompt", "max_tokens", …}
@@ -22,7 +22,7 @@ from batchui.prompts.problems import BadInput, listed, place, quoted
 from batchui.prompts.rows import as_list, cell_text
 from batchui.prompts.template import Filler, Template
 
-Takes = Literal["messages", "prompt", "input", "text", "translation"]
+ItemFormat = Literal["messages", "prompt", "input", "text", "translation"]
 
 _encode = msgspec.json.Encoder(decimal_format="number").encode
 
@@ -75,19 +75,23 @@ class ItemWriter:
     name that is no column, a translation into no language, an option that is not one.
     """
 
-    def __init__(self, takes: str, ask: Ask, columns: Sequence[str]) -> None:
-        if takes not in get_args(Takes):
-            raise ValueError(f"takes is {takes!r}, which is none of {get_args(Takes)}")
-        self.takes = cast(Takes, takes)
+    def __init__(self, item_format: str, ask: Ask, columns: Sequence[str]) -> None:
+        if item_format not in get_args(ItemFormat):
+            raise ValueError(
+                f"the item format is {item_format!r}, which is none of {get_args(ItemFormat)}"
+            )
+        self.item_format = cast(ItemFormat, item_format)
         self.ask = ask
         self.columns = tuple(columns)
-        self._settings = _settings(self.takes, ask)
+        self._settings = _settings(self.item_format, ask)
         self._referred = _position_of_reference(ask.reference_column, self.columns)
         self._filler: Filler | None = None
         if not ask.as_items:
-            before = f"{ask.instruction}\n\n" if ask.instruction and takes == "prompt" else ""
+            before = f"{ask.instruction}\n\n" if ask.instruction and item_format == "prompt" else ""
             self._filler = Template(ask.template).bind(self.columns, before=before)
-        self._head, self._tail = _around_the_prompt(self.takes, ask.instruction, self._settings)
+        self._head, self._tail = _around_the_prompt(
+            self.item_format, ask.instruction, self._settings
+        )
         # An item is never longer than this, and so many times its row as JSON.
         self._constant = len(self._head) + len(self._tail) + ROW_NUMBER_BYTES
         self._uses = 0 if self._referred is None else 1
@@ -141,7 +145,7 @@ class ItemWriter:
                 row=row,
                 line=line,
             )
-        carriers = CARRIERS[self.takes]
+        carriers = CARRIERS[self.item_format]
         carrier = next((name for name in carriers if cells.get(name) is not None), None)
         if carrier is None:
             raise BadInput(
@@ -155,13 +159,13 @@ class ItemWriter:
         if not (question.strip() if isinstance(question, str) else question):
             raise _blank([carrier], row=row, line=line)
         item = {**self._settings, **cells, "external_reference": self.reference(row, cells)}
-        longest = LONGEST.get(self.takes)
+        longest = LONGEST.get(self.item_format)
         if longest and longest not in cells and not LONGEST_FIELDS.isdisjoint(cells):
             del item[longest]
         return _encode(item)
 
 
-def _settings(takes: Takes, ask: Ask) -> dict[str, Any]:
+def _settings(item_format: ItemFormat, ask: Ask) -> dict[str, Any]:
     """The fields beside the question that are the same in every item."""
     for name in ask.options:
         if name in OURS:
@@ -170,27 +174,28 @@ def _settings(takes: Takes, ask: Ask) -> dict[str, Any]:
                 "cannot be set by hand. Remove it."
             )
     settings: dict[str, Any] = {}
-    if takes == "translation":
+    if item_format == "translation":
         if not ask.target_lang and not ask.as_items:
             raise BadInput("No language to translate into is chosen. Choose one.")
         if ask.source_lang:
             settings["source_lang"] = ask.source_lang
         if ask.target_lang:
             settings["target_lang"] = ask.target_lang
-    elif takes in LONGEST:
+    elif item_format in LONGEST:
         if LONGEST_FIELDS.isdisjoint(ask.options):
-            settings[LONGEST[takes]] = ask.max_tokens or DEFAULT_MAX_TOKENS
+            settings[LONGEST[item_format]] = ask.max_tokens or DEFAULT_MAX_TOKENS
         if ask.temperature is not None:
             settings["temperature"] = ask.temperature
     return {**settings, **ask.options}
 
 
 def _around_the_prompt(
-    takes: Takes, instruction: str, settings: Mapping[str, Any]
+    item_format: ItemFormat, instruction: str, settings: Mapping[str, Any]
 ) -> tuple[bytes, bytes]:
     """The JSON before the prompt, and after it up to the external_reference's text."""
-    head, close = b'{"%b":' % (b"text" if takes == "translation" else takes.encode()), b""
-    if takes == "messages" or (takes == "input" and instruction):
+    name = "text" if item_format == "translation" else item_format
+    head, close = b'{"%b":' % name.encode(), b""
+    if item_format == "messages" or (item_format == "input" and instruction):
         system = b""
         if instruction:
             system = _encode({"role": "system", "content": instruction}) + b","

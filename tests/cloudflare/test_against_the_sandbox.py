@@ -46,7 +46,7 @@ def client(sandbox: RunningSandbox) -> Iterator[RestClient]:
 
 
 def item_for(model: Model, text: str) -> dict[str, object]:
-    match model.takes:
+    match model.item_format:
         case "messages":
             return {"messages": [{"role": "user", "content": text}], "max_tokens": 200}
         case "prompt":

@@ -1,4 +1,4 @@
-"""A row becomes an item, in the shape that the model takes."""
+"""A row becomes an item, in the format of the model."""
 
 import json
 from decimal import Decimal
@@ -20,8 +20,10 @@ def ask(**changes: Any) -> Ask:
     return Ask(**{"template": "Rate:\n{{review}}!", **changes})
 
 
-def item(takes: str, cells: Any = CELLS, columns: tuple[str, ...] = COLUMNS, **changes: Any) -> Any:
-    return json.loads(ItemWriter(takes, ask(**changes), columns).encode(42, cells))
+def item(
+    item_format: str, cells: Any = CELLS, columns: tuple[str, ...] = COLUMNS, **changes: Any
+) -> Any:
+    return json.loads(ItemWriter(item_format, ask(**changes), columns).encode(42, cells))
 
 
 def test_messages() -> None:
@@ -78,12 +80,12 @@ def test_translations_have_their_languages() -> None:
         item("translation")
 
 
-@pytest.mark.parametrize("takes", ["messages", "prompt"])
-def test_max_tokens_is_always_sent(takes: str) -> None:
-    assert item(takes)["max_tokens"] == 1024
-    assert item(takes, max_tokens=7)["max_tokens"] == 7
-    assert item(takes, max_tokens=None)["max_tokens"] == 1024
-    chosen = item(takes, options={"max_completion_tokens": 5})
+@pytest.mark.parametrize("item_format", ["messages", "prompt"])
+def test_max_tokens_is_always_sent(item_format: str) -> None:
+    assert item(item_format)["max_tokens"] == 1024
+    assert item(item_format, max_tokens=7)["max_tokens"] == 7
+    assert item(item_format, max_tokens=None)["max_tokens"] == 1024
+    chosen = item(item_format, options={"max_completion_tokens": 5})
     assert "max_tokens" not in chosen
     assert chosen["max_completion_tokens"] == 5
 
@@ -132,12 +134,12 @@ def test_objects_are_asked_like_rows() -> None:
     assert made["prompt"] == "4.5 ."
 
 
-@pytest.mark.parametrize("takes", ["messages", "prompt", "input", "text", "translation"])
+@pytest.mark.parametrize("item_format", ["messages", "prompt", "input", "text", "translation"])
 @pytest.mark.parametrize("reference", ["", "id"])
-def test_the_estimated_size_is_never_too_small(takes: str, reference: str) -> None:
+def test_the_estimated_size_is_never_too_small(item_format: str, reference: str) -> None:
     nasty = '"\\\x01é\n' * 20
     writer = ItemWriter(
-        takes,
+        item_format,
         ask(
             template=f'"{{{{review}}}}" {nasty} {{{{review}}}} {{{{id}}}}',
             instruction=nasty,
@@ -161,8 +163,8 @@ def test_the_estimated_size_is_never_too_small(takes: str, reference: str) -> No
 # Ready-made items
 
 
-def ready(takes: str, cells: Any, **changes: Any) -> Any:
-    return item(takes, cells, ("prompt",), template="", as_items=True, **changes)
+def ready(item_format: str, cells: Any, **changes: Any) -> Any:
+    return item(item_format, cells, ("prompt",), template="", as_items=True, **changes)
 
 
 def test_a_ready_made_item_is_sent_as_it_is() -> None:
@@ -190,7 +192,7 @@ def test_a_number_as_reference_is_sent_as_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("takes", "cells", "said"),
+    ("item_format", "cells", "said"),
     [
         (
             "prompt",
@@ -203,6 +205,8 @@ def test_a_number_as_reference_is_sent_as_text() -> None:
         ("prompt", ["x"], "a ready-made item is a JSON object"),
     ],
 )
-def test_an_object_that_is_no_item_is_refused_by_row(takes: str, cells: Any, said: str) -> None:
+def test_an_object_that_is_no_item_is_refused_by_row(
+    item_format: str, cells: Any, said: str
+) -> None:
     with pytest.raises(BadInput, match=rf"^Row 42.*{said}"):
-        ready(takes, cells)
+        ready(item_format, cells)
