@@ -13,18 +13,11 @@ import msgspec
 from msgspec import Struct
 
 DEFAULT_MODEL = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
-USD_PER_1000_NEURONS = 0.011
-FREE_NEURONS_A_DAY = 10_000
 
-# Least and most, as the batch schema of the default model publishes them; others publish none.
-OPTION_LIMITS: dict[str, tuple[float, float]] = {
-    "temperature": (0, 5),
-    "top_p": (0, 2),
-    "seed": (1, 9_999_999_999),
-    "repetition_penalty": (0, 2),
-    "frequency_penalty": (0, 2),
-    "presence_penalty": (0, 2),
-}
+# What an account may use for nothing each day, in Cloudflare's unit, and the price beyond it.
+# No page uses these two yet: they are for the estimate of a batch's price before Start.
+FREE_NEURONS_A_DAY = 10_000
+USD_PER_1000_NEURONS = 0.011
 
 # Codes people use for languages that the translation model knows under another code.
 _SAME_LANGUAGE = {"nb": "no", "fil": "tl", "zh-hans": "zh", "zh-hant": "zh", "iw": "he"}
@@ -41,8 +34,12 @@ class Model(Struct, frozen=True, kw_only=True):
     dimensions: numbers in a vector, for embeddings.
     is_reasoning: thinks before it answers, and the tokens of that count towards the longest answer.
     options: further fields that an item may have.
+    needs_paid_plan: answers only accounts on the Workers Paid plan.
     structured: can be held to a JSON schema (`response_format`).
     listed: is among `models()`.
+
+    No page uses context_window, max_input_tokens, needs_paid_plan and structured yet: they are for
+    the estimate of price and limits before Start, and for answers in columns.
     """
 
     name: str

@@ -27,7 +27,6 @@ class Usage(Struct, frozen=True):
 
     prompt_tokens: int
     completion_tokens: int
-    total_tokens: int
 
 
 class ItemReply(Struct, frozen=True, gc=False):
@@ -87,11 +86,6 @@ def decode(body: bytes, *, request_id: str | None = None) -> Reply:
 def state_of(body: bytes) -> State:
     """How far a request is, by a poll's 2xx reply; raises BadReply when that is no JSON object."""
     return _state(*_open(body))
-
-
-def read_result(result: bytes) -> ItemReply:
-    """Read the `result` of a synchronous run as the only item of a reply."""
-    return _item(_Item(index=0, result=Raw(result)))
 
 
 class _Item(Struct, gc=False):
@@ -206,9 +200,10 @@ def _usage(outcome: _Outcome) -> Usage | None:
     usage = outcome.usage
     if not isinstance(usage, dict):
         return None
-    read = _count(usage, "prompt_tokens", "input_tokens")
-    written = _count(usage, "completion_tokens", "output_tokens")
-    return Usage(read, written, _count(usage, "total_tokens") or read + written)
+    return Usage(
+        prompt_tokens=_count(usage, "prompt_tokens", "input_tokens"),
+        completion_tokens=_count(usage, "completion_tokens", "output_tokens"),
+    )
 
 
 def _count(usage: dict[str, Any], *names: str) -> int:

@@ -46,11 +46,6 @@ class Cut:
     item_bytes: int
     invalid: dict[int, str]
 
-    @property
-    def positions(self) -> list[int]:
-        """The positions that can be sent."""
-        return [at for at in range(len(self.lines)) if at not in self.invalid]
-
 
 def rows_per_part(total: int, limits: Limits = USUAL) -> int:
     """How many rows a part of a batch of `total` rows has, where its bytes allow it."""

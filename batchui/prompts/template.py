@@ -114,10 +114,6 @@ class Filler:
             text + literal for text, literal in zip(texts, self._literals[1:], strict=True)
         )
 
-    def blank(self, cells: Cells) -> bool:
-        """Is every cell that the template names empty or only white space?"""
-        return not any(map(str.strip, self._with_care(cells)))
-
     def _with_care(self, cells: Cells) -> tuple[str, ...]:
         """The cells that go into the template, of an object or a row that may be too short."""
         if isinstance(cells, dict):

@@ -4,7 +4,6 @@ import pytest
 
 from batchui.cloudflare.catalogue import (
     DEFAULT_MODEL,
-    OPTION_LIMITS,
     UnknownLanguage,
     UnknownModel,
     find,
@@ -17,7 +16,6 @@ from batchui.cloudflare.catalogue import (
 def test_the_default_model_comes_first_and_takes_what_is_documented_for_it() -> None:
     assert models()[0].name == DEFAULT_MODEL
     assert find(DEFAULT_MODEL).item_format == "prompt"
-    assert set(OPTION_LIMITS) <= set(find(DEFAULT_MODEL).options)
 
 
 def test_names_and_labels_are_told_apart() -> None:

@@ -82,17 +82,15 @@ def test_an_unclosed_or_empty_name_is_told() -> None:
 def test_a_row_is_blank_when_every_named_cell_is(blank: str) -> None:
     one = Template("Sum up {{review}}").bind(COLUMNS)
     two = Template("{{review}} in {{language}}").bind(COLUMNS)
-    assert one.blank(["1", blank, "en"])
     assert one.ask(["1", blank, "en"]) is None
-    assert two.blank(["1", blank, blank])
-    assert not two.blank(["1", blank, "en"])
+    assert two.ask(["1", blank, blank]) is None
     assert two.ask(["1", blank, "en"]) == f"{blank} in en"
 
 
 def test_objects_fill_by_key_and_numbers_become_json_text() -> None:
     cells = {"review": {"a": [1, "é"]}, "id": 7, "language": None}
     assert fill("{{id}}|{{review}}|{{language}}|", cells) == '7|{"a":[1,"é"]}||'
-    assert Template("{{review}}").bind(COLUMNS).blank({"id": 1})
+    assert Template("{{review}}").bind(COLUMNS).ask({"id": 1}) is None
 
 
 def test_a_row_that_is_too_short_has_empty_cells() -> None:
