@@ -7,7 +7,7 @@ from typing import Any
 
 from batchui.prompts.blocks import Block
 from batchui.prompts.headers import COLUMN_LIMIT
-from batchui.prompts.problems import BadInput, place
+from batchui.prompts.problems import BadInput
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,9 @@ class ObjectBlanks:
 
     def _new_column(self, column: str, *, row: int, line: int) -> None:
         if len(self._filled) >= COLUMN_LIMIT:
-            raise BadInput(
-                f"{place(row=row, line=line)}: with this object the file has more than "
-                f"{COLUMN_LIMIT:,} different keys, too many to be columns. Put values that vary "
-                "under one key.",
+            raise BadInput.at(
+                f"with this object the file has more than {COLUMN_LIMIT:,} different keys, too "
+                "many to be columns. Put values that vary under one key.",
                 row=row,
                 line=line,
             )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from batchui.prompts.decoding import Decoder
-from batchui.prompts.problems import LINE_LIMIT, BadInput, place
+from batchui.prompts.problems import LINE_LIMIT, BadInput
 
 Cells = list[str] | dict[str, Any]
 
@@ -85,10 +85,9 @@ def _empty_rows(parser: Parser, *, number: int, line: int, rows: int) -> Iterato
 
 
 def _too_long(line: int) -> BadInput:
-    return BadInput(
-        f"{place(line=line)}: what begins here is longer than 8 MB, too long for one row. Perhaps "
-        "line breaks are missing, or a quotation mark is not closed. Correct it, or remove the "
-        "line.",
+    return BadInput.at(
+        "what begins here is longer than 8 MB, too long for one row. Perhaps line breaks are "
+        "missing, or a quotation mark is not closed. Correct it, or remove the line.",
         line=line,
     )
 

@@ -170,7 +170,6 @@ class CsvParser:
         column = self._name(fault.cell) if row is not None else None
         if fault.kind == "long":
             return cell_too_long(row=row, line=opened, column=column)
-        where = place(row=row, line=opened, column=column)
         if fault.kind == "unclosed":
             what = "a quotation mark opens the cell here and nothing closes it"
         else:
@@ -178,8 +177,8 @@ class CsvParser:
                 f"a quotation mark opens the cell here, and the one that closes it, in line "
                 f"{closed:,}, has text behind it"
             )
-        return BadInput(
-            f"{where}: {what}. Close the cell where it ends, and write a quotation mark that "
+        return BadInput.at(
+            f"{what}. Close the cell where it ends, and write a quotation mark that "
             'belongs to the text as two ("").',
             row=row,
             line=opened,

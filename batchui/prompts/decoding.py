@@ -136,9 +136,9 @@ class Decoder:
             raise self._not_unicode(exc, rest + before, line) from None
         if "\0" in text:
             at = line + line_breaks(rest + text[: text.index("\0")])
-            raise BadInput(
-                f"{place(line=at)}: there is a NUL byte, which no text holds; the file is damaged "
-                f"or not a text file. {SAVE_AS_UTF8}.",
+            raise BadInput.at(
+                "there is a NUL byte, which no text holds; the file is damaged or not a text "
+                f"file. {SAVE_AS_UTF8}.",
                 line=at,
             )
         self._plain = self._plain and text.isascii()

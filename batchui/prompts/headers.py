@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from batchui.prompts.decoding import line_breaks
-from batchui.prompts.problems import CELL_LIMIT, BadInput, place, quoted
+from batchui.prompts.problems import CELL_LIMIT, BadInput, quoted
 from batchui.prompts.quotes import find_fault
 
 COLUMN_LIMIT = 2_000
@@ -42,8 +42,8 @@ def _refuse_open_quotes(text: str, delimiter: str | None) -> None:
     fault = start and find_fault(text, start=start.start(), delimiter=delimiter or NO_DELIMITER)
     if fault:
         line = 1 + line_breaks(text[: fault.start])
-        raise BadInput(
-            f"{place(line=line)}: the quotation mark that opens a column's name here is "
+        raise BadInput.at(
+            "the quotation mark that opens a column's name here is "
             f"{'not closed' if fault.kind == 'unclosed' else 'closed within the name'}. Put each "
             "name in quotation marks as a whole, or in none.",
             line=line,

@@ -18,7 +18,7 @@ from typing import Any, Literal, cast, get_args
 import msgspec
 
 from batchui.prompts.blocks import Cells
-from batchui.prompts.problems import BadInput, listed, place, quoted
+from batchui.prompts.problems import BadInput, listed, quoted
 from batchui.prompts.rows import as_list, cell_text
 from batchui.prompts.template import Filler, Template
 
@@ -139,19 +139,18 @@ class ItemWriter:
 
     def _ready_made(self, row: int, cells: Cells, line: int | None) -> bytes:
         if not isinstance(cells, dict):
-            raise BadInput(
-                f"{place(row=row, line=line)}: a ready-made item is a JSON object, which only a "
-                "JSONL file can hold. Write a question with a column in it instead.",
+            raise BadInput.at(
+                "a ready-made item is a JSON object, which only a JSONL file can hold. Write a "
+                "question with a column in it instead.",
                 row=row,
                 line=line,
             )
         carriers = CARRIERS[self.item_format]
         carrier = next((name for name in carriers if cells.get(name) is not None), None)
         if carrier is None:
-            raise BadInput(
-                f"{place(row=row, line=line)}: the object has no "
-                f"{' or '.join(map(quoted, carriers))}, which the model needs. Add it, or leave "
-                "the row out.",
+            raise BadInput.at(
+                f"the object has no {' or '.join(map(quoted, carriers))}, which the model needs. "
+                "Add it, or leave the row out.",
                 row=row,
                 line=line,
             )
@@ -210,21 +209,17 @@ def _position_of_reference(column: str, columns: Sequence[str]) -> int | None:
     if column not in columns:
         raise BadInput(
             f"The column for references, {quoted(column)}, is not in the file, whose columns are "
-            f"{listed(columns)}. Choose one of those, or none.",
-            column=column,
+            f"{listed(columns)}. Choose one of those, or none."
         )
     return columns.index(column)
 
 
 def _blank(columns: Sequence[str], *, row: int, line: int | None) -> BadInput:
-    if len(columns) == 1:
-        where, what = place(row=row, line=line, column=columns[0]), "the cell is blank"
-    else:
-        where = place(row=row, line=line)
-        what = f"the cells of {listed(columns)} are all blank"
-    return BadInput(
-        f"{where}: {what}, so that there is nothing to ask. Fill it in, or leave the row out.",
+    column = columns[0] if len(columns) == 1 else None
+    what = "the cell is blank" if column else f"the cells of {listed(columns)} are all blank"
+    return BadInput.at(
+        f"{what}, so that there is nothing to ask. Fill it in, or leave the row out.",
         row=row,
         line=line,
-        column=columns[0],
+        column=column,
     )

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Sequence
+from typing import Self
 
 # What is longer than this is a damaged file, and must not fill the memory. In characters.
 LINE_LIMIT = 8_000_000
@@ -16,7 +17,8 @@ class BadInput(ValueError):
 
     `str(exc)` is a whole sentence for the page: it names the place, says what happened and what
     to do. `row` (1-based, the header not counted), `line` (1-based, as an editor counts) and
-    `column` repeat the place for code that wants to point at it.
+    `column` (a name in the file) are the same place as data, None where it has none. No page uses
+    them yet: they are for the list of all bad rows.
     """
 
     def __init__(
@@ -31,6 +33,19 @@ class BadInput(ValueError):
         self.row = row
         self.line = line
         self.column = column
+
+    @classmethod
+    def at(
+        cls,
+        what: str,
+        *,
+        row: int | None = None,
+        line: int | None = None,
+        column: str | None = None,
+    ) -> Self:
+        """A problem of one place: its sentence is the place, a colon, and `what`."""
+        where = place(row=row, line=line, column=column)
+        return cls(f"{where}: {what}", row=row, line=line, column=column)
 
 
 def place(*, row: int | None = None, line: int | None = None, column: str | None = None) -> str:
@@ -58,10 +73,10 @@ def listed(names: Sequence[str]) -> str:
 
 
 def cell_too_long(*, row: int | None, line: int, column: str | None = None) -> BadInput:
-    where = place(row=row, line=line, column=column)
-    return BadInput(
-        f"{where}: this cell is longer than 1,000,000 characters. Shorten it; if it is not so "
-        "long, a quotation mark before it may not be closed.",
+    """The error for a cell of more than CELL_LIMIT characters."""
+    return BadInput.at(
+        f"this cell is longer than {CELL_LIMIT:,} characters. Shorten it; if it is not so long, a "
+        "quotation mark before it may not be closed.",
         row=row,
         line=line,
         column=column,

@@ -70,7 +70,7 @@ def _position(name: str, columns: Sequence[str]) -> int:
     ):
         if known.count(wanted) == 1:
             return known.index(wanted)
-    raise BadInput(_unknown(name, columns), column=name)
+    raise BadInput(_unknown(name, columns))
 
 
 def _unknown(name: str, columns: Sequence[str]) -> str:
