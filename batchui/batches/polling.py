@@ -28,7 +28,7 @@ from batchui.batches.outcomes import (
 from batchui.batches.replies import MismatchError, absorb, keep_raw
 from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus
 from batchui.cloudflare import errors
-from batchui.cloudflare.client import RestClient
+from batchui.cloudflare.protocol import BatchClient
 from batchui.teams.problems import TeamProblem
 
 SPOOL_BYTES = 4 * 1024 * 1024
@@ -60,7 +60,7 @@ def look(part: Part) -> bool:
     return True
 
 
-def poll(part: Part, attempt: Attempt, *, client: RestClient) -> PollOutcome:
+def poll(part: Part, attempt: Attempt, *, client: BatchClient) -> PollOutcome:
     """Ask once. A finished reply is read to a spool, understood whole, and stored before this
     returns; the part itself is not touched."""
     try:
@@ -81,7 +81,7 @@ def poll(part: Part, attempt: Attempt, *, client: RestClient) -> PollOutcome:
         )
 
 
-def _poll(part: Part, attempt: Attempt, client: RestClient) -> PollOutcome:
+def _poll(part: Part, attempt: Attempt, client: BatchClient) -> PollOutcome:
     with tempfile.SpooledTemporaryFile(SPOOL_BYTES) as spool:
         status = client.poll(part.batch.model, attempt.request_id, cast(BinaryIO, spool))
         if status is not None:

@@ -29,7 +29,7 @@ from batchui.batches.outcomes import (
 )
 from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus
 from batchui.cloudflare import catalogue, errors
-from batchui.cloudflare.client import RestClient
+from batchui.cloudflare.protocol import BatchClient
 from batchui.prompts.payload import payload
 from batchui.prompts.problems import BadInput
 from batchui.teams.problems import TeamProblem
@@ -116,7 +116,7 @@ def _commit(attempt: Attempt) -> bool:
     return True
 
 
-def post(client: RestClient, *, model: str, body: bytes) -> SendOutcome:
+def post(client: BatchClient, *, model: str, body: bytes) -> SendOutcome:
     """Make the POST and say what became of it. Touches nothing of ours."""
     try:
         receipt = client.submit(model, body)

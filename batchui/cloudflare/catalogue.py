@@ -1,7 +1,7 @@
 """The bundled catalogue: models that take batches, in plain words, and languages to translate.
 
 The facts (prices, context windows, what a batch item holds) are those of September 2026; an
-account's own listing (`RestClient.models`) is newer. Models for sound and images are left out.
+account's own listing (`BatchClient.models`) is newer. Models for sound and images are left out.
 """
 
 import difflib

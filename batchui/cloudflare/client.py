@@ -1,7 +1,6 @@
-"""The Batch API over REST: submit, poll, run at once, and look up models."""
+"""The Batch API over REST: the `protocol.BatchClient` of the product."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 from urllib.parse import urlencode
@@ -15,6 +14,7 @@ from batchui.cloudflare.accounts import Account, check_model
 from batchui.cloudflare.caller import Caller, Network
 from batchui.cloudflare.errors import BadReply, CloudflareError, Refused
 from batchui.cloudflare.http_call import Call, HttpReply
+from batchui.cloudflare.protocol import Receipt
 from batchui.cloudflare.redaction import clean, quote
 from batchui.cloudflare.replies import FAILED, UNDER_WAY, State, state_of
 
@@ -26,29 +26,22 @@ _MOST_PAGES = 100
 _NO_SCHEMA = 6002
 
 
-@dataclass(frozen=True)
-class Receipt:
-    """What an accepted submission is known by from now on. status: as acknowledged ("queued")."""
-
-    request_id: str
-    status: str
-
-
 class RestClient:
     """One account's Batch API. Safe to use from many threads; close it, or use it in `with`.
 
-    Nothing is ever retried here, and no redirect is followed. Submissions and runs each get a fresh
-    connection, because one kept from before may be closed by the other side just as the request
-    goes out, which cannot be told from a lost receipt; polls and look-ups keep theirs for 5 s.
+    Nothing is ever retried here, and no redirect is followed. Every submission and every run gets
+    a new connection: a kept one may be closed by the other side just as the request goes out, and
+    that looks the same as a lost receipt. Polls and look-ups keep their connections for 5 s.
 
-    The environment is not looked at (proxies, certificates, .netrc): an HTTP_PROXY set for other
+    The environment (proxies, certificates, .netrc) is ignored: an HTTP_PROXY set for other
     programs would get the token of a plain-http address. A proxy is given as `proxy`, and used for
-    https alone, where it sees the server's name only.
+    https only, where it sees no more than the server's name.
 
-    transport: replaces the network, in tests; it is not closed. timeout: in seconds, for connecting
-    and each read and write; its `pool` is the wait for one of max_connections calls at a time to
-    end. seconds: for reading one reply's body.
-    A wrong address, token or account id is told by the calls, not when constructing.
+    transport: replaces the network, in tests; it is not closed here.
+    timeout: seconds for connecting, for each read and for each write; its `pool` is how long a
+    call waits while max_connections others are under way.
+    seconds: for reading the body of one reply.
+    The calls raise what is wrong with address, token or account id; the constructor never does.
     """
 
     def __init__(
@@ -87,10 +80,10 @@ class RestClient:
         self._caller.close()
 
     def submit(self, model: str, body: bytes) -> Receipt:
-        """Send `{"requests": […]}` (`body`, as it is) to the queue of `model`, once.
+        """Send `body` as it is to the queue of `model`, once.
 
-        A 2xx with a request_id is a receipt, whatever else it says. Raises NotSent, MaybeSent (the
-        connection broke later, 408, 5xx, a 2xx without a readable request_id), Busy or Refused.
+        A 2xx with a request_id is a receipt, whatever else it says. Raises NotSent, Busy, Refused,
+        or MaybeSent: the connection broke later, 408, 5xx, a 2xx without a readable request_id.
         """
         reply = self._caller.paid(self._post(self._run_url(model, queued=True), body))
         receipt = _receipt(reply) if reply.succeeded else None
@@ -103,13 +96,13 @@ class RestClient:
     ) -> str | None:
         """Ask how far a request is: "queued", "running", or None when `spool` holds the reply.
 
-        The spool is emptied, filled and rewound; after an error it holds nothing of use. At most
-        64 KiB are held in memory; a longer reply cannot be queued or running, and is looked at by
-        its ends only: `replies.decode` is the judge. max_bytes: of the unpacked reply.
+        At most 64 KiB are held in memory. A longer body cannot be "queued" or "running": only its
+        first and last bytes are checked here, the rest by `replies.decode`. max_bytes: of the
+        unpacked reply.
 
-        Raises NotSent (any fault of the network: ask again), Busy, BadReply (5xx, garbage, cut
-        short, over the cap, about another request), Gone (5504), Refused (3030 and the like, or
-        `"status": "failed"`); never MaybeSent. What the spool raises (OSError) passes.
+        Raises NotSent (any fault of the network), Busy, BadReply (5xx, garbage, cut short, over
+        max_bytes, about another request), Gone (5504) or Refused (3030 and the like, or
+        `"status": "failed"`). What the spool raises (OSError) passes.
         """
         asked = msgspec.json.encode({"request_id": request_id})
         call = self._post(self._run_url(model, queued=True), asked, max_bytes=max_bytes)
@@ -128,7 +121,7 @@ class RestClient:
         return None
 
     def run(self, model: str, item: bytes) -> bytes:
-        """Ask `model` one item at once; the raw JSON of its `result` (see `replies.read_result`).
+        """Ask `model` a single item now; its `result` as raw JSON.
 
         Raises what `submit` raises: a run may be paid for although its answer was lost.
         """
@@ -138,17 +131,18 @@ class RestClient:
             raise self._caller.meaning(reply, submitting=True)
         return result
 
-    def check(self) -> None:
-        """Prove address, token, account and permission together, at no cost; raises what is wrong.
+    def test_connection(self) -> None:
+        """Raise what is wrong with address, token, account or permissions, at no cost.
 
-        Looks for a model that does not exist, as `/user/tokens/verify` refuses account tokens.
+        Searches for a model that does not exist, because `/user/tokens/verify` refuses tokens of
+        an account.
         """
         self._models(search="batchui-connection-test", per_page="1")
 
     def models(self) -> Iterator[dict[str, Any]]:
-        """The account's models as listed, each name once; `async_queue` tells those with a queue.
+        """The account's models as listed, each name once; `async_queue` marks those with a queue.
 
-        `per_page` may be ignored: the listing ends with a page that brings nothing new.
+        The server may ignore `per_page`, so the listing ends with a page that has nothing new.
         """
         seen: set[str] = set()
         for page in range(1, _MOST_PAGES + 1):

@@ -262,7 +262,7 @@ def test_missing_double_and_unknown_items_are_left_to_the_caller(
 
 
 def test_the_connection_test_passes(client: RestClient) -> None:
-    client.check()
+    client.test_connection()
 
 
 def test_the_catalogue_agrees_with_the_listing(client: RestClient) -> None:
