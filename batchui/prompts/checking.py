@@ -8,9 +8,10 @@ from typing import BinaryIO, NamedTuple, cast
 from batchui.prompts.blanks import Blank, ListBlanks, ObjectBlanks
 from batchui.prompts.blocks import Block, Cells
 from batchui.prompts.decoding import NotUnicode
+from batchui.prompts.guessing import Evidence
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import read_blocks
-from batchui.prompts.sniffing import Format
+from batchui.prompts.sniffing import HEAD_BYTES, Format, in_encoding
 
 __all__ = ["Blank", "Problem", "Report", "check"]
 
@@ -32,7 +33,7 @@ class Report:
     """What `check` found.
 
     `format` is the one to read the file with from now on: its encoding may have turned out to be
-    Windows-1252, its columns (JSONL) are those of the whole file. `problems` has the first
+    another one, its columns (JSONL) are those of the whole file. `problems` has the first
     PROBLEMS_KEPT of `bad_rows`. `blanks` names only columns that have some, counted over the rows
     without a problem. `sample` is the cells of the first SAMPLE_ROWS rows.
     """
@@ -54,32 +55,49 @@ def check(
 ) -> Report:
     """Read the file through, holding a chunk at a time.
 
-    `open_stream` gives the file from its beginning, and is called again where a line far down
-    shows that the encoding is not UTF-8. `progress(rows, bytes)` is called about every 4 MB.
-    Raises BadInput for what blocks the whole file: no rows, more than `max_rows`, too many
-    columns, and whatever `readers.read` raises.
+    `open_stream` gives the file from its beginning. It is called again where the whole of the file
+    shows another encoding than its first bytes did: the check then begins anew.
+    `progress(rows, bytes)` is called about every 4 MB. Raises BadInput for what makes the whole
+    file unusable: no rows, more than `max_rows`, too many columns, and whatever `readers.read`
+    raises.
     """
-    try:
-        return _check(open_stream, fmt, progress=progress, max_rows=max_rows)
-    except NotUnicode as exc:
-        if fmt.encoding != "utf-8" or not exc.perhaps_cp1252:
-            raise
-    return _check(
-        open_stream, replace(fmt, encoding="cp1252"), progress=progress, max_rows=max_rows
-    )
+    tried = set()
+    while True:
+        tried.add(fmt.encoding)
+        evidence = Evidence()
+        try:
+            report = _check(
+                open_stream, fmt, evidence=evidence, progress=progress, max_rows=max_rows
+            )
+        except NotUnicode as exc:
+            if (
+                fmt.encoding_chosen
+                or not exc.perhaps_other
+                or (better := evidence.guess()) in tried
+            ):
+                raise
+        else:
+            if not fmt.encoding_guessed or (better := evidence.guess()) in tried:
+                return report
+        if all(map(str.isascii, fmt.columns)):  # the same in every code page
+            fmt = replace(fmt, encoding=better)
+        else:
+            with open_stream() as stream:
+                fmt = in_encoding(fmt, better, head=stream.read(HEAD_BYTES))
 
 
 def _check(
     open_stream: Callable[[], BinaryIO],
     fmt: Format,
     *,
+    evidence: Evidence,
     progress: Callable[[int, int], None] | None,
     max_rows: int,
 ) -> Report:
     tally = _Tally(fmt)
     with open_stream() as raw:
-        stream = _Counted(raw)
-        told = 0
+        stream = _Watched(raw, evidence)
+        reported = 0
         for block in read_blocks(cast(BinaryIO, stream), fmt):
             tally.add(block)
             if tally.rows > max_rows:
@@ -87,9 +105,9 @@ def _check(
                     f"The file has more than {max_rows:,} rows, the most that one batch takes. "
                     "Split it into smaller files and upload them one by one."
                 )
-            if progress and stream.bytes - told >= PROGRESS_BYTES:
-                told = stream.bytes
-                progress(tally.rows, told)
+            if progress and stream.bytes - reported >= PROGRESS_BYTES:
+                reported = stream.bytes
+                progress(tally.rows, reported)
     if not tally.rows:
         raise BadInput("The file has no rows. Add some under the first line and upload it again.")
     if progress:
@@ -97,16 +115,18 @@ def _check(
     return tally.report()
 
 
-class _Counted:
-    """A stream that knows how much was read from it."""
+class _Watched:
+    """A stream that counts what is read from it, and keeps evidence of its encoding."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, evidence: Evidence) -> None:
         self._read = stream.read
+        self._evidence = evidence
         self.bytes = 0
 
     def read(self, size: int) -> bytes:
         data = self._read(size)
         self.bytes += len(data)
+        self._evidence.add(data)
         return data
 
 

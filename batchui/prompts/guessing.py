@@ -1,0 +1,164 @@
+"""Which code page a text is in, judged by how its letters come out in each.
+
+Every reading gets a likelihood. The letters of a language speak for it, by how often the language
+uses them. A capital within a word, a symbol between letters, or a byte without a meaning speaks
+against it.
+
+The library charset-normalizer (3.5.2) was tried first, with the translations of Django and
+django-allauth, 20 of them a file, in 45 languages. It named the right code page for 60 % of the
+files in Windows-1252 and for 85 % of the others; this names it for 99 % of both.
+"""
+
+import math
+import re
+from collections import Counter
+from functools import cache
+
+from batchui.prompts.code_pages import CODE_PAGES, LETTERS, Ideographs, Letters
+
+EVIDENCE_BYTES = 4_096  # a guess takes up to 40 ms, whatever the size of the file
+CELL = re.compile(rb"[^\r\n\t,;\"]+")
+
+# Signs met in any language, and which of them stand before a word or within one.
+SIGNS = frozenset("“”‘’„‚«»–—…•€£§°®™©·¡¿ºª²³½¼¾´¨‹›†×±¥¢µ№\xa0")
+BEFORE_A_WORD = frozenset("“‘„‚«¿¡‹–—€£§©•…№·°µ±")
+WITHIN_A_WORD = frozenset("’·–—‑´")
+WORDS_OF_ONE_LETTER = frozenset("àèéòóíáåöæýê" + "аеиівйкосуєя" + "ηοή" + "و")
+
+# Natural logarithms of how likely a character of each kind is.
+ASCII = math.log(1 / 30)
+SIGN = math.log(0.02)
+FOREIGN_LETTER = math.log(0.0007)
+RARE_SYMBOL = math.log(0.0004)
+NOTHING = math.log(0.00001)  # undefined, a control character, or one for private use
+RARE_IDEOGRAPH = math.log(1e-7)
+# These are added to that of the character.
+ODD = math.log(0.004)
+CAPITAL = math.log(0.08)
+CAPITAL_AMONG_CAPITALS = math.log(0.6)
+
+
+class Evidence:
+    """The first cells of a file with bytes beyond ASCII, each once: enough to guess from."""
+
+    def __init__(self) -> None:
+        self._cells: dict[bytes, None] = {}
+        self._missing = EVIDENCE_BYTES
+
+    def add(self, data: bytes) -> None:
+        """Take what is still needed from the next bytes of the file."""
+        if self._missing <= 0 or data.isascii():
+            return
+        for match in CELL.finditer(data):
+            cell = match[0][:EVIDENCE_BYTES]
+            if cell not in self._cells and not cell.isascii():
+                self._cells[cell] = None
+                self._missing -= len(cell)
+                if self._missing <= 0:
+                    return
+
+    def guess(self) -> str:
+        """The likeliest code page, a key of CODE_PAGES; Windows-1252 where nothing speaks."""
+        data = b" ".join(self._cells)
+        return max(CODE_PAGES, key=lambda encoding: _likelihood(data, encoding))
+
+
+def _likelihood(data: bytes, encoding: str) -> float:
+    page = CODE_PAGES[encoding]
+    text = data.decode(encoding, "replace")
+    if isinstance(page, Ideographs):
+        return page.odds + _of_ideographs(text, encoding, page)
+    return page.odds + _of_letters(text, page)
+
+
+def _of_letters(text: str, page: Letters) -> float:
+    """The likelihood in the language of the page that makes most of the text."""
+    same = 0.0  # in every language
+    characters: Counter[tuple[str, float]] = Counter()
+    seen = Counter(zip(f" {text}", text, f"{text[1:]} ", strict=False))
+    for (before, char, after), n in seen.items():
+        if char.isascii():
+            same += n * ASCII
+            continue
+        same += n * (page.odds_each + (ODD if _is_odd(before, char, after) else 0.0))
+        among_capitals = before.isupper() or after.isupper()
+        characters[char, CAPITAL_AMONG_CAPITALS if among_capitals else CAPITAL] += n
+    return same + max(
+        sum(n * _character(char, letters, capital) for (char, capital), n in characters.items())
+        for letters in _languages(page.languages)
+    )
+
+
+@cache
+def _languages(names: tuple[str, ...]) -> list[dict[str, float]]:
+    """How likely each letter is, for each language, and for a text that mixes them all."""
+    tables = [_frequencies(LETTERS[name]) for name in names]
+    letters = dict.fromkeys(letter for table in tables for letter in table)
+    mixed = {
+        letter: sum(table.get(letter, 0.0) for table in tables) / len(tables) for letter in letters
+    }
+    return [
+        {letter: math.log(frequency) for letter, frequency in table.items()}
+        for table in (*tables, mixed)
+    ]
+
+
+def _frequencies(letters: str) -> dict[str, float]:
+    """Of letters in order of use: a thing is met about as often as its rank says (Zipf)."""
+    weights = {letter: 1 / rank for rank, letter in enumerate(letters, 2)}
+    whole = sum(weights.values()) / 0.97  # 3 % are left for what is no letter of the language
+    return {letter: weight / whole for letter, weight in weights.items()}
+
+
+def _character(char: str, letters: dict[str, float], capital: float) -> float:
+    """The logarithm for a character in a language; `capital` is added where it is one."""
+    if char in letters:
+        return letters[char]
+    if char.lower() in letters:
+        return letters[char.lower()] + capital
+    if char == "\ufffd" or "\x80" <= char <= "\x9f" or "\ue000" <= char <= "\uf8ff":
+        return NOTHING
+    if char in SIGNS:
+        return SIGN
+    return FOREIGN_LETTER if char.isalpha() else RARE_SYMBOL
+
+
+def _is_letter(char: str) -> bool:
+    return char.isalpha() and char not in SIGNS
+
+
+def _is_odd(before: str, char: str, after: str) -> bool:
+    """Whether no language puts the character between these two."""
+    if "\u0370" <= char < "\u2000":  # Greek and all scripts after it do not mix with Latin letters
+        if (before.isascii() and before.isalpha()) or (after.isascii() and after.isalpha()):
+            return True
+        if not char.isalpha():
+            return False
+    if _is_letter(char):
+        if char.isupper() and before.islower():
+            return True
+        if _is_letter(before) or _is_letter(after) or char >= "\u2000":
+            return False
+        return before.isdigit() or after.isdigit() or char.lower() not in WORDS_OF_ONE_LETTER
+    if not _is_letter(after):
+        return False
+    if char == "’":
+        return not (_is_letter(before) or after.isascii())  # “’n” is a word in some languages
+    return char not in (WITHIN_A_WORD if _is_letter(before) else BEFORE_A_WORD)
+
+
+def _of_ideographs(text: str, encoding: str, page: Ideographs) -> float:
+    return sum(n * _ideograph(char, encoding, page) for char, n in Counter(text).items())
+
+
+def _ideograph(char: str, encoding: str, page: Ideographs) -> float:
+    if char.isascii():
+        return ASCII
+    if char == "\ufffd":
+        return NOTHING
+    first, *rest = char.encode(encoding)
+    if len(rest) < 2 and all(second >= page.second for second in rest):
+        for share in page.shares:
+            if share.first <= first <= share.last:
+                return math.log(share.probability)
+    return RARE_IDEOGRAPH
