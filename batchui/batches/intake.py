@@ -18,14 +18,12 @@ from batchui.batches.long_tasks import (
     cannot_store,
 )
 from batchui.batches.models import Batch
+from batchui.prompts.checking import SAMPLE_ROWS
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import read
-from batchui.prompts.sniffing import Format, sniff
+from batchui.prompts.sniffing import HEAD_BYTES, Format, sniff
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team, User
-
-HEAD_BYTES = 256 * 1024
-SAMPLE_ROWS = 20
 
 # What a batch that is run again takes over.
 KEPT = (

@@ -14,6 +14,7 @@ from django.utils import timezone
 from batchui.batches import lifecycle, pauses
 from batchui.batches.clients import shared_client
 from batchui.batches.due import LEASE
+from batchui.batches.files import SPOOL_BYTES
 from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import (
@@ -31,7 +32,6 @@ from batchui.cloudflare import errors
 from batchui.cloudflare.protocol import BatchClient
 from batchui.teams.problems import TeamProblem
 
-SPOOL_BYTES = 4 * 1024 * 1024
 GONE_LOOKS = 3
 GONE_AFTER = timedelta(minutes=10)
 GONE = "Cloudflare no longer has this result."

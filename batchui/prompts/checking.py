@@ -13,7 +13,7 @@ from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import read_blocks
 from batchui.prompts.sniffing import HEAD_BYTES, Format, in_encoding
 
-__all__ = ["Blank", "Problem", "Report", "check"]
+__all__ = ["SAMPLE_ROWS", "Blank", "Problem", "Report", "check"]
 
 PROBLEMS_KEPT = 100
 SAMPLE_ROWS = 20
