@@ -1,4 +1,4 @@
-"""Which columns have cells with nothing in them: counted while a file is checked."""
+"""Counts the blank cells of every column while a file is checked."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ class Blank:
 
 
 class ListBlanks:
-    """CSV and TXT: the columns are known; rows that are as the header says come as lists."""
+    """The blank cells of a CSV or TXT, where columns are known and good rows have all of them."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         self.columns = tuple(columns)
         self._blanks: dict[str, Blank] = {}
 
     def add(self, block: Block) -> None:
-        """Count in the rows of the block that have no problem."""
+        """Count the rows of the block that have no problem."""
         rows = block.cells
         kept: Sequence[int] = range(block.number, block.number + len(rows))
         if block.problems:
@@ -42,12 +42,12 @@ class ListBlanks:
         self._blanks[column] = Blank(before.count + len(blank), before.first_row)
 
     def found(self) -> dict[str, Blank]:
-        """The columns with blanks, in the file's order."""
+        """The columns that have blank cells, in the order of the file."""
         return {name: self._blanks[name] for name in self.columns if name in self._blanks}
 
 
 class ObjectBlanks:
-    """JSONL: columns turn up on the way; a key that a row does not have is a blank cell."""
+    """The blank cells of a JSONL. Any object may bring new columns; a missing key is blank."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         self._filled = dict.fromkeys(columns, 0)
@@ -61,7 +61,7 @@ class ObjectBlanks:
         return tuple(self._filled)
 
     def add(self, block: Block) -> None:
-        """Count in the objects of the block; BadInput when there are too many different keys."""
+        """Count the objects of the block. Raises BadInput for too many different keys."""
         for at, cells in enumerate(block.cells):
             if isinstance(cells, dict):
                 self._add(cells, row=block.number + at, line=block.lines[at])
@@ -105,7 +105,7 @@ class ObjectBlanks:
         self._whole = still
 
     def found(self) -> dict[str, Blank]:
-        """The columns with blanks, in the order in which they were met."""
+        """The columns that have blank cells, in the order in which they were met."""
         return {
             column: Blank(self._rows - filled, self._first_blank[column])
             for column, filled in self._filled.items()

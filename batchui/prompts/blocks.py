@@ -1,4 +1,4 @@
-"""From a stream of bytes to blocks of rows: the part that every text format shares."""
+"""Turns a stream of bytes into blocks of rows: the part that all text formats share."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple, Protocol
@@ -13,9 +13,10 @@ HELD_AT_ONCE = 1_000
 
 
 class Block(NamedTuple):
-    """Consecutive rows: the first one's number, and for each its line, its cells, its problem.
+    """Consecutive rows of a file.
 
-    `problems` has sentences by position in `cells`, and only where there is something to say.
+    number: of the first row. lines, cells: of each row. problems: sentences, by position in
+    `cells`, for the rows that have one.
     """
 
     number: int
@@ -25,8 +26,11 @@ class Block(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """What a parser made of a chunk: its rows, the empty lines after the last of them (not among
-    the rows), how many characters it used up, and the line that comes next."""
+    """The result of parsing a chunk of text.
+
+    empty_after: how many empty lines follow the last row; they are not in the block.
+    used: how many characters were parsed. next_line: the number of the line after them.
+    """
 
     block: Block
     empty_after: int
@@ -35,21 +39,23 @@ class Parsed(NamedTuple):
 
 
 class Parser(Protocol):
-    """One text format. It may leave the end of a chunk unused: it comes again, with more."""
+    """One text format. A parser may leave the end of a chunk unused: it gets it again, with more
+    text behind it."""
 
     def parse(self, text: str, *, number: int, line: int, final: bool) -> Parsed:
-        """Rows of `text`, whole lines beginning in `line`; the first row is row `number`."""
+        """The rows of `text`, which is whole lines and begins in `line` with row `number`."""
 
     def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
-        """The row that an empty line in the middle of the file is, and its problem."""
+        """The row, and its problem, for an empty line in the middle of the file."""
 
 
 def read_text(stream: BinaryIO, *, encoding: str, parser: Parser) -> Iterator[Block]:
-    """The rows of a text file. Holds one chunk, or one row where a row is longer than a chunk."""
+    """The rows of a text file. Holds one chunk in memory, or one row if that is longer."""
     decoder = Decoder(encoding)
     rest, line, number, held, final = "", 1, 1, 0, False
     while not final:
-        data = stream.read(max(CHUNK_BYTES, len(rest)))  # doubling: a long row is not read n² times
+        # At least as much again: a row over many chunks is then parsed only a few times.
+        data = stream.read(max(CHUNK_BYTES, len(rest)))
         final = not data
         text = rest + decoder.decode(data, final=final, rest=rest, line=line)
         end = len(text) if final else _end_of_lines(text)
@@ -67,12 +73,12 @@ def read_text(stream: BinaryIO, *, encoding: str, parser: Parser) -> Iterator[Bl
 
 
 def _end_of_lines(text: str) -> int:
-    """Where the last complete line of a chunk ends. A CR at its very end may belong to a CR LF."""
+    """Where the last complete line of a chunk ends. A CR at the very end may be half of a CR LF."""
     return text.rfind("\n") + 1 or text.rfind("\r", 0, len(text) - 1) + 1
 
 
 def _empty_rows(parser: Parser, *, number: int, line: int, rows: int) -> Iterator[Block]:
-    """Empty lines that turned out to be in the middle: counted until then, not kept."""
+    """Blocks for empty lines that a row follows. They were only counted until the row came."""
     for start in range(0, rows, HELD_AT_ONCE):
         size = min(HELD_AT_ONCE, rows - start)
         made = [parser.empty(number=number + i, line=line + i) for i in range(start, start + size)]
@@ -85,6 +91,7 @@ def _empty_rows(parser: Parser, *, number: int, line: int, rows: int) -> Iterato
 
 
 def _too_long(line: int) -> BadInput:
+    """The error for a row of more than LINE_LIMIT characters."""
     return BadInput.at(
         "what begins here is longer than 8 MB, too long for one row. Perhaps line breaks are "
         "missing, or a quotation mark is not closed. Correct it, or remove the line.",
@@ -93,9 +100,9 @@ def _too_long(line: int) -> BadInput:
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of `text` without their line breaks (LF, CR LF, CR), which may be mixed.
+    """The lines of `text` without their line breaks. LF, CR LF and CR may be mixed.
 
-    `str.splitlines` would also break at form feeds and Unicode separators, which belong to cells.
+    `str.splitlines` also breaks at form feeds and Unicode separators, which belong to cells.
     """
     if "\r" not in text:
         lines = text.split("\n")

@@ -1,4 +1,4 @@
-"""The whole file, read once before anything is sent: what is in it and what is wrong with it."""
+"""Reads a whole file before anything is sent: what is in it, and what is wrong with it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ PROGRESS_BYTES = 4_000_000
 
 
 class Problem(NamedTuple):
-    """A row that cannot be sent as it is; the sentence names it and says what to do."""
+    """A row that cannot be sent as it is. The sentence names it and says what to do."""
 
     row: int
     line: int
@@ -30,12 +30,13 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """What `check` found.
+    """The result of a check.
 
-    `format` is the one to read the file with from now on: its encoding may have turned out to be
-    another one, its columns (JSONL) are those of the whole file. `problems` has the first
-    PROBLEMS_KEPT of `bad_rows`. `blanks` names only columns that have some, counted over the rows
-    without a problem. `sample` is the cells of the first SAMPLE_ROWS rows.
+    format: for reading the file from now on. Its encoding may have turned out to be another one,
+    its columns (JSONL) are those of the whole file.
+    problems: the first PROBLEMS_KEPT of the `bad_rows`.
+    blanks: columns that have blank cells, counted over the rows without a problem.
+    sample: the cells of the first SAMPLE_ROWS rows.
     """
 
     format: Format
@@ -53,10 +54,10 @@ def check(
     progress: Callable[[int, int], None] | None = None,
     max_rows: int,
 ) -> Report:
-    """Read the file through, holding a chunk at a time.
+    """Read the whole file, holding one chunk of it in memory.
 
-    `open_stream` gives the file from its beginning. It is called again where the whole of the file
-    shows another encoding than its first bytes did: the check then begins anew.
+    `open_stream` opens the file at its beginning. It is called again when the whole file shows
+    another encoding than its first bytes did: the check then starts again.
     `progress(rows, bytes)` is called about every 4 MB. Raises BadInput for what makes the whole
     file unusable: no rows, more than `max_rows`, too many columns, and whatever `readers.read`
     raises.
@@ -131,7 +132,7 @@ class _Watched:
 
 
 class _Tally:
-    """Adds the blocks of a file up."""
+    """Adds up the blocks of a file."""
 
     def __init__(self, fmt: Format) -> None:
         self.rows = 0

@@ -1,13 +1,13 @@
-"""The encodings a file can be read in, and what texts look like in those that carry no mark.
+"""The encodings that a file can be read in, and what text in each code page is made of.
 
-A code page gives meaning to nearly every byte, so nothing but the text itself can say which one
-a file is in: `guessing` weighs what is here. Python's names of the encodings are used throughout.
+A code page gives a meaning to nearly every byte. Only the text itself can show which one a file is
+in: `guessing` compares it with what is listed here. Encodings have Python's names for them.
 """
 
 from dataclasses import dataclass
 
-# The letters beyond ASCII that a language uses, the most frequent first. English stands for the
-# signs that word processors put into a text of any language.
+# The letters beyond ASCII of each language, the most frequent first. English has the signs that
+# word processors put into a text of any language.
 LETTERS = {
     "English": "’“”–•…£—€™°®‘é©½·èñ",
     "French": "éèàêçîùâôûœïëæ",
@@ -53,10 +53,10 @@ CYRILLIC = ("Russian", "Ukrainian", "Belarusian", "Bulgarian", "Serbian")
 
 @dataclass(frozen=True)
 class Letters:
-    """A code page of one byte a character, and the languages written in it.
+    """A code page with one byte for each character, and the languages written in it.
 
-    `odds`: how much less often it is met than Windows-1252, as a natural logarithm. `odds_each`:
-    the same for every character, where confusing two code pages takes stronger proof.
+    odds: how often it is met, compared with Windows-1252, as a natural logarithm.
+    odds_each: the same for each character. It makes rare code pages need stronger evidence.
     """
 
     name: str
@@ -67,9 +67,10 @@ class Letters:
 
 @dataclass(frozen=True)
 class Share:
-    """Characters whose first byte is from `first` to `last`: how many, and which share of a text.
+    """The characters whose first byte is from `first` to `last`.
 
-    Characters in frequent use come first in these encodings, which is all that is needed here.
+    share: of all characters in a usual text. characters: how many different ones there are.
+    These encodings list frequent characters before rare ones, which is why a range says enough.
     """
 
     first: int
@@ -79,13 +80,16 @@ class Share:
 
     @property
     def probability(self) -> float:
-        """Of each of the characters."""
+        """How likely each of the characters is, on average."""
         return self.share / self.characters
 
 
 @dataclass(frozen=True)
 class Ideographs:
-    """An encoding of two bytes a character. `second`: the least second byte in frequent use."""
+    """A code page with two bytes for most characters. second: the least second byte that is usual.
+
+    odds: as in `Letters`.
+    """
 
     name: str
     shares: tuple[Share, ...]
@@ -158,7 +162,7 @@ CODE_PAGES: dict[str, Letters | Ideographs] = {
     ),
 }
 
-# What a person calls each encoding that a file can be read in.
+# What people call each encoding.
 NAMES = {
     "utf-8": "UTF-8",
     "utf-16-le": "UTF-16",

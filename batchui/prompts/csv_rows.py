@@ -1,7 +1,7 @@
-"""CSV: the rows of a chunk of text, with the place of every fault.
+"""Parses CSV: the rows of a chunk of text, with the place of every fault.
 
-Most text has no quotation mark in it for kilobytes on end; there a row is a line split at the
-delimiter, at a third of the csv module's cost. Wherever there is one, the csv module decides.
+Most chunks have no quotation mark. There, a row is a line split at the delimiter, which takes a
+third of the csv module's time. The csv module parses all other chunks.
 """
 
 import csv
@@ -19,9 +19,9 @@ from batchui.prompts.sniffing import Format
 
 @dataclass
 class _Table:
-    """Rows as parsed, header and empty lines (`[]`) included.
+    """Rows as parsed, with the header and with empty lines as `[]`.
 
-    `faults`: position of a row -> number of the cell whose quotation marks go wrong.
+    faults: position of a row -> number of the cell in which a quotation mark is wrong.
     """
 
     rows: list[Cells]
@@ -32,10 +32,10 @@ class _Table:
 
 
 class CsvParser:
-    """Cells exactly as they stand.
+    """The parser for CSV. Cells stay exactly as they are in the file.
 
-    A row whose quotation marks go wrong within one line is a row with a problem, whose cells are
-    the bare text between its delimiters; reading goes on behind it.
+    A row with a wrong quotation mark that ends on its own line is a row with a problem: its cells
+    are the text between its delimiters, quotation marks and all. Parsing goes on after it.
     """
 
     def __init__(self, fmt: Format) -> None:
@@ -43,7 +43,7 @@ class CsvParser:
         self._delimiter = fmt.delimiter or NO_DELIMITER
         self._started = False
         self._header_due = True
-        csv.field_size_limit(CELL_LIMIT)  # holds for the whole process; only this package sets it
+        csv.field_size_limit(CELL_LIMIT)  # of the whole process; only this package sets it
 
     def parse(self, text: str, *, number: int, line: int, final: bool) -> Parsed:
         skipped = 0
@@ -83,9 +83,9 @@ class CsvParser:
         return _Table(rows, range(line, end), len(text), end)
 
     def _parse(self, text: str, *, number: int, line: int, final: bool) -> _Table:
-        """The csv module's strict parser; it goes on behind a row with a fault in one line."""
+        """Parse with the csv module, strictly; go on after a row with a fault on one line."""
         table = _Table([], (), len(text), line)
-        rows, ends, walk = table.rows, [0], Walk(text)  # ends: how many lines up to each row's end
+        rows, ends, walk = table.rows, [0], Walk(text)  # ends: lines up to the end of each row
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter, strict=True)
         while True:
             try:
@@ -113,7 +113,7 @@ class CsvParser:
         return table
 
     def _number(self, rows: Sequence[Cells], *, number: int) -> int | None:
-        """The number of the row that comes after `rows`; None when it is the header."""
+        """The number of the row after `rows`, None when that is the header."""
         if not self._header_due:
             return number + len(rows)
         header = next((at for at, row in enumerate(rows) if row), None)
@@ -127,7 +127,7 @@ class CsvParser:
         del table.rows[: header + 1]
 
     def _judge(self, block: Block, rows: list[Cells], faults: dict[int, int]) -> None:
-        """Give every row of the block that is not as the header says its problem."""
+        """Write down the problem of each row that does not fit the header or has a fault."""
         width = len(self._columns)
         for at, cells in enumerate(rows):
             if len(cells) == width and at not in faults:

@@ -1,7 +1,7 @@
-"""Which encoding a file is in, and its bytes as text, a chunk at a time.
+"""Finds the encoding of a file, and turns its bytes into text, one chunk at a time.
 
-What can be known comes first: a byte order mark, the zero bytes of UTF-16, text that is UTF-8
-throughout. Only then a code page is guessed.
+Sure signs come first: a byte order mark, the zero bytes of UTF-16, text that is UTF-8 throughout.
+Only when there is none, a code page is guessed.
 """
 
 import codecs
@@ -14,14 +14,14 @@ from batchui.prompts.problems import BadInput, place
 
 BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins with the one of UTF-16
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins with the mark of UTF-16
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 SAVE_AS_UTF8 = "Save it as UTF-8 (in Excel: “CSV UTF-8”) and upload it again"
 
-# What a file starts with when it is not text at all, what it is, and what to do about it.
+# The first bytes of files that are not text, what such a file is, and what to do about it.
 MAGIC = (
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook (.xls)", "Save it as “CSV UTF-8”"),
     (b"%PDF-", "a PDF document", "Copy its table into a spreadsheet and save that as CSV"),
@@ -38,17 +38,17 @@ MAGIC = (
     (b"{\\rtf", "a rich text document (RTF)", "Save it as plain text"),
 )
 ZIP = b"PK\x03\x04"
-# Control characters that no text holds; one in thirty of them means that it is no text.
+# Control characters that are not used in text. If one byte in thirty is one, it is not text.
 CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
 RUBBISH_SHARE = 1 / 30
 
 
 class NotUnicode(BadInput):
-    """A byte that the encoding does not know, in `line`.
+    """The error for a byte that the encoding does not know.
 
-    `perhaps_other`: the file may well be in another encoding, a code page. It is not where most
-    of what is beyond ASCII is proper UTF-8: then one place is damaged, and a code page would turn
-    every other accent of the file into nonsense.
+    perhaps_other: the file may be in another encoding, a code page. False when most of what is
+    beyond ASCII is proper UTF-8: then one place is damaged, and reading the file in a code page
+    would spoil every other accent in it.
     """
 
     def __init__(self, byte: int, *, encoding: str, line: int, perhaps_other: bool) -> None:
@@ -61,7 +61,7 @@ class NotUnicode(BadInput):
 
 
 def refuse_binary(head: bytes, name: str) -> None:
-    """Raise BadInput, saying what the file is, when `head` is the beginning of no text."""
+    """Raise BadInput, saying what the file is, when `head` is not the beginning of a text."""
     if head.startswith(ZIP):
         raise BadInput(_about_zip(head, name.lower()))
     for magic, what, advice in MAGIC:
@@ -103,7 +103,7 @@ def detect(head: bytes, *, whole: bool) -> str:
 
 
 def _marked(head: bytes) -> str | None:
-    """The encoding that a byte order mark names, or that the zero bytes of UTF-16 show."""
+    """The encoding named by a byte order mark or shown by the zero bytes of UTF-16."""
     for mark, encoding in BOMS:
         if head.startswith(mark):
             return encoding
@@ -111,7 +111,10 @@ def _marked(head: bytes) -> str | None:
 
 
 def _looks_utf16(head: bytes) -> str | None:
-    """Latin text in UTF-16 without a mark: nearly every second byte is zero, the others are not."""
+    """The byte order of UTF-16 without a mark, None if it is something else.
+
+    In Latin text nearly every second byte is zero, and the others are not.
+    """
     sample = head[:4096]
     pairs = len(sample) // 2
     if pairs == 0 or (len(head) % 2 and len(head) < 4096):
@@ -125,7 +128,7 @@ def _looks_utf16(head: bytes) -> str | None:
 
 
 class Decoder:
-    """Bytes to text, chunk by chunk. What cannot be text is a BadInput that names its line."""
+    """Turns bytes into text, chunk by chunk. What is no text is a BadInput that names its line."""
 
     def __init__(self, encoding: str) -> None:
         self.encoding = encoding
@@ -136,7 +139,7 @@ class Decoder:
     def decode(self, data: bytes, *, final: bool, rest: str, line: int) -> str:
         """The text of the next chunk, without a byte order mark.
 
-        `rest` is the text not yet used, which begins in `line`: errors count on from there.
+        `rest` is earlier text that is not yet used. It begins in `line`; errors count from there.
         """
         try:
             text = self._decode(data, final)

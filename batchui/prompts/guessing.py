@@ -1,12 +1,12 @@
-"""Which code page a text is in, judged by how its letters come out in each.
+"""Guesses the code page of a text by reading it in each and comparing the results.
 
 Every reading gets a likelihood. The letters of a language speak for it, by how often the language
 uses them. A capital within a word, a symbol between letters, or a byte without a meaning speaks
 against it.
 
-The library charset-normalizer (3.5.2) was tried first, with the translations of Django and
-django-allauth, 20 of them a file, in 45 languages. It named the right code page for 60 % of the
-files in Windows-1252 and for 85 % of the others; this names it for 99 % of both.
+The library charset-normalizer (3.5.2) was tried first. The test were translations of Django and
+django-allauth in 45 languages, 20 sentences a file. The library named the right code page for 60 %
+of the files in Windows-1252 and for 85 % of the others. This names it for 99 % of both.
 """
 
 import math
@@ -19,34 +19,34 @@ from batchui.prompts.code_pages import CODE_PAGES, LETTERS, Ideographs, Letters
 EVIDENCE_BYTES = 4_096  # a guess takes up to 40 ms, whatever the size of the file
 CELL = re.compile(rb"[^\r\n\t,;\"]+")
 
-# Signs met in any language, and which of them stand before a word or within one.
+# Signs used in any language, and those of them that may stand before a word or within one.
 SIGNS = frozenset("“”‘’„‚«»–—…•€£§°®™©·¡¿ºª²³½¼¾´¨‹›†×±¥¢µ№\xa0")
 BEFORE_A_WORD = frozenset("“‘„‚«¿¡‹–—€£§©•…№·°µ±")
 WITHIN_A_WORD = frozenset("’·–—‑´")
 WORDS_OF_ONE_LETTER = frozenset("àèéòóíáåöæýê" + "аеиівйкосуєя" + "ηοή" + "و")
 
-# Natural logarithms of how likely a character of each kind is.
+# How likely a character of each kind is, as natural logarithms.
 ASCII = math.log(1 / 30)
 SIGN = math.log(0.02)
 FOREIGN_LETTER = math.log(0.0007)
 RARE_SYMBOL = math.log(0.0004)
-NOTHING = math.log(0.00001)  # undefined, a control character, or one for private use
+NOTHING = math.log(0.00001)  # undefined, a control character, or for private use
 RARE_IDEOGRAPH = math.log(1e-7)
-# These are added to that of the character.
+# Added to the logarithm of the character.
 ODD = math.log(0.004)
 CAPITAL = math.log(0.08)
 CAPITAL_AMONG_CAPITALS = math.log(0.6)
 
 
 class Evidence:
-    """The first cells of a file with bytes beyond ASCII, each once: enough to guess from."""
+    """The first different cells of a file with bytes beyond ASCII: enough to guess from."""
 
     def __init__(self) -> None:
         self._cells: dict[bytes, None] = {}
         self._missing = EVIDENCE_BYTES
 
     def add(self, data: bytes) -> None:
-        """Take what is still needed from the next bytes of the file."""
+        """Take what is still missing from the next bytes of the file."""
         if self._missing <= 0 or data.isascii():
             return
         for match in CELL.finditer(data):
@@ -58,7 +58,7 @@ class Evidence:
                     return
 
     def guess(self) -> str:
-        """The likeliest code page, a key of CODE_PAGES; Windows-1252 where nothing speaks."""
+        """The likeliest code page, a key of CODE_PAGES. Without evidence it is Windows-1252."""
         data = b" ".join(self._cells)
         return max(CODE_PAGES, key=lambda encoding: _likelihood(data, encoding))
 
@@ -72,8 +72,8 @@ def _likelihood(data: bytes, encoding: str) -> float:
 
 
 def _of_letters(text: str, page: Letters) -> float:
-    """The likelihood in the language of the page that makes most of the text."""
-    same = 0.0  # in every language
+    """The likelihood of the text in that language of the page which fits it best."""
+    same = 0.0  # what is the same in every language
     characters: Counter[tuple[str, float]] = Counter()
     seen = Counter(zip(f" {text}", text, f"{text[1:]} ", strict=False))
     for (before, char, after), n in seen.items():
@@ -91,7 +91,7 @@ def _of_letters(text: str, page: Letters) -> float:
 
 @cache
 def _languages(names: tuple[str, ...]) -> list[dict[str, float]]:
-    """How likely each letter is, for each language, and for a text that mixes them all."""
+    """The logarithms of letters in each language, and in a text that mixes all of them."""
     tables = [_frequencies(LETTERS[name]) for name in names]
     letters = dict.fromkeys(letter for table in tables for letter in table)
     mixed = {
@@ -104,14 +104,14 @@ def _languages(names: tuple[str, ...]) -> list[dict[str, float]]:
 
 
 def _frequencies(letters: str) -> dict[str, float]:
-    """Of letters in order of use: a thing is met about as often as its rank says (Zipf)."""
+    """The share of each letter, given in order of use: it falls with the rank (Zipf's law)."""
     weights = {letter: 1 / rank for rank, letter in enumerate(letters, 2)}
-    whole = sum(weights.values()) / 0.97  # 3 % are left for what is no letter of the language
+    whole = sum(weights.values()) / 0.97  # 3 % are for characters that are no such letter
     return {letter: weight / whole for letter, weight in weights.items()}
 
 
 def _character(char: str, letters: dict[str, float], capital: float) -> float:
-    """The logarithm for a character in a language; `capital` is added where it is one."""
+    """The logarithm of a character in a language; `capital` is added for a capital letter."""
     if char in letters:
         return letters[char]
     if char.lower() in letters:
@@ -128,8 +128,8 @@ def _is_letter(char: str) -> bool:
 
 
 def _is_odd(before: str, char: str, after: str) -> bool:
-    """Whether no language puts the character between these two."""
-    if "\u0370" <= char < "\u2000":  # Greek and all scripts after it do not mix with Latin letters
+    """Whether it is unusual, in any language, to find the character between these two."""
+    if "\u0370" <= char < "\u2000":  # Greek and the scripts after it do not mix with Latin letters
         if (before.isascii() and before.isalpha()) or (after.isascii() and after.isalpha()):
             return True
         if not char.isalpha():

@@ -1,6 +1,6 @@
-"""A row -> one item of the Batch API's `requests`, as compact UTF-8 JSON.
+"""Turns a row into one item of the Batch API's `requests`, as compact UTF-8 JSON.
 
-What an item looks like depends on the model's item format:
+Its fields depend on the item format of the model:
 
     messages     {"messages": [{"role", "content"}, …], "max_tokens", …}
     prompt       {"prompt", "max_tokens", …}
@@ -8,7 +8,7 @@ What an item looks like depends on the model's item format:
     text         {"text", …}                                  (embeddings)
     translation  {"text", "source_lang", "target_lang", …}
 
-and every item carries an `external_reference`.
+Every item has an `external_reference` too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,10 +27,10 @@ ItemFormat = Literal["messages", "prompt", "input", "text", "translation"]
 _encode = msgspec.json.Encoder(decimal_format="number").encode
 
 DEFAULT_MAX_TOKENS = 1024
-# The field that limits the answer, where there is one; and every field that would do the same.
+# The field that limits the answer, if the format has one, and all fields that mean the same.
 LONGEST = {"messages": "max_tokens", "prompt": "max_tokens", "input": "max_output_tokens"}
 LONGEST_FIELDS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens"})
-# What carries the question in a ready-made item.
+# The fields that can hold the question of a ready-made item.
 CARRIERS: dict[str, tuple[str, ...]] = {
     "messages": ("messages", "prompt"),
     "prompt": ("prompt", "messages"),
@@ -39,7 +39,7 @@ CARRIERS: dict[str, tuple[str, ...]] = {
     "translation": ("text",),
 }
 ROW_NUMBER_BYTES = 24  # with its quotation marks and the closing brace
-# Fields that no option may overwrite.
+# Fields that an option must not overwrite.
 OURS = ("prompt", "messages", "input", "text", "source_lang", "target_lang", "external_reference")
 
 
@@ -47,14 +47,17 @@ OURS = ("prompt", "messages", "input", "text", "source_lang", "target_lang", "ex
 class Ask:
     """What to ask of each row.
 
-    `template` with its `{{column}}`s; `instruction` for the whole batch (a system message, or
-    text before the prompt; embedding and translation models take none, and it is left out);
-    `max_tokens` the longest answer (None: 1,024, as the API's own default of 256 cuts answers off);
-    `temperature` None for the model's own; `options` further
-    fields of the API (top_p, seed, response_format, …), which win over the settings above;
-    `reference_column` gives each item's external_reference ("": the row number).
-    `as_items`: the JSONL objects are sent as they are, and the settings fill in only what an
-    object does not say itself; template and instruction are not used.
+    template: the question, with `{{column}}` where a cell goes.
+    instruction: for all rows, as a system message or as text before the prompt. Embedding and
+    translation models take none: it is left out.
+    max_tokens: the longest answer, in tokens. None is 1,024, because the API's own default of 256
+    cuts answers off.
+    temperature: None for the default of the model.
+    options: further fields of the API (top_p, seed, response_format, …). They win over the
+    settings above.
+    reference_column: the column for the external_reference; "" for the row number.
+    as_items: send the JSONL objects as they are. Then template and instruction are not used, and
+    the settings fill in only fields that an object does not have.
     """
 
     template: str
@@ -71,8 +74,8 @@ class Ask:
 class ItemWriter:
     """Makes the items of one batch. What is the same in every item is encoded once.
 
-    Raises BadInput when nothing can be asked of these columns: a template without a column, a
-    name that is no column, a translation into no language, an option that is not one.
+    Raises BadInput for what would be wrong in every row: a template without a column, a name that
+    is not a column, a translation without a language, an option for a field that is filled in.
     """
 
     def __init__(self, item_format: str, ask: Ask, columns: Sequence[str]) -> None:
@@ -92,7 +95,7 @@ class ItemWriter:
         self._head, self._tail = _around_the_prompt(
             self.item_format, ask.instruction, self._settings
         )
-        # An item is never longer than this, and so many times its row as JSON.
+        # No item is longer than `_constant` and `_uses` times its row as JSON.
         self._constant = len(self._head) + len(self._tail) + ROW_NUMBER_BYTES
         self._uses = 0 if self._referred is None else 1
         if self._filler:
@@ -100,7 +103,7 @@ class ItemWriter:
             self._uses += self._filler.uses
 
     def encode(self, row_number: int, cells: Cells, line: int | None = None) -> bytes:
-        """The item for one row; BadInput, naming row, line and column, when it cannot be made."""
+        """The item for one row. Raises BadInput, with row, line and column, if there is none."""
         filler = self._filler
         if filler is None:
             return self._ready_made(row_number, cells, line)
@@ -115,12 +118,12 @@ class ItemWriter:
     def size(
         self, row_number: int, cells: Cells, line: int | None = None, *, stored: int, enough: int
     ) -> int:
-        """The bytes of `encode`, which raises the same; a cheap upper bound where that will do.
+        """The size of the item in bytes, or a cheap upper bound if that is at most `enough`.
 
-        `stored` is the length of `encode_row(cells)`. A bound of at most `enough` will do.
+        `stored` is the length of `encode_row(cells)`. Raises what `encode` raises.
         """
         filler = self._filler
-        # A value that is no text can double as text: each of its quotation marks is escaped.
+        # A value that is no text, as text in JSON: every quotation mark in it becomes two bytes.
         most = self._constant + self._uses * (stored if type(cells) is list else 2 * stored)
         if filler is None or most > enough:
             return len(self.encode(row_number, cells, line))
@@ -129,7 +132,7 @@ class ItemWriter:
         return most
 
     def reference(self, row_number: int, cells: Cells) -> str:
-        """The item's external_reference: the chosen column's text, or else the row number."""
+        """The external_reference of the item: the text of the chosen column, or the row number."""
         text = ""
         if self._filler is None and isinstance(cells, dict):
             text = cell_text(cells.get("external_reference"))
@@ -165,7 +168,7 @@ class ItemWriter:
 
 
 def _settings(item_format: ItemFormat, ask: Ask) -> dict[str, Any]:
-    """The fields beside the question that are the same in every item."""
+    """The fields, besides the question, that are the same in every item."""
     for name in ask.options:
         if name in OURS:
             raise BadInput(
@@ -191,7 +194,7 @@ def _settings(item_format: ItemFormat, ask: Ask) -> dict[str, Any]:
 def _around_the_prompt(
     item_format: ItemFormat, instruction: str, settings: Mapping[str, Any]
 ) -> tuple[bytes, bytes]:
-    """The JSON before the prompt, and after it up to the external_reference's text."""
+    """The JSON before the prompt, and the JSON between the prompt and the external_reference."""
     name = "text" if item_format == "translation" else item_format
     head, close = b'{"%b":' % name.encode(), b""
     if item_format == "messages" or (item_format == "input" and instruction):
@@ -215,6 +218,7 @@ def _position_of_reference(column: str, columns: Sequence[str]) -> int | None:
 
 
 def _blank(columns: Sequence[str], *, row: int, line: int | None) -> BadInput:
+    """The error for a row whose cells in these columns are all blank."""
     column = columns[0] if len(columns) == 1 else None
     what = "the cell is blank" if column else f"the cells of {listed(columns)} are all blank"
     return BadInput.at(

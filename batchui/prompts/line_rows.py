@@ -1,4 +1,4 @@
-"""TXT (a prompt a line) and JSONL (an object a line)."""
+"""Parses TXT (one prompt on each line) and JSONL (one object on each line)."""
 
 from decimal import Decimal
 from typing import Any
@@ -14,7 +14,7 @@ _decode = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal).decode
 
 
 class TxtParser:
-    """Every line is a prompt, exactly as it stands."""
+    """The parser for TXT: every line is a prompt, exactly as it is."""
 
     def __init__(self, fmt: Format) -> None:
         pass
@@ -41,9 +41,9 @@ class TxtParser:
 
 
 class JsonlParser:
-    """Every line is an object; its keys are the columns.
+    """The parser for JSONL: every line is an object, and its keys are columns.
 
-    A line that is no object keeps its text as a cell beyond the header, so that it is not lost.
+    A line that is no object is a row with a problem. Its text is kept as a cell beyond the header.
     """
 
     def __init__(self, fmt: Format) -> None:
@@ -98,7 +98,7 @@ def _refuse_long_values(cells: Cells, *, row: int, line: int) -> None:
 
 
 def _pop_empty(lines: list[str]) -> int:
-    """Remove the empty lines at the end; how many there were."""
+    """Remove the empty lines at the end, and return how many there were."""
     before = len(lines)
     while lines and not lines[-1]:
         lines.pop()

@@ -1,10 +1,10 @@
-"""The one exception of this package, the words of its sentences, and the limits they name."""
+"""The exception of this package, the parts of its sentences, and the limits they name."""
 
 import unicodedata
 from collections.abc import Sequence
 from typing import Self
 
-# What is longer than this is a damaged file, and must not fill the memory. In characters.
+# In characters. Anything longer means a damaged file, and must not fill the memory.
 LINE_LIMIT = 8_000_000
 CELL_LIMIT = 1_000_000
 
@@ -49,7 +49,7 @@ class BadInput(ValueError):
 
 
 def place(*, row: int | None = None, line: int | None = None, column: str | None = None) -> str:
-    """How every sentence begins: "Row 42 (line 43), column “review”"."""
+    """The beginning of a sentence: "Row 42 (line 43), column “review”"."""
     if row is None:
         where = "The file" if line is None else f"Line {line:,}"
     else:
@@ -58,14 +58,14 @@ def place(*, row: int | None = None, line: int | None = None, column: str | None
 
 
 def quoted(text: str) -> str:
-    """A name from the file, in quotation marks: shortened, without control characters."""
+    """A name from the file in quotation marks, shortened and without control characters."""
     shown = text[: NAME_LENGTH + 1]
     shown = "".join(" " if unicodedata.category(char)[0] == "C" else char for char in shown)
     return f"“{shown}”" if len(text) <= NAME_LENGTH else f"“{shown[:NAME_LENGTH]}…”"
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names in a sentence: “a”, “b” and “c”; a long list is cut and says how many more."""
+    """Names for a sentence: “a”, “b” and “c”. A long list is cut and says how many more."""
     words = [quoted(name) for name in names[:NAMES_SHOWN]]
     if len(names) > NAMES_SHOWN:
         words.append(f"{len(names) - NAMES_SHOWN:,} more")

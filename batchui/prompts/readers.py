@@ -1,8 +1,8 @@
-"""A file -> its rows, one chunk of text at a time, so that memory stays flat whatever its size.
+"""Reads the rows of a file, one chunk at a time: memory stays flat, whatever the file's size.
 
-What is wrong with one row is said in that row (`Row.problem`); what makes the whole file
-unreadable is raised as BadInput. A new kind of file (a workbook, Parquet) is one more entry in
-READERS: a function from a stream to blocks of rows.
+A problem of one row is written into that row (`Row.problem`). What makes the whole file unreadable
+is raised as BadInput. A new kind of file (a workbook, Parquet) is one more entry in READERS: a
+function that turns a stream into blocks of rows.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -17,12 +17,12 @@ from batchui.prompts.sniffing import Format
 
 
 class Row(NamedTuple):
-    """One row as it stands in the file.
+    """One row as it is in the file.
 
-    `number` counts from 1 without the header, `line` from 1 as an editor does (where the row
-    starts). `cells`: texts in the header's order (CSV, TXT) or the object (JSONL). `problem`: a
-    sentence that names the row, or None; a row with a problem has all its text in `cells`, what
-    does not fit the columns behind them (see `rows.extras`).
+    number: from 1, the header not counted. line: where the row starts, from 1 as in an editor.
+    cells: texts in the order of the header (CSV, TXT), or the object (JSONL).
+    problem: a sentence that names the row, or None. All text of a row with a problem is in
+    `cells`; what fits no column comes last (see `rows.extras`).
     """
 
     number: int
@@ -32,12 +32,12 @@ class Row(NamedTuple):
 
 
 def read(stream: BinaryIO, fmt: Format) -> Iterator[Row]:
-    """Every row of the file, in order; raises BadInput where the file cannot be read on.
+    """Every row of the file, in order. Raises BadInput where the file cannot be read on.
 
-    Empty lines at the end are no rows; in the middle they are rows with a problem (in a CSV of
-    one column: a row whose cell is empty).
+    Empty lines at the end are not rows. An empty line in the middle is a row with a problem; in a
+    CSV of one column it is a row with an empty cell.
     """
-    # At half the cost of calling Row, a million times.
+    # Half the time of calling Row, which counts for a million rows.
     make = cast(Callable[[Iterable[object]], Row], partial(tuple.__new__, Row))
     for block in read_blocks(stream, fmt):
         problems: Iterator[str | None] = repeat(None)
@@ -47,7 +47,7 @@ def read(stream: BinaryIO, fmt: Format) -> Iterator[Row]:
 
 
 def read_blocks(stream: BinaryIO, fmt: Format) -> Iterator[Block]:
-    """The same rows, some hundreds at a time: for code that looks at whole columns."""
+    """The same rows in blocks of some hundreds, for code that works on whole columns."""
     return READERS[fmt.kind](stream, fmt)
 
 

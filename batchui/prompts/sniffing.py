@@ -1,6 +1,7 @@
-"""The first 256 KiB of a file -> what kind of file it is.
+"""Finds out from the first 256 KiB what kind of file it is.
 
-Content decides; the name's ending is a hint, except that `.csv` and `.tsv` always mean CSV.
+The content decides. The ending of the name is a hint, except that `.csv` and `.tsv` always mean
+CSV.
 """
 
 import re
@@ -27,7 +28,7 @@ Kind = Literal["csv", "jsonl", "txt"]
 HEAD_BYTES = 256 * 1024
 HTML = re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
 
-# The fields of the Batch API's items, and those of them that carry the question.
+# The fields of items of the Batch API, and those of them that can hold the question.
 ITEM_CARRIERS = frozenset({"prompt", "messages", "input", "text", "contexts"})
 ITEM_FIELDS = ITEM_CARRIERS | {
     "query",
@@ -66,12 +67,12 @@ ITEM_FIELDS = ITEM_CARRIERS | {
 class Format:
     """How to read a file.
 
-    encoding: a key of `code_pages.NAMES`. encoding_chosen: a person named it, so that it is not to
-    be guessed again.
-    delimiter: None where nothing separates cells: JSONL, TXT, and a CSV of a single column whose
-    text may hold commas.
-    columns: unique and never blank in a CSV; `("prompt",)` for TXT; the keys in the order they are
-    met for JSONL.
+    encoding: a key of `code_pages.NAMES`. encoding_chosen: a person named it, so it is never
+    guessed again.
+    delimiter: None if there is none: JSONL, TXT, and a CSV of one column, whose text may have
+    commas.
+    columns: unique and never blank in a CSV; `("prompt",)` for TXT; the keys of JSONL, in the
+    order in which they were met.
     items: the JSONL objects look like ready-made items of the Batch API.
     """
 
@@ -84,12 +85,12 @@ class Format:
 
     @property
     def encoding_name(self) -> str:
-        """What a person calls the encoding: “Windows-1251 (Cyrillic)”."""
+        """The encoding as people call it: “Windows-1251 (Cyrillic)”."""
         return NAMES[self.encoding]
 
     @property
     def encoding_guessed(self) -> bool:
-        """Whether nothing in the file says for certain that this is its encoding."""
+        """Whether the encoding is only the likeliest one, judged by the text."""
         return self.encoding in CODE_PAGES and not self.encoding_chosen
 
     def to_dict(self) -> dict[str, Any]:
@@ -102,9 +103,9 @@ class Format:
 
 
 def sniff(head: bytes, *, name: str, whole: bool, encoding: str | None = None) -> Format:
-    """What the file `name` is, from its first HEAD_BYTES.
+    """The format of the file `name`, judged by its first HEAD_BYTES.
 
-    `whole`: `head` is all there is. `encoding`: the one that a person chose, a key of
+    `whole`: there is no more than `head`. `encoding`: the one that a person chose, a key of
     `code_pages.NAMES`. Raises BadInput for what can be seen at once: nothing in it, a header
     without rows, not text, duplicate or blank column names, NUL bytes, damaged text.
     """
@@ -191,9 +192,10 @@ def _is_jsonl(text: str, *, ending: str, whole: bool) -> bool:
 
 
 def _is_table(text: str, *, ending: str, whole: bool) -> bool:
-    """A prompt may hold commas: text without a telling name is a table only if nothing jars.
+    """Whether text without the ending of a table is one. A prompt may have commas, too.
 
-    A `.txt` is one only with tabs (what Excel calls "Unicode Text").
+    Every row must have as many cells as the header, and the header must look like names. A `.txt`
+    must have tabs (Excel's "Unicode Text").
     """
     delimiter, columns, rows = best_delimiter(text, whole=whole)
     if delimiter is None or rows < 1 or (ending == "txt" and delimiter != "\t"):
