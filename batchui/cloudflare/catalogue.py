@@ -1,7 +1,7 @@
 """The bundled catalogue: models that take batches, in plain words, and languages to translate.
 
-The facts (prices, context windows, what a batch item holds) are those of September 2026; an
-account's own listing (`BatchClient.models`) is newer. Models for sound and images are left out.
+The facts (prices, context windows, fields of an item) are from September 2026. The listing of an
+account (`BatchClient.models`) is newer. Models for sound and images are left out.
 """
 
 import difflib
@@ -19,7 +19,7 @@ DEFAULT_MODEL = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
 FREE_NEURONS_A_DAY = 10_000
 USD_PER_1000_NEURONS = 0.011
 
-# Codes people use for languages that the translation model knows under another code.
+# Codes that people use for a language, and the code of the translation model for it.
 _SAME_LANGUAGE = {"nb": "no", "fil": "tl", "zh-hans": "zh", "zh-hant": "zh", "iw": "he"}
 
 
@@ -63,33 +63,33 @@ class Model(Struct, frozen=True, kw_only=True):
 
 
 class Language(Struct, frozen=True):
-    """A language the translation model knows: its code there, and its English name."""
+    """A language of the translation model: its code there, and its English name."""
 
     code: str
     name: str
 
 
 class UnknownModel(KeyError):
-    """No such model in the catalogue; str() is a sentence with what to do."""
+    """The catalogue has no such model. str() is a sentence that says what to do."""
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
 class UnknownLanguage(KeyError):
-    """No language the translation model knows; str() is a sentence with what to do."""
+    """The translation model has no such language. str() is a sentence that says what to do."""
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
 def models() -> tuple[Model, ...]:
-    """The models on offer, recommended first; the first is the default."""
+    """The models to choose from, recommended ones first. The first one is the default."""
     return tuple(model for model in _read().models if model.listed)
 
 
 def find(name: str) -> Model:
-    """The model of that exact name, listed or not; raises UnknownModel with a suggestion."""
+    """The model of that exact name, listed or not. Raises UnknownModel with a suggestion."""
     by_name = {model.name: model for model in _read().models}
     if name in by_name:
         return by_name[name]
@@ -100,12 +100,12 @@ def find(name: str) -> Model:
 
 
 def languages() -> tuple[Language, ...]:
-    """The languages the translation model knows, by name."""
+    """The languages of the translation model, in the order of their names."""
     return _read().languages
 
 
 def find_language(text: str) -> Language:
-    """The language of a code ("de", "pt-BR", "nb") or an English name; raises UnknownLanguage."""
+    """The language of a code ("de", "pt-BR", "nb") or English name. Raises UnknownLanguage."""
     wanted = text.strip().lower().replace("_", "-")
     wanted = _SAME_LANGUAGE.get(wanted, wanted)
     known = {language.code: language for language in languages()}

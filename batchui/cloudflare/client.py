@@ -18,7 +18,7 @@ from batchui.cloudflare.protocol import Receipt
 from batchui.cloudflare.redaction import clean, quote
 from batchui.cloudflare.replies import FAILED, UNDER_WAY, State, state_of
 
-# A receipt that comes late is worth more than an unsure part: read patiently.
+# A late receipt is better than a part of which nobody knows whether it was sent: wait long.
 PATIENT = httpx.Timeout(connect=10.0, read=90.0, write=90.0, pool=30.0)
 MAX_REPLY = 256 * 1024 * 1024
 MAX_SHORT_REPLY = 16 * 1024 * 1024
@@ -156,7 +156,7 @@ class RestClient:
                 return
 
     def schema(self, model: str) -> dict[str, Any]:
-        """The JSON Schemas of a model's `input` and `output`; {} where there is none (6002)."""
+        """The JSON Schemas of a model's `input` and `output`, {} if it has none (6002)."""
         try:
             _, found = self._look_up("models/schema", {"model": model})
         except CloudflareError as exc:
@@ -182,7 +182,7 @@ class RestClient:
             )
 
     def _under_way(self, reply: HttpReply, state: State) -> str:
-        """The status of a request that is not finished; raises where it never will be."""
+        """The status of a request that is not finished. Raises if it has failed."""
         if state.status in UNDER_WAY:
             return str(state.status)
         if state.status in FAILED:
@@ -222,7 +222,7 @@ _ENVELOPE = msgspec.json.Decoder(_Envelope)
 
 
 def _result(reply: HttpReply) -> bytes | None:
-    """The raw `result` in a success's envelope; None when it is no such thing."""
+    """The raw `result` in the envelope of a success, None if the reply is not one."""
     try:
         envelope = tolerant_json.decode(_ENVELOPE, reply.body or b"")
     except tolerant_json.DAMAGED:
@@ -233,7 +233,7 @@ def _result(reply: HttpReply) -> bytes | None:
 
 
 def _receipt(reply: HttpReply) -> Receipt | None:
-    """The receipt in an acknowledgement; None when it holds no request_id that is text."""
+    """The receipt in an acknowledgement, None if it has no request_id that is a text."""
     try:
         state = state_of(reply.body or b"")
     except BadReply:
@@ -244,7 +244,7 @@ def _receipt(reply: HttpReply) -> Receipt | None:
 
 
 def _check_ends(spool: BinaryIO, ending: bytes) -> None:
-    """Whether a long reply looks like a whole JSON object."""
+    """Raise BadReply if a long reply does not begin and end as a JSON object."""
     spool.seek(0)
     if spool.read(64).lstrip()[:1] != b"{" or ending.rstrip()[-1:] != b"}":
         raise BadReply(

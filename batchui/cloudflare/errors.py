@@ -1,4 +1,4 @@
-"""How a call to Cloudflare can fail, told by whether trying again is safe.
+"""The ways in which a call to Cloudflare can fail, by whether it is safe to try again.
 
 CloudflareError    any of these; .user_message for the page, str() for the log
 ├── NotSent        nothing was started by this call: try again at will
@@ -7,11 +7,11 @@ CloudflareError    any of these; .user_message for the page, str() for the log
 ├── Refused        final for this request
 │   ├── TooLarge   cut it smaller (3006, HTTP 413)
 │   └── Gone       Cloudflare no longer has the request (5504)
-└── BadReply       an answer that says nothing usable: ask again later
+└── BadReply       a reply that cannot be used: ask again later
 
-No error carries an API token: texts that come from outside are cleaned here, and the client raises
-outside its `except` blocks, so that no exception of httpx (which holds the request, and with it the
-token) is chained to one of these.
+No error carries an API token. Texts from outside are cleaned here. The client raises outside its
+`except` blocks, so that no exception of httpx is chained to one of these: such an exception holds
+the request, and with it the token.
 """
 
 import re
@@ -28,10 +28,10 @@ LONGEST_WAIT_SECONDS = 86_400.0
 
 
 class CloudflareError(Exception):
-    """A call that brought no result.
+    """A call without a result.
 
-    user_message: one or two sentences for the page, ending with what to do.
-    detail: for the log. code: Cloudflare's own, where it gave one. http_status: where one came.
+    user_message: one or two sentences for the page. The last one says what to do.
+    detail: for the log. code: Cloudflare's own, or None. http_status: None if no reply came.
     """
 
     def __init__(
@@ -64,9 +64,9 @@ class MaybeSent(CloudflareError):
 
 
 class Busy(CloudflareError):
-    """Certainly not taken now; come back.
+    """Certainly not taken now, and perhaps taken later.
 
-    wait: seconds to stay away, None when Cloudflare names none (back off).
+    wait: seconds to wait, None if Cloudflare names none (back off).
     until_midnight: hold until 00:00 UTC. needs_admin: hold until an administrator has acted.
     """
 
@@ -100,7 +100,7 @@ class Gone(Refused):
 
 
 class BadReply(CloudflareError):
-    """An answer that cannot be used: nothing is lost, ask again later."""
+    """A reply that cannot be used: nothing is lost, ask again later."""
 
 
 def error_for(
@@ -111,14 +111,15 @@ def error_for(
     submitting: bool,
     hide: str = "",
 ) -> CloudflareError:
-    """The error that an unsuccessful answer means: by Cloudflare's code first, else by HTTP status.
+    """The error that an unsuccessful reply means, by Cloudflare's code, or else by HTTP status.
 
-    body: as far as it was read; need not be JSON. retry_after: that header, seconds or a date.
-    submitting: True for calls that may be paid for twice when repeated (submit, run), where what is
-    unclear becomes MaybeSent; False for polls and look-ups, where it becomes BadReply.
-    hide: a secret to blot out of every text. An answer of 2xx counts as unclear unless its code is
-    known. Codes as in the reference's table, and 6003, 7000, 9106, 10001, which Cloudflare's
-    gateway gives for a malformed token or a wrong account.
+    body: what was read of it, JSON or not. retry_after: that header, seconds or a date.
+    submitting: whether the call may be paid for twice when it is repeated (submit, run). Then an
+    unclear reply is a MaybeSent; for polls and look-ups it is a BadReply.
+    hide: a secret to remove from every text.
+
+    A 2xx without a known code is unclear. The codes are those of Cloudflare's table of errors, and
+    6003, 7000, 9106 and 10001: its gateway gives them for a malformed token or a wrong account.
     """
     named = _errors_named(body)
     code, message = next(
@@ -148,11 +149,11 @@ _LOOSE_CODE = re.compile(rb'"code"\s*:\s*"?(\d{3,6})\b')
 
 
 def _errors_named(body: bytes) -> list[tuple[int | None, str]]:
-    """Every (code, message) an error body names; [] when it is not Cloudflare's error envelope."""
+    """Every (code, message) in an error body, [] if it is not Cloudflare's error envelope."""
     try:
         envelope = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        # A body cut short still names its code.
+        # A body that is cut short may still name its code.
         loose = _LOOSE_CODE.search(body) if body.lstrip().startswith(b"{") else None
         return [(int(loose[1]), "")] if loose else []
     if not isinstance(envelope, dict):
@@ -170,7 +171,7 @@ def _code(error: Any) -> int | None:
 
 
 def _seconds(retry_after: str | None) -> float | None:
-    """Retry-After (RFC 9110: seconds, or a date) as seconds from now, at most a day."""
+    """The header Retry-After (RFC 9110: seconds, or a date) as seconds from now, at most a day."""
     text = (retry_after or "").strip()
     if text.isascii() and text.isdigit():
         return min(float(text), LONGEST_WAIT_SECONDS)
@@ -188,7 +189,11 @@ def _longer(asked: float | None, least: float | None) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class _Ruling:
-    """What an answer means. `sentence` may name {reason} (Cloudflare's words) and {status}."""
+    """The error that a code or status means.
+
+    sentence: may have {reason} (Cloudflare's words) and {status} (of HTTP) in it.
+    least_wait: seconds, for Busy.
+    """
 
     kind: type[CloudflareError]
     sentence: str
@@ -297,10 +302,10 @@ _BY_CODE: dict[int | None, _Ruling] = {
 
 
 def _by_status(status: int, *, submitting: bool, explained: bool) -> _Ruling:
-    """What an answer without a known code means; `explained`: it gave some code or message.
+    """The meaning of a reply without a known code. explained: it has some code or message.
 
-    A poll that is answered 4xx without a known code is asked again, never given up: the answers it
-    asks for are paid for, and a proxy in between answers like that too.
+    A poll with a 4xx without a known code is made again and never given up: its answers are paid
+    for, and a proxy in between can give such a reply too.
     """
     match status:
         case 413:

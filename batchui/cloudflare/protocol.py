@@ -1,8 +1,8 @@
-"""What the product needs of a way to a Batch API, whatever it speaks underneath.
+"""The protocol of a client: all that the product needs to reach a Batch API.
 
-`client.RestClient` is the one way there is. Another (a Worker with a binding, a model on this
-machine) is one more class with these methods, and one more branch in `teams.connections`, which
-alone names the classes. Everything else is written against `BatchClient`.
+`client.RestClient` is the only client so far. Another one (a Worker with a binding, a model on
+this machine) is one more class with these methods, and one more branch in `teams.connections`,
+the only module that names the classes. Everything else uses `BatchClient`.
 """
 
 from collections.abc import Iterator
@@ -22,28 +22,29 @@ class Receipt:
 
 
 class BatchClient(Protocol):
-    """One account at one Batch API, to be used from many threads at once.
+    """One account at one Batch API. Many threads may use it at once.
 
     No method tries anything twice. All raise errors of `cloudflare.errors`, which say whether a
-    second try is safe; no error holds the account's secret.
+    second try is safe. No error holds the secret of the account.
     """
 
     def submit(self, model: str, body: bytes) -> Receipt:
         """Put a request with many items, `{"requests": […]}` as JSON, into the queue of `model`.
 
-        Raises NotSent and Busy when it was certainly not taken, Refused (TooLarge) when it never
-        will be, and MaybeSent when nobody knows: a second try may then be paid for twice.
+        Raises NotSent and Busy if it was certainly not taken, Refused (TooLarge) if it never will
+        be, and MaybeSent if nobody knows: a second try may then be paid for twice.
         """
 
     def poll(self, model: str, request_id: str, spool: BinaryIO) -> str | None:
-        """Ask for the reply to a request: its status while it is under way, None when it is here.
+        """Ask for the reply to a request. Returns None if `spool` holds it now, else its status.
 
-        The status is "queued" or "running". The reply is in `spool`, which was emptied, filled and
-        rewound; `replies.decode` reads it. After an error the spool holds nothing of use.
+        The status is "queued" or "running". The spool is emptied, filled and rewound;
+        `replies.decode` reads it. After an error the spool holds nothing of use.
 
-        Raises NotSent, Busy and BadReply when it is to be asked again later, Gone when the API
-        does not have the request (any more), Refused when the request failed as a whole; never
-        MaybeSent, as a poll costs nothing. What the spool raises (OSError) passes.
+        Raises NotSent, Busy and BadReply if it is to be asked again later, Gone if the API does
+        not have the request or no longer has it, Refused if the request failed as a whole. It
+        never raises MaybeSent, because a poll costs nothing. What the spool raises (OSError)
+        passes.
         """
 
     def run(self, model: str, item: bytes) -> bytes:
@@ -67,11 +68,11 @@ class BatchClient(Protocol):
         """
 
     def test_connection(self) -> None:
-        """Do nothing when address, account, secret and permissions are right together.
+        """Make a call that costs nothing, to prove address, account, secret and permissions.
 
-        Costs nothing. Else raises what is wrong: NotSent when the server cannot be reached, Busy
-        with `needs_admin` when it does not let this account in, BadReply when something else
-        answers. No page uses it yet: it is for the page about a connection.
+        Raises what is wrong: NotSent if the server cannot be reached, Busy with `needs_admin` if
+        it does not let this account in, BadReply if something else answers. No page uses it yet:
+        it is for the page about a connection.
         """
 
     def close(self) -> None:
