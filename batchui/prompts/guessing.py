@@ -17,7 +17,9 @@ from functools import cache
 from batchui.prompts.code_pages import CODE_PAGES, LETTERS, Ideographs, Letters
 
 EVIDENCE_BYTES = 4_096  # a guess takes up to 40 ms, whatever the size of the file
+CHUNKS_SEARCHED = 32  # from then on, one of so many
 CELL = re.compile(rb"[^\r\n\t,;\"]+")
+LINE_END = re.compile(rb"[\r\n]")
 
 # Signs used in any language, and those of them that may stand before a word or within one.
 SIGNS = frozenset("“”‘’„‚«»–—…•€£§°®™©·¡¿ºª²³½¼¾´¨‹›†×±¥¢µ№\xa0")
@@ -44,23 +46,49 @@ class Evidence:
     def __init__(self) -> None:
         self._cells: dict[bytes, None] = {}
         self._missing = EVIDENCE_BYTES
+        self._chunks = 0
+        self._at_start = True
 
-    def add(self, data: bytes) -> None:
-        """Take what is still missing from the next bytes of the file."""
-        if self._missing <= 0 or data.isascii():
+    def add(self, chunk: bytes) -> None:
+        """Take what is still missing from the next bytes of the file.
+
+        Of a file with the same few cells again and again, only some chunks are searched.
+        """
+        start = 0 if self._at_start else _after_first_line(chunk)
+        end = len(chunk) if self._at_start else _after_last_line(chunk)
+        self._at_start = False
+        if self._missing <= 0 or chunk.isascii():
             return
-        for match in CELL.finditer(data):
-            cell = match[0][:EVIDENCE_BYTES]
+        self._chunks += 1
+        if self._chunks > CHUNKS_SEARCHED and self._chunks % CHUNKS_SEARCHED:
+            return
+        for cell in dict.fromkeys(CELL.findall(chunk, start, end)):
             if cell not in self._cells and not cell.isascii():
                 self._cells[cell] = None
                 self._missing -= len(cell)
                 if self._missing <= 0:
                     return
 
+    @property
+    def data(self) -> bytes:
+        """The cells in one, at most EVIDENCE_BYTES."""
+        return b" ".join(self._cells)[:EVIDENCE_BYTES]
+
     def guess(self) -> str:
         """The likeliest code page, a key of CODE_PAGES. Without evidence it is Windows-1252."""
-        data = b" ".join(self._cells)
+        data = self.data
         return max(CODE_PAGES, key=lambda encoding: _likelihood(data, encoding))
+
+
+def _after_first_line(chunk: bytes) -> int:
+    """Where the second line begins; its end when there is none. A cell may be cut before it."""
+    found = LINE_END.search(chunk)
+    return found.end() if found else len(chunk)
+
+
+def _after_last_line(chunk: bytes) -> int:
+    """Where the last line begins, which may be cut."""
+    return max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1
 
 
 def _likelihood(data: bytes, encoding: str) -> float:

@@ -8,6 +8,7 @@ import pytest
 
 from batchui.prompts.checking import check
 from batchui.prompts.code_pages import CODE_PAGES, NAMES
+from batchui.prompts.guessing import CHUNKS_SEARCHED, EVIDENCE_BYTES, Evidence
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import read
 from batchui.prompts.sniffing import Format, sniff
@@ -183,15 +184,17 @@ def test_a_character_of_two_bytes_may_fall_between_two_pieces(encoding: str, pie
 
 
 @OF_TWO_BYTES
-@pytest.mark.parametrize("piece", [1, 7, 1 << 16])
-def test_a_damaged_byte_is_named_by_its_line_in_any_code_page(encoding: str, piece: int) -> None:
+@pytest.mark.parametrize(("piece", "rows"), [(1, 50), (7, 500), (1 << 16, 6_000)])
+def test_a_damaged_byte_is_named_by_its_line_in_any_code_page(
+    encoding: str, piece: int, rows: int
+) -> None:
     sentences = next(found for (_, page), found in SENTENCES.items() if page == encoding)
-    good = table(sentences, times=3_000).encode(encoding)
-    data = good + b'6001,"\x81"\r\n6002,x\r\n'
+    good = table(sentences, times=rows // 2).encode(encoding)
+    data = good + b'1,"\x81"\r\n2,x\r\n'
     fmt = Format("csv", encoding, ",", ("id", "text"))
-    with pytest.raises(BadInput, match=r"^Line 6,002: the byte 0x81 has no meaning in") as caught:
+    with pytest.raises(BadInput, match=r"the byte 0x81 has no meaning in") as caught:
         list(read(cast(BinaryIO, Dribble(data, piece)), fmt))
-    assert caught.value.line == 6_002
+    assert caught.value.line == rows + 2
 
 
 def test_an_encoding_chosen_by_a_person_is_never_guessed_again() -> None:
@@ -223,3 +226,37 @@ def test_an_encoding_has_a_name_for_people_and_says_whether_it_was_guessed() -> 
 def test_a_format_stored_before_encodings_could_be_chosen_is_still_read() -> None:
     stored = json.loads('{"kind": "txt", "encoding": "utf-8", "delimiter": null, "columns": ["a"]}')
     assert Format.from_dict(stored) == Format("txt", "utf-8", None, ("a",))
+
+
+def test_cells_that_are_cut_between_two_chunks_are_no_evidence() -> None:
+    sentence = f"x{CHINESE[0]}".encode("gb18030")
+    data = (sentence + b"\n") * 40_000
+    evidence = Evidence()
+    for start in range(0, len(data), 65_521):  # a prime number: every cut is at another place
+        evidence.add(data[start : start + 65_521])
+    whole, *cut = evidence.data.split(b" ")
+    assert whole == sentence
+    assert len(cut) <= 1  # at the end of the first chunk
+
+
+def test_of_a_file_that_repeats_itself_only_some_chunks_are_searched() -> None:
+    same = "Café\n".encode("cp1252") * 1_000
+    czech = "\n".join(["", *CZECH, ""]).encode("cp1250")
+
+    def guess(*, czech_at: int) -> str:
+        evidence = Evidence()
+        for number in range(1, 2 * CHUNKS_SEARCHED + 1):
+            evidence.add(czech if number == czech_at else same)
+        return evidence.guess()
+
+    assert guess(czech_at=CHUNKS_SEARCHED) == "cp1250"
+    assert guess(czech_at=CHUNKS_SEARCHED + 1) == "cp1252"
+    assert guess(czech_at=2 * CHUNKS_SEARCHED) == "cp1250"
+
+
+def test_no_more_evidence_is_kept_than_a_guess_takes() -> None:
+    evidence = Evidence()
+    for number in range(100):
+        evidence.add(f"Übergröße {number}\n".encode("cp1252") * 50 + b"\xe9" * 10_000)
+    assert len(evidence.data) <= EVIDENCE_BYTES
+    assert evidence.guess() == "cp1252"
