@@ -2,15 +2,15 @@
 
 import threading
 
-from batchui.cloudflare.client import RestClient
+from batchui.cloudflare.protocol import BatchClient
 from batchui.teams.connections import client_for
 from batchui.teams.models import Connection
 
-_clients: dict[tuple[int, str, str, str], RestClient] = {}
+_clients: dict[tuple[int, str, str, str], BatchClient] = {}
 _lock = threading.Lock()
 
 
-def shared_client(connection: Connection) -> RestClient:
+def shared_client(connection: Connection) -> BatchClient:
     """The client of a connection; a new one when its address, account or token changed."""
     key = (
         connection.pk,

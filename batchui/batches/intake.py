@@ -27,7 +27,7 @@ from batchui.prompts.sniffing import HEAD_BYTES, Format, sniff
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team, User
 
-# What a batch that is run again takes over, beside what is asked.
+# What a batch that is run again item_format over, beside what is asked.
 SAME_FILE = ("source_name", "source_format", "sample")
 
 

@@ -29,7 +29,7 @@ from batchui.batches.outcomes import (
 from batchui.batches.replies import MismatchError, absorb, keep_raw
 from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus
 from batchui.cloudflare import errors
-from batchui.cloudflare.client import RestClient
+from batchui.cloudflare.protocol import BatchClient
 from batchui.teams.problems import TeamProblem
 
 GONE_POLLS = 3
@@ -62,7 +62,7 @@ def poll(part: Part) -> bool:
     return True
 
 
-def fetch(part: Part, attempt: Attempt, *, client: RestClient) -> PollOutcome:
+def fetch(part: Part, attempt: Attempt, *, client: BatchClient) -> PollOutcome:
     """Ask Cloudflare once how far a request is.
 
     A finished reply is read to a spool, understood whole, and stored before this returns; the part
@@ -86,7 +86,7 @@ def fetch(part: Part, attempt: Attempt, *, client: RestClient) -> PollOutcome:
         )
 
 
-def _fetch(part: Part, attempt: Attempt, client: RestClient) -> PollOutcome:
+def _fetch(part: Part, attempt: Attempt, client: BatchClient) -> PollOutcome:
     with tempfile.SpooledTemporaryFile(files.SPOOL_BYTES) as spool:
         status = client.poll(part.batch.ask.model, attempt.request_id, cast(BinaryIO, spool))
         if status is not None:

@@ -86,7 +86,7 @@ def _cut_into_parts(
     with files.open_file(batch.source_file) as source:
         cuts = cut(
             read(source, batch.format),
-            results.item_writer(batch, model.takes),
+            results.item_writer(batch),
             total=batch.rows,
             limits=limits_for(model, max_tokens=batch.ask.max_tokens),
         )

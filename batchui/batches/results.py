@@ -197,9 +197,13 @@ def page(batch: Batch, *, shown: str, offset: int, limit: int) -> list[Result]:
     return found
 
 
-def item_writer(batch: Batch, takes: str) -> ItemWriter:
-    """The writer of a batch's request items, in the format that its model takes."""
-    return ItemWriter(takes, batch.ask, batch.columns)
+def item_writer(batch: Batch) -> ItemWriter:
+    """The writer of a batch's request items, in the format that its model takes.
+
+    Raises UnknownModel, and BadInput where nothing can be asked of these columns.
+    """
+    asked = batch.ask
+    return ItemWriter(find(asked.model).item_format, asked, batch.columns)
 
 
 def has_own_references(batch: Batch) -> bool:
@@ -211,5 +215,5 @@ def has_own_references(batch: Batch) -> bool:
 def reference_of(batch: Batch) -> Callable[[int, Any], str]:
     """A function for the `external_reference` of a row: its number, or the text of a column."""
     if has_own_references(batch):
-        return item_writer(batch, find(batch.ask.model).takes).reference
+        return item_writer(batch).reference
     return lambda row, _cells: str(row)

@@ -29,7 +29,7 @@ from batchui.batches.outcomes import (
 )
 from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus
 from batchui.cloudflare import catalogue, errors
-from batchui.cloudflare.client import RestClient
+from batchui.cloudflare.protocol import BatchClient
 from batchui.prompts.payload import payload
 from batchui.prompts.problems import BadInput
 from batchui.teams.problems import TeamProblem
@@ -92,7 +92,7 @@ def write_attempt(part: Part) -> tuple[Attempt, bytes] | None:
             files.read_lines(part.rows_file),
             sent,
             first_row=part.first_row,
-            writer=results.item_writer(part.batch, catalogue.find(part.batch.ask.model).takes),
+            writer=results.item_writer(part.batch),
         )
     attempt = Attempt(
         part=part,
@@ -118,7 +118,7 @@ def _commit(attempt: Attempt) -> bool:
     return True
 
 
-def post(client: RestClient, *, model: str, body: bytes) -> SendOutcome:
+def post(client: BatchClient, *, model: str, body: bytes) -> SendOutcome:
     """Make the POST and return what came of it. Nothing of ours is changed."""
     try:
         receipt = client.submit(model, body)

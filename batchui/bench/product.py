@@ -37,7 +37,7 @@ def main(source: str, target: str) -> None:
     from batchui.worker import tick
 
     team = first_team()
-    model = next(model for model in catalogue.models() if model.takes == "messages")
+    model = next(model for model in catalogue.models() if model.item_format == "messages")
     steps: dict[str, float] = {}
     with timed(steps, "intake"), open(source, "rb") as upload:
         upload_file = File(upload, Path(source).name)

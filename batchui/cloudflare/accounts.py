@@ -1,4 +1,4 @@
-"""Whom a client calls: an address and an account id, fit to be sent, or why not."""
+"""Checks address, account id, token and model before anything is sent to them."""
 
 import re
 from dataclasses import dataclass
@@ -17,7 +17,10 @@ _LONGEST_MODEL = 200
 
 @dataclass(frozen=True)
 class Account:
-    """base_url: without a slash at its end. problem: why no call can be made, as a sentence."""
+    """An address and an account to call.
+
+    base_url: without a slash at its end. problem: a sentence on why no call can be made, or "".
+    """
 
     base_url: str
     account_id: str
@@ -26,7 +29,7 @@ class Account:
 
     @classmethod
     def of(cls, *, base_url: str, account_id: str, token: str) -> Self:
-        """The account as entered by people, blanks around it dropped. The token is not kept."""
+        """The account as people entered it, without the blanks around it. The token is not kept."""
         base_url, account_id = base_url.strip().rstrip("/"), account_id.strip()
         wrong = _address_problem(base_url)
         if wrong:
@@ -43,7 +46,7 @@ class Account:
     def url(self, path: str) -> str:
         """The address of `path` below the account's `ai/`.
 
-        Raises what is wrong with the settings: NotSent for the address, Busy for the account.
+        Raises NotSent for a wrong address, and Busy for a wrong account or token.
         """
         if self.problem:
             raise self._unfit()
@@ -60,7 +63,7 @@ class Account:
 
 
 def check_model(model: str) -> str:
-    """`model`, when it can be part of an address as it is, slashes and all; else raises Refused."""
+    """Return `model` if it can be part of an address as it is. Raises Refused if not."""
     if len(model) > _LONGEST_MODEL or not _MODEL.fullmatch(model):
         raise Refused(
             f"“{clean(model, longest=80)}” is not the name of a model. Choose a model from the "
@@ -70,7 +73,7 @@ def check_model(model: str) -> str:
 
 
 def _address_problem(base_url: str) -> str:
-    """Why it cannot be called, as the end of a sentence; "" when it can."""
+    """The end of a sentence on why the address cannot be called, "" if it can."""
     try:
         url = httpx.URL(base_url)
         host = url.raw_host.decode("ascii")

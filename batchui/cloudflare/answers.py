@@ -1,8 +1,8 @@
-"""The answer inside one item's `result`, whatever shape the model gives it.
+"""Finds the answer in the `result` of one item, whatever shape the model gives it.
 
-Shapes known: {"response": text, object, scores or vectors}, {"result": {…}} around any of these
-(older), a chat completion, a text completion, a Responses object, {"translated_text"}, and
-embeddings as {"data": [[…]]}. Of any other shape the whole result is the answer.
+The known shapes are {"response": text, object, scores or vectors}, {"result": {…}} around any of
+these (older), a chat completion, a text completion, a Responses object, {"translated_text"}, and
+embeddings as {"data": [[…]]}. In any other shape, the whole result is the answer.
 """
 
 import re
@@ -22,7 +22,10 @@ _CUT_SHORT = (
 
 
 class Found(Struct, gc=False):
-    """answer, usage: raw JSON on one line, None for none. why: a sentence on an empty answer."""
+    """What a `result` holds.
+
+    answer, usage: raw JSON on one line, or None. why: a sentence on why the answer is empty.
+    """
 
     answer: bytes | None = None
     usage: bytes | None = None
@@ -71,7 +74,7 @@ _LIST_OF_LISTS = re.compile(rb"\[\s*\[")
 
 
 def read_answer(raw: Raw) -> Found:
-    """The answer in an item's `result`, which may be missing (b""); any JSON is taken."""
+    """The answer in the `result` of an item: any JSON, or b"" for a missing one."""
     try:
         return _read(raw, depth=0)
     except DAMAGED:  # not an object, or one with a shape of its own
@@ -109,14 +112,14 @@ def _found(answer: Raw | bytes, *, usage: Raw | bytes = b"", why: str | None = N
 
 
 def _or_tools(answer: Raw | bytes, tool_calls: Raw) -> Raw | bytes:
-    """The answer, or the tools the model calls where it says nothing."""
+    """The answer, or the tool calls of a model that answers with nothing else."""
     if not tool_calls or not is_nothing(bytes(answer)) or is_nothing(bytes(tool_calls)):
         return answer
     return tool_calls
 
 
 def _vectors(data: Raw) -> Raw:
-    """One text has one vector: that vector; several keep their list."""
+    """The vector of a single text, without the list around it; several vectors as they are."""
     vectors = _LIST.decode(data) if memoryview(data)[0] == ord("[") else []
     return vectors[0] if len(vectors) == 1 else data
 
@@ -127,7 +130,7 @@ def _is_completion(choices: list[_Choice | Other]) -> bool:
 
 
 def _completion(choices: list[_Choice | Other], *, usage: Raw) -> Found:
-    """The first choice of a chat or text completion. Reasoning is not an answer."""
+    """The answer in the first choice of a chat or text completion. Reasoning is not an answer."""
     choice = choices[0] if choices else None
     if not isinstance(choice, _Choice):
         return _found(b"", usage=usage)
@@ -147,7 +150,7 @@ def _is_responses_object(output: list[_Output | Other]) -> bool:
 
 
 def _responses_object(result: _Result, output: list[_Output | Other]) -> Found:
-    """The texts of the messages in `output[]`; its reasoning and tool calls are not answers."""
+    """The answer in the messages of `output[]`. Reasoning and tool calls are not answers."""
     pieces: list[_Piece | Other] = []
     for entry in output:
         if isinstance(entry, _Output) and entry.type == "message":
@@ -160,7 +163,7 @@ def _responses_object(result: _Result, output: list[_Output | Other]) -> Found:
 
 
 def _joined(pieces: list[_Piece | Other]) -> bytes:
-    """The texts of all pieces as one JSON string; b"" when no piece has a text."""
+    """The texts of all pieces as one JSON string, b"" if no piece has a text."""
     texts = [piece.text if isinstance(piece, _Piece) else piece for piece in pieces]
     known = [text for text in texts if isinstance(text, str)]
     return msgspec.json.encode("".join(known)) if known else b""

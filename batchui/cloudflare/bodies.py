@@ -1,7 +1,7 @@
-"""Reading the body of an HTTP reply: checked, unpacked in small pieces, under a cap.
+"""Reads the body of an HTTP reply: checked, unpacked in small pieces, up to a maximum size.
 
-httpx's own unpacking is not used: it turns one small piece of gzip into any amount of memory, and
-takes a gzip body that ends half-way for a whole one.
+httpx does not unpack here, for two reasons. It turns a small piece of gzip into any amount of
+memory, and it accepts a gzip body that ends half-way.
 """
 
 import time
@@ -11,17 +11,17 @@ from typing import BinaryIO
 
 import httpx
 
-# What of a body is looked at in memory: every answer but a finished reply is far smaller.
+# A body up to this size stays in memory. Only the reply to a finished request is larger.
 SMALL = 64 * 1024
 PIECE = 256 * 1024
 
 
 class Unreadable(Exception):
-    """The body is cut short, too large, too slow or wrongly encoded; str() says which."""
+    """The body is cut short, too large, too slow or wrongly encoded. str() says which."""
 
 
 class Landing:
-    """Where a body lands: in memory, and once it outgrows SMALL in the spool, if there is one."""
+    """Takes in a body: in memory up to SMALL bytes, then in the spool, if there is one."""
 
     def __init__(self, *, max_bytes: int, spool: BinaryIO | None = None) -> None:
         self.max_bytes = max_bytes
@@ -32,7 +32,7 @@ class Landing:
         self._head = bytearray()
 
     def write(self, piece: bytes) -> None:
-        """Add a piece; raises Unreadable over the cap, and OSError when the spool does."""
+        """Add a piece. Raises Unreadable over max_bytes, and OSError if the spool does."""
         self.total += len(piece)
         if self.total > self.max_bytes:
             raise Unreadable(f"the body is larger than {self.max_bytes:,} bytes")
@@ -46,7 +46,7 @@ class Landing:
 
     @property
     def small(self) -> bytes | None:
-        """The whole body when it is in memory, None when it went to the spool."""
+        """The whole body if it is in memory, None if it went to the spool."""
         return None if self._spilled else bytes(self._head)
 
     def _spill(self, piece: bytes) -> None:
@@ -58,9 +58,9 @@ class Landing:
 
 
 def read_body(response: httpx.Response, landing: Landing, *, seconds: float) -> None:
-    """Read a streamed response's body into `landing`, for at most about `seconds`.
+    """Read the body of a streamed response into `landing`, for at most about `seconds`.
 
-    Raises Unreadable, what httpx raises for a broken connection, and OSError when the spool does.
+    Raises Unreadable, what httpx raises for a broken connection, and OSError if the spool does.
     """
     packing = response.headers.get("content-encoding", "").strip().lower()
     raw = _whole(response, ends=time.monotonic() + seconds)
@@ -75,9 +75,10 @@ def read_body(response: httpx.Response, landing: Landing, *, seconds: float) -> 
 
 
 def _whole(response: httpx.Response, *, ends: float) -> Iterator[bytes]:
-    """The body as sent; raises Unreadable past `ends` (monotonic) or for another length than told.
+    """The body as it was sent.
 
-    Over real HTTP the framing is checked below httpx already; other transports do not check it.
+    Raises Unreadable after `ends` (on the monotonic clock), and for another length than announced.
+    Over real HTTP the length is checked below httpx too; other transports do not check it.
     """
     got = 0
     try:
@@ -94,7 +95,7 @@ def _whole(response: httpx.Response, *, ends: float) -> Iterator[bytes]:
 
 
 def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Unpack gzip, at most PIECE bytes at a time; raises Unreadable for damage or a missing end."""
+    """Unpack gzip, at most PIECE bytes at a time. Raises Unreadable if damaged or without end."""
     unpacker = zlib.decompressobj(wbits=31)
     fed = False
     try:

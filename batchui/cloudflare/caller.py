@@ -1,4 +1,4 @@
-"""Calls of one account, told apart by whether a lost answer may cost something."""
+"""Makes the calls of one account: paid ones, where a lost reply may cost money, and free ones."""
 
 from dataclasses import dataclass, replace
 from queue import Empty, LifoQueue
@@ -7,17 +7,17 @@ from typing import Any, BinaryIO
 import httpx
 
 from batchui.cloudflare.accounts import Account
-from batchui.cloudflare.errors import BadReply, CloudflareError, MaybeSent, NotSent, decide
-from batchui.cloudflare.http_call import Answer, Call, Fault, certificates, exchange
+from batchui.cloudflare.errors import BadReply, CloudflareError, MaybeSent, NotSent, error_for
+from batchui.cloudflare.http_call import Call, HttpFault, HttpReply, certificates, make_call
 from batchui.cloudflare.redaction import clean
 
-# Short, as a server may close what is kept at the very moment it is used again.
+# Short, because a server may close a kept connection at the moment it is used again.
 KEPT_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
 class Network:
-    """How to reach the server; see RestClient for what each means."""
+    """How to reach the server. RestClient says what each field means."""
 
     transport: httpx.BaseTransport | None
     timeout: httpx.Timeout
@@ -26,7 +26,7 @@ class Network:
 
 
 class _Lent(httpx.BaseTransport):
-    """A transport given by others: used, not closed."""
+    """A transport that belongs to somebody else: it is used, but not closed."""
 
     def __init__(self, transport: httpx.BaseTransport) -> None:
         self._transport = transport
@@ -36,11 +36,11 @@ class _Lent(httpx.BaseTransport):
 
 
 class Caller:
-    """The HTTP connections of one account; they alone hold its token.
+    """The HTTP connections of one account. Nothing else holds its token.
 
-    Each call has an httpx client to itself. Threads that share one share its pool of connections,
-    which closes idle ones without looking twice: now and then one that another thread has just
-    begun to use (seen with httpcore 1.0.9 as EBADF after a 200, which would lose a receipt).
+    Each call has an httpx client of its own. Threads that share a client share its pool, and the
+    pool sometimes closes an idle connection that another thread has just begun to use (seen with
+    httpcore 1.0.9 as EBADF after a 200, which would lose a receipt).
     """
 
     def __init__(self, account: Account, *, token: str, network: Network) -> None:
@@ -51,26 +51,26 @@ class Caller:
         )
         if not account.problem:
             self._headers["Authorization"] = f"Bearer {token.strip()}"
-        # As many places as connections; the last one left is the first one taken. None: not made.
+        # One place for each connection; the last one put back is taken first. None: not made yet.
         self._places: LifoQueue[httpx.Client | None] = LifoQueue()
         for _ in range(network.max_connections):
             self._places.put(None)
 
     def close(self) -> None:
-        """Close every connection. To be called when no call is under way."""
+        """Close every connection. No call may be under way."""
         kept = [self._places.get() for _ in range(self._places.qsize())]
         for client in kept:
             self._places.put(None)
             if client:
                 client.close()
 
-    def paid(self, call: Call) -> Answer:
-        """Make a call that may be charged for; any HTTP status comes back.
+    def paid(self, call: Call) -> HttpReply:
+        """Make a call that may cost money. Returns the reply, whatever its HTTP status.
 
-        Raises NotSent, or MaybeSent for every fault after the connection was there.
+        Raises NotSent for a fault before the connection was made, MaybeSent for any later one.
         """
-        outcome = self._exchange(call, fresh=True)
-        if isinstance(outcome, Answer):
+        outcome = self._make(call, fresh=True)
+        if isinstance(outcome, HttpReply):
             return self._without_token(outcome)
         if outcome.kind in ("no place", "not sent"):
             raise self._unreached(outcome)
@@ -81,14 +81,14 @@ class Caller:
             **self._facts(outcome),
         )
 
-    def free(self, call: Call, spool: BinaryIO | None = None) -> Answer:
-        """Make a call that costs and changes nothing; only a 2xx comes back.
+    def free(self, call: Call, spool: BinaryIO | None = None) -> HttpReply:
+        """Make a call that costs and changes nothing. Returns the reply, which is a 2xx.
 
-        Raises NotSent for a fault of the network, BadReply for a 2xx that is not whole, and what
-        any other status means.
+        Raises NotSent for a fault of the network, BadReply for a 2xx that is not whole, and the
+        error that any other status means.
         """
-        outcome = self._exchange(call, spool)
-        if isinstance(outcome, Answer):
+        outcome = self._make(call, spool)
+        if isinstance(outcome, HttpReply):
             outcome = self._without_token(outcome)
             if outcome.succeeded:
                 return outcome
@@ -107,29 +107,29 @@ class Caller:
             **self._facts(outcome),
         )
 
-    def _exchange(
+    def _make(
         self, call: Call, spool: BinaryIO | None = None, *, fresh: bool = False
-    ) -> Answer | Fault:
-        """Make the call on a connection kept from before, if there is one, or on a `fresh` one.
+    ) -> HttpReply | HttpFault:
+        """Make the call on a kept connection, if there is one, or on a `fresh` one.
 
-        Waits for a place as long as the network's `pool` timeout says.
+        Waits for a free place as long as the `pool` timeout says.
         """
         try:
             kept = self._places.get(timeout=self._network.timeout.pool)
         except Empty:
-            return Fault("no place", "every connection is in use")
+            return HttpFault("no place", "every connection is in use")
         try:
             if fresh:
                 with self._client() as client:
-                    return exchange(client, call, spool)
+                    return make_call(client, call, spool)
             kept = kept or self._client()
-            return exchange(kept, call, spool)
+            return make_call(kept, call, spool)
         finally:
             self._places.put(kept)
 
     def _client(self) -> httpx.Client:
         network = self._network
-        # A proxy sees plain http whole, token and all.
+        # A proxy can read all of plain http, even the token.
         proxy = network.proxy if self.account.base_url.startswith("https:") else None
         return httpx.Client(
             headers=self._headers,
@@ -142,7 +142,7 @@ class Caller:
             trust_env=False,
         )
 
-    def _unreached(self, fault: Fault) -> NotSent:
+    def _unreached(self, fault: HttpFault) -> NotSent:
         if fault.kind == "no place":
             return NotSent(
                 "This server makes as many calls to Cloudflare at a time as it may: nothing was "
@@ -155,28 +155,29 @@ class Caller:
             **self._facts(fault),
         )
 
-    def _facts(self, fault: Fault) -> dict[str, Any]:
+    def _facts(self, fault: HttpFault) -> dict[str, Any]:
         return {
             "detail": f"{fault.kind}: {clean(fault.detail, hide=self._token)}",
             "http_status": fault.status,
         }
 
-    def meaning(self, answer: Answer, *, submitting: bool) -> CloudflareError:
-        """The error an answer means (see `errors.decide`), without the token."""
-        return decide(
-            answer.status,
-            answer.body or b"",
-            answer.retry_after,
+    def meaning(self, reply: HttpReply, *, submitting: bool) -> CloudflareError:
+        """The error that a reply means (see `errors.error_for`), without the token."""
+        return error_for(
+            reply.status,
+            reply.body or b"",
+            reply.retry_after,
             submitting=submitting,
             hide=self._token,
         )
 
-    def _without_token(self, answer: Answer) -> Answer:
-        """Some servers say back what they were sent: that is neither shown, stored nor logged."""
+    def _without_token(self, reply: HttpReply) -> HttpReply:
+        """The reply without the token. Some servers repeat what they were sent, and a reply is
+        shown, stored and logged."""
         token = self._token.encode()
-        if answer.body and token in answer.body:
-            return replace(answer, body=answer.body.replace(token, b"[token]"))
-        return answer
+        if reply.body and token in reply.body:
+            return replace(reply, body=reply.body.replace(token, b"[token]"))
+        return reply
 
     @property
     def _token(self) -> str:

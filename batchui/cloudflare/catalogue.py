@@ -1,7 +1,7 @@
 """The bundled catalogue: models that take batches, in plain words, and languages to translate.
 
-The facts (prices, context windows, what a batch item holds) are those of September 2026; an
-account's own listing (`RestClient.models`) is newer. Models for sound and images are left out.
+The facts (prices, context windows, fields of an item) are from September 2026. The listing of an
+account (`BatchClient.models`) is newer. Models for sound and images are left out.
 """
 
 import difflib
@@ -13,37 +13,39 @@ import msgspec
 from msgspec import Struct
 
 DEFAULT_MODEL = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
-USD_PER_1000_NEURONS = 0.011
+
+# What an account may use for nothing each day, in Cloudflare's unit, and the price beyond it.
+# No page uses these two yet: they are for the estimate of a batch's price before Start.
 FREE_NEURONS_A_DAY = 10_000
+USD_PER_1000_NEURONS = 0.011
 
-# Least and most, as the batch schema of the default model publishes them; others publish none.
-OPTION_LIMITS: dict[str, tuple[float, float]] = {
-    "temperature": (0, 5),
-    "top_p": (0, 2),
-    "seed": (1, 9_999_999_999),
-    "repetition_penalty": (0, 2),
-    "frequency_penalty": (0, 2),
-    "presence_penalty": (0, 2),
-}
-
-# Codes people use for languages that the translation model knows under another code.
+# Codes that people use for a language, and the code of the translation model for it.
 _SAME_LANGUAGE = {"nb": "no", "fil": "tl", "zh-hans": "zh", "zh-hant": "zh", "iw": "he"}
 
 
 class Model(Struct, frozen=True, kw_only=True):
     """One model.
 
-    takes: the form of an item its batch schema documents. Where it documents both, `messages`; the
-    default model's documents `prompt` alone. context_window: tokens, question and answer together.
-    max_input_tokens: of one text, for embeddings; what is beyond it is cut off. reasons: thinks
-    before it answers, which counts towards the longest answer. options: further fields an item may
-    have. structured: can be held to a JSON schema (`response_format`). listed: in `models()`.
+    item_format: the form of an item that its batch schema documents; where that documents both
+    `prompt` and `messages`, it is `messages`.
+    usd_per_m_input, usd_per_m_output: US dollars for a million tokens.
+    context_window: tokens, question and answer together.
+    max_input_tokens: tokens of one text, for embeddings; what is beyond it is cut off.
+    dimensions: numbers in a vector, for embeddings.
+    is_reasoning: thinks before it answers, and the tokens of that count towards the longest answer.
+    options: further fields that an item may have.
+    needs_paid_plan: answers only accounts on the Workers Paid plan.
+    structured: can be held to a JSON schema (`response_format`).
+    listed: is among `models()`.
+
+    No page uses context_window, max_input_tokens, needs_paid_plan and structured yet: they are for
+    the estimate of price and limits before Start, and for answers in columns.
     """
 
     name: str
     label: str
     task: Literal["chat", "embedding", "translation"]
-    takes: Literal["messages", "prompt", "input", "text", "translation"]
+    item_format: Literal["messages", "prompt", "input", "text", "translation"]
     description: str
     usd_per_m_input: float
     usd_per_m_output: float | None = None
@@ -51,7 +53,7 @@ class Model(Struct, frozen=True, kw_only=True):
     max_input_tokens: int | None = None
     dimensions: int | None = None
     needs_paid_plan: bool = False
-    reasons: bool = False
+    is_reasoning: bool = False
     options: tuple[str, ...] = ()
     listed: bool = True
 
@@ -61,33 +63,33 @@ class Model(Struct, frozen=True, kw_only=True):
 
 
 class Language(Struct, frozen=True):
-    """A language the translation model knows: its code there, and its English name."""
+    """A language of the translation model: its code there, and its English name."""
 
     code: str
     name: str
 
 
 class UnknownModel(KeyError):
-    """No such model in the catalogue; str() is a sentence with what to do."""
+    """The catalogue has no such model. str() is a sentence that says what to do."""
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
 class UnknownLanguage(KeyError):
-    """No language the translation model knows; str() is a sentence with what to do."""
+    """The translation model has no such language. str() is a sentence that says what to do."""
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
 def models() -> tuple[Model, ...]:
-    """The models on offer, recommended first; the first is the default."""
+    """The models to choose from, recommended ones first. The first one is the default."""
     return tuple(model for model in _read().models if model.listed)
 
 
 def find(name: str) -> Model:
-    """The model of that exact name, listed or not; raises UnknownModel with a suggestion."""
+    """The model of that exact name, listed or not. Raises UnknownModel with a suggestion."""
     by_name = {model.name: model for model in _read().models}
     if name in by_name:
         return by_name[name]
@@ -98,12 +100,12 @@ def find(name: str) -> Model:
 
 
 def languages() -> tuple[Language, ...]:
-    """The languages the translation model knows, by name."""
+    """The languages of the translation model, in the order of their names."""
     return _read().languages
 
 
 def find_language(text: str) -> Language:
-    """The language of a code ("de", "pt-BR", "nb") or an English name; raises UnknownLanguage."""
+    """The language of a code ("de", "pt-BR", "nb") or English name. Raises UnknownLanguage."""
     wanted = text.strip().lower().replace("_", "-")
     wanted = _SAME_LANGUAGE.get(wanted, wanted)
     known = {language.code: language for language in languages()}

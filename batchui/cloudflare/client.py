@@ -1,7 +1,6 @@
-"""The Batch API over REST: submit, poll, run at once, and look up models."""
+"""The Batch API over REST: the `protocol.BatchClient` of the product."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 from urllib.parse import urlencode
@@ -14,41 +13,35 @@ from batchui.cloudflare import tolerant_json
 from batchui.cloudflare.accounts import Account, check_model
 from batchui.cloudflare.caller import Caller, Network
 from batchui.cloudflare.errors import BadReply, CloudflareError, Refused
-from batchui.cloudflare.http_call import Answer, Call
+from batchui.cloudflare.http_call import Call, HttpReply
+from batchui.cloudflare.protocol import Receipt
 from batchui.cloudflare.redaction import clean, quote
 from batchui.cloudflare.replies import FAILED, UNDER_WAY, State, state_of
 
-# A receipt that comes late is worth more than an unsure part: read patiently.
+# A late receipt is better than a part of which nobody knows whether it was sent: wait long.
 PATIENT = httpx.Timeout(connect=10.0, read=90.0, write=90.0, pool=30.0)
 MAX_REPLY = 256 * 1024 * 1024
-MAX_ANSWER = 16 * 1024 * 1024
+MAX_SHORT_REPLY = 16 * 1024 * 1024
 _MOST_PAGES = 100
 _NO_SCHEMA = 6002
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """What an accepted submission is known by from now on. status: as acknowledged ("queued")."""
-
-    request_id: str
-    status: str
 
 
 class RestClient:
     """One account's Batch API. Safe to use from many threads; close it, or use it in `with`.
 
-    Nothing is ever retried here, and no redirect is followed. Submissions and runs each get a fresh
-    connection, because one kept from before may be closed by the other side just as the request
-    goes out, which cannot be told from a lost receipt; polls and look-ups keep theirs for 5 s.
+    Nothing is ever retried here, and no redirect is followed. Every submission and every run gets
+    a new connection: a kept one may be closed by the other side just as the request goes out, and
+    that looks the same as a lost receipt. Polls and look-ups keep their connections for 5 s.
 
-    The environment is not looked at (proxies, certificates, .netrc): an HTTP_PROXY set for other
+    The environment (proxies, certificates, .netrc) is ignored: an HTTP_PROXY set for other
     programs would get the token of a plain-http address. A proxy is given as `proxy`, and used for
-    https alone, where it sees the server's name only.
+    https only, where it sees no more than the server's name.
 
-    transport: replaces the network, in tests; it is not closed. timeout: in seconds, for connecting
-    and each read and write; its `pool` is the wait for one of max_connections calls at a time to
-    end. seconds: for reading one reply's body.
-    A wrong address, token or account id is told by the calls, not when constructing.
+    transport: replaces the network, in tests; it is not closed here.
+    timeout: seconds for connecting, for each read and for each write; its `pool` is how long a
+    call waits while max_connections others are under way.
+    seconds: for reading the body of one reply.
+    The calls raise what is wrong with address, token or account id; the constructor never does.
     """
 
     def __init__(
@@ -87,15 +80,15 @@ class RestClient:
         self._caller.close()
 
     def submit(self, model: str, body: bytes) -> Receipt:
-        """Send `{"requests": […]}` (`body`, as it is) to the queue of `model`, once.
+        """Send `body` as it is to the queue of `model`, once.
 
-        A 2xx with a request_id is a receipt, whatever else it says. Raises NotSent, MaybeSent (the
-        connection broke later, 408, 5xx, a 2xx without a readable request_id), Busy or Refused.
+        A 2xx with a request_id is a receipt, whatever else it says. Raises NotSent, Busy, Refused,
+        or MaybeSent: the connection broke later, 408, 5xx, a 2xx without a readable request_id.
         """
-        answer = self._caller.paid(self._post(self._run_url(model, queued=True), body))
-        receipt = _receipt(answer) if answer.succeeded else None
+        reply = self._caller.paid(self._post(self._run_url(model, queued=True), body))
+        receipt = _receipt(reply) if reply.succeeded else None
         if receipt is None:
-            raise self._caller.meaning(answer, submitting=True)
+            raise self._caller.meaning(reply, submitting=True)
         return receipt
 
     def poll(
@@ -103,52 +96,53 @@ class RestClient:
     ) -> str | None:
         """Ask how far a request is: "queued", "running", or None when `spool` holds the reply.
 
-        The spool is emptied, filled and rewound; after an error it holds nothing of use. At most
-        64 KiB are held in memory; a longer reply cannot be queued or running, and is looked at by
-        its ends only: `replies.decode` is the judge. max_bytes: of the unpacked reply.
+        At most 64 KiB are held in memory. A longer body cannot be "queued" or "running": only its
+        first and last bytes are checked here, the rest by `replies.decode`. max_bytes: of the
+        unpacked reply.
 
-        Raises NotSent (any fault of the network: ask again), Busy, BadReply (5xx, garbage, cut
-        short, over the cap, about another request), Gone (5504), Refused (3030 and the like, or
-        `"status": "failed"`); never MaybeSent. What the spool raises (OSError) passes.
+        Raises NotSent (any fault of the network), Busy, BadReply (5xx, garbage, cut short, over
+        max_bytes, about another request), Gone (5504) or Refused (3030 and the like, or
+        `"status": "failed"`). What the spool raises (OSError) passes.
         """
         asked = msgspec.json.encode({"request_id": request_id})
         call = self._post(self._run_url(model, queued=True), asked, max_bytes=max_bytes)
         spool.seek(0)
         spool.truncate()
-        answer = self._caller.free(call, spool)
-        if answer.body is None:
-            _check_ends(spool, answer.ending)
+        reply = self._caller.free(call, spool)
+        if reply.body is None:
+            _check_ends(spool, reply.ending)
         else:
-            state = state_of(answer.body)
+            state = state_of(reply.body)
             self._check_request(state, asked=request_id)
             if not state.finished:
-                return self._under_way(answer, state)
-            spool.write(answer.body)
+                return self._under_way(reply, state)
+            spool.write(reply.body)
         spool.seek(0)
         return None
 
     def run(self, model: str, item: bytes) -> bytes:
-        """Ask `model` one item at once; the raw JSON of its `result` (see `replies.read_result`).
+        """Ask `model` a single item now; its `result` as raw JSON.
 
         Raises what `submit` raises: a run may be paid for although its answer was lost.
         """
-        answer = self._caller.paid(self._post(self._run_url(model, queued=False), item))
-        result = _result(answer) if answer.succeeded else None
+        reply = self._caller.paid(self._post(self._run_url(model, queued=False), item))
+        result = _result(reply) if reply.succeeded else None
         if result is None:
-            raise self._caller.meaning(answer, submitting=True)
+            raise self._caller.meaning(reply, submitting=True)
         return result
 
-    def check(self) -> None:
-        """Prove address, token, account and permission together, at no cost; raises what is wrong.
+    def test_connection(self) -> None:
+        """Raise what is wrong with address, token, account or permissions, at no cost.
 
-        Looks for a model that does not exist, as `/user/tokens/verify` refuses account tokens.
+        Searches for a model that does not exist, because `/user/tokens/verify` refuses tokens of
+        an account.
         """
         self._models(search="batchui-connection-test", per_page="1")
 
     def models(self) -> Iterator[dict[str, Any]]:
-        """The account's models as listed, each name once; `async_queue` tells those with a queue.
+        """The account's models as listed, each name once; `async_queue` marks those with a queue.
 
-        `per_page` may be ignored: the listing ends with a page that brings nothing new.
+        The server may ignore `per_page`, so the listing ends with a page that has nothing new.
         """
         seen: set[str] = set()
         for page in range(1, _MOST_PAGES + 1):
@@ -162,7 +156,7 @@ class RestClient:
                 return
 
     def schema(self, model: str) -> dict[str, Any]:
-        """The JSON Schemas of a model's `input` and `output`; {} where there is none (6002)."""
+        """The JSON Schemas of a model's `input` and `output`, {} if it has none (6002)."""
         try:
             _, found = self._look_up("models/schema", {"model": model})
         except CloudflareError as exc:
@@ -175,45 +169,47 @@ class RestClient:
         url = self._account.url(f"run/{check_model(model)}")
         return f"{url}?queueRequest=true" if queued else url
 
-    def _post(self, url: str, content: bytes, *, max_bytes: int = MAX_ANSWER) -> Call:
+    def _post(self, url: str, content: bytes, *, max_bytes: int = MAX_SHORT_REPLY) -> Call:
         return Call("POST", url, content=content, max_bytes=max_bytes, seconds=self._seconds)
 
     def _check_request(self, state: State, *, asked: str) -> None:
         if state.request_id not in (None, asked):
-            told = clean(str(state.request_id))
+            named = clean(str(state.request_id))
             raise BadReply(
                 "Cloudflare answered about another request. Nothing is lost, and it is asked again "
                 "by itself.",
-                detail=f"asked for {asked}, was told about {told}",
+                detail=f"asked for {asked}, was told about {named}",
             )
 
-    def _under_way(self, answer: Answer, state: State) -> str:
-        """The status of a request that is not finished; raises where it never will be."""
+    def _under_way(self, reply: HttpReply, state: State) -> str:
+        """The status of a request that is not finished. Raises if it has failed."""
         if state.status in UNDER_WAY:
             return str(state.status)
         if state.status in FAILED:
             raise Refused(
-                f"Cloudflare could not work on these rows.{quote(state.said)} Send them again, or "
-                "choose another model.",
-                detail=f"the request's status is {state.status!r}: {state.said or 'no reason'}",
-                http_status=answer.status,
+                f"Cloudflare could not work on these rows.{quote(state.reason)} Send them again, "
+                "or choose another model.",
+                detail=f"the request's status is {state.status!r}: {state.reason or 'no reason'}",
+                http_status=reply.status,
             )
-        raise self._caller.meaning(answer, submitting=False)
+        raise self._caller.meaning(reply, submitting=False)
 
     def _models(self, **asked: str) -> list[Any]:
-        answer, found = self._look_up("models/search", asked)
+        reply, found = self._look_up("models/search", asked)
         if not isinstance(found, list):
-            raise self._caller.meaning(answer, submitting=False)
+            raise self._caller.meaning(reply, submitting=False)
         return found
 
-    def _look_up(self, path: str, asked: dict[str, str]) -> tuple[Answer, Any]:
-        """A GET below the account's `ai/`, and the `result` in its answer."""
+    def _look_up(self, path: str, asked: dict[str, str]) -> tuple[HttpReply, Any]:
+        """A GET below the account's `ai/`, and the `result` in its reply."""
         url = f"{self._account.url(path)}?{urlencode(asked)}"
-        answer = self._caller.free(Call("GET", url, max_bytes=MAX_ANSWER, seconds=self._seconds))
-        result = _result(answer)
+        reply = self._caller.free(
+            Call("GET", url, max_bytes=MAX_SHORT_REPLY, seconds=self._seconds)
+        )
+        result = _result(reply)
         if result is None:
-            raise self._caller.meaning(answer, submitting=False)
-        return answer, msgspec.json.decode(result)
+            raise self._caller.meaning(reply, submitting=False)
+        return reply, msgspec.json.decode(result)
 
 
 class _Envelope(Struct):
@@ -225,10 +221,10 @@ class _Envelope(Struct):
 _ENVELOPE = msgspec.json.Decoder(_Envelope)
 
 
-def _result(answer: Answer) -> bytes | None:
-    """The raw `result` in a success's envelope; None when it is no such thing."""
+def _result(reply: HttpReply) -> bytes | None:
+    """The raw `result` in the envelope of a success, None if the reply is not one."""
     try:
-        envelope = tolerant_json.decode(_ENVELOPE, answer.body or b"")
+        envelope = tolerant_json.decode(_ENVELOPE, reply.body or b"")
     except tolerant_json.DAMAGED:
         return None
     result = tolerant_json.one_line(envelope.result)
@@ -236,10 +232,10 @@ def _result(answer: Answer) -> bytes | None:
     return None if failed or not result else result
 
 
-def _receipt(answer: Answer) -> Receipt | None:
-    """The receipt in an acknowledgement; None when it holds no request_id that is text."""
+def _receipt(reply: HttpReply) -> Receipt | None:
+    """The receipt in an acknowledgement, None if it has no request_id that is a text."""
     try:
-        state = state_of(answer.body or b"")
+        state = state_of(reply.body or b"")
     except BadReply:
         return None
     if not (state.request_id and state.request_id.strip()):
@@ -248,7 +244,7 @@ def _receipt(answer: Answer) -> Receipt | None:
 
 
 def _check_ends(spool: BinaryIO, ending: bytes) -> None:
-    """Whether a long reply looks like a whole JSON object."""
+    """Raise BadReply if a long reply does not begin and end as a JSON object."""
     spool.seek(0)
     if spool.read(64).lstrip()[:1] != b"{" or ending.rstrip()[-1:] != b"}":
         raise BadReply(

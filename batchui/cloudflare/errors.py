@@ -1,4 +1,4 @@
-"""How a call to Cloudflare can fail, told by whether trying again is safe.
+"""The ways in which a call to Cloudflare can fail, by whether it is safe to try again.
 
 CloudflareError    any of these; .user_message for the page, str() for the log
 ├── NotSent        nothing was started by this call: try again at will
@@ -7,11 +7,11 @@ CloudflareError    any of these; .user_message for the page, str() for the log
 ├── Refused        final for this request
 │   ├── TooLarge   cut it smaller (3006, HTTP 413)
 │   └── Gone       Cloudflare no longer has the request (5504)
-└── BadReply       an answer that says nothing usable: ask again later
+└── BadReply       a reply that cannot be used: ask again later
 
-No error carries an API token: texts that come from outside are cleaned here, and the client raises
-outside its `except` blocks, so that no exception of httpx (which holds the request, and with it the
-token) is chained to one of these.
+No error carries an API token. Texts from outside are cleaned here. The client raises outside its
+`except` blocks, so that no exception of httpx is chained to one of these: such an exception holds
+the request, and with it the token.
 """
 
 import re
@@ -28,10 +28,10 @@ LONGEST_WAIT_SECONDS = 86_400.0
 
 
 class CloudflareError(Exception):
-    """A call that brought no result.
+    """A call without a result.
 
-    user_message: one or two sentences for the page, ending with what to do.
-    detail: for the log. code: Cloudflare's own, where it gave one. http_status: where one came.
+    user_message: one or two sentences for the page. The last one says what to do.
+    detail: for the log. code: Cloudflare's own, or None. http_status: None if no reply came.
     """
 
     def __init__(
@@ -64,9 +64,9 @@ class MaybeSent(CloudflareError):
 
 
 class Busy(CloudflareError):
-    """Certainly not taken now; come back.
+    """Certainly not taken now, and perhaps taken later.
 
-    wait: seconds to stay away, None when Cloudflare names none (back off).
+    wait: seconds to wait, None if Cloudflare names none (back off).
     until_midnight: hold until 00:00 UTC. needs_admin: hold until an administrator has acted.
     """
 
@@ -100,10 +100,10 @@ class Gone(Refused):
 
 
 class BadReply(CloudflareError):
-    """An answer that cannot be used: nothing is lost, ask again later."""
+    """A reply that cannot be used: nothing is lost, ask again later."""
 
 
-def decide(
+def error_for(
     http_status: int,
     body: bytes,
     retry_after: str | None,
@@ -111,23 +111,24 @@ def decide(
     submitting: bool,
     hide: str = "",
 ) -> CloudflareError:
-    """The error that an unsuccessful answer means: by Cloudflare's code first, else by HTTP status.
+    """The error that an unsuccessful reply means, by Cloudflare's code, or else by HTTP status.
 
-    body: as far as it was read; need not be JSON. retry_after: that header, seconds or a date.
-    submitting: True for calls that may be paid for twice when repeated (submit, run), where what is
-    unclear becomes MaybeSent; False for polls and look-ups, where it becomes BadReply.
-    hide: a secret to blot out of every text. An answer of 2xx counts as unclear unless its code is
-    known. Codes as in the reference's table, and 6003, 7000, 9106, 10001, which Cloudflare's
-    gateway gives for a malformed token or a wrong account.
+    body: what was read of it, JSON or not. retry_after: that header, seconds or a date.
+    submitting: whether the call may be paid for twice when it is repeated (submit, run). Then an
+    unclear reply is a MaybeSent; for polls and look-ups it is a BadReply.
+    hide: a secret to remove from every text.
+
+    A 2xx without a known code is unclear. The codes are those of Cloudflare's table of errors, and
+    6003, 7000, 9106 and 10001: its gateway gives them for a malformed token or a wrong account.
     """
-    told = _told(body)
+    named = _errors_named(body)
     code, message = next(
-        (one for one in told if one[0] in _BY_CODE), told[0] if told else (None, "")
+        (one for one in named if one[0] in _BY_CODE), named[0] if named else (None, "")
     )
-    said = clean(message, hide=hide)
+    reason = clean(message, hide=hide)
     ruling = _BY_CODE.get(code)
     if ruling is None:
-        explained = bool(said) or code is not None
+        explained = bool(reason) or code is not None
         ruling = _by_status(http_status, submitting=submitting, explained=explained)
     if ruling is _UNCLEAR:
         ruling = _UNCONFIRMED if submitting else _UNUSABLE
@@ -136,8 +137,8 @@ def decide(
     if ruling.kind is Busy:
         extras["wait"] = _longer(_seconds(retry_after), ruling.least_wait)
     return ruling.kind(
-        ruling.sentence.format(said=quote(said), status=http_status),
-        detail=said or f"no error code or message; the body begins: {opening!r}",
+        ruling.sentence.format(reason=quote(reason), status=http_status),
+        detail=reason or f"no error code or message; the body begins: {opening!r}",
         code=code,
         http_status=http_status,
         **extras,
@@ -147,12 +148,12 @@ def decide(
 _LOOSE_CODE = re.compile(rb'"code"\s*:\s*"?(\d{3,6})\b')
 
 
-def _told(body: bytes) -> list[tuple[int | None, str]]:
-    """Every (code, message) an error body names; [] when it is not Cloudflare's error envelope."""
+def _errors_named(body: bytes) -> list[tuple[int | None, str]]:
+    """Every (code, message) in an error body, [] if it is not Cloudflare's error envelope."""
     try:
         envelope = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        # A body cut short still names its code.
+        # A body that is cut short may still name its code.
         loose = _LOOSE_CODE.search(body) if body.lstrip().startswith(b"{") else None
         return [(int(loose[1]), "")] if loose else []
     if not isinstance(envelope, dict):
@@ -170,7 +171,7 @@ def _code(error: Any) -> int | None:
 
 
 def _seconds(retry_after: str | None) -> float | None:
-    """Retry-After (RFC 9110: seconds, or a date) as seconds from now, at most a day."""
+    """The header Retry-After (RFC 9110: seconds, or a date) as seconds from now, at most a day."""
     text = (retry_after or "").strip()
     if text.isascii() and text.isdigit():
         return min(float(text), LONGEST_WAIT_SECONDS)
@@ -188,7 +189,11 @@ def _longer(asked: float | None, least: float | None) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class _Ruling:
-    """What an answer means. `sentence` may name {said} (Cloudflare's words) and {status}."""
+    """The error that a code or status means.
+
+    sentence: may have {reason} (Cloudflare's words) and {status} (of HTTP) in it.
+    least_wait: seconds, for Busy.
+    """
 
     kind: type[CloudflareError]
     sentence: str
@@ -202,50 +207,50 @@ _BY_ITSELF = "There is nothing to do: it goes on by itself."
 _UNCLEAR = _Ruling(CloudflareError, "")
 _UNCONFIRMED = _Ruling(
     MaybeSent,
-    "Cloudflare did not confirm that it took these rows.{said} It may have them already: wait, "
+    "Cloudflare did not confirm that it took these rows.{reason} It may have them already: wait, "
     "send them again (they may then be charged twice), or leave them out.",
 )
 _UNUSABLE = _Ruling(
     BadReply,
-    "Cloudflare's answer could not be used (HTTP {status}).{said} Nothing is lost and it is asked "
-    "again; if this goes on for hours, look at www.cloudflarestatus.com.",
+    "Cloudflare's answer could not be used (HTTP {status}).{reason} Nothing is lost and it is "
+    "asked again; if this goes on for hours, look at www.cloudflarestatus.com.",
 )
 _REFUSED = _Ruling(
-    Refused, "Cloudflare did not accept the way these rows are asked.{said} " + _ASK_DIFFERENTLY
+    Refused, "Cloudflare did not accept the way these rows are asked.{reason} " + _ASK_DIFFERENTLY
 )
 _NO_MODEL = _Ruling(
     Refused,
-    "Cloudflare does not offer this model.{said} Choose another model, then send the rows again.",
+    "Cloudflare does not offer this model.{reason} Choose another model, then send the rows again.",
 )
 _MODEL_REFUSED = _Ruling(
     Refused,
-    "The model cannot do what was asked.{said} Choose another model or shorten the texts, then "
+    "The model cannot do what was asked.{reason} Choose another model or shorten the texts, then "
     "send the rows again.",
 )
 _BATCH_INVALID = _Ruling(
     Refused,
-    "Cloudflare took these rows, but then found that the model cannot be asked this way.{said} "
+    "Cloudflare took these rows, but then found that the model cannot be asked this way.{reason} "
     + _ASK_DIFFERENTLY,
 )
 _TOO_LARGE = _Ruling(
     TooLarge,
-    "Cloudflare found this part of the file too large.{said} Shorten the longest texts, then send "
-    "the rows again.",
+    "Cloudflare found this part of the file too large.{reason} Shorten the longest texts, then "
+    "send the rows again.",
 )
 _GONE = _Ruling(
     Gone,
-    "Cloudflare no longer has this result, or does not know it.{said} If this stays so, send the "
+    "Cloudflare no longer has this result, or does not know it.{reason} If this stays so, send the "
     "rows again.",
 )
 _LOCKED_OUT = _Ruling(
     Busy,
-    "Cloudflare does not accept the account id or API token of this connection.{said} Ask an "
+    "Cloudflare does not accept the account id or API token of this connection.{reason} Ask an "
     "administrator to check both; the token needs the permissions Workers AI Read and Edit.",
     {"needs_admin": True},
 )
 _NOT_ALLOWED = _Ruling(
     Busy,
-    "The Cloudflare account may not use this model at present.{said} Ask whoever manages the "
+    "The Cloudflare account may not use this model at present.{reason} Ask whoever manages the "
     "account to accept the model's terms or change the plan, or choose another model.",
     {"needs_admin": True},
 )
@@ -262,7 +267,7 @@ _NOT_THE_API = _Ruling(
     "an administrator to check the address and this server's network.",
     {"needs_admin": True},
 )
-_SLOW_DOWN = _Ruling(Busy, "Cloudflare asks for fewer calls for a while.{said} " + _BY_ITSELF)
+_SLOW_DOWN = _Ruling(Busy, "Cloudflare asks for fewer calls for a while.{reason} " + _BY_ITSELF)
 _MINUTE_LIMIT = _Ruling(
     Busy,
     "Cloudflare's limit of requests in a minute is reached. " + _BY_ITSELF,
@@ -297,10 +302,10 @@ _BY_CODE: dict[int | None, _Ruling] = {
 
 
 def _by_status(status: int, *, submitting: bool, explained: bool) -> _Ruling:
-    """What an answer without a known code means; `explained`: it gave some code or message.
+    """The meaning of a reply without a known code. explained: it has some code or message.
 
-    A poll that is answered 4xx without a known code is asked again, never given up: the answers it
-    asks for are paid for, and a proxy in between answers like that too.
+    A poll with a 4xx without a known code is made again and never given up: its answers are paid
+    for, and a proxy in between can give such a reply too.
     """
     match status:
         case 413:

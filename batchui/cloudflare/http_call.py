@@ -1,7 +1,7 @@
-"""One HTTP call and what came of it, as a value: nothing here raises for the network.
+"""Makes one HTTP call and returns its result as a value. Faults of the network are not raised.
 
-An exception of httpx holds its request, and with it the token. None leaves this module, not even as
-the context of another.
+An exception of httpx holds its request, and with it the token. No such exception leaves this
+module, not even as the context of another one.
 """
 
 import ssl
@@ -14,7 +14,7 @@ import httpx
 
 from batchui.cloudflare.bodies import SMALL, Landing, Unreadable, read_body
 
-# Raised before a connection is there, or for a proxy that gave none: nothing was sent.
+# Raised before there is a connection, or by a proxy that made none: nothing was sent.
 _NOT_SENT = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -24,14 +24,17 @@ _NOT_SENT = (
     httpx.InvalidURL,
     UnicodeError,
 )
-# Raised at any later moment, also where a kept connection turns out closed: who knows.
-# (OSError: what a transport other than httpx's own may raise.)
+# Raised at any later moment, or when a kept connection was closed: nobody knows what was sent.
+# OSError may come from a transport that is not httpx's own.
 _BROKEN = (httpx.HTTPError, OSError)
 
 
 @dataclass(frozen=True)
-class Answer:
-    """An HTTP reply. body: None when it went to the spool. ending: its last bytes."""
+class HttpReply:
+    """An HTTP reply. body: None if it went to the spool. ending: its last bytes.
+
+    retry_after: that header as it was sent.
+    """
 
     status: int
     body: bytes | None = field(repr=False)
@@ -44,8 +47,12 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Fault:
-    """No usable reply: no connection was free or could be made, it broke, or a 2xx is not whole."""
+class HttpFault:
+    """A call without a usable reply.
+
+    kind: no connection was free ("no place"), none could be made ("not sent"), it broke, or a 2xx
+    did not come whole ("unreadable"). status: of that 2xx.
+    """
 
     kind: Literal["no place", "not sent", "broken", "unreadable"]
     detail: str = field(repr=False)
@@ -54,7 +61,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Call:
-    """What to send. max_bytes: of the unpacked reply. seconds: for reading its body."""
+    """A request. max_bytes: of the unpacked reply. seconds: for reading its body."""
 
     method: Literal["GET", "POST"]
     url: str
@@ -63,8 +70,10 @@ class Call:
     seconds: float = 180.0
 
 
-def exchange(http: httpx.Client, call: Call, spool: BinaryIO | None = None) -> Answer | Fault:
-    """Make the call once. A 2xx body over SMALL goes to `spool`, where there is one.
+def make_call(
+    http: httpx.Client, call: Call, spool: BinaryIO | None = None
+) -> HttpReply | HttpFault:
+    """Make the call once. The body of a 2xx over SMALL bytes goes to `spool`, if there is one.
 
     Raises only what `spool` raises.
     """
@@ -73,33 +82,33 @@ def exchange(http: httpx.Client, call: Call, spool: BinaryIO | None = None) -> A
         request = http.build_request(call.method, call.url, content=call.content, headers=headers)
         response = http.send(request, stream=True)
     except _NOT_SENT as exc:
-        return Fault("not sent", _named(exc))
+        return HttpFault("not sent", _named(exc))
     except _BROKEN as exc:
-        return Fault("broken", _named(exc))
+        return HttpFault("broken", _named(exc))
     try:
         if not response.is_success:
             return _unsuccessful(response, seconds=call.seconds)
         landing = Landing(max_bytes=call.max_bytes, spool=spool)
         read_body(response, landing, seconds=call.seconds)
     except Unreadable as exc:
-        return Fault("unreadable", str(exc), response.status_code)
+        return HttpFault("unreadable", str(exc), response.status_code)
     except httpx.HTTPError as exc:
-        return Fault("unreadable", _named(exc), response.status_code)
+        return HttpFault("unreadable", _named(exc), response.status_code)
     finally:
         response.close()
-    return _answer(response, landing)
+    return _reply(response, landing)
 
 
-def _unsuccessful(response: httpx.Response, *, seconds: float) -> Answer:
-    """An error's status counts, whatever can be read of its body."""
+def _unsuccessful(response: httpx.Response, *, seconds: float) -> HttpReply:
+    """The reply with the status of an error, and what can be read of its body."""
     landing = Landing(max_bytes=SMALL)
     with suppress(Unreadable, httpx.HTTPError):
         read_body(response, landing, seconds=seconds)
-    return _answer(response, landing)
+    return _reply(response, landing)
 
 
-def _answer(response: httpx.Response, landing: Landing) -> Answer:
-    return Answer(
+def _reply(response: httpx.Response, landing: Landing) -> HttpReply:
+    return HttpReply(
         status=response.status_code,
         body=landing.small,
         retry_after=response.headers.get("retry-after"),
@@ -113,5 +122,5 @@ def _named(exc: Exception) -> str:
 
 @cache
 def certificates() -> ssl.SSLContext:
-    """The certificates httpx trusts, read once: reading them is most of the cost of a client."""
+    """The certificates that httpx trusts. They are read once: it is most of a client's cost."""
     return httpx.create_ssl_context(trust_env=False)

@@ -1,4 +1,4 @@
-"""Texts that come from outside, made fit to be quoted in a sentence or a log."""
+"""Cleans texts from outside, so that a sentence or a log can quote them."""
 
 import re
 from typing import Any
@@ -11,7 +11,7 @@ _SECRETS = re.compile(r"(?i:bearer)\s+[^\s\"',;]+|\bcf[a-z]{1,3}_[A-Za-z0-9_-]{1
 
 
 def clean(text: str, *, hide: str = "", longest: int = LONGEST_QUOTE) -> str:
-    """`text` on one line, at most `longest` long, without `hide` and what looks like a token."""
+    """The text on one line, at most `longest` long, without `hide` and what looks like a token."""
     if hide:
         text = text.replace(hide, "[token]")
     text = _SECRETS.sub("[token]", text)
@@ -21,15 +21,15 @@ def clean(text: str, *, hide: str = "", longest: int = LONGEST_QUOTE) -> str:
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
-def quote(said: str) -> str:
-    """Cloudflare's cleaned words as a sentence of ours, with a blank before it; "" for none."""
-    return f" Cloudflare says: “{said.rstrip('.')}”." if said else ""
+def quote(reason: str) -> str:
+    """A sentence with Cloudflare's reason in it, and a blank before it; "" without a reason."""
+    return f" Cloudflare says: “{reason.rstrip('.')}”." if reason else ""
 
 
 def error_text(value: Any) -> str:
-    """The words in an error of unknown shape: text, an object, or a list of either; "" for none.
+    """The words in an error: a text, an object, or a list of those. "" if there are none.
 
-    How Cloudflare names and shapes them is not documented: clients met text and objects.
+    The shape of errors is not documented; texts and objects have been seen.
     """
     match value:
         case str():

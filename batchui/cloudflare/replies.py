@@ -1,8 +1,8 @@
-"""What a finished reply says, item by item.
+"""Reads a finished reply, item by item.
 
-It comes in two containers (`responses[]` with `id`, `results[]` with `index`), with the API's
-envelope or, through a Worker's binding, without; all are read, from any model. Answers stay raw
-JSON: nothing of them is turned into Python objects that need not be.
+Items come in one of two containers (`responses[]` with `id`, `results[]` with `index`), with the
+envelope of the API or, through the binding of a Worker, without it. All of these are read, from
+any model. Answers stay raw JSON: they are not turned into Python objects.
 """
 
 from typing import Any, Literal
@@ -23,21 +23,21 @@ _EMPTY = "The model's answer is empty. Retry this row, or ask more plainly."
 
 
 class Usage(Struct, frozen=True):
-    """Tokens, as Cloudflare counted them."""
+    """The tokens that Cloudflare counted: read (prompt) and written (completion)."""
 
     prompt_tokens: int
     completion_tokens: int
-    total_tokens: int
 
 
 class ItemReply(Struct, frozen=True, gc=False):
     """What came back for one item.
 
-    index: its position in the array sent; None when the reply names none.
+    index: its position in the array that was sent, None if the reply names none.
     status: `empty` is a success with nothing in it.
-    answer: one line of raw JSON in UTF-8, None for none; an empty one like `{"names":[]}` is kept.
-    error: a sentence on a failed or empty item. reference: the external_reference it echoes.
-    usage: raw JSON object, where this item has its own.
+    answer: one line of raw JSON in UTF-8, or None. One without content, like `{"names":[]}`, is
+    kept.
+    error: a sentence on a failed or empty item. reference: the external_reference in the reply.
+    usage: a raw JSON object, if this item has one of its own.
     """
 
     index: int | None
@@ -49,32 +49,32 @@ class ItemReply(Struct, frozen=True, gc=False):
 
 
 class Reply(Struct, frozen=True):
-    """A finished reply. items: in the reply's order, which is not the order sent."""
+    """A finished reply. items: in the order of the reply, which differs from the order sent."""
 
     items: list[ItemReply]
     usage: Usage | None = None
 
 
 class State(Struct, frozen=True):
-    """How far a request is, as told by a poll. said: the reason of a failure, cleaned."""
+    """How far a request is, according to a poll. reason: why it failed, cleaned."""
 
     finished: bool
     status: str | None = None
     request_id: str | None = None
-    said: str = ""
+    reason: str = ""
 
 
 def decode(body: bytes, *, request_id: str | None = None) -> Reply:
-    """Read a finished reply; raises BadReply, saying why, when `body` is not one.
+    """Read a finished reply. Raises BadReply, saying why, if `body` is not one.
 
-    request_id: when given, a reply that names another one is a BadReply too.
+    request_id: if given, a reply that names another one is a BadReply too.
     """
     envelope, outcome = _open(body)
     state = _state(envelope, outcome)
     if not state.finished:
         raise BadReply(
-            f"Cloudflare's reply holds no answers.{quote(state.said)} It is asked again.",
-            detail=f"not a finished reply: status {state.status!r}, said {state.said!r}",
+            f"Cloudflare's reply holds no answers.{quote(state.reason)} It is asked again.",
+            detail=f"not a finished reply: status {state.status!r}, reason {state.reason!r}",
         )
     if request_id is not None and state.request_id not in (None, request_id):
         raise BadReply(
@@ -85,13 +85,8 @@ def decode(body: bytes, *, request_id: str | None = None) -> Reply:
 
 
 def state_of(body: bytes) -> State:
-    """How far a request is, by a poll's 2xx reply; raises BadReply when that is no JSON object."""
+    """How far a request is, read from the 2xx of a poll. Raises BadReply for no JSON object."""
     return _state(*_open(body))
-
-
-def read_result(result: bytes) -> ItemReply:
-    """Read the `result` of a synchronous run as the only item of a reply."""
-    return _item(_Item(index=0, result=Raw(result)))
 
 
 class _Item(Struct, gc=False):
@@ -124,7 +119,7 @@ _ENVELOPE = msgspec.json.Decoder(_Envelope)
 
 
 def _open(body: bytes) -> tuple[_Envelope, _Outcome]:
-    """The envelope and the inner result: the same, where there is no envelope."""
+    """The envelope and the inner result. Without an envelope both are the same."""
     try:
         envelope = tolerant_json.decode(_ENVELOPE, body)
     except tolerant_json.DAMAGED as exc:
@@ -145,18 +140,20 @@ def _container(outcome: _Outcome) -> list[_Item | Other] | None:
 
 
 def _state(envelope: _Envelope, outcome: _Outcome) -> State:
-    """Completion is the presence of the array; a status that says otherwise wins over it."""
+    """How far the request is: finished if there is an array, unless the status says otherwise."""
     container = _container(outcome)
     status = outcome.status.strip().lower() if isinstance(outcome.status, str) else None
     finished = container is not None and status not in UNDER_WAY
     if status in FAILED and not container:
         finished = False
-    said = [error_text([told.error, told.errors, told.message]) for told in (outcome, envelope)]
+    reasons = [
+        error_text([level.error, level.errors, level.message]) for level in (outcome, envelope)
+    ]
     return State(
         finished=finished,
         status=status,
         request_id=outcome.request_id if isinstance(outcome.request_id, str) else None,
-        said=clean(said[0] or said[1]),
+        reason=clean(reasons[0] or reasons[1]),
     )
 
 
@@ -169,9 +166,9 @@ def _item(item: _Item | Other) -> ItemReply:
     if not (reference is None or isinstance(reference, str)):
         reference = msgspec.json.encode(reference).decode()
     if item.success is not True:
-        said = error_text([item.error, item.errors, item.message])
-        if item.success is False or (said and not item.result):
-            error = _failure(said or _words_in(item.result))
+        reason = error_text([item.error, item.errors, item.message])
+        if item.success is False or (reason and not item.result):
+            error = _failure(reason or _reason_in(item.result))
             return ItemReply(index, "failed", error=error, reference=reference)
     found = read_answer(item.result)
     if found.answer is not None and not tolerant_json.is_nothing(found.answer):
@@ -180,19 +177,19 @@ def _item(item: _Item | Other) -> ItemReply:
 
 
 def _position(value: Any) -> int | None:
-    """`index` or `id` as a position; some write it as text."""
+    """`index` or `id` as a position. Some models write it as text."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _failure(said: str) -> str:
-    reason = quote(clean(said)) or " Cloudflare gives no reason."
-    return f"The model could not answer this row.{reason} Retry it, or shorten its text."
+def _failure(reason: str) -> str:
+    why = quote(clean(reason)) or " Cloudflare gives no reason."
+    return f"The model could not answer this row.{why} Retry it, or shorten its text."
 
 
-def _words_in(result: Raw) -> str:
-    """The words of a failed item that has them in its result."""
+def _reason_in(result: Raw) -> str:
+    """The reason of a failed item that has it in its result."""
     try:
         return error_text(msgspec.json.decode(one_line(result)))
     except tolerant_json.DAMAGED:
@@ -200,13 +197,14 @@ def _words_in(result: Raw) -> str:
 
 
 def _usage(outcome: _Outcome) -> Usage | None:
-    """The whole reply's tokens; a Responses object names them differently."""
+    """The tokens of the whole reply. A Responses object has other names for them."""
     usage = outcome.usage
     if not isinstance(usage, dict):
         return None
-    read = _count(usage, "prompt_tokens", "input_tokens")
-    written = _count(usage, "completion_tokens", "output_tokens")
-    return Usage(read, written, _count(usage, "total_tokens") or read + written)
+    return Usage(
+        prompt_tokens=_count(usage, "prompt_tokens", "input_tokens"),
+        completion_tokens=_count(usage, "completion_tokens", "output_tokens"),
+    )
 
 
 def _count(usage: dict[str, Any], *names: str) -> int:

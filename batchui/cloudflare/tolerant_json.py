@@ -1,4 +1,4 @@
-"""JSON that comes from outside: read although it is slightly wrong, and kept as raw text."""
+"""Reads JSON from outside, even if it is slightly wrong, and keeps values as raw text."""
 
 import re
 from typing import Any, TypeVar
@@ -8,7 +8,7 @@ from msgspec import Raw
 
 T = TypeVar("T")
 
-# With these beside its own types, a field takes any JSON value: nothing is refused as a whole.
+# Together with its own types, these let a field take any JSON value, so that none is refused.
 Scalar = bool | int | float | str | None
 Other = list[Any] | Scalar
 
@@ -22,10 +22,10 @@ _NUMBERS = re.compile(rb"[\[\s]*[-0-9]")
 
 
 def decode(decoder: msgspec.json.Decoder[T], body: bytes) -> T:
-    """Decode `body`; half of an emoji, cut off by the longest answer, becomes U+FFFD.
+    """Decode `body`. Half of an emoji, cut off by the limit of an answer, becomes U+FFFD.
 
-    A lone surrogate is legal in JavaScript's strings, so the API can send one; strict readers
-    refuse the whole body for it. Raises what is in DAMAGED.
+    JavaScript allows half a surrogate pair in a string, so the API can send one. Strict readers
+    refuse the whole body for it. Raises the exceptions in DAMAGED.
     """
     try:
         return decoder.decode(body)
@@ -42,9 +42,9 @@ def _whole_pairs(escape: re.Match[bytes]) -> bytes:
 
 
 def one_line(raw: Raw | bytes) -> bytes:
-    """A copy of raw JSON on one line, in valid UTF-8 (what is not becomes U+FFFD)."""
+    """A copy of raw JSON on one line, in valid UTF-8. What is not UTF-8 becomes U+FFFD."""
     text = bytes(raw)
-    # A JSON string holds no line breaks; looking for them is a third of the work.
+    # A JSON string never has line breaks; searching for them is a third of the work.
     if not text.startswith(b'"') and (b"\n" in text or b"\r" in text):
         text = msgspec.json.format(text, indent=-1)
     if text.isascii():
@@ -57,13 +57,13 @@ def one_line(raw: Raw | bytes) -> bytes:
 
 
 def is_nothing(raw: bytes) -> bool:
-    """Whether raw JSON holds nothing: null, a blank string, or a list or object of such only.
+    """Whether raw JSON is null, a blank string, or a list or object of nothing else.
 
-    A number or a boolean is something, also 0 and false.
+    A number or a boolean is not nothing, not even 0 or false.
     """
     first = raw[:1]
     if first == b'"':
-        # A letter right after the quote settles it without decoding.
+        # With a letter right after the quotation mark there is no need to decode.
         plain = 0x21 <= raw[1] < 0x7F and raw[1] not in b'"\\'
         return not (plain or msgspec.json.decode(raw, type=str).strip())
     if first not in (b"[", b"{"):

@@ -1,5 +1,5 @@
-"""Rows with their answers become files: CSV, JSON, JSONL. No Django, nothing else of ours.
+"""Writes rows with their answers as files: CSV, JSON, JSONL. No Django, nothing else of ours.
 
-Everything is a generator of bytes that holds some 64 KiB at a time; the first chunk comes before
-the first row is asked for.
+Every format is a generator of bytes that holds about 64 KiB in memory. It gives the first chunk
+before it asks for the first row.
 """

@@ -1,4 +1,4 @@
-"""The rows with their answers as JSON and JSONL: what is structured stays structured."""
+"""Writes JSON and JSONL: structured answers stay structured."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ _NULL = msgspec.Raw(b"null")
 
 
 class _Line(msgspec.Struct, gc=False):
-    """One row as it is written. `extra_cells` only where the file had cells beyond its header."""
+    """One row as it is written. extra_cells: only for a row with cells beyond the header."""
 
     row: int
     columns: dict[str, Any]
@@ -27,9 +27,10 @@ class _Line(msgspec.Struct, gc=False):
 def json_chunks(rows: Iterable[ExportRow], *, columns: Sequence[str] = ()) -> Iterator[bytes]:
     """One JSON array of {row, columns, answer, status, error, external_reference, usage}.
 
-    Answer and usage are the JSON that came back, number for number. `columns` of a row are its
-    own object (JSONL), or the names in `columns` with its cells. Chunks are about 64 KiB; the
-    first is the opening bracket.
+    Answer and usage are the JSON that came back, number for number. The `columns` of a row are
+    its own object (JSONL), or the names in `columns` with its cells. Chunks have about 64 KiB; the
+    first is the opening bracket. Raises ValueError for a row that does not have one cell for each
+    column.
     """
     yield b"["
     between = b""
@@ -40,7 +41,7 @@ def json_chunks(rows: Iterable[ExportRow], *, columns: Sequence[str] = ()) -> It
 
 
 def jsonl_chunks(rows: Iterable[ExportRow], *, columns: Sequence[str] = ()) -> Iterator[bytes]:
-    """The same objects, one a line."""
+    """The same objects, one on each line."""
     for group in groups(rows):
         yield _lines(group, columns)
 
@@ -64,6 +65,6 @@ def _lines(group: Sequence[ExportRow], columns: Sequence[str]) -> bytes:
 
 
 def _on_one_line(raw: bytes) -> msgspec.Raw:
-    if b"\n" in raw or b"\r" in raw:  # between its tokens: in a string they would be escaped
+    if b"\n" in raw or b"\r" in raw:  # between tokens: in a string they are escaped
         raw = msgspec.json.format(raw, indent=-1)
     return msgspec.Raw(raw)

@@ -1,18 +1,18 @@
-"""What the added columns and the downloaded files are called."""
+"""Names for the added columns and the downloaded files."""
 
 import re
 from collections.abc import Sequence
 
 ADDED = ("answer", "status", "error")
 LONGEST_STEM = 100
-# Everything but letters and digits of any script, and what is safe beside them.
+# Everything except letters and digits of any script, and a few safe signs.
 UNSAFE = re.compile(r"[^\w.()\- ]+")
 
 
 def answer_columns(columns: Sequence[str]) -> tuple[str, str, str]:
     """The names of the columns for answer, status and error.
 
-    Each gets a number behind it where the file has such a column already, whatever its case.
+    A name that the file has already, in capitals or not, gets a number at its end.
     """
     taken = {column.strip().casefold() for column in columns}
     answer, status, error = (_free(name, taken) for name in ADDED)

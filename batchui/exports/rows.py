@@ -1,4 +1,4 @@
-"""What the exports are made of."""
+"""The rows that exports are made of."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -11,9 +11,9 @@ CHUNK_BYTES = 64 * 1024
 class ExportRow(msgspec.Struct, gc=False):
     """One row of the file and what became of it.
 
-    `cells` are aligned with the file's columns, `extras` stand beyond them; `columns` is the
-    object of a JSONL row as it was read. `answer` and `usage` are raw JSON, None where there is
-    none. `error` is a sentence, None where nothing went wrong.
+    cells: one for each column of the file. extras: the cells beyond them. columns: the object of
+    a JSONL row as it was read, else None.
+    answer, usage: raw JSON, or None. error: a sentence, None if nothing went wrong.
     """
 
     row: int
@@ -28,7 +28,7 @@ class ExportRow(msgspec.Struct, gc=False):
 
 
 def groups(rows: Iterable[ExportRow]) -> Iterator[list[ExportRow]]:
-    """The rows in lists that make about a chunk each."""
+    """The rows in lists, each of about one chunk (CHUNK_BYTES)."""
     group: list[ExportRow] = []
     size = 0
     for row in rows:

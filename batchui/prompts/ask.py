@@ -41,14 +41,16 @@ def _asked(default: Any, **about: Any) -> Any:
 class Ask:
     """What to ask of each row, of which model, and what to do where that is not possible.
 
-    template: with its `{{column}}`s. instruction: for the whole batch, as a system message or as
-    text before the prompt; embedding and translation models take none, and it is left out.
-    max_tokens: the longest answer; 1,024, since the API's own default of 256 cuts answers off.
-    temperature: None for the model's own. options: further fields of the API (top_p, seed,
-    response_format, …), which win over the settings above. reference_column: gives each item's
-    external_reference; "" for the row number. as_items: the objects of a JSONL file are sent as
-    they are, and the settings fill in only what an object does not say itself; template and
-    instruction are not used.
+    model: its name. template: the question, with `{{column}}` where a cell goes.
+    instruction: for all rows, as a system message or as text before the prompt. Embedding and
+    translation models take none: it is left out.
+    max_tokens: the longest answer, in tokens; 1,024, because the API's own default of 256 cuts
+    answers off. temperature: None for the default of the model.
+    options: further fields of the API (top_p, seed, response_format, …). They win over the
+    settings above.
+    reference_column: the column for the external_reference; "" for the row number.
+    as_items: send the JSONL objects as they are. Then template and instruction are not used, and
+    the settings fill in only fields that an object does not have.
     """
 
     model: str = _asked(

@@ -1,13 +1,13 @@
-"""Which columns have cells with nothing in them: counted while a file is checked."""
+"""Counts the blank cells of every column while a file is checked."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Any
 
-from batchui.prompts.blocks import Stretch
+from batchui.prompts.blocks import Block
 from batchui.prompts.headers import COLUMN_LIMIT
-from batchui.prompts.problems import BadInput, place
+from batchui.prompts.problems import BadInput
 
 
 @dataclass(frozen=True)
@@ -19,18 +19,18 @@ class Blank:
 
 
 class ListBlanks:
-    """CSV and TXT: the columns are known; rows that are as the header says come as lists."""
+    """The blank cells of a CSV or TXT, where columns are known and good rows have all of them."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         self.columns = tuple(columns)
         self._blanks: dict[str, Blank] = {}
 
-    def add(self, stretch: Stretch) -> None:
-        """Count in the rows of the stretch that have no problem."""
-        rows = stretch.cells
-        kept: Sequence[int] = range(stretch.number, stretch.number + len(rows))
-        if stretch.problems:
-            good = [at not in stretch.problems for at in range(len(rows))]
+    def add(self, block: Block) -> None:
+        """Count the rows of the block that have no problem."""
+        rows = block.cells
+        kept: Sequence[int] = range(block.number, block.number + len(rows))
+        if block.problems:
+            good = [at not in block.problems for at in range(len(rows))]
             rows, kept = list(compress(rows, good)), list(compress(kept, good))
         for column, texts in zip(self.columns, zip(*rows, strict=True), strict=False):
             if not all(map(str.strip, texts)):
@@ -42,12 +42,12 @@ class ListBlanks:
         self._blanks[column] = Blank(before.count + len(blank), before.first_row)
 
     def found(self) -> dict[str, Blank]:
-        """The columns with blanks, in the file's order."""
+        """The columns that have blank cells, in the order of the file."""
         return {name: self._blanks[name] for name in self.columns if name in self._blanks}
 
 
 class ObjectBlanks:
-    """JSONL: columns turn up on the way; a key that a row does not have is a blank cell."""
+    """The blank cells of a JSONL. Any object may bring new columns; a missing key is blank."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         self._filled = dict.fromkeys(columns, 0)
@@ -60,11 +60,11 @@ class ObjectBlanks:
     def columns(self) -> tuple[str, ...]:
         return tuple(self._filled)
 
-    def add(self, stretch: Stretch) -> None:
-        """Count in the objects of the stretch; BadInput when there are too many different keys."""
-        for at, cells in enumerate(stretch.cells):
+    def add(self, block: Block) -> None:
+        """Count the objects of the block. Raises BadInput for too many different keys."""
+        for at, cells in enumerate(block.cells):
             if isinstance(cells, dict):
-                self._add(cells, row=stretch.number + at, line=stretch.lines[at])
+                self._add(cells, row=block.number + at, line=block.lines[at])
 
     def _add(self, cells: dict[str, Any], *, row: int, line: int) -> None:
         filled = self._filled
@@ -82,10 +82,9 @@ class ObjectBlanks:
 
     def _new_column(self, column: str, *, row: int, line: int) -> None:
         if len(self._filled) >= COLUMN_LIMIT:
-            raise BadInput(
-                f"{place(row=row, line=line)}: with this object the file has more than "
-                f"{COLUMN_LIMIT:,} different keys, too many to be columns. Put values that vary "
-                "under one key.",
+            raise BadInput.at(
+                f"with this object the file has more than {COLUMN_LIMIT:,} different keys, too "
+                "many to be columns. Put values that vary under one key.",
                 row=row,
                 line=line,
             )
@@ -106,7 +105,7 @@ class ObjectBlanks:
         self._whole = still
 
     def found(self) -> dict[str, Blank]:
-        """The columns with blanks, in the order in which they were met."""
+        """The columns that have blank cells, in the order in which they were met."""
         return {
             column: Blank(self._rows - filled, self._first_blank[column])
             for column, filled in self._filled.items()

@@ -1,21 +1,22 @@
-"""From a stream of bytes to stretches of rows: the part that every text format shares."""
+"""Turns a stream of bytes into blocks of rows: the part that all text formats share."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from batchui.prompts.decoding import Decoder
-from batchui.prompts.problems import LINE_LIMIT, BadInput, place
+from batchui.prompts.problems import LINE_LIMIT, BadInput
 
 Cells = list[str] | dict[str, Any]
 
-BLOCK_BYTES = 64 * 1024  # small enough to stay in the processor's cache
+CHUNK_BYTES = 64 * 1024  # small enough to stay in the processor's cache
 HELD_AT_ONCE = 1_000
 
 
-class Stretch(NamedTuple):
-    """Consecutive rows: the first one's number, and for each its line, its cells, its problem.
+class Block(NamedTuple):
+    """Consecutive rows of a file.
 
-    `problems` has sentences by position in `cells`, and only where there is something to say.
+    number: of the first row. lines, cells: of each row. problems: sentences, by position in
+    `cells`, for the rows that have one.
     """
 
     number: int
@@ -25,40 +26,45 @@ class Stretch(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """What a parser made of a block: its rows, the empty lines after the last of them (not among
-    the rows), how many characters it used up, and the line that comes next."""
+    """The result of parsing a chunk of text.
 
-    stretch: Stretch
+    empty_after: how many empty lines follow the last row; they are not in the block.
+    used: how many characters were parsed. next_line: the number of the line after them.
+    """
+
+    block: Block
     empty_after: int
     used: int
     next_line: int
 
 
 class Parser(Protocol):
-    """One text format. It may leave the end of a block unused: it comes again, with more."""
+    """One text format. A parser may leave the end of a chunk unused: it gets it again, with more
+    text behind it."""
 
     def parse(self, text: str, *, number: int, line: int, final: bool) -> Parsed:
-        """Rows of `text`, whole lines beginning in `line`; the first row is row `number`."""
+        """The rows of `text`, which is whole lines and begins in `line` with row `number`."""
 
     def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
-        """The row that an empty line in the middle of the file is, and its problem."""
+        """The row, and its problem, for an empty line in the middle of the file."""
 
 
-def read_text(stream: BinaryIO, *, encoding: str, parser: Parser) -> Iterator[Stretch]:
-    """The rows of a text file. Holds one block, or one row where a row is longer than a block."""
+def read_text(stream: BinaryIO, *, encoding: str, parser: Parser) -> Iterator[Block]:
+    """The rows of a text file. Holds one chunk in memory, or one row if that is longer."""
     decoder = Decoder(encoding)
     rest, line, number, held, final = "", 1, 1, 0, False
     while not final:
-        data = stream.read(max(BLOCK_BYTES, len(rest)))  # doubling: a long row is not read n² times
+        # At least as much again: a row over many chunks is then parsed only a few times.
+        data = stream.read(max(CHUNK_BYTES, len(rest)))
         final = not data
         text = rest + decoder.decode(data, final=final, rest=rest, line=line)
         end = len(text) if final else _end_of_lines(text)
         parsed = parser.parse(text[:end], number=number, line=line, final=final)
         rest = text[parsed.used :]
-        rows = len(parsed.stretch.cells)
+        rows = len(parsed.block.cells)
         if rows:
             yield from _empty_rows(parser, number=number - held, line=line - held, rows=held)
-            yield parsed.stretch
+            yield parsed.block
         held = parsed.empty_after + (0 if rows else held)
         number += rows + parsed.empty_after
         line = parsed.next_line
@@ -67,16 +73,16 @@ def read_text(stream: BinaryIO, *, encoding: str, parser: Parser) -> Iterator[St
 
 
 def _end_of_lines(text: str) -> int:
-    """Where the last complete line of a block ends. A CR at its very end may belong to a CR LF."""
+    """Where the last complete line of a chunk ends. A CR at the very end may be half of a CR LF."""
     return text.rfind("\n") + 1 or text.rfind("\r", 0, len(text) - 1) + 1
 
 
-def _empty_rows(parser: Parser, *, number: int, line: int, rows: int) -> Iterator[Stretch]:
-    """Empty lines that turned out to be in the middle: counted until then, not kept."""
+def _empty_rows(parser: Parser, *, number: int, line: int, rows: int) -> Iterator[Block]:
+    """Blocks for empty lines that a row follows. They were only counted until the row came."""
     for start in range(0, rows, HELD_AT_ONCE):
         size = min(HELD_AT_ONCE, rows - start)
         made = [parser.empty(number=number + i, line=line + i) for i in range(start, start + size)]
-        yield Stretch(
+        yield Block(
             number=number + start,
             lines=range(line + start, line + start + size),
             cells=[cells for cells, _ in made],
@@ -85,18 +91,18 @@ def _empty_rows(parser: Parser, *, number: int, line: int, rows: int) -> Iterato
 
 
 def _too_long(line: int) -> BadInput:
-    return BadInput(
-        f"{place(line=line)}: what begins here is longer than 8 MB, too long for one row. Perhaps "
-        "line breaks are missing, or a quotation mark is not closed. Correct it, or remove the "
-        "line.",
+    """The error for a row of more than LINE_LIMIT characters."""
+    return BadInput.at(
+        "what begins here is longer than 8 MB, too long for one row. Perhaps line breaks are "
+        "missing, or a quotation mark is not closed. Correct it, or remove the line.",
         line=line,
     )
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of `text` without their line breaks (LF, CR LF, CR), which may be mixed.
+    """The lines of `text` without their line breaks. LF, CR LF and CR may be mixed.
 
-    `str.splitlines` would also break at form feeds and Unicode separators, which belong to cells.
+    `str.splitlines` also breaks at form feeds and Unicode separators, which belong to cells.
     """
     if "\r" not in text:
         lines = text.split("\n")

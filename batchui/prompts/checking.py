@@ -1,4 +1,4 @@
-"""The whole file, read once before anything is sent: what is in it and what is wrong with it."""
+"""Reads a whole file before anything is sent: what is in it, and what is wrong with it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -6,13 +6,14 @@ from itertools import islice
 from typing import BinaryIO, NamedTuple, cast
 
 from batchui.prompts.blanks import Blank, ListBlanks, ObjectBlanks
-from batchui.prompts.blocks import Cells, Stretch
+from batchui.prompts.blocks import Block, Cells
 from batchui.prompts.decoding import NotUnicode
+from batchui.prompts.guessing import Evidence
 from batchui.prompts.problems import BadInput
-from batchui.prompts.readers import read_stretches
-from batchui.prompts.sniffing import Format
+from batchui.prompts.readers import read_blocks
+from batchui.prompts.sniffing import HEAD_BYTES, Format, in_encoding
 
-__all__ = ["Blank", "Problem", "Report", "check"]
+__all__ = ["SAMPLE_ROWS", "Blank", "Problem", "Report", "check"]
 
 PROBLEMS_KEPT = 100
 SAMPLE_ROWS = 20
@@ -20,7 +21,7 @@ PROGRESS_BYTES = 4_000_000
 
 
 class Problem(NamedTuple):
-    """A row that cannot be sent as it is; the sentence names it and says what to do."""
+    """A row that cannot be sent as it is. The sentence names it and says what to do."""
 
     row: int
     line: int
@@ -29,12 +30,13 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """What `check` found.
+    """The result of a check.
 
-    `format` is the one to read the file with from now on: its encoding may have turned out to be
-    Windows-1252, its columns (JSONL) are those of the whole file. `problems` has the first
-    PROBLEMS_KEPT of `bad_rows`. `blanks` names only columns that have some, counted over the rows
-    without a problem. `sample` is the cells of the first SAMPLE_ROWS rows.
+    format: for reading the file from now on. Its encoding may have turned out to be another one,
+    its columns (JSONL) are those of the whole file.
+    problems: the first PROBLEMS_KEPT of the `bad_rows`.
+    blanks: columns that have blank cells, counted over the rows without a problem.
+    sample: the cells of the first SAMPLE_ROWS rows.
     """
 
     format: Format
@@ -52,44 +54,61 @@ def check(
     progress: Callable[[int, int], None] | None = None,
     max_rows: int,
 ) -> Report:
-    """Read the file through, holding a block at a time.
+    """Read the whole file, holding one chunk of it in memory.
 
-    `open_stream` gives the file from its beginning, and is called again where a line far down
-    shows that the encoding is not UTF-8. `progress(rows, bytes)` is called about every 4 MB.
-    Raises BadInput for what blocks the whole file: no rows, more than `max_rows`, too many
-    columns, and whatever `readers.read` raises.
+    `open_stream` opens the file at its beginning. It is called again when the whole file shows
+    another encoding than its first bytes did: the check then starts again.
+    `progress(rows, bytes)` is called about every 4 MB. Raises BadInput for what makes the whole
+    file unusable: no rows, more than `max_rows`, too many columns, and whatever `readers.read`
+    raises.
     """
-    try:
-        return _check(open_stream, fmt, progress=progress, max_rows=max_rows)
-    except NotUnicode as exc:
-        if fmt.encoding != "utf-8" or not exc.perhaps_cp1252:
-            raise
-    return _check(
-        open_stream, replace(fmt, encoding="cp1252"), progress=progress, max_rows=max_rows
-    )
+    tried = set()
+    while True:
+        tried.add(fmt.encoding)
+        evidence = Evidence()
+        try:
+            report = _check(
+                open_stream, fmt, evidence=evidence, progress=progress, max_rows=max_rows
+            )
+        except NotUnicode as exc:
+            if (
+                fmt.encoding_chosen
+                or not exc.perhaps_other
+                or (better := evidence.guess()) in tried
+            ):
+                raise
+        else:
+            if not fmt.encoding_guessed or (better := evidence.guess()) in tried:
+                return report
+        if all(map(str.isascii, fmt.columns)):  # the same in every code page
+            fmt = replace(fmt, encoding=better)
+        else:
+            with open_stream() as stream:
+                fmt = in_encoding(fmt, better, head=stream.read(HEAD_BYTES))
 
 
 def _check(
     open_stream: Callable[[], BinaryIO],
     fmt: Format,
     *,
+    evidence: Evidence,
     progress: Callable[[int, int], None] | None,
     max_rows: int,
 ) -> Report:
     tally = _Tally(fmt)
     with open_stream() as raw:
-        stream = _Counted(raw)
-        told = 0
-        for stretch in read_stretches(cast(BinaryIO, stream), fmt):
-            tally.add(stretch)
+        stream = _Watched(raw, evidence)
+        reported = 0
+        for block in read_blocks(cast(BinaryIO, stream), fmt):
+            tally.add(block)
             if tally.rows > max_rows:
                 raise BadInput(
                     f"The file has more than {max_rows:,} rows, the most that one batch takes. "
                     "Split it into smaller files and upload them one by one."
                 )
-            if progress and stream.bytes - told >= PROGRESS_BYTES:
-                told = stream.bytes
-                progress(tally.rows, told)
+            if progress and stream.bytes - reported >= PROGRESS_BYTES:
+                reported = stream.bytes
+                progress(tally.rows, reported)
     if not tally.rows:
         raise BadInput("The file has no rows. Add some under the first line and upload it again.")
     if progress:
@@ -97,21 +116,23 @@ def _check(
     return tally.report()
 
 
-class _Counted:
-    """A stream that knows how much was read from it."""
+class _Watched:
+    """A stream that counts what is read from it, and keeps evidence of its encoding."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, evidence: Evidence) -> None:
         self._read = stream.read
+        self._evidence = evidence
         self.bytes = 0
 
     def read(self, size: int) -> bytes:
         data = self._read(size)
         self.bytes += len(data)
+        self._evidence.add(data)
         return data
 
 
 class _Tally:
-    """Adds the stretches of a file up."""
+    """Adds up the blocks of a file."""
 
     def __init__(self, fmt: Format) -> None:
         self.rows = 0
@@ -121,17 +142,17 @@ class _Tally:
         self._sample: list[Cells] = []
         self._blanks = (ObjectBlanks if fmt.kind == "jsonl" else ListBlanks)(fmt.columns)
 
-    def add(self, stretch: Stretch) -> None:
-        self.rows += len(stretch.cells)
-        self._blanks.add(stretch)
+    def add(self, block: Block) -> None:
+        self.rows += len(block.cells)
+        self._blanks.add(block)
         if len(self._sample) < SAMPLE_ROWS:
-            self._sample += stretch.cells[: SAMPLE_ROWS - len(self._sample)]
-        if stretch.problems:
-            self._bad_rows += len(stretch.problems)
+            self._sample += block.cells[: SAMPLE_ROWS - len(self._sample)]
+        if block.problems:
+            self._bad_rows += len(block.problems)
             for at, sentence in islice(
-                sorted(stretch.problems.items()), PROBLEMS_KEPT - len(self._problems)
+                sorted(block.problems.items()), PROBLEMS_KEPT - len(self._problems)
             ):
-                self._problems.append(Problem(stretch.number + at, stretch.lines[at], sentence))
+                self._problems.append(Problem(block.number + at, block.lines[at], sentence))
 
     def report(self) -> Report:
         return Report(

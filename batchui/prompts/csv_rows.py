@@ -1,7 +1,7 @@
-"""CSV: the rows of a block of text, with the place of every fault.
+"""Parses CSV: the rows of a chunk of text, with the place of every fault.
 
-Most text has no quotation mark in it for kilobytes on end; there a row is a line split at the
-delimiter, at a third of the csv module's cost. Wherever there is one, the csv module decides.
+Most chunks have no quotation mark. There, a row is a line split at the delimiter, which takes a
+third of the csv module's time. The csv module parses all other chunks.
 """
 
 import csv
@@ -9,19 +9,19 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from batchui.prompts.blocks import Cells, Parsed, Stretch, split_lines
+from batchui.prompts.blocks import Block, Cells, Parsed, split_lines
 from batchui.prompts.decoding import line_breaks
 from batchui.prompts.headers import NO_DELIMITER, SEPARATOR_LINE
 from batchui.prompts.problems import CELL_LIMIT, BadInput, cell_too_long, place, quoted
-from batchui.prompts.quotes import Fault, Walk, bare_line, find_fault
+from batchui.prompts.quotes import QuoteFault, Walk, bare_line, find_fault
 from batchui.prompts.sniffing import Format
 
 
 @dataclass
 class _Table:
-    """Rows as parsed, header and empty lines (`[]`) included.
+    """Rows as parsed, with the header and with empty lines as `[]`.
 
-    `faults`: position of a row -> number of the cell whose quotation marks go wrong.
+    faults: position of a row -> number of the cell in which a quotation mark is wrong.
     """
 
     rows: list[Cells]
@@ -32,10 +32,10 @@ class _Table:
 
 
 class CsvParser:
-    """Cells exactly as they stand.
+    """The parser for CSV. Cells stay exactly as they are in the file.
 
-    A row whose quotation marks go wrong within one line is a row with a problem, whose cells are
-    the bare text between its delimiters; reading goes on behind it.
+    A row with a wrong quotation mark that ends on its own line is a row with a problem: its cells
+    are the text between its delimiters, quotation marks and all. Parsing goes on after it.
     """
 
     def __init__(self, fmt: Format) -> None:
@@ -43,7 +43,7 @@ class CsvParser:
         self._delimiter = fmt.delimiter or NO_DELIMITER
         self._started = False
         self._header_due = True
-        csv.field_size_limit(CELL_LIMIT)  # holds for the whole process; only this package sets it
+        csv.field_size_limit(CELL_LIMIT)  # of the whole process; only this package sets it
 
     def parse(self, text: str, *, number: int, line: int, final: bool) -> Parsed:
         skipped = 0
@@ -63,10 +63,10 @@ class CsvParser:
         while rows and not rows[-1]:
             rows.pop()
             empty_after += 1
-        stretch = Stretch(number, table.lines, rows, {})
+        block = Block(number, table.lines, rows, {})
         if table.faults or list(map(len, rows)).count(len(self._columns)) < len(rows):
-            self._judge(stretch, rows, table.faults)
-        return Parsed(stretch, empty_after, skipped + table.used, table.next_line)
+            self._judge(block, rows, table.faults)
+        return Parsed(block, empty_after, skipped + table.used, table.next_line)
 
     def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
         if len(self._columns) == 1:
@@ -83,9 +83,9 @@ class CsvParser:
         return _Table(rows, range(line, end), len(text), end)
 
     def _parse(self, text: str, *, number: int, line: int, final: bool) -> _Table:
-        """The csv module's strict parser; it goes on behind a row with a fault in one line."""
+        """Parse with the csv module, strictly; go on after a row with a fault on one line."""
         table = _Table([], (), len(text), line)
-        rows, ends, walk = table.rows, [0], Walk(text)  # ends: how many lines up to each row's end
+        rows, ends, walk = table.rows, [0], Walk(text)  # ends: lines up to the end of each row
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter, strict=True)
         while True:
             try:
@@ -96,9 +96,9 @@ class CsvParser:
             except csv.Error:
                 start = walk.offset(ends[-1])
                 fault = find_fault(text, start=start, delimiter=self._delimiter)
-                fault = fault or Fault("stray", 0, start, start)
+                fault = fault or QuoteFault("stray", 0, start, start)
                 if fault.kind == "unclosed" and not final and fault.end - fault.start <= CELL_LIMIT:
-                    table.used = start  # the row goes on in the next block
+                    table.used = start  # the row goes on in the next chunk
                     break
                 if fault.kind != "stray" or reader.line_num > ends[-1] + 1:
                     opened = line + line_breaks(text[: fault.start])
@@ -113,7 +113,7 @@ class CsvParser:
         return table
 
     def _number(self, rows: Sequence[Cells], *, number: int) -> int | None:
-        """The number of the row that comes after `rows`; None when it is the header."""
+        """The number of the row after `rows`, None when that is the header."""
         if not self._header_due:
             return number + len(rows)
         header = next((at for at, row in enumerate(rows) if row), None)
@@ -126,13 +126,13 @@ class CsvParser:
         table.faults = {at - header - 1: cell for at, cell in table.faults.items() if at > header}
         del table.rows[: header + 1]
 
-    def _judge(self, stretch: Stretch, rows: list[Cells], faults: dict[int, int]) -> None:
-        """Give every row of the stretch that is not as the header says its problem."""
+    def _judge(self, block: Block, rows: list[Cells], faults: dict[int, int]) -> None:
+        """Write down the problem of each row that does not fit the header or has a fault."""
         width = len(self._columns)
         for at, cells in enumerate(rows):
             if len(cells) == width and at not in faults:
                 continue
-            number, line = stretch.number + at, stretch.lines[at]
+            number, line = block.number + at, block.lines[at]
             if not cells:
                 rows[at], problem = self.empty(number=number, line=line)
             elif at in faults:
@@ -140,7 +140,7 @@ class CsvParser:
             else:
                 problem = self._uneven(len(cells), row=number, line=line)
             if problem:
-                stretch.problems[at] = problem
+                block.problems[at] = problem
 
     def _uneven(self, cells: int, *, row: int, line: int) -> str:
         width = len(self._columns)
@@ -164,11 +164,12 @@ class CsvParser:
             "the row out."
         )
 
-    def _unreadable(self, fault: Fault, *, row: int | None, opened: int, closed: int) -> BadInput:
+    def _unreadable(
+        self, fault: QuoteFault, *, row: int | None, opened: int, closed: int
+    ) -> BadInput:
         column = self._name(fault.cell) if row is not None else None
         if fault.kind == "long":
             return cell_too_long(row=row, line=opened, column=column)
-        where = place(row=row, line=opened, column=column)
         if fault.kind == "unclosed":
             what = "a quotation mark opens the cell here and nothing closes it"
         else:
@@ -176,8 +177,8 @@ class CsvParser:
                 f"a quotation mark opens the cell here, and the one that closes it, in line "
                 f"{closed:,}, has text behind it"
             )
-        return BadInput(
-            f"{where}: {what}. Close the cell where it ends, and write a quotation mark that "
+        return BadInput.at(
+            f"{what}. Close the cell where it ends, and write a quotation mark that "
             'belongs to the text as two ("").',
             row=row,
             line=opened,

@@ -1,4 +1,4 @@
-"""Rows -> parts, each small enough to be one request and to be one answer's wait."""
+"""Cuts rows into parts, each small enough for one request, and for one wait for its answers."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,16 +9,17 @@ from batchui.prompts.problems import BadInput, place
 from batchui.prompts.readers import Row
 from batchui.prompts.rows import encode_row
 
-# A body without items; every item adds a comma, but the first has none before it.
+# The bytes of a body without items. Every item adds a comma; FRAME makes up for the first one.
 NOTHING = len(OPEN) + len(CLOSE)
 FRAME = NOTHING - 1
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How large a part may be. `item_bytes`: its request's body; `row_bytes`: its rows as stored.
+    """How large a part may be.
 
-    About `parts` parts a batch, each of at least `least_rows` and at most `rows` rows.
+    A batch gets about `parts` parts, each of at least `least_rows` and at most `rows` rows.
+    item_bytes: of the request's body. row_bytes: of the rows as they are stored.
     """
 
     rows: int = 5_000
@@ -33,11 +34,12 @@ USUAL = Limits()
 
 @dataclass
 class Cut:
-    """One part: `lines` are its rows as `encode_row` makes them, beginning with row `first_row`.
+    """One part of a batch.
 
-    `item_bytes`: the body that asks for every row but the `invalid` ones has at most so many
-    bytes (measured where rows are large, estimated from above where they are small). `invalid` has
-    the sentence that says why, by position; those rows stay in `lines`.
+    number: from 1. first_row: the number of its first row. lines: its rows, from `encode_row`.
+    item_bytes: upper bound, in bytes, of the request body without the `invalid` rows.
+    invalid: rows that cannot be asked, by position, with a sentence that says why. They stay in
+    `lines`.
     """
 
     number: int
@@ -46,14 +48,9 @@ class Cut:
     item_bytes: int
     invalid: dict[int, str]
 
-    @property
-    def positions(self) -> list[int]:
-        """The positions that can be sent."""
-        return [at for at in range(len(self.lines)) if at not in self.invalid]
-
 
 def rows_per_part(total: int, limits: Limits = USUAL) -> int:
-    """How many rows a part of a batch of `total` rows has, where its bytes allow it."""
+    """How many rows a part gets in a batch of `total` rows, if their size allows it."""
     wanted = -(-total // limits.parts)
     return min(max(wanted, limits.least_rows), limits.rows)
 
@@ -61,12 +58,12 @@ def rows_per_part(total: int, limits: Limits = USUAL) -> int:
 def cut(
     rows: Iterable[Row], writer: ItemWriter, *, total: int, limits: Limits = USUAL
 ) -> Iterator[Cut]:
-    """Consecutive rows as parts, numbered from 1. Holds one part at a time.
+    """Cut consecutive rows into parts. Holds one part in memory.
 
-    Rows with a problem, a blank prompt or an item that is too large for any request are `invalid`.
+    A row with a problem, with a blank prompt, or too large for any request is `invalid`.
     """
     most = rows_per_part(total, limits)
-    enough = (limits.item_bytes - FRAME) // most - 1  # no part of smaller items is too large
+    enough = (limits.item_bytes - FRAME) // most - 1  # `most` items of this size fit into a part
     number, first_row, item_bytes, row_bytes = 1, 1, FRAME, 0
     lines: list[bytes] = []
     invalid: dict[int, str] = {}
@@ -99,6 +96,7 @@ def cut(
 
 
 def _too_large(row: Row, *, size: int, limits: Limits) -> str:
+    """The problem of a row whose item has `size` bytes."""
     return (
         f"{place(row=row.number, line=row.line)}: its question would be {size / 1e6:.1f} MB, more "
         f"than the {limits.item_bytes / 1e6:.1f} MB that one request takes. Shorten its text, or "

@@ -1,25 +1,27 @@
-"""Which encoding a file is in, and its bytes as text, a block at a time."""
+"""Finds the encoding of a file, and turns its bytes into text, one chunk at a time.
+
+Sure signs come first: a byte order mark, the zero bytes of UTF-16, text that is UTF-8 throughout.
+Only when there is none, a code page is guessed.
+"""
 
 import codecs
 import re
 from collections.abc import Callable
 
+from batchui.prompts.code_pages import CODE_PAGES, NAMES
+from batchui.prompts.guessing import Evidence
 from batchui.prompts.problems import BadInput, place
 
 BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins with the mark of UTF-16
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-NAMES = {
-    "utf-8": "UTF-8",
-    "utf-16-le": "UTF-16",
-    "utf-16-be": "UTF-16",
-    "cp1252": "Windows-1252",
-}
 SAVE_AS_UTF8 = "Save it as UTF-8 (in Excel: “CSV UTF-8”) and upload it again"
 
-# What a file starts with when it is not text at all, what it is, and what to do about it.
+# The first bytes of files that are not text, what such a file is, and what to do about it.
 MAGIC = (
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook (.xls)", "Save it as “CSV UTF-8”"),
     (b"%PDF-", "a PDF document", "Copy its table into a spreadsheet and save that as CSV"),
@@ -34,36 +36,38 @@ MAGIC = (
     (b"\x89PNG\r\n\x1a\n", "a picture (PNG)", "Choose a CSV, JSONL or TXT file"),
     (b"\xff\xd8\xff", "a picture (JPEG)", "Choose a CSV, JSONL or TXT file"),
     (b"{\\rtf", "a rich text document (RTF)", "Save it as plain text"),
-    (b"\xff\xfe\x00\x00", "text in UTF-32", SAVE_AS_UTF8),
-    (b"\x00\x00\xfe\xff", "text in UTF-32", SAVE_AS_UTF8),
 )
 ZIP = b"PK\x03\x04"
-# Control characters that no text holds; one in thirty of them means that it is no text.
+# Control characters that are not used in text. If one byte in thirty is one, it is not text.
 CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
 RUBBISH_SHARE = 1 / 30
 
 
 class NotUnicode(BadInput):
-    """A byte that the encoding does not know.
+    """The error for a byte that the encoding does not know.
 
-    `perhaps_cp1252`: nothing around it is proper UTF-8 beyond ASCII, so that Windows-1252 is the
-    likelier reading.
+    perhaps_other: the file may be in another encoding, a code page. False when most of what is
+    beyond ASCII is proper UTF-8: then one place is damaged, and reading the file in a code page
+    would spoil every other accent in it.
     """
 
-    def __init__(self, sentence: str, *, line: int, perhaps_cp1252: bool) -> None:
-        super().__init__(sentence, line=line)
-        self.perhaps_cp1252 = perhaps_cp1252
+    def __init__(self, byte: int, *, encoding: str, line: int, perhaps_other: bool) -> None:
+        super().__init__(
+            f"{place(line=line)}: the byte 0x{byte:02X} has no meaning in {NAMES[encoding]}, the "
+            f"encoding of the rest of the file. {SAVE_AS_UTF8}.",
+            line=line,
+        )
+        self.perhaps_other = perhaps_other
 
 
 def refuse_binary(head: bytes, name: str) -> None:
-    """Raise BadInput, saying what the file is, when `head` is the beginning of no text."""
+    """Raise BadInput, saying what the file is, when `head` is not the beginning of a text."""
     if head.startswith(ZIP):
         raise BadInput(_about_zip(head, name.lower()))
     for magic, what, advice in MAGIC:
         if head.startswith(magic):
             raise BadInput(f"This file is {what}, not text. {advice}, then upload that.")
-    utf16 = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or _looks_utf16(head)
-    if not utf16 and len(CONTROL.findall(head)) > len(head) * RUBBISH_SHARE:
+    if not _marked(head) and len(CONTROL.findall(head)) > len(head) * RUBBISH_SHARE:
         raise BadInput(
             "This file is not text: it is full of bytes that no CSV, JSONL or TXT file holds. "
             "Open it in the program that made it, save it as CSV, and upload that."
@@ -83,26 +87,34 @@ def _about_zip(head: bytes, name: str) -> str:
 def detect(head: bytes, *, whole: bool) -> str:
     """The encoding of a file that begins with `head`: a key of NAMES.
 
-    A byte order mark decides; without one UTF-16 shows by its zero bytes; what is not UTF-8 is
-    Windows-1252, unless proper UTF-8 stands around it: then one damaged place must not turn every
-    accent of the file into nonsense, and NotUnicode names its line.
+    Raises NotUnicode for UTF-8 that is damaged in one place.
     """
-    for bom, encoding in BOMS:
-        if head.startswith(bom):
-            return encoding
-    if utf16 := _looks_utf16(head):
-        return utf16
+    if marked := _marked(head):
+        return marked
     try:
         Decoder("utf-8").decode(head, final=whole, rest="", line=1)
     except NotUnicode as exc:
-        if not exc.perhaps_cp1252:
+        if not exc.perhaps_other:
             raise
-        return "cp1252"
+        evidence = Evidence()
+        evidence.add(head)
+        return evidence.guess()
     return "utf-8"
 
 
+def _marked(head: bytes) -> str | None:
+    """The encoding named by a byte order mark or shown by the zero bytes of UTF-16."""
+    for mark, encoding in BOMS:
+        if head.startswith(mark):
+            return encoding
+    return _looks_utf16(head)
+
+
 def _looks_utf16(head: bytes) -> str | None:
-    """Latin text in UTF-16 without a mark: nearly every second byte is zero, the others are not."""
+    """The byte order of UTF-16 without a mark, None if it is something else.
+
+    In Latin text nearly every second byte is zero, and the others are not.
+    """
     sample = head[:4096]
     pairs = len(sample) // 2
     if pairs == 0 or (len(head) % 2 and len(head) < 4096):
@@ -116,7 +128,7 @@ def _looks_utf16(head: bytes) -> str | None:
 
 
 class Decoder:
-    """Bytes to text, block by block; what cannot be text is a BadInput that names its line."""
+    """Turns bytes into text, chunk by chunk. What is no text is a BadInput that names its line."""
 
     def __init__(self, encoding: str) -> None:
         self.encoding = encoding
@@ -125,20 +137,19 @@ class Decoder:
         self._started = False
 
     def decode(self, data: bytes, *, final: bool, rest: str, line: int) -> str:
-        """The text of the next block, without a byte order mark.
+        """The text of the next chunk, without a byte order mark.
 
-        `rest` is the text not yet used, which begins in `line`: errors count on from there.
+        `rest` is earlier text that is not yet used. It begins in `line`; errors count from there.
         """
         try:
             text = self._decode(data, final)
         except UnicodeDecodeError as exc:
-            before = exc.object[: exc.start].decode(self.encoding, "replace")
-            raise self._not_unicode(exc, rest + before, line) from None
+            raise self._not_unicode(exc, rest, line) from None
         if "\0" in text:
             at = line + line_breaks(rest + text[: text.index("\0")])
-            raise BadInput(
-                f"{place(line=at)}: there is a NUL byte, which no text holds; the file is damaged "
-                f"or not a text file. {SAVE_AS_UTF8}.",
+            raise BadInput.at(
+                "there is a NUL byte, which no text holds; the file is damaged or not a text "
+                f"file. {SAVE_AS_UTF8}.",
                 line=at,
             )
         self._plain = self._plain and text.isascii()
@@ -147,17 +158,22 @@ class Decoder:
             return text.removeprefix("\ufeff")
         return text
 
-    def _not_unicode(self, exc: UnicodeDecodeError, before: str, line: int) -> NotUnicode:
-        at = line + line_breaks(before)
-        after = exc.object[exc.end :].decode(self.encoding, "replace")
-        proper = sum(not char.isascii() for char in after) - 2 * after.count("\ufffd")
-        byte = exc.object[exc.start] if exc.start < len(exc.object) else 0
+    def _not_unicode(self, exc: UnicodeDecodeError, rest: str, line: int) -> NotUnicode:
+        before = exc.object[: exc.start].decode(self.encoding, "replace")
         return NotUnicode(
-            f"{place(line=at)}: the byte 0x{byte:02X} has no meaning in {NAMES[self.encoding]}, "
-            f"the encoding of the rest of the file. {SAVE_AS_UTF8}.",
-            line=at,
-            perhaps_cp1252=self._plain and before.isascii() and proper <= 0,
+            exc.object[exc.start] if exc.start < len(exc.object) else 0,
+            encoding=self.encoding,
+            line=line + line_breaks(rest + before),
+            perhaps_other=self._perhaps_other(exc.object),
         )
+
+    def _perhaps_other(self, data: bytes) -> bool:
+        if self.encoding != "utf-8":
+            return self.encoding in CODE_PAGES
+        text = data.decode("utf-8", "replace")
+        broken = text.count("\ufffd")
+        proper = sum(not char.isascii() for char in text) - broken
+        return self._plain and proper < broken
 
 
 def line_breaks(text: str) -> int:

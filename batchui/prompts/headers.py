@@ -1,4 +1,4 @@
-"""The first line of a CSV: what separates its cells, and what its columns are called."""
+"""Reads the first line of a CSV: the delimiter of its cells and the names of its columns."""
 
 import csv
 import io
@@ -7,20 +7,20 @@ from collections import Counter
 from collections.abc import Sequence
 
 from batchui.prompts.decoding import line_breaks
-from batchui.prompts.problems import CELL_LIMIT, BadInput, place, quoted
+from batchui.prompts.problems import CELL_LIMIT, BadInput, quoted
 from batchui.prompts.quotes import find_fault
 
 COLUMN_LIMIT = 2_000
 DELIMITERS = (",", ";", "\t")
-# For a single column: text never holds a NUL (the decoder refuses it), so nothing is ever split.
+# For a single column. The decoder refuses NUL, so no text is ever split at it.
 NO_DELIMITER = "\0"
-# Excel's own first line, which names the separator: not part of the table.
+# A first line of Excel's own that names the delimiter. It is not part of the table.
 SEPARATOR_LINE = re.compile(r"sep=([,;\t|])(?:\r\n|\r|\n)")
 FILLED_LINE = re.compile(r"[^\r\n]+")
 
 
 def check_header(text: str, *, delimiter: str | None, columns: Sequence[str]) -> None:
-    """Raise BadInput, naming names and positions, for a first line that names no proper columns."""
+    """Raise BadInput, with names and positions, when the first line names no proper columns."""
     _refuse_open_quotes(text, delimiter)
     if not columns:
         raise BadInput(
@@ -42,8 +42,8 @@ def _refuse_open_quotes(text: str, delimiter: str | None) -> None:
     fault = start and find_fault(text, start=start.start(), delimiter=delimiter or NO_DELIMITER)
     if fault:
         line = 1 + line_breaks(text[: fault.start])
-        raise BadInput(
-            f"{place(line=line)}: the quotation mark that opens a column's name here is "
+        raise BadInput.at(
+            "the quotation mark that opens a column's name here is "
             f"{'not closed' if fault.kind == 'unclosed' else 'closed within the name'}. Put each "
             "name in quotation marks as a whole, or in none.",
             line=line,
@@ -82,10 +82,10 @@ def _numbers(places: Sequence[int]) -> str:
 
 
 def best_delimiter(text: str, *, whole: bool) -> tuple[str | None, tuple[str, ...], int]:
-    """The separator, the header's cells, and how many rows of the head stand under it.
+    """The delimiter (None for a single column), the header's cells, and how many rows follow it.
 
-    A candidate must split the header, and most rows if there are any; then the one wins whose
-    rows have the header's number of cells most often. None: a single column.
+    A delimiter must split the header, and more than half of the rows. The best is the one with
+    the most rows that have as many cells as the header.
     """
     if named := SEPARATOR_LINE.match(text):
         rows = head_rows(text, named[1], whole=whole)
@@ -108,7 +108,7 @@ def best_delimiter(text: str, *, whole: bool) -> tuple[str | None, tuple[str, ..
 
 
 def head_rows(text: str, delimiter: str, *, whole: bool) -> list[list[str]]:
-    """The rows of the head that are not blank; the last one is left out when it may be cut."""
+    """The rows of the head that are not blank, without the last one if it may be cut off."""
     named = SEPARATOR_LINE.match(text)
     csv.field_size_limit(CELL_LIMIT)
     lines = io.StringIO(text[named.end() :] if named else text, newline="")

@@ -1,6 +1,6 @@
-"""A row -> one item of the Batch API's `requests`, as compact UTF-8 JSON.
+"""Turns a row into one item of the Batch API's `requests`, as compact UTF-8 JSON.
 
-What an item looks like depends on what the model takes:
+Its fields depend on the item format of the model:
 
     messages     {"messages": [{"role", "content"}, …], "max_tokens", …}
     prompt       {"prompt", "max_tokens", …}
@@ -8,7 +8,7 @@ What an item looks like depends on what the model takes:
     text         {"text", …}                                  (embeddings)
     translation  {"text", "source_lang", "target_lang", …}
 
-and every item carries an `external_reference`.
+Every item has an `external_reference` too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,18 +18,18 @@ import msgspec
 
 from batchui.prompts.ask import Ask
 from batchui.prompts.blocks import Cells
-from batchui.prompts.problems import BadInput, listed, place, quoted
+from batchui.prompts.problems import BadInput, listed, quoted
 from batchui.prompts.rows import as_list, cell_text
 from batchui.prompts.template import Filler, Template
 
-Takes = Literal["messages", "prompt", "input", "text", "translation"]
+ItemFormat = Literal["messages", "prompt", "input", "text", "translation"]
 
 _encode = msgspec.json.Encoder(decimal_format="number").encode
 
-# The field that limits the answer, where there is one; and every field that would do the same.
+# The field that limits the answer, if the format has one, and all fields that mean the same.
 LONGEST = {"messages": "max_tokens", "prompt": "max_tokens", "input": "max_output_tokens"}
 LONGEST_FIELDS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens"})
-# What carries the question in a ready-made item.
+# The fields that can hold the question of a ready-made item.
 CARRIERS: dict[str, tuple[str, ...]] = {
     "messages": ("messages", "prompt"),
     "prompt": ("prompt", "messages"),
@@ -38,31 +38,35 @@ CARRIERS: dict[str, tuple[str, ...]] = {
     "translation": ("text",),
 }
 ROW_NUMBER_BYTES = 24  # with its quotation marks and the closing brace
-# Fields that no option may overwrite.
+# Fields that an option must not overwrite.
 OURS = ("prompt", "messages", "input", "text", "source_lang", "target_lang", "external_reference")
 
 
 class ItemWriter:
     """Makes the items of one batch. What is the same in every item is encoded once.
 
-    Raises BadInput when nothing can be asked of these columns: a template without a column, a
-    name that is no column, a translation into no language, an option that is not one.
+    Raises BadInput for what would be wrong in every row: a template without a column, a name that
+    is not a column, a translation without a language, an option for a field that is filled in.
     """
 
-    def __init__(self, takes: str, ask: Ask, columns: Sequence[str]) -> None:
-        if takes not in get_args(Takes):
-            raise ValueError(f"takes is {takes!r}, which is none of {get_args(Takes)}")
-        self.takes = cast(Takes, takes)
+    def __init__(self, item_format: str, ask: Ask, columns: Sequence[str]) -> None:
+        if item_format not in get_args(ItemFormat):
+            raise ValueError(
+                f"the item format is {item_format!r}, which is none of {get_args(ItemFormat)}"
+            )
+        self.item_format = cast(ItemFormat, item_format)
         self.ask = ask
         self.columns = tuple(columns)
-        self._settings = _settings(self.takes, ask)
+        self._settings = _settings(self.item_format, ask)
         self._referred = _position_of_reference(ask.reference_column, self.columns)
         self._filler: Filler | None = None
         if not ask.as_items:
-            before = f"{ask.instruction}\n\n" if ask.instruction and takes == "prompt" else ""
+            before = f"{ask.instruction}\n\n" if ask.instruction and item_format == "prompt" else ""
             self._filler = Template(ask.template).bind(self.columns, before=before)
-        self._head, self._tail = _around_the_prompt(self.takes, ask.instruction, self._settings)
-        # An item is never longer than this, and so many times its row as JSON.
+        self._head, self._tail = _around_the_prompt(
+            self.item_format, ask.instruction, self._settings
+        )
+        # No item is longer than `_constant` and `_uses` times its row as JSON.
         self._constant = len(self._head) + len(self._tail) + ROW_NUMBER_BYTES
         self._uses = 0 if self._referred is None else 1
         if self._filler:
@@ -70,7 +74,7 @@ class ItemWriter:
             self._uses += self._filler.uses
 
     def encode(self, row_number: int, cells: Cells, line: int | None = None) -> bytes:
-        """The item for one row; BadInput, naming row, line and column, when it cannot be made."""
+        """The item for one row. Raises BadInput, with row, line and column, if there is none."""
         filler = self._filler
         if filler is None:
             return self._ready_made(row_number, cells, line)
@@ -85,12 +89,12 @@ class ItemWriter:
     def size(
         self, row_number: int, cells: Cells, line: int | None = None, *, stored: int, enough: int
     ) -> int:
-        """The bytes of `encode`, which raises the same; a cheap upper bound where that will do.
+        """The size of the item in bytes, or a cheap upper bound if that is at most `enough`.
 
-        `stored` is the length of `encode_row(cells)`. A bound of at most `enough` will do.
+        `stored` is the length of `encode_row(cells)`. Raises what `encode` raises.
         """
         filler = self._filler
-        # A value that is no text can double as text: each of its quotation marks is escaped.
+        # A value that is no text, as text in JSON: every quotation mark in it becomes two bytes.
         most = self._constant + self._uses * (stored if type(cells) is list else 2 * stored)
         if filler is None or most > enough:
             return len(self.encode(row_number, cells, line))
@@ -99,7 +103,7 @@ class ItemWriter:
         return most
 
     def reference(self, row_number: int, cells: Cells) -> str:
-        """The item's external_reference: the chosen column's text, or else the row number."""
+        """The external_reference of the item: the text of the chosen column, or the row number."""
         text = ""
         if self._filler is None and isinstance(cells, dict):
             text = cell_text(cells.get("external_reference"))
@@ -109,19 +113,18 @@ class ItemWriter:
 
     def _ready_made(self, row: int, cells: Cells, line: int | None) -> bytes:
         if not isinstance(cells, dict):
-            raise BadInput(
-                f"{place(row=row, line=line)}: a ready-made item is a JSON object, which only a "
-                "JSONL file can hold. Write a question with a column in it instead.",
+            raise BadInput.at(
+                "a ready-made item is a JSON object, which only a JSONL file can hold. Write a "
+                "question with a column in it instead.",
                 row=row,
                 line=line,
             )
-        carriers = CARRIERS[self.takes]
+        carriers = CARRIERS[self.item_format]
         carrier = next((name for name in carriers if cells.get(name) is not None), None)
         if carrier is None:
-            raise BadInput(
-                f"{place(row=row, line=line)}: the object has no "
-                f"{' or '.join(map(quoted, carriers))}, which the model needs. Add it, or leave "
-                "the row out.",
+            raise BadInput.at(
+                f"the object has no {' or '.join(map(quoted, carriers))}, which the model needs. "
+                "Add it, or leave the row out.",
                 row=row,
                 line=line,
             )
@@ -129,14 +132,14 @@ class ItemWriter:
         if not (question.strip() if isinstance(question, str) else question):
             raise _blank([carrier], row=row, line=line)
         item = {**self._settings, **cells, "external_reference": self.reference(row, cells)}
-        longest = LONGEST.get(self.takes)
+        longest = LONGEST.get(self.item_format)
         if longest and longest not in cells and not LONGEST_FIELDS.isdisjoint(cells):
             del item[longest]
         return _encode(item)
 
 
-def _settings(takes: Takes, ask: Ask) -> dict[str, Any]:
-    """The fields beside the question that are the same in every item."""
+def _settings(item_format: ItemFormat, ask: Ask) -> dict[str, Any]:
+    """The fields, besides the question, that are the same in every item."""
     for name in ask.options:
         if name in OURS:
             raise BadInput(
@@ -144,27 +147,28 @@ def _settings(takes: Takes, ask: Ask) -> dict[str, Any]:
                 "cannot be set by hand. Remove it."
             )
     settings: dict[str, Any] = {}
-    if takes == "translation":
+    if item_format == "translation":
         if not ask.target_lang and not ask.as_items:
             raise BadInput("No language to translate into is chosen. Choose one.")
         if ask.source_lang:
             settings["source_lang"] = ask.source_lang
         if ask.target_lang:
             settings["target_lang"] = ask.target_lang
-    elif takes in LONGEST:
+    elif item_format in LONGEST:
         if LONGEST_FIELDS.isdisjoint(ask.options):
-            settings[LONGEST[takes]] = ask.max_tokens
+            settings[LONGEST[item_format]] = ask.max_tokens
         if ask.temperature is not None:
             settings["temperature"] = ask.temperature
     return {**settings, **ask.options}
 
 
 def _around_the_prompt(
-    takes: Takes, instruction: str, settings: Mapping[str, Any]
+    item_format: ItemFormat, instruction: str, settings: Mapping[str, Any]
 ) -> tuple[bytes, bytes]:
-    """The JSON before the prompt, and after it up to the external_reference's text."""
-    head, close = b'{"%b":' % (b"text" if takes == "translation" else takes.encode()), b""
-    if takes == "messages" or (takes == "input" and instruction):
+    """The JSON before the prompt, and the JSON between the prompt and the external_reference."""
+    name = "text" if item_format == "translation" else item_format
+    head, close = b'{"%b":' % name.encode(), b""
+    if item_format == "messages" or (item_format == "input" and instruction):
         system = b""
         if instruction:
             system = _encode({"role": "system", "content": instruction}) + b","
@@ -179,21 +183,18 @@ def _position_of_reference(column: str, columns: Sequence[str]) -> int | None:
     if column not in columns:
         raise BadInput(
             f"The column for references, {quoted(column)}, is not in the file, whose columns are "
-            f"{listed(columns)}. Choose one of those, or none.",
-            column=column,
+            f"{listed(columns)}. Choose one of those, or none."
         )
     return columns.index(column)
 
 
 def _blank(columns: Sequence[str], *, row: int, line: int | None) -> BadInput:
-    if len(columns) == 1:
-        where, what = place(row=row, line=line, column=columns[0]), "the cell is blank"
-    else:
-        where = place(row=row, line=line)
-        what = f"the cells of {listed(columns)} are all blank"
-    return BadInput(
-        f"{where}: {what}, so that there is nothing to ask. Fill it in, or leave the row out.",
+    """The error for a row whose cells in these columns are all blank."""
+    column = columns[0] if len(columns) == 1 else None
+    what = "the cell is blank" if column else f"the cells of {listed(columns)} are all blank"
+    return BadInput.at(
+        f"{what}, so that there is nothing to ask. Fill it in, or leave the row out.",
         row=row,
         line=line,
-        column=columns[0],
+        column=column,
     )

@@ -1,11 +1,11 @@
-"""TXT (a prompt a line) and JSONL (an object a line)."""
+"""Parses TXT (one prompt on each line) and JSONL (one object on each line)."""
 
 from decimal import Decimal
 from typing import Any
 
 import msgspec
 
-from batchui.prompts.blocks import Cells, Parsed, Stretch, split_lines
+from batchui.prompts.blocks import Block, Cells, Parsed, split_lines
 from batchui.prompts.problems import CELL_LIMIT, cell_too_long, place
 from batchui.prompts.sniffing import Format
 
@@ -14,7 +14,7 @@ _decode = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal).decode
 
 
 class TxtParser:
-    """Every line is a prompt, exactly as it stands."""
+    """The parser for TXT: every line is a prompt, exactly as it is."""
 
     def __init__(self, fmt: Format) -> None:
         pass
@@ -33,17 +33,17 @@ class TxtParser:
                 if not prompt:
                     problems[at] = _empty_line(number=number + at, line=line + at)
         cells: list[Cells] = [[prompt] for prompt in lines]
-        stretch = Stretch(number, range(line, line + len(lines)), cells, problems)
-        return Parsed(stretch, empty_after, len(text), next_line)
+        block = Block(number, range(line, line + len(lines)), cells, problems)
+        return Parsed(block, empty_after, len(text), next_line)
 
     def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
         return [""], _empty_line(number=number, line=line)
 
 
 class JsonlParser:
-    """Every line is an object; its keys are the columns.
+    """The parser for JSONL: every line is an object, and its keys are columns.
 
-    A line that is no object keeps its text as a cell beyond the header, so that it is not lost.
+    A line that is no object is a row with a problem. Its text is kept as a cell beyond the header.
     """
 
     def __init__(self, fmt: Format) -> None:
@@ -66,8 +66,8 @@ class JsonlParser:
         if len(text) > CELL_LIMIT:
             for at, made in enumerate(cells):
                 _refuse_long_values(made, row=number + at, line=line + at)
-        stretch = Stretch(number, range(line, line + len(lines)), cells, problems)
-        return Parsed(stretch, empty_after, len(text), next_line)
+        block = Block(number, range(line, line + len(lines)), cells, problems)
+        return Parsed(block, empty_after, len(text), next_line)
 
     def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
         return list(self._blanks), _empty_line(number=number, line=line)
@@ -98,7 +98,7 @@ def _refuse_long_values(cells: Cells, *, row: int, line: int) -> None:
 
 
 def _pop_empty(lines: list[str]) -> int:
-    """Remove the empty lines at the end; how many there were."""
+    """Remove the empty lines at the end, and return how many there were."""
     before = len(lines)
     while lines and not lines[-1]:
         lines.pop()

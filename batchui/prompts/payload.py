@@ -1,4 +1,4 @@
-"""A part's rows -> the body of one request."""
+"""Makes the body of one request from the rows of a part."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,11 +15,11 @@ def payload(
     first_row: int,
     writer: ItemWriter,
 ) -> bytes:
-    """`{"requests":[…]}` with one item for each of `positions`, in their order (None: all lines).
+    """The JSON `{"requests":[…]}`, with one item for each of `positions` (None: for all lines).
 
-    `lines` are a part's rows from `encode_row`, the first of them row number `first_row`. The
-    reply's index counts in the order sent, which is that of `positions`. Raises BadInput where a
-    row has no item: leave out a part's `invalid` rows.
+    `lines` are the rows of a part, from `encode_row`; the first is row number `first_row`. Items
+    are in the order of `positions`, and the reply counts them in that order. Raises BadInput for
+    a row that cannot be asked: leave out the `invalid` rows of a part.
     """
     encode = writer.encode
     if positions is None:

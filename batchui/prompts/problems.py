@@ -1,9 +1,10 @@
-"""The one exception of this package, the words of its sentences, and the limits they name."""
+"""The exception of this package, the parts of its sentences, and the limits they name."""
 
 import unicodedata
 from collections.abc import Sequence
+from typing import Self
 
-# What is longer than this is a damaged file, and must not fill the memory. In characters.
+# In characters. Anything longer means a damaged file, and must not fill the memory.
 LINE_LIMIT = 8_000_000
 CELL_LIMIT = 1_000_000
 
@@ -16,7 +17,8 @@ class BadInput(ValueError):
 
     `str(exc)` is a whole sentence for the page: it names the place, says what happened and what
     to do. `row` (1-based, the header not counted), `line` (1-based, as an editor counts) and
-    `column` repeat the place for code that wants to point at it.
+    `column` (a name in the file) are the same place as data, None where it has none. No page uses
+    them yet: they are for the list of all bad rows.
     """
 
     def __init__(
@@ -32,9 +34,22 @@ class BadInput(ValueError):
         self.line = line
         self.column = column
 
+    @classmethod
+    def at(
+        cls,
+        what: str,
+        *,
+        row: int | None = None,
+        line: int | None = None,
+        column: str | None = None,
+    ) -> Self:
+        """A problem of one place: its sentence is the place, a colon, and `what`."""
+        where = place(row=row, line=line, column=column)
+        return cls(f"{where}: {what}", row=row, line=line, column=column)
+
 
 def place(*, row: int | None = None, line: int | None = None, column: str | None = None) -> str:
-    """How every sentence begins: "Row 42 (line 43), column “review”"."""
+    """The beginning of a sentence: "Row 42 (line 43), column “review”"."""
     if row is None:
         where = "The file" if line is None else f"Line {line:,}"
     else:
@@ -43,14 +58,14 @@ def place(*, row: int | None = None, line: int | None = None, column: str | None
 
 
 def quoted(text: str) -> str:
-    """A name from the file, in quotation marks: shortened, without control characters."""
+    """A name from the file in quotation marks, shortened and without control characters."""
     shown = text[: NAME_LENGTH + 1]
     shown = "".join(" " if unicodedata.category(char)[0] == "C" else char for char in shown)
     return f"“{shown}”" if len(text) <= NAME_LENGTH else f"“{shown[:NAME_LENGTH]}…”"
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names in a sentence: “a”, “b” and “c”; a long list is cut and says how many more."""
+    """Names for a sentence: “a”, “b” and “c”. A long list is cut and says how many more."""
     words = [quoted(name) for name in names[:NAMES_SHOWN]]
     if len(names) > NAMES_SHOWN:
         words.append(f"{len(names) - NAMES_SHOWN:,} more")
@@ -58,10 +73,10 @@ def listed(names: Sequence[str]) -> str:
 
 
 def cell_too_long(*, row: int | None, line: int, column: str | None = None) -> BadInput:
-    where = place(row=row, line=line, column=column)
-    return BadInput(
-        f"{where}: this cell is longer than 1,000,000 characters. Shorten it; if it is not so "
-        "long, a quotation mark before it may not be closed.",
+    """The error for a cell of more than CELL_LIMIT characters."""
+    return BadInput.at(
+        f"this cell is longer than {CELL_LIMIT:,} characters. Shorten it; if it is not so long, a "
+        "quotation mark before it may not be closed.",
         row=row,
         line=line,
         column=column,

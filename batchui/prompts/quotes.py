@@ -1,4 +1,4 @@
-"""Where the quotation marks of a CSV row go wrong: the csv module says that they do, not where."""
+"""Finds the wrong quotation mark of a CSV row. The csv module says that there is one, not where."""
 
 import io
 import re
@@ -6,16 +6,18 @@ from typing import Literal, NamedTuple
 
 from batchui.prompts.problems import CELL_LIMIT
 
-# A whole quoted cell. Possessive: in an unclosed one the first half of a "" must not close it.
+# A whole quoted cell. Possessive, so that half of a "" never closes an unclosed cell.
 QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*+"')
 BARE_LINE = re.compile(r"[^\r\n]*")
 
 
-class Fault(NamedTuple):
-    """`start` and `end` are where the cell is in the text; `cell` counts from 0 within the row.
+class QuoteFault(NamedTuple):
+    """A cell with something wrong.
 
-    unclosed: no mark closes the cell, `end` is the end of the text. stray: text follows the
-    closing mark, which stands before `end`. long: the cell is over CELL_LIMIT characters.
+    kind: `unclosed`, if no quotation mark closes the cell; `stray`, if text follows the one that
+    closes it; `long`, if the cell has more than CELL_LIMIT characters.
+    cell: its number in the row, from 0. start, end: its place in the text. An unclosed cell ends
+    with the text, a stray one after the closing mark.
     """
 
     kind: Literal["unclosed", "stray", "long"]
@@ -24,23 +26,23 @@ class Fault(NamedTuple):
     end: int
 
 
-def find_fault(text: str, *, start: int, delimiter: str) -> Fault | None:
-    """The first fault of the row that begins at `start`; None when there is none."""
+def find_fault(text: str, *, start: int, delimiter: str) -> QuoteFault | None:
+    """The first fault of the row that begins at `start`, None if it has none."""
     bare_cell = re.compile(rf"[^{re.escape(delimiter)}\r\n]*")
     cell = 0
     while True:
         if text.startswith('"', start):
             match = QUOTED.match(text, start)
             if match is None:
-                return Fault("unclosed", cell, start, len(text))
+                return QuoteFault("unclosed", cell, start, len(text))
             end = match.end()
             if text[end : end + 1] not in ("", delimiter, "\r", "\n"):
-                return Fault("stray", cell, start, end)
+                return QuoteFault("stray", cell, start, end)
         else:
             match = bare_cell.match(text, start)
             end = match.end() if match else start
         if end - start > CELL_LIMIT:
-            return Fault("long", cell, start, end)
+            return QuoteFault("long", cell, start, end)
         if text[end : end + 1] != delimiter:
             return None
         start = end + 1
@@ -48,7 +50,7 @@ def find_fault(text: str, *, start: int, delimiter: str) -> Fault | None:
 
 
 class Walk:
-    """Goes through the lines of a block, forward only: where does line number n begin?"""
+    """Finds where lines of a chunk begin. It goes forward only."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -56,7 +58,7 @@ class Walk:
         self._passed = 0
 
     def offset(self, line: int) -> int:
-        """Where the line begins that has `line` lines before it."""
+        """The offset of the line that has `line` lines before it."""
         for _ in range(line - self._passed):
             self._lines.readline()
         self._passed = line

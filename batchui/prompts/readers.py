@@ -1,8 +1,8 @@
-"""A file -> its rows, one block of text at a time, so that memory stays flat whatever its size.
+"""Reads the rows of a file, one chunk at a time: memory stays flat, whatever the file's size.
 
-What is wrong with one row is said in that row (`Row.problem`); what makes the whole file
-unreadable is raised as BadInput. A new kind of file (a workbook, Parquet) is one more entry in
-READERS: a function from a stream to stretches of rows.
+A problem of one row is written into that row (`Row.problem`). What makes the whole file unreadable
+is raised as BadInput. A new kind of file (a workbook, Parquet) is one more entry in READERS: a
+function that turns a stream into blocks of rows.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -10,19 +10,19 @@ from functools import partial
 from itertools import count, repeat
 from typing import BinaryIO, NamedTuple, cast
 
-from batchui.prompts.blocks import Cells, Parser, Stretch, read_text
+from batchui.prompts.blocks import Block, Cells, Parser, read_text
 from batchui.prompts.csv_rows import CsvParser
 from batchui.prompts.line_rows import JsonlParser, TxtParser
 from batchui.prompts.sniffing import Format
 
 
 class Row(NamedTuple):
-    """One row as it stands in the file.
+    """One row as it is in the file.
 
-    `number` counts from 1 without the header, `line` from 1 as an editor does (where the row
-    starts). `cells`: texts in the header's order (CSV, TXT) or the object (JSONL). `problem`: a
-    sentence that names the row, or None; a row with a problem has all its text in `cells`, what
-    does not fit the columns behind them (see `rows.extras`).
+    number: from 1, the header not counted. line: where the row starts, from 1 as in an editor.
+    cells: texts in the order of the header (CSV, TXT), or the object (JSONL).
+    problem: a sentence that names the row, or None. All text of a row with a problem is in
+    `cells`; what fits no column comes last (see `rows.extras`).
     """
 
     number: int
@@ -32,35 +32,35 @@ class Row(NamedTuple):
 
 
 def read(stream: BinaryIO, fmt: Format) -> Iterator[Row]:
-    """Every row of the file, in order; raises BadInput where the file cannot be read on.
+    """Every row of the file, in order. Raises BadInput where the file cannot be read on.
 
-    Empty lines at the end are no rows; in the middle they are rows with a problem (in a CSV of
-    one column: a row whose cell is empty).
+    Empty lines at the end are not rows. An empty line in the middle is a row with a problem; in a
+    CSV of one column it is a row with an empty cell.
     """
-    # At half the cost of calling Row, a million times.
+    # Half the time of calling Row, which counts for a million rows.
     make = cast(Callable[[Iterable[object]], Row], partial(tuple.__new__, Row))
-    for stretch in read_stretches(stream, fmt):
+    for block in read_blocks(stream, fmt):
         problems: Iterator[str | None] = repeat(None)
-        if stretch.problems:
-            problems = map(stretch.problems.get, range(len(stretch.cells)))
-        yield from map(make, zip(count(stretch.number), stretch.lines, stretch.cells, problems))
+        if block.problems:
+            problems = map(block.problems.get, range(len(block.cells)))
+        yield from map(make, zip(count(block.number), block.lines, block.cells, problems))
 
 
-def read_stretches(stream: BinaryIO, fmt: Format) -> Iterator[Stretch]:
-    """The same rows, some hundreds at a time: for code that looks at whole columns."""
+def read_blocks(stream: BinaryIO, fmt: Format) -> Iterator[Block]:
+    """The same rows in blocks of some hundreds, for code that works on whole columns."""
     return READERS[fmt.kind](stream, fmt)
 
 
 def _text_reader(
     parser: Callable[[Format], Parser],
-) -> Callable[[BinaryIO, Format], Iterator[Stretch]]:
-    def read_stream(stream: BinaryIO, fmt: Format) -> Iterator[Stretch]:
+) -> Callable[[BinaryIO, Format], Iterator[Block]]:
+    def read_stream(stream: BinaryIO, fmt: Format) -> Iterator[Block]:
         return read_text(stream, encoding=fmt.encoding, parser=parser(fmt))
 
     return read_stream
 
 
-READERS: dict[str, Callable[[BinaryIO, Format], Iterator[Stretch]]] = {
+READERS: dict[str, Callable[[BinaryIO, Format], Iterator[Block]]] = {
     "csv": _text_reader(CsvParser),
     "jsonl": _text_reader(JsonlParser),
     "txt": _text_reader(TxtParser),

@@ -1,19 +1,22 @@
-"""The first 256 KiB of a file -> what kind of file it is.
+"""Finds out from the first 256 KiB what kind of file it is.
 
-Content decides; the name's ending is a hint, except that `.csv` and `.tsv` always mean CSV.
+The content decides. The ending of the name is a hint, except that `.csv` and `.tsv` always mean
+CSV.
 """
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import msgspec
 
+from batchui.prompts.code_pages import CODE_PAGES, NAMES
 from batchui.prompts.decoding import Decoder, detect, refuse_binary
 from batchui.prompts.headers import (
     COLUMN_LIMIT,
     FILLED_LINE,
+    NO_DELIMITER,
     best_delimiter,
     check_header,
     head_rows,
@@ -25,7 +28,7 @@ Kind = Literal["csv", "jsonl", "txt"]
 HEAD_BYTES = 256 * 1024
 HTML = re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
 
-# The fields of the Batch API's items, and those of them that carry the question.
+# The fields of items of the Batch API, and those of them that can hold the question.
 ITEM_CARRIERS = frozenset({"prompt", "messages", "input", "text", "contexts"})
 ITEM_FIELDS = ITEM_CARRIERS | {
     "query",
@@ -64,10 +67,13 @@ ITEM_FIELDS = ITEM_CARRIERS | {
 class Format:
     """How to read a file.
 
-    `delimiter` is None where nothing separates cells: JSONL, TXT, and a CSV of a single column
-    whose text may hold commas. `columns` are unique and never blank in a CSV; `("prompt",)` for
-    TXT; the keys in the order they are met for JSONL. `items`: the JSONL objects look like
-    ready-made items of the Batch API.
+    encoding: a key of `code_pages.NAMES`. encoding_chosen: a person named it, so it is never
+    guessed again.
+    delimiter: None if there is none: JSONL, TXT, and a CSV of one column, whose text may have
+    commas.
+    columns: unique and never blank in a CSV; `("prompt",)` for TXT; the keys of JSONL, in the
+    order in which they were met.
+    items: the JSONL objects look like ready-made items of the Batch API.
     """
 
     kind: Kind
@@ -75,6 +81,17 @@ class Format:
     delimiter: str | None
     columns: tuple[str, ...]
     items: bool = False
+    encoding_chosen: bool = False
+
+    @property
+    def encoding_name(self) -> str:
+        """The encoding as people call it: “Windows-1251 (Cyrillic)”."""
+        return NAMES[self.encoding]
+
+    @property
+    def encoding_guessed(self) -> bool:
+        """Whether the encoding is only the likeliest one, judged by the text."""
+        return self.encoding in CODE_PAGES and not self.encoding_chosen
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON, for the database."""
@@ -85,16 +102,18 @@ class Format:
         return cls(**{**stored, "columns": tuple(stored["columns"])})
 
 
-def sniff(head: bytes, *, name: str, whole: bool) -> Format:
-    """What the file `name` is, from its first bytes (256 KiB are plenty).
+def sniff(head: bytes, *, name: str, whole: bool, encoding: str | None = None) -> Format:
+    """The format of the file `name`, judged by its first HEAD_BYTES.
 
-    `whole`: `head` is all there is. Raises BadInput for what can be seen at once: nothing in it,
-    a header without rows, not text, duplicate or blank column names, NUL bytes, damaged text.
+    `whole`: there is no more than `head`. `encoding`: the one that a person chose, a key of
+    `code_pages.NAMES`. Raises BadInput for what can be seen at once: nothing in it, a header
+    without rows, not text, duplicate or blank column names, NUL bytes, damaged text.
     """
     if len(head) > HEAD_BYTES:
         head, whole = head[:HEAD_BYTES], False
     refuse_binary(head, name)
-    encoding = detect(head, whole=whole)
+    chosen = encoding is not None
+    encoding = encoding or detect(head, whole=whole)
     text = Decoder(encoding).decode(head, final=whole, rest="", line=1)
     if not text.strip():
         raise _nothing_in_it(whole=whole)
@@ -106,9 +125,10 @@ def sniff(head: bytes, *, name: str, whole: bool) -> Format:
     kind = _kind(text, ending=_ending(name), whole=whole)
     if kind == "jsonl":
         objects = _objects(text, whole=whole)
-        return Format(kind, encoding, None, _keys(objects), items=_are_items(objects))
+        items = _are_items(objects)
+        return Format(kind, encoding, None, _keys(objects), items, encoding_chosen=chosen)
     if kind == "txt":
-        return Format(kind, encoding, None, ("prompt",))
+        return Format(kind, encoding, None, ("prompt",), encoding_chosen=chosen)
     delimiter, columns, rows = best_delimiter(text, whole=whole)
     check_header(text, delimiter=delimiter, columns=columns)
     if whole and rows == 0:
@@ -116,7 +136,23 @@ def sniff(head: bytes, *, name: str, whole: bool) -> Format:
             f"The file has a first line with column names ({listed(columns)}) but no rows under "
             "it. Add the rows, or, if that line is already a row, put column names above it."
         )
-    return Format(kind, encoding, delimiter, columns)
+    return Format(kind, encoding, delimiter, columns, encoding_chosen=chosen)
+
+
+def in_encoding(fmt: Format, encoding: str, *, head: bytes) -> Format:
+    """The same format in another encoding, with the names of its columns read again.
+
+    `head` is the beginning of the file, HEAD_BYTES or all of it. Raises what `sniff` raises.
+    """
+    columns = fmt.columns
+    if fmt.kind != "txt":
+        text = Decoder(encoding).decode(head, final=False, rest="", line=1)
+        if fmt.kind == "jsonl":
+            columns = _keys(_objects(text, whole=False))
+        else:
+            columns = tuple(head_rows(text, fmt.delimiter or NO_DELIMITER, whole=True)[0])
+            check_header(text, delimiter=fmt.delimiter, columns=columns)
+    return replace(fmt, encoding=encoding, columns=columns)
 
 
 def _nothing_in_it(*, whole: bool) -> BadInput:
@@ -156,9 +192,10 @@ def _is_jsonl(text: str, *, ending: str, whole: bool) -> bool:
 
 
 def _is_table(text: str, *, ending: str, whole: bool) -> bool:
-    """A prompt may hold commas: text without a telling name is a table only if nothing jars.
+    """Whether text without the ending of a table is one. A prompt may have commas, too.
 
-    A `.txt` is one only with tabs (what Excel calls "Unicode Text").
+    Every row must have as many cells as the header, and the header must look like names. A `.txt`
+    must have tabs (Excel's "Unicode Text").
     """
     delimiter, columns, rows = best_delimiter(text, whole=whole)
     if delimiter is None or rows < 1 or (ending == "txt" and delimiter != "\t"):

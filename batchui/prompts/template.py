@@ -1,4 +1,4 @@
-"""A text with `{{column}}` in it, and what it says for each row."""
+"""Fills the cells of a row into a text with `{{column}}` in it."""
 
 import difflib
 import re
@@ -24,22 +24,23 @@ NOT_CLOSED = (
 
 
 class Template:
-    """`names`: what stands between double braces, in order of appearance, each once.
+    """A text with names of columns between double braces.
 
-    A name may hold any character but "}}". Whatever else is in the text stays as it is.
+    names: each once, in the order in which they appear. A name may have any characters except
+    "}}". Everything else in the text stays as it is.
     """
 
     def __init__(self, text: str) -> None:
         self.text = text
-        # Literal text and names take turns, a literal first and last.
+        # Literal text and names in turn; the first and the last are literals.
         self._pieces = NAME.split(text)
         self.names = tuple(dict.fromkeys(self._pieces[1::2]))
 
     def bind(self, columns: Sequence[str], *, before: str = "") -> "Filler":
-        """The filler for rows of these columns; `before` is put before the text as it stands.
+        """The filler for rows of these columns. `before` is literal text to put before the rest.
 
         A name is looked up as it is written, then without the white space around it. Raises
-        BadInput for a name that is no column, and for a template that names none.
+        BadInput for a name that is not a column, and for a template without a name.
         """
         if not self.names:
             raise BadInput(self._no_names())
@@ -70,7 +71,7 @@ def _position(name: str, columns: Sequence[str]) -> int:
     ):
         if known.count(wanted) == 1:
             return known.index(wanted)
-    raise BadInput(_unknown(name, columns), column=name)
+    raise BadInput(_unknown(name, columns))
 
 
 def _unknown(name: str, columns: Sequence[str]) -> str:
@@ -88,12 +89,12 @@ def _unknown(name: str, columns: Sequence[str]) -> str:
 
 
 class Filler:
-    """Puts a row's cells into a template: exactly as they are, nothing trimmed.
+    """Puts the cells of a row into a template, exactly as they are.
 
-    `ask(cells)` is the text for one row, None when every cell that the template names is blank;
-    it runs for every row of a batch, so it is made to measure. `used` are the columns that the
-    template names, `uses` is how often it names the one that it names most, `constant_bytes` the
-    size as JSON of the text that is the same in every row.
+    ask(cells): the text for one row, None if every cell in it is blank. It runs for every row of a
+    batch, so a specialised function is built once.
+    used: the columns in the template. uses: how often the most frequent one is in it.
+    constant_bytes: the size, as JSON, of the text that is the same in every row.
     """
 
     def __init__(
@@ -108,18 +109,14 @@ class Filler:
         self.ask = self._asker() if len(positions) > 1 else self._asker_of_one()
 
     def fill(self, cells: Cells) -> str:
-        """The text for one row, blank or not. A cell that the row does not have is empty."""
+        """The text for one row, blank or not. A cell that is missing in the row is empty."""
         texts = self._with_care(cells)
         return self._literals[0] + "".join(
             text + literal for text, literal in zip(texts, self._literals[1:], strict=True)
         )
 
-    def blank(self, cells: Cells) -> bool:
-        """Is every cell that the template names empty or only white space?"""
-        return not any(map(str.strip, self._with_care(cells)))
-
     def _with_care(self, cells: Cells) -> tuple[str, ...]:
-        """The cells that go into the template, of an object or a row that may be too short."""
+        """The cells for the template, of an object or of a row that may be too short."""
         if isinstance(cells, dict):
             return tuple(cell_text(cells.get(name)) for name in self._names)
         return tuple(cells[at] if at < len(cells) else "" for at in self._positions)

@@ -3,6 +3,7 @@
 from django.conf import settings
 
 from batchui.cloudflare.client import RestClient
+from batchui.cloudflare.protocol import BatchClient
 from batchui.teams import crypto
 from batchui.teams.models import Connection, Team
 from batchui.teams.problems import UnreadableSecret
@@ -43,7 +44,7 @@ def ensure_connection(team: Team) -> Connection:
     )
 
 
-def client_for(connection: Connection, *, max_connections: int = 8) -> RestClient:
+def client_for(connection: Connection, *, max_connections: int = 8) -> BatchClient:
     """Return a client that speaks for `connection`; the caller closes it.
 
     Raises UnreadableSecret when the stored token cannot be decrypted.

@@ -88,7 +88,7 @@ def test_a_receipt_on_record_is_used_before_anything_is_sent_again(
             files.read_lines(part.rows_file),
             None,
             first_row=1,
-            writer=results.item_writer(batch, "messages"),
+            writer=results.item_writer(batch),
         ),
     )
     assert isinstance(outcome, Accepted)
@@ -242,7 +242,7 @@ def test_a_preparation_that_was_overtaken_writes_beside_what_is_in_use(
     preparing.prepare(batch.pk)
     stored = {part.rows_file for part in batch.parts.all()}
     with files.open_file(slow.source_file) as source:
-        writer = results.item_writer(slow, "messages")
+        writer = results.item_writer(slow)
         piece = next(preparing.cut(read(source, slow.format), writer, total=slow.rows))
     assert preparing._write_part(slow, piece).rows_file not in stored
     assert work(batch).status == BatchStatus.FINISHED

@@ -5,7 +5,9 @@ import json
 from collections.abc import Iterator
 
 import pytest
+from msgspec import Raw
 
+from batchui.cloudflare.answers import read_answer
 from batchui.cloudflare.catalogue import DEFAULT_MODEL, Model, models
 from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.errors import (
@@ -18,7 +20,7 @@ from batchui.cloudflare.errors import (
     Refused,
     TooLarge,
 )
-from batchui.cloudflare.replies import Reply, decode, read_result
+from batchui.cloudflare.replies import Reply, decode
 from batchui.sandbox.options import Timings
 from batchui.sandbox.testing import RunningSandbox, running_sandbox
 from tests.cloudflare.conftest import ACCOUNT, QUICK, TOKEN
@@ -46,7 +48,7 @@ def client(sandbox: RunningSandbox) -> Iterator[RestClient]:
 
 
 def item_for(model: Model, text: str) -> dict[str, object]:
-    match model.takes:
+    match model.item_format:
         case "messages":
             return {"messages": [{"role": "user", "content": text}], "max_tokens": 200}
         case "prompt":
@@ -90,13 +92,13 @@ def test_every_model_of_the_catalogue_answers_a_batch_of_what_it_takes(
             assert isinstance(answer, str)
             assert answer
     assert reply.usage is not None
-    assert reply.usage.total_tokens > 0
+    assert reply.usage.prompt_tokens > 0
 
 
 @pytest.mark.parametrize("model", models(), ids=lambda model: model.label)
 def test_every_model_of_the_catalogue_answers_at_once_too(client: RestClient, model: Model) -> None:
     result = client.run(model.name, json.dumps(item_for(model, "A good day")).encode())
-    assert read_result(result).status == "answered"
+    assert read_answer(Raw(result)).answer
 
 
 def test_a_request_is_queued_then_running_then_finished() -> None:
@@ -260,7 +262,7 @@ def test_missing_double_and_unknown_items_are_left_to_the_caller(
 
 
 def test_the_connection_test_passes(client: RestClient) -> None:
-    client.check()
+    client.test_connection()
 
 
 def test_the_catalogue_agrees_with_the_listing(client: RestClient) -> None:

@@ -4,7 +4,6 @@ import pytest
 
 from batchui.cloudflare.catalogue import (
     DEFAULT_MODEL,
-    OPTION_LIMITS,
     UnknownLanguage,
     UnknownModel,
     find,
@@ -16,8 +15,7 @@ from batchui.cloudflare.catalogue import (
 
 def test_the_default_model_comes_first_and_takes_what_is_documented_for_it() -> None:
     assert models()[0].name == DEFAULT_MODEL
-    assert find(DEFAULT_MODEL).takes == "prompt"
-    assert set(OPTION_LIMITS) <= set(find(DEFAULT_MODEL).options)
+    assert find(DEFAULT_MODEL).item_format == "prompt"
 
 
 def test_names_and_labels_are_told_apart() -> None:
@@ -28,14 +26,14 @@ def test_names_and_labels_are_told_apart() -> None:
 def test_each_task_takes_its_own_form_of_item() -> None:
     forms = {"chat": {"messages", "prompt", "input"}, "embedding": {"text"}}
     for model in models():
-        assert model.takes in forms.get(model.task, {"translation"})
+        assert model.item_format in forms.get(model.task, {"translation"})
         assert (model.dimensions is not None) == (model.task == "embedding")
         assert (model.usd_per_m_output is None) == (model.task == "embedding")
         assert model.usd_per_m_input > 0
 
 
 @pytest.mark.parametrize(
-    ("name", "takes"),
+    ("name", "item_format"),
     [
         ("@cf/openai/gpt-oss-120b", "input"),
         ("@cf/qwen/qwen3-30b-a3b-fp8", "messages"),
@@ -43,8 +41,8 @@ def test_each_task_takes_its_own_form_of_item() -> None:
         ("@cf/meta/m2m100-1.2b", "translation"),
     ],
 )
-def test_a_model_is_found_by_its_name(name: str, takes: str) -> None:
-    assert find(name).takes == takes
+def test_a_model_is_found_by_its_name(name: str, item_format: str) -> None:
+    assert find(name).item_format == item_format
 
 
 def test_only_models_with_a_response_format_are_structured() -> None:

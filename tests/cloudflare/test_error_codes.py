@@ -16,7 +16,7 @@ from batchui.cloudflare.errors import (
     MaybeSent,
     Refused,
     TooLarge,
-    decide,
+    error_for,
 )
 from tests.cloudflare.conftest import MODEL, REQUEST_ID
 from tests.cloudflare.server import ScriptedServer, error, reply, truncated
@@ -240,7 +240,7 @@ def test_retry_after_may_be_a_date_and_is_a_day_at_most(
 ) -> None:
     if retry_after == "in two hours":  # from when the test runs, not from when it was collected
         retry_after = format_datetime(datetime.now(UTC) + timedelta(hours=2), usegmt=True)
-    exc = decide(429, b"", retry_after, submitting=True)
+    exc = error_for(429, b"", retry_after, submitting=True)
     assert isinstance(exc, Busy)
     assert exc.wait is not None
     assert least <= exc.wait <= most
@@ -248,7 +248,7 @@ def test_retry_after_may_be_a_date_and_is_a_day_at_most(
 
 @pytest.mark.parametrize("retry_after", [None, "", "soon", "-5", "1.5", "٣"])
 def test_a_retry_after_that_says_nothing_is_no_wait(retry_after: str | None) -> None:
-    exc = decide(429, b"", retry_after, submitting=True)
+    exc = error_for(429, b"", retry_after, submitting=True)
     assert isinstance(exc, Busy)
     assert exc.wait is None
 
@@ -258,7 +258,7 @@ def test_every_message_is_a_sentence_that_says_what_to_do() -> None:
     for code in [*codes, 3006, 3021, 3036, 3040, 3050, 5504]:
         for submitting in (True, False):
             body = b'{"errors":[{"code":%d,"message":"Because."}]}' % code
-            message = decide(400, body, None, submitting=submitting).user_message
+            message = error_for(400, body, None, submitting=submitting).user_message
             assert message[0].isupper()
             assert message.endswith(".")
             assert message.count(". ") >= 1, message

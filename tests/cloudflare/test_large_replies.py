@@ -5,6 +5,7 @@ import io
 import json
 import tempfile
 import tracemalloc
+from typing import Any
 
 import pytest
 
@@ -123,6 +124,43 @@ def test_the_cap_counts_the_unpacked_bytes(server: ScriptedServer, client: RestC
     server.script(reply(200, LONG), reply(200, gzip.compress(LONG), content_encoding="gzip"))
     for _ in range(2):
         assert "larger than 100,000 bytes" in str(poll_error(client, max_bytes=100_000))
+
+
+def test_a_reply_may_have_exactly_as_many_bytes_as_the_cap(
+    server: ScriptedServer, client: RestClient
+) -> None:
+    server.script(reply(200, LONG))
+    assert client.poll(MODEL, REQUEST_ID, io.BytesIO(), max_bytes=len(LONG)) is None
+    assert "larger than" in str(poll_error(client, max_bytes=len(LONG) - 1))
+
+
+def test_without_another_cap_a_reply_ends_at_256_mib(
+    server: ScriptedServer, client: RestClient
+) -> None:
+    class Sink(io.BytesIO):
+        """Counts what is written, and keeps none of it."""
+
+        total = 0
+
+        def write(self, data: Any) -> int:
+            self.total += len(data)
+            return len(data)
+
+    member = gzip.compress(b"{" + b" " * (16 * 1024 * 1024 - 1), 1)
+    server.script(reply(200, member * 17, content_encoding="gzip"))
+    spool = Sink()
+    with pytest.raises(BadReply, match="larger than 268,435,456 bytes"):
+        client.poll(MODEL, REQUEST_ID, spool)
+    assert spool.total <= 256 * 1024 * 1024
+
+
+def test_an_acknowledgement_over_16_mib_is_no_receipt(
+    server: ScriptedServer, client: RestClient
+) -> None:
+    body = json.dumps(queued(padding=" " * (16 * 1024 * 1024))).encode()
+    server.script(reply(200, gzip.compress(body, 1), content_encoding="gzip"))
+    with pytest.raises(MaybeSent, match="larger than 16,777,216 bytes"):
+        client.submit(MODEL, b"{}")
 
 
 def test_a_bomb_of_gzip_never_fills_the_memory(server: ScriptedServer, client: RestClient) -> None:

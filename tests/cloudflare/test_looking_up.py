@@ -55,7 +55,7 @@ def test_the_connection_test_looks_for_a_model_that_does_not_exist(
     server: ScriptedServer, client: RestClient
 ) -> None:
     server.script(reply(200, envelope([])))
-    client.check()
+    client.test_connection()
     [request] = server.received
     assert request.method == "GET"
     assert request.path.startswith(f"{AI_PATH}/models/search?search=batchui-connection-test")
@@ -66,11 +66,11 @@ def test_the_connection_test_tells_what_is_wrong(
 ) -> None:
     server.script(error(10000, 403, "Authentication error"), cut(), reply(200, b"<html>Hi</html>"))
     with pytest.raises(Busy, match="Authentication error") as locked:
-        client.check()
+        client.test_connection()
     with pytest.raises(NotSent):
-        client.check()
+        client.test_connection()
     with pytest.raises(BadReply):
-        client.check()
+        client.test_connection()
     assert locked.value.needs_admin
     assert "token" in locked.value.user_message
 
@@ -81,7 +81,7 @@ def test_a_listing_that_is_no_list_is_a_bad_reply(
 ) -> None:
     server.script(reply(200, answer))
     with pytest.raises(BadReply):
-        client.check()
+        client.test_connection()
     with pytest.raises(BadReply):
         list(client.models())
 

@@ -44,7 +44,7 @@ def calls(client: RestClient) -> Iterator[Any]:
     yield lambda: client.submit(MODEL, b"{}")
     yield lambda: client.run(MODEL, b"{}")
     yield lambda: client.poll(MODEL, REQUEST_ID, io.BytesIO())
-    yield client.check
+    yield client.test_connection
     yield lambda: list(client.models())
     yield lambda: client.schema(MODEL)
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from batchui.cloudflare.client import Receipt, RestClient
+from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.errors import Busy, MaybeSent, NotSent, Refused
+from batchui.cloudflare.protocol import Receipt
 from tests.cloudflare.conftest import ACCOUNT, MODEL, REQUEST_ID, RUN_PATH, TOKEN, queued
 from tests.cloudflare.server import ScriptedServer, error, reply
 

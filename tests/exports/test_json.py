@@ -43,6 +43,14 @@ def test_the_array_has_a_row_a_line() -> None:
     assert text.endswith("}]")
 
 
+@pytest.mark.parametrize("rows", [1, 2, 200, 2_000])
+def test_an_array_over_many_chunks_is_one_array(rows: int) -> None:
+    made = [row(number, answer=b'"%b"' % (b"word " * 100)) for number in range(1, rows + 1)]
+    chunks = list(json_chunks(made, columns=COLUMNS))
+    assert len(chunks) >= 3 + rows // 200
+    assert [entry["row"] for entry in json.loads(b"".join(chunks))] == list(range(1, rows + 1))
+
+
 def test_no_rows_are_an_empty_array() -> None:
     assert both([]) == []
 

@@ -27,8 +27,12 @@ def parts(texts: list[str], **limits: int) -> list[Cut]:
     return list(cut(rows(texts), WRITER, total=len(texts), limits=Limits(**limits)))
 
 
+def sendable(part: Cut) -> list[int]:
+    return [at for at in range(len(part.lines)) if at not in part.invalid]
+
+
 def body(part: Cut, positions: list[int] | None = None) -> bytes:
-    wanted = part.positions if positions is None else positions
+    wanted = sendable(part) if positions is None else positions
     return payload(part.lines, wanted, first_row=part.first_row, writer=WRITER)
 
 
@@ -82,7 +86,7 @@ def test_a_part_holds_no_more_of_the_file_than_it_may() -> None:
 
 def test_an_item_that_no_request_could_hold_is_left_out_with_a_reason() -> None:
     [part] = parts(["ok", "x" * 10_000, "ok"], item_bytes=9000)
-    assert part.positions == [0, 2]
+    assert sendable(part) == [0, 2]
     assert part.invalid[1].startswith("Row 2 (line 3): its question would be 0.0 MB, more than")
     assert decode_row(part.lines[1]) == ["2", "x" * 10_000]
 
@@ -91,7 +95,7 @@ def test_bad_rows_and_blank_prompts_are_left_out_and_keep_their_places() -> None
     data = b"id,text\n1,a\n2,b,c\n3, \n\n5,e\n"
     writer = ItemWriter("prompt", Ask(template="{{text}}"), format_of(data).columns)
     [part] = cut(rows_of(data), writer, total=5)
-    assert part.positions == [0, 4]
+    assert sendable(part) == [0, 4]
     assert part.invalid[1].startswith("Row 2 (line 3): 3 cells where the header has 2")
     assert part.invalid[2].startswith("Row 3 (line 4), column “text”: the cell is blank")
     assert part.invalid[3].startswith("Row 4 (line 5): the line is empty")
@@ -100,7 +104,7 @@ def test_bad_rows_and_blank_prompts_are_left_out_and_keep_their_places() -> None
 
 def test_a_part_of_nothing_but_bad_rows_is_still_a_part() -> None:
     [part] = cut([Row(1, 2, ["x"], "Row 1: bad.")], WRITER, total=1)
-    assert (part.positions, part.invalid, len(body(part))) == ([], {0: "Row 1: bad."}, 15)
+    assert (sendable(part), part.invalid, len(body(part))) == ([], {0: "Row 1: bad."}, 15)
 
 
 def test_no_rows_make_no_part() -> None:

@@ -17,13 +17,21 @@ BY_ENCODING = [
     ("utf-16", "utf-16-le"),
     ("utf-16-le", "utf-16-le"),
     ("utf-16-be", "utf-16-be"),
+    ("utf-32", "utf-32-le"),
+    ("utf-32-be", "utf-32-be"),
     ("cp1252", "cp1252"),
 ]
 
 
+def written_in(encoding: str, text: str = "") -> bytes:
+    """The table in an encoding. Python writes no mark where the byte order is in the name."""
+    marked = encoding == "utf-32-be"
+    return (("\ufeff" if marked else "") + (text or TABLE)).encode(encoding)
+
+
 @pytest.mark.parametrize(("written", "found"), BY_ENCODING)
 def test_every_encoding_gives_the_same_cells(written: str, found: str) -> None:
-    data = TABLE.encode(written)
+    data = written_in(written)
     assert format_of(data).encoding == found
     assert cells_of(data) == CELLS
 
@@ -31,18 +39,18 @@ def test_every_encoding_gives_the_same_cells(written: str, found: str) -> None:
 @pytest.mark.parametrize("written", [written for written, _ in BY_ENCODING])
 @pytest.mark.parametrize("piece", [1, 2, 3, 5])
 def test_a_character_may_fall_between_two_pieces(written: str, piece: int) -> None:
-    data = ("\ufeff" + TABLE if written == "utf-16-be" else TABLE).encode(written)
+    data = written_in(written, "\ufeff" + TABLE if written == "utf-16-be" else TABLE)
     assert [row.cells for row in rows_of(data, piece=piece)] == CELLS
 
 
 def test_characters_beyond_the_basic_plane_survive() -> None:
-    for encoding in ("utf-8", "utf-16"):
+    for encoding in ("utf-8", "utf-16", "utf-32"):
         assert cells_of("a,b\n1,👩‍👩‍👧 日本語\n".encode(encoding)) == [["1", "👩‍👩‍👧 日本語"]]
 
 
 @pytest.mark.parametrize("text", ["Привет, мир", "你好，世界", "שלום"])
-def test_scripts_far_from_latin_are_no_rubbish_in_utf16(text: str) -> None:
-    for encoding in ("utf-16", "utf-8"):
+def test_scripts_far_from_latin_are_no_rubbish(text: str) -> None:
+    for encoding in ("utf-16", "utf-32", "utf-8"):
         assert cells_of(f'a,b\n1,"{text}"\n'.encode(encoding)) == [["1", text]]
 
 
@@ -85,9 +93,10 @@ def test_the_five_bytes_that_windows_1252_lacks_are_named_by_line(byte: int) -> 
         report_of(late, max_rows=100_000)
 
 
-def test_utf16_that_ends_in_half_a_character_is_named_by_line() -> None:
-    data = "id,text\n1,x\n2,y".encode("utf-16")[:-1]
-    with pytest.raises(BadInput, match=r"^Line 3: .*UTF-16"):
+@pytest.mark.parametrize("encoding", ["UTF-16", "UTF-32"])
+def test_a_file_that_ends_in_half_a_character_is_named_by_line(encoding: str) -> None:
+    data = "id,text\n1,x\n2,y".encode(encoding)[:-1]
+    with pytest.raises(BadInput, match=rf"^Line 3: .*{encoding}"):
         format_of(data)
 
 

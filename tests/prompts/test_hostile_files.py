@@ -1,4 +1,4 @@
-"""What bad input gets: a sentence that names the place, and no more memory than a block."""
+"""What bad input gets: a sentence that names the place, and no more memory than a chunk."""
 
 import itertools
 import random
@@ -53,12 +53,18 @@ def test_binary_rubbish_with_a_csv_name(seed: int) -> None:
         (b"\x1f\x8b\x08\x00", "gzip.*Unpack it"),
         (b"PAR1\x15\x04", "Parquet"),
         (b"<!DOCTYPE html>\n<html>", "a web page"),
-        (b"\xff\xfe\x00\x00i\x00\x00\x00", "UTF-32"),
     ],
 )
 def test_another_kind_of_file_is_called_by_its_name(start: bytes, said: str) -> None:
     with pytest.raises(BadInput, match=rf"This file is .*{said}"):
         format_of(start + b"xx" * 50, "data.csv")
+
+
+@pytest.mark.parametrize("start", [b"PK\x03\x04", b"%PDF-1.7\n", b"PAR1\x15", b"{\\rtf1"])
+def test_what_to_do_with_another_kind_of_file_is_said_once(start: bytes) -> None:
+    with pytest.raises(BadInput, match=r", then upload that\.$") as caught:
+        format_of(start + b"xx" * 50, "data.csv")
+    assert str(caught.value).count("upload") == 1
 
 
 def test_a_header_that_merely_starts_like_an_archive_is_a_header() -> None:

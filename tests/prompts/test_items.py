@@ -1,6 +1,7 @@
-"""A row becomes an item, in the shape that the model takes."""
+"""A row becomes an item, in the format of the model."""
 
 import json
+import random
 from decimal import Decimal
 from typing import Any
 
@@ -21,8 +22,10 @@ def ask(**changes: Any) -> Ask:
     return Ask(**{"template": "Rate:\n{{review}}!", **changes})
 
 
-def item(takes: str, cells: Any = CELLS, columns: tuple[str, ...] = COLUMNS, **changes: Any) -> Any:
-    return json.loads(ItemWriter(takes, ask(**changes), columns).encode(42, cells))
+def item(
+    item_format: str, cells: Any = CELLS, columns: tuple[str, ...] = COLUMNS, **changes: Any
+) -> Any:
+    return json.loads(ItemWriter(item_format, ask(**changes), columns).encode(42, cells))
 
 
 def test_messages() -> None:
@@ -79,11 +82,11 @@ def test_translations_have_their_languages() -> None:
         item("translation")
 
 
-@pytest.mark.parametrize("takes", ["messages", "prompt"])
-def test_max_tokens_is_always_sent(takes: str) -> None:
-    assert item(takes)["max_tokens"] == 1024
-    assert item(takes, max_tokens=7)["max_tokens"] == 7
-    chosen = item(takes, options={"max_completion_tokens": 5})
+@pytest.mark.parametrize("item_format", ["messages", "prompt"])
+def test_max_tokens_is_always_sent(item_format: str) -> None:
+    assert item(item_format)["max_tokens"] == 1024
+    assert item(item_format, max_tokens=7)["max_tokens"] == 7
+    chosen = item(item_format, options={"max_completion_tokens": 5})
     assert "max_tokens" not in chosen
     assert chosen["max_completion_tokens"] == 5
 
@@ -132,12 +135,12 @@ def test_objects_are_asked_like_rows() -> None:
     assert made["prompt"] == "4.5 ."
 
 
-@pytest.mark.parametrize("takes", ["messages", "prompt", "input", "text", "translation"])
+@pytest.mark.parametrize("item_format", ["messages", "prompt", "input", "text", "translation"])
 @pytest.mark.parametrize("reference", ["", "id"])
-def test_the_estimated_size_is_never_too_small(takes: str, reference: str) -> None:
+def test_the_estimated_size_is_never_too_small(item_format: str, reference: str) -> None:
     nasty = '"\\\x01é\n' * 20
     writer = ItemWriter(
-        takes,
+        item_format,
         ask(
             template=f'"{{{{review}}}}" {nasty} {{{{review}}}} {{{{id}}}}',
             instruction=nasty,
@@ -158,11 +161,76 @@ def test_the_estimated_size_is_never_too_small(takes: str, reference: str) -> No
         assert writer.size(row, cells, stored=stored, enough=0) == exact
 
 
+PIECES = ['"', "\\", "\x01", "\n", "é", "日", "👩‍👩‍👧", "\u2028", "word ", "1.10", "\x7f", "/"]
+
+
+def nasty_text(dice: random.Random, most: int = 30) -> str:
+    return "x" + "".join(dice.choices(PIECES, k=dice.randrange(most)))
+
+
+def nasty_value(dice: random.Random) -> Any:
+    """A value of JSONL: texts, and what becomes text only as JSON, with quotation marks in it."""
+    return dice.choice(
+        [
+            nasty_text(dice),
+            [nasty_text(dice)] * dice.randrange(1, 4),
+            {nasty_text(dice, 4): [nasty_text(dice), None, True]},
+            Decimal("1.10"),
+            10**30,
+            ['"' * 300],
+        ]
+    )
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_the_bound_of_an_items_size_holds_and_is_not_far_off(seed: int) -> None:
+    dice = random.Random(seed)
+    uses = dice.randrange(1, 4)
+    columns = ("review",) if seed % 2 else ("id", "review")
+    chosen = Ask(
+        template=nasty_text(dice) + "{{review}}".join([""] + [nasty_text(dice)] * uses),
+        instruction=dice.choice(["", nasty_text(dice)]),
+        options=dice.choice([{}, {"stop": [nasty_text(dice)]}]),
+        target_lang="de",
+        reference_column=dice.choice(["", columns[0]]),
+    )
+    item_format = dice.choice(["messages", "prompt", "input", "text", "translation"])
+    writer = ItemWriter(item_format, chosen, columns)
+    if dice.random() < 0.5:
+        cells: Cells = [nasty_text(dice) for _ in columns]
+    else:
+        cells = {column: nasty_value(dice) for column in columns}
+    number = dice.choice([1, 999_999, 10**20])
+    stored, exact = len(encode_row(cells)), len(writer.encode(number, cells))
+    bound = writer.size(number, cells, stored=stored, enough=10**9)
+    # Half of the stored row may be the other column, and a value may double as text: thrice.
+    assert exact <= bound <= 3 * exact + 2 * uses * stored
+    assert writer.size(number, cells, stored=stored, enough=bound) == bound
+    assert writer.size(number, cells, stored=stored, enough=bound - 1) == exact
+
+
+@pytest.mark.parametrize("uses", [1, 2, 3])
+def test_the_bound_grows_with_each_time_that_a_column_is_used(uses: int) -> None:
+    writer = ItemWriter("prompt", Ask(template="{{review}}" * uses), ("review",))
+    cells: Cells = ["x" * 1_000]
+    stored = len(encode_row(cells))
+    bound = writer.size(1, cells, stored=stored, enough=10**9)
+    assert uses * 1_000 < bound < uses * 1_000 + 150
+
+
+def test_the_bound_doubles_only_what_is_no_text() -> None:
+    writer = ItemWriter("text", Ask(template="{{review}}"), ("review",))
+    quotes: Cells = {"review": ['"' * 1_000]}
+    exact = len(writer.encode(1, quotes))
+    assert exact > 4_000  # each mark is escaped twice
+    assert exact <= writer.size(1, quotes, stored=len(encode_row(quotes)), enough=10**9) < 4_200
+
+
 # Ready-made items
 
 
-def ready(takes: str, cells: Any, **changes: Any) -> Any:
-    return item(takes, cells, ("prompt",), template="", as_items=True, **changes)
+def ready(item_format: str, cells: Any, **changes: Any) -> Any:
+    return item(item_format, cells, ("prompt",), template="", as_items=True, **changes)
 
 
 def test_a_ready_made_item_is_sent_as_it_is() -> None:
@@ -190,7 +258,7 @@ def test_a_number_as_reference_is_sent_as_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("takes", "cells", "said"),
+    ("item_format", "cells", "said"),
     [
         (
             "prompt",
@@ -203,6 +271,8 @@ def test_a_number_as_reference_is_sent_as_text() -> None:
         ("prompt", ["x"], "a ready-made item is a JSON object"),
     ],
 )
-def test_an_object_that_is_no_item_is_refused_by_row(takes: str, cells: Any, said: str) -> None:
+def test_an_object_that_is_no_item_is_refused_by_row(
+    item_format: str, cells: Any, said: str
+) -> None:
     with pytest.raises(BadInput, match=rf"^Row 42.*{said}"):
-        ready(takes, cells)
+        ready(item_format, cells)

@@ -7,9 +7,10 @@ import re
 
 import pytest
 
+from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import read
 from batchui.prompts.sniffing import Format
-from tests.prompts.files import Dribble, cells_of, rows_of
+from tests.prompts.files import Dribble, cells_of, report_of, rows_of
 
 LETTERS = [
     "a",
@@ -197,3 +198,59 @@ def test_a_long_cell_over_many_lines_is_read_whole() -> None:
     rows = rows_of(data, piece=65_536)
     assert rows[0].cells == ["1", cell]
     assert (rows[1].number, rows[1].line) == (2, 40_003)
+
+
+@pytest.mark.parametrize("piece", [1, 2, 5, 1 << 20])
+def test_the_line_that_names_the_separator_and_empty_lines_may_come_in_pieces(piece: int) -> None:
+    rows = rows_of(b"sep=;\r\n\r\n\na;b\r\n1;2\n", piece=piece)
+    assert [(row.number, row.line, row.cells) for row in rows] == [(1, 5, ["1", "2"])]
+
+
+@pytest.mark.parametrize("piece", [1, 1 << 20])
+def test_a_row_that_looks_like_the_separators_line_is_a_row(piece: int) -> None:
+    rows = rows_of(b"a\nx\nsep=;\nsep=,\ny\n", piece=piece)
+    assert [row.cells for row in rows] == [["x"], ["sep=;"], ["sep=,"], ["y"]]
+
+
+def test_a_stray_quotation_mark_is_found_below_empty_lines_and_a_header() -> None:
+    rows = rows_of(b'\n\na,b\n1,ok\n2,"x"y\n3,ok\n')
+    assert [bool(row.problem) for row in rows] == [False, True, False]
+    assert rows[1].problem is not None
+    assert rows[1].problem.startswith("Row 2 (line 5), column “b”: text follows")
+
+
+def test_a_stray_quotation_mark_in_the_header_is_no_problem_of_a_row() -> None:
+    fmt = Format("csv", "utf-8", ",", ("a", "b"))
+    rows = list(read(Dribble(b'"a"x,b\n1,2\n3,4\n', 1 << 20), fmt))  # type: ignore[arg-type]
+    assert [(row.number, row.cells, row.problem) for row in rows] == [
+        (1, ["1", "2"], None),
+        (2, ["3", "4"], None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "place"),
+    [
+        (b'\n\na,b\n1,2\n3,"x\n', "Row 2 (line 5), column “b”"),
+        (b'\n"a,b\n1,2\n', "Line 2"),
+        (b'a,b\n1,2\n"x\n"y,5\n', "Row 2 (line 3), column “a”"),
+        (b"a,b\n" + b"1,2\n" * 50_000 + b'3,"x\n', "Row 50,001 (line 50,002), column “b”"),
+        (b"a,b\n" + b'1,"2"\n' * 50_000 + b'3,"x\n', "Row 50,001 (line 50,002), column “b”"),
+    ],
+)
+def test_a_row_that_ends_the_reading_is_named_wherever_it_stands(data: bytes, place: str) -> None:
+    fmt = Format("csv", "utf-8", ",", ("a", "b"))
+    with pytest.raises(BadInput) as caught:
+        list(read(Dribble(data, 1 << 20), fmt))  # type: ignore[arg-type]
+    assert str(caught.value).startswith(f"{place}: a quotation mark opens the cell here")
+
+
+def test_an_empty_cell_of_a_single_column_is_no_bad_row() -> None:
+    report = report_of(b"a\nx\n\ny\n")
+    assert (report.rows, report.bad_rows, report.problems) == (3, 0, [])
+
+
+def test_one_column_and_one_cell_are_said_as_one() -> None:
+    [row] = rows_of(b"sep=,\na\n1,2\n")
+    assert row.problem is not None
+    assert "2 cells where the header has 1 column." in row.problem

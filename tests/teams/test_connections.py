@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -132,8 +133,8 @@ def test_the_client_speaks_to_the_connections_address_with_its_token(
     team: Team, account: Settings, listener: HTTPServer
 ) -> None:
     account.CLOUDFLARE_API_URL = f"http://127.0.0.1:{listener.server_port}/client/v4"
-    with client_for(ensure_connection(team)) as client:
-        client.check()
+    with closing(client_for(ensure_connection(team))) as client:
+        client.test_connection()
     path, authorization = Listener.heard[0]
     assert path.startswith(f"/client/v4/accounts/{'a' * 32}/ai/models/search")
     assert authorization == "Bearer first-token"

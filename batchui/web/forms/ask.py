@@ -190,7 +190,7 @@ class AskForm(forms.Form):
         if model and model.task == "translation" and not data.get("target_lang"):
             self.add_error("target_lang", "Choose the language to translate into.")
         if model and not self.errors:
-            self._check_options(model.takes)
+            self._check_options(model.item_format)
 
     def _check_file(self) -> None:
         if self.batch.problem and not self.batch.rows:
@@ -211,10 +211,10 @@ class AskForm(forms.Form):
         except BadInput as problem:
             self.add_error("template", str(problem))
 
-    def _check_options(self, takes: str) -> None:
+    def _check_options(self, item_format: str) -> None:
         asked = Ask(options=self.cleaned_data["options"], as_items=True)
         try:
-            ItemWriter(takes, asked, self.batch.columns)
+            ItemWriter(item_format, asked, self.batch.columns)
         except BadInput as problem:
             self.add_error("options", str(problem))
 

@@ -1,0 +1,66 @@
+"""Every problem of one place names it twice: in its sentence for people, in its fields for code."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from batchui.prompts.items import Ask, ItemWriter
+from batchui.prompts.problems import CELL_LIMIT, BadInput, place
+from tests.prompts.files import format_of, report_of, rows_of
+
+LONG = b"x" * (CELL_LIMIT + 1)
+Place = tuple[int | None, int | None, str | None]
+
+
+def read(data: bytes, name: str = "x.csv") -> Callable[[], Any]:
+    return lambda: rows_of(data, name)
+
+
+def checked(data: bytes, name: str) -> Callable[[], Any]:
+    return lambda: report_of(data, name, max_rows=9_999)
+
+
+def asked(cells: Any, *, template: str = "", as_items: bool = False) -> Callable[[], Any]:
+    writer = ItemWriter("prompt", Ask(template=template, as_items=as_items), ("id", "text"))
+    return lambda: writer.encode(42, cells, 43)
+
+
+PLACES: dict[str, tuple[Callable[[], Any], Place]] = {
+    "a NUL byte": (lambda: format_of(b"a,b\n1,2\n3,\0\n"), (None, 3, None)),
+    "a byte of no character": (lambda: format_of("a\né\n".encode() + b"\xe9\n"), (None, 3, None)),
+    "a header with a stray quote": (lambda: format_of(b'\n"a"x,b\n1,2\n'), (None, 2, None)),
+    "a line without an end": (read(b"a\nb\n" + b"x" * 9_000_000), (None, 3, None)),
+    "a quote that is not closed": (read(b'a,b\n1,2\n3,"x\n'), (2, 3, "b")),
+    "a quote closed lines later": (read(b'a,b\n1,2\n"x\n3,4\n"y,5\n'), (2, 3, "a")),
+    "a long cell": (read(b"a,b\n1,2\n3,%b\n" % LONG), (2, 3, "b")),
+    "a long line of text": (read(b"1\n%b\n" % LONG, "x.txt"), (2, 2, None)),
+    "a long value": (read(b'{"a": 1}\n{"b": "%b"}\n' % LONG, "x.jsonl"), (2, 2, "b")),
+    "too many keys": (
+        checked(b"".join(b'{"%d": 1}\n' % at for at in range(2_001)), "x.jsonl"),
+        (2_001, 2_001, None),
+    ),
+    "a blank cell": (asked(["1", " "], template="{{text}}"), (42, 43, "text")),
+    "only blank cells": (asked(["", " "], template="{{id}}{{text}}"), (42, 43, None)),
+    "an item that is no object": (asked(["1"], as_items=True), (42, 43, None)),
+    "an item without a question": (asked({"seed": 1}, as_items=True), (42, 43, None)),
+    "an item with a blank question": (asked({"prompt": ""}, as_items=True), (42, 43, "prompt")),
+}
+
+
+@pytest.mark.parametrize(("cause", "expected"), PLACES.values(), ids=PLACES)
+def test_a_problem_knows_the_place_that_its_sentence_names(
+    cause: Callable[[], Any], expected: Place
+) -> None:
+    with pytest.raises(BadInput) as caught:
+        cause()
+    problem = caught.value
+    row, line, column = expected
+    assert (problem.row, problem.line, problem.column) == expected
+    assert str(problem).startswith(f"{place(row=row, line=line, column=column)}: ")
+
+
+def test_a_name_in_the_header_that_appears_twice_is_a_place_too() -> None:
+    with pytest.raises(BadInput) as caught:
+        format_of(b"a,b,a\n1,2,3\n")
+    assert (caught.value.row, caught.value.line, caught.value.column) == (None, 1, "a")
