@@ -1,7 +1,7 @@
 """The protocol of a client: all that the product needs to reach a Batch API.
 
 `client.RestClient` is the only client so far. Another one (a Worker with a binding, a model on
-this machine) is one more class with these methods, and one more branch in `teams.connections`,
+this machine) is one more class with these methods, and one more line in `teams.connections`,
 the only module that names the classes. Everything else uses `BatchClient`.
 """
 

@@ -1,5 +1,7 @@
 """A team's way to a Batch API, made from the settings, and the client that uses it."""
 
+from collections.abc import Callable, Mapping
+
 from django.conf import settings
 
 from batchui.cloudflare.client import RestClient
@@ -12,6 +14,8 @@ from batchui.teams.problems import UnreadableSecret
 # is no word of any language: the client blots out its token wherever a reply repeats it.
 _SANDBOX_ACCOUNT = "sandbox"
 _SANDBOX_TOKEN = "no-secret-3f9c1e7a5b2d8046"  # noqa: S105
+# Of one process through one connection: as many as a tick has threads.
+CALLS_AT_ONCE = 8
 
 
 def cloudflare_is_configured() -> bool:
@@ -44,17 +48,28 @@ def ensure_connection(team: Team) -> Connection:
     )
 
 
-def client_for(connection: Connection, *, max_connections: int = 8) -> BatchClient:
+def client_for(connection: Connection) -> BatchClient:
     """Return a client that speaks for `connection`; the caller closes it.
 
     Raises UnreadableSecret when the stored token cannot be decrypted.
     """
+    return CLIENTS[Connection.Kind(connection.kind)](connection)
+
+
+def _rest_client(connection: Connection) -> BatchClient:
     return RestClient(
         account_id=connection.account_id,
         token=crypto.decrypt(connection.token_encrypted),
         base_url=connection.base_url,
-        max_connections=max_connections,
+        max_connections=CALLS_AT_ONCE,
     )
+
+
+# How each kind of connection is spoken to: another wire is another client, and a line here.
+CLIENTS: Mapping[Connection.Kind, Callable[[Connection], BatchClient]] = {
+    Connection.Kind.REST: _rest_client,
+    Connection.Kind.SANDBOX: _rest_client,
+}
 
 
 def _ensure(
