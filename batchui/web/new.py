@@ -15,8 +15,6 @@ from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefre
 from batchui.batches import decisions, intake
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
-from batchui.cloudflare import catalogue
-from batchui.cloudflare.catalogue import Model
 from batchui.prompts.ask import Ask
 from batchui.prompts.problems import BadInput
 from batchui.prompts.rows import as_list
@@ -96,10 +94,8 @@ def ask_page(
     context = {
         "batch": batch,
         "form": form,
-        "chosen_model": typed["model"],
         "preview": PromptPreview.of(batch, typed),
         "sample_rows": _sample_rows(batch),
-        "model_groups": _model_groups(typed["model"]),
         "worker_is_silent": batch.is_active and worker_is_silent(),
     }
     return render(request, "batches/ask.html", context, status=status)
@@ -187,19 +183,6 @@ def _upload_page(request: MemberRequest, problem: str = "", file_name: str = "")
     }
     page = "batches/_upload.html" if request.htmx else "batches/new.html"
     return render(request, page, context, status=422 if problem else 200)
-
-
-TASKS = {
-    "chat": "Answer, summarise, extract, rewrite",
-    "translation": "Translate",
-    "embedding": "Turn text into numbers (embeddings)",
-}
-
-
-def _model_groups(chosen: str) -> list[tuple[str, list[Model]]]:
-    """The models on offer, and the one a draft has already, by what they do."""
-    models = dict.fromkeys((*catalogue.models(), catalogue.find(chosen)))
-    return [(name, [m for m in models if m.task == task]) for task, name in TASKS.items()]
 
 
 def _sample_rows(batch: Batch) -> list[tuple[int, list[str]]]:

@@ -15,6 +15,7 @@ from batchui.prompts.ask import Ask
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
 from batchui.prompts.template import Template
+from batchui.web.forms.model_field import ModelField
 
 NO_TEMPLATE = "Say what to ask, and click a column to put it in."
 NOT_JSON = 'This is not JSON. Write it like {"top_p": 0.9}.'
@@ -81,7 +82,7 @@ class AskForm(forms.Form):
     name = forms.CharField(
         label="Name of the batch", max_length=200, error_messages={"required": "Give it a name."}
     )
-    model = forms.CharField(max_length=200, error_messages={"required": "Choose a model."})
+    model = ModelField(error_messages={"required": "Choose a model."})
     template = forms.CharField(
         required=False,
         strip=False,
@@ -102,6 +103,9 @@ class AskForm(forms.Form):
         self.batch = batch
         super().__init__(data, initial=_initial(batch))
         self.order_fields(["name", *ask.NAMES])
+        model = self.fields["model"]
+        assert isinstance(model, ModelField)  # noqa: S101
+        model.offer(self.as_typed()["model"])
         languages = [(language.code, language.name) for language in catalogue.languages()]
         self._choices("target_lang", [("", "Choose a language"), *languages])
         self._choices("source_lang", languages)
@@ -157,12 +161,6 @@ class AskForm(forms.Form):
     def focus_on_first_error(self) -> None:
         if self.first_error:
             self.fields[self.first_error].widget.attrs["autofocus"] = True
-
-    def clean_model(self) -> str:
-        try:
-            return catalogue.find(self.cleaned_data["model"]).name
-        except catalogue.UnknownModel as problem:
-            raise forms.ValidationError(str(problem)) from None
 
     def clean_template(self) -> str:
         # Browsers send CRLF; a prompt has the line breaks that were typed.

@@ -1,0 +1,44 @@
+"""The field that chooses a model: grouped by what models do, checked against the catalogue."""
+
+from typing import Any
+
+from django import forms
+
+from batchui.cloudflare import catalogue
+
+TASKS = {
+    "chat": "Answer, summarise, extract, rewrite",
+    "translation": "Translate",
+    "embedding": "Turn text into numbers (embeddings)",
+}
+
+
+class ModelSelect(forms.Select):
+    """A select whose options say what their model does; the page shows the fields of that task."""
+
+    def create_option(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        option = super().create_option(*args, **kwargs)
+        option["attrs"]["data-task"] = catalogue.find(str(option["value"])).task
+        return option
+
+
+class ModelField(forms.ChoiceField):
+    """The name of a model that the catalogue knows, listed or not."""
+
+    widget = ModelSelect
+
+    def offer(self, chosen: str) -> None:
+        """Offer the listed models, and the chosen one."""
+        models = dict.fromkeys((*catalogue.models(), catalogue.find(chosen)))
+        self.choices = [
+            (title, [(model.name, model.label) for model in models if model.task == task])
+            for task, title in TASKS.items()
+        ]
+
+    def validate(self, value: Any) -> None:
+        """Raise ValidationError, with a suggestion, for a model that is not known."""
+        forms.Field.validate(self, value)
+        try:
+            catalogue.find(value)
+        except catalogue.UnknownModel as problem:
+            raise forms.ValidationError(str(problem)) from None
