@@ -4,6 +4,7 @@
     python -m tests.mutation --sample 30 --seed 7
     python -m tests.mutation --only 'batchui.batches.due.*'
     python -m tests.mutation --all               every mutant; two hours on two cores
+    python -m tests.mutation --all --keep        the same, going on with the last run
 
 mutmut changes one place of a function at a time. A mutant dies when a test fails or when mypy finds
 an error; one that survives needs a test, or a reason in `accepted.toml`. Controls, which change

@@ -4,6 +4,7 @@ import argparse
 import fnmatch
 import os
 import random
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -24,6 +25,8 @@ def main() -> int:
     """Exit status 0 when every survivor has a reason, and of all mutants enough have died."""
     options = parse()
     seed = options.seed or commit()
+    if not options.keep:
+        shutil.rmtree(mutants.FOLDER, ignore_errors=True)
     run_mutmut([CHEAP])
     pick = random.Random(seed)
     chosen = choose(options, pick)
@@ -40,6 +43,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--seed", default="", help="which ones; else the commit decides")
     parser.add_argument("--only", default="*", help="a pattern for the names of mutants")
     parser.add_argument("--all", action="store_true", help="every mutant")
+    parser.add_argument("--keep", action="store_true", help="go on with what the last run made")
     return parser.parse_args()
 
 

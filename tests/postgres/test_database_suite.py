@@ -17,7 +17,7 @@ WITH_A_DATABASE = ("tests/batches", "tests/teams", "tests/web")
     bool(os.environ.get("BATCHUI_TEST_DATABASE_URL")), reason="this run is on another database"
 )
 def test_what_holds_on_sqlite_holds_on_postgresql(postgres_url: str) -> None:
-    pytest_again = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    pytest_again = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider"]
     result = subprocess.run(
         [*pytest_again, "-m", "not browser and not processes", *WITH_A_DATABASE],
         cwd=ROOT,
