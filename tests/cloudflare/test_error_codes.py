@@ -1,6 +1,7 @@
 """Every error code of the reference, for submissions and polls, through real HTTP."""
 
 import io
+import json
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -207,6 +208,50 @@ def test_errors_of_odd_shapes_are_understood(
     assert "“No such model”" in exc.user_message
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"errors": [], "error": {"code": 5007, "message": "No such model"}},
+        {"errors": "What?", "error": {"code": 5007, "message": "No such model"}},
+    ],
+)
+def test_an_error_beside_an_empty_list_of_errors_is_understood(
+    server: ScriptedServer, client: RestClient, body: Any
+) -> None:
+    server.script(reply(400, body))
+    assert submit(client).code == 5007
+
+
+@pytest.mark.parametrize("code", [True, "٣٠٣٦", "9" * 10, "3036x", 3.5, None, [3036]])
+def test_what_is_no_code_is_no_code(code: object) -> None:
+    body = json.dumps({"errors": [{"code": code, "message": "Because."}]}).encode()
+    exc = error_for(400, body, None, submitting=True)
+    assert (type(exc), exc.code) == (Refused, None)
+    assert "“Because”" in exc.user_message
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        ({"code": 4711}, "does not accept the account id or API token"),
+        ({"message": "Go away"}, "does not accept the account id or API token"),
+        ({}, "Something other than Cloudflare's API answered"),
+    ],
+)
+def test_a_401_is_the_apis_own_when_it_gives_a_code_or_a_message(
+    error: dict[str, object], said: str
+) -> None:
+    body = json.dumps({"errors": [error]}).encode()
+    assert said in error_for(401, body, None, submitting=True).user_message
+
+
+def test_an_error_says_in_the_log_what_is_known_of_it() -> None:
+    assert str(CloudflareError("Oh.")) == "Oh."
+    assert str(CloudflareError("Oh.", detail="why", code=7)) == "why (code 7)"
+    assert str(CloudflareError("Oh.", http_status=500)) == "Oh. (HTTP 500)"
+    assert str(CloudflareError("Oh.", code=7, http_status=500)) == "Oh. (HTTP 500, code 7)"
+
+
 def test_an_error_body_cut_short_still_tells_its_code(
     server: ScriptedServer, client: RestClient
 ) -> None:
@@ -231,6 +276,7 @@ def test_cloudflares_words_are_kept_short_and_on_one_line(
     [
         ("in two hours", 7100, 7201),
         ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0),
+        ("Wed, 21 Oct 2015 07:28:00 -0000", 0, 0),
         ("9" * 400, 86_400, 86_400),
         ("0", 0, 0),
     ],

@@ -8,7 +8,7 @@ import pytest
 from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.errors import BadReply, Busy, MaybeSent, NotSent
 from tests.cloudflare.conftest import ACCOUNT, MODEL, RUN_PATH
-from tests.cloudflare.server import ScriptedServer, cut, error, reply
+from tests.cloudflare.server import Handler, ScriptedServer, cut, error, reply
 
 AI_PATH = f"/client/v4/accounts/{ACCOUNT}/ai"
 
@@ -39,6 +39,27 @@ def test_a_run_whose_answer_cannot_be_read_may_have_been_paid(
     server.script(reply(200, answer))
     with pytest.raises(MaybeSent):
         client.run(MODEL, b"{}")
+
+
+@pytest.mark.parametrize(
+    ("status", "answer"),
+    [
+        (500, envelope({"response": "Oui"})),
+        (200, envelope({"response": "Oui"}) | {"success": False}),
+        (200, {"errors": [{"message": "Non"}], "result": None}),
+    ],
+)
+def test_a_run_with_a_result_that_was_no_success_may_have_been_paid(
+    server: ScriptedServer, client: RestClient, status: int, answer: Any
+) -> None:
+    server.script(reply(status, answer))
+    with pytest.raises(MaybeSent):
+        client.run(MODEL, b"{}")
+
+
+def test_a_warning_beside_a_result_does_no_harm(server: ScriptedServer, client: RestClient) -> None:
+    server.script(reply(200, envelope({"response": "Oui"}) | {"errors": [{"message": "Slow"}]}))
+    assert json.loads(client.run(MODEL, b"{}")) == {"response": "Oui"}
 
 
 def test_a_run_that_fails_says_why(server: ScriptedServer, client: RestClient) -> None:
@@ -103,6 +124,15 @@ def test_a_listing_that_ignores_pages_ends(server: ScriptedServer, client: RestC
     server.script(reply(200, named("a", "b", "a")))
     assert [model["name"] for model in client.models()] == ["a", "b"]
     assert len(server.received) == 2
+
+
+def test_a_listing_without_an_end_is_ended(server: ScriptedServer, client: RestClient) -> None:
+    def another(handler: Handler) -> None:
+        reply(200, named(f"model {len(server.received)}"))(handler)
+
+    server.script(another)
+    assert len(list(client.models())) == 100
+    assert len(server.received) == 100
 
 
 def test_entries_without_a_name_are_left_out(server: ScriptedServer, client: RestClient) -> None:

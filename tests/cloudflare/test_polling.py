@@ -87,6 +87,15 @@ def test_a_request_that_failed_as_a_whole_is_refused_with_its_reason(
     assert "“The model fell over”" in caught.value.user_message
 
 
+def test_the_reason_of_a_failure_may_stand_in_the_envelope(
+    server: ScriptedServer, client: RestClient
+) -> None:
+    envelope = queued(status="failed") | {"errors": [{"message": "The model fell over"}]}
+    server.script(reply(200, envelope))
+    with pytest.raises(Refused, match="The model fell over"):
+        client.poll(MODEL, REQUEST_ID, io.BytesIO())
+
+
 def test_a_failure_without_a_reason_is_told_all_the_same(
     server: ScriptedServer, client: RestClient
 ) -> None:

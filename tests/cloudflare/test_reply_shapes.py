@@ -60,6 +60,7 @@ ANSWERED: dict[str, tuple[object, object]] = {
         chat([{"type": "text", "text": "Yes, "}, {"type": "text", "text": "no"}]),
         "Yes, no",
     ),
+    "a chat completion in bare texts": (chat(["Yes, ", "no"]), "Yes, no"),
     "a nested chat completion": ({"result": chat("Yes")}, "Yes"),
     "a text completion": ({"object": "text_completion", "choices": [{"text": "Yes"}]}, "Yes"),
     "a Responses object": (
@@ -81,7 +82,14 @@ ANSWERED: dict[str, tuple[object, object]] = {
         {"output": ["a"], "data": 1},
         {"output": ["a"], "data": 1},
     ),
+    "output without types": ({"output": [{"text": "Yes"}]}, {"output": [{"text": "Yes"}]}),
     "choices that are no completion": ({"choices": ["a", "b"]}, {"choices": ["a", "b"]}),
+    "a text beside tool calls": ({"response": "Yes", "tool_calls": CALL}, "Yes"),
+    "a list of one": ({"response": ["a"]}, ["a"]),
+    "a text that calls itself a vector": ({"response": "Yes", "shape": [1]}, "Yes"),
+    "an embedding without a shape": ({"data": VECTORS[:1]}, VECTORS[0]),
+    "a text in another result": ({"result": "Yes"}, "Yes"),
+    "a chat of no text at all": (chat([{"type": "image", "id": 7}]), [{"type": "image", "id": 7}]),
     "a bare text": ("Yes", "Yes"),
     "a bare list": ([1, 2], [1, 2]),
     "a bare number": (7, 7),
@@ -132,7 +140,10 @@ def test_a_success_with_nothing_in_it_is_empty_and_says_what_to_do(
     [item] = polled({"id": 0, "result": result, "success": True}).items
     assert item.status == "empty"
     assert "etry this row" in item.error
-    assert (None if item.answer is None else json.loads(item.answer)) == answer
+    if answer is None:
+        assert item.answer is None
+    else:
+        assert json.loads(item.answer) == answer
 
 
 def test_a_success_without_any_result_is_empty(polled: Any) -> None:
@@ -154,6 +165,23 @@ def test_an_answer_cut_off_before_its_first_word_says_to_allow_a_longer_one(
     [item] = polled({"id": 0, "result": result, "success": True}).items
     assert item.status == "empty"
     assert "Allow a longer answer" in item.error
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        chat(None),
+        chat(None, refusal=" "),
+        {"choices": [{"finish_reason": "stop", "text": ""}]},
+        responses_object({"type": "reasoning"}),
+        responses_object({"type": "reasoning"}, incomplete_details={"reason": "content_filter"}),
+    ],
+)
+def test_an_answer_that_is_empty_for_no_known_reason_blames_nothing(
+    polled: Any, result: object
+) -> None:
+    [item] = polled({"id": 0, "result": result, "success": True}).items
+    assert item.error == "The model's answer is empty. Retry this row, or ask more plainly."
 
 
 @pytest.mark.parametrize(
@@ -202,6 +230,19 @@ def test_a_failed_item_without_a_reason_says_so(polled: Any) -> None:
         assert "gives no reason" in item.error
 
 
+def test_an_item_that_does_not_say_whether_it_succeeded_is_judged_by_what_it_has(
+    polled: Any,
+) -> None:
+    answer = {"response": "Yes"}
+    items = polled(
+        {"id": 0, "result": answer},
+        {"id": 1, "result": answer, "error": "A warning"},
+        {"id": 2, "error": "Context too long"},
+        {"id": 3, "result": answer, "success": False, "error": "Context too long"},
+    ).items
+    assert [item.status for item in items] == ["answered", "answered", "failed", "failed"]
+
+
 def test_a_long_reason_is_kept_short(polled: Any) -> None:
     [item] = polled({"success": False, "error": {"odd": "x" * 10_000}}).items
     assert len(item.error) < 400
@@ -218,6 +259,7 @@ def test_a_long_reason_is_kept_short(polled: Any) -> None:
         ({"id": 9, "index": 3}, 3),
         ({"id": 3, "index": None}, 3),
         ({"id": "6f1d"}, None),
+        ({"id": "9" * 5_000}, None),
         ({"id": True}, None),
         ({"id": 3.5}, None),
         ({"id": "٣"}, None),
@@ -265,6 +307,8 @@ def test_tokens_are_counted_for_the_reply_and_for_chat_items(polled: Any) -> Non
     reply = polled({"index": 0, "result": chat("Yes"), "success": True}, container="results")
     assert reply.usage == Usage(prompt_tokens=11, completion_tokens=7)
     assert reply.items[0].usage == b'{"total_tokens": 5}'
+    nothing = polled({"index": 0, "result": {"response": "Yes", "usage": None}, "success": True})
+    assert nothing.items[0].usage is None
 
 
 @pytest.mark.parametrize(
@@ -273,6 +317,8 @@ def test_tokens_are_counted_for_the_reply_and_for_chat_items(polled: Any) -> Non
         ({"prompt_tokens": 3, "completion_tokens": 4, "more": {"x": 1}}, Usage(3, 4)),
         ({"input_tokens": 3, "output_tokens": 4, "total_tokens": 8}, Usage(3, 4)),
         ({"prompt_tokens": None, "completion_tokens": "many"}, Usage(0, 0)),
+        ({"prompt_tokens": -3, "completion_tokens": 2.0}, Usage(0, 2)),
+        ({"prompt_tokens": 0, "input_tokens": 3}, Usage(3, 0)),
         (None, None),
         ([1], None),
     ],

@@ -157,6 +157,13 @@ def test_a_proxy_that_is_given_is_not_used_for_plain_http(server: ScriptedServer
         assert proxy.connections == 0
 
 
+def test_a_long_text_is_cut_and_one_that_just_fits_is_not() -> None:
+    assert clean("x" * 240) == "x" * 240
+    assert clean("x" * 241) == "x" * 239 + "…"
+    assert clean("four words are here", longest=10) == "four word…"
+    assert clean("four words", longest=6) == "four…"
+
+
 @pytest.mark.parametrize(
     "text",
     [f"Authorization: Bearer {TOKEN}", f"bearer  {TOKEN}, please", "cfut_0123456789abcdefABCDEF"],

@@ -87,6 +87,15 @@ def test_a_2xx_whose_error_code_is_known_means_what_the_code_says(
         client.submit(MODEL, BODY)
 
 
+@pytest.mark.parametrize("status", [500, 502, 408])
+def test_a_request_id_in_an_error_is_no_receipt(
+    server: ScriptedServer, client: RestClient, status: int
+) -> None:
+    server.script(reply(status, queued()))
+    with pytest.raises(MaybeSent, match=f"HTTP {status}"):
+        client.submit(MODEL, BODY)
+
+
 def test_a_submission_is_made_once_and_never_again_by_itself(
     server: ScriptedServer, client: RestClient
 ) -> None:
@@ -138,6 +147,7 @@ def test_a_name_that_cannot_be_a_model_is_refused_before_anything_is_sent(
         "https://",
         "https://user:word@api.cloudflare.com",
         "https://api.cloudflare.com/client/v4?x=1",
+        "https://api.cloudflare.com/client/v4#x",
         "http://127.0.0.1:99999",
         "http://127.0.0.1:port",
         "http://" + "a" * 64 + ".com",

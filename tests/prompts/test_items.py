@@ -276,3 +276,26 @@ def test_an_object_that_is_no_item_is_refused_by_row(
 ) -> None:
     with pytest.raises(BadInput, match=rf"^Row 42.*{said}"):
         ready(item_format, cells)
+
+
+def test_the_reference_of_a_ready_made_item_is_its_own_before_the_chosen_column() -> None:
+    made = {"prompt": "x", "external_reference": "mine", "id": "r-1"}
+    columns = ("prompt", "external_reference", "id")
+    own = ItemWriter("prompt", Ask("", as_items=True, reference_column="id"), columns)
+    assert json.loads(own.encode(42, made))["external_reference"] == "mine"
+    assert json.loads(own.encode(42, {"prompt": "x", "id": "r-1"}))["external_reference"] == "r-1"
+
+
+def test_a_column_that_is_called_like_the_reference_is_one_like_any_other() -> None:
+    writer = ItemWriter("prompt", Ask("{{review}}"), ("review", "external_reference"))
+    assert writer.reference(42, {"review": "x", "external_reference": "r-1"}) == "42"
+
+
+def test_a_ready_made_translation_without_a_language_is_given_none() -> None:
+    assert "target_lang" not in ready("translation", {"text": "x"})
+    assert ready("translation", {"text": "x"}, target_lang="de")["target_lang"] == "de"
+
+
+def test_an_item_format_that_does_not_exist_is_a_mistake_of_ours() -> None:
+    with pytest.raises(ValueError, match=r"the item format is 'song', which is none of"):
+        ItemWriter("song", ask(), COLUMNS)

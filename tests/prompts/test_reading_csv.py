@@ -2,15 +2,18 @@
 
 import csv
 import io
+import itertools
 import random
 import re
+from typing import BinaryIO, cast
 
 import pytest
 
-from batchui.prompts.problems import BadInput
+from batchui.prompts.problems import CELL_LIMIT, BadInput
+from batchui.prompts.quotes import QuoteFault, find_fault
 from batchui.prompts.readers import read
 from batchui.prompts.sniffing import Format
-from tests.prompts.files import Dribble, cells_of, report_of, rows_of
+from tests.prompts.files import Dribble, Endless, cells_of, report_of, rows_of
 
 LETTERS = [
     "a",
@@ -142,7 +145,8 @@ def test_an_empty_line_of_a_single_column_is_an_empty_cell() -> None:
 
 def test_many_empty_lines_keep_their_numbers() -> None:
     rows = rows_of(b"a,b\n1,2\n" + b"\n" * 2500 + b"3,4\n", piece=97)
-    assert (rows[-1].number, rows[-1].line, rows[-1].cells) == (2502, 2503, ["3", "4"])
+    assert [row.number for row in rows] == list(range(1, 2503))
+    assert (rows[-1].line, rows[-1].cells) == (2503, ["3", "4"])
     assert all(row.problem for row in rows[1:-1])
 
 
@@ -254,3 +258,17 @@ def test_one_column_and_one_cell_are_said_as_one() -> None:
     [row] = rows_of(b"sep=,\na\n1,2\n")
     assert row.problem is not None
     assert "2 cells where the header has 1 column." in row.problem
+
+
+def test_a_fault_far_into_a_text_is_still_a_stray_mark() -> None:
+    before = "x\n" * CELL_LIMIT
+    fault = find_fault(f'{before}a,"b"c\n', start=len(before), delimiter=",")
+    assert fault == QuoteFault("stray", 1, len(before) + 2, len(before) + 5)
+
+
+def test_a_file_whose_lines_end_in_cr_alone_is_read_chunk_by_chunk() -> None:
+    lines = itertools.repeat(b"1,2\r" * 10_000, 1_000)
+    stream = Endless(itertools.chain([b"a,b\r"], lines))
+    rows = read(cast(BinaryIO, stream), Format("csv", "utf-8", ",", ("a", "b")))
+    assert [next(rows).cells for _ in range(1_000)] == [["1", "2"]] * 1_000
+    assert stream.taken < 200_000

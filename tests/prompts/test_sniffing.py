@@ -108,3 +108,25 @@ def test_only_the_head_of_a_longer_one_is_looked_at() -> None:
 def test_a_format_survives_the_database(data: bytes, name: str) -> None:
     found = format_of(data, name)
     assert Format.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+
+
+def test_a_comma_in_the_only_name_does_not_make_two_columns() -> None:
+    found = format_of(b"review, as written\nGood\nBad\nFine, all in all\n")
+    assert (found.delimiter, found.columns) == (None, ("review, as written",))
+
+
+def test_of_two_delimiters_the_one_that_fits_more_rows_wins() -> None:
+    assert format_of(b"a,b;c,d\n1,2;3,4\n5,6,7\n").columns == ("a", "b;c", "d")
+    assert format_of(b"a;b,c;d\n1;2,3;4\n5;6;7\n").columns == ("a", "b,c", "d")
+
+
+def test_names_are_checked_below_the_line_that_names_the_separator() -> None:
+    with pytest.raises(BadInput, match=r"^Line 2: the quotation mark that opens a column's name"):
+        format_of(b'sep=;\n"a;b\n1;2\n')
+
+
+def test_many_columns_without_a_name_are_counted_and_not_listed() -> None:
+    with pytest.raises(BadInput, match=r"^Columns 1, 2, .*, 11, 12 and 1 more of the first line"):
+        format_of(b"," * 12 + b"\n" + b"1," * 12 + b"1\n")
+    with pytest.raises(BadInput, match=r"^Columns 1, 2, .*, 10, 11 and 12 of the first line"):
+        format_of(b"," * 11 + b"\n" + b"1," * 11 + b"1\n")
