@@ -22,20 +22,20 @@ JAPANESE = ["部屋は清潔で静かでした。", "朝食の時間が早すぎ
 CHINESE = ["房间干净又安静，可是早餐太早了。", "服务员非常客气，我们一定会再来。"]
 SENTENCES = {
     ("Russian", "cp1251"): RUSSIAN,
-    ("Russian", "koi8_r"): RUSSIAN,
+    ("Russian", "koi8-r"): RUSSIAN,
     ("Ukrainian", "cp1251"): ["Кімната була чиста, а їжа смачна.", "Ми ще приїдемо сюди влітку."],
-    ("Ukrainian", "koi8_u"): ["Кімната була чиста, а їжа смачна.", "Ґречний персонал, дякуємо їм."],
+    ("Ukrainian", "koi8-u"): ["Кімната була чиста, а їжа смачна.", "Ґречний персонал, дякуємо їм."],
     ("Bulgarian", "cp1251"): ["Стаята беше чиста и тиха.", "Персоналът е любезен, ще дойдем."],
     ("Czech", "cp1250"): CZECH,
     ("Polish", "cp1250"): ["Pokój był czysty, łóżko wygodne.", "Ręczniki świeże, wszędzie blisko."],
-    ("Polish", "iso8859_2"): [
+    ("Polish", "iso8859-2"): [
         "Pokój był czysty, łóżko wąskie.",
         "Ręczniki świeże, na pewno wrócę.",
     ],
     ("Hungarian", "cp1250"): ["A szoba csendes volt, szűk a lift.", "A fürdőszoba tágas, jövünk."],
     ("Romanian", "cp1250"): ["Camera era curată şi liniştită.", "Ne vom întoarce cu siguranţă."],
     ("Greek", "cp1253"): ["Το δωμάτιο ήταν καθαρό και ήσυχο.", "Σίγουρα θα ξανάρθουμε, ευχαριστώ."],
-    ("Greek", "iso8859_7"): ["Άνετο δωμάτιο, ήσυχο.", "Άριστο προσωπικό, θα ξανάρθουμε."],
+    ("Greek", "iso8859-7"): ["Άνετο δωμάτιο, ήσυχο.", "Άριστο προσωπικό, θα ξανάρθουμε."],
     ("Turkish", "cp1254"): ["Oda temizdi, banyo genişti.", "Kahvaltı çok erken bitiyordu, şehir."],
     ("Hebrew", "cp1255"): ["החדר היה נקי ושקט, אבל קטן.", "הצוות היה אדיב מאוד, נחזור שוב."],
     ("Arabic", "cp1256"): ["كانت الغرفة نظيفة وهادئة.", "كان الموظفون لطفاء، سنعود مرة أخرى."],
@@ -49,21 +49,24 @@ SENTENCES = {
     ],
     ("Thai", "cp874"): ["ห้องสะอาดและเงียบ", "พนักงานสุภาพมาก เราจะกลับมาอีกแน่นอน"],
     ("Japanese", "cp932"): JAPANESE,
-    ("Japanese", "euc_jp"): JAPANESE,
+    ("Japanese", "euc_jis_2004"): JAPANESE,
     ("Korean", "cp949"): [
         "방은 깨끗하고 조용했지만 작았습니다.",
         "직원들이 매우 친절해서 다시 오고 싶습니다.",
     ],
     ("Chinese", "gb18030"): CHINESE,
-    ("Chinese", "cp950"): ["房間乾淨又安靜，早餐太早了。", "服務人員非常客氣，我們一定會再來。"],
+    ("Chinese", "big5hkscs"): [
+        "房間乾淨又安靜，早餐太早了。",
+        "服務人員非常客氣，我們一定會再來。",
+    ],
     ("French", "cp1252"): FRENCH,
-    ("French", "iso8859_15"): [
+    ("French", "iso8859-15"): [
         "Œuf au cœur fondu, 35 €, très bon.",
         "Un été à l'hôtel, 20 € la nuit.",
     ],
-    ("French", "mac_roman"): FRENCH,
+    ("French", "mac-roman"): FRENCH,
     ("German", "cp1252"): GERMAN,
-    ("German", "mac_roman"): GERMAN,
+    ("German", "mac-roman"): GERMAN,
     ("Spanish", "cp1252"): ["¿Dónde está el niño?", "La habitación estaba limpia, ¡volveré!"],
     ("Portuguese", "cp1252"): ["Não há elevador à noite.", "O café da manhã acabava cedo, então."],
     ("Italian", "cp1252"): ["La città è così bella.", "Però la colazione finiva troppo presto."],
@@ -83,7 +86,9 @@ BY_LANGUAGE = pytest.mark.parametrize(
     [(encoding, sentences) for (_, encoding), sentences in SENTENCES.items()],
     ids=[f"{language} {encoding}" for language, encoding in SENTENCES],
 )
-OF_TWO_BYTES = pytest.mark.parametrize("encoding", ["cp932", "euc_jp", "cp949", "gb18030", "cp950"])
+OF_TWO_BYTES = pytest.mark.parametrize(
+    "encoding", ["cp932", "euc_jis_2004", "cp949", "gb18030", "big5hkscs"]
+)
 
 
 def table(sentences: list[str], *, times: int = 1, before: str = "") -> str:
@@ -101,7 +106,8 @@ def test_a_file_without_a_mark_is_read_as_it_was_written(
     encoding: str, sentences: list[str], times: int
 ) -> None:
     data = table(sentences, times=times).encode(encoding)
-    assert format_of(data).encoding == encoding
+    # Some pages have the letters of a language at the same places: then either reads it right.
+    assert data.decode(format_of(data).encoding) == data.decode(encoding)
     assert texts(cells_of(data)) == sentences * times
 
 
@@ -113,7 +119,8 @@ def test_the_encoding_is_found_where_it_shows_only_at_row_ten_thousand(
     data = table(sentences, before=plain).encode(encoding)
     assert format_of(data).encoding == "utf-8"
     report = report_of(data, max_rows=20_000)
-    assert (report.format.encoding, report.rows) == (encoding, 10_002)
+    assert data.decode(report.format.encoding) == data.decode(encoding)
+    assert report.rows == 10_002
     last = list(read(io.BytesIO(data), report.format))[-2:]
     assert [row.cells[1] for row in last] == sentences  # type: ignore[index]
 

@@ -281,13 +281,13 @@ def test_an_object_that_is_no_item_is_refused_by_row(
 def test_the_reference_of_a_ready_made_item_is_its_own_before_the_chosen_column() -> None:
     made = {"prompt": "x", "external_reference": "mine", "id": "r-1"}
     columns = ("prompt", "external_reference", "id")
-    own = ItemWriter("prompt", Ask("", as_items=True, reference_column="id"), columns)
+    own = ItemWriter("prompt", Ask(as_items=True, reference_column="id"), columns)
     assert json.loads(own.encode(42, made))["external_reference"] == "mine"
     assert json.loads(own.encode(42, {"prompt": "x", "id": "r-1"}))["external_reference"] == "r-1"
 
 
 def test_a_column_that_is_called_like_the_reference_is_one_like_any_other() -> None:
-    writer = ItemWriter("prompt", Ask("{{review}}"), ("review", "external_reference"))
+    writer = ItemWriter("prompt", Ask(template="{{review}}"), ("review", "external_reference"))
     assert writer.reference(42, {"review": "x", "external_reference": "r-1"}) == "42"
 
 
