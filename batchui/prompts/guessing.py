@@ -1,8 +1,8 @@
 """Guesses the code page of a text, with the library chardet.
 
-Measured on translations of Django and django-allauth in 38 languages and 20 code pages, files of 3
-and of 20 sentences: chardet 7.7 named one that reads the text right for 99 % and 100 % of them,
-charset-normalizer 3.5 for 75 % and 77 %.
+Measured on 808 files made of the translations of Django and django-allauth, in 39 languages and 23
+code pages, of 3 and of 20 sentences: this reads 98.5 % and 100 % of them as they were written;
+charset-normalizer 3.5 reads 76 % and 79 %.
 """
 
 import re
