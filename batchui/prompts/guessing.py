@@ -36,14 +36,14 @@ class Evidence:
 
         Of a file with the same few cells again and again, only some chunks are searched.
         """
-        start = 0 if self._at_start else _after_first_line(chunk)
-        end = len(chunk) if self._at_start else _after_last_line(chunk)
-        self._at_start = False
+        at_start, self._at_start = self._at_start, False
         if self._missing <= 0 or chunk.isascii():
             return
         self._chunks += 1
         if self._chunks > CHUNKS_SEARCHED and self._chunks % CHUNKS_SEARCHED:
             return
+        start = 0 if at_start else _after_first_line(chunk)
+        end = len(chunk) if at_start else _after_last_line(chunk)
         for cell in dict.fromkeys(CELL.findall(chunk, start, end)):
             if cell not in self._cells and not cell.isascii():
                 self._cells[cell] = None
