@@ -38,7 +38,7 @@ class Model(Struct, frozen=True, kw_only=True):
     structured: can be held to a JSON schema (`response_format`).
     listed: is among `models()`.
 
-    No page uses context_window, max_input_tokens, needs_paid_plan and structured yet: they are for
+    No page uses context_window, max_input_tokens and structured yet: they are for
     the estimate of price and limits before Start, and for answers in columns.
     """
 

@@ -289,3 +289,28 @@ def test_a_model_that_is_no_longer_on_offer_stays_chosen(web: Client) -> None:
     Batch.objects.filter(pk=batch.pk).update(model=unlisted.name)
     page = html(web.get(batch.get_absolute_url()))
     assert chosen_model(page) == (unlisted.name, unlisted.task)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "sentence"),
+    [
+        ("utf-8", "read as UTF-8."),
+        ("cp1251", "recognised as Windows-1251 (Cyrillic)."),
+    ],
+)
+def test_the_page_says_which_encoding_a_file_is_read_in(
+    web: Client, encoding: str, sentence: str
+) -> None:
+    review = "Комната была чистая и тихая и персонал вежливый: приедем ещё раз!"
+    upload(web, f"id,review\n1,{review}\n".encode(encoding))
+    page = said(web.get(Batch.objects.get().get_absolute_url()))
+    assert sentence in page
+    assert review in page
+
+
+def test_a_model_that_needs_the_paid_plan_says_so(web: Client) -> None:
+    batch = drafted(web, rows(2))
+    paid = next(model for model in catalogue.models() if model.needs_paid_plan)
+    free = next(model for model in catalogue.models() if not model.needs_paid_plan)
+    assert "Needs the Workers Paid plan" in preview(web, batch, model=paid.name)
+    assert "Needs the Workers Paid plan" not in preview(web, batch, model=free.name)

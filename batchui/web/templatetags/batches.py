@@ -7,6 +7,7 @@ from batchui.batches.models import Batch
 from batchui.batches.preparing import rows_left_out
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
+from batchui.prompts.sniffing import Format
 from batchui.web.templatetags.look import status_word
 
 register = template.Library()
@@ -28,6 +29,13 @@ def price_text(model: Model) -> str:
     if model.usd_per_m_output:
         price += f", ${model.usd_per_m_output:g} for a million written"
     return f"{price}. A million tokens are about 750,000 English words."
+
+
+@register.filter
+def read_as(form: Format) -> str:
+    """How a file is read: “read as UTF-8”, “recognised as Windows-1251 (Cyrillic)”."""
+    verb = "recognised" if form.encoding_guessed else "read"
+    return f"{verb} as {form.encoding_name}"
 
 
 @register.filter
