@@ -8,6 +8,7 @@ or `unsure`; they are never silently sent twice.
 import hashlib
 import logging
 import time
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from django.db import DatabaseError, connection, transaction
@@ -177,7 +178,7 @@ def apply_outcome(part: Part, attempt: Attempt, outcome: SendOutcome) -> None:
 
 def _accepted(part: Part, attempt: Attempt, request_id: str) -> None:
     # 1. The receipt is kept whatever else has happened: without it the result is lost.
-    _keep_receipt(attempt, request_id)
+    keep_receipt(attempt, request_id)
     # 2. The part goes on; where it was given up meanwhile, the receipt brings it back.
     accepted = f"Part {part.number} was accepted (rows {part.first_row:,} to {part.last_row:,})."
     if not queue(part, accepted):
@@ -186,8 +187,14 @@ def _accepted(part: Part, attempt: Attempt, request_id: str) -> None:
             queue(part, f"Part {part.number}: the receipt came late. Nothing is sent twice.")
 
 
-def _keep_receipt(attempt: Attempt, request_id: str) -> None:
-    """Store a receipt, trying for half a minute where the database does not take it."""
+def keep_receipt(
+    attempt: Attempt, request_id: str, *, sleep: Callable[[float], None] = time.sleep
+) -> None:
+    """Store a receipt, trying for half a minute where the database does not take it.
+
+    sleep: waits so many seconds. Raises the DatabaseError of the last try, or of the first within
+    a transaction, which is broken then.
+    """
     for tries in range(RECEIPT_TRIES):
         try:
             return lifecycle.keep_receipt(attempt, request_id)
@@ -201,7 +208,7 @@ def _keep_receipt(attempt: Attempt, request_id: str) -> None:
             if tries == RECEIPT_TRIES - 1 or connection.in_atomic_block:
                 raise
             connection.close()
-            time.sleep(2**tries)
+            sleep(2**tries)
     return None
 
 
