@@ -5,7 +5,6 @@ worker dies at, the rows of a part are either certainly not sent, or sent with a
 or `unsure`; they are never silently sent twice.
 """
 
-import hashlib
 import logging
 import time
 from collections.abc import Callable
@@ -100,7 +99,6 @@ def write_attempt(part: Part) -> tuple[Attempt, bytes] | None:
         positions=sent,
         items=len(positions),
         payload_size=len(body),
-        payload_sha256=hashlib.sha256(body).hexdigest(),
     )
     return (attempt, body) if _commit(attempt) else None
 
