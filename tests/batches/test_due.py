@@ -67,6 +67,12 @@ def test_only_what_is_ready_is_sent(team: Team, status: PartStatus) -> None:
     assert ready() == []
 
 
+def test_what_is_done_takes_no_place_among_those_to_send(team: Team) -> None:
+    batch = on_record(team, parts=3)
+    batch.parts.filter(number__lte=2).update(status=PartStatus.DONE)
+    assert ready(1) == [(batch.pk, 3)]
+
+
 def test_nothing_of_a_deleted_batch_is_sent(team: Team) -> None:
     on_record(team, deleted_at=timezone.now())
     assert ready() == []
@@ -149,6 +155,12 @@ def test_only_what_was_accepted_is_polled(team: Team, status: PartStatus) -> Non
     keys = sent(team, MINUTE)
     Part.objects.update(status=status)
     assert polled() == (keys if status in SENT_PARTS else [])
+
+
+def test_what_is_done_takes_no_place_among_those_to_poll(team: Team) -> None:
+    done, waiting = sent(team, 2 * MINUTE, MINUTE)
+    Part.objects.filter(pk=done).update(status=PartStatus.DONE)
+    assert polled(1) == [waiting]
 
 
 def test_nothing_of_a_deleted_batch_is_polled(team: Team) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions, due
+from batchui.batches import decisions, due, lifecycle
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
@@ -39,6 +39,17 @@ def test_retry_opens_only_parts_with_rows_to_ask(team: Team, ana: User, woken: l
     event = batch.events.get(kind="retry")
     assert (event.text, event.actor) == ("Retry: 1 row is sent again.", ana)
     assert woken == [batch]
+
+
+@pytest.mark.parametrize("status", PartStatus)
+def test_only_parts_that_ended_are_opened_again_and_only_held_ones_released(
+    team: Team, status: PartStatus
+) -> None:
+    parts = on_record(team).parts.all()
+    parts.update(status=status)
+    assert lifecycle.release_parts(parts) == (status == PartStatus.HELD)
+    parts.update(status=status)
+    assert lifecycle.reopen_parts(parts) == (status in {PartStatus.DONE, PartStatus.STOPPED})
 
 
 def test_retry_forgets_what_the_part_went_through(team: Team) -> None:

@@ -103,7 +103,9 @@ def derived(
         ({PartStatus.HELD: 3}, BatchStatus.QUEUED),
         ({PartStatus.RUNNING: 1, PartStatus.QUEUED: 2}, BatchStatus.RUNNING),
         ({PartStatus.DONE: 1, PartStatus.QUEUED: 2}, BatchStatus.RUNNING),
+        ({PartStatus.DONE: 1, PartStatus.READY: 2}, BatchStatus.RUNNING),
         ({PartStatus.UNSURE: 1, PartStatus.DONE: 2}, BatchStatus.ATTENTION),
+        ({PartStatus.UNSURE: 1, PartStatus.RUNNING: 2}, BatchStatus.ATTENTION),
     ],
 )
 def test_a_batch_is_where_its_parts_are(parts: Any, status: BatchStatus) -> None:
@@ -133,6 +135,17 @@ def test_a_batch_is_stopping_until_what_was_sent_is_back() -> None:
     back = {PartStatus.STOPPED: 1, PartStatus.DONE: 1}
     assert derived(sent, stop_requested=True) == BatchStatus.STOPPING
     assert derived(back, {AnswerStatus.UNSENT: 1}, stop_requested=True) == BatchStatus.STOPPED
+
+
+@pytest.mark.parametrize("status", set(PartStatus) - {PartStatus.DONE, PartStatus.STOPPED})
+def test_a_batch_is_stopping_while_any_part_is_open(status: PartStatus) -> None:
+    parts = {PartStatus.STOPPED: 1, status: 1}
+    assert derived(parts, stop_requested=True, held_for_person=1) == BatchStatus.STOPPING
+
+
+def test_a_batch_that_was_stopped_stays_stopped_however_much_is_answered() -> None:
+    parts = {PartStatus.STOPPED: 1, PartStatus.DONE: 9}
+    assert derived(parts, {AnswerStatus.ANSWERED: 100}) == BatchStatus.STOPPED
 
 
 def test_every_ended_status_is_a_started_one() -> None:
