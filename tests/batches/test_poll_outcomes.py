@@ -8,7 +8,7 @@ from django.utils import timezone
 from batchui.batches import due, lifecycle, polling
 from batchui.batches.clients import close_clients
 from batchui.batches.lifecycle import Closing
-from batchui.batches.models import Attempt, Part
+from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.outcomes import GoneNow, Later, RefusedForGood, StillUnderWay
 from batchui.batches.states import AttemptStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
@@ -51,6 +51,26 @@ def test_running_is_running_however_often_it_is_heard(part: Part) -> None:
     for polls in (1, 2, 3):
         poll(part, StillUnderWay("running"))
         assert (part.status, part.polls) == (PartStatus.RUNNING, polls)
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        StillUnderWay("queued"),
+        Later("No network.", None),
+        GoneNow("Not found."),
+        RefusedForGood("No such model.", 5007),
+    ],
+)
+def test_whatever_a_poll_brought_it_is_noted_when(
+    part: Part, outcome: StillUnderWay | Later | GoneNow | RefusedForGood
+) -> None:
+    before = timezone.now()
+    poll(part, outcome)
+    part.refresh_from_db()
+    assert part.last_polled_at is not None
+    assert part.last_polled_at >= before
+    assert Batch.objects.get().last_polled_at == part.last_polled_at
 
 
 def test_queued_is_not_running(part: Part) -> None:

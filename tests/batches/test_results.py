@@ -101,6 +101,11 @@ def test_a_page_begins_where_it_should(sandbox: RunningSandbox, batch: Batch, of
     assert numbers(batch, offset=offset, limit=7) == everything[offset : offset + 7]
 
 
+def test_all_rows_come_in_the_order_of_the_file(sandbox: RunningSandbox, batch: Batch) -> None:
+    assert [row.row for row in results.results(batch)] == list(range(1, 61))
+    assert [row.row for row in exporting.export_rows(batch)] == list(range(1, 61))
+
+
 def test_a_page_reads_no_part_but_its_own(sandbox: RunningSandbox, batch: Batch) -> None:
     first, second, third = batch.parts.order_by("number")
     for part in (first, third):
