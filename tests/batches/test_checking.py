@@ -4,6 +4,7 @@ import io
 from typing import Any
 
 import pytest
+from django.core.files.base import File
 
 from batchui.batches import checking, files, lifecycle
 from batchui.batches.due import LEASE
@@ -37,7 +38,7 @@ def checked(batch: Batch) -> Batch:
 
 def put(batch: Batch, content: bytes) -> None:
     """Let another file stand where the upload of the batch was stored."""
-    files.save_source(batch.source_file, files.File(io.BytesIO(content)))
+    files.save_source(batch.source_file, File(io.BytesIO(content)))
 
 
 def test_what_was_found_out_is_kept(unread: MakeBatch) -> None:

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+import msgspec
 import pytest
+from django.core.files.storage import default_storage
 
 from batchui.batches import exporting, files, results
 from batchui.batches.models import Batch, Part
@@ -14,7 +16,7 @@ from tests.batches.conftest import MakeBatch, on_record, rows, work
 
 pytestmark = pytest.mark.django_db
 
-YES, NO = (Answer("answered", results.msgspec.Raw(said)) for said in (b'"yes"', b'"no"'))
+YES, NO = (Answer("answered", msgspec.Raw(said)) for said in (b'"yes"', b'"no"'))
 
 
 def test_a_new_answer_takes_the_place_of_an_old_one(team: Team) -> None:
@@ -109,7 +111,7 @@ def test_all_rows_come_in_the_order_of_the_file(sandbox: RunningSandbox, batch: 
 def test_a_page_reads_no_part_but_its_own(sandbox: RunningSandbox, batch: Batch) -> None:
     first, second, third = batch.parts.order_by("number")
     for part in (first, third):
-        files.default_storage.delete(part.rows_file)
+        default_storage.delete(part.rows_file)
     assert second.rows == 25
     assert numbers(batch, offset=first.rows, limit=25) == list(range(26, 51))
 

@@ -57,6 +57,16 @@ def test_an_ended_batch_says_how_long_it_took(team: Team) -> None:
     assert timedelta(minutes=5) <= took < timedelta(minutes=6)
 
 
+@pytest.mark.parametrize(
+    ("status", "count", "unusable"),
+    [(BatchStatus.DRAFT, 0, True), (BatchStatus.DRAFT, 1, False), (BatchStatus.CHECKING, 0, False)],
+)
+def test_a_file_is_unusable_once_it_was_read_and_has_no_rows(
+    team: Team, status: BatchStatus, count: int, unusable: bool
+) -> None:
+    assert on_record(team, status=status, rows=count).is_unusable is unusable
+
+
 def test_a_batch_has_the_sums_of_its_parts(team: Team) -> None:
     batch = on_record(team, parts=2)
     early, late = timezone.now() - timedelta(minutes=2), timezone.now()

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 from django_q.models import OrmQ, Task
 
@@ -13,7 +14,7 @@ from batchui.batches.states import BatchStatus
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
-from batchui.worker import heartbeat, tasks
+from batchui.worker import tasks
 from batchui.worker.models import Heartbeat
 from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, on_record, rows
 
@@ -50,7 +51,7 @@ def test_a_worker_beats_while_it_reads_a_long_file(
     Batch.objects.update(status=status, model=MODEL, template=TEMPLATE)
     batch.refresh_from_db()
     tasks.read_file(batch)
-    assert Heartbeat.objects.filter(name=heartbeat.settings.WORKER_NAME).exists()
+    assert Heartbeat.objects.filter(name=settings.WORKER_NAME).exists()
     batch.refresh_from_db()
     assert batch.status != status
 

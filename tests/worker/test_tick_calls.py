@@ -8,10 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from django.core.files.storage import default_storage
 from django.db import connection
 from django.utils import timezone
 
-from batchui.batches import call_limit, files, sending
+from batchui.batches import call_limit, sending
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import PartStatus
 from batchui.sandbox.testing import RunningSandbox
@@ -83,7 +84,7 @@ def test_a_step_that_breaks_leaves_its_part_to_its_lease_and_stops_no_other(
     sandbox: RunningSandbox, batch: Batch, caplog: pytest.LogCaptureFixture
 ) -> None:
     broken = batch.parts.get(number=2)
-    files.default_storage.delete(broken.rows_file)
+    default_storage.delete(broken.rows_file)
     tick.run_tick()
     statuses = list(batch.parts.order_by("number").values_list("status", flat=True))
     assert statuses == [PartStatus.DONE, PartStatus.SENDING, PartStatus.DONE]
