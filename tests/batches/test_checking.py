@@ -95,7 +95,7 @@ def test_a_file_that_is_gone_is_said(unread: MakeBatch) -> None:
     assert "could not read or store the file" in checked(batch).problem
 
 
-@pytest.mark.parametrize("status", set(BatchStatus) - {BatchStatus.CHECKING})
+@pytest.mark.parametrize("status", sorted(set(BatchStatus) - {BatchStatus.CHECKING}))
 def test_only_what_waits_to_be_checked_is_checked(team: Team, status: BatchStatus) -> None:
     batch = on_record(team, status=status)
     assert checked(batch).status == status

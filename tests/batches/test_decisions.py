@@ -43,7 +43,7 @@ def test_what_is_no_draft_is_not_edited(team: Team, fields: dict[str, Any]) -> N
     assert (batch.template, batch.name) == ("", "texts")
 
 
-@pytest.mark.parametrize("status", set(BatchStatus) - {BatchStatus.DRAFT})
+@pytest.mark.parametrize("status", sorted(set(BatchStatus) - {BatchStatus.DRAFT}))
 def test_only_a_draft_is_started(team: Team, status: BatchStatus) -> None:
     batch = on_record(team, status=status)
     assert not decisions.start(batch, by=None, ask=ASK)

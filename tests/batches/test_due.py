@@ -61,7 +61,7 @@ def test_a_part_waits_for_its_connection_and_no_longer(team: Team, other: Team) 
     assert ready() == [(batch.pk, 1), (free.pk, 1)]
 
 
-@pytest.mark.parametrize("status", set(PartStatus) - {PartStatus.READY})
+@pytest.mark.parametrize("status", sorted(set(PartStatus) - {PartStatus.READY}))
 def test_only_what_is_ready_is_sent(team: Team, status: PartStatus) -> None:
     on_record(team).parts.update(status=status)
     assert ready() == []

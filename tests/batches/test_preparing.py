@@ -142,7 +142,7 @@ def test_what_was_cut_waits_to_be_sent(started: MakeBatch, woken: list[Batch]) -
     assert woken == [batch]
 
 
-@pytest.mark.parametrize("status", set(BatchStatus) - {BatchStatus.PREPARING})
+@pytest.mark.parametrize("status", sorted(set(BatchStatus) - {BatchStatus.PREPARING}))
 def test_only_what_was_just_started_is_cut(team: Team, status: BatchStatus) -> None:
     batch = on_record(team, parts=0, status=status)
     assert prepared(batch).status == status

@@ -60,7 +60,7 @@ def test_a_part_that_is_being_sent_is_left_to_its_sender(
     assert sending.rescue(after_the_lease()) == 1
 
 
-@pytest.mark.parametrize("status", set(PartStatus) - {PartStatus.SENDING})
+@pytest.mark.parametrize("status", sorted(set(PartStatus) - {PartStatus.SENDING}))
 def test_only_parts_that_were_being_sent_are_rescued(
     sandbox: RunningSandbox, part: Part, status: PartStatus
 ) -> None:

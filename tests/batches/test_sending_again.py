@@ -168,7 +168,7 @@ def test_a_part_that_is_left_out_is_missing(team: Team, ana: User) -> None:
     assert part.batch.events.get(part_number=1).actor == ana
 
 
-@pytest.mark.parametrize("status", set(PartStatus) - {PartStatus.UNSURE})
+@pytest.mark.parametrize("status", sorted(set(PartStatus) - {PartStatus.UNSURE}))
 def test_only_a_part_nobody_is_sure_of_is_sent_again_or_left_out(
     team: Team, woken: list[Batch], status: PartStatus
 ) -> None:

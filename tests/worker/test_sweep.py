@@ -40,7 +40,7 @@ def is_stored(batch: Batch) -> bool:
 # -- drafts -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("status", set(BatchStatus) - {BatchStatus.DRAFT})
+@pytest.mark.parametrize("status", sorted(set(BatchStatus) - {BatchStatus.DRAFT}))
 def test_what_was_started_is_never_swept_away(team: Team, status: BatchStatus) -> None:
     batch = on_record(team, status=status, created_at=ago(days=400))
     assert remain() == [batch]
