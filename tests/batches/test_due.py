@@ -87,6 +87,13 @@ def test_the_oldest_batch_goes_first_but_none_waits_for_all_of_another(team: Tea
     assert ready(2) == order[:2]
 
 
+def test_the_parts_of_a_batch_are_sent_in_the_order_of_the_file(team: Team) -> None:
+    batch = on_record(team, parts=0)
+    for number in (3, 1, 2):
+        Part.objects.create(batch=batch, number=number, first_row=number, rows=1)
+    assert ready() == [(batch.pk, 1), (batch.pk, 2), (batch.pk, 3)]
+
+
 def test_connections_take_turns_at_sending(team: Team, other: Team) -> None:
     now = timezone.now()
     first, second = (on_record(team, started_at=now - n * MINUTE) for n in (9, 8))
@@ -169,7 +176,7 @@ def test_nothing_of_a_deleted_batch_is_polled(team: Team) -> None:
     assert polled() == []
 
 
-def test_connections_take_turns_at_polling_and_the_longest_due_comes_first(
+def test_the_longest_due_is_polled_first_whichever_connection_is_older(
     team: Team, other: Team
 ) -> None:
     ensure_connection(team)  # the first, whose parts would come first in no order at all
@@ -178,6 +185,12 @@ def test_connections_take_turns_at_polling_and_the_longest_due_comes_first(
     order = [theirs[0], ours[2], ours[1], ours[0]]
     assert polled() == order
     assert polled(2) == order[:2]
+
+
+def test_connections_take_turns_at_polling(team: Team, other: Team) -> None:
+    ours = sent(team, 2 * MINUTE, 3 * MINUTE, 4 * MINUTE)
+    theirs = sent(other, MINUTE)
+    assert polled() == [ours[2], theirs[0], ours[1], ours[0]]
 
 
 # -- to be released from hold -------------------------------------------------------------------

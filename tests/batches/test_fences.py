@@ -107,6 +107,35 @@ def test_a_batch_whose_lease_runs_is_nobody_elses(team: Team) -> None:
     assert lifecycle.claim_batch(Batch.objects.get(), LEASE)
 
 
+def test_what_happens_to_one_batch_happens_to_no_other(team: Team) -> None:
+    batch, other = (on_record(team, status=BatchStatus.CHECKING) for _ in range(2))
+    assert lifecycle.claim_batch(batch, LEASE)
+    assert lifecycle.touch_batch(batch, progress_rows=5)
+    assert lifecycle.move_batch(batch, BatchStatus.DRAFT)
+    before = (other.status, other.epoch, other.version, other.progress_rows, other.lease_until)
+    other.refresh_from_db()
+    after = (other.status, other.epoch, other.version, other.progress_rows, other.lease_until)
+    assert after == before
+
+
+def test_what_happens_to_one_part_happens_to_no_other(team: Team) -> None:
+    part, neighbour = on_record(team, parts=2).parts.order_by("number")
+    other = on_record(team).parts.get()
+    attempts = [attempt_of(part), attempt_of(neighbour)]
+    assert lifecycle.claim_part(part, LEASE)
+    assert lifecycle.touch_part(part, message="mine")
+    closing = Closing(attempts[0], AttemptStatus.NOT_SENT, "mine")
+    assert lifecycle.move_part(part, PartStatus.SENDING, closing=closing)
+    lifecycle.keep_receipt(attempts[0], "mine")
+    for untouched in (neighbour, other):
+        untouched.refresh_from_db()
+        assert (untouched.status, untouched.epoch) == (PartStatus.READY, 0)
+        assert (untouched.message, untouched.lease_until) == ("", None)
+    attempts[1].refresh_from_db()
+    assert (attempts[1].status, attempts[1].request_id) == (AttemptStatus.WRITTEN, "")
+    assert Batch.objects.get(pk=other.batch_id).version == 1
+
+
 def test_a_lease_ends_with_the_move_unless_the_move_sets_one(part: Part) -> None:
     later = timezone.now() + LEASE
     assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=later)

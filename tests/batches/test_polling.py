@@ -160,6 +160,15 @@ def test_a_reply_that_does_not_fit_is_kept_raw_and_not_used(
     assert work(batch).status == BatchStatus.FINISHED
 
 
+def test_the_timeline_says_how_many_rows_came_back(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script({"fault": "missing", "items": [3]})
+    batch = work(accepted(start))
+    told = batch.events.get(kind=PartStatus.DONE, part_number=1)
+    assert told.text == "Part 1 came back: 9 of 10 rows answered."
+
+
 def test_the_raw_reply_is_kept(sandbox: RunningSandbox, start: MakeBatch) -> None:
     batch = work(accepted(start))
     attempt = batch.parts.get().attempts.get()

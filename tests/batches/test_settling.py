@@ -138,6 +138,15 @@ def test_a_line_of_the_timeline_names_the_part_and_the_person(
     assert list(told) == [("sending", "Part 2 is sent."), ("trouble", "Part 2 waits.")]
 
 
+def test_what_has_no_sentence_has_no_line_in_the_timeline(team: Team) -> None:
+    part = on_record(team).parts.get()
+    assert lifecycle.move_part(part, PartStatus.SENDING)
+    assert lifecycle.touch_part(part)
+    assert lifecycle.touch_batch(part.batch, progress_rows=5)
+    assert lifecycle.move_batch(part.batch, BatchStatus.STOPPING)
+    assert not part.batch.events.exists()
+
+
 def test_a_part_that_stop_ended_is_known_as_ended_at_once(team: Team) -> None:
     part = on_record(team, stop_requested_at=timezone.now()).parts.get()
     assert lifecycle.move_part(part, PartStatus.SENDING) is True
