@@ -300,7 +300,6 @@ class Attempt(models.Model):
     positions = models.JSONField(null=True)
     items = models.PositiveIntegerField()
     payload_size = models.PositiveIntegerField()  # bytes
-    payload_sha256 = models.CharField(max_length=64)
     status = models.CharField(
         max_length=16, choices=AttemptStatus.choices, default=AttemptStatus.WRITTEN
     )

@@ -5,9 +5,9 @@ worker dies at, the rows of a part are either certainly not sent, or sent with a
 or `unsure`; they are never silently sent twice.
 """
 
-import hashlib
 import logging
 import time
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from django.db import DatabaseError, connection, transaction
@@ -99,7 +99,6 @@ def write_attempt(part: Part) -> tuple[Attempt, bytes] | None:
         positions=sent,
         items=len(positions),
         payload_size=len(body),
-        payload_sha256=hashlib.sha256(body).hexdigest(),
     )
     return (attempt, body) if _commit(attempt) else None
 
@@ -177,7 +176,7 @@ def apply_outcome(part: Part, attempt: Attempt, outcome: SendOutcome) -> None:
 
 def _accepted(part: Part, attempt: Attempt, request_id: str) -> None:
     # 1. The receipt is kept whatever else has happened: without it the result is lost.
-    _keep_receipt(attempt, request_id)
+    keep_receipt(attempt, request_id)
     # 2. The part goes on; where it was given up meanwhile, the receipt brings it back.
     accepted = f"Part {part.number} was accepted (rows {part.first_row:,} to {part.last_row:,})."
     if not queue(part, accepted):
@@ -186,8 +185,14 @@ def _accepted(part: Part, attempt: Attempt, request_id: str) -> None:
             queue(part, f"Part {part.number}: the receipt came late. Nothing is sent twice.")
 
 
-def _keep_receipt(attempt: Attempt, request_id: str) -> None:
-    """Store a receipt, trying for half a minute where the database does not take it."""
+def keep_receipt(
+    attempt: Attempt, request_id: str, *, sleep: Callable[[float], None] = time.sleep
+) -> None:
+    """Store a receipt, trying for half a minute where the database does not take it.
+
+    sleep: waits so many seconds. Raises the DatabaseError of the last try, or of the first within
+    a transaction, which is broken then.
+    """
     for tries in range(RECEIPT_TRIES):
         try:
             return lifecycle.keep_receipt(attempt, request_id)
@@ -201,7 +206,7 @@ def _keep_receipt(attempt: Attempt, request_id: str) -> None:
             if tries == RECEIPT_TRIES - 1 or connection.in_atomic_block:
                 raise
             connection.close()
-            time.sleep(2**tries)
+            sleep(2**tries)
     return None
 
 

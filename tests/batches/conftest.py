@@ -1,20 +1,24 @@
 """Batches to test with: real files, a real sandbox over HTTP, no queue."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
+from django.utils import timezone
 
-from batchui.batches import decisions, due, intake, lifecycle, polling, sending
+from batchui.batches import decisions, due, intake, lifecycle, polling, results, sending
 from batchui.batches.clients import close_clients
 from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.signals import work_waits
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox, running_sandbox
+from batchui.teams.connections import ensure_connection
 from batchui.teams.founding import first_team
-from batchui.teams.models import Team
+from batchui.teams.models import Team, User
 
 # A model whose replies come as `responses[]`, with references, and one with `results[]`.
 MODEL = "@cf/meta/llama-4-scout-17b-16e-instruct"
@@ -61,6 +65,24 @@ def team(db: None) -> Team:
 
 
 @pytest.fixture
+def ana(db: None) -> User:
+    return User.objects.create_user(email="ana@example.com", name="Ana", password=None)
+
+
+@pytest.fixture
+def woken() -> Iterator[list[Batch]]:
+    """The batches of which somebody was told that work waits."""
+    batches: list[Batch] = []
+
+    def note(*, batch: Batch, **_: Any) -> None:
+        batches.append(batch)
+
+    work_waits.connect(note)
+    yield batches
+    work_waits.disconnect(note)
+
+
+@pytest.fixture
 def receive(team: Team) -> MakeBatch:
     """Upload bytes as a file; returns the batch, checked."""
 
@@ -98,6 +120,39 @@ def part(batch: Batch) -> Part:
     return first
 
 
+def on_record(team: Team, *, parts: int = 1, **fields: Any) -> Batch:
+    """A batch of so many parts of ten rows, on record alone: no file stands behind it.
+
+    For what follows from the columns; it takes a hundredth of the time of a real one.
+    """
+    batch = Batch.objects.create(
+        **{
+            "team": team,
+            "connection": ensure_connection(team),
+            "name": "texts",
+            "source_name": "texts.csv",
+            "source_file": "not there",
+            "source_size": 1,
+            "status": BatchStatus.QUEUED,
+            "started_at": timezone.now(),
+            "rows": 10 * parts,
+            "part_count": parts,
+            "model": MODEL,
+        }
+        | fields
+    )
+    Part.objects.bulk_create(
+        Part(batch=batch, number=number, first_row=10 * number - 9, rows=10)
+        for number in range(1, parts + 1)
+    )
+    return batch
+
+
+def another_account(settings: Any) -> None:
+    """From now on the team reaches Cloudflare through another account."""
+    settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN = "account", "secret-token"
+
+
 def rows(count: int) -> bytes:
     """A CSV file of so many rows, with the columns `id` and `text`."""
     lines = [f"{number},text number {number}" for number in range(1, count + 1)]
@@ -126,6 +181,22 @@ def work(batch: Batch, rounds: int = 20) -> Batch:
         if batch.has_ended:
             break
     return batch
+
+
+def posts(sandbox: RunningSandbox) -> int:
+    """How many requests were sent."""
+    return len(sandbox.calls("submit"))
+
+
+def counted(batch: Batch) -> dict[str, int]:
+    """The counts of a batch as stored, noughts left out."""
+    batch.refresh_from_db()
+    return {status.value: n for status, n in batch.answer_counts().items() if n}
+
+
+def in_files(batch: Batch) -> dict[str, int]:
+    """The same, counted in the files."""
+    return dict(Counter(row.status for row in results.results(batch) if row.status))
 
 
 def written(part: Part) -> Attempt:

@@ -5,9 +5,11 @@ file again, on PostgreSQL.
 """
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import timedelta
 from functools import partial
 from typing import Any, TypeVar
 
@@ -106,8 +108,11 @@ def test_no_more_calls_are_granted_than_allowed(part: Part, settings: Any) -> No
     settings.CALLS_PER_5_MINUTES = 60
     line = part.batch.connection
     takes = [lambda: sum(call_limit.take(line, 3) for _ in range(5))] * RIVALS
-    granted = at_once(takes)
-    assert sum(granted) == 30
+    began = time.monotonic()
+    granted = sum(at_once(takes))
+    seconds = time.monotonic() - began
+    # Half of them at once; one more comes every ten seconds.
+    assert 30 <= granted <= 30 + seconds / 10
 
 
 def test_stop_at_the_moment_of_sending_leaves_no_row_without_a_word(
@@ -149,3 +154,17 @@ def test_a_worker_that_overslept_its_lease_sends_nothing(
     assert sending.write_attempt(part) is None
     assert part.attempts.count() == 1
     assert len(sandbox.calls("submit")) == 1
+
+
+def test_a_part_that_was_rescued_and_claimed_anew_is_sent_by_its_new_owner_alone(
+    sandbox: RunningSandbox, part: Part
+) -> None:
+    overslept, quicker = copies(part)[:2]
+    assert lifecycle.move_part(overslept, PartStatus.SENDING, lease_until=timezone.now())
+    sending.rescue(timezone.now() + timedelta(seconds=1))
+    quicker.refresh_from_db()
+    assert lifecycle.move_part(quicker, PartStatus.SENDING, lease_until=timezone.now() + LEASE)
+    # It stands where the first one left it, and is another's.
+    assert sending.write_attempt(overslept) is None
+    assert not part.attempts.exists()
+    assert sending.write_attempt(quicker)

@@ -57,3 +57,65 @@ def test_a_clock_that_was_set_back_grants_nothing_extra(connection: Connection) 
     assert call_limit.take(connection, 10) == 0
     later(connection, 5)
     assert call_limit.take(connection, 10) == 5
+
+
+def test_a_quiet_hour_saves_nothing_up(connection: Connection) -> None:
+    call_limit.take(connection, 1000)
+    later(connection, 3600)
+    assert call_limit.take(connection, 1000) == 300
+
+
+def test_there_is_always_a_call_to_be_had(connection: Connection, settings: Any) -> None:
+    settings.CALLS_PER_5_MINUTES = 1
+    assert call_limit.take(connection, 5) == 1
+    assert call_limit.take(connection, 5) == 0
+    later(connection, 301)
+    assert call_limit.take(connection, 5) == 1
+
+
+def test_calls_that_were_not_made_are_there_again(connection: Connection) -> None:
+    others = ensure_connection(Team.objects.create(name="Others"))
+    call_limit.take(others, 100)
+    call_limit.take(connection, 1000)
+    call_limit.give_back(connection, 4)
+    call_limit.give_back(connection, 0)
+    call_limit.give_back(connection, -2)
+    assert call_limit.take(connection, 10) == 4
+    assert call_limit.take(others, 1000) == 200
+
+
+@pytest.mark.parametrize(
+    ("taken", "seconds_ago", "used_up"),
+    [(0, 0, False), (299, 0, False), (300, 0, True), (300, 9, True), (300, 11, False)],
+)
+def test_the_page_says_that_the_limit_is_reached_while_it_is(
+    connection: Connection, taken: int, seconds_ago: float, used_up: bool
+) -> None:
+    assert not call_limit.is_used_up(connection)
+    call_limit.take(connection, taken)
+    if seconds_ago:
+        later(connection, seconds_ago)
+    connection.refresh_from_db()
+    assert call_limit.is_used_up(connection) is used_up
+
+
+def test_a_pause_is_that_of_one_connection(connection: Connection) -> None:
+    others = ensure_connection(Team.objects.create(name="Others"))
+    until = timezone.now() + timedelta(hours=1)
+    call_limit.pause(connection, until=until, reason="No room.")
+    others.refresh_from_db()
+    assert others.paused_until is None
+    call_limit.pause(others, until=until, reason="Bad token.")
+    call_limit.resume(connection.pk)
+    connection.refresh_from_db()
+    others.refresh_from_db()
+    assert (connection.paused_until, connection.pause_reason) == (None, "")
+    assert (others.paused_until, others.pause_reason) == (until, "Bad token.")
+
+
+def test_a_longer_pause_takes_the_place_of_a_shorter_one(connection: Connection) -> None:
+    soon, late = (timezone.now() + timedelta(minutes=minutes) for minutes in (1, 5))
+    call_limit.pause(connection, until=soon, reason="minute")
+    call_limit.pause(connection, until=late, reason="daily")
+    connection.refresh_from_db()
+    assert (connection.paused_until, connection.pause_reason) == (late, "daily")

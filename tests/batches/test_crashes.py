@@ -1,6 +1,5 @@
 """Workers that die or oversleep, storage that fails: nothing is lost, and nothing is paid twice."""
 
-from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,10 @@ from tests.batches.conftest import (
     MODEL,
     TEMPLATE,
     MakeBatch,
+    counted,
+    in_files,
     poll_all,
+    posts,
     rows,
     send_all,
     work,
@@ -43,21 +45,6 @@ from tests.batches.conftest import (
 )
 
 pytestmark = pytest.mark.django_db
-
-
-def posts(sandbox: RunningSandbox) -> int:
-    return len(sandbox.calls("submit"))
-
-
-def counted(batch: Batch) -> dict[str, int]:
-    """The counts of a batch, noughts left out."""
-    batch.refresh_from_db()
-    return {status.value: n for status, n in batch.answer_counts().items() if n}
-
-
-def in_files(batch: Batch) -> dict[str, int]:
-    """The same, counted in the files."""
-    return dict(Counter(row.status for row in results.results(batch) if row.status))
 
 
 def test_no_lease_ends_before_the_task_that_holds_it() -> None:

@@ -1,4 +1,4 @@
-"""What a look can find, and what it means for the rows."""
+"""What a poll can find, and what it means for the rows."""
 
 from datetime import timedelta
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions, due, files, lifecycle, pauses, polling
-from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches import decisions, due, files, lifecycle, polling
+from batchui.batches.models import Batch, Part
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import CHAT_COMPLETIONS, MakeBatch, poll_all, rows, send_all, work
@@ -34,39 +34,6 @@ def test_queued_then_running_then_done(sandbox: RunningSandbox, start: MakeBatch
     assert batch.status == BatchStatus.FINISHED
 
 
-def test_the_first_look_is_soon_and_later_ones_grow_to_the_longest(settings: Any) -> None:
-    settings.FIRST_POLL_SECONDS, settings.LONGEST_PAUSE_SECONDS = 2, 60
-    waits = [pauses.next_poll(looks).total_seconds() for looks in range(12)]
-    assert waits[:4] == [2, 3, 4.5, 6.75]
-    assert waits == sorted(waits)
-    assert waits[-1] == 60
-    assert pauses.next_poll(100_000).total_seconds() == 60
-    assert pauses.backoff(100_000).total_seconds() <= 150
-    assert pauses.after_failure(100_000, None).total_seconds() <= 150
-
-
-def test_once_parts_came_back_the_first_look_is_when_the_next_is_likely_to(
-    sandbox: RunningSandbox, batch: Batch, settings: Any
-) -> None:
-    settings.FIRST_POLL_SECONDS, settings.LONGEST_PAUSE_SECONDS = 2, 60
-    part = batch.parts.get(number=1)
-    assert pauses.first_poll(part) == timedelta(seconds=2)
-    for number, seconds in enumerate((100, 40, 10), 1):
-        now = timezone.now()
-        Attempt.objects.create(
-            part=batch.parts.get(number=number),
-            number=1,
-            items=1,
-            payload_size=1,
-            status=AttemptStatus.ANSWERED,
-            accepted_at=now - timedelta(seconds=seconds),
-            finished_at=now,
-        )
-    assert pauses.first_poll(part) == timedelta(seconds=32)
-    settings.LONGEST_PAUSE_SECONDS = 20
-    assert pauses.first_poll(part) == timedelta(seconds=20)
-
-
 @pytest.mark.parametrize(
     "fault",
     [
@@ -82,7 +49,7 @@ def test_once_parts_came_back_the_first_look_is_when_the_next_is_likely_to(
         {"fault": "cut_after", "reset": True},
     ],
 )
-def test_a_look_that_fails_never_fails_the_part(
+def test_a_poll_that_fails_never_fails_the_part(
     sandbox: RunningSandbox, start: MakeBatch, fault: dict[str, Any]
 ) -> None:
     sandbox.script(fault | {"call": "poll"})
@@ -98,17 +65,7 @@ def test_a_look_that_fails_never_fails_the_part(
     assert work(batch).status == BatchStatus.FINISHED
 
 
-def test_the_wait_after_trouble_doubles_to_two_minutes() -> None:
-    waits = [
-        pauses.after_failure(failures_in_a_row, None).total_seconds()
-        for failures_in_a_row in range(10)
-    ]
-    assert 7 <= waits[0] <= 13
-    assert 15 <= waits[1] <= 25
-    assert all(90 <= wait <= 150 for wait in waits[5:])
-
-
-def test_a_request_gone_is_believed_after_three_looks_over_ten_minutes(
+def test_a_request_gone_is_believed_after_three_polls_over_ten_minutes(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
     sandbox.script({"fault": "forgotten", "call": "submit"})
@@ -203,6 +160,15 @@ def test_a_reply_that_does_not_fit_is_kept_raw_and_not_used(
     assert work(batch).status == BatchStatus.FINISHED
 
 
+def test_the_timeline_says_how_many_rows_came_back(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script({"fault": "missing", "items": [3]})
+    batch = work(accepted(start))
+    told = batch.events.get(kind=PartStatus.DONE, part_number=1)
+    assert told.text == "Part 1 came back: 9 of 10 rows answered."
+
+
 def test_the_raw_reply_is_kept(sandbox: RunningSandbox, start: MakeBatch) -> None:
     batch = work(accepted(start))
     attempt = batch.parts.get().attempts.get()
@@ -215,7 +181,7 @@ def test_tokens_are_counted(sandbox: RunningSandbox, start: MakeBatch) -> None:
     assert batch.completion_tokens > 0
 
 
-def test_a_part_is_looked_at_by_one_worker(sandbox: RunningSandbox, start: MakeBatch) -> None:
+def test_a_part_is_polled_by_one_worker(sandbox: RunningSandbox, start: MakeBatch) -> None:
     batch = accepted(start)
     part = batch.parts.get()
     other = batch.parts.get()

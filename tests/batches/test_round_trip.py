@@ -5,6 +5,7 @@ import io
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from batchui.batches import checking, decisions, exporting, results
@@ -104,6 +105,27 @@ def test_every_kind_of_model_answers(
     for line in json.loads(b"".join(exporting.json(batch))):
         answer = line["answer"]
         assert check(answer[0] if isinstance(answer, list) and len(answer) == 1 else answer)
+
+
+def test_what_stands_beyond_the_columns_comes_back(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    content = rows(30) + b"31,one,and more\r\n"
+    batch = work(start(content, leave_out_invalid=True))
+    (last,) = [line for line in table(batch) if line[0] == "31"]
+    assert "and more" in last
+    exported = json.loads(b"".join(exporting.json(batch)))[-1]
+    assert "and more" in json.dumps(exported)
+
+
+def test_what_a_row_used_is_in_the_json(sandbox: RunningSandbox, start: MakeBatch) -> None:
+    batch = work(start(rows(1)))
+    part = batch.parts.get()
+    answer = results.Answer("answered", results.NOTHING, None, msgspec.Raw(b'{"tokens":7}'))
+    changes: Any = results.merge(part, {0: answer}, missing=lambda _: None).store()
+    type(part).objects.update(**changes)
+    (row,) = json.loads(b"".join(exporting.json(batch)))
+    assert row["usage"] == {"tokens": 7}
 
 
 def test_ready_made_items_are_sent_as_they_are(sandbox: RunningSandbox, start: MakeBatch) -> None:

@@ -1,26 +1,20 @@
-"""What can become of a POST, and that no row is silently sent twice."""
+"""How a part is sent, and what can become of its POST."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions, due, lifecycle, pauses, sending
+from batchui.batches import due, files, lifecycle, sending
 from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.outcomes import CertainlyNotSent
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection
-from tests.batches.conftest import MakeBatch, rows, send_all, work, written
+from tests.batches.conftest import MakeBatch, posts, rows, send_all, work, written
 
 pytestmark = pytest.mark.django_db
-
-
-def posts(sandbox: RunningSandbox) -> int:
-    return len(sandbox.calls("submit"))
-
-
-def after_the_lease() -> datetime:
-    return timezone.now() + due.LEASE + timedelta(seconds=1)
 
 
 def test_the_attempt_is_on_record_before_the_post(sandbox: RunningSandbox, part: Part) -> None:
@@ -40,67 +34,10 @@ def test_an_accepted_part_keeps_its_receipt(sandbox: RunningSandbox, part: Part)
     assert attempt.request_id == sandbox.calls("submit")[0].request_id
 
 
-def test_a_lost_receipt_is_never_resent_silently(sandbox: RunningSandbox, batch: Batch) -> None:
-    sandbox.script({"fault": "cut_after", "call": "submit"})
-    batch = work(batch, rounds=3)
-    assert batch.status == BatchStatus.ATTENTION
-    assert posts(sandbox) == batch.part_count
-    unsure = batch.parts.get(status=PartStatus.UNSURE)
-    assert unsure.message
-    assert unsure.attempts.get().status == AttemptStatus.UNSURE
-
-
-def test_a_person_sends_an_unsure_part_again(sandbox: RunningSandbox, batch: Batch) -> None:
-    sandbox.script({"fault": "cut_after", "call": "submit"})
-    work(batch, rounds=3)
-    assert decisions.send_again(batch.parts.get(status=PartStatus.UNSURE), by=None)
-    batch = work(batch)
-    assert batch.status == BatchStatus.FINISHED
-    assert posts(sandbox) == batch.part_count + 1
-
-
-def test_a_person_leaves_an_unsure_part_out(sandbox: RunningSandbox, batch: Batch) -> None:
-    sandbox.script({"fault": "cut_before", "call": "submit"})
-    work(batch, rounds=3)
-    unsure = batch.parts.get(status=PartStatus.UNSURE)
-    assert decisions.leave_out(unsure, by=None)
-    batch = work(batch)
-    assert batch.status == BatchStatus.PROBLEMS
-    assert batch.missing == unsure.rows
-
-
-def test_an_unsure_part_is_sent_again_once_where_that_was_chosen(
-    sandbox: RunningSandbox, start: MakeBatch
-) -> None:
-    sandbox.script({"fault": "error", "status": 500, "call": "submit", "times": 0})
-    batch = start(rows(10), resend_once=True)
-    for _ in range(4):
-        send_all()
-        Part.objects.update(resume_at=None)
-    assert posts(sandbox) == 2
-    assert batch.parts.get().status == PartStatus.UNSURE
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        {"fault": "error", "status": 500},
-        {"fault": "error", "status": 408, "code": 3007},
-        {"fault": "garbage"},
-        {"fault": "truncated"},
-        {"fault": "cut_after", "reset": True},
-        {"fault": "no_request_id"},
-    ],
-)
-def test_what_may_have_been_sent_is_unsure(
-    sandbox: RunningSandbox, start: MakeBatch, fault: dict[str, object]
-) -> None:
-    sandbox.script(fault | {"call": "submit"})
-    batch = start(rows(5))
-    send_all()
-    part = batch.parts.get()
-    assert part.status == PartStatus.UNSURE
-    assert part.waiting == 5
+def test_the_timeline_says_which_rows_were_accepted(sandbox: RunningSandbox, batch: Batch) -> None:
+    sending.send(batch.parts.get(number=2))
+    told = batch.events.get(kind=PartStatus.QUEUED, part_number=2)
+    assert told.text == "Part 2 was accepted (rows 26 to 50)."
 
 
 def test_what_certainly_was_not_sent_is_sent_later(
@@ -132,51 +69,11 @@ def test_a_refusal_for_good_fails_the_rows_with_its_reason(
     assert posts(sandbox) == 1
 
 
-@pytest.mark.parametrize("code", [3040, 3050, 3021])
-def test_busy_is_held_and_comes_back(sandbox: RunningSandbox, start: MakeBatch, code: int) -> None:
-    sandbox.script({"fault": "error", "code": code, "call": "submit"})
-    batch = start(rows(5))
-    send_all()
-    part = batch.parts.get()
-    assert part.status == PartStatus.HELD
-    assert part.resume_at is not None
-    assert due.release_held() == 0
-    Part.objects.update(resume_at=timezone.now())
-    Connection.objects.update(paused_until=None)
-    assert due.release_held() == 1
-    assert work(batch).status == BatchStatus.FINISHED
-
-
-def test_the_daily_allocation_holds_the_whole_connection_until_midnight(
-    sandbox: RunningSandbox, batch: Batch
-) -> None:
-    sandbox.script({"fault": "error", "code": 3036, "call": "submit", "times": 0})
-    sending.send(due.ready_parts(1)[0])
-    assert due.ready_parts(10) == []
-    held = batch.parts.get(status=PartStatus.HELD)
-    assert held.resume_at == pauses.next_midnight(timezone.now())
+def test_a_part_is_claimed_by_one_worker(sandbox: RunningSandbox, part: Part) -> None:
+    other = Part.objects.select_related("batch__connection").get(pk=part.pk)
+    sending.send(part)
+    sending.send(other)
     assert posts(sandbox) == 1
-
-
-def test_midnight_is_in_utc() -> None:
-    late = datetime(2026, 3, 1, 23, 59, tzinfo=UTC)
-    assert pauses.next_midnight(late) == datetime(2026, 3, 2, tzinfo=UTC)
-
-
-@pytest.mark.parametrize("code", [10000, 5016, 3023])
-def test_a_bad_token_waits_for_a_person(
-    sandbox: RunningSandbox, start: MakeBatch, code: int
-) -> None:
-    sandbox.script({"fault": "error", "code": code, "call": "submit"})
-    batch = start(rows(5))
-    send_all()
-    batch.refresh_from_db()
-    assert batch.status == BatchStatus.ATTENTION
-    part = batch.parts.get()
-    assert (part.status, part.resume_at) == (PartStatus.HELD, None)
-    assert due.release_held() == 0
-    assert decisions.try_now(batch, by=None) == 1
-    assert work(batch).status == BatchStatus.FINISHED
 
 
 def test_too_large_a_request_is_cut_smaller(sandbox: RunningSandbox, start: MakeBatch) -> None:
@@ -195,68 +92,104 @@ def test_one_row_too_large_fails_alone(sandbox: RunningSandbox, start: MakeBatch
     assert (batch.failed, batch.answered) == (1, 2)
 
 
-def test_a_worker_that_died_before_its_attempt_sent_nothing(
-    sandbox: RunningSandbox, part: Part
+def test_every_attempt_of_a_part_has_a_number_of_its_own(
+    sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
-    lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
-    assert sending.rescue(timezone.now() + timedelta(seconds=1)) == 1
-    part.refresh_from_db()
-    assert part.status == PartStatus.READY
+    sandbox.script({"fault": "error", "code": 3006, "call": "submit", "times": 2})
+    batch = work(start(rows(20)))
+    numbers = batch.parts.get().attempts.order_by("pk").values_list("number", flat=True)
+    assert list(numbers) == list(range(1, len(numbers) + 1))
 
 
-def test_a_worker_that_died_around_its_post_leaves_the_part_unsure(
-    sandbox: RunningSandbox, part: Part
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"template": "{{id}}{{nowhere}}"}, "nowhere"),
+        ({"model": "@cf/nobody/no-such-model"}, "no-such-model"),
+    ],
+    ids=["a row that cannot be asked", "a model that is not known"],
+)
+def test_a_part_that_cannot_be_made_fails_with_its_reason_and_nothing_is_sent(
+    sandbox: RunningSandbox, start: MakeBatch, changed: dict[str, str], reason: str
 ) -> None:
-    lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
-    sending.write_attempt(part)
-    sending.rescue(after_the_lease())
-    part.refresh_from_db()
-    assert part.status == PartStatus.UNSURE
-
-
-def test_a_worker_that_died_after_its_receipt_loses_nothing(
-    sandbox: RunningSandbox, part: Part
-) -> None:
-    attempt = written(part)
-    Attempt.objects.filter(pk=attempt.pk).update(request_id="known", status=AttemptStatus.ACCEPTED)
-    sending.rescue(after_the_lease())
-    part.refresh_from_db()
-    assert part.status == PartStatus.QUEUED
-
-
-def test_a_receipt_that_comes_after_the_lease_ran_out_is_kept(
-    sandbox: RunningSandbox, part: Part
-) -> None:
-    attempt = written(part)
-    sending.rescue(after_the_lease())
-    sending.apply_outcome(part, attempt, sending.Accepted("late"))
-    part.refresh_from_db()
-    attempt.refresh_from_db()
-    assert part.status == PartStatus.QUEUED
-    assert attempt.request_id == "late"
+    batch = start(rows(5))
+    Batch.objects.update(**changed)
+    send_all()
+    part = batch.parts.get()
+    assert (part.status, part.failed) == (PartStatus.DONE, 5)
+    assert reason in part.waiting_error
     assert posts(sandbox) == 0
 
 
-def test_a_part_is_claimed_by_one_worker(sandbox: RunningSandbox, part: Part) -> None:
-    other = Part.objects.select_related("batch__connection").get(pk=part.pk)
-    sending.send(part)
-    sending.send(other)
-    assert posts(sandbox) == 1
-
-
-def test_the_oldest_batch_goes_first_but_none_waits_for_all_of_another(
+def test_a_part_in_which_nothing_waits_is_done_and_nothing_is_sent(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
-    old, young = start(rows(75)), start(rows(50))
-    order = [(part.batch_id, part.number) for part in due.ready_parts(4)]
-    assert order == [(old.pk, 1), (young.pk, 1), (old.pk, 2), (young.pk, 2)]
+    batch = work(start(rows(5)))
+    Part.objects.update(status=PartStatus.READY)
+    before = posts(sandbox)
+    send_all()
+    assert posts(sandbox) == before
+    assert batch.parts.get().status == PartStatus.DONE
 
 
-def test_only_so_many_parts_are_under_way_at_once(
-    sandbox: RunningSandbox, batch: Batch, monkeypatch: pytest.MonkeyPatch
+def test_stop_between_the_claim_and_the_attempt_ends_the_part(
+    sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
-    monkeypatch.setattr(due, "MOST_UNDER_WAY", 2)
+    batch = start(rows(5))
+    (part,) = due.ready_parts(1)
+    Batch.objects.update(stop_requested_at=timezone.now())  # as one who looks a moment later
+    assert sending.send(part) is False
+    assert (part.status, part.unsent) == (PartStatus.STOPPED, 5)
+    assert not part.attempts.exists()
+    assert posts(sandbox) == 0
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.STOPPED
+
+
+def test_a_worker_that_breaks_before_its_attempt_leaves_the_part_to_its_lease(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = start(rows(5))
+    (part,) = due.ready_parts(1)
+    files.remove_batch_files(batch.pk)
+    with pytest.raises(FileNotFoundError):
+        sending.send(part)
+    left = batch.parts.get()
+    assert left.status == PartStatus.SENDING
+    assert left.lease_until is not None
+    assert left.lease_until > timezone.now() + due.LEASE / 2
+
+
+def test_an_accepted_part_begins_anew_at_being_polled(
+    sandbox: RunningSandbox, start: MakeBatch, settings: Any
+) -> None:
+    settings.FIRST_POLL_SECONDS = 30
+    batch = start(rows(5))
+    Part.objects.update(
+        polls=7,
+        failures_in_a_row=3,
+        gone_seen=2,
+        gone_at=timezone.now(),
+        message="Cloudflare has no room.",
+    )
     send_all()
-    assert posts(sandbox) == 2
-    send_all()
-    assert posts(sandbox) == 2
+    part = batch.parts.get()
+    assert part.status == PartStatus.QUEUED
+    assert (part.polls, part.failures_in_a_row, part.gone_seen, part.gone_at) == (0, 0, 0, None)
+    assert part.message == ""
+    assert part.next_poll_at is not None
+    assert timedelta(seconds=25) < part.next_poll_at - timezone.now() <= timedelta(seconds=30)
+
+
+def test_each_failure_to_send_is_waited_for_longer_and_told_once(
+    sandbox: RunningSandbox, part: Part
+) -> None:
+    for number, least in enumerate((1.5, 3, 6, 12)):
+        attempt = written(part)
+        sending.apply_outcome(part, attempt, CertainlyNotSent("No network."))
+        assert (part.status, part.message) == (PartStatus.READY, "No network.")
+        assert part.failures_in_a_row == number + 1
+        assert part.resume_at is not None
+        wait = (part.resume_at - timezone.now()).total_seconds()
+        assert least - 0.5 < wait <= least * 5 / 3
+    assert part.batch.events.filter(text__contains="No network.").count() == 1

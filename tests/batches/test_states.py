@@ -6,48 +6,71 @@ from typing import Any
 import pytest
 
 from batchui.batches import lifecycle
-from batchui.batches.models import Batch, Part
+from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import (
+    ATTEMPT_MOVES,
     BATCH_MOVES,
     ENDED_BATCHES,
     PART_MOVES,
     STARTED,
     AnswerStatus,
+    AttemptStatus,
     BatchStatus,
     PartStatus,
     derive,
 )
+from batchui.teams.models import Team
+from tests.batches.conftest import on_record
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize(("was", "to"), list(product(PartStatus, PartStatus)))
-def test_a_part_makes_just_the_moves_in_the_table(part: Part, was: Any, to: Any) -> None:
-    Part.objects.filter(pk=part.pk).update(status=was)
-    part.refresh_from_db()
+def test_a_part_makes_just_the_moves_in_the_table(
+    team: Team, was: PartStatus, to: PartStatus
+) -> None:
+    batch = on_record(team, parts=0)
+    part = Part.objects.create(batch=batch, number=1, first_row=1, rows=10, status=was)
     if to in PART_MOVES[was]:
         assert lifecycle.move_part(part, to)
-        assert Part.objects.get(pk=part.pk).status == to
+        assert Part.objects.get().status == to
     else:
         with pytest.raises(lifecycle.IllegalMoveError):
             lifecycle.move_part(part, to)
-        assert Part.objects.get(pk=part.pk).status == was
+        assert Part.objects.get().status == was
 
 
 @pytest.mark.parametrize(("was", "to"), list(product(BatchStatus, BatchStatus)))
-def test_a_batch_makes_just_the_moves_in_the_table(batch: Batch, was: Any, to: Any) -> None:
-    Batch.objects.filter(pk=batch.pk).update(status=was)
-    batch.refresh_from_db()
+def test_a_batch_makes_just_the_moves_in_the_table(
+    team: Team, was: BatchStatus, to: BatchStatus
+) -> None:
+    batch = on_record(team, status=was)
     if to in BATCH_MOVES[was]:
         assert lifecycle.move_batch(batch, to)
-        assert Batch.objects.get(pk=batch.pk).status == to
+        assert Batch.objects.get().status == to
     else:
         with pytest.raises(lifecycle.IllegalMoveError):
             lifecycle.move_batch(batch, to)
-        assert Batch.objects.get(pk=batch.pk).status == was
+        assert Batch.objects.get().status == was
 
 
-def test_a_move_made_on_an_older_epoch_does_not_happen(part: Part) -> None:
+@pytest.mark.parametrize(("was", "to"), list(product(AttemptStatus, AttemptStatus)))
+def test_an_attempt_makes_just_the_moves_in_the_table(
+    team: Team, was: AttemptStatus, to: AttemptStatus
+) -> None:
+    part = on_record(team).parts.get()
+    attempt = Attempt.objects.create(part=part, number=1, items=10, payload_size=1, status=was)
+    if to in ATTEMPT_MOVES[was]:
+        lifecycle.close_attempt(lifecycle.Closing(attempt, to))
+        assert Attempt.objects.get().status == to
+    else:
+        with pytest.raises(lifecycle.IllegalMoveError):
+            lifecycle.close_attempt(lifecycle.Closing(attempt, to))
+        assert Attempt.objects.get().status == was
+
+
+def test_a_move_made_on_an_older_epoch_does_not_happen(team: Team) -> None:
+    part = on_record(team).parts.get()
     colleague = Part.objects.get(pk=part.pk)
     assert lifecycle.move_part(colleague, PartStatus.SENDING, event="sent by a colleague")
     assert not lifecycle.move_part(part, PartStatus.STOPPED, event="too late")
@@ -80,7 +103,9 @@ def derived(
         ({PartStatus.HELD: 3}, BatchStatus.QUEUED),
         ({PartStatus.RUNNING: 1, PartStatus.QUEUED: 2}, BatchStatus.RUNNING),
         ({PartStatus.DONE: 1, PartStatus.QUEUED: 2}, BatchStatus.RUNNING),
+        ({PartStatus.DONE: 1, PartStatus.READY: 2}, BatchStatus.RUNNING),
         ({PartStatus.UNSURE: 1, PartStatus.DONE: 2}, BatchStatus.ATTENTION),
+        ({PartStatus.UNSURE: 1, PartStatus.RUNNING: 2}, BatchStatus.ATTENTION),
     ],
 )
 def test_a_batch_is_where_its_parts_are(parts: Any, status: BatchStatus) -> None:
@@ -110,6 +135,17 @@ def test_a_batch_is_stopping_until_what_was_sent_is_back() -> None:
     back = {PartStatus.STOPPED: 1, PartStatus.DONE: 1}
     assert derived(sent, stop_requested=True) == BatchStatus.STOPPING
     assert derived(back, {AnswerStatus.UNSENT: 1}, stop_requested=True) == BatchStatus.STOPPED
+
+
+@pytest.mark.parametrize("status", sorted(set(PartStatus) - {PartStatus.DONE, PartStatus.STOPPED}))
+def test_a_batch_is_stopping_while_any_part_is_open(status: PartStatus) -> None:
+    parts = {PartStatus.STOPPED: 1, status: 1}
+    assert derived(parts, stop_requested=True, held_for_person=1) == BatchStatus.STOPPING
+
+
+def test_a_batch_that_was_stopped_stays_stopped_however_much_is_answered() -> None:
+    parts = {PartStatus.STOPPED: 1, PartStatus.DONE: 9}
+    assert derived(parts, {AnswerStatus.ANSWERED: 100}) == BatchStatus.STOPPED
 
 
 def test_every_ended_status_is_a_started_one() -> None:

@@ -14,19 +14,7 @@ from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
 from batchui.worker import heartbeat, tasks, this_host
 from batchui.worker.models import Heartbeat
-from tests.batches.conftest import (
-    MODEL,
-    TEMPLATE,
-    MakeBatch,
-    files_in,
-    receive,
-    rows,
-    sandbox,
-    shared_sandbox,
-    team,
-)
-
-__all__ = ["files_in", "receive", "sandbox", "shared_sandbox", "team"]
+from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, rows
 
 pytestmark = pytest.mark.django_db
 

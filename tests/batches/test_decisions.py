@@ -1,0 +1,140 @@
+"""What people decide of a whole batch: when it may be edited, started, stopped, deleted."""
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from batchui.batches import decisions
+from batchui.batches.models import Batch, Part
+from batchui.batches.states import BatchStatus, PartStatus
+from batchui.prompts.ask import Ask
+from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Team, User
+from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, another_account, on_record, rows
+
+pytestmark = pytest.mark.django_db
+
+ASK = Ask(model=MODEL, template=TEMPLATE)
+
+
+# -- edit and start -----------------------------------------------------------------------------
+
+
+def test_a_draft_is_edited_and_its_name_only_where_one_is_given(team: Team) -> None:
+    batch = on_record(team, status=BatchStatus.DRAFT, name="As it was")
+    assert decisions.edit(batch, ask=ASK)
+    batch.refresh_from_db()
+    assert (batch.template, batch.name) == (TEMPLATE, "As it was")
+    assert decisions.edit(batch, ask=ASK, name="Renamed")
+    batch.refresh_from_db()
+    assert batch.name == "Renamed"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"status": BatchStatus.QUEUED}, {"status": BatchStatus.DRAFT, "deleted_at": timezone.now()}],
+    ids=["started", "deleted"],
+)
+def test_what_is_no_draft_is_not_edited(team: Team, fields: dict[str, Any]) -> None:
+    batch = on_record(team, **fields)
+    assert not decisions.edit(batch, ask=ASK, name="Renamed")
+    batch.refresh_from_db()
+    assert (batch.template, batch.name) == ("", "texts")
+
+
+@pytest.mark.parametrize("status", sorted(set(BatchStatus) - {BatchStatus.DRAFT}))
+def test_only_a_draft_is_started(team: Team, status: BatchStatus) -> None:
+    batch = on_record(team, status=status)
+    assert not decisions.start(batch, by=None, ask=ASK)
+    batch.refresh_from_db()
+    assert (batch.status, batch.template) == (status, "")
+
+
+def test_a_start_begins_anew_what_an_earlier_one_left(
+    sandbox: RunningSandbox, receive: MakeBatch, ana: User
+) -> None:
+    batch = receive(rows(5))
+    Batch.objects.update(problem="Row 3 is blank.", problem_rows=[{"row": 3}], progress_rows=3)
+    batch.refresh_from_db()
+    before = timezone.now()
+    assert decisions.start(batch, by=ana, ask=ASK)
+    batch.refresh_from_db()
+    assert (batch.problem, batch.problem_rows, batch.progress_rows) == ("", [], 0)
+    assert batch.started_at is not None
+    assert batch.started_at >= before
+    assert batch.name == "texts"
+    assert batch.events.get(text="Started.").actor == ana
+
+
+def test_a_start_may_rename(sandbox: RunningSandbox, receive: MakeBatch) -> None:
+    batch = receive(rows(5))
+    assert decisions.start(batch, by=None, ask=ASK, name="Renamed")
+    batch.refresh_from_db()
+    assert batch.name == "Renamed"
+
+
+def test_a_start_goes_to_the_connection_of_now(
+    sandbox: RunningSandbox, receive: MakeBatch, settings: Any
+) -> None:
+    batch = receive(rows(5))
+    another_account(settings)
+    assert decisions.start(batch, by=None, ask=ASK)
+    batch.refresh_from_db()
+    assert batch.connection.account_id == "account"
+
+
+# -- stop ---------------------------------------------------------------------------------------
+
+
+def test_stop_ends_what_waits_and_leaves_what_is_under_way(team: Team, ana: User) -> None:
+    batch = on_record(team, parts=len(PartStatus), status=BatchStatus.RUNNING)
+    for part, status in zip(batch.parts.order_by("number"), PartStatus, strict=True):
+        Part.objects.filter(pk=part.pk).update(status=status)
+    assert decisions.stop(batch, by=ana)
+    became = dict(zip(PartStatus, batch.parts.order_by("number"), strict=True))
+    assert {was: part.status for was, part in became.items()} == {
+        PartStatus.READY: PartStatus.STOPPED,
+        PartStatus.SENDING: PartStatus.SENDING,
+        PartStatus.HELD: PartStatus.STOPPED,
+        PartStatus.UNSURE: PartStatus.DONE,
+        PartStatus.QUEUED: PartStatus.QUEUED,
+        PartStatus.RUNNING: PartStatus.RUNNING,
+        PartStatus.DONE: PartStatus.DONE,
+        PartStatus.STOPPED: PartStatus.STOPPED,
+    }
+    assert became[PartStatus.HELD].unsent == 10
+    assert became[PartStatus.UNSURE].missing == 10
+    batch.refresh_from_db()
+    assert (batch.status, batch.unsent, batch.missing) == (BatchStatus.STOPPING, 20, 10)
+    assert batch.events.get(kind="stopping").actor == ana
+
+
+@pytest.mark.parametrize("status", BatchStatus)
+def test_stop_means_something_while_something_may_be_sent(team: Team, status: BatchStatus) -> None:
+    stoppable = {BatchStatus.QUEUED, BatchStatus.RUNNING, BatchStatus.ATTENTION}
+    batch = on_record(team, status=status)
+    assert decisions.stop(batch, by=None) is (status in stoppable)
+    assert batch.events.exists() is (status in stoppable)
+
+
+# -- delete -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", BatchStatus)
+def test_what_is_on_its_way_is_not_deleted(team: Team, ana: User, status: BatchStatus) -> None:
+    ended = {BatchStatus.FINISHED, BatchStatus.PROBLEMS, BatchStatus.FAILED, BatchStatus.STOPPED}
+    may = status in {BatchStatus.CHECKING, BatchStatus.DRAFT} | ended
+    batch = on_record(team, status=status)
+    assert decisions.delete(batch, by=ana) is may
+    batch.refresh_from_db()
+    assert (batch.deleted_at is not None) is may
+    assert batch.deleted_by == (ana if may else None)
+
+
+def test_a_batch_is_deleted_once(team: Team, ana: User) -> None:
+    batch = on_record(team, status=BatchStatus.FINISHED)
+    assert decisions.delete(batch, by=ana)
+    assert not decisions.delete(batch, by=None)
+    batch.refresh_from_db()
+    assert batch.deleted_by == ana

@@ -1,0 +1,227 @@
+"""Which parts are sent, polled and released next, and which are left alone."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from batchui.batches import due
+from batchui.batches.models import Batch, Part
+from batchui.batches.states import SENT_PARTS, BatchStatus, PartStatus
+from batchui.teams.connections import ensure_connection
+from batchui.teams.models import Connection, Team
+from tests.batches.conftest import on_record
+
+pytestmark = pytest.mark.django_db
+
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def other(db: None) -> Team:
+    """A team with a connection of its own."""
+    return Team.objects.create(name="Others")
+
+
+def ready(limit: int = 100) -> list[tuple[Any, int]]:
+    return [(part.batch_id, part.number) for part in due.ready_parts(limit)]
+
+
+def polled(limit: int = 100) -> list[int]:
+    return [part.pk for part in due.due_parts(limit)]
+
+
+def in_a_minute() -> datetime:
+    return timezone.now() + MINUTE
+
+
+def a_minute_ago() -> datetime:
+    return timezone.now() - MINUTE
+
+
+# -- to be sent ---------------------------------------------------------------------------------
+
+
+def test_a_part_waits_for_its_time_and_no_longer(team: Team) -> None:
+    batch = on_record(team)
+    Part.objects.update(resume_at=in_a_minute())
+    assert ready() == []
+    Part.objects.update(resume_at=a_minute_ago())
+    assert ready() == [(batch.pk, 1)]
+    Part.objects.update(resume_at=None)
+    assert ready() == [(batch.pk, 1)]
+
+
+def test_a_part_waits_for_its_connection_and_no_longer(team: Team, other: Team) -> None:
+    batch, free = on_record(team), on_record(other)
+    Connection.objects.filter(team=team).update(paused_until=in_a_minute())
+    assert ready() == [(free.pk, 1)]
+    Connection.objects.filter(team=team).update(paused_until=a_minute_ago())
+    assert ready() == [(batch.pk, 1), (free.pk, 1)]
+
+
+@pytest.mark.parametrize("status", sorted(set(PartStatus) - {PartStatus.READY}))
+def test_only_what_is_ready_is_sent(team: Team, status: PartStatus) -> None:
+    on_record(team).parts.update(status=status)
+    assert ready() == []
+
+
+def test_what_is_done_takes_no_place_among_those_to_send(team: Team) -> None:
+    batch = on_record(team, parts=3)
+    batch.parts.filter(number__lte=2).update(status=PartStatus.DONE)
+    assert ready(1) == [(batch.pk, 3)]
+
+
+def test_nothing_of_a_deleted_batch_is_sent(team: Team) -> None:
+    on_record(team, deleted_at=timezone.now())
+    assert ready() == []
+
+
+def test_the_oldest_batch_goes_first_but_none_waits_for_all_of_another(team: Team) -> None:
+    now = timezone.now()
+    young = on_record(team, parts=2, started_at=now)
+    old = on_record(team, parts=3, started_at=now - MINUTE)
+    order = [(old.pk, 1), (young.pk, 1), (old.pk, 2), (young.pk, 2), (old.pk, 3)]
+    assert ready() == order
+    assert ready(2) == order[:2]
+
+
+def test_the_parts_of_a_batch_are_sent_in_the_order_of_the_file(team: Team) -> None:
+    batch = on_record(team, parts=0)
+    for number in (3, 1, 2):
+        Part.objects.create(batch=batch, number=number, first_row=number, rows=1)
+    assert ready() == [(batch.pk, 1), (batch.pk, 2), (batch.pk, 3)]
+
+
+def test_connections_take_turns_at_sending(team: Team, other: Team) -> None:
+    now = timezone.now()
+    first, second = (on_record(team, started_at=now - n * MINUTE) for n in (9, 8))
+    theirs = on_record(other, started_at=now)
+    assert ready() == [(first.pk, 1), (theirs.pk, 1), (second.pk, 1)]
+
+
+@pytest.mark.parametrize("status", [PartStatus.SENDING, *sorted(SENT_PARTS)])
+@pytest.mark.parametrize(("under_way", "room"), [(48, 2), (49, 1), (50, 0), (51, 0)])
+def test_fifty_parts_of_a_connection_are_under_way_at_most(
+    team: Team, other: Team, status: PartStatus, under_way: int, room: int
+) -> None:
+    batch, theirs = on_record(team, parts=60), on_record(other)
+    batch.parts.filter(number__lte=under_way).update(status=status)
+    chosen = ready()
+    assert [pk for pk, _ in chosen].count(batch.pk) == room
+    assert (theirs.pk, 1) in chosen
+
+
+def test_a_full_connection_with_many_batches_does_not_hide_another(team: Team, other: Team) -> None:
+    full = on_record(team, parts=due.MOST_UNDER_WAY)
+    full.parts.update(status=PartStatus.RUNNING)
+    many = Batch.objects.bulk_create(
+        Batch(
+            team=team,
+            connection=full.connection,
+            name=f"{number}",
+            source_size=1,
+            status=BatchStatus.QUEUED,
+            started_at=a_minute_ago(),
+        )
+        for number in range(due.CONSIDERED)
+    )
+    Part.objects.bulk_create(Part(batch=batch, number=1, first_row=1, rows=1) for batch in many)
+    theirs = on_record(other)
+    assert ready() == [(theirs.pk, 1)]
+
+
+# -- to be polled -------------------------------------------------------------------------------
+
+
+def sent(team: Team, *due_since: timedelta) -> list[int]:
+    """Accepted parts of one batch; each has been due for so long. Returns their keys."""
+    batch = on_record(team, parts=len(due_since))
+    parts = list(batch.parts.order_by("number"))
+    for part, since in zip(parts, due_since, strict=True):
+        part.status, part.next_poll_at = PartStatus.QUEUED, timezone.now() - since
+    Part.objects.bulk_update(parts, ["status", "next_poll_at"])
+    return [part.pk for part in parts]
+
+
+def test_a_part_is_polled_when_its_time_has_come(team: Team) -> None:
+    assert sent(team, -MINUTE, MINUTE)[1:] == polled()
+
+
+def test_a_part_that_somebody_polls_is_left_alone_until_the_lease_is_over(team: Team) -> None:
+    keys = sent(team, MINUTE)
+    Part.objects.update(lease_until=in_a_minute())
+    assert polled() == []
+    Part.objects.update(lease_until=a_minute_ago())
+    assert polled() == keys
+
+
+@pytest.mark.parametrize("status", PartStatus)
+def test_only_what_was_accepted_is_polled(team: Team, status: PartStatus) -> None:
+    keys = sent(team, MINUTE)
+    Part.objects.update(status=status)
+    assert polled() == (keys if status in SENT_PARTS else [])
+
+
+def test_what_is_done_takes_no_place_among_those_to_poll(team: Team) -> None:
+    done, waiting = sent(team, 2 * MINUTE, MINUTE)
+    Part.objects.filter(pk=done).update(status=PartStatus.DONE)
+    assert polled(1) == [waiting]
+
+
+def test_nothing_of_a_deleted_batch_is_polled(team: Team) -> None:
+    sent(team, MINUTE)
+    Batch.objects.update(deleted_at=timezone.now())
+    assert polled() == []
+
+
+def test_the_longest_due_is_polled_first_whichever_connection_is_older(
+    team: Team, other: Team
+) -> None:
+    ensure_connection(team)  # the first, whose parts would come first in no order at all
+    ours = sent(team, 2 * MINUTE, 3 * MINUTE, 4 * MINUTE)
+    theirs = sent(other, 5 * MINUTE)
+    order = [theirs[0], ours[2], ours[1], ours[0]]
+    assert polled() == order
+    assert polled(2) == order[:2]
+
+
+def test_connections_take_turns_at_polling(team: Team, other: Team) -> None:
+    ours = sent(team, 2 * MINUTE, 3 * MINUTE, 4 * MINUTE)
+    theirs = sent(other, MINUTE)
+    assert polled() == [ours[2], theirs[0], ours[1], ours[0]]
+
+
+# -- to be released from hold -------------------------------------------------------------------
+
+
+def test_what_is_on_hold_is_released_at_its_time(team: Team) -> None:
+    batch = on_record(team, parts=3)
+    batch.parts.update(status=PartStatus.HELD, message="no room")
+    batch.parts.filter(number=1).update(resume_at=a_minute_ago())
+    batch.parts.filter(number=2).update(resume_at=in_a_minute())
+    assert due.release_held() == 1
+    statuses = list(batch.parts.order_by("number").values_list("status", flat=True))
+    assert statuses == [PartStatus.READY, PartStatus.HELD, PartStatus.HELD]
+    released = batch.parts.get(number=1)
+    assert (released.resume_at, released.message) == (None, "")
+    assert due.release_held() == 0
+
+
+def test_a_page_that_watches_sees_what_was_released(team: Team) -> None:
+    batch = on_record(team)
+    batch.parts.update(status=PartStatus.HELD, resume_at=a_minute_ago())
+    assert due.release_held() == 1
+    assert Batch.objects.get().version > batch.version
+
+
+# -- as they are read ---------------------------------------------------------------------------
+
+
+def test_parts_come_in_the_order_asked_for_without_those_that_moved_on(team: Team) -> None:
+    batch = on_record(team, parts=3)
+    one, two, three = batch.parts.order_by("number").values_list("pk", flat=True)
+    batch.parts.filter(pk=two).update(status=PartStatus.SENDING)
+    found = due.in_order([three, two, one], PartStatus.READY)
+    assert [part.pk for part in found] == [three, one]

@@ -1,0 +1,189 @@
+"""Leases and epochs: only one worker has a part, and one that was overtaken changes nothing."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from batchui.batches import decisions, lifecycle
+from batchui.batches.due import LEASE
+from batchui.batches.lifecycle import Closing
+from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
+from batchui.teams.models import Team
+from tests.batches.conftest import on_record
+
+pytestmark = pytest.mark.django_db
+
+OVER = timedelta(seconds=-1)
+
+
+@pytest.fixture
+def part(team: Team) -> Part:
+    """Ten rows, ready."""
+    return on_record(team).parts.get()
+
+
+def attempt_of(part: Part, status: AttemptStatus = AttemptStatus.WRITTEN) -> Attempt:
+    return Attempt.objects.create(part=part, number=1, items=10, payload_size=1, status=status)
+
+
+PARTS_CHANGE_HANDS: dict[str, tuple[PartStatus, Callable[[QuerySet[Part]], object]]] = {
+    "a move": (
+        PartStatus.READY,
+        lambda parts: lifecycle.move_part(parts.get(), PartStatus.SENDING),
+    ),
+    "a claim": (PartStatus.QUEUED, lambda parts: lifecycle.claim_part(parts.get(), LEASE)),
+    "a release": (PartStatus.HELD, lifecycle.release_parts),
+    "a retry": (PartStatus.DONE, lifecycle.reopen_parts),
+    "the end of one that waits": (PartStatus.READY, lifecycle.stop_parts),
+    "the end of one nobody is sure of": (PartStatus.UNSURE, lifecycle.stop_parts),
+}
+
+
+@pytest.mark.parametrize("change", PARTS_CHANGE_HANDS)
+def test_who_read_a_part_before_it_changed_hands_can_do_nothing_with_it(
+    part: Part, change: str
+) -> None:
+    status, act = PARTS_CHANGE_HANDS[change]
+    Part.objects.update(status=status)
+    part.refresh_from_db()
+    assert act(Part.objects.filter(pk=part.pk))
+    # By whatever way, it comes to stand where it stood, and nobody has it.
+    Part.objects.update(status=status, lease_until=None)
+    assert not lifecycle.claim_part(part, LEASE)
+    assert not lifecycle.touch_part(part, message="mine")
+    assert Part.objects.get().message != "mine"
+
+
+def settle(batches: QuerySet[Batch]) -> bool:
+    """Let the parts of a batch be done; its status follows."""
+    batch = batches.get()
+    batch.parts.update(status=PartStatus.DONE, answered=10)
+    with transaction.atomic():
+        lifecycle.settle(lifecycle.lock(batch.pk))
+    return True
+
+
+BATCHES_CHANGE_HANDS: dict[str, tuple[BatchStatus, Callable[[QuerySet[Batch]], object]]] = {
+    "a move": (
+        BatchStatus.CHECKING,
+        lambda batches: lifecycle.move_batch(batches.get(), BatchStatus.DRAFT),
+    ),
+    "a claim": (BatchStatus.CHECKING, lambda batches: lifecycle.claim_batch(batches.get(), LEASE)),
+    "its parts": (BatchStatus.RUNNING, settle),
+    "a deletion": (BatchStatus.DRAFT, lambda batches: decisions.delete(batches.get(), by=None)),
+}
+
+
+@pytest.mark.parametrize("change", BATCHES_CHANGE_HANDS)
+def test_who_read_a_batch_before_it_changed_hands_can_do_nothing_with_it(
+    team: Team, change: str
+) -> None:
+    status, act = BATCHES_CHANGE_HANDS[change]
+    batch = on_record(team, status=status)
+    assert act(Batch.objects.filter(pk=batch.pk))
+    Batch.objects.update(status=status, lease_until=None, deleted_at=None)
+    assert not lifecycle.claim_batch(batch, LEASE)
+    assert not lifecycle.touch_batch(batch, problem="mine")
+    assert Batch.objects.get().problem == ""
+
+
+def test_a_part_whose_lease_runs_is_nobody_elses(part: Part) -> None:
+    assert lifecycle.claim_part(part, LEASE)
+    assert not lifecycle.claim_part(Part.objects.get(), LEASE)
+    assert lifecycle.touch_part(part, lease_until=timezone.now() + OVER)
+    assert lifecycle.claim_part(Part.objects.get(), LEASE)
+
+
+def test_a_batch_whose_lease_runs_is_nobody_elses(team: Team) -> None:
+    batch = on_record(team, status=BatchStatus.CHECKING)
+    assert lifecycle.claim_batch(batch, LEASE)
+    assert not lifecycle.claim_batch(Batch.objects.get(), LEASE)
+    assert lifecycle.touch_batch(batch, lease_until=timezone.now() + OVER)
+    assert lifecycle.claim_batch(Batch.objects.get(), LEASE)
+
+
+def test_what_happens_to_one_batch_happens_to_no_other(team: Team) -> None:
+    batch, other = (on_record(team, status=BatchStatus.CHECKING) for _ in range(2))
+    assert lifecycle.claim_batch(batch, LEASE)
+    assert lifecycle.touch_batch(batch, progress_rows=5)
+    assert lifecycle.move_batch(batch, BatchStatus.DRAFT)
+    before = (other.status, other.epoch, other.version, other.progress_rows, other.lease_until)
+    other.refresh_from_db()
+    after = (other.status, other.epoch, other.version, other.progress_rows, other.lease_until)
+    assert after == before
+
+
+def test_what_happens_to_one_part_happens_to_no_other(team: Team) -> None:
+    part, neighbour = on_record(team, parts=2).parts.order_by("number")
+    other = on_record(team).parts.get()
+    attempts = [attempt_of(part), attempt_of(neighbour)]
+    assert lifecycle.claim_part(part, LEASE)
+    assert lifecycle.touch_part(part, message="mine")
+    closing = Closing(attempts[0], AttemptStatus.NOT_SENT, "mine")
+    assert lifecycle.move_part(part, PartStatus.SENDING, closing=closing)
+    lifecycle.keep_receipt(attempts[0], "mine")
+    for untouched in (neighbour, other):
+        untouched.refresh_from_db()
+        assert (untouched.status, untouched.epoch) == (PartStatus.READY, 0)
+        assert (untouched.message, untouched.lease_until) == ("", None)
+    attempts[1].refresh_from_db()
+    assert (attempts[1].status, attempts[1].request_id) == (AttemptStatus.WRITTEN, "")
+    assert Batch.objects.get(pk=other.batch_id).version == 1
+
+
+def test_a_lease_ends_with_the_move_unless_the_move_sets_one(part: Part) -> None:
+    later = timezone.now() + LEASE
+    assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=later)
+    assert Part.objects.get().lease_until == later
+    assert lifecycle.move_part(part, PartStatus.QUEUED)
+    assert Part.objects.get().lease_until is None
+
+
+def test_a_lease_ends_with_the_poll_unless_the_poll_sets_one(part: Part) -> None:
+    later = timezone.now() + LEASE
+    assert lifecycle.touch_part(part, lease_until=later)
+    assert Part.objects.get().lease_until == later
+    assert lifecycle.touch_part(part)
+    assert Part.objects.get().lease_until is None
+
+
+def test_the_lease_of_a_file_that_is_read_ends_with_the_move(team: Team) -> None:
+    batch = on_record(team, status=BatchStatus.CHECKING)
+    assert lifecycle.claim_batch(batch, LEASE)
+    assert lifecycle.move_batch(batch, BatchStatus.DRAFT)
+    assert Batch.objects.get().lease_until is None
+
+
+def test_a_move_that_is_lost_changes_neither_attempt_nor_batch_nor_timeline(part: Part) -> None:
+    attempt = attempt_of(part)
+    late = Part.objects.get()
+    assert lifecycle.move_part(part, PartStatus.SENDING)
+    version = Batch.objects.get().version
+    closing = Closing(attempt, AttemptStatus.UNSURE)
+    assert not lifecycle.move_part(late, PartStatus.STOPPED, closing=closing, event="too late")
+    assert not lifecycle.touch_part(late, event="too late")
+    assert Attempt.objects.get().status == AttemptStatus.WRITTEN
+    assert Batch.objects.get().version == version
+    assert not part.batch.events.exists()
+
+
+def test_a_receipt_that_came_meanwhile_is_not_written_over(part: Part) -> None:
+    stale = attempt_of(part)
+    lifecycle.keep_receipt(Attempt.objects.get(), "known")
+    lifecycle.close_attempt(Closing(stale, AttemptStatus.UNSURE, "no answer"))
+    kept = Attempt.objects.get()
+    assert (kept.status, kept.request_id) == (AttemptStatus.ACCEPTED, "known")
+    assert stale.status == AttemptStatus.WRITTEN
+
+
+def test_a_deleted_batch_is_neither_moved_nor_claimed_nor_touched(team: Team) -> None:
+    batch = on_record(team, status=BatchStatus.CHECKING, deleted_at=timezone.now())
+    assert not lifecycle.claim_batch(batch, LEASE)
+    assert not lifecycle.touch_batch(batch, progress_rows=5)
+    assert not lifecycle.move_batch(batch, BatchStatus.DRAFT)
+    assert Batch.objects.get().status == BatchStatus.CHECKING

@@ -1,0 +1,99 @@
+"""Stored files: whole or not there at all, and gone when they should be."""
+
+import hashlib
+import io
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+
+from batchui.batches import files
+
+ID = "00000000-0000-4000-8000-000000000000"
+
+
+class Interrupted(ContentFile):  # type: ignore[type-arg]
+    """An upload whose line is cut after the first piece."""
+
+    def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
+        yield b"half of it"
+        raise ConnectionError("cut")
+
+
+def test_a_file_that_was_cut_off_is_not_there_at_all(files_in: Path) -> None:
+    with pytest.raises(ConnectionError):
+        default_storage.save("one/two", Interrupted(b""))
+    assert [path for path in files_in.rglob("*") if path.is_file()] == []
+
+
+def test_a_file_that_is_written_again_takes_the_place_of_the_old_one(files_in: Path) -> None:
+    assert default_storage.save("one/two", ContentFile(b"old")) == "one/two"
+    reader = default_storage.open("one/two")
+    assert default_storage.save("one/two", ContentFile(b"new")) == "one/two"
+    assert reader.read() == b"old"  # whoever reads it keeps what they began
+    reader.close()
+    assert (files_in / "one/two").read_bytes() == b"new"
+    assert os.listdir(files_in / "one") == ["two"]
+
+
+def test_an_upload_is_measured_and_hashed_from_its_beginning() -> None:
+    upload = ContentFile(b"x" * 700_000)
+    upload.seek(500_000)
+    size, sha256 = files.save_source("source", upload)
+    assert size == default_storage.size("source") == 700_000
+    assert sha256 == hashlib.sha256(b"x" * 700_000).hexdigest()
+
+
+def test_lines_come_back_as_they_were_however_many() -> None:
+    chance = random.Random(5)
+    lines = [chance.randbytes(chance.randrange(3000)).hex().encode() for _ in range(2000)]
+    assert sum(map(len, lines)) > 20 * files.CHUNK_BYTES
+    name = files.Compressed.of_lines(lines).store("lines")
+    assert [line.rstrip(b"\n") for line in files.read_lines(name)] == lines
+
+
+def test_a_whole_file_is_compressed_from_its_beginning() -> None:
+    spool = io.BytesIO(b"a reply " * 1000)
+    spool.seek(500)
+    name = files.Compressed.of_file(spool).store("reply")
+    assert b"".join(files.read_compressed(name)) == spool.getvalue()
+
+
+def test_only_folders_with_the_id_of_a_batch_are_folders_of_batches(files_in: Path) -> None:
+    assert files.batch_folders() == []
+    for folder in (ID, ID.replace("-", ""), ID.replace("4", "A"), "lost+found"):
+        files.save_source(files.source_path(folder), ContentFile(b"x"))
+    assert files.batch_folders() == [ID]
+
+
+def store_some() -> list[str]:
+    """Files of two batches; returns the names of those of the first."""
+    other = ID.replace("0", "1")
+    names = [f"batches/{ID}/source/upload", f"batches/{ID}/parts/1/rows", f"batches/{ID}/note"]
+    for name in (*names, f"batches/{other}/source/upload"):
+        default_storage.save(name, ContentFile(b"x"))
+    return names
+
+
+def test_removing_a_batch_removes_all_of_its_files_and_no_others(files_in: Path) -> None:
+    store_some()
+    files.remove_batch_files(ID)
+    assert not (files_in / "batches" / ID).exists()
+    assert len([path for path in files_in.rglob("*") if path.is_file()]) == 1
+    files.remove_batch_files(ID)  # a second time is fine
+
+
+def test_a_storage_without_folders_of_its_own_is_emptied_name_by_name(
+    settings: Any, files_in: Path
+) -> None:
+    plain = {"BACKEND": "django.core.files.storage.FileSystemStorage"}
+    settings.STORAGES = settings.STORAGES | {"default": plain | {"OPTIONS": {"location": files_in}}}
+    names = store_some()
+    files.remove_batch_files(ID)
+    assert not any(default_storage.exists(name) for name in names)
+    assert len([path for path in files_in.rglob("*") if path.is_file()]) == 1

@@ -1,0 +1,135 @@
+"""Files that wait to be read: who reads them, and how a long reading keeps its place."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import InterfaceError, OperationalError
+from django.utils import timezone
+
+from batchui.batches import lifecycle, long_tasks
+from batchui.batches.long_tasks import LeaseLostError, has_unclaimed, progress_of, unclaimed
+from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
+from batchui.teams.models import Team
+from tests.batches.conftest import on_record
+
+pytestmark = pytest.mark.django_db
+
+LARGE = long_tasks.SMALL_BYTES + 1
+READ = (BatchStatus.CHECKING, BatchStatus.PREPARING)
+
+
+def ago(seconds: float) -> datetime:
+    return timezone.now() - timedelta(seconds=seconds)
+
+
+def waits(team: Team, status: BatchStatus, **fields: Any) -> bool:
+    """Whether a worker would read a batch with these fields."""
+    since = {"created_at": timezone.now(), "started_at": timezone.now()}
+    batch = on_record(team, parts=0, status=status, **since | fields)
+    found = unclaimed() == [batch]
+    assert has_unclaimed() is found
+    return found
+
+
+# -- which are read -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", READ)
+def test_a_large_file_is_read_by_a_worker_at_once(team: Team, status: BatchStatus) -> None:
+    assert waits(team, status, source_size=LARGE)
+
+
+@pytest.mark.parametrize("status", READ)
+def test_a_small_file_is_left_for_a_second_to_who_brought_it(
+    team: Team, status: BatchStatus
+) -> None:
+    assert not waits(team, status, source_size=LARGE - 1)
+
+
+@pytest.mark.parametrize(("status", "since"), [(READ[0], "created_at"), (READ[1], "started_at")])
+def test_a_small_file_that_nobody_read_is_read_by_a_worker(
+    team: Team, status: BatchStatus, since: str
+) -> None:
+    assert waits(team, status, **{since: ago(2)})
+
+
+@pytest.mark.parametrize("status", READ)
+@pytest.mark.parametrize(("lease_ended", "left"), [(-60, False), (1, True)])
+def test_a_file_that_somebody_reads_is_left_alone_until_the_lease_is_over(
+    team: Team, status: BatchStatus, lease_ended: float, left: bool
+) -> None:
+    long_ago = {"created_at": ago(3600), "started_at": ago(3600)}
+    fields = {"lease_until": ago(lease_ended), "source_size": LARGE} | long_ago
+    assert waits(team, status, **fields) is left
+
+
+@pytest.mark.parametrize("status", sorted(set(BatchStatus) - set(READ)))
+def test_what_was_read_is_not_read_again(team: Team, status: BatchStatus) -> None:
+    assert not waits(team, status, source_size=LARGE)
+    assert not waits(team, status, source_size=LARGE, lease_until=ago(1))
+
+
+@pytest.mark.parametrize("lease", [None, 1])
+def test_a_deleted_file_is_not_read(team: Team, lease: float | None) -> None:
+    lease_until = None if lease is None else ago(lease)
+    fields = {"source_size": LARGE, "lease_until": lease_until, "deleted_at": timezone.now()}
+    assert not waits(team, BatchStatus.CHECKING, **fields)
+
+
+def test_twenty_are_looked_at_at_a_time(team: Team) -> None:
+    for _ in range(21):
+        on_record(team, parts=0, status=BatchStatus.CHECKING, source_size=LARGE)
+    assert len(unclaimed()) == 20
+
+
+# -- a long reading -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def reading(team: Team) -> Batch:
+    """A batch that is read; its lease ends in a moment."""
+    batch = on_record(team, parts=0, status=BatchStatus.CHECKING)
+    assert lifecycle.claim_batch(batch, timedelta(seconds=1))
+    return batch
+
+
+def test_a_long_reading_shows_how_far_it_is_and_keeps_its_lease(
+    reading: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+    beats: list[int] = []
+    progress_of(reading, beat=lambda: beats.append(1))(500, 0)
+    batch = Batch.objects.get()
+    assert batch.progress_rows == 500
+    assert batch.lease_until is not None
+    assert timedelta(seconds=100) < batch.lease_until - timezone.now() <= timedelta(minutes=2)
+    assert beats == [1]
+
+
+def test_a_short_reading_writes_nothing(reading: Batch) -> None:
+    progress_of(reading, beat=lambda: pytest.fail("it beats"))(500, 0)
+    assert Batch.objects.get().progress_rows == 0
+
+
+@pytest.mark.parametrize("change", [{"epoch": 99}, {"deleted_at": "2000-01-01T00:00:00Z"}])
+def test_a_reading_that_is_no_longer_ours_ends(
+    reading: Batch, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+    Batch.objects.update(**change)
+    with pytest.raises(LeaseLostError):
+        progress_of(reading)(500, 0)
+
+
+@pytest.mark.parametrize("problem", [OperationalError("away"), InterfaceError("closed")])
+def test_a_database_that_is_away_is_no_fault_of_the_file(problem: Exception) -> None:
+    with pytest.raises(type(problem)):
+        long_tasks.sentence_for(problem)
+
+
+def test_the_unforeseen_is_logged_and_said(caplog: pytest.LogCaptureFixture) -> None:
+    sentence = long_tasks.sentence_for(ZeroDivisionError("who knows"))
+    assert "it is not the file's fault" in sentence
+    assert "something nobody foresaw" in caplog.text

@@ -1,0 +1,117 @@
+"""How long is waited before the next send or poll."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from django.utils.timezone import now
+
+from batchui.batches import pauses
+from batchui.batches.models import Attempt, Part
+from batchui.batches.states import AttemptStatus
+from batchui.teams.models import Team
+from tests.batches.conftest import on_record
+
+
+def seconds(pause: timedelta) -> float:
+    return pause.total_seconds()
+
+
+def test_the_pause_before_sending_again_doubles_to_two_minutes() -> None:
+    for failures, expected in enumerate((2, 4, 8, 16, 32, 64, 120, 120)):
+        assert 0.75 * expected <= seconds(pauses.backoff(failures)) <= 1.25 * expected
+    assert seconds(pauses.backoff(100_000)) <= 150
+
+
+def test_the_pause_after_a_poll_that_failed_doubles_to_two_minutes() -> None:
+    for failures, expected in enumerate((10, 20, 40, 80, 120, 120)):
+        assert 0.75 * expected <= seconds(pauses.after_failure(failures, None)) <= 1.25 * expected
+    assert seconds(pauses.after_failure(100_000, None)) <= 150
+
+
+def test_parts_that_failed_together_do_not_come_back_together() -> None:
+    assert len({pauses.backoff(3) for _ in range(20)}) > 10
+    assert len({pauses.after_failure(3, None) for _ in range(20)}) > 10
+
+
+def test_a_poll_comes_never_sooner_than_cloudflare_asked() -> None:
+    assert seconds(pauses.after_failure(0, 400)) == 400
+    assert seconds(pauses.after_failure(0, 1)) >= 7.5
+
+
+def test_polls_begin_soon_and_grow_to_the_longest(settings: Any) -> None:
+    settings.FIRST_POLL_SECONDS, settings.LONGEST_PAUSE_SECONDS = 2, 60
+    waits = [seconds(pauses.next_poll(polls)) for polls in range(12)]
+    assert waits[:4] == [2, 3, 4.5, 6.75]
+    assert waits == sorted(waits)
+    assert waits[-1] == seconds(pauses.next_poll(100_000)) == 60
+
+
+def test_polls_leave_half_a_second_between_them_however_soon_they_begin(settings: Any) -> None:
+    settings.FIRST_POLL_SECONDS, settings.LONGEST_PAUSE_SECONDS = 0, 60
+    assert seconds(pauses.next_poll(1)) == 0.75
+
+
+@pytest.fixture
+def part(team: Team, settings: Any) -> Part:
+    settings.FIRST_POLL_SECONDS, settings.LONGEST_PAUSE_SECONDS = 2, 60
+    return on_record(team).parts.get()
+
+
+def took(
+    part: Part, *times: float, status: AttemptStatus = AttemptStatus.ANSWERED, known: bool = True
+) -> None:
+    """Attempts of the part that took so many seconds, the latest last."""
+    for number, took in enumerate(times, part.attempts.count() + 1):
+        finished = now() + timedelta(minutes=number)
+        Attempt.objects.create(
+            part=part,
+            number=number,
+            items=1,
+            payload_size=1,
+            status=status,
+            accepted_at=finished - timedelta(seconds=took) if known else None,
+            finished_at=finished,
+        )
+
+
+@pytest.mark.django_db
+def test_the_first_poll_is_soon(part: Part) -> None:
+    assert seconds(pauses.first_poll(part)) == 2
+
+
+@pytest.mark.django_db
+def test_once_parts_came_back_the_first_poll_is_when_the_next_is_likely_to(
+    part: Part, settings: Any
+) -> None:
+    took(part, 100, 40, 10)
+    assert seconds(pauses.first_poll(part)) == 32
+    settings.LONGEST_PAUSE_SECONDS = 20
+    assert seconds(pauses.first_poll(part)) == 20
+
+
+@pytest.mark.django_db
+def test_the_first_poll_is_never_sooner_than_soon(part: Part) -> None:
+    took(part, 0.1)
+    assert seconds(pauses.first_poll(part)) == 2
+
+
+@pytest.mark.django_db
+def test_the_five_that_came_back_last_tell_when(part: Part) -> None:
+    took(part, 50, 50, 50, 50, 50, 50, 10, 10, 10, 10, 10)
+    assert seconds(pauses.first_poll(part)) == 8
+
+
+@pytest.mark.django_db
+def test_only_answers_of_the_same_batch_tell_when(part: Part, team: Team) -> None:
+    took(on_record(team).parts.get(), 50)
+    took(part, 50, status=AttemptStatus.REFUSED)
+    took(part, 50, known=False)
+    assert seconds(pauses.first_poll(part)) == 2
+
+
+def test_midnight_is_in_utc() -> None:
+    late = datetime(2026, 3, 1, 23, 59, tzinfo=UTC)
+    assert pauses.next_midnight(late) == datetime(2026, 3, 2, tzinfo=UTC)
+    far_east = datetime(2026, 3, 2, 1, 0, tzinfo=timezone(timedelta(hours=5)))
+    assert pauses.next_midnight(far_east) == datetime(2026, 3, 2, tzinfo=UTC)

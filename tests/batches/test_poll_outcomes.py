@@ -1,0 +1,235 @@
+"""What a part is after each outcome of a poll."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from batchui.batches import due, lifecycle, polling
+from batchui.batches.clients import close_clients
+from batchui.batches.lifecycle import Closing
+from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.outcomes import GoneNow, Later, RefusedForGood, StillUnderWay
+from batchui.batches.states import AttemptStatus, PartStatus
+from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Connection, Team
+from tests.batches.conftest import MakeBatch, on_record, rows, send_all
+
+pytestmark = pytest.mark.django_db
+
+SECOND = timedelta(seconds=1)
+
+
+@pytest.fixture
+def part(team: Team) -> Part:
+    """Accepted: ten rows."""
+    part = on_record(team).parts.get()
+    attempt = Attempt.objects.create(part=part, number=1, items=10, payload_size=1)
+    lifecycle.keep_receipt(attempt, "known")
+    Part.objects.update(status=PartStatus.QUEUED)
+    part.refresh_from_db()
+    return part
+
+
+def wait(part: Part) -> float:
+    """Seconds until the next poll."""
+    assert part.next_poll_at is not None
+    return (part.next_poll_at - timezone.now()).total_seconds()
+
+
+def poll(part: Part, outcome: StillUnderWay | Later | GoneNow | RefusedForGood) -> None:
+    """Apply an outcome to the part, as the worker that has claimed it does."""
+    assert lifecycle.claim_part(part, due.LEASE)
+    polling.apply_outcome(part, part.attempts.get(), outcome)
+    assert Part.objects.get().lease_until is None
+
+
+# -- still under way ----------------------------------------------------------------------------
+
+
+def test_running_is_running_however_often_it_is_heard(part: Part) -> None:
+    for polls in (1, 2, 3):
+        poll(part, StillUnderWay("running"))
+        assert (part.status, part.polls) == (PartStatus.RUNNING, polls)
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        StillUnderWay("queued"),
+        Later("No network.", None),
+        GoneNow("Not found."),
+        RefusedForGood("No such model.", 5007),
+    ],
+)
+def test_whatever_a_poll_brought_it_is_noted_when(
+    part: Part, outcome: StillUnderWay | Later | GoneNow | RefusedForGood
+) -> None:
+    before = timezone.now()
+    poll(part, outcome)
+    part.refresh_from_db()
+    assert part.last_polled_at is not None
+    assert part.last_polled_at >= before
+    assert Batch.objects.get().last_polled_at == part.last_polled_at
+
+
+def test_queued_is_not_running(part: Part) -> None:
+    poll(part, StillUnderWay("queued"))
+    assert part.status == PartStatus.QUEUED
+
+
+def test_polls_that_find_it_under_way_come_less_and_less_often(part: Part) -> None:
+    waits = []
+    for _ in range(4):
+        poll(part, StillUnderWay("queued"))
+        waits.append(wait(part))
+    assert waits == pytest.approx([3, 4.5, 6.75, 10.125], abs=0.5)
+
+
+def test_a_poll_that_gets_through_ends_what_went_wrong_before(part: Part) -> None:
+    for _ in range(2):
+        poll(part, Later("No network.", None))
+        poll(part, GoneNow("Not found."))
+    poll(part, StillUnderWay("running"))
+    part.refresh_from_db()
+    assert (part.failures_in_a_row, part.gone_seen, part.gone_at) == (0, 0, None)
+    assert part.message == ""
+    assert part.last_polled_at is not None
+    assert part.last_polled_at > timezone.now() - SECOND * 10
+
+
+# -- later --------------------------------------------------------------------------------------
+
+
+def test_each_failure_to_poll_is_waited_for_longer_and_told_once(part: Part) -> None:
+    for number, expected in enumerate((10, 20, 40, 80), 1):
+        poll(part, Later("No network.", None))
+        part.refresh_from_db()
+        assert (part.status, part.message) == (PartStatus.QUEUED, "No network.")
+        assert part.failures_in_a_row == number
+        assert 0.7 * expected < wait(part) <= 1.25 * expected
+    assert part.batch.events.filter(text="Part 1: No network.").count() == 1
+
+
+def test_a_new_run_of_failures_is_told_anew(part: Part) -> None:
+    for _ in range(2):
+        poll(part, Later("No network.", None))
+        poll(part, StillUnderWay("queued"))
+    assert part.batch.events.filter(text="Part 1: No network.").count() == 2
+
+
+def test_the_next_poll_waits_as_long_as_cloudflare_asked(part: Part) -> None:
+    poll(part, Later("Slow down.", 400))
+    assert 390 < wait(part) <= 400
+
+
+# -- gone ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("seen", "minutes", "believed"),
+    [(3, 10.1, True), (3, 9.9, False), (2, 60, False), (4, 10.1, True)],
+)
+def test_gone_is_believed_after_three_polls_over_ten_minutes(
+    part: Part, seen: int, minutes: float, believed: bool
+) -> None:
+    first = timezone.now() - timedelta(minutes=minutes)
+    Part.objects.update(gone_seen=seen - 1, gone_at=first)
+    part.refresh_from_db()
+    poll(part, GoneNow("Not found."))
+    attempt = part.attempts.get()
+    if believed:
+        assert (part.status, part.missing) == (PartStatus.DONE, 10)
+        assert (part.waiting_error, attempt.status) == (polling.GONE, AttemptStatus.LOST)
+    else:
+        assert (part.status, attempt.status) == (PartStatus.QUEUED, AttemptStatus.ACCEPTED)
+        assert (part.gone_seen, part.gone_at) == (seen, first)
+        assert part.message == "Not found."
+
+
+def test_one_that_seems_gone_is_polled_again_in_five_minutes(part: Part) -> None:
+    poll(part, GoneNow("Not found."))
+    assert part.gone_seen == 1
+    assert part.gone_at is not None
+    assert part.gone_at > timezone.now() - SECOND * 10
+    assert 290 < wait(part) <= 300
+
+
+# -- refused ------------------------------------------------------------------------------------
+
+
+def test_what_cloudflare_refused_as_a_whole_fails_every_row(part: Part) -> None:
+    poll(part, RefusedForGood("The model cannot do this.", 8007))
+    attempt = part.attempts.get()
+    assert (part.status, part.failed) == (PartStatus.DONE, 10)
+    assert part.waiting_error == "The model cannot do this."
+    assert (attempt.status, attempt.code) == (AttemptStatus.REFUSED, 8007)
+    assert attempt.message == "The model cannot do this."
+    assert attempt.finished_at is not None
+
+
+# -- which receipt ------------------------------------------------------------------------------
+
+
+def sent(start: MakeBatch) -> Part:
+    """Five rows that the sandbox has accepted."""
+    batch = start(rows(5))
+    send_all()
+    return batch.parts.select_related("batch__connection").get()
+
+
+def test_a_part_is_polled_with_the_receipt_that_came_and_not_with_a_later_try(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    part = sent(start)
+    receipt = part.attempts.get().request_id
+    Attempt.objects.create(
+        part=part, number=2, items=5, payload_size=1, status=AttemptStatus.UNSURE
+    )
+    assert polling.poll(part) is True
+    assert [call.request_id for call in sandbox.calls("poll")] == [receipt]
+    assert part.status == PartStatus.DONE
+
+
+def test_of_two_receipts_the_later_is_polled(sandbox: RunningSandbox, start: MakeBatch) -> None:
+    part = sent(start)
+    attempt = part.attempts.get()
+    older = Attempt.objects.get(pk=attempt.pk)
+    Attempt.objects.filter(pk=attempt.pk).update(number=2)
+    older.pk, older.request_id, older.number = None, "older", 1
+    older.save(force_insert=True)
+    assert polling.poll(part) is True
+    assert [call.request_id for call in sandbox.calls("poll")] == [attempt.request_id]
+
+
+def test_a_part_whose_receipt_is_not_on_record_asks_a_person(
+    sandbox: RunningSandbox, part: Part
+) -> None:
+    Attempt.objects.update(status=AttemptStatus.UNSURE)
+    assert polling.poll(part) is False
+    assert part.status == PartStatus.UNSURE
+    assert part.message == "Its receipt is not on record."
+    assert sandbox.calls("poll") == []
+
+
+def test_a_token_that_cannot_be_read_loses_no_answer(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    part = sent(start)
+    token = Connection.objects.get().token_encrypted
+    Connection.objects.update(token_encrypted="not readable")
+    close_clients()
+    assert polling.poll(Part.objects.select_related("batch__connection").get()) is False
+    part.refresh_from_db()
+    assert part.status == PartStatus.QUEUED
+    assert part.message
+    assert part.failures_in_a_row == 1
+    Connection.objects.update(token_encrypted=token)
+    assert polling.poll(Part.objects.select_related("batch__connection").get()) is True
+    assert Part.objects.get().status == PartStatus.DONE
+
+
+def test_an_attempt_that_ended_is_not_ended_otherwise(part: Part) -> None:
+    poll(part, RefusedForGood("The model cannot do this.", 8007))
+    with pytest.raises(lifecycle.IllegalMoveError):
+        lifecycle.close_attempt(Closing(part.attempts.get(), AttemptStatus.ANSWERED))

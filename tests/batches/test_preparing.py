@@ -1,0 +1,214 @@
+"""From a started draft to parts: what is cut, what is left out, and what goes back to its owner."""
+
+from pathlib import Path
+
+import pytest
+
+from batchui.batches import lifecycle, long_tasks, preparing, results
+from batchui.batches.due import LEASE
+from batchui.batches.models import Batch, Part
+from batchui.batches.preparing import limits_for
+from batchui.batches.states import BatchStatus, PartStatus
+from batchui.cloudflare.catalogue import find
+from batchui.prompts.cutting import Limits
+from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Team
+from tests.batches.conftest import MODEL, MakeBatch, on_record, posts, rows, work
+
+pytestmark = pytest.mark.django_db
+
+EMBEDDING, TRANSLATION = "@cf/baai/bge-base-en-v1.5", "@cf/meta/m2m100-1.2b"
+# Rows 2 and 4 cannot be asked: their prompt comes out blank.
+TWO_BLANK = b"id,text\n1,one\n2,\n3,three\n4,\n5,five\n"
+
+
+@pytest.fixture
+def started(receive: MakeBatch) -> MakeBatch:
+    """A batch that was started and not cut yet."""
+
+    def make(content: bytes, **ask: object) -> Batch:
+        batch = receive(content)
+        batch.events.all().delete()
+        Batch.objects.filter(pk=batch.pk).update(
+            **{
+                "status": BatchStatus.PREPARING,
+                "started_at": batch.created_at,
+                "model": MODEL,
+                "template": "{{text}}",
+            }
+            | ask
+        )
+        return Batch.objects.get(pk=batch.pk)
+
+    return make
+
+
+def prepared(batch: Batch) -> Batch:
+    preparing.prepare(batch.pk)
+    return Batch.objects.get(pk=batch.pk)
+
+
+# -- how large a part is ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "max_tokens", "most"),
+    [
+        (MODEL, 0, 5_000),
+        (MODEL, 256, 5_000),
+        (MODEL, 3_200, 5_000),
+        (MODEL, 3_201, 4_998),
+        (MODEL, 16_000, 1_000),
+        (MODEL, 100_000_000, 1),
+        (EMBEDDING, 16_000, 500),
+        (TRANSLATION, 16_000, 5_000),
+    ],
+)
+def test_a_part_has_never_more_rows_than_its_reply_can_hold(
+    model: str, max_tokens: int, most: int
+) -> None:
+    assert Limits().rows == 5_000
+    assert limits_for(find(model), max_tokens=max_tokens).rows == most
+
+
+def test_the_limit_is_that_of_the_longest_answer_asked_for(started: MakeBatch) -> None:
+    batch = prepared(started(rows(100), max_tokens=800_000))
+    assert [part.rows for part in batch.parts.all()] == [20] * 5
+
+
+# -- rows that cannot be asked ------------------------------------------------------------------
+
+
+def test_rows_that_cannot_be_asked_are_named_and_nothing_is_sent(
+    sandbox: RunningSandbox, started: MakeBatch
+) -> None:
+    batch = prepared(started(TWO_BLANK))
+    assert (batch.status, batch.started_at) == (BatchStatus.DRAFT, None)
+    assert batch.problem.startswith("2 rows cannot be asked.")
+    assert [found["row"] for found in batch.problem_rows] == [2, 4]
+    assert all(found["sentence"] for found in batch.problem_rows)
+    assert batch.events.get().text == f"Not started: {batch.problem}"
+    assert not Part.objects.exists()
+    assert posts(sandbox) == 0
+
+
+def test_rows_are_named_by_their_number_in_the_file_and_twenty_at_most(
+    started: MakeBatch,
+) -> None:
+    content = rows(40) + b"".join(b"%d,\n" % number for number in range(41, 71))
+    batch = prepared(started(content))
+    assert batch.problem.startswith("30 rows cannot be asked.")
+    assert [found["row"] for found in batch.problem_rows] == list(range(41, 61))
+
+
+def test_once_a_row_cannot_be_asked_no_more_is_stored(started: MakeBatch, files_in: Path) -> None:
+    batch = started(b"id,text\n1,\n" + rows(200).partition(b"\r\n")[2])
+    before = sum(path.is_file() for path in files_in.rglob("*"))
+    assert prepared(batch).status == BatchStatus.DRAFT
+    assert sum(path.is_file() for path in files_in.rglob("*")) == before
+
+
+def test_rows_that_are_left_out_are_counted_and_never_sent(
+    sandbox: RunningSandbox, started: MakeBatch
+) -> None:
+    batch = prepared(started(TWO_BLANK, leave_out_invalid=True))
+    assert (batch.status, batch.part_count, batch.invalid) == (BatchStatus.QUEUED, 1, 2)
+    batch = work(batch)
+    assert (batch.answered, batch.invalid) == (3, 2)
+    assert [call.items for call in sandbox.calls("submit")] == [3]
+    told = {row.row: row.error for row in results.results(batch) if row.status == "invalid"}
+    assert set(told) == {2, 4}
+    assert all(told.values())
+
+
+def test_a_file_of_which_no_row_can_be_asked_is_not_started(started: MakeBatch) -> None:
+    batch = prepared(started(b"id,text\n1,\n2,\n", leave_out_invalid=True))
+    assert (batch.status, batch.started_at) == (BatchStatus.DRAFT, None)
+    assert batch.problem == "No row of the file can be asked: every prompt comes out blank."
+
+
+# -- who may cut --------------------------------------------------------------------------------
+
+
+def test_what_was_cut_waits_to_be_sent(started: MakeBatch, woken: list[Batch]) -> None:
+    batch = prepared(started(rows(60)))
+    assert (batch.status, batch.part_count, batch.lease_until) == (BatchStatus.QUEUED, 3, None)
+    assert [(part.status, part.first_row, part.last_row) for part in batch.parts.all()] == [
+        (PartStatus.READY, 1, 25),
+        (PartStatus.READY, 26, 50),
+        (PartStatus.READY, 51, 60),
+    ]
+    assert batch.events.get().text == "Cut into 3 parts."
+    assert woken == [batch]
+
+
+@pytest.mark.parametrize("status", sorted(set(BatchStatus) - {BatchStatus.PREPARING}))
+def test_only_what_was_just_started_is_cut(team: Team, status: BatchStatus) -> None:
+    batch = on_record(team, parts=0, status=status)
+    assert prepared(batch).status == status
+    assert not batch.events.exists()
+
+
+def test_what_another_worker_cuts_is_left_to_it(started: MakeBatch) -> None:
+    batch = started(rows(60))
+    assert lifecycle.claim_batch(batch, LEASE)
+    assert prepared(batch).status == BatchStatus.PREPARING
+    assert not Part.objects.exists()
+
+
+@pytest.mark.parametrize("at", ["while it cuts", "at the end"])
+def test_who_was_overtaken_makes_no_parts(
+    started: MakeBatch, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    # Progress is shown with each part, and with the last one.
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+    batch = started(rows(60))
+    beats = []
+
+    def another_takes_over() -> None:
+        beats.append(1)
+        if at == "while it cuts" or len(beats) == 3:
+            Batch.objects.update(epoch=99)
+
+    preparing.prepare(batch.pk, beat=another_takes_over)
+    batch.refresh_from_db()
+    assert (batch.status, batch.epoch) == (BatchStatus.PREPARING, 99)
+    assert len(beats) == (1 if at == "while it cuts" else 3)
+    assert not Part.objects.exists()
+    assert not batch.events.exists()
+
+
+def test_who_cuts_again_writes_beside_what_was_cut_before(started: MakeBatch) -> None:
+    batch = prepared(started(rows(60)))
+    first = {part.rows_file for part in batch.parts.all()}
+    batch.parts.all().delete()
+    Batch.objects.update(status=BatchStatus.PREPARING)
+    second = {part.rows_file for part in prepared(batch).parts.all()}
+    assert not first & second
+
+
+def test_how_far_it_is_shows_on_the_page(
+    started: MakeBatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+    batch = started(rows(60))
+    shown: list[int] = []
+    preparing.prepare(
+        batch.pk, beat=lambda: shown.append(Batch.objects.get(pk=batch.pk).progress_rows)
+    )
+    assert shown == [25, 50, 60]
+
+
+def test_a_small_file_is_cut_at_once_and_a_large_one_by_a_worker(
+    started: MakeBatch, monkeypatch: pytest.MonkeyPatch, woken: list[Batch]
+) -> None:
+    batch = started(rows(5))
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", batch.source_size - 1)
+    preparing.prepare_now_or_soon(batch)
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.PREPARING
+    assert woken == [batch]
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", batch.source_size)
+    preparing.prepare_now_or_soon(batch)
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.QUEUED

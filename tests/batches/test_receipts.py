@@ -1,0 +1,121 @@
+"""A receipt is kept whatever else happens: without it an answer that is paid for is lost."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import OperationalError, connection, transaction
+from django.utils import timezone
+
+from batchui.batches import due, lifecycle, sending
+from batchui.batches.models import Attempt, Part
+from batchui.batches.states import AttemptStatus, PartStatus
+from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.founding import first_team
+from tests.batches.conftest import on_record, posts, written
+
+
+@pytest.mark.django_db
+def test_a_receipt_that_comes_after_the_lease_ran_out_is_kept(
+    sandbox: RunningSandbox, part: Part
+) -> None:
+    attempt = written(part)
+    sending.rescue(timezone.now() + 2 * due.LEASE)
+    sending.apply_outcome(part, attempt, sending.Accepted("late"))
+    part.refresh_from_db()
+    attempt.refresh_from_db()
+    assert part.status == PartStatus.QUEUED
+    assert attempt.request_id == "late"
+    assert posts(sandbox) == 0
+
+
+@pytest.mark.django_db
+def test_a_receipt_says_when_it_came(sandbox: RunningSandbox, part: Part) -> None:
+    before = timezone.now()
+    attempt = written(part)
+    sending.apply_outcome(part, attempt, sending.Accepted("known"))
+    kept = Attempt.objects.get()
+    assert (kept.status, kept.request_id) == (AttemptStatus.ACCEPTED, "known")
+    assert kept.accepted_at is not None
+    assert before <= kept.accepted_at <= timezone.now()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("status", [PartStatus.DONE, PartStatus.READY, PartStatus.HELD])
+def test_a_receipt_that_comes_to_a_part_that_went_on_is_kept_and_moves_nothing(
+    sandbox: RunningSandbox, part: Part, status: PartStatus
+) -> None:
+    attempt = written(part)
+    Part.objects.filter(pk=part.pk).update(status=status, epoch=part.epoch + 1)
+    sending.apply_outcome(part, attempt, sending.Accepted("late"))
+    part.refresh_from_db()
+    attempt.refresh_from_db()
+    assert part.status == status
+    assert (attempt.status, attempt.request_id) == (AttemptStatus.ACCEPTED, "late")
+
+
+class Failing:
+    """A database that refuses the next so many UPDATEs: what django calls an execute wrapper."""
+
+    def __init__(self, times: int) -> None:
+        self.left = times
+
+    def __call__(self, execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
+        if self.left and sql.startswith("UPDATE"):
+            self.left -= 1
+            raise OperationalError("the database is away")
+        return execute(sql, *rest)
+
+
+def unsent_attempt() -> Attempt:
+    """An attempt just before its POST."""
+    part = on_record(first_team()).parts.get()
+    assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now() + due.LEASE)
+    return Attempt.objects.create(part=part, number=1, items=10, payload_size=1)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("times", [2, 5])
+def test_a_database_that_fails_for_a_while_keeps_the_receipt(times: int) -> None:
+    attempt = unsent_attempt()
+    slept: list[float] = []
+    with connection.execute_wrapper(Failing(times)):
+        sending.keep_receipt(attempt, "known", sleep=slept.append)
+    assert Attempt.objects.get().request_id == "known"
+    assert slept == [1, 2, 4, 8, 16][:times]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_receipt_that_is_never_stored_is_no_secret(caplog: pytest.LogCaptureFixture) -> None:
+    attempt = unsent_attempt()
+    slept: list[float] = []
+    with connection.execute_wrapper(Failing(6)), pytest.raises(OperationalError):
+        sending.keep_receipt(attempt, "known", sleep=slept.append)
+    assert slept == [1, 2, 4, 8, 16]
+    assert caplog.text.count("request_id known") == 6
+
+
+@pytest.mark.django_db(transaction=True)
+def test_each_try_has_a_connection_of_its_own() -> None:
+    attempt = unsent_attempt()
+    open_when_it_slept: list[bool] = []
+
+    def sleep(_: float) -> None:
+        open_when_it_slept.append(connection.connection is not None)
+
+    with connection.execute_wrapper(Failing(2)):
+        sending.keep_receipt(attempt, "known", sleep=sleep)
+    assert open_when_it_slept == [False, False]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_in_a_transaction_that_is_broken_nothing_is_tried_again() -> None:
+    attempt = unsent_attempt()
+    slept: list[float] = []
+    with (
+        connection.execute_wrapper(Failing(1)),
+        pytest.raises(OperationalError),
+        transaction.atomic(),
+    ):
+        sending.keep_receipt(attempt, "known", sleep=slept.append)
+    assert slept == []

@@ -1,0 +1,148 @@
+"""Answers are joined to the rows that were sent, and to no others."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+
+from batchui.batches.models import Attempt, Part
+from batchui.batches.replies import MismatchError, absorb, match
+from batchui.batches.states import PartStatus
+from batchui.cloudflare.errors import BadReply
+from batchui.cloudflare.replies import ItemReply, Reply
+from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Team
+from tests.batches.conftest import MakeBatch, on_record, poll_all, send_all
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def part(team: Team) -> Part:
+    """The second part of a batch: rows 11 to 20."""
+    return on_record(team, parts=2).parts.get(number=2)
+
+
+def attempt_at(part: Part, positions: list[int] | None = None) -> Attempt:
+    """An attempt that Cloudflare took, of these rows of the part (None: of all)."""
+    items = part.rows if positions is None else len(positions)
+    return Attempt(
+        part=part,
+        number=1,
+        positions=positions,
+        items=items,
+        payload_size=1,
+        request_id="known",
+    )
+
+
+def reply(*items: tuple[int | None, str | None]) -> Reply:
+    """A reply with an answer for each (index, reference)."""
+    return Reply(
+        [ItemReply(index, "answered", b'"yes"', reference=reference) for index, reference in items]
+    )
+
+
+@pytest.mark.parametrize("index", [None, -1, 10, 11])
+def test_an_answer_to_an_item_that_was_not_sent_is_refused(part: Part, index: int | None) -> None:
+    with pytest.raises(MismatchError, match=rf"numbered {index}, and 10 rows"):
+        match(part, attempt_at(part), reply((index, None)))
+
+
+def test_an_index_counts_what_was_sent(part: Part) -> None:
+    attempt = attempt_at(part, [2, 5, 9])
+    assert list(match(part, attempt, reply((0, None), (2, "20")))) == [2, 9]
+    with pytest.raises(MismatchError, match="numbered 3, and 3 rows"):
+        match(part, attempt, reply((3, None)))
+
+
+def test_a_row_is_known_by_its_number_in_the_file(part: Part) -> None:
+    assert list(match(part, attempt_at(part), reply((0, "11"), (9, "20")))) == [0, 9]
+    with pytest.raises(MismatchError, match="gives row 11 the reference “1”"):
+        match(part, attempt_at(part), reply((0, "1")))
+
+
+def test_an_answer_without_a_reference_is_taken_by_its_index(part: Part) -> None:
+    assert list(match(part, attempt_at(part), reply((4, None)))) == [4]
+
+
+def test_a_reference_from_a_column_is_compared_as_well(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = start(b"id,text\nA-7,one\nB-8,two\n", reference_column="id")
+    part = batch.parts.get()
+    assert list(match(part, attempt_at(part), reply((0, "A-7"), (1, "B-8")))) == [0, 1]
+    for wrong in ("B-8", "1"):
+        with pytest.raises(MismatchError, match="gives row 1 the reference"):
+            match(part, attempt_at(part), reply((0, wrong)))
+
+
+def test_a_reference_of_a_ready_made_item_is_compared_as_well(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    items = [
+        {"messages": [{"role": "user", "content": "hello"}], "external_reference": name}
+        for name in ("first", "second")
+    ]
+    content = "\n".join(map(json.dumps, items)).encode()
+    part = start(content, "items.jsonl", as_items=True, template="").parts.get()
+    assert list(match(part, attempt_at(part), reply((1, "second")))) == [1]
+    with pytest.raises(MismatchError):
+        match(part, attempt_at(part), reply((1, "first")))
+
+
+def test_two_different_answers_for_a_row_are_refused_and_two_that_agree_count_once(
+    part: Part,
+) -> None:
+    attempt = attempt_at(part)
+    yes, no = (ItemReply(3, "answered", answer) for answer in (b'"yes"', b'"no"'))
+    assert list(match(part, attempt, Reply([yes, yes]))) == [3]
+    with pytest.raises(MismatchError, match="two different answers for row 14"):
+        match(part, attempt, Reply([yes, no]))
+
+
+def test_what_is_said_of_an_item_is_kept(part: Part) -> None:
+    failed = ItemReply(0, "failed", None, error="Too long.", usage=b'{"total_tokens":3}')
+    (answer,) = match(part, attempt_at(part), Reply([failed])).values()
+    assert (answer.status, answer.error) == ("failed", "Too long.")
+    assert bytes(answer.answer) == b"null"
+    assert bytes(answer.usage) == b'{"total_tokens":3}'
+
+
+def as_it_came(**result: Any) -> io.BytesIO:
+    """A reply as bytes."""
+    return io.BytesIO(json.dumps({"result": result, "success": True}).encode())
+
+
+def test_a_reply_about_another_request_is_not_taken(part: Part) -> None:
+    answered = [{"id": 0, "result": {"response": "yes"}, "success": True}]
+    another = as_it_came(responses=answered, request_id="another")
+    with pytest.raises(BadReply):
+        absorb(part, attempt_at(part), another)
+
+
+def test_rows_that_were_not_sent_go_on_waiting(part: Part) -> None:
+    answered = [{"id": 0, "result": {"response": "yes"}, "success": True}]
+    changes, _ = absorb(part, attempt_at(part, [3, 4]), as_it_came(responses=answered))
+    assert (changes["answered"], changes["missing"]) == (1, 1)
+
+
+def test_a_reply_that_was_taken_in_ends_what_went_wrong_before(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script({"fault": "error", "status": 503, "call": "poll"})
+    batch = start(b"id,text\n1,one\n")
+    send_all()
+    poll_all()
+    part = batch.parts.get()
+    assert part.failures_in_a_row == 1
+    failed_at = part.last_polled_at
+    assert failed_at is not None
+    poll_all()
+    part.refresh_from_db()
+    batch.refresh_from_db()
+    assert part.status == PartStatus.DONE
+    assert (part.message, part.failures_in_a_row) == ("", 0)
+    assert part.last_polled_at == batch.last_polled_at
+    assert part.last_polled_at > failed_at

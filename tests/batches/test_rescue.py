@@ -1,0 +1,89 @@
+"""Workers that die while sending: their parts come back, and nothing is paid twice."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from batchui.batches import due, lifecycle, sending
+from batchui.batches.models import Attempt, Part
+from batchui.batches.outcomes import CertainlyNotSent
+from batchui.batches.states import AttemptStatus, PartStatus
+from batchui.sandbox.testing import RunningSandbox
+from tests.batches.conftest import written
+
+pytestmark = pytest.mark.django_db
+
+
+def after_the_lease() -> datetime:
+    return timezone.now() + due.LEASE + timedelta(seconds=1)
+
+
+def test_a_worker_that_died_before_its_attempt_sent_nothing(
+    sandbox: RunningSandbox, part: Part
+) -> None:
+    lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
+    assert sending.rescue(timezone.now() + timedelta(seconds=1)) == 1
+    part.refresh_from_db()
+    assert part.status == PartStatus.READY
+
+
+def test_a_worker_that_died_around_its_post_leaves_the_part_unsure(
+    sandbox: RunningSandbox, part: Part
+) -> None:
+    lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
+    sending.write_attempt(part)
+    sending.rescue(after_the_lease())
+    part.refresh_from_db()
+    assert part.status == PartStatus.UNSURE
+
+
+def test_a_worker_that_died_after_its_receipt_loses_nothing(
+    sandbox: RunningSandbox, part: Part
+) -> None:
+    attempt = written(part)
+    Attempt.objects.filter(pk=attempt.pk).update(request_id="known", status=AttemptStatus.ACCEPTED)
+    sending.rescue(after_the_lease())
+    part.refresh_from_db()
+    assert part.status == PartStatus.QUEUED
+
+
+def test_a_part_that_is_being_sent_is_left_to_its_sender(
+    sandbox: RunningSandbox, part: Part
+) -> None:
+    attempt = written(part)  # the POST may be under way right now
+    assert sending.rescue(timezone.now()) == 0
+    assert sending.rescue(timezone.now() + due.LEASE - timedelta(seconds=5)) == 0
+    part.refresh_from_db()
+    attempt.refresh_from_db()
+    assert (part.status, attempt.status) == (PartStatus.SENDING, AttemptStatus.WRITTEN)
+    assert sending.rescue(after_the_lease()) == 1
+
+
+@pytest.mark.parametrize("status", sorted(set(PartStatus) - {PartStatus.SENDING}))
+def test_only_parts_that_were_being_sent_are_rescued(
+    sandbox: RunningSandbox, part: Part, status: PartStatus
+) -> None:
+    Part.objects.filter(pk=part.pk).update(status=status, lease_until=timezone.now())
+    assert sending.rescue(after_the_lease()) == 0
+    part.refresh_from_db()
+    assert part.status == status
+
+
+def test_what_became_of_the_last_attempt_decides(sandbox: RunningSandbox, part: Part) -> None:
+    sending.apply_outcome(part, written(part), CertainlyNotSent("no network"))
+    last = written(part)
+    assert sending.rescue(after_the_lease()) == 1
+    part.refresh_from_db()
+    last.refresh_from_db()
+    assert (part.status, last.status) == (PartStatus.UNSURE, AttemptStatus.UNSURE)
+
+
+def test_a_worker_that_died_before_its_next_attempt_sent_nothing(
+    sandbox: RunningSandbox, part: Part
+) -> None:
+    sending.apply_outcome(part, written(part), CertainlyNotSent("no network"))
+    assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
+    assert sending.rescue(after_the_lease()) == 1
+    part.refresh_from_db()
+    assert part.status == PartStatus.READY

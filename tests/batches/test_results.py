@@ -1,0 +1,160 @@
+"""What became of each row: put together from the files, a page at a time."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from django.core.files.storage import default_storage
+
+from batchui.batches import exporting, files, results
+from batchui.batches.models import Batch, Part
+from batchui.batches.results import Answer
+from batchui.batches.states import AnswerStatus
+from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Team
+from tests.batches.conftest import MakeBatch, on_record, rows, work
+
+pytestmark = pytest.mark.django_db
+
+YES, NO = (Answer("answered", msgspec.Raw(said)) for said in (b'"yes"', b'"no"'))
+
+
+def test_a_new_answer_takes_the_place_of_an_old_one(team: Team) -> None:
+    part = on_record(team).parts.get()
+    store(part, {0: NO, 1: NO})
+    store(part, {1: YES, 2: YES})
+    assert list(results.read_answers(part))[:4] == [NO, YES, YES, None]
+
+
+def store(part: Part, arrived: dict[int, Answer]) -> None:
+    """Put answers that arrived into the part."""
+    changes: Any = results.merge(part, arrived, missing=lambda _: None).store()
+    Part.objects.filter(pk=part.pk).update(**changes)
+    part.refresh_from_db()
+
+
+def test_a_row_without_an_answer_is_what_is_said_of_it(team: Team) -> None:
+    part = on_record(team).parts.get()
+    missing = Answer("missing")
+    changes = results.merge(part, {0: YES}, missing=lambda at: missing if at < 3 else None).changes
+    assert (changes["answered"], changes["missing"]) == (1, 2)
+
+
+def test_the_rows_a_retry_asks_are_open_and_the_others_are_not(team: Team) -> None:
+    part = on_record(team).parts.get()
+    states = [*AnswerStatus, AnswerStatus.ANSWERED]
+    store(part, {at: Answer(status.value) for at, status in enumerate(states)})
+    assert results.open_positions(part) == [7, 8, 9]
+    Part.objects.update(forget_unanswered=True)
+    part.refresh_from_db()
+    asked = {AnswerStatus.EMPTY, AnswerStatus.FAILED, AnswerStatus.MISSING, AnswerStatus.UNSENT}
+    retried = [at for at, status in enumerate(states) if status in asked]
+    assert results.open_positions(part) == [*retried, 7, 8, 9]
+    store(part, {})
+    assert not part.forget_unanswered
+
+
+# -- names of files -----------------------------------------------------------------------------
+
+
+def test_every_version_of_the_answers_has_a_file_of_its_own(team: Team) -> None:
+    part = on_record(team).parts.get()
+    store(part, {0: NO})
+    before = part.answers_file
+    store(part, {0: YES})
+    assert part.answers_file != before
+    files.open_file(before).close()  # somebody may just be reading it
+
+
+def test_a_worker_that_was_overtaken_writes_beside_what_is_in_use(team: Team) -> None:
+    part = on_record(team).parts.get()
+    overtaken = Part.objects.get()
+    part.epoch += 1
+    for name in (
+        lambda part: files.answers_path(part, version=1),
+        lambda part: files.reply_path(part, attempt=1),
+        lambda part: files.rows_path(part, epoch=part.epoch),
+    ):
+        assert name(part) != name(overtaken)
+
+
+def test_every_attempt_has_a_reply_of_its_own(team: Team) -> None:
+    part = on_record(team).parts.get()
+    assert files.reply_path(part, attempt=1) != files.reply_path(part, attempt=2)
+
+
+def test_parts_and_batches_have_folders_of_their_own(team: Team) -> None:
+    batch = on_record(team, parts=2)
+    other = on_record(team).parts.get()
+    names = {files.rows_path(part, epoch=0) for part in (*batch.parts.all(), other)}
+    assert len(names) == 3
+
+
+# -- pages --------------------------------------------------------------------------------------
+
+
+def numbers(batch: Batch, *, offset: int, limit: int, shown: str = "all") -> list[int]:
+    return [row.row for row in results.page(batch, shown=shown, offset=offset, limit=limit)]
+
+
+@pytest.mark.parametrize("offset", [0, 1, 24, 25, 26, 49, 50, 59, 60, 100])
+def test_a_page_begins_where_it_should(sandbox: RunningSandbox, batch: Batch, offset: int) -> None:
+    everything = list(range(1, 61))
+    assert numbers(batch, offset=offset, limit=7) == everything[offset : offset + 7]
+
+
+def test_all_rows_come_in_the_order_of_the_file(sandbox: RunningSandbox, batch: Batch) -> None:
+    assert [row.row for row in results.results(batch)] == list(range(1, 61))
+    assert [row.row for row in exporting.export_rows(batch)] == list(range(1, 61))
+
+
+def test_a_page_reads_no_part_but_its_own(sandbox: RunningSandbox, batch: Batch) -> None:
+    first, second, third = batch.parts.order_by("number")
+    for part in (first, third):
+        default_storage.delete(part.rows_file)
+    assert second.rows == 25
+    assert numbers(batch, offset=first.rows, limit=25) == list(range(26, 51))
+
+
+@pytest.mark.parametrize("status", sorted(set(AnswerStatus) - {AnswerStatus.ANSWERED}))
+def test_whatever_is_no_answer_needs_attention(team: Team, status: AnswerStatus) -> None:
+    batch = on_record(team, **{status.value: 3, "answered": 7})
+    assert results.count_shown(batch, "attention") == 3
+    assert results.count_shown(batch, "answered") == 7
+    assert results.count_shown(batch, "all") == 10
+
+
+def test_the_reason_of_a_whole_part_is_the_reason_of_its_rows(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script({"fault": "error", "code": 5006, "call": "submit"})
+    batch = work(start(rows(3)))
+    reason = batch.parts.get().waiting_error
+    shown = results.page(batch, shown="attention", offset=0, limit=5)
+    assert [(row.row, row.status, row.error) for row in shown] == [
+        (number, "failed", reason) for number in (1, 2, 3)
+    ]
+    exported = list(exporting.export_rows(batch))
+    assert [(row.status, row.error) for row in exported] == [("failed", reason)] * 3
+
+
+def test_the_reason_of_one_row_is_its_own(sandbox: RunningSandbox, start: MakeBatch) -> None:
+    sandbox.script({"fault": "failed", "items": [1]})
+    batch = work(start(rows(3)))
+    everything = results.page(batch, shown="all", offset=0, limit=5)
+    assert [bool(row.error) for row in everything] == [False, True, False]
+    exported = list(exporting.export_rows(batch))
+    assert [row.error for row in exported] == [row.error for row in everything]
+
+
+# -- references ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ask", "own"),
+    [({}, False), ({"reference_column": "id"}, True), ({"as_items": True}, True)],
+)
+def test_rows_have_references_of_their_own_where_they_were_given(
+    team: Team, ask: dict[str, Any], own: bool
+) -> None:
+    assert results.has_own_references(on_record(team, **ask)) is own

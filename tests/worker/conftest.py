@@ -1,0 +1,35 @@
+"""What tests of background work ask for: batches with a real sandbox behind them."""
+
+from typing import Any
+
+import pytest
+
+from batchui.batches.models import Batch
+from batchui.sandbox.testing import RunningSandbox
+from tests.batches.conftest import (
+    MakeBatch,
+    batch,
+    files_in,
+    receive,
+    rows,
+    sandbox,
+    shared_sandbox,
+    start,
+    team,
+)
+
+__all__ = ["batch", "files_in", "receive", "sandbox", "shared_sandbox", "start", "team"]
+
+
+@pytest.fixture
+def twenty(sandbox: RunningSandbox, start: MakeBatch, settings: Any) -> Batch:
+    """Twenty parts, ready; what is accepted is polled much later."""
+    settings.FIRST_POLL_SECONDS = 1000
+    settings.LONGEST_PAUSE_SECONDS = 1000
+    return start(rows(500))
+
+
+@pytest.fixture
+def at_once(settings: Any) -> None:
+    """What was accepted is polled at once, also when others of its batch took a while."""
+    settings.FIRST_POLL_SECONDS = settings.LONGEST_PAUSE_SECONDS = 0

@@ -1,0 +1,147 @@
+"""What the sweep removes, and what outlives it."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.core.files.base import ContentFile
+from django.utils import timezone
+
+from batchui.batches import files
+from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
+from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Team
+from batchui.worker import sweep
+from tests.batches.conftest import MakeBatch, on_record, rows, work
+
+pytestmark = pytest.mark.django_db
+
+
+def ago(**how_long: float) -> datetime:
+    return timezone.now() - timedelta(**how_long)
+
+
+def remain() -> list[Batch]:
+    """The batches in the history after a sweep."""
+    sweep.sweep()
+    return list(Batch.objects.filter(deleted_at=None))
+
+
+def is_stored(batch: Batch) -> bool:
+    try:
+        files.open_file(batch.source_file).close()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+# -- drafts -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", sorted(set(BatchStatus) - {BatchStatus.DRAFT}))
+def test_what_was_started_is_never_swept_away(team: Team, status: BatchStatus) -> None:
+    batch = on_record(team, status=status, created_at=ago(days=400))
+    assert remain() == [batch]
+
+
+@pytest.mark.parametrize(("days", "stays"), [(1, True), (29, True), (31, False)])
+def test_a_draft_is_kept_for_thirty_days(team: Team, days: int, stays: bool) -> None:
+    batch = on_record(team, status=BatchStatus.DRAFT, created_at=ago(days=days))
+    assert remain() == [batch] * stays
+
+
+def test_an_old_draft_goes_with_its_files(sandbox: RunningSandbox, receive: MakeBatch) -> None:
+    batch = receive(rows(5))
+    Batch.objects.update(created_at=ago(days=31))
+    assert remain() == []
+    assert is_stored(batch)  # for whoever has its page open
+    Batch.objects.update(deleted_at=ago(hours=2))
+    sweep.sweep()
+    assert not is_stored(batch)
+
+
+# -- deleted batches ----------------------------------------------------------------------------
+
+
+def test_when_something_was_deleted_is_noted_once(team: Team) -> None:
+    deleted_at = ago(minutes=30)
+    on_record(team, status=BatchStatus.DRAFT, created_at=ago(days=31), deleted_at=deleted_at)
+    sweep.sweep()
+    assert Batch.objects.get().deleted_at == deleted_at
+
+
+@pytest.mark.parametrize(("minutes", "stays"), [(5, True), (59, True), (61, False)])
+def test_the_files_of_a_deleted_batch_outlive_it_by_an_hour(
+    sandbox: RunningSandbox, start: MakeBatch, minutes: int, stays: bool
+) -> None:
+    batch = work(start(rows(5)))
+    part = batch.parts.get()
+    Batch.objects.update(
+        deleted_at=ago(minutes=minutes), sample=["a row"], problem_rows=[{"row": 1}]
+    )
+    sweep.sweep()
+    batch.refresh_from_db()
+    assert is_stored(batch) is batch.parts.filter(pk=part.pk).exists() is stays
+    assert batch.files_removed is not stays
+    assert bool(batch.sample or batch.problem_rows) is stays
+
+
+def test_files_are_removed_once_and_fifty_batches_at_a_time(team: Team) -> None:
+    for _ in range(sweep.AT_ONCE + 1):
+        on_record(team, parts=0, deleted_at=ago(hours=2))
+    sweep.sweep()
+    assert Batch.objects.filter(files_removed=True).count() == 50
+    first = Batch.objects.filter(files_removed=True).first()
+    assert first is not None
+    kept = files.source_path(first.pk)
+    files.save_source(kept, ContentFile(b"stored again"))
+    sweep.sweep()
+    assert Batch.objects.filter(files_removed=True).count() == 51
+    files.open_file(kept).close()
+
+
+# -- files of no batch --------------------------------------------------------------------------
+
+ORPHAN = "00000000-0000-4000-8000-000000000000"
+
+
+def leave(folder: str) -> str:
+    """A file in a folder, as a crash in the middle of an upload leaves it. Returns its name."""
+    name = files.source_path(folder)
+    files.save_source(name, ContentFile(b"left by a crash"))
+    return name
+
+
+def test_an_upload_that_is_just_coming_in_is_no_orphan(team: Team) -> None:
+    name = leave(ORPHAN)
+    sweep.remove_orphans()
+    on_record(team, id=ORPHAN)  # now it has its batch
+    sweep.remove_orphans()
+    sweep.remove_orphans()
+    files.open_file(name).close()
+
+
+def test_folders_that_are_no_ids_of_batches_are_left_alone(team: Team) -> None:
+    names = [leave(folder) for folder in ("lost+found", ORPHAN.replace("-", ""), "notes")]
+    for _ in range(3):
+        sweep.remove_orphans()
+    for name in names:
+        files.open_file(name).close()
+
+
+def test_files_of_no_batch_are_looked_for_once_a_day(team: Team) -> None:
+    name = leave(ORPHAN)
+    for _ in range(3):
+        sweep.sweep()
+    files.open_file(name).close()
+    cache.delete("looked-for-orphans")  # as a day later
+    sweep.sweep()
+    with pytest.raises(FileNotFoundError):
+        files.open_file(name)
+
+
+def test_where_nothing_is_stored_yet_there_is_nothing_to_sweep(team: Team, files_in: Any) -> None:
+    assert not files_in.exists()
+    sweep.remove_orphans()

@@ -1,0 +1,56 @@
+"""What each host that serves pages does for itself."""
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import OperationalError, connection
+
+from batchui.worker import this_host
+from batchui.worker.models import Heartbeat
+
+HOUR = 3600
+
+
+@pytest.fixture
+def uploads(settings: Any, tmp_path: Path) -> Path:
+    """Where uploads are taken in."""
+    settings.FILE_UPLOAD_TEMP_DIR = tmp_path
+    return tmp_path
+
+
+def left(uploads: Path, name: str, *, hours: float) -> Path:
+    """A file that was last written so long ago."""
+    path = uploads / name
+    path.write_bytes(b"half a file")
+    at = time.time() - hours * HOUR
+    os.utime(path, (at, at))
+    return path
+
+
+@pytest.mark.django_db
+def test_uploads_that_were_cut_off_go_after_a_day(uploads: Path) -> None:
+    cut_off = left(uploads, "tmpabc.upload.csv", hours=25)
+    coming_in = left(uploads, "tmpdef.upload.csv", hours=23)
+    not_ours = left(uploads, "notes.txt", hours=1000)
+    this_host.look_after()
+    assert not cut_off.exists()
+    assert coming_in.exists()
+    assert not_ours.exists()
+
+
+@pytest.mark.django_db
+def test_a_database_that_is_away_does_not_end_it(
+    uploads: Path, settings: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.DATABASE_KIND, settings.S3_BUCKET = "PostgreSQL", ""
+
+    def away(*_: Any) -> None:
+        raise OperationalError("the database is away")
+
+    with connection.execute_wrapper(away):
+        this_host.look_after()
+    assert "other hosts cannot see this one" in caplog.text
+    assert not Heartbeat.objects.exists()

@@ -1,0 +1,108 @@
+"""One tick: what it may call, and what a step that breaks leaves behind.
+
+The clock, the pool and the pauses are the test's; parts, files, database and sandbox are real. Each
+step closes its database connection, so these tests cannot run in one transaction.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.core.files.storage import default_storage
+from django.db import connection
+from django.utils import timezone
+
+from batchui.batches import call_limit, sending
+from batchui.batches.models import Batch, Part
+from batchui.batches.states import PartStatus
+from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Team
+from batchui.worker import tick
+from tests.batches.conftest import MakeBatch, another_account, posts, rows
+from tests.worker.ticking import calls_left, run
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_as_much_is_begun_as_the_call_limit_leaves(
+    sandbox: RunningSandbox, twenty: Batch, settings: Any
+) -> None:
+    settings.CALLS_PER_5_MINUTES = 10
+    pool = run()
+    assert len(pool.begun) == posts(sandbox) == 5
+
+
+def test_a_connection_without_calls_does_not_hold_up_another(
+    sandbox: RunningSandbox, twenty: Batch, start: MakeBatch, settings: Any
+) -> None:
+    another_account(settings)
+    settings.CLOUDFLARE_API_URL = sandbox.base_url
+    other = start(rows(5))
+    call_limit.take(twenty.connection, 1_000_000)
+    pool = run()
+    assert [part.batch_id for _, part in pool.begun] == [other.pk]
+
+
+def test_calls_that_were_not_made_are_given_back(
+    sandbox: RunningSandbox, batch: Batch, settings: Any
+) -> None:
+    settings.CALLS_PER_5_MINUTES = 100
+    stop = iter([False])  # asked by the tick; by then each step is to stop
+    pool = run(is_stopping=lambda: next(stop, True))
+    assert len(pool.begun) == 3
+    assert posts(sandbox) == 0
+    assert calls_left() == pytest.approx(50, abs=0.5)
+
+
+def test_calls_that_were_made_are_not_given_back(
+    sandbox: RunningSandbox, batch: Batch, settings: Any
+) -> None:
+    settings.CALLS_PER_5_MINUTES, settings.FIRST_POLL_SECONDS = 100, 1000
+    run()
+    assert posts(sandbox) == 3
+    assert calls_left() == pytest.approx(47, abs=0.5)
+
+
+def test_a_part_that_another_worker_has_costs_no_call(
+    sandbox: RunningSandbox, batch: Batch, settings: Any
+) -> None:
+    settings.CALLS_PER_5_MINUTES = 100
+
+    part = batch.parts.get(number=1)
+    assert call_limit.take(batch.connection, 1) == 1
+    Part.objects.filter(pk=part.pk).update(status=PartStatus.SENDING, epoch=1)
+    tick.take_step(sending.send, part, lambda: False)
+    assert posts(sandbox) == 0
+    assert calls_left() == pytest.approx(50, abs=0.5)
+
+
+# -- a step that breaks -------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_step_that_breaks_leaves_its_part_to_its_lease_and_stops_no_other(
+    sandbox: RunningSandbox, batch: Batch, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken = batch.parts.get(number=2)
+    default_storage.delete(broken.rows_file)
+    tick.run_tick()
+    statuses = list(batch.parts.order_by("number").values_list("status", flat=True))
+    assert statuses == [PartStatus.DONE, PartStatus.SENDING, PartStatus.DONE]
+    broken.refresh_from_db()
+    assert broken.lease_until is not None
+    assert broken.lease_until > timezone.now()
+    assert f"Part 2 of batch {batch.pk}: unexpected error" in caplog.text
+
+
+def test_a_step_leaves_no_database_connection_behind(sandbox: RunningSandbox, batch: Batch) -> None:
+    def step(part: Part) -> bool:
+        return Part.objects.filter(pk=part.pk).exists()
+
+    tick.take_step(step, batch.parts.get(number=1))
+    assert connection.connection is None
+
+
+def test_a_pool_that_was_given_is_not_shut_down(team: Team) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        tick.run_tick(pool=pool)
+        assert pool.submit(lambda: 5).result() == 5
