@@ -49,7 +49,7 @@ PRODUCT = Side(
     "batchui.bench.product",
     "up to 8 threads, a new connection for each submission; keeps upload, rows, answers and "
     "replies, each with fsync, and every step in SQLite (synchronous=FULL); waits 0.05 s before it "
-    "polls; left out: upload over HTTP, queue, call limit",
+    "polls; left out: upload over HTTP, queue, call limit (see --whole)",
 )
 SIDES = (BARE, TUNED, PRODUCT)
 

@@ -5,14 +5,15 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from batchui.bench import compare, procfs
+from batchui.bench import compare, procfs, whole
 from batchui.bench.surroundings import BenchFailed
 
 
 class Command(BaseCommand):
     help = (
         "Measure (a) a streaming script, (t) a tuned script and (b) the product's own path on the "
-        "same file against the same imitation of the API, and print the ratios b/a and b/t."
+        "same file against the same imitation of the API, and print the ratios b/a and b/t. With "
+        "--whole: the product alone, from upload to download through all its processes."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -20,14 +21,25 @@ class Command(BaseCommand):
         parser.add_argument(
             "--repeat", type=int, default=1, help="how often; medians are printed (%(default)s)"
         )
+        parser.add_argument("--whole", action="store_true", help="from upload to download")
+        parser.add_argument(
+            "--calls-per-5-minutes",
+            type=int,
+            help="with --whole: the call limit (the product's own where this is not given)",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        rows, repeat = options["rows"], options["repeat"]
+        rows, repeat, calls = (options[name] for name in ("rows", "repeat", "calls_per_5_minutes"))
         if rows < 1 or repeat < 1:
             raise CommandError("--rows and --repeat begin at 1.")
+        if calls is not None and not options["whole"]:
+            raise CommandError("--calls-per-5-minutes goes with --whole: else there is no limit.")
         if not procfs.is_there():
             raise CommandError("The bench reads memory and CPU time from /proc: run it on Linux.")
         try:
-            compare.compare(rows, repeat, self.stdout.write)
+            if options["whole"]:
+                whole.measure(rows, repeat, self.stdout.write, calls_per_5_minutes=calls)
+            else:
+                compare.compare(rows, repeat, self.stdout.write)
         except BenchFailed as reason:
             raise CommandError(str(reason)) from None
