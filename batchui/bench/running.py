@@ -20,9 +20,8 @@ READY = "batchui is ready: "
 ENDS = {"attention", "failed", "finished", "finished with problems", "stopped"}
 # Between two looks into the database.
 LOOK_SECONDS = 0.02
-# How the processes of `up` are told apart, the first that fits: what their command line holds.
-# Those that fit none are what their parent is.
-KINDS = (("granian", "web"), ("worker --cluster", "worker"), ("manage.py worker", "watchdog"))
+# How the children of `up` are told apart: what their command line holds.
+KINDS = (("granian", "web"), ("manage.py worker", "watchdog"))
 
 
 @dataclass
@@ -112,18 +111,24 @@ def _last_lines(log: Path) -> str:
 
 
 def _family(root: int) -> Iterator[tuple[int, str]]:
-    """Every process of `up`, with its kind."""
+    """Every process of `up`, with its kind. Those below the watchdog, which may rename themselves,
+    are `worker`; others below a child are what that is."""
     by_parent = procfs.children()
     waiting = [(root, "up")]
     while waiting:
         pid, kind = waiting.pop()
         yield pid, kind
-        for child in by_parent.get(pid, []):
-            try:
-                command = procfs.command(child)
-            except OSError:  # it ended meanwhile
-                continue
-            waiting.append((child, next((k for mark, k in KINDS if mark in command), kind)))
+        waiting += [(child, _kind(child, parent=kind)) for child in by_parent.get(pid, [])]
+
+
+def _kind(pid: int, *, parent: str) -> str:
+    if parent != "up":
+        return {"watchdog": "worker"}.get(parent, parent)
+    try:
+        command = procfs.command(pid)
+    except OSError:  # it ended meanwhile
+        return parent
+    return next((kind for mark, kind in KINDS if mark in command), parent)
 
 
 def _free_port() -> int:

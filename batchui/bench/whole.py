@@ -92,10 +92,11 @@ def report(journeys: Sequence[Journey], say: Say) -> None:
         say(f"{leg:32}{median(journey.legs[leg] for journey in journeys):9.3f}")
     say(f"\nCalls: {last.submitted:,} submissions, {last.polled:,} polls.")
     say(f"\n{'':32}{'CPU s':>9}{'peak MB':>9}{'processes':>11}")
-    for kind, used in sorted(last.used.items()):
-        peak = max(journey.used[kind].peak_bytes for journey in journeys)
-        cpu = median(journey.used[kind].cpu_seconds for journey in journeys)
-        say(f"{kind:32}{cpu:9.1f}{peak / 1e6:9.0f}{used.processes:11}")
+    for kind in sorted(last.used):
+        used = [journey.used[kind] for journey in journeys if kind in journey.used]
+        cpu = median(one.cpu_seconds for one in used)
+        peak = max(one.peak_bytes for one in used)
+        say(f"{kind:32}{cpu:9.1f}{peak / 1e6:9.0f}{used[-1].processes:11}")
     api = median(journey.api_cpu_seconds for journey in journeys)
     say(f"{'(imitation of the API)':32}{api:9.1f}")
     say(f"\nDisk use: {disk_sentence(last.disk)}")
