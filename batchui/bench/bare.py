@@ -2,66 +2,72 @@
 
     python bare.py INPUT.csv OUTPUT.csv URL
 
-Reads the rows, posts them in parts, polls each part, writes the joined CSV. Prints one line of
-JSON: seconds, and the peak of its memory in MB.
+Reads the file part by part, keeps some parts under way, and writes the rows with their answers in
+order. It never holds more than those parts.
 """
 
 import csv
-import json
-import resource
 import sys
 import time
+from collections import deque
+from itertools import count, islice
 
 import httpx
 
 PART = 5000
+UNDER_WAY = 8
 PROMPT = "Say in one sentence what the guest liked and disliked: "
+QUEUED = {"queueRequest": "true"}
+
+
+def submit(client: httpx.Client, url: str, rows: list[list[str]], first: int) -> str:
+    items = [
+        {
+            "messages": [{"role": "user", "content": PROMPT + row[2]}],
+            "max_tokens": 1024,
+            "external_reference": str(number),
+        }
+        for number, row in enumerate(rows, first)
+    ]
+    reply = client.post(url, params=QUEUED, json={"requests": items})
+    reply.raise_for_status()
+    return str(reply.json()["result"]["request_id"])
+
+
+def fetch(client: httpx.Client, url: str, request_id: str) -> dict[int, str]:
+    while True:
+        reply = client.post(url, params=QUEUED, json={"request_id": request_id})
+        reply.raise_for_status()
+        result = reply.json()["result"]
+        if "responses" in result:
+            return {item["id"]: item["result"]["response"] for item in result["responses"]}
+        time.sleep(1)
 
 
 def main(source: str, target: str, url: str) -> None:
-    began = time.perf_counter()
-    client = httpx.Client(timeout=120, headers={"Authorization": "Bearer token"})
-    with open(source, newline="", encoding="utf-8") as file:
-        reader = csv.reader(file)
-        header = next(reader)
-        rows = list(reader)
+    parts: deque[tuple[list[list[str]], str]] = deque()
+    with (
+        httpx.Client(timeout=120, headers={"Authorization": "Bearer token"}) as client,
+        open(source, newline="", encoding="utf-8") as file,
+        open(target, "w", newline="", encoding="utf-8") as out,
+    ):
+        reader, writer = csv.reader(file), csv.writer(out)
 
-    requests = []
-    for start in range(0, len(rows), PART):
-        items = [
-            {
-                "messages": [{"role": "user", "content": PROMPT + row[2]}],
-                "max_tokens": 1024,
-                "external_reference": str(start + index + 1),
-            }
-            for index, row in enumerate(rows[start : start + PART])
-        ]
-        reply = client.post(url, params={"queueRequest": "true"}, json={"requests": items})
-        reply.raise_for_status()
-        requests.append((start, reply.json()["result"]["request_id"]))
+        def write_oldest() -> None:
+            rows, request_id = parts.popleft()
+            answers = fetch(client, url, request_id)
+            writer.writerows([*row, answers[place]] for place, row in enumerate(rows))
 
-    answers = [""] * len(rows)
-    for start, request_id in requests:
-        while True:
-            reply = client.post(
-                url, params={"queueRequest": "true"}, json={"request_id": request_id}
-            )
-            reply.raise_for_status()
-            result = reply.json()["result"]
-            if "responses" in result:
+        writer.writerow([*next(reader), "answer"])
+        for first in count(1, PART):
+            rows = list(islice(reader, PART))
+            if not rows:
                 break
-            time.sleep(1)
-        for item in result["responses"]:
-            answers[start + item["id"]] = item["result"]["response"]
-
-    with open(target, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow([*header, "answer"])
-        for row, answer in zip(rows, answers, strict=True):
-            writer.writerow([*row, answer])
-    seconds = time.perf_counter() - began
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    sys.stdout.write(json.dumps({"seconds": seconds, "peak_mb": peak}) + "\n")
+            parts.append((rows, submit(client, url, rows, first)))
+            if len(parts) == UNDER_WAY:
+                write_oldest()
+        while parts:
+            write_oldest()
 
 
 if __name__ == "__main__":

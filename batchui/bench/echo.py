@@ -1,52 +1,155 @@
-"""A server that speaks just enough of the wire to measure against: every item of a request is
-answered at once with 300 bytes of text. It costs as little as it can, so that what is measured is
-the client."""
+"""An imitation of the Batch API that speaks just enough of the wire to measure against.
 
+Every request is answered as fast as it can be, and a poll waits for that: each item with four
+sentences that depend on its question alone (`texts.py`), the items in another order than they were
+sent in, as the API may do. It costs as little as it can, so that what is measured is the client;
+what it does cost, the bench prints.
+
+    python -m batchui.bench.echo        prints its port, then serves until it is ended
+
+GET /calls returns how many submissions and polls there were.
+"""
+
+import json
 import re
 import sys
+from concurrent.futures import Future, ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 
-ANSWER = ("The guest liked the room and the breakfast, and would have liked more quiet. " * 4)[:300]
-ITEM = '{"id":%d,"result":{"response":"' + ANSWER + '"},"success":true,"external_reference":null}'
-# Both clients send `max_tokens` with every item.
-COUNTED = b'"max_tokens"'
+import msgspec
+
+from batchui.bench.texts import answer_places, answer_sentences
+
 POLLED = re.compile(rb'^\s*\{\s*"request_id"\s*:\s*"(\d+)"')
+ITEM = b'{"id":%d,"result":{"response":"%b %b %b %b"},"success":true,"external_reference":%b}'
+REPLY = (
+    b'{"result":{"responses":[%b],"usage":{"prompt_tokens":%d,"completion_tokens":%d,'
+    b'"total_tokens":%d}},"success":true,"errors":[],"messages":[]}'
+)
+RECEIPT = (
+    b'{"result":{"status":"queued","request_id":"%d"},"success":true,"errors":[],"messages":[]}'
+)
+GONE = (
+    b'{"result":null,"success":false,"errors":[{"code":5504,"message":"Request not found in '
+    b'queue"}],"messages":[]}'
+)
 
-_sizes: dict[int, int] = {}
-_numbers = count(1)
+
+class Message(msgspec.Struct, gc=False):
+    """One message of an item."""
+
+    content: str
 
 
-class Echo(BaseHTTPRequestHandler):
+class Item(msgspec.Struct, gc=False):
+    """One item of a submission; every client of the bench sends one message."""
+
+    messages: tuple[Message]
+    external_reference: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class Body(msgspec.Struct):
+    """A submission."""
+
+    requests: list[Item]
+
+
+class Api:
+    """The requests that wait to be fetched, and how often the API was called.
+
+    One thread answers, as a queue is worked off, while the client goes on to its next request.
+    """
+
+    def __init__(self) -> None:
+        self.submitted = self.polled = 0
+        self._numbers = count(1)
+        self._replies: dict[int, Future[bytes]] = {}
+        self._worker = ThreadPoolExecutor(1)
+        self._decode = msgspec.json.Decoder(Body).decode
+        # As they stand inside a JSON string.
+        self._sentences = [msgspec.json.encode(sentence)[1:-1] for sentence in answer_sentences()]
+
+    def submit(self, body: bytes) -> bytes:
+        """Take a request into the queue; returns the receipt."""
+        number = next(self._numbers)
+        self.submitted += 1
+        self._replies[number] = self._worker.submit(self._answered, body)
+        return RECEIPT % number
+
+    def reply(self, number: int) -> bytes | None:
+        """The finished reply, as soon as it is there; None where it was fetched before."""
+        self.polled += 1
+        waiting = self._replies.get(number)
+        return waiting.result() if waiting else None
+
+    def fetched(self, number: int) -> None:
+        """Forget a reply that was sent to its end."""
+        self._replies.pop(number, None)
+
+    def _answered(self, body: bytes) -> bytes:
+        items = self._decode(body).requests
+        found = [self._answer(place, item) for place, item in enumerate(items)]
+        found.reverse()
+        tokens = 75 * len(items)
+        return REPLY % (b",".join(found), tokens, tokens, 2 * tokens)
+
+    def _answer(self, place: int, item: Item) -> bytes:
+        first, third = answer_places(item.messages[0].content)
+        found = self._sentences
+        return ITEM % (
+            *(place, found[first], found[first + 1], found[third], found[third + 1]),
+            item.external_reference,
+        )
+
+
+class Handler(BaseHTTPRequestHandler):
+    """HTTP around `Api`. Connections are kept open, and nothing waits to be sent."""
+
     protocol_version = "HTTP/1.1"
+    # Else a small segment waits up to 40 ms for the acknowledgement of the one before.
+    disable_nagle_algorithm = True
+    api: Api
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         polled = POLLED.match(body)
-        reply = _answers(int(polled[1])) if polled else _receipt(body)
-        self.send_response(200)
+        if not polled:
+            self._send(200, self.api.submit(body))
+            return
+        number = int(polled[1])
+        reply = self.api.reply(number)
+        if reply is None:
+            self._send(404, GONE)
+        else:
+            self._send(200, reply)
+            self.api.fetched(number)
+
+    def do_GET(self) -> None:
+        calls = {"submitted": self.api.submitted, "polled": self.api.polled}
+        self._send(200, json.dumps(calls).encode())
+
+    def _send(self, status: int, body: bytes) -> None:
+        self.send_response(status)
         self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(reply)))
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(reply)
+        self.wfile.write(body)
 
     def log_request(self, *_: object) -> None:
         pass
 
 
-def _receipt(body: bytes) -> bytes:
-    number = next(_numbers)
-    _sizes[number] = body.count(COUNTED)
-    return b'{"result":{"status":"queued","request_id":"%d"},"success":true}' % number
+class Server(ThreadingHTTPServer):
+    """A thread for each connection."""
 
-
-def _answers(number: int) -> bytes:
-    items = ",".join([ITEM % index for index in range(_sizes.pop(number))])
-    return ('{"result":{"responses":[' + items + ']},"success":true,"errors":[]}').encode()
+    daemon_threads = True
+    request_queue_size = 64
 
 
 def main() -> None:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+    Handler.api = Api()
+    server = Server(("127.0.0.1", 0), Handler)
     sys.stdout.write(f"{server.server_address[1]}\n")
     sys.stdout.flush()
     server.serve_forever()

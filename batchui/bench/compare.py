@@ -1,0 +1,104 @@
+"""`manage.py bench`: the product beside the scripts a programmer would write, in turn."""
+
+import csv
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from statistics import mean, median
+
+import zstandard
+
+from batchui.bench.check import Check
+from batchui.bench.question import question
+from batchui.bench.sides import BARE, PRODUCT, SIDES, TUNED, Run, Side, run_side
+from batchui.bench.surroundings import running_api
+from batchui.bench.texts import Answers, write_reviews
+
+Say = Callable[[str], object]
+# How texts are compressed to tell how well they compress: as the product does, a part at a time.
+LEVEL, PART = 1, 5_000
+
+
+def compare(rows: int, repeat: int, say: Say) -> None:
+    """Run every side `repeat` times on the same file of `rows` rows, and say what they took.
+
+    Raises BenchFailed where a side fails or its result is not right.
+    """
+    with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder, running_api() as api:
+        source = Path(folder, "reviews.csv")
+        write_reviews(source, rows)
+        answers = Answers()
+        say(what_is_asked(source, rows, answers))
+        check = Check(source, answers)
+        load = os.getloadavg()[0]
+        runs: dict[Side, list[Run]] = {side: [] for side in SIDES}
+        for _ in range(repeat):
+            for side in SIDES:
+                runs[side].append(run_side(side, source, api=api, check=check))
+    rounds = "One round" if repeat == 1 else f"Medians of {repeat} rounds, the sides in turn"
+    say(f"{rounds}; load of the machine {load:.1f} before, {os.getloadavg()[0]:.1f} after.\n")
+    report(rows, runs, say)
+
+
+def what_is_asked(source: Path, rows: int, answers: Answers) -> str:
+    """How large the file is, how long its texts and their answers are, and how they compress."""
+    with source.open(newline="", encoding="utf-8") as file:
+        reviews = [row[-1] for row in islice(csv.reader(file), 1, PART + 1)]
+    answered = [answers.to(question(review)) for review in reviews]
+    return (
+        f"{rows:,} rows, {source.stat().st_size / 1e6:,.1f} MB; reviews of {_bytes(reviews):.0f} "
+        f"bytes, answers of {_bytes(answered):.0f}, which zstd makes {_ratio(reviews):.1f} and "
+        f"{_ratio(answered):.1f} times smaller (level {LEVEL})."
+    )
+
+
+def report(rows: int, runs: Mapping[Side, Sequence[Run]], say: Say) -> None:
+    """Say the medians of every side, the ratios, and the product's disk use."""
+    heads = ("seconds", "rows/s", "CPU s", "API CPU s", "peak MB", "calls")
+    say(" " * 24 + "".join(f"{head:>11}" for head in heads))
+    for side, taken in runs.items():
+        say(
+            _line(f"{side.letter}  {side.name}", rows, median(run.seconds for run in taken))
+            + f"{median(run.cpu_seconds for run in taken):11.2f}"
+            + f"{median(run.api_cpu_seconds for run in taken):11.2f}"
+            + f"{max(run.peak_bytes for run in taken) / 1e6:11.0f}{taken[0].calls:11,}"
+        )
+        for step in taken[0].steps:
+            say(_line(f"   {step}", rows, median(run.steps[step] for run in taken)))
+    for other in (BARE, TUNED):
+        pairs = list(zip(runs[PRODUCT], runs[other], strict=True))
+        by_clock = _spread([product.seconds / script.seconds for product, script in pairs])
+        by_cpu = _spread([product.cpu_seconds / script.cpu_seconds for product, script in pairs])
+        say(f"b/{other.letter} {by_clock} by the clock, {by_cpu} by CPU seconds")
+    say(f"\nDisk use of the product: {disk_sentence(runs[PRODUCT][-1].disk)}")
+    for side in runs:
+        say(f"{side.letter}: {side.special}.")
+
+
+def disk_sentence(disk: Mapping[str, int]) -> str:
+    """Megabytes in all and by kind."""
+    kinds = ", ".join(f"{kind} {size / 1e6:,.1f}" for kind, size in disk.items())
+    return f"{sum(disk.values()) / 1e6:,.1f} MB ({kinds})."
+
+
+def _line(name: str, rows: int, seconds: float) -> str:
+    return f"{name:24}{seconds:11.2f}{rows / seconds:11,.0f}"
+
+
+def _spread(ratios: Sequence[float]) -> str:
+    """The median, and from where to where the ratios go."""
+    if len(ratios) == 1:
+        return f"{ratios[0]:.2f}"
+    return f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+
+
+def _bytes(texts: Sequence[str]) -> float:
+    return mean(len(text.encode()) for text in texts)
+
+
+def _ratio(texts: Sequence[str]) -> float:
+    """How many times smaller compression makes texts, one a line."""
+    lines = "\n".join(texts).encode()
+    return len(lines) / len(zstandard.ZstdCompressor(LEVEL).compress(lines))

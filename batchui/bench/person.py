@@ -1,0 +1,102 @@
+"""A person without a browser: sends what the pages' forms send, and looks at the clock."""
+
+import re
+import time
+from pathlib import Path
+from typing import Self
+from urllib.parse import urlsplit
+
+import httpx
+
+from batchui.bench.question import MAX_TOKENS, MODEL, TEMPLATE
+from batchui.bench.running import Product
+from batchui.bench.surroundings import BenchFailed
+
+PASSWORD = "kettle-orchard-9"  # noqa: S105
+
+
+class Person:
+    """The first administrator of a new product. Use it in `with`."""
+
+    def __init__(self, product: Product) -> None:
+        self._product = product
+        address = urlsplit(product.first_page)
+        self._web = httpx.Client(
+            base_url=f"{address.scheme}://{address.netloc}", timeout=600, trust_env=False
+        )
+
+    def __enter__(self) -> Self:
+        """Use the link that `up` printed."""
+        page = self._web.get(self._product.first_page)
+        token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text)
+        form = {"name": "Ana", "email": "ana@example.com", "team_name": "Care"}
+        form |= {"password": PASSWORD, "csrfmiddlewaretoken": token[1] if token else ""}
+        self._went_on(self._web.post(self._product.first_page, data=form))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._web.close()
+
+    def take(self, source: Path, result: Path) -> dict[str, float]:
+        """Upload `source`, start the batch, wait for its end, download it to `result`.
+
+        Returns the seconds of each leg; first answers, Start to finished count from the press of
+        the button, the first byte from the click on the download. Raises BenchFailed.
+        """
+        legs: dict[str, float] = {}
+        began = time.perf_counter()
+        batch = self._upload(source)
+        legs["upload"] = time.perf_counter() - began
+        self._product.wait_for(batch, lambda status, _: status == "draft")
+        legs["read, after the upload"] = time.perf_counter() - began - legs["upload"]
+
+        began = time.perf_counter()
+        self._start(batch)
+        self._product.wait_for(batch, lambda _, answered: answered > 0)
+        legs["Start to first answers"] = time.perf_counter() - began
+        self._product.wait_for(batch, lambda status, _: status == "finished")
+        legs["Start to finished"] = time.perf_counter() - began
+
+        began = time.perf_counter()
+        first_byte = self._download(batch, result)
+        legs["first byte of the download"] = first_byte - began
+        legs["download"] = time.perf_counter() - began
+        return legs
+
+    def _upload(self, source: Path) -> str:
+        """Returns the batch's id."""
+        with source.open("rb") as file:
+            reply = self._web.post(
+                "/new/", files={"file": (source.name, file, "text/csv")}, headers=self._not_forged()
+            )
+        return self._went_on(reply).rstrip("/").rpartition("/")[2]
+
+    def _start(self, batch: str) -> None:
+        form = {"name": "reviews", "model": MODEL, "template": TEMPLATE}
+        form |= {"max_tokens": str(MAX_TOKENS)}
+        address = f"/batches/{batch}/start/"
+        self._went_on(self._web.post(address, data=form, headers=self._not_forged()))
+
+    def _download(self, batch: str, result: Path) -> float:
+        """Returns when the first byte was there, as `perf_counter` counts."""
+        first_byte = 0.0
+        address = f"/batches/{batch}/download/csv/"
+        with self._web.stream("GET", address) as reply, result.open("wb") as out:
+            if reply.status_code != httpx.codes.OK:
+                raise BenchFailed(f"The download was answered with {reply.status_code}.")
+            for chunk in reply.iter_raw():
+                first_byte = first_byte or time.perf_counter()
+                out.write(chunk)
+        return first_byte
+
+    def _went_on(self, reply: httpx.Response) -> str:
+        """Where a form that was taken leads to; BenchFailed where it was not taken."""
+        if not reply.has_redirect_location:
+            raise BenchFailed(
+                f"{reply.url.path} was answered with {reply.status_code} and no page to go on to."
+                f"{self._product.said()}"
+            )
+        return reply.headers["Location"]
+
+    def _not_forged(self) -> dict[str, str]:
+        return {"X-CSRFToken": self._web.cookies["csrftoken"]}

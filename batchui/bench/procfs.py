@@ -1,0 +1,48 @@
+"""What the kernel knows about processes: memory, CPU time, parents. Linux only (/proc)."""
+
+import os
+from pathlib import Path
+
+PROC = Path("/proc")
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def is_there() -> bool:
+    """Whether this system has what is read here."""
+    return (PROC / "self" / "status").exists()
+
+
+def peak_bytes(pid: int | str = "self") -> int:
+    """The most memory (resident) that a process ever held, in bytes. OSError when it ended."""
+    for line in (PROC / str(pid) / "status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    return 0  # it has ended and waits to be collected
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of a process and of its children that ended. OSError when it ended."""
+    fields = _stat(pid)
+    return sum(map(int, fields[11:15])) / TICKS
+
+
+def command(pid: int) -> str:
+    """The command line of a process. OSError when it ended."""
+    return (PROC / str(pid) / "cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
+
+
+def children() -> dict[int, list[int]]:
+    """The process ids of all running processes by that of their parent."""
+    found: dict[int, list[int]] = {}
+    for folder in PROC.glob("[0-9]*"):
+        try:
+            parent = int(_stat(int(folder.name))[1])
+        except OSError:  # it ended meanwhile
+            continue
+        found.setdefault(parent, []).append(int(folder.name))
+    return found
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields of /proc/<pid>/stat from the state on (the third in proc(5))."""
+    return (PROC / str(pid) / "stat").read_text().rpartition(") ")[2].split()

@@ -1,0 +1,137 @@
+"""`manage.py up` while the bench looks at it: its processes, and how far a batch is."""
+
+import socket
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from batchui.bench import procfs
+from batchui.bench.surroundings import ROOT, Api, BenchFailed, product_environment
+from batchui.processes import children
+
+SECONDS_TO_START = 120
+SECONDS_TO_STOP = 15
+READY = "batchui is ready: "
+# What a batch never comes back from by itself.
+ENDS = {"attention", "failed", "finished", "finished with problems", "stopped"}
+# Between two looks into the database.
+LOOK_SECONDS = 0.02
+# How the children of `up` are told apart: what their command line holds.
+KINDS = (("granian", "web"), ("manage.py worker", "watchdog"))
+
+
+@dataclass
+class Used:
+    """What the processes of a kind used: CPU seconds of all, the largest one's peak, their
+    number."""
+
+    cpu_seconds: float = 0.0
+    peak_bytes: int = 0
+    processes: int = 0
+
+
+@dataclass
+class Product:
+    """A running `up`. `first_page`: the link that it printed to click."""
+
+    process: children.Process
+    data: Path
+    log: Path
+    first_page: str
+    seconds_to_start: float
+
+    def wait_for(self, batch: str, arrived: Callable[[str, int], bool]) -> None:
+        """Return as soon as `arrived(status, answered rows)` of a batch is true. BenchFailed where
+        the batch, or `up`, comes to an end before."""
+        while not arrived(*(found := self._look(batch))):
+            if found[0] in ENDS or self.process.poll() is not None:
+                raise BenchFailed(f"The batch got no further than “{found[0]}”.{self.said()}")
+            time.sleep(LOOK_SECONDS)
+
+    def used(self) -> dict[str, Used]:
+        """What all processes used so far, by kind."""
+        found: dict[str, Used] = {}
+        for pid, kind in _family(self.process.pid):
+            try:
+                peak, cpu = procfs.peak_bytes(pid), procfs.cpu_seconds(pid)
+            except OSError:  # it ended meanwhile
+                continue
+            used = found.setdefault(kind, Used())
+            used.peak_bytes = max(used.peak_bytes, peak)
+            used.cpu_seconds += cpu
+            used.processes += 1
+        return found
+
+    def said(self) -> str:
+        """The last lines of what `up` printed, to be added to a sentence."""
+        return _last_lines(self.log)
+
+    def _look(self, batch: str) -> tuple[str, int]:
+        query = "SELECT status, answered FROM batches_batch WHERE id = ?"
+        with closing(sqlite3.connect(self.data / "batchui.sqlite3", timeout=20)) as database:
+            status, answered = database.execute(query, [batch.replace("-", "")]).fetchone()
+        return status, answered
+
+
+@contextmanager
+def running_product(data: Path, api: Api, **variables: str) -> Iterator[Product]:
+    """`manage.py up` on a free port, with its data in `data`, while the context lasts."""
+    data.mkdir(parents=True)
+    log = data.with_name("up.log")
+    command = [sys.executable, str(ROOT / "manage.py"), "up", "--port", str(_free_port())]
+    began = time.perf_counter()
+    with log.open("wb") as output:
+        process = children.launch(
+            command, environment=product_environment(data, api, **variables), output=output
+        )
+    try:
+        first_page = _first_page(process, log)
+        yield Product(process, data, log, first_page, time.perf_counter() - began)
+    finally:
+        children.stop(process, grace=SECONDS_TO_STOP)
+
+
+def _first_page(process: children.Process, log: Path) -> str:
+    """The link that `up` prints when its pages answer."""
+    give_up = time.monotonic() + SECONDS_TO_START
+    while process.poll() is None and time.monotonic() < give_up:
+        said = log.read_text()
+        if READY in said and "\n" in (found := said.partition(READY)[2]):
+            return found.splitlines()[0]
+        time.sleep(LOOK_SECONDS)
+    raise BenchFailed(f"`up` did not start.{_last_lines(log)}")
+
+
+def _last_lines(log: Path) -> str:
+    return "\n".join(["\n`up` said:", *log.read_text().splitlines()[-20:]])
+
+
+def _family(root: int) -> Iterator[tuple[int, str]]:
+    """Every process of `up`, with its kind. Those below the watchdog, which may rename themselves,
+    are `worker`; others below a child are what that is."""
+    by_parent = procfs.children()
+    waiting = [(root, "up")]
+    while waiting:
+        pid, kind = waiting.pop()
+        yield pid, kind
+        waiting += [(child, _kind(child, parent=kind)) for child in by_parent.get(pid, [])]
+
+
+def _kind(pid: int, *, parent: str) -> str:
+    if parent != "up":
+        return {"watchdog": "worker"}.get(parent, parent)
+    try:
+        command = procfs.command(pid)
+    except OSError:  # it ended meanwhile
+        return parent
+    return next((kind for mark, kind in KINDS if mark in command), parent)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,111 @@
+"""The sides of the bench, and one run of one of them."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from batchui.bench.check import Check
+from batchui.bench.disk import disk_use
+from batchui.bench.surroundings import (
+    ROOT,
+    Api,
+    BenchFailed,
+    clean_environment,
+    product_environment,
+)
+
+
+@dataclass(frozen=True)
+class Side:
+    """Who takes part: the letter in ratios, the name, the module with `main`, and what is special
+    about it (said beside the figures)."""
+
+    letter: str
+    name: str
+    module: str
+    special: str
+
+
+BARE = Side(
+    "a",
+    "streaming script",
+    "batchui.bench.bare",
+    "csv, json, httpx; one connection, kept; one call at a time; stores nothing but its result",
+)
+TUNED = Side(
+    "t",
+    "tuned script",
+    "batchui.bench.tuned",
+    "csv, msgspec, http.client; 4 threads, a kept connection each; stores nothing but its result",
+)
+PRODUCT = Side(
+    "b",
+    "product",
+    "batchui.bench.product",
+    "up to 8 threads, a new connection for each submission; keeps upload, rows, answers and "
+    "replies, each with fsync, and every step in SQLite (synchronous=FULL); waits 0.05 s before it "
+    "polls; left out: upload over HTTP, queue, call limit (see --whole)",
+)
+SIDES = (BARE, TUNED, PRODUCT)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run took. Seconds, CPU seconds (the imitation's apart) and bytes; `calls` counts
+    submissions and polls; `steps` and `disk` are the product's alone."""
+
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int
+    api_cpu_seconds: float
+    calls: int
+    steps: Mapping[str, float] = field(default_factory=dict)
+    disk: Mapping[str, int] = field(default_factory=dict)
+
+
+def run_side(side: Side, source: Path, *, api: Api, check: Check) -> Run:
+    """Run a side in a process and a folder of its own, and check its result. Raises BenchFailed."""
+    with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder:
+        data, result = Path(folder, "data"), Path(folder, "result.csv")
+        called, api_cpu = sum(api.calls()), api.cpu_seconds()
+        if side is PRODUCT:
+            environment = product_environment(
+                data,
+                api,
+                BATCHUI_CALLS_PER_5_MINUTES="1000000",
+                BATCHUI_FIRST_POLL_SECONDS="0.05",
+            )
+            measured = _measure(side, [source, result], environment)
+        else:
+            measured = _measure(side, [source, result, api.model_address], clean_environment())
+        api_cpu, called = api.cpu_seconds() - api_cpu, sum(api.calls()) - called
+        check.result(side.name, result)
+        return Run(
+            seconds=measured["seconds"],
+            cpu_seconds=measured["cpu_seconds"],
+            peak_bytes=measured["peak_bytes"],
+            api_cpu_seconds=api_cpu,
+            calls=called,
+            steps=measured["details"],
+            disk=disk_use(data) if side is PRODUCT else {},
+        )
+
+
+def _measure(side: Side, arguments: list[object], environment: Mapping[str, str]) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, "-m", "batchui.bench.stopwatch", side.module, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env=environment,
+    )
+    if done.returncode:
+        raise BenchFailed(f"The {side.name} failed:\n{done.stderr}")
+    measured: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return measured

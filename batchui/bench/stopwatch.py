@@ -1,0 +1,45 @@
+"""Runs one side of the bench and prints what it took, as one line of JSON.
+
+    python -m batchui.bench.stopwatch MODULE ARGUMENT…
+
+The module's `prepare()`, where it has one, runs before the clock starts, and `main(ARGUMENT…)`
+under it; what `main` returns (a dictionary or None) is printed too. So `seconds` and `cpu_seconds`
+(user and system, children included) leave out starting Python and importing. `peak_bytes` is the
+most memory the whole process ever held: the kernel's VmHWM, because `ru_maxrss` counts what the
+parent held when it forked.
+"""
+
+import importlib
+import json
+import resource
+import sys
+import time
+
+from batchui.bench import procfs
+
+
+def main(name: str, *arguments: str) -> None:
+    side = importlib.import_module(name)
+    if hasattr(side, "prepare"):
+        side.prepare()
+    cpu, began = cpu_seconds(), time.perf_counter()
+    details = side.main(*arguments)
+    seconds = time.perf_counter() - began
+    result = {
+        "seconds": seconds,
+        "cpu_seconds": cpu_seconds() - cpu,
+        "peak_bytes": procfs.peak_bytes(),
+        "details": details or {},
+    }
+    sys.stdout.write(f"{json.dumps(result)}\n")
+
+
+def cpu_seconds() -> float:
+    """User and system time of this process and of its children that ended."""
+    who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    used = [resource.getrusage(one) for one in who]
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

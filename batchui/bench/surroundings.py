@@ -1,0 +1,91 @@
+"""What the sides of the bench stand in: the imitation of the API, settings, folders."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from pathlib import Path
+
+from batchui.bench import procfs
+from batchui.bench.question import MODEL
+from batchui.processes import children
+
+ROOT = Path(__file__).resolve().parents[2]
+# Settings of whoever starts the bench must not reach what is measured.
+OURS = ("BATCHUI_", "CLOUDFLARE_", "AWS_")
+OURS_TOO = {
+    *("ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "DATABASE_URL", "DEBUG", "DJANGO_SETTINGS_MODULE"),
+    *("DYNO", "K_SERVICE", "SECRET_KEY", "SECURE_PROXY"),
+}
+
+
+class BenchFailed(Exception):
+    """There is no figure; the text says why, for whoever started the bench."""
+
+
+@dataclass
+class Api:
+    """The running imitation of the API. `calls`: submissions and polls so far."""
+
+    address: str
+    process: children.Process
+
+    @property
+    def model_address(self) -> str:
+        """Where the scripts send their requests."""
+        return f"{self.address}/accounts/bench/ai/run/{MODEL}"
+
+    def calls(self) -> tuple[int, int]:
+        """How many submissions and polls there were."""
+        with closing(HTTPConnection(self.address.removeprefix("http://"), timeout=10)) as api:
+            api.request("GET", "/calls")
+            calls = json.load(api.getresponse())
+        return calls["submitted"], calls["polled"]
+
+    def cpu_seconds(self) -> float:
+        """User and system time so far."""
+        return procfs.cpu_seconds(self.process.pid)
+
+
+@contextmanager
+def running_api() -> Iterator[Api]:
+    """The imitation of the API, in a process of its own."""
+    command = [sys.executable, "-m", "batchui.bench.echo"]
+    process = children.launch(
+        command, environment=clean_environment(PYTHONPATH=str(ROOT)), output=subprocess.PIPE
+    )
+    try:
+        assert process.stdout is not None  # noqa: S101
+        said = process.stdout.readline().decode()
+        if not said.strip().isdecimal():
+            raise BenchFailed(f"The imitation of the API did not start: {said}")
+        yield Api(f"http://127.0.0.1:{int(said)}", process)
+    finally:
+        children.stop(process, grace=2)
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def clean_environment(**variables: str) -> dict[str, str]:
+    """This process's environment without anything of batchui's, plus `variables`."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in OURS_TOO and not name.startswith(OURS)
+    }
+    return kept | variables
+
+
+def product_environment(data: Path, api: Api, **variables: str) -> Mapping[str, str]:
+    """The environment in which the product keeps `data` and calls `api`; `variables` besides."""
+    return clean_environment(
+        BATCHUI_DATA=str(data),
+        CLOUDFLARE_API_URL=api.address,
+        CLOUDFLARE_ACCOUNT_ID="bench",
+        CLOUDFLARE_API_TOKEN="bench",  # noqa: S106
+        **variables,
+    )

@@ -1,0 +1,106 @@
+"""`manage.py bench --whole`: one batch from upload to download through `manage.py up`.
+
+Everything is real but the API: web server, worker, queue, session, call limit, and a person who
+sends what a browser would. Nobody watches the page meanwhile; how far the batch is comes from the
+database.
+"""
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from batchui.bench.check import Check
+from batchui.bench.compare import Say, disk_sentence, what_is_asked
+from batchui.bench.disk import disk_use
+from batchui.bench.person import Person
+from batchui.bench.running import Used, running_product
+from batchui.bench.surroundings import Api, running_api
+from batchui.bench.texts import Answers, write_reviews
+
+
+@dataclass(frozen=True)
+class Journey:
+    """What one batch took: seconds of each leg, calls, bytes on disk, use by kind of process."""
+
+    legs: Mapping[str, float]
+    submitted: int
+    polled: int
+    api_cpu_seconds: float
+    disk: Mapping[str, int]
+    used: Mapping[str, Used]
+
+
+def measure(rows: int, repeat: int, say: Say, *, calls_per_5_minutes: int | None = None) -> None:
+    """Take a file of `rows` rows through a new product `repeat` times, and say what it took.
+
+    Raises BenchFailed where the product fails, or what was downloaded is not right.
+    """
+    with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder, running_api() as api:
+        source = Path(folder, "reviews.csv")
+        write_reviews(source, rows)
+        answers = Answers()
+        say(what_is_asked(source, rows, answers))
+        check = Check(source, answers)
+        load = os.getloadavg()[0]
+        journeys = [
+            take_through(source, api=api, check=check, calls_per_5_minutes=calls_per_5_minutes)
+            for _ in range(repeat)
+        ]
+    rounds = "One round" if repeat == 1 else f"Medians of {repeat} rounds"
+    limit = "its own"
+    if calls_per_5_minutes is not None:
+        limit = f"{calls_per_5_minutes:,} calls in 5 minutes"
+    load_after = os.getloadavg()[0]
+    say(f"{rounds}; load of the machine {load:.1f} before, {load_after:.1f} after.")
+    say(f"Call limit of the product: {limit}.\n")
+    report(journeys, say)
+
+
+def take_through(
+    source: Path, *, api: Api, check: Check, calls_per_5_minutes: int | None = None
+) -> Journey:
+    """Take a file through a product that is started for it. Raises BenchFailed as `measure`."""
+    limit = {}
+    if calls_per_5_minutes is not None:
+        limit["BATCHUI_CALLS_PER_5_MINUTES"] = str(calls_per_5_minutes)
+    with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder:
+        data, result = Path(folder, "data"), Path(folder, "result.csv")
+        calls, api_cpu = api.calls(), api.cpu_seconds()
+        with running_product(data, api, **limit) as product, Person(product) as person:
+            legs = person.take(source, result)
+            used = product.used()
+        check.result("product", result)
+        submitted, polled = (now - before for now, before in zip(api.calls(), calls, strict=True))
+        return Journey(
+            legs={"start of the product": product.seconds_to_start, **legs},
+            submitted=submitted,
+            polled=polled,
+            api_cpu_seconds=api.cpu_seconds() - api_cpu,
+            disk=disk_use(data),
+            used=used,
+        )
+
+
+def report(journeys: Sequence[Journey], say: Say) -> None:
+    """Say the medians of every leg, what the processes used, and the disk use of the last."""
+    last = journeys[-1]
+    say(f"{'':32}{'seconds':>9}")
+    for leg in last.legs:
+        say(f"{leg:32}{median(journey.legs[leg] for journey in journeys):9.3f}")
+    say(f"\nCalls: {last.submitted:,} submissions, {last.polled:,} polls.")
+    say(f"\n{'':32}{'CPU s':>9}{'peak MB':>9}{'processes':>11}")
+    for kind in sorted(last.used):
+        used = [journey.used[kind] for journey in journeys if kind in journey.used]
+        cpu = median(one.cpu_seconds for one in used)
+        peak = max(one.peak_bytes for one in used)
+        say(f"{kind:32}{cpu:9.1f}{peak / 1e6:9.0f}{used[-1].processes:11}")
+    api = median(journey.api_cpu_seconds for journey in journeys)
+    say(f"{'(imitation of the API)':32}{api:9.1f}")
+    say(f"\nDisk use: {disk_sentence(last.disk)}")
+    say(
+        "Peak: of the largest process of a kind. The person and the imitation of the API have "
+        "their share of the same cores; nobody watches the page meanwhile."
+    )

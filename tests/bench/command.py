@@ -1,0 +1,18 @@
+"""`manage.py bench`, and the figures in what it prints."""
+
+from io import StringIO
+
+from django.core.management import call_command
+
+
+def bench(*arguments: str) -> str:
+    """What the command prints."""
+    out = StringIO()
+    call_command("bench", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def figures(printed: str, name: str) -> list[float]:
+    """The figures in the line that begins with `name`."""
+    line = next(line for line in printed.splitlines() if line.startswith(name))
+    return [float(figure) for figure in line.removeprefix(name).replace(",", "").split()]

@@ -1,0 +1,35 @@
+"""Disk use by kind."""
+
+from pathlib import Path
+
+from batchui.bench.compare import disk_sentence
+from batchui.bench.disk import disk_use
+
+
+def test_every_file_counts_once_under_its_kind(tmp_path: Path) -> None:
+    for size, name in enumerate(
+        (
+            "files/batches/9f/source/upload",
+            "files/batches/9f/parts/1/rows-1.jsonl.zst",
+            "files/batches/9f/parts/1/answers-1-2.jsonl.zst",
+            "files/batches/9f/parts/2/reply-1-2.json.zst",
+            "batchui.sqlite3",
+            "batchui.sqlite3-wal",
+            "secret-key",
+        )
+    ):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x" * 10**size)
+    assert disk_use(tmp_path) == {
+        "upload": 1,
+        "rows": 10,
+        "answers": 100,
+        "replies": 1_000,
+        "database": 110_000,
+        "other": 1_000_000,
+    }
+
+
+def test_megabytes_are_millions_of_bytes() -> None:
+    assert disk_sentence({"upload": 2_000_000, "rows": 500_000}) == "2.5 MB (upload 2.0, rows 0.5)."
