@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -12,6 +13,11 @@ import pytest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+# What is started in the background of a shell ignores Ctrl-C, and so do its children. Tests press
+# Ctrl-C, whoever started them.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CHROMIUM_FLAGS = [
     "--no-sandbox",
