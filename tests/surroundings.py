@@ -40,4 +40,6 @@ def clean_environment(**variables: str) -> dict[str, str]:
     For processes that tests start: `manage.py` in them uses batchui's real settings.
     """
     kept = {name: value for name, value in os.environ.items() if name not in OURS}
-    return kept | variables
+    # setproctitle, which comes with mutmut and which django-q uses where it is, would write over
+    # the environment by which tests know a process.
+    return kept | {"SPT_NOENV": "1"} | variables
