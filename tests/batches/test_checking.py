@@ -109,7 +109,9 @@ def test_what_another_worker_reads_is_left_to_it(unread: MakeBatch) -> None:
     assert (batch.status, batch.rows) == (BatchStatus.CHECKING, 0)
 
 
-def test_who_was_overtaken_says_nothing(unread: MakeBatch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_was_overtaken_says_nothing(
+    unread: MakeBatch, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr("batchui.batches.long_tasks.PROGRESS_SECONDS", 0)
     batch = unread(rows(5))
 
@@ -122,6 +124,7 @@ def test_who_was_overtaken_says_nothing(unread: MakeBatch, monkeypatch: pytest.M
     batch.refresh_from_db()
     assert (batch.status, batch.rows, batch.epoch) == (BatchStatus.CHECKING, 0, 99)
     assert not batch.events.exists()
+    assert caplog.text == ""
 
 
 # -- what is shown of a row ---------------------------------------------------------------------

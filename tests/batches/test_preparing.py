@@ -158,7 +158,10 @@ def test_what_another_worker_cuts_is_left_to_it(started: MakeBatch) -> None:
 
 @pytest.mark.parametrize("at", ["while it cuts", "at the end"])
 def test_who_was_overtaken_makes_no_parts(
-    started: MakeBatch, monkeypatch: pytest.MonkeyPatch, at: str
+    started: MakeBatch,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    at: str,
 ) -> None:
     # Progress is shown with each part, and with the last one.
     monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
@@ -176,6 +179,7 @@ def test_who_was_overtaken_makes_no_parts(
     assert len(beats) == (1 if at == "while it cuts" else 3)
     assert not Part.objects.exists()
     assert not batch.events.exists()
+    assert caplog.text == ""
 
 
 def test_who_cuts_again_writes_beside_what_was_cut_before(started: MakeBatch) -> None:
