@@ -101,7 +101,7 @@ def test_stop_ends_what_waits_and_leaves_what_is_under_way(team: Team, ana: User
     batch = on_record(team, parts=len(PartStatus), status=BatchStatus.RUNNING)
     other = on_record(team)
     for part, status in zip(batch.parts.order_by("number"), PartStatus, strict=True):
-        Part.objects.filter(pk=part.pk).update(status=status)
+        Part.objects.filter(pk=part.pk).update(status=status, lease_until=timezone.now())
     assert decisions.stop(batch, by=ana)
     became = dict(zip(PartStatus, batch.parts.order_by("number"), strict=True))
     assert {was: part.status for was, part in became.items()} == {
@@ -115,6 +115,8 @@ def test_stop_ends_what_waits_and_leaves_what_is_under_way(team: Team, ana: User
         PartStatus.STOPPED: PartStatus.STOPPED,
     }
     assert became[PartStatus.HELD].unsent == 10
+    assert became[PartStatus.HELD].lease_until is None
+    assert became[PartStatus.RUNNING].lease_until is not None
     assert became[PartStatus.UNSURE].missing == 10
     batch.refresh_from_db()
     assert (batch.status, batch.unsent, batch.missing) == (BatchStatus.STOPPING, 20, 10)

@@ -38,6 +38,7 @@ def test_an_upload_is_stored_untouched_wherever_it_was_read_to(team: Team, ana: 
     batch = intake.receive(upload, team=team, by=ana)
     with files.open_file(batch.source_file) as source:
         assert source.read() == content
+    assert (batch.columns, batch.rows, len(batch.sample)) == (("id", "text"), 30, 20)
     assert batch.source_size == len(content)
     assert batch.source_sha256 == hashlib.sha256(content).hexdigest()
     event = batch.events.get(kind="uploaded")
@@ -162,6 +163,10 @@ def test_a_name_is_that_of_the_file_and_not_its_way(
     assert intake.receive(upload, team=team, by=None).source_name == source_name
 
 
+def test_a_file_without_a_name_to_speak_of_has_one(team: Team) -> None:
+    assert receive(team, rows(3), "   .csv").name == ".csv"
+
+
 def test_no_two_batches_of_a_team_have_one_name(team: Team) -> None:
     on_record(Team.objects.create(name="Others"), name="texts")
     names = [receive(team, rows(3)).name for _ in range(3)]
@@ -174,6 +179,7 @@ def test_no_two_batches_of_a_team_have_one_name(team: Team) -> None:
 def test_a_batch_that_is_run_again_asks_the_same(team: Team, ana: User) -> None:
     batch = receive(team, rows(5), ask=Ask(template="Say {{text}}", max_tokens=77))
     copy = intake.run_again(batch, by=ana)
+    assert (batch.template, batch.max_tokens) == ("Say {{text}}", 77)
     assert (copy.ask, copy.name, copy.created_by) == (batch.ask, "texts (2)", ana)
     assert (copy.source_name, copy.format, copy.rows) == ("texts.csv", batch.format, 5)
     assert copy.source_file != batch.source_file
