@@ -64,7 +64,8 @@ def receive(
         team=team,
         by=by,
         source_name=source_name,
-        name=name or _free_name(team, PurePath(source_name).stem.strip() or source_name.strip()),
+        name=name[:200]
+        or _free_name(team, PurePath(source_name).stem.strip() or source_name.strip()),
         source_format=form.to_dict(),
         sample=sample,
         **asked_fields(ask or Ask()),

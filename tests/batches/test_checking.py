@@ -1,6 +1,7 @@
 """Reading the whole of an upload: what is found out, and what keeps the batch from starting."""
 
 import io
+import json
 from typing import Any
 
 import pytest
@@ -49,7 +50,9 @@ def test_what_was_found_out_is_kept(unread: MakeBatch) -> None:
     batch = checked(batch)
     assert (batch.status, batch.rows, batch.bad_rows) == (BatchStatus.DRAFT, 4, 1)
     assert batch.problem == ""
-    assert [found["row"] for found in batch.problem_rows] == [4]
+    ((row, sentence),) = (found.values() for found in batch.problem_rows)
+    assert row == 4
+    assert sentence.startswith("Row 4")
     assert batch.blanks["text"] == {"count": 1, "first_row": 2}
     assert batch.first_rows[0] == ["1", "one"]
     assert batch.lease_until is None
@@ -102,6 +105,13 @@ def test_only_what_waits_to_be_checked_is_checked(team: Team, status: BatchStatu
     assert not batch.events.exists()
 
 
+def test_the_batch_that_was_asked_for_is_checked_and_no_other(unread: MakeBatch) -> None:
+    others = [unread(rows(5)) for _ in range(2)]
+    batch = others.pop()
+    assert checked(batch).rows == 5
+    assert Batch.objects.get(pk=others[0].pk).status == BatchStatus.CHECKING
+
+
 def test_what_another_worker_reads_is_left_to_it(unread: MakeBatch) -> None:
     batch = unread(rows(5))
     assert lifecycle.claim_batch(batch, LEASE)
@@ -109,7 +119,9 @@ def test_what_another_worker_reads_is_left_to_it(unread: MakeBatch) -> None:
     assert (batch.status, batch.rows) == (BatchStatus.CHECKING, 0)
 
 
-def test_who_was_overtaken_says_nothing(unread: MakeBatch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_was_overtaken_says_nothing(
+    unread: MakeBatch, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr("batchui.batches.long_tasks.PROGRESS_SECONDS", 0)
     batch = unread(rows(5))
 
@@ -122,6 +134,7 @@ def test_who_was_overtaken_says_nothing(unread: MakeBatch, monkeypatch: pytest.M
     batch.refresh_from_db()
     assert (batch.status, batch.rows, batch.epoch) == (BatchStatus.CHECKING, 0, 99)
     assert not batch.events.exists()
+    assert caplog.text == ""
 
 
 # -- what is shown of a row ---------------------------------------------------------------------
@@ -132,6 +145,11 @@ def test_a_long_cell_is_cut() -> None:
     whole = '["{}"]'
     assert checking.sample_text(["x" * most]) == whole.format("x" * most)
     assert checking.sample_text(["x" * (most + 1)]) == whole.format("x" * most + " …")
+
+
+def test_short_cells_are_shown_however_many() -> None:
+    cells = [f"cell number {number}" for number in range(500)]
+    assert checking.sample_text(cells) == json.dumps(cells, separators=(",", ":"))
 
 
 def test_many_cells_share_the_room_of_a_row() -> None:

@@ -131,6 +131,13 @@ def test_one_row_of_a_retry_that_is_too_large_fails_and_not_its_neighbour(
     assert "too large" in (failed.error or "")
 
 
+def test_the_only_row_of_a_part_may_be_too_large(sandbox: RunningSandbox, start: MakeBatch) -> None:
+    sandbox.script(TOO_LARGE)
+    batch = work(start(rows(1)))
+    assert counted(batch) == in_files(batch) == {"failed": 1}
+    assert batch.parts.get().attempts.get().status == AttemptStatus.REFUSED
+
+
 def test_of_two_rows_that_are_too_large_together_each_gets_its_own_try(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:

@@ -177,12 +177,17 @@ def test_a_token_that_cannot_be_read_waits_for_a_person(
 ) -> None:
     batch = start(rows(5))
     Connection.objects.update(token_encrypted="not readable")
+    Part.objects.update(resume_at=timezone.now())
     close_clients()
-    send_all()
+    (part,) = due.ready_parts(1)
+    assert sending.send(part) is False
     batch.refresh_from_db()
     assert batch.status == BatchStatus.ATTENTION
     assert not Attempt.objects.exists()
-    assert batch.parts.get().message
+    part = batch.parts.get()
+    assert (part.status, part.resume_at) == (PartStatus.HELD, None)
+    assert part.message
+    assert batch.events.filter(text=part.message, part_number=1).exists()
 
 
 def test_a_full_disk_while_storing_answers_is_said_and_got_over(
@@ -196,7 +201,7 @@ def test_a_full_disk_while_storing_answers_is_said_and_got_over(
     poll_all()
     part = batch.parts.get()
     assert part.status == PartStatus.QUEUED
-    assert "could not store them" in part.message
+    assert "could not store them: File exists" in part.message
     folder.unlink()
     aside.rename(folder)
     assert work(batch).status == BatchStatus.FINISHED

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions
+from batchui.batches import decisions, long_tasks
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.prompts.ask import Ask
@@ -67,6 +67,16 @@ def test_a_start_begins_anew_what_an_earlier_one_left(
     assert batch.events.get(text="Started.").actor == ana
 
 
+def test_a_start_that_is_to_prepare_now_cuts_also_a_large_file(
+    sandbox: RunningSandbox, receive: MakeBatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = receive(rows(5))
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", -1)
+    assert decisions.start(batch, by=None, ask=ASK, prepare_now=True)
+    batch.refresh_from_db()
+    assert (batch.status, batch.part_count) == (BatchStatus.QUEUED, 1)
+
+
 def test_a_start_may_rename(sandbox: RunningSandbox, receive: MakeBatch) -> None:
     batch = receive(rows(5))
     assert decisions.start(batch, by=None, ask=ASK, name="Renamed")
@@ -89,8 +99,9 @@ def test_a_start_goes_to_the_connection_of_now(
 
 def test_stop_ends_what_waits_and_leaves_what_is_under_way(team: Team, ana: User) -> None:
     batch = on_record(team, parts=len(PartStatus), status=BatchStatus.RUNNING)
+    other = on_record(team)
     for part, status in zip(batch.parts.order_by("number"), PartStatus, strict=True):
-        Part.objects.filter(pk=part.pk).update(status=status)
+        Part.objects.filter(pk=part.pk).update(status=status, lease_until=timezone.now())
     assert decisions.stop(batch, by=ana)
     became = dict(zip(PartStatus, batch.parts.order_by("number"), strict=True))
     assert {was: part.status for was, part in became.items()} == {
@@ -104,10 +115,15 @@ def test_stop_ends_what_waits_and_leaves_what_is_under_way(team: Team, ana: User
         PartStatus.STOPPED: PartStatus.STOPPED,
     }
     assert became[PartStatus.HELD].unsent == 10
+    assert became[PartStatus.HELD].lease_until is None
+    assert became[PartStatus.RUNNING].lease_until is not None
     assert became[PartStatus.UNSURE].missing == 10
     batch.refresh_from_db()
     assert (batch.status, batch.unsent, batch.missing) == (BatchStatus.STOPPING, 20, 10)
     assert batch.events.get(kind="stopping").actor == ana
+    other.refresh_from_db()
+    assert other.stop_requested_at is None
+    assert other.parts.get().status == PartStatus.READY
 
 
 @pytest.mark.parametrize("status", BatchStatus)

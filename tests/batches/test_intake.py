@@ -1,11 +1,12 @@
 """Receiving an upload: what is taken, under which name, and what is left behind of what is not."""
 
 import hashlib
+import io
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.files.base import ContentFile
+from django.core.files.base import ContentFile, File
 
 from batchui.batches import files, intake, long_tasks
 from batchui.batches.models import Batch
@@ -19,8 +20,8 @@ from tests.batches.conftest import MakeBatch, on_record, rows
 pytestmark = pytest.mark.django_db
 
 
-def receive(team: Team, content: bytes, name: str = "texts.csv", **more: Any) -> Batch:
-    return intake.receive(ContentFile(content, name), team=team, by=None, **more)
+def receive(team: Team, content: bytes, file: str = "texts.csv", **more: Any) -> Batch:
+    return intake.receive(ContentFile(content, file), team=team, by=None, **more)
 
 
 def stored(files_in: Path) -> list[Path]:
@@ -38,6 +39,7 @@ def test_an_upload_is_stored_untouched_wherever_it_was_read_to(team: Team, ana: 
     batch = intake.receive(upload, team=team, by=ana)
     with files.open_file(batch.source_file) as source:
         assert source.read() == content
+    assert (batch.columns, batch.rows, len(batch.sample)) == (("id", "text"), 30, 20)
     assert batch.source_size == len(content)
     assert batch.source_sha256 == hashlib.sha256(content).hexdigest()
     event = batch.events.get(kind="uploaded")
@@ -65,7 +67,7 @@ def test_a_column_name_with_a_nul_is_refused_at_once(team: Team, files_in: Path)
 
 def test_a_small_file_that_cannot_be_used_is_refused_at_once(team: Team, files_in: Path) -> None:
     with pytest.raises(BadInput):
-        receive(team, b'id,text\n1,one\n2,"never closed\n')
+        receive(team, rows(30) + b'31,"never closed\n')
     assert not stored(files_in)
     assert not Batch.objects.exists()
 
@@ -73,16 +75,43 @@ def test_a_small_file_that_cannot_be_used_is_refused_at_once(team: Team, files_i
 def large(*, bad: bool = False) -> bytes:
     """More than is looked at when it comes in; bad: with a row far down that cannot be read."""
     end = b'x,"never closed\n' if bad else b""
-    return b"id,text\n" + b"1,some text\n" * 30_000 + end
+    return b"id,text\n" + b"1,some text\n" * 300_000 + end
+
+
+class Watched(io.BytesIO):
+    """A file that notes how far it was read whenever somebody turns back."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(content)
+        self.turned_at: list[int] = []
+
+    def seek(self, *args: int) -> int:
+        self.turned_at.append(self.tell())
+        return super().seek(*args)
 
 
 def test_of_a_large_file_only_the_beginning_is_read_when_it_comes_in(
     team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(long_tasks, "SMALL_BYTES", -1)
-    batch = receive(team, large(bad=True))
+    content = large(bad=True)
+    upload = Watched(content)
+    file = File(upload, "texts.csv")
+    file.size = len(content)
+    batch = intake.receive(file, team=team, by=None)
     assert (batch.status, batch.rows) == (BatchStatus.CHECKING, 0)
     assert len(batch.sample) == 20
+    _, head, sample, *_ = upload.turned_at  # and then it is stored
+    assert 0 < head < len(content) / 4
+    assert 0 < sample < len(content) / 4
+
+
+def test_a_fault_near_the_beginning_of_a_large_file_is_left_to_the_check(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", -1)
+    batch = receive(team, rows(4) + b'5,"never closed\n' + large())
+    assert (batch.status, len(batch.sample)) == (BatchStatus.CHECKING, 4)
 
 
 def test_a_file_of_which_no_row_can_be_read_is_refused_however_large(team: Team) -> None:
@@ -134,11 +163,13 @@ def test_only_what_was_never_started_is_discarded(
 ) -> None:
     started = start(rows(5))
     before = stored(files_in)
-    draft = receive(started.team, rows(5))
-    assert len(stored(files_in)) == len(before) + 1
+    other, draft = (receive(started.team, rows(5)) for _ in range(2))
+    assert len(stored(files_in)) == len(before) + 2
     intake.discard(draft)
     intake.discard(started)
-    assert Batch.objects.get() == started
+    assert set(Batch.objects.all()) == {started, other}
+    assert len(stored(files_in)) == len(before) + 1
+    intake.discard(other)
     assert stored(files_in) == before
 
 
@@ -162,6 +193,24 @@ def test_a_name_is_that_of_the_file_and_not_its_way(
     assert intake.receive(upload, team=team, by=None).source_name == source_name
 
 
+def test_a_file_without_a_name_to_speak_of_has_one(team: Team) -> None:
+    assert receive(team, rows(3), "   .csv").name == ".csv"
+    assert receive(team, rows(3), " texts .csv").name == "texts"
+    upload = ContentFile(rows(3))
+    assert upload.name is None
+    assert intake.receive(upload, team=team, by=None).source_name == "file"
+
+
+def test_a_name_that_was_chosen_is_kept_as_far_as_it_fits(team: Team) -> None:
+    assert receive(team, rows(3), name="My reviews").name == "My reviews"
+    assert receive(team, rows(3), name="x" * 250).name == "x" * 200
+
+
+def test_a_long_name_is_cut_and_still_told_from_others(team: Team) -> None:
+    names = [receive(team, rows(3), "x" * 250 + ".csv").name for _ in range(3)]
+    assert names == ["x" * 196, "x" * 180 + " (2)", "x" * 180 + " (3)"]
+
+
 def test_no_two_batches_of_a_team_have_one_name(team: Team) -> None:
     on_record(Team.objects.create(name="Others"), name="texts")
     names = [receive(team, rows(3)).name for _ in range(3)]
@@ -174,6 +223,7 @@ def test_no_two_batches_of_a_team_have_one_name(team: Team) -> None:
 def test_a_batch_that_is_run_again_asks_the_same(team: Team, ana: User) -> None:
     batch = receive(team, rows(5), ask=Ask(template="Say {{text}}", max_tokens=77))
     copy = intake.run_again(batch, by=ana)
+    assert (batch.template, batch.max_tokens) == ("Say {{text}}", 77)
     assert (copy.ask, copy.name, copy.created_by) == (batch.ask, "texts (2)", ana)
     assert (copy.source_name, copy.format, copy.rows) == ("texts.csv", batch.format, 5)
     assert copy.source_file != batch.source_file

@@ -11,6 +11,8 @@ from batchui.batches import lifecycle, long_tasks
 from batchui.batches.long_tasks import LeaseLostError, has_unclaimed, progress_of, unclaimed
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
+from batchui.cloudflare.catalogue import UnknownModel
+from batchui.prompts.problems import BadInput
 from batchui.teams.models import Team
 from tests.batches.conftest import on_record
 
@@ -108,6 +110,14 @@ def test_a_long_reading_shows_how_far_it_is_and_keeps_its_lease(
     assert beats == [1]
 
 
+def test_a_reading_without_a_worker_beats_for_nobody(
+    reading: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+    progress_of(reading)(500, 0)
+    assert Batch.objects.get().progress_rows == 500
+
+
 def test_a_short_reading_writes_nothing(reading: Batch) -> None:
     progress_of(reading, beat=lambda: pytest.fail("it beats"))(500, 0)
     assert Batch.objects.get().progress_rows == 0
@@ -127,6 +137,22 @@ def test_a_reading_that_is_no_longer_ours_ends(
 def test_a_database_that_is_away_is_no_fault_of_the_file(problem: Exception) -> None:
     with pytest.raises(type(problem)):
         long_tasks.sentence_for(problem)
+
+
+@pytest.mark.parametrize(
+    ("problem", "sentence"),
+    [
+        (BadInput("Row 3 is blank."), "Row 3 is blank."),
+        (UnknownModel("There is no such model."), "There is no such model."),
+        (OSError(28, "No space left on device"), "the file: No space left on device."),
+        (OSError("no bucket of that name"), "the file: no bucket of that name."),
+    ],
+)
+def test_what_ended_a_reading_is_said(
+    problem: Exception, sentence: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert sentence in long_tasks.sentence_for(problem)
+    assert caplog.text == ""
 
 
 def test_the_unforeseen_is_logged_and_said(caplog: pytest.LogCaptureFixture) -> None:

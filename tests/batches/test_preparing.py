@@ -92,6 +92,12 @@ def test_rows_that_cannot_be_asked_are_named_and_nothing_is_sent(
     assert posts(sandbox) == 0
 
 
+def test_what_to_do_about_a_row_is_said_of_one_and_of_many() -> None:
+    one, many = preparing.rows_left_out(1), preparing.rows_left_out(2_000)
+    assert one == "1 row cannot be asked. Correct it in the file, or leave it out."
+    assert many == "2,000 rows cannot be asked. Correct them in the file, or leave them out."
+
+
 def test_rows_are_named_by_their_number_in_the_file_and_twenty_at_most(
     started: MakeBatch,
 ) -> None:
@@ -138,6 +144,7 @@ def test_what_was_cut_waits_to_be_sent(started: MakeBatch, woken: list[Batch]) -
         (PartStatus.READY, 26, 50),
         (PartStatus.READY, 51, 60),
     ]
+    assert not any(part.answers_file for part in batch.parts.all())
     assert batch.events.get().text == "Cut into 3 parts."
     assert woken == [batch]
 
@@ -149,6 +156,13 @@ def test_only_what_was_just_started_is_cut(team: Team, status: BatchStatus) -> N
     assert not batch.events.exists()
 
 
+def test_the_batch_that_was_asked_for_is_cut_and_no_other(started: MakeBatch) -> None:
+    others = [started(rows(5)) for _ in range(2)]
+    batch = others.pop()
+    assert prepared(batch).status == BatchStatus.QUEUED
+    assert Batch.objects.get(pk=others[0].pk).status == BatchStatus.PREPARING
+
+
 def test_what_another_worker_cuts_is_left_to_it(started: MakeBatch) -> None:
     batch = started(rows(60))
     assert lifecycle.claim_batch(batch, LEASE)
@@ -158,7 +172,11 @@ def test_what_another_worker_cuts_is_left_to_it(started: MakeBatch) -> None:
 
 @pytest.mark.parametrize("at", ["while it cuts", "at the end"])
 def test_who_was_overtaken_makes_no_parts(
-    started: MakeBatch, monkeypatch: pytest.MonkeyPatch, at: str
+    started: MakeBatch,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    woken: list[Batch],
+    at: str,
 ) -> None:
     # Progress is shown with each part, and with the last one.
     monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
@@ -176,6 +194,8 @@ def test_who_was_overtaken_makes_no_parts(
     assert len(beats) == (1 if at == "while it cuts" else 3)
     assert not Part.objects.exists()
     assert not batch.events.exists()
+    assert caplog.text == ""
+    assert woken == []
 
 
 def test_who_cuts_again_writes_beside_what_was_cut_before(started: MakeBatch) -> None:

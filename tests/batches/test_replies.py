@@ -78,6 +78,19 @@ def test_a_reference_from_a_column_is_compared_as_well(
             match(part, attempt_at(part), reply((0, wrong)))
 
 
+def test_a_row_whose_reference_is_blank_is_known_by_its_number(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    part = start(b"id,text\nA-7,one\n,two\n", reference_column="id").parts.get()
+    assert list(match(part, attempt_at(part), reply((0, "A-7"), (1, "2")))) == [0, 1]
+
+
+def test_a_long_reference_is_quoted_in_short(part: Part) -> None:
+    with pytest.raises(MismatchError) as caught:
+        match(part, attempt_at(part), reply((0, "x" * 500)))
+    assert str(caught.value).count("x") < 100
+
+
 def test_a_reference_of_a_ready_made_item_is_compared_as_well(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
@@ -124,7 +137,9 @@ def test_a_reply_about_another_request_is_not_taken(part: Part) -> None:
 
 def test_rows_that_were_not_sent_go_on_waiting(part: Part) -> None:
     answered = [{"id": 0, "result": {"response": "yes"}, "success": True}]
-    changes, _ = absorb(part, attempt_at(part, [3, 4]), as_it_came(responses=answered))
+    spool = as_it_came(responses=answered)
+    spool.read()  # as it is after it was written
+    changes, _ = absorb(part, attempt_at(part, [3, 4]), spool)
     assert (changes["answered"], changes["missing"]) == (1, 1)
 
 

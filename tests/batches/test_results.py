@@ -90,6 +90,14 @@ def test_parts_and_batches_have_folders_of_their_own(team: Team) -> None:
     assert len(names) == 3
 
 
+def test_a_file_that_lost_lines_is_not_shown_as_if_it_had_them_all(team: Team) -> None:
+    part = on_record(team).parts.get()
+    store(part, {0: YES})
+    part.rows_file = files.Compressed.of_lines([b'["one"]'] * 9).store("nine-rows")
+    with pytest.raises(ValueError, match="zip"):
+        list(results.part_results(part))
+
+
 # -- pages --------------------------------------------------------------------------------------
 
 
@@ -138,11 +146,19 @@ def test_the_reason_of_a_whole_part_is_the_reason_of_its_rows(
     assert [(row.status, row.error) for row in exported] == [("failed", reason)] * 3
 
 
+def test_a_row_on_its_way_has_neither_answer_nor_reason(
+    sandbox: RunningSandbox, batch: Batch
+) -> None:
+    (row,) = results.page(batch, shown="all", offset=5, limit=1)
+    assert (row.status, row.answer, row.error, row.usage) == ("", None, None, None)
+
+
 def test_the_reason_of_one_row_is_its_own(sandbox: RunningSandbox, start: MakeBatch) -> None:
     sandbox.script({"fault": "failed", "items": [1]})
     batch = work(start(rows(3)))
     everything = results.page(batch, shown="all", offset=0, limit=5)
-    assert [bool(row.error) for row in everything] == [False, True, False]
+    assert [row.error is None for row in everything] == [True, False, True]
+    assert [row.answer is None for row in everything] == [False, True, False]
     exported = list(exporting.export_rows(batch))
     assert [row.error for row in exported] == [row.error for row in everything]
 

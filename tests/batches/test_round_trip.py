@@ -107,6 +107,25 @@ def test_every_kind_of_model_answers(
         assert check(answer[0] if isinstance(answer, list) and len(answer) == 1 else answer)
 
 
+def test_a_cell_that_would_run_as_a_formula_runs_in_no_spreadsheet(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = start(b"id,text\n1,=1+1\n")
+    for_sheets, plain = (b"".join(exporting.KINDS[kind][0](batch)) for kind in ("csv", "csv-plain"))
+    assert for_sheets.startswith(b"\xef\xbb\xbf")
+    assert b",=1+1," not in for_sheets
+    assert b",=1+1," in plain
+    assert not plain.startswith(b"\xef")
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv-plain"])
+def test_a_download_has_the_delimiter_of_the_upload(
+    sandbox: RunningSandbox, start: MakeBatch, kind: str
+) -> None:
+    batch = start(b"id;text\n1;one\n")
+    assert b"1;one;" in b"".join(exporting.KINDS[kind][0](batch))
+
+
 def test_what_stands_beyond_the_columns_comes_back(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:

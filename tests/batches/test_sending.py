@@ -28,7 +28,7 @@ def test_the_attempt_is_on_record_before_the_post(sandbox: RunningSandbox, part:
 
 
 def test_an_accepted_part_keeps_its_receipt(sandbox: RunningSandbox, part: Part) -> None:
-    sending.send(part)
+    assert sending.send(part) is True
     attempt = part.attempts.get()
     assert part.status == PartStatus.QUEUED
     assert attempt.request_id == sandbox.calls("submit")[0].request_id
@@ -67,6 +67,20 @@ def test_a_refusal_for_good_fails_the_rows_with_its_reason(
     assert batch.failed == 5
     assert batch.parts.get().waiting_error
     assert posts(sandbox) == 1
+
+
+def test_a_part_whose_receipt_is_on_record_is_polled_and_not_sent(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = start(rows(5))
+    send_all()
+    Part.objects.update(status=PartStatus.READY)  # as after a late receipt
+    (part,) = due.ready_parts(1)
+    assert sending.send(part) is False
+    assert part.status == PartStatus.QUEUED
+    assert posts(sandbox) == 1
+    told = "Part 1 had been accepted after all. Nothing is sent twice."
+    assert batch.events.filter(text=told).exists()
 
 
 def test_a_part_is_claimed_by_one_worker(sandbox: RunningSandbox, part: Part) -> None:
@@ -114,7 +128,8 @@ def test_a_part_that_cannot_be_made_fails_with_its_reason_and_nothing_is_sent(
 ) -> None:
     batch = start(rows(5))
     Batch.objects.update(**changed)
-    send_all()
+    (part,) = due.ready_parts(1)
+    assert sending.send(part) is False
     part = batch.parts.get()
     assert (part.status, part.failed) == (PartStatus.DONE, 5)
     assert reason in part.waiting_error

@@ -11,7 +11,7 @@ from batchui.batches import decisions, lifecycle
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
-from batchui.teams.models import Team
+from batchui.teams.models import Team, User
 from tests.batches.conftest import on_record, work
 
 pytestmark = pytest.mark.django_db
@@ -128,14 +128,15 @@ def test_a_batch_shows_when_it_was_last_polled(team: Team) -> None:
     assert Batch.objects.get().last_polled_at == now
 
 
-def test_a_line_of_the_timeline_names_the_part_and_the_person(
-    sandbox: RunningSandbox, batch: Batch
-) -> None:
-    part = batch.parts.get(number=2)
-    lifecycle.move_part(part, PartStatus.SENDING, event="Part 2 is sent.", by=None)
+def test_a_line_of_the_timeline_names_the_part_and_the_person(team: Team, ana: User) -> None:
+    part = on_record(team, parts=2).parts.get(number=2)
+    lifecycle.move_part(part, PartStatus.SENDING, event="Part 2 is sent.", by=ana)
     assert lifecycle.touch_part(part, event="Part 2 waits.")
-    told = batch.events.filter(part_number=2).order_by("id").values_list("kind", "text")
-    assert list(told) == [("sending", "Part 2 is sent."), ("trouble", "Part 2 waits.")]
+    told = part.batch.events.filter(part_number=2).order_by("id")
+    assert list(told.values_list("kind", "text", "actor")) == [
+        ("sending", "Part 2 is sent.", ana.pk),
+        ("trouble", "Part 2 waits.", None),
+    ]
 
 
 def test_what_has_no_sentence_has_no_line_in_the_timeline(team: Team) -> None:
