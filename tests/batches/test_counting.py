@@ -147,9 +147,10 @@ def test_of_two_rows_that_are_too_large_together_each_gets_its_own_try(
     assert [call.items for call in sandbox.calls("submit")] == [2, 1, 1]
 
 
-@pytest.mark.parametrize(("counted_rows", "done"), [(9, False), (10, True)])
-def test_a_part_is_done_when_the_last_row_is_known(
-    team: Team, counted_rows: int, done: bool
+@pytest.mark.parametrize("last", AnswerStatus)
+@pytest.mark.parametrize("done", [True, False])
+def test_a_part_is_done_when_the_last_row_is_known_whatever_it_came_to(
+    team: Team, last: AnswerStatus, done: bool
 ) -> None:
     part = on_record(team).parts.get()
     attempt = Attempt.objects.create(part=part, number=1, items=10, payload_size=1)
@@ -157,7 +158,9 @@ def test_a_part_is_done_when_the_last_row_is_known(
     Part.objects.update(status=PartStatus.QUEUED, resume_at="2000-01-01T00:00:00Z")
     part.refresh_from_db()
     noughts = dict.fromkeys([status.value for status in AnswerStatus], 0)
-    changes: Any = noughts | {"answered": counted_rows}
+    changes: Any = noughts | {"answered": 8} | {last.value: 10 if last == "answered" else 2}
+    if not done:
+        changes[last.value] -= 1
     closing = lifecycle.Closing(attempt, AttemptStatus.ANSWERED)
     assert lifecycle.settle_answers(part, changes, closing=closing)
     assert part.status == (PartStatus.DONE if done else PartStatus.READY)

@@ -126,6 +126,16 @@ def test_a_download_has_the_delimiter_of_the_upload(
     assert b"1;one;" in b"".join(exporting.KINDS[kind][0](batch))
 
 
+@pytest.mark.parametrize("kind", ["csv", "csv-plain"])
+def test_a_file_without_a_delimiter_is_downloaded_with_commas(
+    sandbox: RunningSandbox, start: MakeBatch, kind: str
+) -> None:
+    batch = start(b'{"id": 1, "text": "one"}\n', "texts.jsonl")
+    header, row = table(batch, kind)
+    assert header[:2] == ["id", "text"]
+    assert row[:2] == ["1", "one"]
+
+
 def test_what_stands_beyond_the_columns_comes_back(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
