@@ -1,0 +1,55 @@
+"""The application that a web server imports: it starts, or says in a sentence why not."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from batchui.up.venv import ROOT
+from tests.surroundings import clean_environment
+
+ASK_HEALTHZ = """
+from wsgiref.util import setup_testing_defaults
+from batchui.wsgi import application
+
+request = {}
+setup_testing_defaults(request)
+request["PATH_INFO"] = "/healthz"
+answer = application(request, lambda status, headers: print(status))
+print(b"".join(answer).decode())
+"""
+
+
+def serve(**variables: str) -> subprocess.CompletedProcess[str]:
+    """What comes of importing the application in a process of its own and asking for /healthz."""
+    return subprocess.run(
+        [sys.executable, "-c", ASK_HEALTHZ],
+        cwd=ROOT,
+        env=clean_environment(**variables),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_a_web_server_can_import_the_application(tmp_path: Path) -> None:
+    result = serve(BATCHUI_DATA=str(tmp_path / "data"))
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("200 ")
+
+
+def test_a_server_started_by_hand_refuses_settings_that_cannot_work(tmp_path: Path) -> None:
+    result = serve(BATCHUI_DATA=str(tmp_path / "data"), BATCHUI_CALLS_PER_5_MINUTES="lots")
+    assert result.returncode == 1
+    assert result.stderr.startswith("batchui cannot start:\n")
+    assert "BATCHUI_CALLS_PER_5_MINUTES" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file where the folder should be")
+    result = serve(BATCHUI_DATA=str(tmp_path / "taken"))
+    assert result.returncode == 1
+    assert result.stderr.startswith("batchui cannot start:")
+    assert str(tmp_path / "taken") in result.stderr
+    assert "Traceback" not in result.stderr
