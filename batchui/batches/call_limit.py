@@ -29,20 +29,21 @@ def take(connection: Connection, wanted: int) -> int:
             .values("calls_left", "calls_counted_at", "now")
             .get(pk=connection.pk)
         )
-        tokens, noted_at, now = row["calls_left"], row["calls_counted_at"], row["now"]
-        if tokens is None or noted_at is None:
+        left, noted_at, now = row["calls_left"], row["calls_counted_at"], row["now"]
+        if left is None or noted_at is None:
             tokens = capacity
         else:
             passed = max(0.0, (now - noted_at).total_seconds())
-            tokens = min(capacity, tokens + passed * capacity / WINDOW_SECONDS)
+            tokens = min(capacity, left + passed * capacity / WINDOW_SECONDS)
         granted = min(wanted, int(tokens))
         if not granted and (noted_at is None or noted_at <= now):
             return 0
-        # `calls_counted_at` tells whether somebody was here since: it changes with every take.
-        # One noted by a clock that was ahead is set right even when nothing is granted.
-        won = Connection.objects.filter(pk=connection.pk, calls_counted_at=noted_at).update(
-            calls_left=tokens - granted, calls_counted_at=now
-        )
+        # Both tell whether somebody was here since: two takes within one millisecond leave the
+        # same `calls_counted_at` on SQLite. One noted by a clock that was ahead is set right even
+        # when nothing is granted.
+        won = Connection.objects.filter(
+            pk=connection.pk, calls_left=left, calls_counted_at=noted_at
+        ).update(calls_left=tokens - granted, calls_counted_at=now)
         if won:
             return granted
     return 0

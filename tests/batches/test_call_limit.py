@@ -4,6 +4,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection as database
+from django.db.models import DateTimeField, Value
 from django.utils import timezone
 
 from batchui.batches import call_limit
@@ -42,6 +44,26 @@ def test_no_five_minutes_see_more_calls_than_allowed(connection: Connection) -> 
 def test_what_is_granted_is_never_more_than_wanted(connection: Connection) -> None:
     assert call_limit.take(connection, 7) == 7
     assert call_limit.take(connection, 0) == 0
+
+
+def test_two_who_take_within_one_millisecond_are_both_counted(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite's clock tells milliseconds: the second finds the very time it has read."""
+    this_millisecond = Value(timezone.now(), output_field=DateTimeField())
+    monkeypatch.setattr(call_limit, "Now", lambda: this_millisecond)
+    call_limit.take(connection, 100)
+    granted = [100]
+
+    def a_rival_is_quicker(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if sql.startswith("UPDATE") and len(granted) == 1:
+            granted.append(0)
+            granted[1] = call_limit.take(connection, 150)
+        return execute(sql, params, many, context)
+
+    with database.execute_wrapper(a_rival_is_quicker):
+        granted.append(call_limit.take(connection, 150))
+    assert granted == [100, 150, 50]
 
 
 def test_an_empty_budget_grants_nothing_and_fills_again(connection: Connection) -> None:
