@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.mutation import mutants
 from tests.mutation.accepted import Accepted
-from tests.mutation.mutants import DEAD, Change
+from tests.mutation.mutants import DEAD
 
 # A few mutants with quick tests: running them makes all the others, and finds which test runs what.
 CHEAP = "batchui.exports.names.*"
@@ -64,7 +64,7 @@ def judge(chosen: Iterable[str], controls: Iterable[str], *, whole: bool) -> int
     found, accepted = mutants.results(), Accepted.read()
     statuses = {name: found[name] for name in chosen}
     count = Counter(statuses.values())
-    alive = {name: change(name) for name, status in statuses.items() if status not in DEAD}
+    alive = {name: mutants.change_of(name) for name, it in statuses.items() if it not in DEAD}
     unexplained = {name: it for name, it in alive.items() if not accepted.reason_for(it)}
     broken = [name for name in controls if found[name] != "survived"]
     share = 1 - len(alive) / max(len(statuses), 1)
@@ -80,10 +80,6 @@ def judge(chosen: Iterable[str], controls: Iterable[str], *, whole: bool) -> int
     return 1 if unexplained or broken or too_few else 0
 
 
-def change(name: str) -> Change:
-    return mutants.change_of(name, run_mutmut_for_output(["show", name]))
-
-
 def run_mutmut(names: Iterable[str]) -> None:
     """Run mutants; ends this program when the tests cannot be run at all."""
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
@@ -97,13 +93,6 @@ def run_mutmut(names: Iterable[str]) -> None:
     )
     if done.returncode:
         sys.exit(f"mutmut could not run:\n{done.stdout[-6000:]}")
-
-
-def run_mutmut_for_output(arguments: list[str]) -> str:
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    return subprocess.run(
-        ["mutmut", *arguments], env=environment, capture_output=True, text=True, check=True
-    ).stdout
 
 
 def commit() -> str:

@@ -1,7 +1,8 @@
 """The survivors that are accepted, each with the reason: `accepted.toml`.
 
-A `[[rule]]` accepts a kind of change everywhere, by regular expressions for the lines taken away
-and put in; a `[[survivor]]` accepts one change of one function.
+A `[[rule]]` accepts a kind of change everywhere, by regular expressions for the function and for
+the lines taken away and put in, or, with `wording = true`, another wording of a sentence; a
+`[[survivor]]` accepts one change of one function.
 """
 
 import re
@@ -19,7 +20,7 @@ FILE = Path(__file__).with_name("accepted.toml")
 class Accepted:
     """All that is accepted."""
 
-    rules: list[dict[str, str]]
+    rules: list[dict[str, Any]]
     survivors: dict[Change, str]
 
     @classmethod
@@ -41,9 +42,10 @@ class Accepted:
             return self.survivors[change]
         for rule in self.rules:
             if (
-                re.search(rule.get("function", ""), change.function)
+                (change.is_wording or not rule.get("wording"))
+                and re.search(rule.get("function", ""), change.function)
                 and re.search(rule.get("was", ""), change.was)
                 and re.search(rule.get("becomes", ""), change.becomes)
             ):
-                return rule["reason"]
+                return str(rule["reason"])
         return ""

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from mutmut.mutation.diff_apply import get_diff_for_mutant
+
 FOLDER = Path("mutants")
 # Runs the original code, since no mutant has this number.
 CONTROL = "__mutmut_99999"
@@ -20,6 +22,9 @@ STATUSES = {
 }
 # It ran for ever: mutmut limits the processor time.
 TIMEOUTS = (-24, 24, 36, 152, 255)
+# A string in double quotes, and one with words for people in it.
+LITERAL = re.compile(r'("(?:[^"\\]|\\.)*")')
+SENTENCE = re.compile(r'"[^"%]*\w[ ,.:;]+[^"%]*"')
 DEAD = ("killed", "killed by mypy", "timeout")
 
 
@@ -30,6 +35,18 @@ class Change:
     function: str
     was: str
     becomes: str
+
+    @property
+    def is_wording(self) -> bool:
+        """Whether only a sentence is written otherwise: in other case, or between two XX."""
+        was, becomes = LITERAL.split(self.was), LITERAL.split(self.becomes)
+        differing = [pair for pair in zip(was, becomes, strict=False) if pair[0] != pair[1]]
+        if len(was) != len(becomes) or len(differing) != 1:
+            return False
+        before, after = differing[0]
+        return bool(SENTENCE.fullmatch(before)) and (
+            after in (before.upper(), before.lower(), before[0] + "XX" + before[1:-1] + 'XX"')
+        )
 
 
 def results() -> dict[str, str]:
@@ -68,8 +85,10 @@ def function_of(name: str) -> str:
     return f"{module}.{re.sub('^x_|^xǁ', '', mangled).replace('ǁ', '.')}"
 
 
-def change_of(name: str, diff: str) -> Change:
-    """What a mutant changes, from what `mutmut show` prints."""
+def change_of(name: str) -> Change:
+    """What a mutant changes."""
+    path = f"{name.rpartition('.')[0].replace('.', '/')}.py"
+    diff = get_diff_for_mutant(name, path=path)
     return Change(function_of(name), _lines(diff, "-"), _lines(diff, "+"))
 
 
