@@ -85,10 +85,13 @@ def test_a_part_holds_no_more_of_the_file_than_it_may() -> None:
 
 
 def test_an_item_that_no_request_could_hold_is_left_out_with_a_reason() -> None:
-    [part] = parts(["ok", "x" * 10_000, "ok"], item_bytes=9000)
+    [part] = parts(["ok", "x" * 1_250_000, "ok"], item_bytes=1_000_000)
     assert sendable(part) == [0, 2]
-    assert part.invalid[1].startswith("Row 2 (line 3): its question would be 0.0 MB, more than")
-    assert decode_row(part.lines[1]) == ["2", "x" * 10_000]
+    assert part.invalid[1] == (
+        "Row 2 (line 3): its question would be 1.3 MB, more than the 1.0 MB that one request "
+        "takes. Shorten its text, or leave the row out."
+    )
+    assert decode_row(part.lines[1]) == ["2", "x" * 1_250_000]
 
 
 def test_bad_rows_and_blank_prompts_are_left_out_and_keep_their_places() -> None:

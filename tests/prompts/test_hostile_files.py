@@ -46,6 +46,7 @@ def test_binary_rubbish_with_a_csv_name(seed: int) -> None:
     ("start", "said"),
     [
         (b"PK\x03\x04\x14\x00[Content_Types].xml", "an Excel workbook.*CSV UTF-8"),
+        (b"PK\x03\x04xl/workbook.xml", "an Excel workbook.*CSV UTF-8"),
         (b"PK\x03\x04mimetypeapplication/vnd.oasis.opendocument.spreadsheet", "OpenDocument"),
         (b"PK\x03\x04readme.md", "a ZIP archive.*Unpack it"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook"),
@@ -58,6 +59,22 @@ def test_binary_rubbish_with_a_csv_name(seed: int) -> None:
 def test_another_kind_of_file_is_called_by_its_name(start: bytes, said: str) -> None:
     with pytest.raises(BadInput, match=rf"This file is .*{said}"):
         format_of(start + b"xx" * 50, "data.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("book.xlsx", "an Excel workbook"),
+        ("BOOK.XLSM", "an Excel workbook"),
+        ("sheet.ods", "an OpenDocument spreadsheet"),
+        ("files.zip", "a ZIP archive"),
+    ],
+)
+def test_a_workbook_that_does_not_begin_with_its_kind_is_known_by_its_ending(
+    name: str, said: str
+) -> None:
+    with pytest.raises(BadInput, match=f"^This file is {said}, not text"):
+        format_of(b"PK\x03\x04" + b"xx" * 50, name)
 
 
 @pytest.mark.parametrize("start", [b"PK\x03\x04", b"%PDF-1.7\n", b"PAR1\x15", b"{\\rtf1"])
@@ -148,6 +165,11 @@ def test_a_cell_over_a_million_characters(data: bytes, name: str, place: str) ->
 def test_a_cell_of_exactly_a_million_characters_is_read(name: str) -> None:
     [*_, row] = rows_of(b"a\n" + b"x" * CELL_LIMIT + b"\n", name)
     assert row.cells == ["x" * CELL_LIMIT]
+
+
+def test_a_value_of_exactly_a_million_characters_is_read() -> None:
+    [row] = rows_of(b'{"a": "%b"}\n' % (b"x" * CELL_LIMIT), "x.jsonl")
+    assert row.cells == {"a": "x" * CELL_LIMIT}
 
 
 def test_duplicate_column_names_are_named_with_their_places() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from batchui.prompts.items import Ask, ItemWriter
-from batchui.prompts.problems import CELL_LIMIT, BadInput, place
+from batchui.prompts.problems import CELL_LIMIT, BadInput, listed, place
 from tests.prompts.files import format_of, report_of, rows_of
 
 LONG = b"x" * (CELL_LIMIT + 1)
@@ -64,3 +64,11 @@ def test_a_name_in_the_header_that_appears_twice_is_a_place_too() -> None:
     with pytest.raises(BadInput) as caught:
         format_of(b"a,b,a\n1,2,3\n")
     assert (caught.value.row, caught.value.line, caught.value.column) == (None, 1, "a")
+
+
+def test_names_are_listed_as_a_sentence_has_them_and_at_most_twelve() -> None:
+    assert listed(["a"]) == "“a”"
+    assert listed(["a", "b"]) == "“a” and “b”"
+    assert listed(["a", "b", "c"]) == "“a”, “b” and “c”"
+    assert listed("abcdefghijkl").endswith("“j”, “k” and “l”")
+    assert listed("abcdefghijklm").endswith("“k”, “l” and 1 more")

@@ -82,6 +82,16 @@ def test_text_with_tabs_is_the_table_that_excel_calls_unicode_text() -> None:
     assert (found.kind, found.delimiter, found.encoding) == ("csv", "\t", "utf-16-le")
 
 
+def test_a_txt_that_looks_like_a_table_with_commas_is_a_prompt_a_line() -> None:
+    assert format_of(b"id,text\n1,a\n2,b\n", "rows.txt").kind == "txt"
+    assert format_of(b"id,text\n1,a\n2,b\n", "rows").kind == "csv"
+
+
+def test_a_single_line_without_a_telling_name_is_a_prompt() -> None:
+    assert format_of(b"yes,no\n", "prompt").kind == "txt"
+    assert format_of(b"yes,no\nmaybe,never\n", "rows").kind == "csv"
+
+
 def test_numbered_prompts_are_no_table() -> None:
     found = format_of(b"1\tTell me a joke\n2\tTell me another\n", "prompts.txt")
     assert found.kind == "txt"

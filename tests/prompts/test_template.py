@@ -64,6 +64,11 @@ def test_an_unknown_column_without_a_close_one_is_answered_with_what_there_is() 
         Template("{{price}}").bind(COLUMNS)
 
 
+def test_a_file_without_columns_says_so() -> None:
+    with pytest.raises(BadInput, match=r"“price”, which the file does not have. It has no columns"):
+        Template("{{price}}").bind([])
+
+
 @pytest.mark.parametrize("text", ["", "Summarise the text.", "a {name} b"])
 def test_a_template_without_a_column_is_refused(text: str) -> None:
     with pytest.raises(BadInput, match=r"names no column.*same question.*\{\{column\}\}"):
@@ -93,6 +98,7 @@ def test_objects_fill_by_key_and_numbers_become_json_text() -> None:
 
 
 def test_a_row_that_is_too_short_has_empty_cells() -> None:
-    assert fill("{{id}}|{{language}}", ["1"]) == "1|"
+    assert fill("{{id}}|{{review}}|{{language}}", ["1"]) == "1||"
+    assert Template("{{id}}|{{review}}").bind(COLUMNS).ask(["1"]) == "1|"
     assert fill("{{language}}", ["1"]) == ""
     assert Template("{{language}}").bind(COLUMNS).ask(["1"]) is None
