@@ -32,5 +32,5 @@ def download_name(source_name: str, kind: str) -> str:
     """A file name for a download: "reviews.xlsx" and "csv" make "reviews-answers.csv"."""
     name = re.split(r"[/\\]", source_name)[-1]
     stem = name.rpartition(".")[0] or name
-    stem = UNSAFE.sub("-", stem).strip(" .-")[:LONGEST_STEM].strip(" .-")
+    stem = UNSAFE.sub("-", stem)[:LONGEST_STEM].strip(" .-")
     return f"{stem or 'batch'}-answers.{kind}"

@@ -72,6 +72,7 @@ def test_a_file_without_a_delimiter_gets_commas() -> None:
         (b"null", ""),
         (None, ""),
         (b'"cut \\ud83d"', "cut ?"),
+        (b'"cut \xf0\x9f"', "cut \ufffd"),
         (b"not json", "not json"),
     ],
 )

@@ -32,6 +32,8 @@ def test_added_columns_never_share_a_name_with_the_file(
         ("...", "csv", "batch-answers.csv"),
         ("archive.tar.csv", "csv", "archive.tar-answers.csv"),
         ("x" * 500 + ".csv", "csv", "x" * 100 + "-answers.csv"),
+        ("x" * 98 + " - more.csv", "csv", "x" * 98 + "-answers.csv"),
+        ("-.X-rays FOR MAX.-.csv", "csv", "X-rays FOR MAX-answers.csv"),
     ],
 )
 def test_a_download_is_called_after_the_upload(source: str, kind: str, name: str) -> None:
