@@ -162,7 +162,7 @@ class RestClient:
         except CloudflareError as exc:
             if exc.code != _NO_SCHEMA:
                 raise
-            found = None
+            return {}
         return found if isinstance(found, dict) else {}
 
     def _run_url(self, model: str, *, queued: bool) -> str:

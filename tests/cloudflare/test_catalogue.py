@@ -107,6 +107,7 @@ def test_codes_the_model_rejects_are_left_out() -> None:
         ("zh-Hans", "zh"),
         ("zh-Hant", "zh"),
         ("zh-TW", "zh"),
+        ("zh-Hant-TW", "zh"),
     ],
 )
 def test_a_language_is_found_by_code_or_name(text: str, code: str) -> None:

@@ -79,7 +79,7 @@ def test_the_connection_test_looks_for_a_model_that_does_not_exist(
     client.test_connection()
     [request] = server.received
     assert request.method == "GET"
-    assert request.path.startswith(f"{AI_PATH}/models/search?search=batchui-connection-test")
+    assert request.path == f"{AI_PATH}/models/search?search=batchui-connection-test&per_page=1"
 
 
 def test_the_connection_test_tells_what_is_wrong(

@@ -307,6 +307,10 @@ def test_tokens_are_counted_for_the_reply_and_for_chat_items(polled: Any) -> Non
     reply = polled({"index": 0, "result": chat("Yes"), "success": True}, container="results")
     assert reply.usage == Usage(prompt_tokens=11, completion_tokens=7)
     assert reply.items[0].usage == b'{"total_tokens": 5}'
+    [response] = polled(
+        {"index": 0, "result": responses_object(said("Yes")), "success": True}
+    ).items
+    assert response.usage == b'{"input_tokens": 3}'
     nothing = polled({"index": 0, "result": {"response": "Yes", "usage": None}, "success": True})
     assert nothing.items[0].usage is None
 
@@ -345,6 +349,12 @@ def test_an_answer_is_one_line_whatever_the_layout_of_the_reply() -> None:
     body = json.dumps(finished(item), indent=2).replace("\n", "\r\n").encode()
     [read] = decode(body).items
     assert read.answer == b'{"a":[1,{"b":"x\\ny"}]}'
+
+
+def test_a_vector_is_found_in_its_list_whatever_the_layout_of_the_reply() -> None:
+    item = {"id": 0, "result": {"response": VECTORS[:1], "shape": [1, 3]}, "success": True}
+    [read] = decode(json.dumps(finished(item), indent=2).encode()).items
+    assert json.loads(read.answer or b"") == VECTORS[0]
 
 
 def test_half_an_emoji_costs_its_character_and_not_the_reply(
