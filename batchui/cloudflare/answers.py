@@ -125,7 +125,9 @@ def _vectors(data: Raw) -> Raw:
 
 
 def _is_completion(choices: list[_Choice | Other]) -> bool:
-    first = choices[0] if choices else _Choice(text=Raw(b"null"))
+    if not choices:
+        return True
+    first = choices[0]
     return isinstance(first, _Choice) and bool(first.text or isinstance(first.message, _Message))
 
 

@@ -238,11 +238,13 @@ def test_what_is_no_code_is_no_code(code: object) -> None:
         ({}, "Something other than Cloudflare's API answered"),
     ],
 )
-def test_a_401_is_the_apis_own_when_it_gives_a_code_or_a_message(
-    error: dict[str, object], said: str
+@pytest.mark.parametrize("status", [401, 402, 403, 407])
+@pytest.mark.parametrize("submitting", [True, False])
+def test_a_locked_door_is_the_apis_own_when_it_gives_a_code_or_a_message(
+    error: dict[str, object], said: str, status: int, submitting: bool
 ) -> None:
     body = json.dumps({"errors": [error]}).encode()
-    assert said in error_for(401, body, None, submitting=True).user_message
+    assert said in error_for(status, body, None, submitting=submitting).user_message
 
 
 def test_an_error_says_in_the_log_what_is_known_of_it() -> None:

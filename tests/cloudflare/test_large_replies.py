@@ -117,7 +117,14 @@ def test_a_long_page_of_html_is_not_taken_for_a_reply(
     server: ScriptedServer, client: RestClient
 ) -> None:
     server.script(reply(200, b"<html>" + b"x" * 100_000 + b"{}"))
-    assert "damaged" in poll_error(client).user_message
+    error = poll_error(client)
+    assert "damaged" in error.user_message
+    assert str(error) == "a long reply that is not one JSON object"
+
+
+def test_a_long_reply_may_begin_with_blanks(server: ScriptedServer, client: RestClient) -> None:
+    server.script(reply(200, b" \r\n" + LONG))
+    assert client.poll(MODEL, REQUEST_ID, io.BytesIO()) is None
 
 
 def test_the_cap_counts_the_unpacked_bytes(server: ScriptedServer, client: RestClient) -> None:
@@ -193,6 +200,8 @@ def test_a_long_reply_is_not_held_in_memory(server: ScriptedServer, client: Rest
 def test_a_body_that_drips_is_given_up(server: ScriptedServer, client: RestClient) -> None:
     server.script(dripping(b"{" * 200, every=0.02))
     assert "not finished in time" in str(poll_error(client))
+    with pytest.raises(BadReply, match="not finished in time"):
+        client.test_connection()
 
 
 def test_a_full_disk_is_the_callers_to_know(server: ScriptedServer, client: RestClient) -> None:

@@ -116,8 +116,15 @@ def test_models_are_listed_page_by_page_until_nothing_new_comes(
 ) -> None:
     server.script(reply(200, named("a", "b")), reply(200, named("b", "c")), reply(200, named("c")))
     assert [model["name"] for model in client.models()] == ["a", "b", "c"]
-    pages = [request.path.partition("&page=")[2].partition("&")[0] for request in server.received]
-    assert pages == ["1", "2", "3"]
+    assert [request.path.partition("?")[2] for request in server.received] == [
+        f"per_page=100&page={page}&hide_experimental=false" for page in (1, 2, 3)
+    ]
+
+
+def test_a_long_page_of_models_is_read_whole(server: ScriptedServer, client: RestClient) -> None:
+    names = [f"model {at} {'x' * 1_000}" for at in range(100)]
+    server.script(reply(200, named(*names)))
+    assert [model["name"] for model in client.models()] == names
 
 
 def test_a_listing_that_ignores_pages_ends(server: ScriptedServer, client: RestClient) -> None:

@@ -105,7 +105,7 @@ def test_a_submission_is_made_once_and_never_again_by_itself(
     assert len(server.received) == 1
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308, 399])
 def test_a_redirect_is_never_followed_and_waits_for_an_administrator(
     server: ScriptedServer, client: RestClient, status: int
 ) -> None:
