@@ -64,7 +64,7 @@ def test_answers_and_usage_are_passed_through_number_for_number() -> None:
 
 
 def test_json_over_several_lines_still_makes_one_line_a_row() -> None:
-    made = row(1, answer=b'{\r\n "a": "x\\ny",\n "b": [1,\n2]\n}', usage=b'{\n"n": 1}')
+    made = row(1, answer=b'{\r\n "a": "x\\ny",\n "b": [1,\n2]\n}', usage=b'{\r"n": 1}')
     assert both([made, row(2)])[0]["answer"] == {"a": "x\ny", "b": [1, 2]}
 
 
@@ -83,6 +83,7 @@ def test_cells_beyond_the_header_are_given_where_there_are_some() -> None:
 def test_an_answer_that_is_not_there_is_null() -> None:
     found = both([row(1, answer=None, status="missing", error="Nothing came back.")])[0]
     assert (found["answer"], found["status"]) == (None, "missing")
+    assert found["error"] == "Nothing came back."
 
 
 def test_cells_that_do_not_fit_the_columns_are_never_dropped_silently() -> None:

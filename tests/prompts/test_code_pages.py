@@ -11,7 +11,7 @@ from batchui.prompts.code_pages import CODE_PAGES, NAMES
 from batchui.prompts.guessing import CHUNKS_SEARCHED, EVIDENCE_BYTES, Evidence
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import read
-from batchui.prompts.sniffing import Format, sniff
+from batchui.prompts.sniffing import Format, in_encoding, sniff
 from tests.prompts.files import Dribble, cells_of, format_of, report_of, rows_of
 
 RUSSIAN = ["Комната была чистая и тихая.", "Персонал вежливый, приедем ещё раз!"]
@@ -157,6 +157,18 @@ def test_the_names_of_columns_are_read_again_with_their_file() -> None:
     assert format_of(data).columns == ("nr", "Größe")
     report = report_of(data, max_rows=20_000)
     assert (report.format.encoding, report.format.columns) == ("cp1251", ("nr", "GrцЯe"))
+
+
+def test_names_are_read_again_from_a_head_that_ends_within_a_character() -> None:
+    fmt = Format("csv", "cp1252", ",", ("?", "??"))
+    head = '"名","本文"\n1,日'.encode("cp932")[:-1]
+    assert in_encoding(fmt, "cp932", head=head).columns == ("名", "本文")
+
+
+def test_a_head_that_does_not_fit_the_other_encoding_is_refused_by_line() -> None:
+    fmt = Format("csv", "cp1252", ",", ("nr", "Größe"))
+    with pytest.raises(BadInput, match=r"^Line 2: the byte 0xFF has no meaning in UTF-8"):
+        in_encoding(fmt, "utf-8", head=b"nr,Gr\n1,\xff\n")
 
 
 def test_the_keys_of_objects_are_read_again_with_their_file() -> None:

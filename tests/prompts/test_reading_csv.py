@@ -159,6 +159,12 @@ def test_a_row_with_too_many_cells_keeps_them_all() -> None:
     )
 
 
+def test_a_tab_between_cells_is_called_by_its_name() -> None:
+    [row] = rows_of(b"a\tb\n1\t2\t3\n")
+    assert row.problem is not None
+    assert "If the text of a cell holds a tab, put the cell in quotation marks" in row.problem
+
+
 def test_a_row_with_too_few_cells_names_the_column_that_is_missing() -> None:
     rows = rows_of(b"a,b,c\n1,2,3\n1\n")
     assert rows[1].cells == ["1"]

@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 
+from batchui.prompts.checking import Blank
 from batchui.prompts.rows import as_list, as_object, decode_row, encode_row, extras
 from tests.prompts.files import format_of, report_of, rows_of
 
@@ -88,7 +89,8 @@ def test_hostile_json_is_a_problem_of_its_row() -> None:
 
 
 def test_columns_of_a_jsonl_are_those_of_the_whole_file() -> None:
-    report = report_of(
-        b'{"b": 1}\n{"a": 2}\n' * 9000 + b'{"c": 3, "b": 1}\n', "r.jsonl", max_rows=20_000
-    )
+    data = b'{"b": 1}\n{"a": 2}\n' * 15_000 + b'{"c": 3, "b": 1}\n'
+    assert format_of(data, "r.jsonl").columns == ("b", "a")
+    report = report_of(data, "r.jsonl", max_rows=40_000)
     assert report.format.columns == ("b", "a", "c")
+    assert report.blanks == {"b": Blank(15_000, 2), "a": Blank(15_001, 1), "c": Blank(30_000, 1)}
