@@ -54,14 +54,34 @@ def test_lines_of_json_objects_are_jsonl_whatever_the_name(name: str) -> None:
     assert (found.kind, found.columns, found.delimiter) == ("jsonl", ("b", "a", "c"), None)
 
 
-def test_a_jsonl_file_with_a_broken_first_line_is_still_jsonl() -> None:
-    assert format_of(b'{"a": 1,}\n{"a": 2}\n', "rows.jsonl").kind == "jsonl"
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.ndjson"])
+def test_a_jsonl_file_with_a_broken_first_line_is_still_jsonl(name: str) -> None:
+    assert format_of(b'{"a": 1,}\n{"a": 2}\n', name).kind == "jsonl"
 
 
+@pytest.mark.parametrize("start", [b"", b" "])
+def test_a_jsonl_file_whose_first_line_is_longer_than_the_head_is_still_jsonl(start: bytes) -> None:
+    line = b'{"a": "%b"}\n' % (b"x" * HEAD_BYTES)
+    assert format_of(start + line, "rows.jsonl").kind == "jsonl"
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_an_object_that_the_head_cuts_off_does_not_count(end: bytes) -> None:
+    head = end.join([b'{"a": 1}', b'{"b": 2}', b'{"c'])
+    found = sniff(head, name="rows", whole=False)
+    assert (found.kind, found.columns) == ("jsonl", ("a", "b"))
+
+
+def test_the_last_object_of_a_file_needs_no_line_break() -> None:
+    found = sniff(b'{"a": 1}\n{"b": 2}', name="rows", whole=True)
+    assert (found.kind, found.columns) == ("jsonl", ("a", "b"))
+
+
+@pytest.mark.parametrize("name", ["rows.json", "rows.jsonl", "rows.ndjson"])
 @pytest.mark.parametrize("text", [b'[{"a": 1}]', b'{\n "a": 1\n}\n', b"just words\n"])
-def test_a_json_name_without_json_lines_says_what_is_needed(text: bytes) -> None:
+def test_a_json_name_without_json_lines_says_what_is_needed(text: bytes, name: str) -> None:
     with pytest.raises(BadInput, match="One object a line is needed"):
-        format_of(text, "rows.json")
+        format_of(text, name)
 
 
 def test_ready_made_items_are_recognised() -> None:
