@@ -97,10 +97,8 @@ def _whole(response: httpx.Response, *, ends: float) -> Iterator[bytes]:
 def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Unpack gzip, at most PIECE bytes at a time. Raises Unreadable if damaged or without end."""
     unpacker = zlib.decompressobj(wbits=31)
-    fed = False
     try:
-        for chunk in chunks:
-            data, fed = chunk, True
+        for data in chunks:
             while True:
                 piece = unpacker.decompress(data, PIECE)
                 if piece:
@@ -109,9 +107,9 @@ def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
                 if unpacker.eof and unpacker.unused_data:
                     data = unpacker.unused_data
                     unpacker = zlib.decompressobj(wbits=31)
-                elif not piece and not data:
+                elif not data:
                     break
     except zlib.error as exc:
         raise Unreadable(f"the gzip body is damaged: {exc}") from None
-    if fed and not unpacker.eof:
+    if not unpacker.eof:
         raise Unreadable("the gzip body is cut short")

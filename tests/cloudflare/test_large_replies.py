@@ -5,6 +5,7 @@ import io
 import json
 import tempfile
 import tracemalloc
+import zlib
 from typing import Any
 
 import pytest
@@ -71,23 +72,31 @@ def test_a_packed_acknowledgement_is_read(server: ScriptedServer, client: RestCl
 
 
 @pytest.mark.parametrize(
-    ("content", "encoding"),
+    ("content", "encoding", "why"),
     [
-        (gzip.compress(LONG)[:-20], "gzip"),
-        (gzip.compress(LONG)[:5000], "gzip"),
-        (LONG, "gzip"),
-        (gzip.compress(LONG) + b"rubbish", "gzip"),
-        (LONG, "br"),
-        (LONG, "zstd"),
+        (gzip.compress(LONG)[:-20], "gzip", "the gzip body is cut short"),
+        (gzip.compress(LONG)[:5000], "gzip", "the gzip body is cut short"),
+        (b"", "gzip", "the gzip body is cut short"),
+        (LONG, "gzip", "the gzip body is damaged: "),
+        (zlib.compress(LONG), "gzip", "the gzip body is damaged: "),
+        (gzip.compress(LONG) + b"rubbish", "gzip", "the gzip body is damaged: "),
+        (gzip.compress(LONG) + zlib.compress(LONG), "gzip", "the gzip body is damaged: "),
+        (LONG, "br", "the body is encoded as 'br'"),
+        (LONG, "zstd", "the body is encoded as 'zstd'"),
     ],
-    ids=["no end", "half", "not gzip", "rubbish after it", "br", "zstd"],
+    ids=[
+        *("no end", "half", "nothing", "not gzip", "zlib"),
+        *("rubbish after it", "zlib after it", "br", "zstd"),
+    ],
 )
 def test_a_reply_that_cannot_be_unpacked_whole_is_asked_again(
-    server: ScriptedServer, client: RestClient, content: bytes, encoding: str
+    server: ScriptedServer, client: RestClient, content: bytes, encoding: str, why: str
 ) -> None:
     server.script(reply(200, content, content_encoding=encoding))
-    assert "did not arrive whole" in poll_error(client).user_message
-    with pytest.raises(MaybeSent):
+    error = poll_error(client)
+    assert "did not arrive whole" in error.user_message
+    assert f"unreadable: {why}" in str(error)
+    with pytest.raises(MaybeSent, match=why):
         client.submit(MODEL, b"{}")
 
 
