@@ -244,7 +244,9 @@ def test_a_stray_quotation_mark_in_the_header_is_no_problem_of_a_row() -> None:
         (b'\n\na,b\n1,2\n3,"x\n', "Row 2 (line 5), column “b”"),
         (b'\n"a,b\n1,2\n', "Line 2"),
         (b'a,b\n1,2\n"x\n"y,5\n', "Row 2 (line 3), column “a”"),
+        (b'\n\na,b\n1,2\n3,"x\n4,"y"\n', "Row 2 (line 5), column “b”"),
         (b"a,b\n" + b"1,2\n" * 50_000 + b'3,"x\n', "Row 50,001 (line 50,002), column “b”"),
+        (b"a,b\n" + b"1,2\n" * 50_000 + b'3,"x\n4,"y"\n', "Row 50,001 (line 50,002), column “b”"),
         (b"a,b\n" + b'1,"2"\n' * 50_000 + b'3,"x\n', "Row 50,001 (line 50,002), column “b”"),
     ],
 )
