@@ -33,7 +33,7 @@ def as_list(cells: Cells, columns: Sequence[str]) -> list[str]:
     width = len(columns)
     if len(cells) == width:
         return cells
-    return (cells + [""] * (width - len(cells)))[:width]
+    return (cells + [""] * width)[:width]
 
 
 def extras(cells: Cells, columns: Sequence[str]) -> list[str]:
