@@ -2,7 +2,7 @@
 
 import io
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from email.utils import format_datetime
 from typing import Any
 
@@ -83,6 +83,7 @@ def test_what_an_administrator_must_settle_is_held(
     assert exc.needs_admin
     assert not exc.until_midnight
     assert exc.code == code
+    assert str(exc) == f"Something (HTTP {status}, code {code})"
 
 
 @pytest.mark.parametrize(("code", "status"), UNCLEAR)
@@ -292,6 +293,13 @@ def test_retry_after_may_be_a_date_and_is_a_day_at_most(
     assert isinstance(exc, Busy)
     assert exc.wait is not None
     assert least <= exc.wait <= most
+
+
+def test_a_date_in_another_time_zone_is_the_same_moment() -> None:
+    in_two_hours = datetime.now(timezone(timedelta(hours=9))) + timedelta(hours=2)
+    exc = error_for(429, b"", format_datetime(in_two_hours), submitting=True)
+    assert isinstance(exc, Busy)
+    assert exc.wait == pytest.approx(7_200, abs=100)
 
 
 @pytest.mark.parametrize("retry_after", [None, "", "soon", "-5", "1.5", "٣"])
