@@ -42,6 +42,7 @@ def test_cells_are_aligned_with_the_columns() -> None:
     columns = ("a", "b")
     assert as_list(["1", "2"], columns) == ["1", "2"]
     assert as_list(["1"], columns) == ["1", ""]
+    assert as_list([], columns) == ["", ""]
     assert as_list(["1", "2", "3"], columns) == ["1", "2"]
     assert as_list({"b": 2, "x": 1}, columns) == ["", "2"]
 
