@@ -59,9 +59,10 @@ def place(*, row: int | None = None, line: int | None = None, column: str | None
 
 def quoted(text: str) -> str:
     """A name from the file in quotation marks, shortened and without control characters."""
-    shown = text[: NAME_LENGTH + 1]
-    shown = "".join(" " if unicodedata.category(char)[0] == "C" else char for char in shown)
-    return f"“{shown}”" if len(text) <= NAME_LENGTH else f"“{shown[:NAME_LENGTH]}…”"
+    shown = "".join(
+        " " if unicodedata.category(char)[0] == "C" else char for char in text[:NAME_LENGTH]
+    )
+    return f"“{shown}”" if len(text) <= NAME_LENGTH else f"“{shown}…”"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from batchui.prompts.items import Ask, ItemWriter
-from batchui.prompts.problems import CELL_LIMIT, BadInput, listed, place
+from batchui.prompts.problems import CELL_LIMIT, BadInput, listed, place, quoted
 from tests.prompts.files import format_of, report_of, rows_of
 
 LONG = b"x" * (CELL_LIMIT + 1)
@@ -72,3 +72,9 @@ def test_names_are_listed_as_a_sentence_has_them_and_at_most_twelve() -> None:
     assert listed(["a", "b", "c"]) == "“a”, “b” and “c”"
     assert listed("abcdefghijkl").endswith("“j”, “k” and “l”")
     assert listed("abcdefghijklm").endswith("“k”, “l” and 1 more")
+
+
+def test_a_name_is_quoted_on_one_line_and_at_most_sixty_characters_of_it() -> None:
+    assert quoted("a\tb\x1b[1m\u200bc é") == "“a b [1m c é”"
+    assert quoted("x" * 60) == f"“{'x' * 60}”"
+    assert quoted("x" * 61) == f"“{'x' * 60}…”"
