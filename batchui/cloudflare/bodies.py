@@ -36,7 +36,8 @@ class Landing:
         self.total += len(piece)
         if self.total > self.max_bytes:
             raise Unreadable(f"the body is larger than {self.max_bytes:,} bytes")
-        self.last = piece
+        if not piece.isspace():
+            self.last = piece
         if self._spool is None or (not self._spilled and self.total <= SMALL):
             self._head += piece
         elif self._spilled:

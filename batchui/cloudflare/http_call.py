@@ -31,7 +31,7 @@ _BROKEN = (httpx.HTTPError, OSError)
 
 @dataclass(frozen=True)
 class HttpReply:
-    """An HTTP reply. body: None if it went to the spool. ending: its last bytes.
+    """An HTTP reply. body: None if it went to the spool. ending: its last piece that is not blank.
 
     retry_after: that header as it was sent.
     """

@@ -17,6 +17,7 @@ from tests.cloudflare.conftest import MODEL, REQUEST_ID, finished, queued
 from tests.cloudflare.server import (
     ScriptedServer,
     dripping,
+    raw,
     reply,
     truncated,
     truncated_chunks,
@@ -65,6 +66,26 @@ def test_a_reply_packed_in_several_members_is_unpacked(
     assert spool.getvalue() == LONG
 
 
+def test_a_body_of_64_kib_is_still_read_for_how_far_the_request_is(
+    server: ScriptedServer, client: RestClient
+) -> None:
+    missing = 64 * 1024 - len(json.dumps(queued(padding="")))
+    small, long = (json.dumps(queued(padding=" " * n)).encode() for n in (missing, missing + 1))
+    assert len(small) == 64 * 1024
+    server.script(reply(200, small), reply(200, long))
+    assert client.poll(MODEL, REQUEST_ID, io.BytesIO()) == "queued"
+    assert client.poll(MODEL, REQUEST_ID, io.BytesIO()) is None
+
+
+def test_a_reply_that_says_it_is_not_packed_is_read(
+    server: ScriptedServer, client: RestClient
+) -> None:
+    server.script(reply(200, LONG, content_encoding="identity"))
+    spool = io.BytesIO()
+    assert client.poll(MODEL, REQUEST_ID, spool) is None
+    assert spool.getvalue() == LONG
+
+
 def test_a_packed_acknowledgement_is_read(server: ScriptedServer, client: RestClient) -> None:
     packed = gzip.compress(json.dumps(queued()).encode())
     server.script(reply(200, packed, content_encoding="gzip"))
@@ -98,6 +119,16 @@ def test_a_reply_that_cannot_be_unpacked_whole_is_asked_again(
     assert f"unreadable: {why}" in str(error)
     with pytest.raises(MaybeSent, match=why):
         client.submit(MODEL, b"{}")
+
+
+def test_a_reply_whose_line_break_comes_alone_is_taken(
+    server: ScriptedServer, client: RestClient
+) -> None:
+    chunks = b"%x\r\n%b\r\n1\r\n\n\r\n0\r\n\r\n" % (len(LONG), LONG)
+    server.script(raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks))
+    spool = io.BytesIO()
+    assert client.poll(MODEL, REQUEST_ID, spool) is None
+    assert spool.getvalue() == LONG + b"\n"
 
 
 @pytest.mark.parametrize("keep", [0, 1000, 100_000, len(LONG) - 1])
