@@ -84,7 +84,7 @@ def _numbers(places: Sequence[int]) -> str:
 def best_delimiter(text: str, *, whole: bool) -> tuple[str | None, tuple[str, ...], int]:
     """The delimiter (None for a single column), the header's cells, and how many rows follow it.
 
-    A delimiter must split the header, and more than half of the rows. The best is the one with
+    A delimiter must split the header, and at least half of the rows. The best is the one with
     the most rows that have as many cells as the header.
     """
     if named := SEPARATOR_LINE.match(text):

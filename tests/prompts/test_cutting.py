@@ -12,7 +12,7 @@ from batchui.prompts.items import ItemWriter
 from batchui.prompts.payload import payload
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import Row
-from batchui.prompts.rows import decode_row
+from batchui.prompts.rows import decode_row, encode_row
 from tests.prompts.files import format_of, rows_of
 
 WRITER = ItemWriter("prompt", Ask(template="{{text}}"), ("id", "text"))
@@ -78,10 +78,26 @@ def test_large_rows_fill_a_part_to_the_limit() -> None:
     assert all(len(body(part)) == part.item_bytes for part in cuts)
 
 
+def test_a_part_may_be_exactly_as_large_as_a_request() -> None:
+    [three] = parts(["x" * 1000] * 3, least_rows=100)
+    for limit, sizes in ((len(body(three)), [3, 3, 3]), (len(body(three)) - 1, [2, 2, 2, 2, 1])):
+        cuts = parts(["x" * 1000] * 9, item_bytes=limit, least_rows=100)
+        assert [len(part.lines) for part in cuts] == sizes
+
+
+def test_a_row_may_be_exactly_as_large_as_a_request() -> None:
+    [alone] = parts(["x" * 1000])
+    size = len(body(alone))
+    assert [parts(["x" * 1000], item_bytes=size)[0].invalid] == [{}]
+    assert list(parts(["x" * 1000], item_bytes=size - 1)[0].invalid) == [0]
+
+
 def test_a_part_holds_no_more_of_the_file_than_it_may() -> None:
     big = [Row(at, at, ["y" * 1000, "x"], None) for at in range(1, 41)]
-    cuts = list(cut(big, WRITER, total=40, limits=Limits(row_bytes=5100, least_rows=40)))
-    assert {len(part.lines) for part in cuts} == {5}
+    five = 5 * len(encode_row(big[0].cells))
+    for limit, rows_each in ((five, {5}), (five - 1, {4})):
+        cuts = list(cut(big, WRITER, total=40, limits=Limits(row_bytes=limit, least_rows=40)))
+        assert {len(part.lines) for part in cuts} == rows_each
 
 
 def test_an_item_that_no_request_could_hold_is_left_out_with_a_reason() -> None:

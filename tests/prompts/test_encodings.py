@@ -58,6 +58,12 @@ def test_a_byte_order_mark_is_not_part_of_the_first_name() -> None:
     assert format_of(b'\xef\xbb\xbf"id",text\n1,x\n').columns == ("id", "text")
 
 
+@pytest.mark.parametrize("piece", [1, 1 << 20])
+def test_a_byte_order_mark_within_a_file_is_a_character_of_its_cell(piece: int) -> None:
+    data = "\ufeffid,text\n1,\ufeffx\n".encode()
+    assert [row.cells for row in rows_of(data, piece=piece)] == [["1", "\ufeffx"]]
+
+
 def test_a_late_line_that_is_not_utf8_turns_the_whole_file_to_windows_1252() -> None:
     data = b"id,text\n" + b"1,plain enough\n" * 30_000 + b"2,caf\xe9\n"
     report = report_of(data, max_rows=100_000)

@@ -10,7 +10,7 @@ import pytest
 from batchui.prompts.checking import check
 from batchui.prompts.problems import CELL_LIMIT, BadInput
 from batchui.prompts.readers import read
-from batchui.prompts.sniffing import Format
+from batchui.prompts.sniffing import HEAD_BYTES, Format
 from tests.prompts.files import Endless, format_of, report_of, rows_of
 
 TABLE = Format("csv", "utf-8", ",", ("a", "b"))
@@ -21,6 +21,13 @@ TABLE = Format("csv", "utf-8", ",", ("a", "b"))
 def test_an_empty_file(name: str, data: bytes) -> None:
     with pytest.raises(BadInput, match=r"The file is empty. Choose a file with at least one row"):
         format_of(data, name)
+
+
+def test_a_file_that_begins_with_nothing_but_blanks() -> None:
+    with pytest.raises(BadInput, match=r"The file is empty"):
+        format_of(b" " * HEAD_BYTES)
+    with pytest.raises(BadInput, match=r"begins with nothing but blanks. Remove them"):
+        format_of(b" " * HEAD_BYTES + b"a,b\n1,2\n")
 
 
 @pytest.mark.parametrize("data", [b"id,text", b"id,text\n\n\n", b"\xef\xbb\xbfid,text\r\n"])
@@ -40,6 +47,12 @@ def test_binary_rubbish_with_a_csv_name(seed: int) -> None:
     rubbish = b"\x07" + random.Random(seed).randbytes(5000)
     with pytest.raises(BadInput, match=r"This file is not text.*save it as CSV"):
         format_of(rubbish, "data.csv")
+
+
+def test_text_with_one_control_character_in_thirty_bytes_is_text() -> None:
+    assert format_of(b"x" * 28 + b"\x01\n", "x.txt").kind == "txt"
+    with pytest.raises(BadInput, match="This file is not text"):
+        format_of(b"x" * 27 + b"\x01\n", "x.txt")
 
 
 @pytest.mark.parametrize(
@@ -188,6 +201,8 @@ def test_too_many_columns_are_refused() -> None:
     names = ",".join(f"c{at}" for at in range(2001))
     with pytest.raises(BadInput, match=r"names 2,001 columns; at most 2,000"):
         format_of(f"{names}\n{names}\n".encode())
+    fewer = names.rpartition(",")[0]
+    assert len(format_of(f"{fewer}\n{fewer}\n".encode()).columns) == 2_000
     data = "".join(f'{{"key {at}": 1}}\n' for at in range(2001)).encode()
     with pytest.raises(BadInput, match=r"^Row 2,001 \(line 2,001\): .*more than 2,000 different"):
         report_of(data, "x.jsonl", max_rows=9999)

@@ -33,6 +33,11 @@ def test_rows_that_forgot_to_quote_their_commas_do_not_hide_the_columns() -> Non
     assert format_of(b"id,text\n1,a, b\n2,c, d, e\n3,f\n").columns == ("id", "text")
 
 
+def test_a_delimiter_must_split_at_least_half_of_the_rows() -> None:
+    assert format_of(b"id,text\n1,a\nb\n").columns == ("id", "text")
+    assert format_of(b"name, as written\nx, y\nb\nc\n").columns == ("name, as written",)
+
+
 def test_a_single_column_keeps_the_commas_of_its_text() -> None:
     found = format_of(b"review\nGood, cheap\nBad\n")
     assert (found.delimiter, found.columns) == (None, ("review",))
