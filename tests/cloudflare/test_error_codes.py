@@ -223,6 +223,22 @@ def test_an_error_beside_an_empty_list_of_errors_is_understood(
     assert submit(client).code == 5007
 
 
+def test_a_body_without_a_reason_is_told_by_its_beginning() -> None:
+    exc = error_for(502, b"<h1>\xff " + b"x" * 1_000, None, submitting=True)
+    begins = f"<h1>\ufffd {'x' * 234}"
+    assert str(exc) == f"no error code or message; the body begins: {begins!r} (HTTP 502)"
+
+
+def test_a_code_on_a_page_that_is_not_json_is_no_code() -> None:
+    assert error_for(429, b'<script>{"code": 3036}', None, submitting=True).code is None
+    assert error_for(429, b' {"code": 3036', None, submitting=True).code == 3036
+
+
+def test_a_code_may_be_a_text_of_up_to_nine_digits() -> None:
+    body = b'{"errors": [{"code": "%b"}]}'
+    assert error_for(400, body % (b"9" * 9), None, submitting=True).code == 999_999_999
+
+
 @pytest.mark.parametrize("code", [True, "٣٠٣٦", "9" * 10, "3036x", 3.5, None, [3036]])
 def test_what_is_no_code_is_no_code(code: object) -> None:
     body = json.dumps({"errors": [{"code": code, "message": "Because."}]}).encode()

@@ -96,6 +96,14 @@ ANSWERED: dict[str, tuple[object, object]] = {
 }
 
 
+def test_an_answer_is_looked_for_within_four_results_and_no_deeper(polled: Any) -> None:
+    four: object = {"response": "Yes"}
+    for _ in range(4):
+        four = {"result": four}
+    items = polled({"id": 0, "result": four}, {"id": 1, "result": {"result": four}}).items
+    assert [json.loads(item.answer) for item in items] == ["Yes", {"result": {"response": "Yes"}}]
+
+
 @pytest.mark.parametrize("container", ["responses", "results"])
 @pytest.mark.parametrize(("result", "answer"), ANSWERED.values(), ids=ANSWERED)
 def test_every_shape_of_an_answer_is_understood_in_both_containers(
@@ -259,6 +267,8 @@ def test_a_long_reason_is_kept_short(polled: Any) -> None:
         ({"id": 9, "index": 3}, 3),
         ({"id": 3, "index": None}, 3),
         ({"id": "6f1d"}, None),
+        ({"id": "9" * 9}, 999_999_999),
+        ({"id": "9" * 10}, None),
         ({"id": "9" * 5_000}, None),
         ({"id": True}, None),
         ({"id": 3.5}, None),

@@ -12,7 +12,7 @@ import pytest
 
 from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.errors import CloudflareError
-from batchui.cloudflare.redaction import clean
+from batchui.cloudflare.redaction import clean, error_text
 from tests.cloudflare.conftest import ACCOUNT, MODEL, QUICK, REQUEST_ID, TOKEN, queued
 from tests.cloudflare.server import (
     Act,
@@ -162,6 +162,11 @@ def test_a_long_text_is_cut_and_one_that_just_fits_is_not() -> None:
     assert clean("x" * 241) == "x" * 239 + "…"
     assert clean("four words are here", longest=10) == "four word…"
     assert clean("four words", longest=6) == "four…"
+
+
+@pytest.mark.parametrize("name", ["message", "error", "detail", "reason", "description", "errors"])
+def test_the_words_of_an_error_are_found_by_any_usual_name(name: str) -> None:
+    assert error_text({"id": 7, name: "Because"}) == "Because"
 
 
 @pytest.mark.parametrize(

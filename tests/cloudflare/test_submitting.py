@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from batchui.cloudflare.accounts import Account, check_model
 from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.errors import Busy, MaybeSent, NotSent, Refused
 from batchui.cloudflare.protocol import Receipt
@@ -148,7 +149,9 @@ def test_a_name_that_cannot_be_a_model_is_refused_before_anything_is_sent(
         "https://user:word@api.cloudflare.com",
         "https://api.cloudflare.com/client/v4?x=1",
         "https://api.cloudflare.com/client/v4#x",
-        "http://127.0.0.1:99999",
+        "http://127.0.0.1:65536",
+        "http://127.0.0.1:0",
+        "http://a..b",
         "http://127.0.0.1:port",
         "http://" + "a" * 64 + ".com",
         "http://exa mple.com\x00",
@@ -160,6 +163,24 @@ def test_an_address_that_cannot_be_called_is_told_as_not_sent(base_url: str) -> 
         pytest.raises(NotSent, match="The address set for Cloudflare's API"),
     ):
         client.submit(MODEL, BODY)
+
+
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "http://127.0.0.1:65535",
+        "http://127.0.0.1:1",
+        "https://" + "a" * 63 + ".com/client/v4",
+        "https://api.cloudflare.com./client/v4",
+    ],
+)
+def test_an_address_at_the_edge_of_what_can_be_called_is_called(base_url: str) -> None:
+    account = Account.of(base_url=base_url, account_id=ACCOUNT, token=TOKEN)
+    assert account.url("run") == f"{base_url}/accounts/{ACCOUNT}/ai/run"
+
+
+def test_the_name_of_a_model_may_have_two_hundred_characters() -> None:
+    assert check_model("a" * 200) == "a" * 200
 
 
 @pytest.mark.parametrize(
