@@ -280,6 +280,19 @@ def test_an_error_body_cut_short_still_tells_its_code(
     assert (type(exc), exc.code) == (Busy, 3036)
 
 
+def test_an_error_whose_body_cannot_be_read_is_told_by_its_status(
+    server: ScriptedServer, client: RestClient
+) -> None:
+    server.script(
+        reply(429, b"not gzip", content_encoding="gzip", retry_after="5"),
+        reply(429, b"<html>" + b" " * 200_000, retry_after="6"),
+    )
+    for seconds in (5.0, 6.0):
+        exc = submit(client)
+        assert isinstance(exc, Busy)
+        assert exc.wait == seconds
+
+
 def test_cloudflares_words_are_kept_short_and_on_one_line(
     server: ScriptedServer, client: RestClient
 ) -> None:

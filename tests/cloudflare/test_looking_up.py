@@ -79,6 +79,7 @@ def test_the_connection_test_looks_for_a_model_that_does_not_exist(
     client.test_connection()
     [request] = server.received
     assert request.method == "GET"
+    assert "content-type" not in request.headers
     assert request.path == f"{AI_PATH}/models/search?search=batchui-connection-test&per_page=1"
 
 

@@ -1,11 +1,13 @@
 """What broke and when decides: before the connection nothing was sent, later nobody knows."""
 
 import io
+import json
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
@@ -20,6 +22,8 @@ from tests.cloudflare.server import (
     cut,
     raw,
     reply,
+    scripted_server,
+    self_signed,
     then_hang_up,
     truncated,
     truncated_chunks,
@@ -64,6 +68,15 @@ def test_a_server_that_speaks_no_tls_is_not_sent(server: ScriptedServer) -> None
     with client_of(f"https://{server.address}/client/v4") as client:
         both_fail_as_not_sent(client)
     assert server.received == []
+
+
+def test_a_server_that_cannot_prove_its_name_is_sent_nothing(tmp_path: Path) -> None:
+    with scripted_server(self_signed(tmp_path)) as server:
+        server.script(reply(200, queued()))
+        port = server.server_address[1]
+        with client_of(f"https://localhost:{port}/client/v4") as client:
+            assert "CERTIFICATE_VERIFY_FAILED" in str(both_fail_as_not_sent(client))
+        assert server.received == []
 
 
 def test_a_connection_that_is_not_accepted_in_time_is_not_sent() -> None:
@@ -178,6 +191,34 @@ def test_polls_keep_their_connection(server: ScriptedServer, client: RestClient)
     for _ in range(5):
         client.poll(MODEL, REQUEST_ID, io.BytesIO())
     assert server.connections == 1
+
+
+def test_closing_a_client_closes_its_connections_and_it_may_be_used_again(
+    server: ScriptedServer, client: RestClient
+) -> None:
+    server.script(reply(200, queued()))
+    for connections in (1, 2):
+        client.poll(MODEL, REQUEST_ID, io.BytesIO())
+        client.poll(MODEL, REQUEST_ID, io.BytesIO())
+        assert server.connections == connections
+        client.close()
+
+
+def test_a_transport_that_is_given_stays_open() -> None:
+    class Given(httpx.BaseTransport):
+        open = True
+
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            return httpx.Response(200, stream=httpx.ByteStream(json.dumps(queued()).encode()))
+
+        def close(self) -> None:
+            self.open = False
+
+    given = Given()
+    with client_of("http://sandbox.test", transport=given) as client:
+        client.submit(MODEL, b"{}")
+        assert client.poll(MODEL, REQUEST_ID, io.BytesIO()) == "queued"
+    assert given.open
 
 
 def test_an_idle_connection_closed_by_the_server_does_not_disturb_what_comes_next(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from batchui.cloudflare.client import RestClient
-from batchui.cloudflare.errors import CloudflareError
+from batchui.cloudflare.errors import CloudflareError, NotSent
 from batchui.cloudflare.redaction import clean, error_text
 from tests.cloudflare.conftest import ACCOUNT, MODEL, QUICK, REQUEST_ID, TOKEN, queued
 from tests.cloudflare.server import (
@@ -155,6 +155,21 @@ def test_a_proxy_that_is_given_is_not_used_for_plain_http(server: ScriptedServer
         ) as client:
             client.submit(MODEL, b"{}")
         assert proxy.connections == 0
+
+
+def test_a_proxy_that_is_given_is_asked_for_a_tunnel_to_a_server_of_https() -> None:
+    with scripted_server() as proxy:
+        with (
+            RestClient(
+                account_id=ACCOUNT,
+                token=TOKEN,
+                base_url="https://api.invalid/client/v4",
+                proxy=f"http://{proxy.address}",
+            ) as client,
+            pytest.raises(NotSent, match="ProxyError: 501"),
+        ):
+            client.submit(MODEL, b"{}")
+        assert proxy.connections == 1
 
 
 def test_a_long_text_is_cut_and_one_that_just_fits_is_not() -> None:

@@ -23,6 +23,8 @@ def test_what_is_sent_is_what_the_documents_say(server: ScriptedServer, client: 
     assert request.headers["authorization"] == f"Bearer {TOKEN}"
     assert request.headers["content-type"] == "application/json"
     assert request.headers["accept-encoding"] == "gzip"
+    assert request.headers["accept"] == "application/json"
+    assert request.headers["user-agent"] == "batchui"
     assert request.body == BODY
 
 
