@@ -194,14 +194,15 @@ def test_polls_keep_their_connection(server: ScriptedServer, client: RestClient)
 
 
 def test_closing_a_client_closes_its_connections_and_it_may_be_used_again(
-    server: ScriptedServer, client: RestClient
+    server: ScriptedServer,
 ) -> None:
     server.script(reply(200, queued()))
-    for connections in (1, 2):
-        client.poll(MODEL, REQUEST_ID, io.BytesIO())
-        client.poll(MODEL, REQUEST_ID, io.BytesIO())
-        assert server.connections == connections
-        client.close()
+    with client_of(server.base_url, max_connections=1) as client:
+        for connections in (1, 2):
+            client.poll(MODEL, REQUEST_ID, io.BytesIO())
+            client.poll(MODEL, REQUEST_ID, io.BytesIO())
+            assert server.connections == connections
+            client.close()
 
 
 def test_a_transport_that_is_given_stays_open() -> None:
