@@ -85,6 +85,14 @@ def test_a_part_may_be_exactly_as_large_as_a_request() -> None:
         assert [len(part.lines) for part in cuts] == sizes
 
 
+def test_an_estimate_of_sizes_never_makes_a_part_smaller() -> None:
+    texts = ["x" * 100] * 25
+    [whole] = parts(texts)
+    exact = len(body(whole))
+    for limit in range(exact, exact + 25 * 40, 5):
+        assert len(parts(texts, item_bytes=limit)) == 1
+
+
 def test_a_row_may_be_exactly_as_large_as_a_request() -> None:
     [alone] = parts(["x" * 1000])
     size = len(body(alone))
@@ -124,6 +132,7 @@ def test_bad_rows_and_blank_prompts_are_left_out_and_keep_their_places() -> None
 def test_a_part_of_nothing_but_bad_rows_is_still_a_part() -> None:
     [part] = cut([Row(1, 2, ["x"], "Row 1: bad.")], WRITER, total=1)
     assert (sendable(part), part.invalid, len(body(part))) == ([], {0: "Row 1: bad."}, 15)
+    assert part.item_bytes == 15
 
 
 def test_no_rows_make_no_part() -> None:

@@ -30,7 +30,9 @@ def test_a_file_that_begins_with_nothing_but_blanks() -> None:
         format_of(b" " * HEAD_BYTES + b"a,b\n1,2\n")
 
 
-@pytest.mark.parametrize("data", [b"id,text", b"id,text\n\n\n", b"\xef\xbb\xbfid,text\r\n"])
+@pytest.mark.parametrize(
+    "data", [b"id,text", b"id,text\n\n\n", b"\xef\xbb\xbfid,text\r\n", b"sep=;\nid;text\n"]
+)
 def test_a_header_without_rows(data: bytes) -> None:
     with pytest.raises(BadInput, match=r"column names .“id” and “text”. but no rows under it. Add"):
         format_of(data)
@@ -128,9 +130,17 @@ def test_a_doubled_quotation_mark_does_not_close_a_cell() -> None:
         rows_of(b'a,b\n1,"two""\n3,4\n')
 
 
-@pytest.mark.parametrize("header", [b'"a,b\n1,2\n', b'a,"b\n1,2\n', b'"a"x,b\n1,2\n'])
-def test_quotation_marks_that_go_wrong_in_the_header(header: bytes) -> None:
-    with pytest.raises(BadInput, match=r"^Line 1: the quotation mark that opens a column's name"):
+@pytest.mark.parametrize(
+    ("header", "what"),
+    [
+        (b'"a,b\n1,2\n', "not closed"),
+        (b'a,"b\n1,2\n', "not closed"),
+        (b'"a"x,b\n1,2\n', "closed within the name"),
+    ],
+)
+def test_quotation_marks_that_go_wrong_in_the_header(header: bytes, what: str) -> None:
+    opens = "^Line 1: the quotation mark that opens a column's name here is"
+    with pytest.raises(BadInput, match=rf"{opens} {what}\. Put each"):
         format_of(header)
 
 

@@ -66,6 +66,17 @@ def test_a_name_in_the_header_that_appears_twice_is_a_place_too() -> None:
     assert (caught.value.row, caught.value.line, caught.value.column) == (None, 1, "a")
 
 
+def test_names_that_are_missing_in_the_header_are_a_problem_of_its_line() -> None:
+    with pytest.raises(BadInput) as caught:
+        format_of(b"a,,c\n1,2,3\n")
+    assert (caught.value.row, caught.value.line, caught.value.column) == (None, 1, None)
+
+
+def test_a_problem_without_a_place_is_one_of_the_file() -> None:
+    assert place() == "The file"
+    assert place(column="price") == "The file, column “price”"
+
+
 def test_names_are_listed_as_a_sentence_has_them_and_at_most_twelve() -> None:
     assert listed(["a"]) == "“a”"
     assert listed(["a", "b"]) == "“a” and “b”"

@@ -51,6 +51,15 @@ def test_a_line_that_names_the_separator_is_not_the_header() -> None:
 def test_a_csv_name_always_means_csv() -> None:
     assert format_of(b'{"a": 1}\n{"a": 2}\n', "data.csv").kind == "csv"
     assert format_of(b'{"a": 1}\n{"a": 2}\n', "DATA.TSV").kind == "csv"
+    assert format_of(b'{"a": 1}\n{"a": 2}\n', "data.2026.csv").kind == "csv"
+
+
+def test_a_name_without_a_dot_has_no_ending() -> None:
+    assert format_of(b'{"a": 1}\n{"a": 2}\n', "csv").kind == "jsonl"
+
+
+def test_lines_of_json_objects_may_be_indented() -> None:
+    assert format_of(b' {"a": 1}\n\t{"a": 2}\n', "rows.txt").kind == "jsonl"
 
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.ndjson", "rows.json", "rows.txt", "rows"])
@@ -153,6 +162,11 @@ def test_a_comma_in_the_only_name_does_not_make_two_columns() -> None:
 def test_of_two_delimiters_the_one_that_fits_more_rows_wins() -> None:
     assert format_of(b"a,b;c,d\n1,2;3,4\n5,6,7\n").columns == ("a", "b;c", "d")
     assert format_of(b"a;b,c;d\n1;2,3;4\n5;6;7\n").columns == ("a", "b,c", "d")
+
+
+def test_of_two_delimiters_that_fit_alike_the_more_usual_one_wins() -> None:
+    assert format_of(b"a,b;c\n1,2;3\n").columns == ("a", "b;c")
+    assert format_of(b"a;b\tc\n1;2\t3\n").columns == ("a", "b\tc")
 
 
 def test_names_are_checked_below_the_line_that_names_the_separator() -> None:

@@ -49,6 +49,11 @@ def test_a_name_is_found_exactly_first_and_then_without_the_space_around_it() ->
     assert fill("{{ a }}|{{a}}", ["spaced", "bare"], [" a ", "a"]) == "spaced|bare"
 
 
+def test_a_name_that_fits_two_columns_but_for_spaces_is_not_guessed() -> None:
+    with pytest.raises(BadInput, match=r"names the column “a”, which the file does not have"):
+        Template("{{a}}").bind([" a", "a "])
+
+
 def test_an_unknown_column_is_named_with_a_close_one() -> None:
     with pytest.raises(BadInput) as caught:
         Template("{{Reveiw}}").bind(COLUMNS)
@@ -78,6 +83,8 @@ def test_a_template_without_a_column_is_refused(text: str) -> None:
 def test_an_unclosed_or_empty_name_is_told() -> None:
     with pytest.raises(BadInput, match=r"opens a column's name with \{\{ but does not close it"):
         Template("Sum up {{review").bind(COLUMNS)
+    with pytest.raises(BadInput, match=r"opens a column's name with \{\{ but does not close it"):
+        Template("Sum up {{review}} in {{language").bind(COLUMNS)
     with pytest.raises(BadInput, match=r"no column's name between"):
         Template("Sum up {{ }}").bind(COLUMNS)
 
