@@ -62,6 +62,10 @@ def test_parts_are_consecutive_and_keep_every_row() -> None:
     assert stored == [[str(at), text] for at, text in enumerate(texts, 1)]
 
 
+def test_a_part_has_no_more_rows_than_its_limit() -> None:
+    assert [len(part.lines) for part in parts(["x"] * 30, rows=12)] == [12, 12, 6]
+
+
 @pytest.mark.parametrize("limit", [400, 500, 1000, 5000])
 def test_no_body_is_larger_than_the_limit(limit: int) -> None:
     texts = ["é" * (at % 60 + 1) for at in range(200)]
@@ -130,9 +134,10 @@ def test_bad_rows_and_blank_prompts_are_left_out_and_keep_their_places() -> None
 
 
 def test_a_part_of_nothing_but_bad_rows_is_still_a_part() -> None:
-    [part] = cut([Row(1, 2, ["x"], "Row 1: bad.")], WRITER, total=1)
-    assert (sendable(part), part.invalid, len(body(part))) == ([], {0: "Row 1: bad."}, 15)
-    assert part.item_bytes == 15
+    bad = [Row(1, 2, ["x"], "Row 1: bad."), Row(2, 3, ["y"], "Row 2: bad.")]
+    [part] = cut(bad, WRITER, total=2)
+    assert (sendable(part), part.invalid) == ([], {0: "Row 1: bad.", 1: "Row 2: bad."})
+    assert len(body(part)) == part.item_bytes == 15
 
 
 def test_no_rows_make_no_part() -> None:
