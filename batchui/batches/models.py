@@ -125,6 +125,8 @@ class Batch(AnswerCounts, Asked):
     version = models.PositiveIntegerField(default=1)
     # While `checking` or `preparing`: until when one worker has it, and how far it is.
     lease_until = models.DateTimeField(null=True)
+    # How often the reading under way was begun; 0 once it has ended.
+    readings_begun = models.PositiveIntegerField(default=0)
     progress_rows = models.PositiveIntegerField(default=0)
     last_polled_at = models.DateTimeField(null=True)
 

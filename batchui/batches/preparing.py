@@ -13,6 +13,7 @@ from batchui.batches.long_tasks import (
     LeaseLostError,
     is_small,
     progress_of,
+    refuse_endless,
     sentence_for,
 )
 from batchui.batches.models import Batch, Part
@@ -45,6 +46,7 @@ def prepare(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
         return
     invalid: dict[int, str] = {}
     try:
+        refuse_endless(batch)
         parts, left_out = _cut_into_parts(batch, invalid, beat)
     except LeaseLostError:
         return

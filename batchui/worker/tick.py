@@ -12,8 +12,9 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExec
 from django.db import connection as database
 from django.utils import timezone
 
-from batchui.batches import call_limit, due, long_tasks, polling, sending
+from batchui.batches import call_limit, due, polling, sending
 from batchui.batches.models import Part
+from batchui.worker import reading
 from batchui.worker.heartbeat import beat
 from batchui.worker.watchdog import stopping
 
@@ -44,28 +45,30 @@ def run_tick(
 ) -> None:
     """Work until nothing is left to do now.
 
-    Nothing new is begun once the tick has lasted long enough, a file waits to be read, or
-    background work is to stop; what is under way is finished. clock: seconds, as
+    Nothing new is begun once the tick has lasted long enough, a file waits that this worker may
+    read, or background work is to stop; what is under way is finished. clock: seconds, as
     `time.monotonic`. pool: runs the steps; it is not shut down where it is given. pause: waits for
     steps, and returns those that are done.
     """
+    began = clock()
     beat()
     sending.rescue(timezone.now())
     if pool is not None:
-        _work(pool, clock=clock, pause=pause, is_stopping=is_stopping)
+        _work(pool, began=began, clock=clock, pause=pause, is_stopping=is_stopping)
         return
     with ThreadPoolExecutor(THREADS, "part") as own:
-        _work(own, clock=clock, pause=pause, is_stopping=is_stopping)
+        _work(own, began=began, clock=clock, pause=pause, is_stopping=is_stopping)
 
 
 def _work(
     pool: Executor,
     *,
+    began: float,
     clock: Callable[[], float],
     pause: Pause,
     is_stopping: Callable[[], bool],
 ) -> None:
-    began = last_beat = clock()
+    last_beat = clock()
     under_way: dict[Future[None], int] = {}
     give_way = False
     while True:
@@ -80,7 +83,7 @@ def _work(
             del under_way[future]
         if clock() - last_beat > BEAT_SECONDS:
             beat()
-            give_way = long_tasks.has_unclaimed()
+            give_way = reading.is_possible()
             last_beat = clock()
 
 
