@@ -7,12 +7,12 @@ memory at one part.
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import chain, zip_longest
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q, Window
+from django.db.models import F, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
@@ -83,6 +83,15 @@ def due_parts(limit: int) -> list[Part]:
     return in_order(list(due.values_list("pk", flat=True)[:limit]), *SENT_PARTS)
 
 
+def stranded_parts(now: datetime) -> list[Part]:
+    """Parts whose worker died while sending: their lease is over.
+
+    One query decides and loads. With two, a part that another worker brings back and sends again
+    in between would be taken from it.
+    """
+    return list(_with_batch().filter(status=PartStatus.SENDING, lease_until__lt=now))
+
+
 def release_held() -> int:
     """Make the held parts ready whose time is over. Returns how many."""
     over = Part.objects.filter(status=PartStatus.HELD, resume_at__lte=timezone.now())
@@ -100,7 +109,10 @@ def in_order(pks: Sequence[int], *statuses: PartStatus) -> list[Part]:
 
     Those that have left the `statuses` meanwhile are not among them.
     """
-    parts = Part.objects.filter(status__in=statuses).select_related("batch__connection")
-    parts = parts.defer(*NOT_NEEDED)
-    found = parts.in_bulk(pks)
+    found = _with_batch().filter(status__in=statuses).in_bulk(pks)
     return [found[pk] for pk in pks if pk in found]
+
+
+def _with_batch() -> QuerySet[Part]:
+    """Parts with their batch and connection, as a step takes them."""
+    return Part.objects.select_related("batch__connection").defer(*NOT_NEEDED)

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from batchui.batches import call_limit, files, lifecycle, pauses, results
 from batchui.batches.clients import shared_client
-from batchui.batches.due import LEASE, ONE_IN_MEMORY, in_order
+from batchui.batches.due import LEASE, ONE_IN_MEMORY, stranded_parts
 from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import (
@@ -294,8 +294,7 @@ def mark_unsure(part: Part, closing: Closing) -> None:
 
 def rescue(now: datetime) -> int:
     """Bring back parts whose worker died while sending. Returns how many."""
-    stranded = Part.objects.filter(status=PartStatus.SENDING, lease_until__lt=now)
-    parts = in_order(list(stranded.values_list("pk", flat=True)), PartStatus.SENDING)
+    parts = stranded_parts(now)
     for part in parts:
         attempt = part.attempts.order_by("-number").first()
         if attempt is not None and attempt.status == AttemptStatus.ACCEPTED:
