@@ -6,7 +6,7 @@ Everything is claimed before it is touched, so any number of ticks may run at on
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Container
+from collections.abc import Callable, Collection, Container, Iterable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 
 from django.db import connection as database
@@ -94,24 +94,25 @@ def next_work(limit: int, *, besides: Container[int]) -> list[tuple[Step, Part]]
     under way already.
     """
     due.release_held()
-    found: list[tuple[Step, Part]] = [
-        (polling.poll, part) for part in due.due_parts(limit) if part.pk not in besides
-    ]
-    if len(found) < limit:
-        ready = due.ready_parts(limit - len(found))
-        found += [(sending.send, part) for part in ready if part.pk not in besides]
-    return _allowed(found)
+    polls = _allowed(part for part in due.due_parts(limit) if part.pk not in besides)
+    work: list[tuple[Step, Part]] = [(polling.poll, part) for part in polls]
+    # Polls that may not be made now take no place from the sends of another connection.
+    if len(work) < limit:
+        sends = _allowed(
+            part for part in due.ready_parts(limit - len(work)) if part.pk not in besides
+        )
+        work += [(sending.send, part) for part in sends]
+    return work
 
 
-def _allowed(found: list[tuple[Step, Part]]) -> list[tuple[Step, Part]]:
+def _allowed(parts: Iterable[Part]) -> list[Part]:
     """As many of each connection as its call limit leaves; the calls are taken."""
-    by_connection: dict[int, list[tuple[Step, Part]]] = defaultdict(list)
-    for step, part in found:
-        by_connection[part.batch.connection_id].append((step, part))
-    allowed: list[tuple[Step, Part]] = []
+    by_connection: dict[int, list[Part]] = defaultdict(list)
+    for part in parts:
+        by_connection[part.batch.connection_id].append(part)
+    allowed: list[Part] = []
     for group in by_connection.values():
-        connection = group[0][1].batch.connection
-        allowed += group[: call_limit.take(connection, len(group))]
+        allowed += group[: call_limit.take(group[0].batch.connection, len(group))]
     return allowed
 
 
