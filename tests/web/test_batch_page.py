@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -16,7 +17,7 @@ from batchui.teams.models import User
 from batchui.web import pages
 from batchui.worker.heartbeat import beat
 from batchui.worker.sweep import sweep
-from tests.batches.conftest import MakeBatch, rows, send_all, work
+from tests.batches.conftest import MakeBatch, another_account, rows, send_all, work
 from tests.teams.people import join, outsider
 from tests.web.visiting import HTMX, element, html, said, signed_in
 
@@ -52,6 +53,42 @@ def test_the_page_shows_status_counts_parts_rows_and_events(web: Client, batch: 
     assert "Summarise: text number 1" in shown
     assert "Cut into 3 parts." in shown
     assert "1–25 of 60 rows" in shown
+
+
+MADE_UP = "the answers are made up"
+
+
+def test_answers_of_the_sandbox_are_called_made_up_after_an_account_is_connected(
+    web: Client, sandbox: RunningSandbox, batch: Batch, settings: Any
+) -> None:
+    assert "How to get real answers" in html(web.get(batch.get_absolute_url()))
+    another_account(settings)
+    shown = html(web.get(batch.get_absolute_url()))
+    assert MADE_UP in shown
+    assert "To get real answers, run this batch again." in shown
+    assert "How to get real answers" not in shown
+    assert MADE_UP not in html(web.get(reverse("new")))
+
+
+def test_answers_of_an_account_are_not_called_made_up_after_it_is_gone(
+    web: Client, sandbox: RunningSandbox, start: MakeBatch, settings: Any
+) -> None:
+    another_account(settings)
+    batch = start(rows(3))
+    settings.CLOUDFLARE_ACCOUNT_ID = ""
+    assert MADE_UP not in html(web.get(batch.get_absolute_url()))
+    assert MADE_UP in html(web.get(reverse("new")))
+
+
+def test_a_draft_is_told_by_the_account_to_which_start_would_send_it(
+    web: Client, receive: MakeBatch, settings: Any
+) -> None:
+    draft = receive(rows(3))
+    assert MADE_UP in html(web.get(draft.get_absolute_url()))
+    another_account(settings)
+    shown = html(web.get(draft.get_absolute_url()))
+    assert MADE_UP not in shown
+    assert "Your Cloudflare account is charged" in shown
 
 
 def test_the_live_part_says_nothing_while_nothing_changed(web: Client, batch: Batch) -> None:
