@@ -105,6 +105,9 @@ class Batch(AnswerCounts, Asked):
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
+    started_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     name = models.CharField(max_length=200)
     created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True)
@@ -200,6 +203,11 @@ class Batch(AnswerCounts, Asked):
     def is_started(self) -> bool:
         """Whether Start was pressed and took effect."""
         return self.part_count > 0
+
+    @property
+    def person(self) -> Any:
+        """Who started it; of a draft, who uploaded it. None: somebody at the terminal."""
+        return self.created_by if self.started_at is None else self.started_by
 
     @property
     def has_ended(self) -> bool:

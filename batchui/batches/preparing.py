@@ -146,4 +146,5 @@ def _back_to_draft(batch: Batch, problem: str, rows: list[dict[str, Any]]) -> No
         problem=problem,
         problem_rows=rows,
         started_at=None,
+        started_by=None,
     )

@@ -35,7 +35,7 @@ def with_batch(
     ) -> HttpResponseBase:
         batch = (
             Batch.objects.filter(pk=pk, team=request.team)
-            .select_related("connection", "created_by", "deleted_by")
+            .select_related("connection", "created_by", "started_by", "deleted_by")
             .first()
         )
         if batch is None:

@@ -14,7 +14,7 @@ from batchui.batches.states import BatchStatus
 from batchui.cloudflare.catalogue import UnknownModel
 from batchui.prompts.ask import Ask
 from batchui.prompts.problems import BadInput
-from batchui.teams.models import Team
+from batchui.teams.models import Team, User
 from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, on_record, rows
 
 pytestmark = pytest.mark.django_db
@@ -134,16 +134,19 @@ def test_a_file_whose_check_was_cut_off_three_times_is_given_up_with_a_sentence(
 
 
 def test_a_batch_whose_cutting_was_cut_off_three_times_is_a_draft_that_can_be_started_again(
-    receive: MakeBatch,
+    receive: MakeBatch, ana: User
 ) -> None:
     batch = receive(rows(30))
-    Batch.objects.update(status=BatchStatus.PREPARING, started_at=timezone.now(), model=MODEL)
+    Batch.objects.update(
+        status=BatchStatus.PREPARING, started_at=timezone.now(), started_by=ana, model=MODEL
+    )
     batch.refresh_from_db()
     for _ in range(3):
         cut_off(batch)
     preparing.prepare(batch.pk)
     batch.refresh_from_db()
-    assert (batch.status, batch.started_at, batch.part_count) == (BatchStatus.DRAFT, None, 0)
+    assert (batch.status, batch.part_count) == (BatchStatus.DRAFT, 0)
+    assert (batch.started_at, batch.started_by) == (None, None)
     assert "cut it into smaller files" in batch.problem
     asked = Ask(model=MODEL, template=TEMPLATE)
     assert decisions.start(batch, by=None, ask=asked, prepare_now=True)
