@@ -1,6 +1,8 @@
 """The page of a batch: how it goes, its rows, and what a person may do with it."""
 
+import re
 from datetime import timedelta
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +11,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from batchui.batches import checking, due, lifecycle, sending
+from batchui.batches import call_limit, checking, due, lifecycle, sending
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
-from batchui.teams.models import User
+from batchui.teams.models import Connection, User
 from batchui.web import pages
 from batchui.worker.heartbeat import beat
 from batchui.worker.sweep import sweep
@@ -320,6 +322,39 @@ def test_send_again_sends_the_part_and_says_so(web: Client, undecided: Batch) ->
     assert "Part 1 is sent again. Its rows may be charged twice." in shown
     assert undecided.parts.get(number=1).status == PartStatus.READY
     assert web.post(reverse("leave_out", args=[undecided.pk, 99])).status_code == 404
+
+
+def test_a_pause_of_the_connection_shows_and_ends_on_the_pages_of_its_other_batches(
+    web: Client, batch: Batch, start: MakeBatch
+) -> None:
+    other = start(rows(3))
+
+    def changed(batch: Batch) -> str:
+        """What the page of a batch asks for every two seconds; "" while nothing changed."""
+        response = web.get(addresses[batch.pk], headers=HTMX)
+        if response.status_code == 204:
+            return ""
+        addresses[batch.pk] = watched(html(response))
+        return said(response)
+
+    def watched(shown: str) -> str:
+        return unescape(re.search(r'hx-get="([^"]*/live/[^"]*)"', shown)[1])  # type: ignore[index]
+
+    both = (batch, other)
+    addresses = {each.pk: watched(html(web.get(each.get_absolute_url()))) for each in both}
+    assert not changed(other)
+    until = timezone.now() + timedelta(hours=2)
+    call_limit.pause(batch.connection, until=until, reason="The free allocation is used up.")
+    assert "On hold. The free allocation is used up." in changed(other)
+    assert not changed(other)
+    press(web, batch, "try_now")
+    assert "On hold" not in changed(other)
+    assert not changed(other)
+    Connection.objects.update(calls_left=0, calls_counted_at=timezone.now())
+    assert "calls to Cloudflare in five minutes is reached" in changed(other)
+    assert not changed(other)
+    Connection.objects.update(calls_left=5)
+    assert "On hold" not in changed(other)
 
 
 def test_a_part_on_hold_says_why_until_when_and_can_be_tried_now(web: Client, batch: Batch) -> None:
