@@ -53,11 +53,11 @@ def prepare(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
     except Exception as problem:  # whatever it is, somebody waits for a word
         _back_to_draft(batch, sentence_for(problem), [])
         return
+    rows = [{"row": row, "sentence": sentence} for row, sentence in invalid.items()]
     if left_out and not batch.ask.leave_out_invalid:
-        rows = [{"row": row, "sentence": sentence} for row, sentence in invalid.items()]
         _back_to_draft(batch, rows_left_out(left_out), rows)
     elif left_out == batch.rows:
-        _back_to_draft(batch, "No row of the file can be asked: every prompt comes out blank.", [])
+        _back_to_draft(batch, "No row of the file can be asked.", rows)
     else:
         _queue(batch, parts)
 

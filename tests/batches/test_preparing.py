@@ -130,7 +130,17 @@ def test_rows_that_are_left_out_are_counted_and_never_sent(
 def test_a_file_of_which_no_row_can_be_asked_is_not_started(started: MakeBatch) -> None:
     batch = prepared(started(b"id,text\n1,\n2,\n", leave_out_invalid=True))
     assert (batch.status, batch.started_at) == (BatchStatus.DRAFT, None)
-    assert batch.problem == "No row of the file can be asked: every prompt comes out blank."
+    assert batch.problem == "No row of the file can be asked."
+    assert [found["row"] for found in batch.problem_rows] == [1, 2]
+
+
+def test_of_a_file_whose_rows_are_all_uneven_the_reason_is_not_that_they_are_blank(
+    started: MakeBatch,
+) -> None:
+    batch = prepared(started(b"id,text\n1\n2,a,b\n", leave_out_invalid=True))
+    assert [found["row"] for found in batch.problem_rows] == [1, 2]
+    assert "1 cell" in batch.problem_rows[0]["sentence"]
+    assert "blank" not in batch.problem
 
 
 # -- who may cut --------------------------------------------------------------------------------
