@@ -43,7 +43,7 @@ class Patience:
     """How long the watchdog waits for what, in seconds."""
 
     between_probes: float = 2.0
-    start: float = 20.0  # more than `silence`, for the first sign of life of a new cluster
+    start: float = 60.0  # more than `silence`: for the first sign of life of a new cluster
     silence: float = 30.0
     longest_silence: float = 300.0  # silence is borne longer each time it ended in a restart
     calm: float = 600.0  # after which that begins anew
