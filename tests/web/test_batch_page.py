@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from batchui.batches import call_limit, checking, due, lifecycle, sending
+from batchui.batches.exporting import KINDS
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
@@ -19,7 +20,14 @@ from batchui.teams.models import Connection, User
 from batchui.web import pages
 from batchui.worker.heartbeat import beat
 from batchui.worker.sweep import sweep
-from tests.batches.conftest import MakeBatch, another_account, rows, send_all, work
+from tests.batches.conftest import (
+    CHAT_COMPLETIONS,
+    MakeBatch,
+    another_account,
+    rows,
+    send_all,
+    work,
+)
 from tests.teams.people import join, outsider
 from tests.web.visiting import HTMX, element, html, said, signed_in
 
@@ -55,6 +63,48 @@ def test_the_page_shows_status_counts_parts_rows_and_events(web: Client, batch: 
     assert "Summarise: text number 1" in shown
     assert "Cut into 3 parts." in shown
     assert "1–25 of 60 rows" in shown
+
+
+def test_everything_that_was_asked_shows(web: Client, start: MakeBatch) -> None:
+    batch = start(
+        rows(3),
+        instruction="Be brief.",
+        temperature=0,
+        max_tokens=2_000,
+        reference_column="id",
+        options={"top_p": 0.9},
+        leave_out_invalid=True,
+        resend_once=True,
+    )
+    asked = page(web, batch).split("What was asked")[1]
+    for shown in (
+        "What to ask of every row Summarise: {{text}}",
+        "Instruction for all rows Be brief.",
+        "Longest answer 2,000 tokens",
+        "Temperature 0 ",
+        "Reference id",
+        'Further options {"top_p": 0.9}',
+        "Leave out rows that cannot be asked Yes",
+        "send it again once Yes",
+    ):
+        assert shown in asked
+
+
+def test_what_was_not_asked_does_not_show(web: Client, start: MakeBatch) -> None:
+    asked = page(web, start(rows(3), source_lang="en")).split("What was asked")[1]
+    for label in ("Instruction", "Temperature", "Reference", "options", "again", "Language"):
+        assert label not in asked
+    lines = start(b'{"prompt": "one"}\n', "items.jsonl", as_items=True, model=CHAT_COMPLETIONS)
+    asked = page(web, lines).split("What was asked")[1]
+    assert "send them as they are Yes" in asked
+    assert "What to ask of every row" not in asked
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_download_is_offered(web: Client, batch: Batch, kind: str) -> None:
+    shown = html(web.get(batch.get_absolute_url()))
+    link = shown.split(f'href="{reverse("download", args=[batch.pk, kind])}"')[1].split("</a>")[0]
+    assert KINDS[kind].label in link
 
 
 MADE_UP = "the answers are made up"

@@ -57,6 +57,12 @@ def icon(name: str, size: int = 16) -> SafeString:
 
 
 @register.filter
+def kind_icon(kind: str) -> str:
+    """The icon for a kind of download."""
+    return {"csv": "file-spreadsheet", "csv-plain": "file-text"}.get(kind, "braces")
+
+
+@register.filter
 def status_word(status: str | None) -> str:
     """The word for a status; one without a look of its own is shown as it is."""
     look = _LOOKS.get(str(status or ""))

@@ -204,7 +204,7 @@ def _write(batch: Batch, output: Path, *, kind: str) -> None:
     """Write the answers to a file that is whole or not there."""
     with tempfile.NamedTemporaryFile(dir=output.absolute().parent, delete=False) as out:
         try:
-            for chunk in KINDS[kind][0](batch):
+            for chunk in KINDS[kind].chunks(batch):
                 out.write(chunk)
             out.flush()
             os.fsync(out.fileno())
