@@ -21,7 +21,6 @@ from batchui.batches import (
     results,
     sending,
 )
-from batchui.batches.clients import close_clients
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.outcomes import Accepted, StillUnderWay, Unsure
 from batchui.batches.states import AnswerStatus, AttemptStatus, BatchStatus, PartStatus
@@ -178,7 +177,6 @@ def test_a_token_that_cannot_be_read_waits_for_a_person(
     batch = start(rows(5))
     Connection.objects.update(token_encrypted="not readable")
     Part.objects.update(resume_at=timezone.now())
-    close_clients()
     (part,) = due.ready_parts(1)
     assert sending.send(part) is False
     batch.refresh_from_db()

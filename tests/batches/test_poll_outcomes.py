@@ -6,7 +6,6 @@ import pytest
 from django.utils import timezone
 
 from batchui.batches import due, lifecycle, polling
-from batchui.batches.clients import close_clients
 from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.outcomes import GoneNow, Later, RefusedForGood, StillUnderWay
@@ -218,7 +217,6 @@ def test_a_token_that_cannot_be_read_loses_no_answer(
     part = sent(start)
     token = Connection.objects.get().token_encrypted
     Connection.objects.update(token_encrypted="not readable")
-    close_clients()
     assert polling.poll(Part.objects.select_related("batch__connection").get()) is False
     part.refresh_from_db()
     assert part.status == PartStatus.QUEUED
