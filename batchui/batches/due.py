@@ -1,16 +1,10 @@
-"""Which parts are due: to be sent, to be polled, to be released from hold.
+"""Which parts are due: to be sent, to be polled, to be released from hold."""
 
-Also what every step that works on a part shares: how long it may have it, and the lock that keeps
-memory at one part.
-"""
-
-import threading
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import chain, zip_longest
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
@@ -20,18 +14,12 @@ from batchui.batches import lifecycle
 from batchui.batches.models import Part
 from batchui.batches.states import SENT_PARTS, PartStatus
 
-# django-q2 ends a process whose task outlasts its timeout: no POST outlives this.
-LEASE = timedelta(seconds=settings.LONGEST_TASK_SECONDS + 30)
 # Requests of one connection under way at once: bounds what Stop cannot stop, and the polling.
 MOST_UNDER_WAY = 50
 # How many ready parts are considered at a time: more than any tick takes at once.
 CONSIDERED = 500
 # Read for the page alone, and may be large.
 NOT_NEEDED = ("batch__sample", "batch__problem_rows", "batch__blanks")
-
-# One request is made, or one reply understood, at a time: under the GIL more would not be
-# faster, and memory stays at one part.
-ONE_IN_MEMORY = threading.Lock()
 
 
 def ready_parts(limit: int) -> list[Part]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from batchui.batches import results
+from batchui.batches import references, results
 from batchui.batches.models import Batch
 from batchui.exports.csv import csv_chunks
 from batchui.exports.json import json_chunks, jsonl_chunks
@@ -63,7 +63,7 @@ def export_rows(batch: Batch) -> Iterator[ExportRow]:
     status."""
     columns = batch.columns
     is_csv = batch.format.kind != "jsonl"
-    reference = results.reference_of(batch)
+    reference = references.reference_of(batch)
     for part in batch.parts.order_by("number").iterator():
         under_way = str(part.status)
         for row, cells, status, answer, error, usage in results.part_results(part):

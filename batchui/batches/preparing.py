@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from batchui.batches import files, lifecycle, results
+from batchui.batches import files, lifecycle, references, results
 from batchui.batches.long_tasks import (
     LEASE,
     SHOWN_PROBLEMS,
@@ -17,7 +17,7 @@ from batchui.batches.long_tasks import (
     sentence_for,
 )
 from batchui.batches.models import Batch, Part
-from batchui.batches.phrases import parts_phrase, rows_phrase
+from batchui.batches.phrases import parts_phrase, rows_left_out
 from batchui.batches.results import Answer
 from batchui.batches.signals import work_waits
 from batchui.batches.states import AnswerStatus, BatchStatus
@@ -62,12 +62,6 @@ def prepare(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
         _queue(batch, parts)
 
 
-def rows_left_out(count: int) -> str:
-    """The sentence about rows that cannot be asked."""
-    them = "it" if count == 1 else "them"
-    return f"{rows_phrase(count)} cannot be asked. Correct {them} in the file, or leave {them} out."
-
-
 def limits_for(model: Model, *, max_tokens: int) -> Limits:
     """How large a part may be for a model, so that its reply can be taken in whole."""
     if model.task == "embedding":
@@ -88,7 +82,7 @@ def _cut_into_parts(
     with files.open_file(batch.source_file) as source:
         cuts = cut(
             read(source, batch.format),
-            results.item_writer(batch),
+            references.item_writer(batch),
             total=batch.rows,
             limits=limits_for(model, max_tokens=batch.ask.max_tokens),
         )

@@ -10,12 +10,12 @@ from typing import IO
 import msgspec
 from django.utils import timezone
 
-from batchui.batches import files, results
+from batchui.batches import files, references, results
 from batchui.batches.changes import PartChanges
-from batchui.batches.due import ONE_IN_MEMORY
 from batchui.batches.models import Attempt, Part
 from batchui.batches.results import NOTHING, Answer
 from batchui.batches.states import AnswerStatus
+from batchui.batches.steps import ONE_IN_MEMORY
 from batchui.cloudflare.replies import Reply, decode
 from batchui.prompts.rows import decode_row
 
@@ -107,9 +107,9 @@ def _references(part: Part) -> Callable[[int], str]:
     """What gives the reference that was sent with the row at a position of the part."""
     batch = part.batch
     first_row = part.first_row
-    if not results.has_own_references(batch):
+    if not references.has_own_references(batch):
         return lambda position: str(first_row + position)
-    reference = results.reference_of(batch)
+    reference = references.reference_of(batch)
     sent = [
         reference(first_row + position, decode_row(line))
         for position, line in enumerate(files.read_lines(part.rows_file))

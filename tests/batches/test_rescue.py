@@ -8,10 +8,11 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from batchui.batches import due, lifecycle, sending
+from batchui.batches import lifecycle, sending
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import CertainlyNotSent
 from batchui.batches.states import AttemptStatus, PartStatus
+from batchui.batches.steps import PART_LEASE
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import written
 
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 
 def after_the_lease() -> datetime:
-    return timezone.now() + due.LEASE + timedelta(seconds=1)
+    return timezone.now() + PART_LEASE + timedelta(seconds=1)
 
 
 def test_a_worker_that_died_before_its_attempt_sent_nothing(
@@ -78,7 +79,7 @@ def test_a_part_that_is_being_sent_is_left_to_its_sender(
 ) -> None:
     attempt = written(part)  # the POST may be under way right now
     assert sending.rescue(timezone.now()) == 0
-    assert sending.rescue(timezone.now() + due.LEASE - timedelta(seconds=5)) == 0
+    assert sending.rescue(timezone.now() + PART_LEASE - timedelta(seconds=5)) == 0
     part.refresh_from_db()
     attempt.refresh_from_db()
     assert (part.status, attempt.status) == (PartStatus.SENDING, AttemptStatus.WRITTEN)

@@ -8,12 +8,11 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 
 from batchui.batches.exporting import KINDS, Kind
 from batchui.batches.models import Batch
-from batchui.batches.preparing import rows_left_out
+from batchui.batches.phrases import rows_left_out, status_word
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
 from batchui.prompts import ask
 from batchui.prompts.sniffing import Format
-from batchui.web.templatetags.look import status_word
 
 register = template.Library()
 
