@@ -25,6 +25,9 @@ from batchui.prompts.ask import Ask
 from batchui.prompts.rows import decode_row
 from batchui.prompts.sniffing import Format
 
+# In characters: of a batch.
+LONGEST_NAME = 200
+
 
 class AnswerCounts(models.Model):
     """The number of rows with each end. A part counts its rows; a batch sums up its parts."""
@@ -108,7 +111,7 @@ class Batch(AnswerCounts, Asked):
     started_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    name = models.CharField(max_length=200)
+    name = models.CharField(max_length=LONGEST_NAME)
     created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)

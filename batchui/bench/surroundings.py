@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 
-from batchui.bench import procfs
 from batchui.bench.question import MODEL
-from batchui.processes import children
+from batchui.processes import children, procfs
 
 ROOT = Path(__file__).resolve().parents[2]
 # Settings of whoever starts the bench must not reach what is measured.

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from batchui.prompts.decoding import line_breaks
-from batchui.prompts.problems import CELL_LIMIT, BadInput, quoted
+from batchui.prompts.problems import CELL_LIMIT, BadInput, joined, quoted
 from batchui.prompts.quotes import find_fault
 
 COLUMN_LIMIT = 2_000
@@ -75,10 +75,7 @@ def _refuse_duplicate_names(columns: Sequence[str]) -> None:
 
 
 def _numbers(places: Sequence[int]) -> str:
-    words = [str(place) for place in places[:12]]
-    if len(places) > 12:
-        words.append(f"{len(places) - 12:,} more")
-    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+    return joined([str(place) for place in places])
 
 
 def best_delimiter(text: str, *, whole: bool) -> tuple[str | None, tuple[str, ...], int]:

@@ -26,6 +26,7 @@ from django.conf import settings
 
 from batchui.processes import children
 from batchui.processes.restarts import Restarts
+from batchui.worker.database import first_line
 
 logger = logging.getLogger(__name__)
 
@@ -220,6 +221,6 @@ class _Monitor(threading.Thread):
     def _note_no_answer(self, error: Exception) -> None:
         if self._answered:
             self._answered = False
-            first_line = str(error).partition("\n")[0]
-            self.say(f"The database does not answer ({first_line}). Trying again until it does.")
+            reason = first_line(error)
+            self.say(f"The database does not answer ({reason}). Trying again until it does.")
             logger.debug("The watchdog's probe of the database failed", exc_info=error)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from django import forms
 
-from batchui.batches.models import Batch
+from batchui.batches.models import LONGEST_NAME, Batch
 from batchui.batches.phrases import rows_phrase
 from batchui.cloudflare import catalogue
 from batchui.prompts import ask
@@ -80,7 +80,9 @@ class AskForm(forms.Form):
     """
 
     name = forms.CharField(
-        label="Name of the batch", max_length=200, error_messages={"required": "Give it a name."}
+        label="Name of the batch",
+        max_length=LONGEST_NAME,
+        error_messages={"required": "Give it a name."},
     )
     model = ModelField(error_messages={"required": "Choose a model."})
     template = forms.CharField(

@@ -5,14 +5,12 @@ from typing import Any
 
 import msgspec
 
-from batchui.batches.models import Batch
+from batchui.batches.models import LONGEST_NAME, Batch
 from batchui.batches.phrases import problem_of
 from batchui.cloudflare import catalogue
 from batchui.prompts import ask
 from batchui.prompts.problems import BadInput, listed
 from batchui.web.forms.ask import NO_TEMPLATE, AskForm, column_mark
-
-LONGEST_NAME = 200
 
 
 def add_arguments(parser: ArgumentParser) -> None:
