@@ -15,9 +15,7 @@ from django.template.defaultfilters import filesizeformat
 from batchui.batches import files, lifecycle
 from batchui.batches.checking import check_file, check_now_or_soon, refuse_nul, sample_text
 from batchui.batches.files import AnyFile
-from batchui.batches.long_tasks import (
-    cannot_store,
-)
+from batchui.batches.long_tasks import cannot_store
 from batchui.batches.models import LONGEST_NAME, Batch, asked_fields
 from batchui.prompts.ask import Ask
 from batchui.prompts.checking import SAMPLE_ROWS

@@ -158,8 +158,16 @@ def results(batch: Batch) -> Iterator[Result]:
 
 
 READ_FOR_ROWS = (
-    *("number", "first_row", "rows", "rows_file", "answers_file", "forget_unanswered"),
-    *("waiting_became", "waiting_error", "batch", *(status.value for status in AnswerStatus)),
+    "batch",
+    "number",
+    "first_row",
+    "rows",
+    "rows_file",
+    "answers_file",
+    "forget_unanswered",
+    "waiting_became",
+    "waiting_error",
+    *(status.value for status in AnswerStatus),
 )
 
 SHOWN: dict[str, tuple[str, ...]] = {
