@@ -315,7 +315,6 @@
   const PROBLEMS = {
     403: "You may not do this, or this page is out of date. Reload it and try again.",
     404: "This is no longer there; a colleague may have deleted it. Reload the page.",
-    409: "A colleague was quicker. Reload the page to see how things stand now.",
     413: "This file is larger than batchui takes.",
     429: "Too many attempts in a short time. Wait a minute, then try again.",
   };

@@ -7,7 +7,7 @@ The type checker finds a misspelt field, and a value of the wrong kind, at every
 from datetime import datetime
 from typing import Any, TypedDict
 
-from batchui.teams.models import Connection
+from batchui.teams.models import Connection, User
 
 
 class AnswerChanges(TypedDict, total=False):
@@ -55,6 +55,7 @@ class BatchChanges(AnswerChanges, total=False):
     name: str
     connection: Connection
     started_at: datetime | None
+    started_by: User | None
     lease_until: datetime | None
     progress_rows: int
     source_format: dict[str, Any]

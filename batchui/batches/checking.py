@@ -14,6 +14,7 @@ from batchui.batches.long_tasks import (
     LeaseLostError,
     is_small,
     progress_of,
+    refuse_endless,
     sentence_for,
 )
 from batchui.batches.models import Batch
@@ -43,6 +44,7 @@ def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> Non
     if batch is None or not lifecycle.claim_batch(batch, LEASE):
         return
     try:
+        refuse_endless(batch)
         report = check(
             lambda: files.open_file(batch.source_file),
             batch.format,

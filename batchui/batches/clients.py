@@ -25,10 +25,3 @@ def shared_client(connection: Connection) -> BatchClient:
                 del _clients[old]  # whoever still uses it finishes first; then it is collected
             client = _clients[key] = client_for(connection)
     return client
-
-
-def close_clients() -> None:
-    """Close every client of this process; the next use opens a new one."""
-    with _lock:
-        while _clients:
-            _clients.popitem()[1].close()

@@ -67,6 +67,7 @@ def start(
         by=by,
         ask=ask,
         started_at=timezone.now(),
+        started_by=by,
         connection=ensure_connection(batch.team),
         problem="",
         problem_rows=[],

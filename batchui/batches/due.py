@@ -1,18 +1,12 @@
-"""Which parts are due: to be sent, to be polled, to be released from hold.
+"""Which parts are due: to be sent, to be polled, to be released from hold."""
 
-Also what every step that works on a part shares: how long it may have it, and the lock that keeps
-memory at one part.
-"""
-
-import threading
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime
 from itertools import chain, zip_longest
 
-from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q, Window
+from django.db.models import F, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
@@ -20,18 +14,12 @@ from batchui.batches import lifecycle
 from batchui.batches.models import Part
 from batchui.batches.states import SENT_PARTS, PartStatus
 
-# django-q2 ends a process whose task outlasts its timeout: no POST outlives this.
-LEASE = timedelta(seconds=settings.LONGEST_TASK_SECONDS + 30)
 # Requests of one connection under way at once: bounds what Stop cannot stop, and the polling.
 MOST_UNDER_WAY = 50
 # How many ready parts are considered at a time: more than any tick takes at once.
 CONSIDERED = 500
 # Read for the page alone, and may be large.
 NOT_NEEDED = ("batch__sample", "batch__problem_rows", "batch__blanks")
-
-# One request is made, or one reply understood, at a time: under the GIL more would not be
-# faster, and memory stays at one part.
-ONE_IN_MEMORY = threading.Lock()
 
 
 def ready_parts(limit: int) -> list[Part]:
@@ -83,6 +71,15 @@ def due_parts(limit: int) -> list[Part]:
     return in_order(list(due.values_list("pk", flat=True)[:limit]), *SENT_PARTS)
 
 
+def stranded_parts(now: datetime) -> list[Part]:
+    """Parts whose worker died while sending: their lease is over.
+
+    One query decides and loads. With two, a part that another worker brings back and sends again
+    in between would be taken from it.
+    """
+    return list(_with_batch().filter(status=PartStatus.SENDING, lease_until__lt=now))
+
+
 def release_held() -> int:
     """Make the held parts ready whose time is over. Returns how many."""
     over = Part.objects.filter(status=PartStatus.HELD, resume_at__lte=timezone.now())
@@ -100,7 +97,10 @@ def in_order(pks: Sequence[int], *statuses: PartStatus) -> list[Part]:
 
     Those that have left the `statuses` meanwhile are not among them.
     """
-    parts = Part.objects.filter(status__in=statuses).select_related("batch__connection")
-    parts = parts.defer(*NOT_NEEDED)
-    found = parts.in_bulk(pks)
+    found = _with_batch().filter(status__in=statuses).in_bulk(pks)
     return [found[pk] for pk in pks if pk in found]
+
+
+def _with_batch() -> QuerySet[Part]:
+    """Parts with their batch and connection, as a step takes them."""
+    return Part.objects.select_related("batch__connection").defer(*NOT_NEEDED)

@@ -1,15 +1,23 @@
 """What people download: a batch's rows with their answers, as bytes of each kind."""
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
-from batchui.batches import results
+from batchui.batches import references, results
 from batchui.batches.models import Batch
 from batchui.exports.csv import csv_chunks
 from batchui.exports.json import json_chunks, jsonl_chunks
 from batchui.exports.rows import ExportRow
 from batchui.prompts.rows import as_list, extras
 
-Chunks = Callable[[Batch], Iterator[bytes]]
+
+class Kind(NamedTuple):
+    """A kind of download: what makes its bytes, its content type, its ending, its name."""
+
+    chunks: Callable[[Batch], Iterator[bytes]]
+    content_type: str
+    ending: str
+    label: str
 
 
 def csv(batch: Batch) -> Iterator[bytes]:
@@ -39,12 +47,14 @@ def jsonl(batch: Batch) -> Iterator[bytes]:
     return jsonl_chunks(export_rows(batch), columns=batch.columns)
 
 
-# Kind: what makes it, its content type, its ending.
-KINDS: dict[str, tuple[Chunks, str, str]] = {
-    "csv": (csv, "text/csv; charset=utf-8", "csv"),
-    "csv-plain": (csv_plain, "text/csv; charset=utf-8", "csv"),
-    "json": (json, "application/json", "json"),
-    "jsonl": (jsonl, "application/x-ndjson", "jsonl"),
+# By the word for each in addresses and options.
+KINDS: dict[str, Kind] = {
+    "csv": Kind(csv, "text/csv; charset=utf-8", "csv", "CSV for Excel and Sheets"),
+    "csv-plain": Kind(
+        csv_plain, "text/csv; charset=utf-8", "csv", "CSV, every cell exactly as it is"
+    ),
+    "json": Kind(json, "application/json", "json", "JSON"),
+    "jsonl": Kind(jsonl, "application/x-ndjson", "jsonl", "JSONL, one row a line"),
 }
 
 
@@ -53,7 +63,7 @@ def export_rows(batch: Batch) -> Iterator[ExportRow]:
     status."""
     columns = batch.columns
     is_csv = batch.format.kind != "jsonl"
-    reference = results.reference_of(batch)
+    reference = references.reference_of(batch)
     for part in batch.parts.order_by("number").iterator():
         under_way = str(part.status)
         for row, cells, status, answer, error, usage in results.part_results(part):

@@ -20,6 +20,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 from uuid import UUID
@@ -50,7 +51,7 @@ class DurableFileSystemStorage(FileSystemStorage):
 
     def _save(self, name: str, content: AnyFile) -> str:
         target = Path(self.path(name))
-        target.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(target.parent)
         descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=".writing-")
         try:
             with os.fdopen(descriptor, "wb") as out:
@@ -69,6 +70,14 @@ class DurableFileSystemStorage(FileSystemStorage):
         """Remove a folder and everything in it; one that is not there is fine."""
         with suppress(FileNotFoundError):
             shutil.rmtree(self.path(name))
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder with those above it. The name of each new one is on the disk, too, then."""
+    missing = list(takewhile(lambda path: not path.exists(), (folder, *folder.parents)))
+    folder.mkdir(parents=True, exist_ok=True)
+    for made in missing:
+        _sync_folder(made.parent)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -15,10 +15,8 @@ from django.template.defaultfilters import filesizeformat
 from batchui.batches import files, lifecycle
 from batchui.batches.checking import check_file, check_now_or_soon, refuse_nul, sample_text
 from batchui.batches.files import AnyFile
-from batchui.batches.long_tasks import (
-    cannot_store,
-)
-from batchui.batches.models import Batch, asked_fields
+from batchui.batches.long_tasks import cannot_store
+from batchui.batches.models import LONGEST_NAME, Batch, asked_fields
 from batchui.prompts.ask import Ask
 from batchui.prompts.checking import SAMPLE_ROWS
 from batchui.prompts.problems import BadInput
@@ -47,7 +45,7 @@ def receive(
     Raises BadInput with a sentence for a file that cannot be read or is too large; nothing is left
     behind then.
     """
-    source_name = PurePath((upload.name or "file").replace("\\", "/")).name[-200:]
+    source_name = PurePath((upload.name or "file").replace("\\", "/")).name[-LONGEST_NAME:]
     size = upload.size
     if size > settings.MAX_UPLOAD_BYTES:
         raise too_large(size)
@@ -64,7 +62,7 @@ def receive(
         team=team,
         by=by,
         source_name=source_name,
-        name=name[:200]
+        name=name[:LONGEST_NAME]
         or _free_name(team, PurePath(source_name).stem.strip() or source_name.strip()),
         source_format=form.to_dict(),
         sample=sample,
@@ -165,9 +163,11 @@ def discard(batch: Batch) -> None:
 
 def _free_name(team: Team, name: str) -> str:
     """The name, with a number behind it where a batch of the team has it already."""
-    stem = re.sub(r" \(\d{1,3}\)$", "", name)[:180]
+    stem = re.sub(r" \(\d{1,3}\)$", "", name)[: LONGEST_NAME - 20]  # the rest is for the number
     taken = set(
         Batch.objects.of_team(team).filter(name__startswith=stem).values_list("name", flat=True)
     )
     numbered = (f"{stem} ({number})" for number in itertools.count(2))
-    return next(free for free in itertools.chain([name[:200]], numbered) if free not in taken)
+    return next(
+        free for free in itertools.chain([name[:LONGEST_NAME]], numbered) if free not in taken
+    )

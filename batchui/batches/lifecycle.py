@@ -92,7 +92,7 @@ def move_batch(
     if to not in BATCH_MOVES[BatchStatus(batch.status)]:
         raise IllegalMoveError(f"batch {batch.pk}: {batch.status} -> {to}")
     asked = {} if ask is None else asked_fields(ask)
-    moved = {"status": to, "epoch": batch.epoch + 1, "lease_until": None}
+    moved = {"status": to, "epoch": batch.epoch + 1, "lease_until": None, "readings_begun": 0}
     with transaction.atomic():
         if not _update_batch(batch, {**asked, **changes, **moved}):
             return False
@@ -102,10 +102,17 @@ def move_batch(
 
 
 def claim_batch(batch: Batch, lease: timedelta) -> bool:
-    """Take a batch that is `checking` or `preparing` for one worker, for as long as the lease."""
+    """Take a batch that is `checking` or `preparing` for one worker, for as long as the lease.
+
+    Each claim begins a reading of the file, and is counted until one ends.
+    """
     now = timezone.now()
     free = Q(lease_until=None) | Q(lease_until__lt=now)
-    changes = {"lease_until": now + lease, "epoch": batch.epoch + 1}
+    changes = {
+        "lease_until": now + lease,
+        "epoch": batch.epoch + 1,
+        "readings_begun": batch.readings_begun + 1,
+    }
     return _update_batch(batch, changes, free)
 
 

@@ -22,6 +22,8 @@ LEASE = timedelta(minutes=2)
 # of whoever brought it: nobody waits behind somebody else's million rows.
 SMALL_BYTES = 4 * 1024 * 1024
 PROGRESS_SECONDS = 0.7
+# A reading that was begun so often and never ended is not begun again.
+MOST_READINGS = 3
 # How many rows that cannot be asked are named on the page.
 SHOWN_PROBLEMS = 20
 # Whoever brings a small file reads it at once; after so long without that, a worker does.
@@ -37,9 +39,9 @@ def is_small(batch: Batch) -> bool:
     return batch.source_size <= SMALL_BYTES
 
 
-def unclaimed() -> list[Batch]:
-    """Batches to check or prepare that no worker has: they are new, or their worker died."""
-    return list(_unclaimed()[:20])
+def next_unclaimed() -> Batch | None:
+    """The batch to check or prepare next: the oldest that no worker has, or whose worker died."""
+    return _unclaimed().order_by("created_at").first()
 
 
 def has_unclaimed() -> bool:
@@ -56,6 +58,19 @@ def _unclaimed() -> QuerySet[Batch]:
     )
     abandoned = Q(status__in=(BatchStatus.CHECKING, BatchStatus.PREPARING), lease_until__lt=now)
     return Batch.objects.filter(never_claimed | abandoned, deleted_at=None)
+
+
+def refuse_endless(batch: Batch) -> None:
+    """Raise BadInput for a claimed file whose reading has been cut off too often.
+
+    A process that takes too long or too much memory is killed: no exception says so.
+    """
+    if batch.readings_begun > MOST_READINGS:
+        raise BadInput(
+            f"batchui began to read this file {MOST_READINGS} times, and each time it was cut off "
+            "before the end. The file may be too large for this server: cut it into smaller files, "
+            "and upload them one by one. Or ask the person who runs batchui to look into the log."
+        )
 
 
 def cannot_store(problem: OSError) -> str:

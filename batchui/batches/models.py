@@ -25,6 +25,9 @@ from batchui.prompts.ask import Ask
 from batchui.prompts.rows import decode_row
 from batchui.prompts.sniffing import Format
 
+# In characters: of a batch.
+LONGEST_NAME = 200
+
 
 class AnswerCounts(models.Model):
     """The number of rows with each end. A part counts its rows; a batch sums up its parts."""
@@ -105,7 +108,10 @@ class Batch(AnswerCounts, Asked):
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    name = models.CharField(max_length=200)
+    started_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    name = models.CharField(max_length=LONGEST_NAME)
     created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
@@ -125,6 +131,8 @@ class Batch(AnswerCounts, Asked):
     version = models.PositiveIntegerField(default=1)
     # While `checking` or `preparing`: until when one worker has it, and how far it is.
     lease_until = models.DateTimeField(null=True)
+    # How often the reading under way was begun; 0 once it has ended.
+    readings_begun = models.PositiveIntegerField(default=0)
     progress_rows = models.PositiveIntegerField(default=0)
     last_polled_at = models.DateTimeField(null=True)
 
@@ -198,6 +206,11 @@ class Batch(AnswerCounts, Asked):
     def is_started(self) -> bool:
         """Whether Start was pressed and took effect."""
         return self.part_count > 0
+
+    @property
+    def person(self) -> Any:
+        """Who started it; of a draft, who uploaded it. None: somebody at the terminal."""
+        return self.created_by if self.started_at is None else self.started_by
 
     @property
     def has_ended(self) -> bool:

@@ -14,7 +14,6 @@ from django.utils import timezone
 from batchui.batches import files, lifecycle, pauses
 from batchui.batches.changes import PartChanges
 from batchui.batches.clients import shared_client
-from batchui.batches.due import LEASE
 from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import (
@@ -28,6 +27,7 @@ from batchui.batches.outcomes import (
 )
 from batchui.batches.replies import MismatchError, absorb, keep_raw
 from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus
+from batchui.batches.steps import PART_LEASE
 from batchui.cloudflare import errors
 from batchui.cloudflare.protocol import BatchClient
 from batchui.teams.problems import TeamProblem
@@ -42,7 +42,7 @@ def poll(part: Part) -> bool:
 
     Returns whether Cloudflare was called.
     """
-    if not lifecycle.claim_part(part, LEASE):
+    if not lifecycle.claim_part(part, PART_LEASE):
         return False
     attempt = part.attempts.filter(status=AttemptStatus.ACCEPTED).order_by("-number").first()
     if attempt is None:

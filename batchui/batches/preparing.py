@@ -6,17 +6,18 @@ from uuid import UUID
 
 from django.db import transaction
 
-from batchui.batches import files, lifecycle, results
+from batchui.batches import files, lifecycle, references, results
 from batchui.batches.long_tasks import (
     LEASE,
     SHOWN_PROBLEMS,
     LeaseLostError,
     is_small,
     progress_of,
+    refuse_endless,
     sentence_for,
 )
 from batchui.batches.models import Batch, Part
-from batchui.batches.phrases import parts_phrase, rows_phrase
+from batchui.batches.phrases import parts_phrase, rows_left_out
 from batchui.batches.results import Answer
 from batchui.batches.signals import work_waits
 from batchui.batches.states import AnswerStatus, BatchStatus
@@ -45,25 +46,20 @@ def prepare(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
         return
     invalid: dict[int, str] = {}
     try:
+        refuse_endless(batch)
         parts, left_out = _cut_into_parts(batch, invalid, beat)
     except LeaseLostError:
         return
     except Exception as problem:  # whatever it is, somebody waits for a word
         _back_to_draft(batch, sentence_for(problem), [])
         return
+    rows = [{"row": row, "sentence": sentence} for row, sentence in invalid.items()]
     if left_out and not batch.ask.leave_out_invalid:
-        rows = [{"row": row, "sentence": sentence} for row, sentence in invalid.items()]
         _back_to_draft(batch, rows_left_out(left_out), rows)
     elif left_out == batch.rows:
-        _back_to_draft(batch, "No row of the file can be asked: every prompt comes out blank.", [])
+        _back_to_draft(batch, "No row of the file can be asked.", rows)
     else:
         _queue(batch, parts)
-
-
-def rows_left_out(count: int) -> str:
-    """The sentence about rows that cannot be asked."""
-    them = "it" if count == 1 else "them"
-    return f"{rows_phrase(count)} cannot be asked. Correct {them} in the file, or leave {them} out."
 
 
 def limits_for(model: Model, *, max_tokens: int) -> Limits:
@@ -86,7 +82,7 @@ def _cut_into_parts(
     with files.open_file(batch.source_file) as source:
         cuts = cut(
             read(source, batch.format),
-            results.item_writer(batch),
+            references.item_writer(batch),
             total=batch.rows,
             limits=limits_for(model, max_tokens=batch.ask.max_tokens),
         )
@@ -144,4 +140,5 @@ def _back_to_draft(batch: Batch, problem: str, rows: list[dict[str, Any]]) -> No
         problem=problem,
         problem_rows=rows,
         started_at=None,
+        started_by=None,
     )

@@ -10,12 +10,12 @@ from typing import IO
 import msgspec
 from django.utils import timezone
 
-from batchui.batches import files, results
+from batchui.batches import files, references, results
 from batchui.batches.changes import PartChanges
-from batchui.batches.due import ONE_IN_MEMORY
 from batchui.batches.models import Attempt, Part
 from batchui.batches.results import NOTHING, Answer
 from batchui.batches.states import AnswerStatus
+from batchui.batches.steps import ONE_IN_MEMORY
 from batchui.cloudflare.replies import Reply, decode
 from batchui.prompts.rows import decode_row
 
@@ -74,16 +74,10 @@ def match(part: Part, attempt: Attempt, reply: Reply) -> dict[int, Answer]:
     for item in reply.items:
         index = item.index
         if index is None or not 0 <= index < attempt.items:
-            raise MismatchError(
-                f"Cloudflare's reply has an answer numbered {index}, and {attempt.items:,} rows "
-                "(numbered from 0) were sent."
-            )
+            raise _never_sent(index, attempt)
         position = positions[index] if positions is not None else index
         if item.reference is not None and item.reference != reference_at(position):
-            raise MismatchError(
-                f"Cloudflare's reply gives row {part.first_row + position:,} the reference "
-                f"“{item.reference[:80]}”, which is not the one sent with it."
-            )
+            raise _another_reference(part.first_row + position, item.reference)
         answer = Answer(
             item.status,
             NOTHING if item.answer is None else msgspec.Raw(item.answer),
@@ -92,11 +86,26 @@ def match(part: Part, attempt: Attempt, reply: Reply) -> dict[int, Answer]:
         )
         known = arrived.setdefault(position, answer)
         if known is not answer and not _same(known, answer):
-            raise MismatchError(
-                "Cloudflare's reply has two different answers for row "
-                f"{part.first_row + position:,}."
-            )
+            raise _contradiction(part.first_row + position)
     return arrived
+
+
+def _never_sent(index: int | None, attempt: Attempt) -> MismatchError:
+    return MismatchError(
+        f"Cloudflare's reply has an answer numbered {index}, and {attempt.items:,} rows (numbered "
+        "from 0) were sent."
+    )
+
+
+def _another_reference(row: int, reference: str) -> MismatchError:
+    return MismatchError(
+        f"Cloudflare's reply gives row {row:,} the reference “{reference[:80]}”, which is not the "
+        "one sent with it."
+    )
+
+
+def _contradiction(row: int) -> MismatchError:
+    return MismatchError(f"Cloudflare's reply has two different answers for row {row:,}.")
 
 
 def _same(one: Answer, other: Answer) -> bool:
@@ -107,9 +116,9 @@ def _references(part: Part) -> Callable[[int], str]:
     """What gives the reference that was sent with the row at a position of the part."""
     batch = part.batch
     first_row = part.first_row
-    if not results.has_own_references(batch):
+    if not references.has_own_references(batch):
         return lambda position: str(first_row + position)
-    reference = results.reference_of(batch)
+    reference = references.reference_of(batch)
     sent = [
         reference(first_row + position, decode_row(line))
         for position, line in enumerate(files.read_lines(part.rows_file))

@@ -15,8 +15,6 @@ from batchui.batches import files
 from batchui.batches.changes import PartChanges
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import RETRYABLE_ANSWERS, AnswerStatus
-from batchui.cloudflare.catalogue import find
-from batchui.prompts.items import ItemWriter
 from batchui.prompts.rows import decode_row
 
 NOTHING = msgspec.Raw(b"null")
@@ -160,8 +158,16 @@ def results(batch: Batch) -> Iterator[Result]:
 
 
 READ_FOR_ROWS = (
-    *("number", "first_row", "rows", "rows_file", "answers_file", "forget_unanswered"),
-    *("waiting_became", "waiting_error", "batch", *(status.value for status in AnswerStatus)),
+    "batch",
+    "number",
+    "first_row",
+    "rows",
+    "rows_file",
+    "answers_file",
+    "forget_unanswered",
+    "waiting_became",
+    "waiting_error",
+    *(status.value for status in AnswerStatus),
 )
 
 SHOWN: dict[str, tuple[str, ...]] = {
@@ -195,25 +201,3 @@ def page(batch: Batch, *, shown: str, offset: int, limit: int) -> list[Result]:
             if len(found) == limit:
                 return found
     return found
-
-
-def item_writer(batch: Batch) -> ItemWriter:
-    """The writer of a batch's request items, in the format that its model takes.
-
-    Raises UnknownModel, and BadInput where nothing can be asked of these columns.
-    """
-    asked = batch.ask
-    return ItemWriter(find(asked.model).item_format, asked, batch.columns)
-
-
-def has_own_references(batch: Batch) -> bool:
-    """Whether rows may carry a reference other than their number."""
-    asked = batch.ask
-    return bool(asked.reference_column) or asked.as_items
-
-
-def reference_of(batch: Batch) -> Callable[[int, Any], str]:
-    """A function for the `external_reference` of a row: its number, or the text of a column."""
-    if has_own_references(batch):
-        return item_writer(batch).reference
-    return lambda row, _cells: str(row)

@@ -13,9 +13,9 @@ from datetime import datetime, timedelta
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from batchui.batches import call_limit, files, lifecycle, pauses, results
+from batchui.batches import call_limit, files, lifecycle, pauses, references, results
 from batchui.batches.clients import shared_client
-from batchui.batches.due import LEASE, ONE_IN_MEMORY, in_order
+from batchui.batches.due import stranded_parts
 from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import (
@@ -28,6 +28,7 @@ from batchui.batches.outcomes import (
     Unsure,
 )
 from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus
+from batchui.batches.steps import ONE_IN_MEMORY, PART_LEASE
 from batchui.cloudflare import catalogue, errors
 from batchui.cloudflare.protocol import BatchClient
 from batchui.prompts.payload import payload
@@ -48,7 +49,7 @@ def send(part: Part) -> bool:
 
     Returns whether Cloudflare was called.
     """
-    if not lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now() + LEASE):
+    if not lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now() + PART_LEASE):
         return False
     if part.attempts.filter(status=AttemptStatus.ACCEPTED).exists():
         # Given up as unsure, and then its receipt came: its answer is there to be fetched.
@@ -92,7 +93,7 @@ def write_attempt(part: Part) -> tuple[Attempt, bytes] | None:
             files.read_lines(part.rows_file),
             sent,
             first_row=part.first_row,
-            writer=results.item_writer(part.batch),
+            writer=references.item_writer(part.batch),
         )
     attempt = Attempt(
         part=part,
@@ -110,7 +111,7 @@ def _commit(attempt: Attempt) -> bool:
         if lifecycle.lock(part.batch_id).stop_requested_at is not None:
             lifecycle.move_part(part, PartStatus.READY)  # which stops it
             return False
-        if not lifecycle.touch_part(part, lease_until=timezone.now() + LEASE):
+        if not lifecycle.touch_part(part, lease_until=timezone.now() + PART_LEASE):
             return False
         attempt.number = part.attempts.count() + 1
         attempt.save()
@@ -294,8 +295,7 @@ def mark_unsure(part: Part, closing: Closing) -> None:
 
 def rescue(now: datetime) -> int:
     """Bring back parts whose worker died while sending. Returns how many."""
-    stranded = Part.objects.filter(status=PartStatus.SENDING, lease_until__lt=now)
-    parts = in_order(list(stranded.values_list("pk", flat=True)), PartStatus.SENDING)
+    parts = stranded_parts(now)
     for part in parts:
         attempt = part.attempts.order_by("-number").first()
         if attempt is not None and attempt.status == AttemptStatus.ACCEPTED:

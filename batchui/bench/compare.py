@@ -59,22 +59,31 @@ def report(rows: int, runs: Mapping[Side, Sequence[Run]], say: Say) -> None:
     heads = ("seconds", "rows/s", "CPU s", "API CPU s", "peak MB", "calls")
     say(" " * 24 + "".join(f"{head:>11}" for head in heads))
     for side, taken in runs.items():
-        say(
-            _line(f"{side.letter}  {side.name}", rows, median(run.seconds for run in taken))
-            + f"{median(run.cpu_seconds for run in taken):11.2f}"
-            + f"{median(run.api_cpu_seconds for run in taken):11.2f}"
-            + f"{max(run.peak_bytes for run in taken) / 1e6:11.0f}{taken[0].calls:11,}"
-        )
+        say(_medians(side, rows, taken))
         for step in taken[0].steps:
             say(_line(f"   {step}", rows, median(run.steps[step] for run in taken)))
     for other in (BARE, TUNED):
-        pairs = list(zip(runs[PRODUCT], runs[other], strict=True))
-        by_clock = _spread([product.seconds / script.seconds for product, script in pairs])
-        by_cpu = _spread([product.cpu_seconds / script.cpu_seconds for product, script in pairs])
-        say(f"b/{other.letter} {by_clock} by the clock, {by_cpu} by CPU seconds")
+        say(f"b/{other.letter} {_ratios(runs[PRODUCT], runs[other])}")
     say(f"\nDisk use of the product: {disk_sentence(runs[PRODUCT][-1].disk)}")
     for side in runs:
         say(f"{side.letter}: {side.special}.")
+
+
+def _medians(side: Side, rows: int, taken: Sequence[Run]) -> str:
+    return (
+        _line(f"{side.letter}  {side.name}", rows, median(run.seconds for run in taken))
+        + f"{median(run.cpu_seconds for run in taken):11.2f}"
+        + f"{median(run.api_cpu_seconds for run in taken):11.2f}"
+        + f"{max(run.peak_bytes for run in taken) / 1e6:11.0f}{taken[0].calls:11,}"
+    )
+
+
+def _ratios(product: Sequence[Run], script: Sequence[Run]) -> str:
+    """How many times the script's time the product takes, round by round."""
+    pairs = list(zip(product, script, strict=True))
+    by_clock = _spread([ours.seconds / theirs.seconds for ours, theirs in pairs])
+    by_cpu = _spread([ours.cpu_seconds / theirs.cpu_seconds for ours, theirs in pairs])
+    return f"{by_clock} by the clock, {by_cpu} by CPU seconds"
 
 
 def disk_sentence(disk: Mapping[str, int]) -> str:

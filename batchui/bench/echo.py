@@ -98,7 +98,11 @@ class Api:
         first, third = answer_places(item.messages[0].content)
         found = self._sentences
         return ITEM % (
-            *(place, found[first], found[first + 1], found[third], found[third + 1]),
+            place,
+            found[first],
+            found[first + 1],
+            found[third],
+            found[third + 1],
             item.external_reference,
         )
 

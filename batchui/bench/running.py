@@ -9,9 +9,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from batchui.bench import procfs
 from batchui.bench.surroundings import ROOT, Api, BenchFailed, product_environment
-from batchui.processes import children
+from batchui.processes import children, procfs
 
 SECONDS_TO_START = 120
 SECONDS_TO_STOP = 15

@@ -15,7 +15,7 @@ import resource
 import sys
 import time
 
-from batchui.bench import procfs
+from batchui.processes import procfs
 
 
 def main(name: str, *arguments: str) -> None:

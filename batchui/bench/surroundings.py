@@ -10,16 +10,22 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 
-from batchui.bench import procfs
 from batchui.bench.question import MODEL
-from batchui.processes import children
+from batchui.processes import children, procfs
 
 ROOT = Path(__file__).resolve().parents[2]
 # Settings of whoever starts the bench must not reach what is measured.
 OURS = ("BATCHUI_", "CLOUDFLARE_", "AWS_")
 OURS_TOO = {
-    *("ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "DATABASE_URL", "DEBUG", "DJANGO_SETTINGS_MODULE"),
-    *("DYNO", "K_SERVICE", "SECRET_KEY", "SECURE_PROXY"),
+    "ALLOWED_HOSTS",
+    "CSRF_TRUSTED_ORIGINS",
+    "DATABASE_URL",
+    "DEBUG",
+    "DJANGO_SETTINGS_MODULE",
+    "DYNO",
+    "K_SERVICE",
+    "SECRET_KEY",
+    "SECURE_PROXY",
 }
 
 

@@ -31,15 +31,12 @@ class Model(Struct, frozen=True, kw_only=True):
     usd_per_m_input, usd_per_m_output: US dollars for a million tokens.
     context_window: tokens, question and answer together.
     max_input_tokens: tokens of one text, for embeddings; what is beyond it is cut off.
-    dimensions: numbers in a vector, for embeddings.
-    is_reasoning: thinks before it answers, and the tokens of that count towards the longest answer.
     options: further fields that an item may have.
     needs_paid_plan: answers only accounts on the Workers Paid plan.
-    structured: can be held to a JSON schema (`response_format`).
     listed: is among `models()`.
 
-    No page uses context_window, max_input_tokens and structured yet: they are for
-    the estimate of price and limits before Start, and for answers in columns.
+    No page uses context_window and max_input_tokens yet: they are for the estimate of price and
+    limits before Start.
     """
 
     name: str
@@ -51,15 +48,9 @@ class Model(Struct, frozen=True, kw_only=True):
     usd_per_m_output: float | None = None
     context_window: int | None = None
     max_input_tokens: int | None = None
-    dimensions: int | None = None
     needs_paid_plan: bool = False
-    is_reasoning: bool = False
     options: tuple[str, ...] = ()
     listed: bool = True
-
-    @property
-    def structured(self) -> bool:
-        return "response_format" in self.options
 
 
 class Language(Struct, frozen=True):

@@ -15,8 +15,8 @@ from batchui.cloudflare.caller import Caller, Network
 from batchui.cloudflare.errors import BadReply, CloudflareError, Refused
 from batchui.cloudflare.http_call import Call, HttpReply
 from batchui.cloudflare.protocol import Receipt
-from batchui.cloudflare.redaction import clean, quote
-from batchui.cloudflare.replies import FAILED, UNDER_WAY, State, state_of
+from batchui.cloudflare.redaction import quote
+from batchui.cloudflare.replies import FAILED, UNDER_WAY, State, check_request, state_of
 
 # A late receipt is better than a part of which nobody knows whether it was sent: wait long.
 PATIENT = httpx.Timeout(connect=10.0, read=90.0, write=90.0, pool=30.0)
@@ -113,7 +113,7 @@ class RestClient:
             _check_ends(spool, reply.ending)
         else:
             state = state_of(reply.body)
-            self._check_request(state, asked=request_id)
+            check_request(state, asked=request_id)
             if not state.finished:
                 return self._under_way(reply, state)
             spool.write(reply.body)
@@ -171,15 +171,6 @@ class RestClient:
 
     def _post(self, url: str, content: bytes, *, max_bytes: int = MAX_SHORT_REPLY) -> Call:
         return Call("POST", url, content=content, max_bytes=max_bytes, seconds=self._seconds)
-
-    def _check_request(self, state: State, *, asked: str) -> None:
-        if state.request_id not in (None, asked):
-            named = clean(str(state.request_id))
-            raise BadReply(
-                "Cloudflare answered about another request. Nothing is lost, and it is asked again "
-                "by itself.",
-                detail=f"asked for {asked}, was told about {named}",
-            )
 
     def _under_way(self, reply: HttpReply, state: State) -> str:
         """The status of a request that is not finished. Raises if it has failed."""

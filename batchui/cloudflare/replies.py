@@ -76,17 +76,24 @@ def decode(body: bytes, *, request_id: str | None = None) -> Reply:
             f"Cloudflare's reply holds no answers.{quote(state.reason)} It is asked again.",
             detail=f"not a finished reply: status {state.status!r}, reason {state.reason!r}",
         )
-    if request_id is not None and state.request_id not in (None, request_id):
-        raise BadReply(
-            "Cloudflare replied about another request. It is asked again.",
-            detail=f"asked for {request_id}, was told about {clean(str(state.request_id))}",
-        )
+    if request_id is not None:
+        check_request(state, asked=request_id)
     return Reply(items=[_item(item) for item in _container(outcome) or []], usage=_usage(outcome))
 
 
 def state_of(body: bytes) -> State:
     """How far a request is, read from the 2xx of a poll. Raises BadReply for no JSON object."""
     return _state(*_open(body))
+
+
+def check_request(state: State, *, asked: str) -> None:
+    """Raise BadReply for a reply that names another request than the one asked for."""
+    if state.request_id not in (None, asked):
+        raise BadReply(
+            "Cloudflare answered about another request. Nothing is lost, and it is asked again by "
+            "itself.",
+            detail=f"asked for {asked}, was told about {clean(str(state.request_id))}",
+        )
 
 
 class _Item(Struct, gc=False):

@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
+from batchui.processes import procfs
+
 PARENT_DEATH = Path(__file__).with_name("parent_death.py")
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -108,18 +110,13 @@ def end_strays(*, grace: float = 0.5) -> list[int]:
 
 
 def _children() -> list[int]:
-    """The ids of this process's living children, from /proc; those that ended are collected."""
+    """The ids of this process's living children; those that ended are collected."""
     children = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            fields = (folder / "stat").read_text().rpartition(") ")[2].split()
-        except OSError:  # it ended meanwhile
-            continue
-        state, parent = fields[0], int(fields[1])
+    for pid, state, parent in procfs.running():
         if parent != os.getpid():
             continue
         if state == "Z":
-            os.waitpid(int(folder.name), os.WNOHANG)
+            os.waitpid(pid, os.WNOHANG)
         else:
-            children.append(int(folder.name))
+            children.append(pid)
     return children

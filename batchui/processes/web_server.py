@@ -9,10 +9,19 @@ def web_server(python: str, *, root: Path, host: str, port: int, seconds_to_stop
     root: the project's folder. seconds_to_stop: how long a download may take to end after SIGTERM.
     """
     return [
-        *(python, "-m", "granian", "--interface", "wsgi", "--http", "1", "--no-ws"),
+        python,
+        "-m",
+        "granian",
+        "--interface=wsgi",
+        "--http=1",
+        "--no-ws",
+        "--workers=2",
         # Each slow upload or download holds a thread, so there are more than cores could use.
-        *("--workers", "2", "--blocking-threads", "32"),
-        *("--workers-kill-timeout", str(seconds_to_stop)),
-        *("--host", host, "--port", str(port), "--log-level", "error"),
-        *("--working-dir", str(root), "batchui.wsgi:application"),
+        "--blocking-threads=32",
+        f"--workers-kill-timeout={seconds_to_stop}",
+        f"--host={host}",
+        f"--port={port}",
+        "--log-level=error",
+        f"--working-dir={root}",
+        "batchui.wsgi:application",
     ]

@@ -146,6 +146,11 @@ class Field:
     default: Any
     about: About
 
+    @property
+    def is_long_text(self) -> bool:
+        """Whether it is a text of any length, with line breaks."""
+        return self.kind is str and not self.about.most
+
 
 @cache
 def fields() -> tuple[Field, ...]:

@@ -71,14 +71,16 @@ def check(
                 open_stream, fmt, evidence=evidence, progress=progress, max_rows=max_rows
             )
         except NotUnicode as exc:
-            if (
-                fmt.encoding_chosen
-                or not exc.perhaps_other
-                or (better := evidence.guess()) in tried
-            ):
+            if fmt.encoding_chosen or not exc.perhaps_other:
+                raise
+            better = evidence.guess()
+            if better in tried:
                 raise
         else:
-            if not fmt.encoding_guessed or (better := evidence.guess()) in tried:
+            if not fmt.encoding_guessed:
+                return report
+            better = evidence.guess()
+            if better in tried:
                 return report
         if all(map(str.isascii, fmt.columns)):  # the same in every code page
             fmt = replace(fmt, encoding=better)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from batchui.prompts.blocks import Block, Cells, Parsed, split_lines
 from batchui.prompts.decoding import line_breaks
 from batchui.prompts.headers import NO_DELIMITER, SEPARATOR_LINE
-from batchui.prompts.problems import CELL_LIMIT, BadInput, cell_too_long, place, quoted
+from batchui.prompts.problems import CELL_LIMIT, BadInput, cell_too_long, empty_line, place, quoted
 from batchui.prompts.quotes import QuoteFault, Walk, bare_line, find_fault
 from batchui.prompts.sniffing import Format
 
@@ -71,8 +71,7 @@ class CsvParser:
     def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
         if len(self._columns) == 1:
             return [""], None
-        where = place(row=number, line=line)
-        return [], f"{where}: the line is empty. Fill it in, or remove it if it is not a row."
+        return [], empty_line(row=number, line=line)
 
     def _split(self, text: str, *, line: int) -> _Table:
         delimiter = self._delimiter

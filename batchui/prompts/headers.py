@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from batchui.prompts.decoding import line_breaks
-from batchui.prompts.problems import CELL_LIMIT, BadInput, quoted
+from batchui.prompts.problems import CELL_LIMIT, BadInput, joined, quoted
 from batchui.prompts.quotes import find_fault
 
 COLUMN_LIMIT = 2_000
@@ -75,17 +75,13 @@ def _refuse_duplicate_names(columns: Sequence[str]) -> None:
 
 
 def _numbers(places: Sequence[int]) -> str:
-    words = [str(place) for place in places[:12]]
-    if len(places) > 12:
-        words.append(f"{len(places) - 12:,} more")
-    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+    return joined([str(place) for place in places])
 
 
 def best_delimiter(text: str, *, whole: bool) -> tuple[str | None, tuple[str, ...], int]:
     """The delimiter (None for a single column), the header's cells, and how many rows follow it.
 
-    A delimiter must split the header, and at least half of the rows. The best is the one with
-    the most rows that have as many cells as the header.
+    See `_score` for what makes one better than another.
     """
     if named := SEPARATOR_LINE.match(text):
         rows = head_rows(text, named[1], whole=whole)
@@ -94,17 +90,27 @@ def best_delimiter(text: str, *, whole: bool) -> tuple[str | None, tuple[str, ..
     found: tuple[str | None, list[list[str]]] = (None, head_rows(text, NO_DELIMITER, whole=whole))
     for delimiter in DELIMITERS:
         rows = head_rows(text, delimiter, whole=whole)
-        if not rows or (width := len(rows[0])) < 2:
-            continue
-        under = [len(row) for row in rows[1:]]
-        if under and sum(cells > 1 for cells in under) * 2 < len(under):
-            continue
-        same = under.count(width) / len(under) if under else 1.0
-        score = (same, -sum(cell.startswith(" ") for cell in rows[0]), width)
-        if score > best:
+        score = _score(rows)
+        if score is not None and score > best:
             best, found = score, (delimiter, rows)
     delimiter_found, rows = found
     return delimiter_found, tuple(rows[0]) if rows else (), max(0, len(rows) - 1)
+
+
+def _score(rows: Sequence[Sequence[str]]) -> tuple[float, int, int] | None:
+    """How well a delimiter splits these rows, the header first; None: it cannot be the one.
+
+    It must split the header, and at least half of the rows. The best is the one with the most rows
+    that have as many cells as the header, then with the fewest names that begin with a blank.
+    """
+    if not rows or len(rows[0]) < 2:
+        return None
+    width = len(rows[0])
+    under = [len(row) for row in rows[1:]]
+    if sum(cells > 1 for cells in under) * 2 < len(under):
+        return None
+    same = under.count(width) / len(under) if under else 1.0
+    return same, -sum(name.startswith(" ") for name in rows[0]), width
 
 
 def head_rows(text: str, delimiter: str, *, whole: bool) -> list[list[str]]:

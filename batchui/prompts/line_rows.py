@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from batchui.prompts.blocks import Block, Cells, Parsed, split_lines
-from batchui.prompts.problems import CELL_LIMIT, cell_too_long, place
+from batchui.prompts.problems import CELL_LIMIT, cell_too_long, empty_line, place
 from batchui.prompts.sniffing import Format
 
 # Numbers with a fraction stay as they are written: 1.10 must not come back as 1.1.
@@ -31,13 +31,13 @@ class TxtParser:
         if "" in lines:
             for at, prompt in enumerate(lines):
                 if not prompt:
-                    problems[at] = _empty_line(number=number + at, line=line + at)
+                    problems[at] = empty_line(row=number + at, line=line + at)
         cells: list[Cells] = [[prompt] for prompt in lines]
         block = Block(number, range(line, line + len(lines)), cells, problems)
         return Parsed(block, empty_after, len(text), next_line)
 
     def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
-        return [""], _empty_line(number=number, line=line)
+        return [""], empty_line(row=number, line=line)
 
 
 class JsonlParser:
@@ -70,12 +70,12 @@ class JsonlParser:
         return Parsed(block, empty_after, len(text), next_line)
 
     def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
-        return list(self._blanks), _empty_line(number=number, line=line)
+        return list(self._blanks), empty_line(row=number, line=line)
 
     def _row(self, text: str, *, number: int, line: int) -> tuple[Cells, str | None]:
         if not text.strip():
             cells = [*self._blanks, text] if text else self._blanks
-            return list(cells), _empty_line(number=number, line=line)
+            return list(cells), empty_line(row=number, line=line)
         try:
             return _decode(text), None
         except RecursionError:
@@ -103,10 +103,3 @@ def _pop_empty(lines: list[str]) -> int:
     while lines and not lines[-1]:
         lines.pop()
     return before - len(lines)
-
-
-def _empty_line(*, number: int, line: int) -> str:
-    return (
-        f"{place(row=number, line=line)}: the line is empty. Fill it in, or remove it if it is not "
-        "a row."
-    )

@@ -67,10 +67,21 @@ def quoted(text: str) -> str:
 
 def listed(names: Sequence[str]) -> str:
     """Names for a sentence: “a”, “b” and “c”. A long list is cut and says how many more."""
-    words = [quoted(name) for name in names[:NAMES_SHOWN]]
-    if len(names) > NAMES_SHOWN:
-        words.append(f"{len(names) - NAMES_SHOWN:,} more")
-    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+    return joined([quoted(name) for name in names])
+
+
+def joined(words: Sequence[str]) -> str:
+    """Words for a sentence: a, b and c. A long list is cut and says how many more."""
+    shown = list(words[:NAMES_SHOWN])
+    if len(words) > NAMES_SHOWN:
+        shown.append(f"{len(words) - NAMES_SHOWN:,} more")
+    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
+
+
+def empty_line(*, row: int, line: int) -> str:
+    """The sentence about a line that has nothing in it."""
+    where = place(row=row, line=line)
+    return f"{where}: the line is empty. Fill it in, or remove it if it is not a row."
 
 
 def cell_too_long(*, row: int | None, line: int, column: str | None = None) -> BadInput:

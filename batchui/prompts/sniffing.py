@@ -68,7 +68,7 @@ class Format:
     """How to read a file.
 
     encoding: a key of `code_pages.NAMES`. encoding_chosen: a person named it, so it is never
-    guessed again.
+    guessed again; no page asks for one yet.
     delimiter: None if there is none: JSONL, TXT, and a CSV of one column, whose text may have
     commas.
     columns: unique and never blank in a CSV; `("prompt",)` for TXT; the keys of JSONL, in the
@@ -106,8 +106,9 @@ def sniff(head: bytes, *, name: str, whole: bool, encoding: str | None = None) -
     """The format of the file `name`, judged by its first HEAD_BYTES.
 
     `whole`: there is no more than `head`. `encoding`: the one that a person chose, a key of
-    `code_pages.NAMES`. Raises BadInput for what can be seen at once: nothing in it, a header
-    without rows, not text, duplicate or blank column names, NUL bytes, damaged text.
+    `code_pages.NAMES`; no page passes it yet: it is for correcting the encoding.
+    Raises BadInput for what can be seen at once: nothing in it, a header without rows, not text,
+    duplicate or blank column names, NUL bytes, damaged text.
     """
     if len(head) > HEAD_BYTES:
         head, whole = head[:HEAD_BYTES], False

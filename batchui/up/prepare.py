@@ -25,7 +25,7 @@ from batchui.up.errors import CannotStart
 from batchui.up.ports import sandbox_address
 from batchui.up.progress import say
 from batchui.worker.checks import files_are_shared
-from batchui.worker.database import migrations_waiting
+from batchui.worker.database import first_line, migrations_waiting
 
 _locks: list[IO[str]] = []
 
@@ -71,21 +71,17 @@ def prepare_database() -> None:
     try:
         connection.ensure_connection()
     except DatabaseError as error:
-        raise CannotStart(f"The database does not answer: {_first_line(error)}") from None
+        raise CannotStart(f"The database does not answer: {first_line(error)}") from None
     try:
         if waiting := migrations_waiting():
             say(f"Preparing the database ({waiting} steps) …")
             call_command("migrate", interactive=False, verbosity=0)
         refuse(files_are_shared(databases=["default"]))
     except DatabaseError as error:
-        reason = _first_line(error)
+        reason = first_line(error)
         raise CannotStart(f"The database could not be brought up to date: {reason}") from None
     finally:
         connections.close_all()
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
 
 
 def gather_static_files() -> None:

@@ -15,10 +15,7 @@ from dataclasses import dataclass, field
 
 from batchui.up import venv
 from batchui.up.errors import CannotStart
-from batchui.up.ports import (
-    in_address,
-    refuse_taken_port,
-)
+from batchui.up.ports import in_address, refuse_taken_port
 from batchui.up.supervisor import Screen, Supervisor
 
 SLOW_START_SECONDS = 30.0

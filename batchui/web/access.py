@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django_htmx.http import HttpResponseClientRefresh
 
+from batchui.batches.decisions import EDITABLE
 from batchui.batches.models import Batch
 from batchui.web.members import MemberRequest, member_required
 
@@ -34,7 +35,7 @@ def with_batch(
     ) -> HttpResponseBase:
         batch = (
             Batch.objects.filter(pk=pk, team=request.team)
-            .select_related("connection", "created_by", "deleted_by")
+            .select_related("connection", "created_by", "started_by", "deleted_by")
             .first()
         )
         if batch is None:
@@ -43,6 +44,8 @@ def with_batch(
             if request.htmx:
                 return HttpResponseClientRefresh()
             return render(request, "batches/deleted.html", {"batch": batch}, status=410)
+        if batch.status not in EDITABLE:  # a draft goes to the connection of the moment of Start
+            request.sandbox = batch.connection.is_sandbox
         return view(request, batch, *args, **kwargs)
 
     return member_required(wrapped)  # type: ignore[arg-type]

@@ -24,11 +24,11 @@ def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBas
         raise Http404("There is no such kind of download. Choose CSV or JSON on the batch's page.")
     if not batch.is_started:
         raise Http404("This batch has not been started, so there are no answers to download yet.")
-    chunks, content_type, ending = exporting.KINDS[kind]
-    name = download_name(batch.source_name, ending)
+    made = exporting.KINDS[kind]
+    name = download_name(batch.source_name, made.ending)
     return StreamingHttpResponse(
-        _whole_or_marked(chunks(batch), batch),
-        content_type=content_type,
+        _whole_or_marked(made.chunks(batch), batch),
+        content_type=made.content_type,
         headers={
             "Content-Disposition": _attachment(name),
             "Cache-Control": "no-store",  # a minute later there may be more answers in it

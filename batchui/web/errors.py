@@ -69,7 +69,10 @@ def post_only(
 
 
 class DatabaseBusyMiddleware:
-    """Answers 503 when the database does not answer in time; the transaction was rolled back."""
+    """Answers 503 when the database does not answer in time.
+
+    The transaction under way was rolled back; what the request committed before that stays.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.core.paginator import Paginator
-from django.db.models import Case, QuerySet, Value, When
+from django.db.models import Case, Q, QuerySet, Value, When
 from django.http import HttpResponse
 from django.shortcuts import render
 
@@ -32,7 +32,7 @@ STATUS_FILTERS: dict[str, tuple[str, frozenset[BatchStatus]]] = {
 def batches(request: MemberRequest) -> HttpResponse:
     """The history, searched by name and filtered by status and person; all in the address."""
     found = _filtered(request, Batch.objects.of_team(request.team))
-    found = found.select_related("created_by").order_by(
+    found = found.select_related("created_by", "started_by").order_by(
         Case(When(status__in=ACTIVE_BATCHES, then=Value(0)), default=Value(1)), "-created_at"
     )
     page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
@@ -59,7 +59,9 @@ def changes(request: MemberRequest) -> HttpResponse:
     """
     seen = _seen(request)
     found = list(
-        Batch.objects.of_team(request.team).filter(pk__in=seen).select_related("created_by")
+        Batch.objects.of_team(request.team)
+        .filter(pk__in=seen)
+        .select_related("created_by", "started_by")
     )
     context = {
         "changed": [batch for batch in found if batch.version != seen[batch.pk]],
@@ -95,5 +97,6 @@ def _filtered(request: MemberRequest, batches: QuerySet[Batch]) -> QuerySet[Batc
         batches = batches.filter(status__in=STATUS_FILTERS[request.GET["status"]][1])
     person = request.GET.get("person", "")
     if person.isdecimal():
-        batches = batches.filter(created_by=int(person[:18]))
+        pk = int(person[:18])
+        batches = batches.filter(Q(started_by=pk) | Q(started_at=None, created_by=pk))
     return batches

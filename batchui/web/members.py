@@ -29,7 +29,10 @@ class MemberRequest(HttpRequest):
     user: User
     membership: Membership
     team: Team
-    # No Cloudflare account is connected: every page says that its answers are made up.
+    # Whether an account is connected, to which new batches go.
+    account_is_connected: bool
+    # The answers that this page is about are made up, and it says so: those of its batch, once
+    # started, else those of new batches.
     sandbox: bool
 
 
@@ -50,7 +53,8 @@ def member_required(view: MemberView[P]) -> View[P]:
         member = cast(MemberRequest, request)
         member.membership = membership
         member.team = membership.team
-        member.sandbox = not cloudflare_is_configured()
+        member.account_is_connected = cloudflare_is_configured()
+        member.sandbox = not member.account_is_connected
         response = view(member, *args, **kwargs)
         # Not to be seen with Back after signing out, nor kept by anything on the way.
         response.headers.setdefault("Cache-Control", "private, no-store")

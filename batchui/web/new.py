@@ -22,13 +22,12 @@ from batchui.web.access import with_batch
 from batchui.web.errors import post_only
 from batchui.web.forms.ask import AskForm
 from batchui.web.members import MemberRequest, member_required
-from batchui.web.prompt_preview import PromptPreview
+from batchui.web.prompt_preview import ROWS_SHOWN, PromptPreview
 from batchui.web.sample import SAMPLE_NAME, SAMPLE_PROMPT, sample_csv
 from batchui.worker.heartbeat import worker_is_silent
 
 NOT_STARTED_PHASES = frozenset({BatchStatus.CHECKING, BatchStatus.DRAFT, BatchStatus.PREPARING})
 
-SAMPLE_SHOWN = 3
 # What an upload's request has beside the file: its other fields, and what frames them.
 FORM_BYTES = 64 * 1024
 
@@ -186,5 +185,5 @@ def _upload_page(request: MemberRequest, problem: str = "", file_name: str = "")
 
 
 def _sample_rows(batch: Batch) -> list[tuple[int, list[str]]]:
-    rows = batch.first_rows[:SAMPLE_SHOWN]
+    rows = batch.first_rows[:ROWS_SHOWN]
     return [(number, as_list(cells, batch.columns)) for number, cells in enumerate(rows, 1)]

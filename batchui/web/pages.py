@@ -1,5 +1,6 @@
 """The page of a batch, what of it changes by itself, and what a person may do with the batch."""
 
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -15,6 +16,7 @@ from batchui.batches import call_limit, decisions, intake
 from batchui.batches.models import Batch, Event, Part
 from batchui.batches.phrases import rows_are
 from batchui.batches.states import BatchStatus, PartStatus
+from batchui.teams.models import Connection
 from batchui.web.access import with_batch
 from batchui.web.errors import post_only
 from batchui.web.members import MemberRequest
@@ -41,7 +43,7 @@ def batch(request: MemberRequest, batch: Batch) -> HttpResponse:
 @with_batch
 def live(request: MemberRequest, batch: Batch) -> HttpResponse:
     """What changes by itself on the page of a batch; 204 while nothing did."""
-    if request.GET.get("seen") == str(batch.version):
+    if request.GET.get("seen") == _seen(batch):
         return HttpResponse(status=204)
     context = _live_context(batch) | {"was": request.GET.get("was")}
     response = render(request, "batches/_live_update.html", context)
@@ -148,10 +150,29 @@ def _live_context(batch: Batch) -> dict[str, Any]:
     unsure = batch.parts.filter(status=PartStatus.UNSURE).order_by("number")
     return {
         "batch": batch,
+        "seen": _seen(batch),
         "undecided": list(unsure[:UNDECIDED_SHOWN]),
         "on_hold": _what_holds(batch),
         "failed_because": _why_failed(batch),
     }
+
+
+def _seen(batch: Batch) -> str:
+    """What the live part shows of a batch, in short: its version, and what holds its connection.
+
+    Another batch may pause the connection, or end its pause, without a change of this one.
+    """
+    connection = batch.connection
+    paused_until = _paused_until(connection)
+    pause = f".{paused_until.timestamp()}" if paused_until else ""
+    calls = ".calls" if call_limit.is_used_up(connection) else ""
+    return f"{batch.version}{pause}{calls}"
+
+
+def _paused_until(connection: Connection) -> datetime | None:
+    """Until when nothing is sent through a connection; None: it is not paused now."""
+    until = connection.paused_until
+    return until if until is not None and until > timezone.now() else None
 
 
 def _why_failed(batch: Batch) -> str:
@@ -167,9 +188,9 @@ def _what_holds(batch: Batch) -> dict[str, Any] | None:
     if part is not None:
         return {"message": part.message, "resume_at": part.resume_at}
     connection = batch.connection
-    waits = connection.paused_until is not None and connection.paused_until > timezone.now()
-    if waits and batch.parts.filter(status=PartStatus.READY).exists():
-        return {"message": connection.pause_reason, "resume_at": connection.paused_until}
+    paused_until = _paused_until(connection)
+    if paused_until and batch.parts.filter(status=PartStatus.READY).exists():
+        return {"message": connection.pause_reason, "resume_at": paused_until}
     if batch.is_active and call_limit.is_used_up(connection):
         return {"message": TOO_MANY_CALLS.format(settings.CALLS_PER_5_MINUTES), "resume_at": None}
     return None

@@ -13,7 +13,8 @@ from batchui.prompts.problems import BadInput
 from batchui.prompts.rows import cell_text, encode_row
 from batchui.prompts.template import Template
 
-SHOWN = 3
+# How many of the first rows a draft's page shows: their prompts, and their cells.
+ROWS_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class PromptPreview:
         except BadInput as problem:
             sentence = str(problem) if typed["template"].strip() else ""
             return cls([], sentence, [], model)
-        first_rows = batch.first_rows[:SHOWN]
+        first_rows = batch.first_rows[:ROWS_SHOWN]
         prompts = [(number, fill(cells)) for number, cells in enumerate(first_rows, 1)]
         return cls(prompts, "", _warnings(batch, typed), model)
 

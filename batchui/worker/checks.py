@@ -14,7 +14,7 @@ from django.core import checks
 from django.db import DatabaseError
 from django.utils import timezone
 
-from batchui.worker.heartbeat import storage_id
+from batchui.worker.heartbeat import kept_storage_id
 from batchui.worker.models import Heartbeat
 
 # A sign of life older than this says nothing about who keeps files where now.
@@ -32,7 +32,7 @@ def files_are_shared(
     try:
         other = (
             Heartbeat.objects.filter(at__gt=timezone.now() - FRESH)
-            .exclude(storage_id__in=["", storage_id()])
+            .exclude(storage_id__in=["", kept_storage_id()])
             .first()
         )
     except DatabaseError:  # not migrated yet, or not there: other checks say so

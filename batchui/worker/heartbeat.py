@@ -7,12 +7,13 @@ hangs; every host that serves pages tells where it keeps its files.
 import secrets
 import socket
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from django.conf import settings
 from django.db.models import Max, QuerySet
 from django.utils import timezone
 
-from batchui.keys import keep
+from batchui.keys import keep, kept_key
 from batchui.worker.models import Heartbeat
 
 SILENCE = timedelta(seconds=45)
@@ -72,7 +73,17 @@ def storage_id() -> str:
     Two hosts with folders of their own have two, and so a check finds that what one of them stores
     the other cannot read.
     """
-    return keep(settings.DATA / "storage-id", secrets.token_hex(16))
+    return keep(_storage_id_file(), secrets.token_hex(16))
+
+
+def kept_storage_id() -> str:
+    """The same; "" where this data folder has no name yet, or is not there. Writes nothing."""
+    return kept_key(_storage_id_file())
+
+
+def _storage_id_file() -> Path:
+    path: Path = settings.DATA / "storage-id"
+    return path
 
 
 def _workers() -> QuerySet[Heartbeat]:

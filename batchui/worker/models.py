@@ -13,6 +13,8 @@ class Heartbeat(models.Model):
     at = models.DateTimeField()
     host = models.CharField(max_length=255, blank=True)
     storage_id = models.CharField(max_length=64, blank=True)
+    # A worker reads one file at a time: until when one of its processes does.
+    reads_until = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return f"{self.name} at {self.at}"

@@ -8,15 +8,13 @@ Only this module and the worker command know django-q2.
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.core.cache import cache
 from django.utils import timezone
 from django_q.models import OrmQ, Task
 from django_q.tasks import async_task
 
-from batchui.batches import checking, long_tasks, preparing
-from batchui.batches.models import Batch
-from batchui.batches.states import BatchStatus
-from batchui.worker import heartbeat, sweep
+from batchui.worker import heartbeat, reading, sweep
 from batchui.worker.tick import run_tick
 
 # Tasks that failed, with their tracebacks; successes are not kept.
@@ -29,20 +27,16 @@ TICK = "batchui.worker.tasks.tick"
 
 
 def tick() -> None:
-    """Read the files that wait, take every batch as far as it goes now, and tidy once a minute."""
-    for batch in long_tasks.unclaimed():
-        read_file(batch)
+    """Read one file that waits; where none does, take every batch as far as it goes now.
+
+    Never both: a task's time is limited, and what is sent late in it could be cut off half-way.
+    """
+    if reading.read_next():
+        enqueue_tick(settings.WORKER_NAME)
+        return
     run_tick()
     if cache.add("swept", True, SECONDS_BETWEEN_SWEEPS):
         tidy()
-
-
-def read_file(batch: Batch) -> None:
-    """Check or prepare a batch, unless another worker has it."""
-    if batch.status == BatchStatus.CHECKING:
-        checking.check_file(batch.pk, beat=heartbeat.beat)
-    else:
-        preparing.prepare(batch.pk, beat=heartbeat.beat)
 
 
 def tidy() -> None:

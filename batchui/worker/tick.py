@@ -6,14 +6,15 @@ Everything is claimed before it is touched, so any number of ticks may run at on
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Container
+from collections.abc import Callable, Collection, Container, Iterable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 
 from django.db import connection as database
 from django.utils import timezone
 
-from batchui.batches import call_limit, due, long_tasks, polling, sending
+from batchui.batches import call_limit, due, polling, sending
 from batchui.batches.models import Part
+from batchui.worker import reading
 from batchui.worker.heartbeat import beat
 from batchui.worker.watchdog import stopping
 
@@ -44,28 +45,30 @@ def run_tick(
 ) -> None:
     """Work until nothing is left to do now.
 
-    Nothing new is begun once the tick has lasted long enough, a file waits to be read, or
-    background work is to stop; what is under way is finished. clock: seconds, as
+    Nothing new is begun once the tick has lasted long enough, a file waits that this worker may
+    read, or background work is to stop; what is under way is finished. clock: seconds, as
     `time.monotonic`. pool: runs the steps; it is not shut down where it is given. pause: waits for
     steps, and returns those that are done.
     """
+    began = clock()
     beat()
     sending.rescue(timezone.now())
     if pool is not None:
-        _work(pool, clock=clock, pause=pause, is_stopping=is_stopping)
+        _work(pool, began=began, clock=clock, pause=pause, is_stopping=is_stopping)
         return
     with ThreadPoolExecutor(THREADS, "part") as own:
-        _work(own, clock=clock, pause=pause, is_stopping=is_stopping)
+        _work(own, began=began, clock=clock, pause=pause, is_stopping=is_stopping)
 
 
 def _work(
     pool: Executor,
     *,
+    began: float,
     clock: Callable[[], float],
     pause: Pause,
     is_stopping: Callable[[], bool],
 ) -> None:
-    began = last_beat = clock()
+    last_beat = clock()
     under_way: dict[Future[None], int] = {}
     give_way = False
     while True:
@@ -80,7 +83,7 @@ def _work(
             del under_way[future]
         if clock() - last_beat > BEAT_SECONDS:
             beat()
-            give_way = long_tasks.has_unclaimed()
+            give_way = reading.is_possible()
             last_beat = clock()
 
 
@@ -91,24 +94,25 @@ def next_work(limit: int, *, besides: Container[int]) -> list[tuple[Step, Part]]
     under way already.
     """
     due.release_held()
-    found: list[tuple[Step, Part]] = [
-        (polling.poll, part) for part in due.due_parts(limit) if part.pk not in besides
-    ]
-    if len(found) < limit:
-        ready = due.ready_parts(limit - len(found))
-        found += [(sending.send, part) for part in ready if part.pk not in besides]
-    return _allowed(found)
+    polls = _allowed(part for part in due.due_parts(limit) if part.pk not in besides)
+    work: list[tuple[Step, Part]] = [(polling.poll, part) for part in polls]
+    # Polls that may not be made now take no place from the sends of another connection.
+    if len(work) < limit:
+        sends = _allowed(
+            part for part in due.ready_parts(limit - len(work)) if part.pk not in besides
+        )
+        work += [(sending.send, part) for part in sends]
+    return work
 
 
-def _allowed(found: list[tuple[Step, Part]]) -> list[tuple[Step, Part]]:
+def _allowed(parts: Iterable[Part]) -> list[Part]:
     """As many of each connection as its call limit leaves; the calls are taken."""
-    by_connection: dict[int, list[tuple[Step, Part]]] = defaultdict(list)
-    for step, part in found:
-        by_connection[part.batch.connection_id].append((step, part))
-    allowed: list[tuple[Step, Part]] = []
+    by_connection: dict[int, list[Part]] = defaultdict(list)
+    for part in parts:
+        by_connection[part.batch.connection_id].append(part)
+    allowed: list[Part] = []
     for group in by_connection.values():
-        connection = group[0][1].batch.connection
-        allowed += group[: call_limit.take(connection, len(group))]
+        allowed += group[: call_limit.take(group[0].batch.connection, len(group))]
     return allowed
 
 

@@ -26,6 +26,7 @@ from django.conf import settings
 
 from batchui.processes import children
 from batchui.processes.restarts import Restarts
+from batchui.worker.database import first_line
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ class Patience:
     """How long the watchdog waits for what, in seconds."""
 
     between_probes: float = 2.0
-    start: float = 20.0  # more than `silence`, for the first sign of life of a new cluster
+    start: float = 60.0  # more than `silence`: for the first sign of life of a new cluster
     silence: float = 30.0
     longest_silence: float = 300.0  # silence is borne longer each time it ended in a restart
     calm: float = 600.0  # after which that begins anew
@@ -220,6 +221,6 @@ class _Monitor(threading.Thread):
     def _note_no_answer(self, error: Exception) -> None:
         if self._answered:
             self._answered = False
-            first_line = str(error).partition("\n")[0]
-            self.say(f"The database does not answer ({first_line}). Trying again until it does.")
+            reason = first_line(error)
+            self.say(f"The database does not answer ({reason}). Trying again until it does.")
             logger.debug("The watchdog's probe of the database failed", exc_info=error)

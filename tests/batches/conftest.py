@@ -9,8 +9,7 @@ import pytest
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from batchui.batches import decisions, due, intake, lifecycle, polling, results, sending
-from batchui.batches.clients import close_clients
+from batchui.batches import clients, decisions, due, intake, lifecycle, polling, results, sending
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.signals import work_waits
 from batchui.batches.states import BatchStatus, PartStatus
@@ -118,6 +117,12 @@ def part(batch: Batch) -> Part:
     first = batch.parts.get(number=1)
     first.batch = batch
     return first
+
+
+def close_clients() -> None:
+    """Close every client of this process; the next use opens a new one."""
+    while clients._clients:
+        clients._clients.popitem()[1].close()
 
 
 def on_record(team: Team, *, parts: int = 1, **fields: Any) -> Batch:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from batchui.batches.clients import close_clients, shared_client
+from batchui.batches.clients import shared_client
 from batchui.teams import crypto
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Connection, Team
+from tests.batches.conftest import close_clients
 
 pytestmark = pytest.mark.django_db
 

@@ -18,13 +18,13 @@ from batchui.batches import (
     long_tasks,
     polling,
     preparing,
-    results,
+    references,
     sending,
 )
-from batchui.batches.clients import close_clients
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.outcomes import Accepted, StillUnderWay, Unsure
 from batchui.batches.states import AnswerStatus, AttemptStatus, BatchStatus, PartStatus
+from batchui.batches.steps import PART_LEASE
 from batchui.prompts.ask import Ask
 from batchui.prompts.readers import read
 from batchui.sandbox.testing import RunningSandbox
@@ -48,7 +48,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_no_lease_ends_before_the_task_that_holds_it() -> None:
-    assert due.LEASE.total_seconds() > live_settings.Q_CLUSTER["timeout"]
+    assert PART_LEASE.total_seconds() > live_settings.Q_CLUSTER["timeout"]
     assert live_settings.Q_CLUSTER["timeout"] / 2 > tick.TICK_SECONDS
 
 
@@ -57,7 +57,7 @@ def test_the_lease_begins_anew_with_the_post(sandbox: RunningSandbox, part: Part
     sending.write_attempt(part)
     part.refresh_from_db()
     assert part.lease_until is not None
-    assert part.lease_until > timezone.now() + due.LEASE / 2
+    assert part.lease_until > timezone.now() + PART_LEASE / 2
 
 
 @pytest.mark.parametrize("given_up", ["sent again", "left out"])
@@ -75,11 +75,11 @@ def test_a_receipt_on_record_is_used_before_anything_is_sent_again(
             files.read_lines(part.rows_file),
             None,
             first_row=1,
-            writer=results.item_writer(batch),
+            writer=references.item_writer(batch),
         ),
     )
     assert isinstance(outcome, Accepted)
-    sending.rescue(timezone.now() + 2 * due.LEASE)
+    sending.rescue(timezone.now() + 2 * PART_LEASE)
     part.refresh_from_db()
     if given_up == "sent again":
         decisions.send_again(part, by=None)
@@ -103,7 +103,7 @@ def test_a_look_that_lost_its_lease_changes_nothing(
     lifecycle.claim_part(slow, timedelta())
     attempt = slow.attempts.get()
     outcome = polling.fetch(slow, attempt, client=sending.shared_client(slow.batch.connection))
-    lifecycle.claim_part(Part.objects.get(pk=slow.pk), polling.LEASE)  # the new owner
+    lifecycle.claim_part(Part.objects.get(pk=slow.pk), PART_LEASE)  # the new owner
     polling.apply_outcome(slow, attempt, outcome)
     attempt.refresh_from_db()
     assert attempt.status == AttemptStatus.ACCEPTED
@@ -178,7 +178,6 @@ def test_a_token_that_cannot_be_read_waits_for_a_person(
     batch = start(rows(5))
     Connection.objects.update(token_encrypted="not readable")
     Part.objects.update(resume_at=timezone.now())
-    close_clients()
     (part,) = due.ready_parts(1)
     assert sending.send(part) is False
     batch.refresh_from_db()
@@ -234,7 +233,7 @@ def test_a_preparation_that_was_overtaken_writes_beside_what_is_in_use(
     preparing.prepare(batch.pk)
     stored = {part.rows_file for part in batch.parts.all()}
     with files.open_file(slow.source_file) as source:
-        writer = results.item_writer(slow)
+        writer = references.item_writer(slow)
         piece = next(preparing.cut(read(source, slow.format), writer, total=slow.rows))
     assert preparing._write_part(slow, piece).rows_file not in stored
     assert work(batch).status == BatchStatus.FINISHED

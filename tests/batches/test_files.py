@@ -31,6 +31,27 @@ def test_a_file_that_was_cut_off_is_not_there_at_all(files_in: Path) -> None:
     assert [path for path in files_in.rglob("*") if path.is_file()] == []
 
 
+def test_a_power_cut_takes_neither_a_file_nor_the_folders_made_for_it(
+    files_in: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: set[int] = set()
+    fsync = os.fsync
+
+    def note(descriptor: int) -> None:
+        synced.add(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note)
+    default_storage.save("one/two/three", ContentFile(b"kept"))
+    name = files_in / "one/two/three"
+    assert all(path.stat().st_ino in synced for path in (name, *list(name.parents)[:4]))
+    # Folders that were there are on the disk already.
+    synced.clear()
+    default_storage.save("one/two/four", ContentFile(b"kept"))
+    folders = (files_in / "one/two", files_in / "one", files_in)
+    assert [folder.stat().st_ino in synced for folder in folders] == [True, False, False]
+
+
 def test_a_file_that_is_written_again_takes_the_place_of_the_old_one(files_in: Path) -> None:
     assert default_storage.save("one/two", ContentFile(b"old")) == "one/two"
     reader = default_storage.open("one/two")

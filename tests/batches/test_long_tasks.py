@@ -7,14 +7,15 @@ import pytest
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
-from batchui.batches import lifecycle, long_tasks
-from batchui.batches.long_tasks import LeaseLostError, has_unclaimed, progress_of, unclaimed
+from batchui.batches import checking, decisions, lifecycle, long_tasks, preparing
+from batchui.batches.long_tasks import LeaseLostError, has_unclaimed, next_unclaimed, progress_of
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.cloudflare.catalogue import UnknownModel
+from batchui.prompts.ask import Ask
 from batchui.prompts.problems import BadInput
-from batchui.teams.models import Team
-from tests.batches.conftest import on_record
+from batchui.teams.models import Team, User
+from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, on_record, rows
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +31,7 @@ def waits(team: Team, status: BatchStatus, **fields: Any) -> bool:
     """Whether a worker would read a batch with these fields."""
     since = {"created_at": timezone.now(), "started_at": timezone.now()}
     batch = on_record(team, parts=0, status=status, **since | fields)
-    found = unclaimed() == [batch]
+    found = next_unclaimed() == batch
     assert has_unclaimed() is found
     return found
 
@@ -80,10 +81,77 @@ def test_a_deleted_file_is_not_read(team: Team, lease: float | None) -> None:
     assert not waits(team, BatchStatus.CHECKING, **fields)
 
 
-def test_twenty_are_looked_at_at_a_time(team: Team) -> None:
-    for _ in range(21):
-        on_record(team, parts=0, status=BatchStatus.CHECKING, source_size=LARGE)
-    assert len(unclaimed()) == 20
+def test_the_oldest_file_is_read_first(team: Team) -> None:
+    for minutes in (2, 3, 1):
+        on_record(
+            team,
+            parts=0,
+            status=BatchStatus.CHECKING,
+            source_size=LARGE,
+            created_at=ago(60 * minutes),
+            name=f"{minutes} minutes old",
+        )
+    oldest = next_unclaimed()
+    assert oldest is not None
+    assert oldest.name == "3 minutes old"
+
+
+# -- a reading that never ends ------------------------------------------------------------------
+
+
+def cut_off(batch: Batch) -> None:
+    """Begin to read, and be killed: nothing is left but the claim, whose lease runs out."""
+    assert lifecycle.claim_batch(batch, timedelta(seconds=-1))
+
+
+@pytest.mark.parametrize("times", [0, 1, 2])
+def test_a_reading_that_was_cut_off_is_begun_again(receive: MakeBatch, times: int) -> None:
+    batch = receive(rows(30))
+    Batch.objects.update(status=BatchStatus.CHECKING, rows=0)
+    batch.refresh_from_db()
+    for _ in range(times):
+        cut_off(batch)
+    checking.check_file(batch.pk)
+    batch.refresh_from_db()
+    assert (batch.status, batch.rows, batch.problem) == (BatchStatus.DRAFT, 30, "")
+    assert batch.readings_begun == 0
+
+
+def test_a_file_whose_check_was_cut_off_three_times_is_given_up_with_a_sentence(
+    receive: MakeBatch,
+) -> None:
+    batch = receive(rows(30))
+    Batch.objects.update(status=BatchStatus.CHECKING, rows=0)
+    batch.refresh_from_db()
+    for _ in range(3):
+        cut_off(batch)
+    checking.check_file(batch.pk)
+    batch.refresh_from_db()
+    assert batch.is_unusable
+    assert "3 times, and each time it was cut off before the end" in batch.problem
+    assert batch.events.first() is not None
+    assert not has_unclaimed()
+
+
+def test_a_batch_whose_cutting_was_cut_off_three_times_is_a_draft_that_can_be_started_again(
+    receive: MakeBatch, ana: User
+) -> None:
+    batch = receive(rows(30))
+    Batch.objects.update(
+        status=BatchStatus.PREPARING, started_at=timezone.now(), started_by=ana, model=MODEL
+    )
+    batch.refresh_from_db()
+    for _ in range(3):
+        cut_off(batch)
+    preparing.prepare(batch.pk)
+    batch.refresh_from_db()
+    assert (batch.status, batch.part_count) == (BatchStatus.DRAFT, 0)
+    assert (batch.started_at, batch.started_by) == (None, None)
+    assert "cut it into smaller files" in batch.problem
+    asked = Ask(model=MODEL, template=TEMPLATE)
+    assert decisions.start(batch, by=None, ask=asked, prepare_now=True)
+    batch.refresh_from_db()
+    assert (batch.status, batch.problem) == (BatchStatus.QUEUED, "")
 
 
 # -- a long reading -----------------------------------------------------------------------------

@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from batchui.batches import due, lifecycle, polling
-from batchui.batches.clients import close_clients
+from batchui.batches import lifecycle, polling
 from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.outcomes import GoneNow, Later, RefusedForGood, StillUnderWay
 from batchui.batches.states import AttemptStatus, PartStatus
+from batchui.batches.steps import PART_LEASE
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection, Team
 from tests.batches.conftest import MakeBatch, on_record, rows, send_all
@@ -39,7 +39,7 @@ def wait(part: Part) -> float:
 
 def poll(part: Part, outcome: StillUnderWay | Later | GoneNow | RefusedForGood) -> None:
     """Apply an outcome to the part, as the worker that has claimed it does."""
-    assert lifecycle.claim_part(part, due.LEASE)
+    assert lifecycle.claim_part(part, PART_LEASE)
     polling.apply_outcome(part, part.attempts.get(), outcome)
     assert Part.objects.get().lease_until is None
 
@@ -218,7 +218,6 @@ def test_a_token_that_cannot_be_read_loses_no_answer(
     part = sent(start)
     token = Connection.objects.get().token_encrypted
     Connection.objects.update(token_encrypted="not readable")
-    close_clients()
     assert polling.poll(Part.objects.select_related("batch__connection").get()) is False
     part.refresh_from_db()
     assert part.status == PartStatus.QUEUED

@@ -9,6 +9,7 @@ from django.utils import timezone
 from batchui.batches import decisions, due, files, lifecycle, polling
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
+from batchui.batches.steps import PART_LEASE
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import CHAT_COMPLETIONS, MakeBatch, poll_all, rows, send_all, work
 
@@ -185,7 +186,7 @@ def test_a_part_is_polled_by_one_worker(sandbox: RunningSandbox, start: MakeBatc
     batch = accepted(start)
     part = batch.parts.get()
     other = batch.parts.get()
-    assert lifecycle.claim_part(part, polling.LEASE)
+    assert lifecycle.claim_part(part, PART_LEASE)
     assert polling.poll(other) is False
     assert sandbox.calls("poll") == []
     assert due.due_parts(10) == []

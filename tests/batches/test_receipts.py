@@ -7,9 +7,10 @@ import pytest
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
-from batchui.batches import due, lifecycle, sending
+from batchui.batches import lifecycle, sending
 from batchui.batches.models import Attempt, Part
 from batchui.batches.states import AttemptStatus, PartStatus
+from batchui.batches.steps import PART_LEASE
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.founding import first_team
 from tests.batches.conftest import on_record, posts, written
@@ -20,7 +21,7 @@ def test_a_receipt_that_comes_after_the_lease_ran_out_is_kept(
     sandbox: RunningSandbox, part: Part
 ) -> None:
     attempt = written(part)
-    sending.rescue(timezone.now() + 2 * due.LEASE)
+    sending.rescue(timezone.now() + 2 * PART_LEASE)
     sending.apply_outcome(part, attempt, sending.Accepted("late"))
     part.refresh_from_db()
     attempt.refresh_from_db()
@@ -70,7 +71,7 @@ class Failing:
 def unsent_attempt() -> Attempt:
     """An attempt just before its POST."""
     part = on_record(first_team()).parts.get()
-    assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now() + due.LEASE)
+    assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now() + PART_LEASE)
     return Attempt.objects.create(part=part, number=1, items=10, payload_size=1)
 
 

@@ -1,14 +1,18 @@
 """Workers that die while sending: their parts come back, and nothing is paid twice."""
 
+import itertools
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
-from batchui.batches import due, lifecycle, sending
+from batchui.batches import lifecycle, sending
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import CertainlyNotSent
 from batchui.batches.states import AttemptStatus, PartStatus
+from batchui.batches.steps import PART_LEASE
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import written
 
@@ -16,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 
 def after_the_lease() -> datetime:
-    return timezone.now() + due.LEASE + timedelta(seconds=1)
+    return timezone.now() + PART_LEASE + timedelta(seconds=1)
 
 
 def test_a_worker_that_died_before_its_attempt_sent_nothing(
@@ -48,12 +52,34 @@ def test_a_worker_that_died_after_its_receipt_loses_nothing(
     assert part.status == PartStatus.QUEUED
 
 
+def test_a_part_that_another_worker_rescues_and_sends_meanwhile_is_left_to_it(
+    sandbox: RunningSandbox, part: Part
+) -> None:
+    written(part)
+    Part.objects.update(lease_until=timezone.now())
+    others = Part.objects.select_related("batch__connection").get(pk=part.pk)
+    queries = itertools.count()
+
+    def another_worker_meanwhile(execute: Any, *query: Any) -> Any:
+        result = execute(*query)
+        if next(queries) == 0:
+            lifecycle.move_part(others, PartStatus.READY)
+            written(others)  # its POST is under way
+        return result
+
+    with connection.execute_wrapper(another_worker_meanwhile):
+        sending.rescue(timezone.now())
+    part.refresh_from_db()
+    assert (part.status, part.epoch) == (PartStatus.SENDING, others.epoch)
+    assert part.attempts.latest("number").status == AttemptStatus.WRITTEN
+
+
 def test_a_part_that_is_being_sent_is_left_to_its_sender(
     sandbox: RunningSandbox, part: Part
 ) -> None:
     attempt = written(part)  # the POST may be under way right now
     assert sending.rescue(timezone.now()) == 0
-    assert sending.rescue(timezone.now() + due.LEASE - timedelta(seconds=5)) == 0
+    assert sending.rescue(timezone.now() + PART_LEASE - timedelta(seconds=5)) == 0
     part.refresh_from_db()
     attempt.refresh_from_db()
     assert (part.status, attempt.status) == (PartStatus.SENDING, AttemptStatus.WRITTEN)

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from django.core.files.storage import default_storage
 
-from batchui.batches import exporting, files, results
+from batchui.batches import exporting, files, references, results
 from batchui.batches.models import Batch, Part
 from batchui.batches.results import Answer
 from batchui.batches.states import AnswerStatus
@@ -173,4 +173,4 @@ def test_the_reason_of_one_row_is_its_own(sandbox: RunningSandbox, start: MakeBa
 def test_rows_have_references_of_their_own_where_they_were_given(
     team: Team, ask: dict[str, Any], own: bool
 ) -> None:
-    assert results.has_own_references(on_record(team, **ask)) is own
+    assert references.has_own_references(on_record(team, **ask)) is own

@@ -10,6 +10,7 @@ from batchui.batches import due, files, lifecycle, sending
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.outcomes import CertainlyNotSent
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
+from batchui.batches.steps import PART_LEASE
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection
 from tests.batches.conftest import MakeBatch, posts, rows, send_all, work, written
@@ -172,7 +173,7 @@ def test_a_worker_that_breaks_before_its_attempt_leaves_the_part_to_its_lease(
     left = batch.parts.get()
     assert left.status == PartStatus.SENDING
     assert left.lease_until is not None
-    assert left.lease_until > timezone.now() + due.LEASE / 2
+    assert left.lease_until > timezone.now() + PART_LEASE / 2
 
 
 def test_an_accepted_part_begins_anew_at_being_polled(

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from batchui.bench import procfs
 from batchui.bench.surroundings import ROOT, clean_environment
+from batchui.processes import procfs
 from tests.bench.slow_to_prepare import HELD_BYTES, SECONDS_TO_PREPARE
 
 HOLD_80_MB = "held = bytearray(b'x') * 80_000_000; del held; print(); input()"

@@ -27,7 +27,6 @@ def test_each_task_takes_its_own_form_of_item() -> None:
     forms = {"chat": {"messages", "prompt", "input"}, "embedding": {"text"}}
     for model in models():
         assert model.item_format in forms.get(model.task, {"translation"})
-        assert (model.dimensions is not None) == (model.task == "embedding")
         assert (model.usd_per_m_output is None) == (model.task == "embedding")
         assert model.usd_per_m_input > 0
 
@@ -45,12 +44,6 @@ def test_a_model_is_found_by_its_name(name: str, item_format: str) -> None:
     assert find(name).item_format == item_format
 
 
-def test_only_models_with_a_response_format_are_structured() -> None:
-    assert find(DEFAULT_MODEL).structured
-    assert not find("@cf/openai/gpt-oss-20b").structured
-    assert not find("@cf/meta/m2m100-1.2b").structured
-
-
 def test_descriptions_are_sentences_without_jargon() -> None:
     for model in models():
         assert model.description.endswith(".")
@@ -60,7 +53,7 @@ def test_descriptions_are_sentences_without_jargon() -> None:
 
 
 def test_a_model_that_is_no_longer_listed_is_still_known() -> None:
-    assert find("@cf/baai/bge-m3").dimensions == 1024
+    assert find("@cf/baai/bge-m3").task == "embedding"
     assert "@cf/baai/bge-m3" not in {model.name for model in models()}
 
 

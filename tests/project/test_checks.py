@@ -1,6 +1,7 @@
 """Start-up checks: each wrong setting has its sentence."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from pytest_django import Settings
 
 from batchui.checks import settings_are_right
 from batchui.worker.checks import files_are_shared
+from batchui.worker.heartbeat import beat
 from batchui.worker.models import Heartbeat
 
 PRODUCTION = {
@@ -95,6 +97,29 @@ def test_another_host_with_files_of_its_own_is_refused(settings: Settings, kind:
     [error] = files_are_shared(databases=["default"])
     assert error.id == "batchui.E017"
     assert f"The {kind} process on other" in error.msg
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("storage_id", ["", "elsewhere"])
+def test_a_check_of_a_host_without_a_data_folder_makes_none(
+    settings: Settings, tmp_path: Path, storage_id: str
+) -> None:
+    settings.DATABASE_KIND, settings.DATA = "PostgreSQL", tmp_path / "not there yet"
+    Heartbeat.objects.create(
+        name="worker:other:1a2b", at=timezone.now(), host="other", storage_id=storage_id
+    )
+    # What others store is certainly not here.
+    assert [error.id for error in files_are_shared(databases=["default"])] == (
+        ["batchui.E017"] if storage_id else []
+    )
+    assert not settings.DATA.exists()
+
+
+@pytest.mark.django_db
+def test_hosts_that_share_a_folder_are_not_refused(settings: Settings) -> None:
+    settings.DATABASE_KIND = "PostgreSQL"
+    beat("worker:other:1a2b")
+    assert files_are_shared(databases=["default"]) == []
 
 
 @pytest.mark.django_db

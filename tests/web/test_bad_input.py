@@ -261,7 +261,9 @@ def test_when_every_prompt_is_blank_nothing_starts(web: Client) -> None:
     preparing.prepare(batch.pk)
     batch.refresh_from_db()
     assert (batch.status, batch.part_count) == (BatchStatus.DRAFT, 0)
-    assert "every prompt comes out blank" in said(web.get(batch.get_absolute_url()))
+    shown = said(web.get(batch.get_absolute_url()))
+    assert "No row of the file can be asked." in shown
+    assert "Row 1 (line 2), column “text”: the cell is blank" in shown
 
 
 # -- too large ----------------------------------------------------------------------------------

@@ -1,22 +1,33 @@
 """The page of a batch: how it goes, its rows, and what a person may do with it."""
 
+import re
 from datetime import timedelta
+from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from batchui.batches import checking, due, lifecycle, sending
+from batchui.batches import call_limit, checking, due, lifecycle, sending
+from batchui.batches.exporting import KINDS
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
-from batchui.teams.models import User
+from batchui.teams.models import Connection, User
 from batchui.web import pages
 from batchui.worker.heartbeat import beat
 from batchui.worker.sweep import sweep
-from tests.batches.conftest import MakeBatch, rows, send_all, work
+from tests.batches.conftest import (
+    CHAT_COMPLETIONS,
+    MakeBatch,
+    another_account,
+    rows,
+    send_all,
+    work,
+)
 from tests.teams.people import join, outsider
 from tests.web.visiting import HTMX, element, html, said, signed_in
 
@@ -52,6 +63,84 @@ def test_the_page_shows_status_counts_parts_rows_and_events(web: Client, batch: 
     assert "Summarise: text number 1" in shown
     assert "Cut into 3 parts." in shown
     assert "1–25 of 60 rows" in shown
+
+
+def test_everything_that_was_asked_shows(web: Client, start: MakeBatch) -> None:
+    batch = start(
+        rows(3),
+        instruction="Be brief.",
+        temperature=0,
+        max_tokens=2_000,
+        reference_column="id",
+        options={"top_p": 0.9},
+        leave_out_invalid=True,
+        resend_once=True,
+    )
+    asked = page(web, batch).split("What was asked")[1]
+    for shown in (
+        "What to ask of every row Summarise: {{text}}",
+        "Instruction for all rows Be brief.",
+        "Longest answer 2,000 tokens",
+        "Temperature 0 ",
+        "Reference id",
+        'Further options {"top_p": 0.9}',
+        "Leave out rows that cannot be asked Yes",
+        "send it again once Yes",
+    ):
+        assert shown in asked
+
+
+def test_what_was_not_asked_does_not_show(web: Client, start: MakeBatch) -> None:
+    asked = page(web, start(rows(3), source_lang="en")).split("What was asked")[1]
+    for label in ("Instruction", "Temperature", "Reference", "options", "again", "Language"):
+        assert label not in asked
+    lines = start(b'{"prompt": "one"}\n', "items.jsonl", as_items=True, model=CHAT_COMPLETIONS)
+    asked = page(web, lines).split("What was asked")[1]
+    assert "send them as they are Yes" in asked
+    assert "What to ask of every row" not in asked
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_download_is_offered(web: Client, batch: Batch, kind: str) -> None:
+    shown = html(web.get(batch.get_absolute_url()))
+    link = shown.split(f'href="{reverse("download", args=[batch.pk, kind])}"')[1].split("</a>")[0]
+    assert KINDS[kind].label in link
+
+
+MADE_UP = "the answers are made up"
+
+
+def test_answers_of_the_sandbox_are_called_made_up_after_an_account_is_connected(
+    web: Client, sandbox: RunningSandbox, batch: Batch, settings: Any
+) -> None:
+    assert "How to get real answers" in html(web.get(batch.get_absolute_url()))
+    another_account(settings)
+    shown = html(web.get(batch.get_absolute_url()))
+    assert MADE_UP in shown
+    assert "To get real answers, run this batch again." in shown
+    assert "How to get real answers" not in shown
+    assert MADE_UP not in html(web.get(reverse("new")))
+
+
+def test_answers_of_an_account_are_not_called_made_up_after_it_is_gone(
+    web: Client, sandbox: RunningSandbox, start: MakeBatch, settings: Any
+) -> None:
+    another_account(settings)
+    batch = start(rows(3))
+    settings.CLOUDFLARE_ACCOUNT_ID = ""
+    assert MADE_UP not in html(web.get(batch.get_absolute_url()))
+    assert MADE_UP in html(web.get(reverse("new")))
+
+
+def test_a_draft_is_told_by_the_account_to_which_start_would_send_it(
+    web: Client, receive: MakeBatch, settings: Any
+) -> None:
+    draft = receive(rows(3))
+    assert MADE_UP in html(web.get(draft.get_absolute_url()))
+    another_account(settings)
+    shown = html(web.get(draft.get_absolute_url()))
+    assert MADE_UP not in shown
+    assert "Your Cloudflare account is charged" in shown
 
 
 def test_the_live_part_says_nothing_while_nothing_changed(web: Client, batch: Batch) -> None:
@@ -283,6 +372,39 @@ def test_send_again_sends_the_part_and_says_so(web: Client, undecided: Batch) ->
     assert "Part 1 is sent again. Its rows may be charged twice." in shown
     assert undecided.parts.get(number=1).status == PartStatus.READY
     assert web.post(reverse("leave_out", args=[undecided.pk, 99])).status_code == 404
+
+
+def test_a_pause_of_the_connection_shows_and_ends_on_the_pages_of_its_other_batches(
+    web: Client, batch: Batch, start: MakeBatch
+) -> None:
+    other = start(rows(3))
+
+    def changed(batch: Batch) -> str:
+        """What the page of a batch asks for every two seconds; "" while nothing changed."""
+        response = web.get(addresses[batch.pk], headers=HTMX)
+        if response.status_code == 204:
+            return ""
+        addresses[batch.pk] = watched(html(response))
+        return said(response)
+
+    def watched(shown: str) -> str:
+        return unescape(re.search(r'hx-get="([^"]*/live/[^"]*)"', shown)[1])  # type: ignore[index]
+
+    both = (batch, other)
+    addresses = {each.pk: watched(html(web.get(each.get_absolute_url()))) for each in both}
+    assert not changed(other)
+    until = timezone.now() + timedelta(hours=2)
+    call_limit.pause(batch.connection, until=until, reason="The free allocation is used up.")
+    assert "On hold. The free allocation is used up." in changed(other)
+    assert not changed(other)
+    press(web, batch, "try_now")
+    assert "On hold" not in changed(other)
+    assert not changed(other)
+    Connection.objects.update(calls_left=0, calls_counted_at=timezone.now())
+    assert "calls to Cloudflare in five minutes is reached" in changed(other)
+    assert not changed(other)
+    Connection.objects.update(calls_left=5)
+    assert "On hold" not in changed(other)
 
 
 def test_a_part_on_hold_says_why_until_when_and_can_be_tried_now(web: Client, batch: Batch) -> None:

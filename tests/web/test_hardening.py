@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from batchui.batches import call_limit
 from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
 from batchui.logs import LinksBlottedOut
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams import invitations
@@ -101,7 +102,22 @@ def test_a_database_that_does_not_answer_is_said(
     monkeypatch.setattr("batchui.batches.decisions.move_batch", locked)
     response = press_start(web, batch)
     assert response.status_code == 503
-    assert "Nothing was changed." in said(response)
+    assert "It is not certain whether what you did was saved." in said(response)
+
+
+def test_what_was_done_before_the_database_fell_silent_is_not_called_undone(
+    web: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = drafted(web, rows(3))
+
+    def locked(*_: Any, **__: Any) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr("batchui.batches.decisions.prepare_now_or_soon", locked)
+    response = press_start(web, batch)
+    batch.refresh_from_db()
+    assert (response.status_code, batch.status) == (503, BatchStatus.PREPARING)
+    assert "Nothing was changed" not in said(response)
 
 
 def test_a_batch_behind_a_paused_connection_says_why(

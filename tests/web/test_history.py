@@ -9,12 +9,13 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from batchui.batches import preparing
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.teams.models import Team, User
 from tests.batches.conftest import MakeBatch, rows
 from tests.teams.people import join, outsider
-from tests.web.visiting import HTMX, drafted, element, html, said, signed_in
+from tests.web.visiting import HTMX, drafted, element, html, press_start, said, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -79,6 +80,23 @@ def test_search_and_filters_are_in_the_address(web: Client, ana: User, team: Tea
     page = html(web.get(f"{reverse('batches')}?q=rev&status=finished"))
     assert 'value="rev"' in page
     assert '<option value="finished" selected>' in page
+
+
+def test_who_started_a_batch_shows_once_it_is_started_and_who_uploaded_it_before(
+    web: Client, ana: User, receive: MakeBatch
+) -> None:
+    ben = join(ana)
+    Batch.objects.filter(pk=receive(rows(30)).pk).update(created_by=ben)
+    batch = Batch.objects.get()
+    assert f"{ben.name} " in said(web.get(reverse("batches"))).split("Who")[1]
+    assert names(web, f"?person={ben.pk}") == ["texts"]
+    press_start(web, batch)
+    preparing.prepare(batch.pk)
+    assert f"{ana.name} " in said(web.get(reverse("batches"))).split("Who")[1]
+    assert names(web, f"?person={ben.pk}") == []
+    assert names(web, f"?person={ana.pk}") == ["texts"]
+    page = said(web.get(batch.get_absolute_url()))
+    assert f"Uploaded by {ben.name} Started by {ana.name}" in page
 
 
 def test_nothing_found_says_so_and_leads_back(web: Client, team: Team) -> None:

@@ -12,7 +12,7 @@ from batchui.batches import decisions, long_tasks
 from batchui.batches.states import BatchStatus
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
-from batchui.worker import heartbeat, tasks, this_host
+from batchui.worker import heartbeat, reading, tasks, this_host
 from batchui.worker.models import Heartbeat
 from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, rows
 
@@ -102,8 +102,7 @@ def test_a_tick_reads_the_files_that_wait(
     batch.refresh_from_db()
     assert batch.status == BatchStatus.PREPARING
     assert long_tasks.has_unclaimed()
-    [waits] = long_tasks.unclaimed()
-    tasks.read_file(waits)
+    assert reading.read_next()
     batch.refresh_from_db()
     assert (batch.status, batch.part_count) == (BatchStatus.QUEUED, 1)
     assert not long_tasks.has_unclaimed()

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db.models.signals import post_save
 from django.utils import timezone
+from django_q.exceptions import TimeoutException
 from django_q.models import OrmQ, Task
 
 from batchui.batches import decisions, long_tasks
@@ -14,9 +16,9 @@ from batchui.batches.states import BatchStatus
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
-from batchui.worker import tasks
+from batchui.worker import heartbeat, reading, tasks
 from batchui.worker.models import Heartbeat
-from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, on_record, rows
+from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, on_record, posts, rows
 
 
 @pytest.mark.django_db(transaction=True)
@@ -31,7 +33,8 @@ def test_a_tick_reads_cuts_and_sends_what_waits(
     Batch.objects.filter(pk=new.pk).update(
         source_file=batch.source_file, source_format=batch.source_format
     )
-    tasks.tick()
+    for _ in range(3):  # each file takes a task of its own
+        tasks.tick()
     batch.refresh_from_db()
     new.refresh_from_db()
     assert (batch.status, batch.answered) == (BatchStatus.FINISHED, 30)
@@ -50,10 +53,99 @@ def test_a_worker_beats_while_it_reads_a_long_file(
     batch = receive(rows(30))
     Batch.objects.update(status=status, model=MODEL, template=TEMPLATE)
     batch.refresh_from_db()
-    tasks.read_file(batch)
+    reading.read_file(batch)
     assert Heartbeat.objects.filter(name=settings.WORKER_NAME).exists()
     batch.refresh_from_db()
     assert batch.status != status
+
+
+# -- one file at a time ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def waits(team: Team) -> Batch:
+    """A large file that waits to be read; there is none, and so it is soon read."""
+    return on_record(
+        team, parts=0, status=BatchStatus.CHECKING, source_size=long_tasks.SMALL_BYTES + 1
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_task_that_reads_a_file_sends_nothing_and_wakes_its_worker_again(
+    sandbox: RunningSandbox, batch: Batch, waits: Batch
+) -> None:
+    tasks.tick()
+    waits.refresh_from_db()
+    assert waits.status == BatchStatus.DRAFT
+    assert posts(sandbox) == 0
+    assert OrmQ.objects.filter(key=settings.WORKER_NAME).count() == 1
+    tasks.tick()
+    assert posts(sandbox) == batch.part_count
+
+
+@pytest.mark.django_db(transaction=True)
+def test_while_one_process_reads_the_other_goes_on_sending(
+    sandbox: RunningSandbox, batch: Batch, waits: Batch
+) -> None:
+    heartbeat.beat()
+    ours = Heartbeat.objects.filter(name=settings.WORKER_NAME)
+    ours.update(reads_until=timezone.now() + timedelta(minutes=1))
+    assert not reading.is_possible()  # so a tick does not give way
+    tasks.tick()
+    waits.refresh_from_db()
+    assert waits.status == BatchStatus.CHECKING
+    assert posts(sandbox) == batch.part_count
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", ["another worker reads", "the process that read is gone"])
+def test_a_worker_reads_whatever_others_do_and_once_its_own_reader_is_gone(
+    waits: Batch, state: str
+) -> None:
+    heartbeat.beat()
+    heartbeat.beat("worker:other:2")
+    another = state == "another worker reads"
+    busy = Heartbeat.objects.filter(name="worker:other:2" if another else settings.WORKER_NAME)
+    busy.update(reads_until=timezone.now() + timedelta(minutes=1 if another else -1))
+    assert reading.is_possible()
+    assert reading.read_next()
+    assert not reading.is_possible()
+    assert not reading.read_next()  # none waits
+
+
+@pytest.mark.django_db
+def test_a_long_reading_keeps_the_place_of_its_worker_and_leaves_it_at_the_end(
+    receive: MakeBatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+    receive(rows(30))
+    Batch.objects.update(status=BatchStatus.CHECKING, source_size=long_tasks.SMALL_BYTES + 1)
+    ours = Heartbeat.objects.filter(name=settings.WORKER_NAME)
+    kept: list[bool] = []
+
+    def note(sender: Any, instance: Heartbeat, **_: Any) -> None:
+        kept.append(ours.filter(reads_until__gt=timezone.now()).exists())
+
+    post_save.connect(note, sender=Heartbeat)
+    try:
+        assert reading.read_next()
+    finally:
+        post_save.disconnect(note, sender=Heartbeat)
+    assert kept == [False, True]
+    assert ours.get().reads_until is None
+
+
+@pytest.mark.django_db
+def test_the_place_is_left_when_a_task_is_over_its_time(
+    waits: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_long(batch: Batch) -> None:
+        raise TimeoutException
+
+    monkeypatch.setattr(reading, "read_file", too_long)
+    with pytest.raises(TimeoutException):
+        reading.read_next()
+    assert reading.is_possible()
 
 
 def failed(ago: timedelta) -> Task:

@@ -4,7 +4,7 @@ The clock, the pool and the pauses are the test's; parts, files, database and sa
 step closes its database connection, so these tests cannot run in one transaction.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.utils import timezone
@@ -106,6 +106,20 @@ def test_nothing_new_is_begun_after_a_hundred_seconds(
 
     run(clock=clock, each_pause=pass_time)
     assert posts(sandbox) == begun
+
+
+def test_the_time_before_the_first_step_counts(
+    sandbox: RunningSandbox, batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, rescue = Clock(), sending.rescue
+
+    def slow_rescue(now: datetime) -> int:
+        clock.seconds += 101
+        return rescue(now)
+
+    monkeypatch.setattr(sending, "rescue", slow_rescue)
+    run(clock=clock)
+    assert posts(sandbox) == 0
 
 
 def test_a_tick_gives_way_to_a_file_that_waits_to_be_read(

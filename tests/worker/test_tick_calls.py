@@ -43,6 +43,19 @@ def test_a_connection_without_calls_does_not_hold_up_another(
     assert [part.batch_id for _, part in pool.begun] == [other.pk]
 
 
+def test_polls_that_may_not_be_made_do_not_hold_up_what_another_connection_sends(
+    sandbox: RunningSandbox, twenty: Batch, start: MakeBatch, settings: Any
+) -> None:
+    run()
+    Part.objects.update(next_poll_at=timezone.now())
+    another_account(settings)
+    settings.CLOUDFLARE_API_URL = sandbox.base_url
+    other = start(rows(5))
+    call_limit.take(twenty.connection, 1_000_000)
+    pool = run()
+    assert [part.batch_id for _, part in pool.begun] == [other.pk]
+
+
 def test_calls_that_were_not_made_are_given_back(
     sandbox: RunningSandbox, batch: Batch, settings: Any
 ) -> None:

@@ -78,6 +78,12 @@ def test_a_heartbeat_of_another_clock_is_a_heartbeat() -> None:
     assert not any("started again" in line for line in lines)
 
 
+def test_a_cluster_that_starts_has_longer_than_one_that_has_fallen_silent() -> None:
+    """Also where nobody chooses: its first sign of life takes a start of Python and Django."""
+    for patience in (Patience(), PATIENCE):
+        assert patience.silence < patience.start
+
+
 def test_a_cluster_that_never_finishes_anything_is_restarted() -> None:
     lines = told(
         LIVES,

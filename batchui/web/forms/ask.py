@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from django import forms
 
-from batchui.batches.models import Batch
+from batchui.batches.models import LONGEST_NAME, Batch
 from batchui.batches.phrases import rows_phrase
 from batchui.cloudflare import catalogue
 from batchui.prompts import ask
@@ -80,7 +80,9 @@ class AskForm(forms.Form):
     """
 
     name = forms.CharField(
-        label="Name of the batch", max_length=200, error_messages={"required": "Give it a name."}
+        label="Name of the batch",
+        max_length=LONGEST_NAME,
+        error_messages={"required": "Give it a name."},
     )
     model = ModelField(error_messages={"required": "Choose a model."})
     template = forms.CharField(
@@ -177,18 +179,33 @@ class AskForm(forms.Form):
     def clean_source_lang(self) -> str:
         return self.cleaned_data["source_lang"] or "en"
 
+    def clean_target_lang(self) -> str:
+        chosen: str = self.cleaned_data["target_lang"]
+        model = self._model()
+        if model and model.task == "translation" and not chosen:
+            raise forms.ValidationError("Choose the language to translate into.")
+        return chosen
+
+    def clean_as_items(self) -> bool:
+        as_items: bool = self.cleaned_data["as_items"]
+        if as_items and not self.batch.format.items:
+            raise forms.ValidationError("The lines of this file are not ready-made requests.")
+        return as_items
+
     def clean(self) -> None:
-        data = super().clean() or self.cleaned_data
+        super().clean()
         self._check_file()
-        if data.get("as_items") and not self.batch.format.items:
-            self.add_error("as_items", "The lines of this file are not ready-made requests.")
-        if not data.get("as_items") and "template" in data:
+        data = self.cleaned_data
+        if "template" in data and not data.get("as_items"):
             self._check_template(data["template"])
-        model = catalogue.find(data["model"]) if "model" in data else None
-        if model and model.task == "translation" and not data.get("target_lang"):
-            self.add_error("target_lang", "Choose the language to translate into.")
+        model = self._model()
         if model and not self.errors:
             self._check_options(model.item_format)
+
+    def _model(self) -> catalogue.Model | None:
+        """The chosen model; None where the choice is wrong."""
+        name = self.cleaned_data.get("model")
+        return catalogue.find(name) if name else None
 
     def _check_file(self) -> None:
         if self.batch.problem and not self.batch.rows:

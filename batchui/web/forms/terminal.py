@@ -5,14 +5,12 @@ from typing import Any
 
 import msgspec
 
-from batchui.batches.models import Batch
-from batchui.batches.preparing import rows_left_out
+from batchui.batches.models import LONGEST_NAME, Batch
+from batchui.batches.phrases import problem_of
 from batchui.cloudflare import catalogue
 from batchui.prompts import ask
 from batchui.prompts.problems import BadInput, listed
 from batchui.web.forms.ask import NO_TEMPLATE, AskForm, column_mark
-
-LONGEST_NAME = 200
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -124,10 +122,3 @@ def _option_of(name: str) -> str:
     if name == "options":
         return "--option"
     return asked.get(name) or (f"--option {name}" if name in asked else "")
-
-
-def problem_of(batch: Batch) -> str:
-    """What keeps a batch from starting, with the first row it is about."""
-    problem = batch.problem or (rows_left_out(batch.bad_rows) if batch.bad_rows else "")
-    first = batch.problem_rows[0]["sentence"] if batch.problem_rows else ""
-    return " ".join(filter(None, (problem, first)))

@@ -1,14 +1,18 @@
 """Labels and sentences for batches and models."""
 
+import json
+from typing import Any, NamedTuple
+
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 
+from batchui.batches.exporting import KINDS, Kind
 from batchui.batches.models import Batch
-from batchui.batches.preparing import rows_left_out
+from batchui.batches.phrases import rows_left_out, status_word
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
+from batchui.prompts import ask
 from batchui.prompts.sniffing import Format
-from batchui.web.templatetags.look import status_word
 
 register = template.Library()
 
@@ -36,6 +40,47 @@ def read_as(form: Format) -> str:
     """How a file is read: “read as UTF-8”, “recognised as Windows-1251 (Cyrillic)”."""
     verb = "recognised" if form.encoding_guessed else "read"
     return f"{verb} as {form.encoding_name}"
+
+
+class AskedLine(NamedTuple):
+    """A field of what was asked, as the page shows it. is_long: with its line breaks."""
+
+    label: str
+    text: str
+    is_long: bool
+
+
+@register.filter
+def asked_lines(batch: Batch) -> list[AskedLine]:
+    """What was asked beside the model: every field that has a value and was used."""
+    asked = batch.ask
+    unused = {"model"}
+    if asked.as_items:
+        unused |= {"template", "instruction"}
+    if not asked.target_lang:
+        unused.add("source_lang")
+    values = ((field, getattr(asked, field.name)) for field in ask.fields())
+    return [
+        AskedLine(field.about.label, _value_text(field, value), field.is_long_text)
+        for field, value in values
+        if field.name not in unused and value is not False and value not in (None, "", {})
+    ]
+
+
+def _value_text(field: ask.Field, value: Any) -> str:
+    if field.kind is bool:
+        return "Yes"
+    if field.name == "max_tokens":
+        return f"{value:,} tokens"
+    if isinstance(value, int | float):
+        return f"{value:g}"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+@register.simple_tag
+def download_kinds() -> dict[str, Kind]:
+    """The kinds of download, by their word in addresses."""
+    return KINDS
 
 
 @register.filter

@@ -5,8 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from batchui.bench import compare, procfs, whole
+from batchui.bench import compare, whole
 from batchui.bench.surroundings import BenchFailed
+from batchui.processes import procfs
 
 
 class Command(BaseCommand):

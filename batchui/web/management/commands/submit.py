@@ -16,6 +16,7 @@ from django.core.management.base import BaseCommand, CommandError
 from batchui.batches import decisions, intake
 from batchui.batches.exporting import KINDS
 from batchui.batches.models import Batch
+from batchui.batches.phrases import problem_of, status_word
 from batchui.batches.states import BatchStatus
 from batchui.prompts.problems import BadInput
 from batchui.teams.connections import cloudflare_is_configured
@@ -28,9 +29,7 @@ from batchui.web.forms.terminal import (
     checked,
     fields,
     first_error,
-    problem_of,
 )
-from batchui.web.templatetags.look import status_word
 from batchui.worker.heartbeat import worker_is_silent
 
 ANSWERED_ALL, NOT_ALL, NOT_STARTED = 0, 1, 2
@@ -204,7 +203,7 @@ def _write(batch: Batch, output: Path, *, kind: str) -> None:
     """Write the answers to a file that is whole or not there."""
     with tempfile.NamedTemporaryFile(dir=output.absolute().parent, delete=False) as out:
         try:
-            for chunk in KINDS[kind][0](batch):
+            for chunk in KINDS[kind].chunks(batch):
                 out.write(chunk)
             out.flush()
             os.fsync(out.fileno())

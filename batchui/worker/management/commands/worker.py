@@ -19,7 +19,7 @@ from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team
 from batchui.worker.checks import files_are_shared
 from batchui.worker.cluster import SteadyCluster
-from batchui.worker.database import migrations_waiting
+from batchui.worker.database import first_line, migrations_waiting
 from batchui.worker.heartbeat import last_beat, new_worker_name
 from batchui.worker.tasks import enqueue_tick
 from batchui.worker.watchdog import Probes, Watchdog
@@ -85,9 +85,8 @@ def why_not_ready() -> str:
     try:
         waiting = migrations_waiting()
     except DatabaseError as error:
-        first_line = str(error).partition("\n")[0]
         connections.close_all()
-        return f"the database does not answer ({first_line})."
+        return f"the database does not answer ({first_line(error)})."
     return f"{waiting} migrations are still to be applied (manage.py migrate)." if waiting else ""
 
 

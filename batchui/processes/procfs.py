@@ -1,6 +1,7 @@
 """What the kernel knows about processes: memory, CPU time, parents. Linux only (/proc)."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 PROC = Path("/proc")
@@ -34,13 +35,19 @@ def command(pid: int) -> str:
 def children() -> dict[int, list[int]]:
     """The process ids of all running processes by that of their parent."""
     found: dict[int, list[int]] = {}
+    for pid, _, parent in running():
+        found.setdefault(parent, []).append(pid)
+    return found
+
+
+def running() -> Iterator[tuple[int, str, int]]:
+    """Every process: its id, its state (`Z`: it ended and waits to be collected), its parent."""
     for folder in PROC.glob("[0-9]*"):
         try:
-            parent = int(_stat(int(folder.name))[1])
+            state, parent, *_ = _stat(int(folder.name))
         except OSError:  # it ended meanwhile
             continue
-        found.setdefault(parent, []).append(int(folder.name))
-    return found
+        yield int(folder.name), state, int(parent)
 
 
 def _stat(pid: int) -> list[str]:

@@ -1,0 +1,30 @@
+"""What of a batch's question becomes an item of a request, and by which reference it comes back."""
+
+from collections.abc import Callable
+from typing import Any
+
+from batchui.batches.models import Batch
+from batchui.cloudflare.catalogue import find
+from batchui.prompts.items import ItemWriter
+
+
+def item_writer(batch: Batch) -> ItemWriter:
+    """The writer of a batch's request items, in the format that its model takes.
+
+    Raises UnknownModel, and BadInput where nothing can be asked of these columns.
+    """
+    asked = batch.ask
+    return ItemWriter(find(asked.model).item_format, asked, batch.columns)
+
+
+def has_own_references(batch: Batch) -> bool:
+    """Whether rows may carry a reference other than their number."""
+    asked = batch.ask
+    return bool(asked.reference_column) or asked.as_items
+
+
+def reference_of(batch: Batch) -> Callable[[int, Any], str]:
+    """A function for the `external_reference` of a row: its number, or the text of a column."""
+    if has_own_references(batch):
+        return item_writer(batch).reference
+    return lambda row, _cells: str(row)

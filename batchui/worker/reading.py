@@ -1,0 +1,59 @@
+"""Reading the files that wait, one at a time in each worker.
+
+A worker has two processes. While one reads a large file, the other ticks: parts are sent and polled
+all the while, however many files wait.
+"""
+
+from django.conf import settings
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from batchui.batches import checking, long_tasks, preparing
+from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
+from batchui.worker.heartbeat import beat
+from batchui.worker.models import Heartbeat
+
+
+def is_possible() -> bool:
+    """Whether a file waits, and no process of this worker reads one."""
+    return long_tasks.has_unclaimed() and _free_to_read().exists()
+
+
+def read_next() -> bool:
+    """Read one file that waits. False: none waits, or this worker reads one already."""
+    if not long_tasks.has_unclaimed():
+        return False
+    beat()
+    if not _free_to_read().update(reads_until=timezone.now() + long_tasks.LEASE):
+        return False
+    try:
+        batch = long_tasks.next_unclaimed()
+        if batch is None:  # another worker was faster
+            return False
+        read_file(batch)
+        return True
+    finally:
+        _this_worker().update(reads_until=None)
+
+
+def read_file(batch: Batch) -> None:
+    """Check or prepare a batch, unless another worker has it."""
+    if batch.status == BatchStatus.CHECKING:
+        checking.check_file(batch.pk, beat=_go_on)
+    else:
+        preparing.prepare(batch.pk, beat=_go_on)
+
+
+def _go_on() -> None:
+    beat()
+    _this_worker().update(reads_until=timezone.now() + long_tasks.LEASE)
+
+
+def _this_worker() -> QuerySet[Heartbeat]:
+    return Heartbeat.objects.filter(name=settings.WORKER_NAME)
+
+
+def _free_to_read() -> QuerySet[Heartbeat]:
+    """This worker's heartbeat, unless one of its processes reads a file."""
+    return _this_worker().filter(Q(reads_until=None) | Q(reads_until__lt=timezone.now()))
