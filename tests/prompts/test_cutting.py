@@ -120,6 +120,8 @@ def test_an_item_that_no_request_could_hold_is_left_out_with_a_reason() -> None:
         "takes. Shorten its text, or leave the row out."
     )
     assert decode_row(part.lines[1]) == ["2", "x" * 1_250_000]
+    [part] = parts(["x" * 1_250_000] * 2, item_bytes=1_000_000)
+    assert len(body(part)) == part.item_bytes == 15
 
 
 def test_bad_rows_and_blank_prompts_are_left_out_and_keep_their_places() -> None:
