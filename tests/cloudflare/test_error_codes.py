@@ -103,7 +103,9 @@ def test_a_page_of_html_with_408_or_5xx_is_unclear_too(
 ) -> None:
     server.script(reply(status, b"<html><h1>Bad gateway</h1></html>"))
     assert type(submit(client)) is MaybeSent
-    assert type(poll(client)) is BadReply
+    unusable = poll(client)
+    assert type(unusable) is BadReply
+    assert f"(HTTP {status})" in unusable.user_message
 
 
 @BOTH
@@ -221,6 +223,12 @@ def test_an_error_beside_an_empty_list_of_errors_is_understood(
 ) -> None:
     server.script(reply(400, body))
     assert submit(client).code == 5007
+
+
+def test_an_error_without_a_body_says_so(server: ScriptedServer, client: RestClient) -> None:
+    server.script(reply(502, b""))
+    told = "no error code or message; the body begins: '' (HTTP 502)"
+    assert str(submit(client)) == str(poll(client)) == told
 
 
 def test_a_body_without_a_reason_is_told_by_its_beginning() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from batchui.cloudflare.client import RestClient
-from batchui.cloudflare.errors import CloudflareError, NotSent
+from batchui.cloudflare.errors import CloudflareError, NotSent, error_for
 from batchui.cloudflare.redaction import clean, error_text
 from tests.cloudflare.conftest import ACCOUNT, MODEL, QUICK, REQUEST_ID, TOKEN, queued
 from tests.cloudflare.server import (
@@ -27,6 +27,11 @@ from tests.cloudflare.server import (
 
 ECHOES: dict[str, Act] = {
     "an error that quotes it": error(8007, 400, f"Bad header Authorization: Bearer {TOKEN}!"),
+    "an error that spells it with escapes": reply(
+        400,
+        b'{"errors": [{"code": 8007, "message": "Not %b"}]}'
+        % TOKEN.replace("_", "\\u005f").encode(),
+    ),
     "an error that names it alone": error(10000, 401, f"No account for {TOKEN}"),
     "a page of it": reply(500, f"<pre>{TOKEN}</pre>".encode()),
     "a 2xx page of it": reply(200, f"<pre>{TOKEN}</pre>".encode()),
@@ -83,6 +88,11 @@ def test_no_error_tells_the_token(server: ScriptedServer, client: RestClient, ac
         assert exc.__context__ is None
         assert TOKEN not in exc.user_message
         assert TOKEN not in everything_told_by(exc)
+
+
+def test_what_is_to_be_hidden_is_hidden_on_any_page() -> None:
+    exc = error_for(500, f"<pre>{TOKEN}</pre>".encode(), None, submitting=True, hide=TOKEN)
+    assert str(exc).startswith("no error code or message; the body begins: '<pre>[token]</pre>'")
 
 
 def test_no_error_tells_the_token_when_nobody_answers() -> None:
