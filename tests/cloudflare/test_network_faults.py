@@ -250,16 +250,27 @@ def test_many_threads_share_a_client(server: ScriptedServer) -> None:
     assert seen == ["queued"] * 160
 
 
-def test_a_transport_that_breaks_in_its_own_way_is_understood() -> None:
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (
+            ConnectionResetError(104, "Connection reset by peer"),
+            "broken: ConnectionResetError: [Errno 104] Connection reset by peer",
+        ),
+        (httpx.ReadTimeout(""), "broken: ReadTimeout"),
+    ],
+)
+def test_a_transport_that_breaks_in_its_own_way_is_understood(error: Exception, told: str) -> None:
     class Broken(httpx.BaseTransport):
         def handle_request(self, request: httpx.Request) -> httpx.Response:
-            raise ConnectionResetError(104, "Connection reset by peer")
+            raise error
 
     with client_of("http://sandbox.test", transport=Broken()) as client:
-        with pytest.raises(MaybeSent):
+        with pytest.raises(MaybeSent) as unsure:
             client.submit(MODEL, b"{}")
-        with pytest.raises(NotSent):
+        with pytest.raises(NotSent) as lost:
             client.poll(MODEL, REQUEST_ID, io.BytesIO())
+    assert str(unsure.value) == str(lost.value) == told
 
 
 def test_a_transport_that_does_not_check_lengths_is_checked() -> None:
