@@ -12,7 +12,7 @@ import pytest
 
 from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.errors import CloudflareError, NotSent, error_for
-from batchui.cloudflare.redaction import clean, error_text
+from batchui.cloudflare.redaction import clean, error_text, quote
 from tests.cloudflare.conftest import ACCOUNT, MODEL, QUICK, REQUEST_ID, TOKEN, queued
 from tests.cloudflare.server import (
     Act,
@@ -187,6 +187,12 @@ def test_a_long_text_is_cut_and_one_that_just_fits_is_not() -> None:
     assert clean("x" * 241) == "x" * 239 + "…"
     assert clean("four words are here", longest=10) == "four word…"
     assert clean("four words", longest=6) == "four…"
+
+
+def test_a_reason_is_quoted_without_the_full_stop_at_its_end() -> None:
+    assert quote("Choose model X.") == " Cloudflare says: “Choose model X”."
+    assert quote("Choose model X") == " Cloudflare says: “Choose model X”."
+    assert quote("") == ""
 
 
 @pytest.mark.parametrize("name", ["message", "error", "detail", "reason", "description", "errors"])
