@@ -63,6 +63,7 @@ def test_responses_input() -> None:
 
 
 def test_embeddings_have_the_text_and_no_max_tokens() -> None:
+    assert item("text") == {"text": FILLED, "external_reference": "42"}
     assert item("text", options={"pooling": "cls"}, temperature=1.0) == {
         "text": FILLED,
         "pooling": "cls",
