@@ -97,7 +97,9 @@ def _read(raw: Raw, *, depth: int) -> Found:
         return _found(_vectors(result.data), usage=usage)
     if result.result and depth < _DEEPEST:
         inner = memoryview(result.result)[0] == ord("{")
-        return _read(result.result, depth=depth + 1) if inner else _found(result.result)
+        return (
+            _read(result.result, depth=depth + 1) if inner else _found(result.result, usage=usage)
+        )
     return _found(raw, usage=usage)
 
 

@@ -317,8 +317,9 @@ def test_tokens_are_counted_for_the_reply_and_for_chat_items(polled: Any) -> Non
     reply = polled({"index": 0, "result": chat("Yes"), "success": True}, container="results")
     assert reply.usage == Usage(prompt_tokens=11, completion_tokens=7)
     assert reply.items[0].usage == b'{"total_tokens": 5}'
-    nothing = polled({"index": 0, "result": {"response": "Yes", "usage": None}, "success": True})
-    assert nothing.items[0].usage is None
+    for result in ({"response": "Yes", "usage": None}, {"response": "Yes"}, "Yes"):
+        [nothing] = polled({"index": 0, "result": result, "success": True}).items
+        assert nothing.usage is None
 
 
 @pytest.mark.parametrize(
@@ -334,13 +335,15 @@ def test_tokens_are_counted_for_the_reply_and_for_chat_items(polled: Any) -> Non
         {"data": VECTORS, "shape": [2, 3]},
         {"summary": "Short"},
         {"result": chat("Yes")},
+        {"result": "Yes"},
     ],
 )
 def test_tokens_of_an_item_are_kept_whatever_shape_its_answer_has(
     polled: Any, result: dict[str, Any]
 ) -> None:
     usage = {"usage": {"total_tokens": 5}}
-    counted = {"result": result["result"] | usage} if "result" in result else result | usage
+    inner = result.get("result")
+    counted = {"result": inner | usage} if isinstance(inner, dict) else result | usage
     [item] = polled({"id": 0, "result": counted, "success": True}).items
     assert item.usage == b'{"total_tokens": 5}'
 
