@@ -276,6 +276,7 @@ def test_a_locked_door_is_the_apis_own_when_it_gives_a_code_or_a_message(
 
 def test_an_error_says_in_the_log_what_is_known_of_it() -> None:
     assert str(CloudflareError("Oh.")) == "Oh."
+    assert repr(CloudflareError("Oh.")) == "CloudflareError('Oh.')"
     assert str(CloudflareError("Oh.", detail="why", code=7)) == "why (code 7)"
     assert str(CloudflareError("Oh.", http_status=500)) == "Oh. (HTTP 500)"
     assert str(CloudflareError("Oh.", code=7, http_status=500)) == "Oh. (HTTP 500, code 7)"

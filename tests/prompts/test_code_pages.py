@@ -258,6 +258,14 @@ def test_cells_that_are_cut_between_two_chunks_are_no_evidence() -> None:
     assert len(cut) <= 1  # at the end of the first chunk
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
+def test_only_whole_lines_of_a_chunk_are_evidence(end: bytes) -> None:
+    evidence = Evidence()
+    evidence.add(b"plain" + end)
+    evidence.add(end.join([b"\xe9t\xe9", b"plain", b"Caf\xe9", b"\xc9t"]))
+    assert evidence.data == b"Caf\xe9"
+
+
 def test_of_a_file_that_repeats_itself_only_some_chunks_are_searched() -> None:
     same = "Café\n".encode("cp1252") * 1_000
     czech = "\n".join(["", *CZECH, ""]).encode("cp1250")
