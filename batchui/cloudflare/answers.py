@@ -105,7 +105,7 @@ def _read(raw: Raw, *, depth: int) -> Found:
 
 def _found(answer: Raw | bytes, *, usage: Raw | bytes = b"", why: str | None = None) -> Found:
     line = one_line(answer)
-    spent = one_line(usage) if usage else b""
+    spent = one_line(usage)
     return Found(
         line if line and line != b"null" else None,
         spent if spent and spent != b"null" else None,

@@ -145,8 +145,9 @@ EMPTY: dict[str, tuple[object, object]] = {
 def test_a_success_with_nothing_in_it_is_empty_and_says_what_to_do(
     polled: Any, result: object, answer: object
 ) -> None:
-    [item] = polled({"id": 0, "result": result, "success": True}).items
-    assert item.status == "empty"
+    given = {"id": 0, "result": result, "success": True, "external_reference": "row 7"}
+    [item] = polled(given).items
+    assert (item.status, item.reference) == ("empty", "row 7")
     assert "etry this row" in item.error
     if answer is None:
         assert item.answer is None
@@ -310,6 +311,7 @@ def test_what_is_no_item_is_a_failure_without_a_position(polled: Any, junk: obje
     good = {"id": 0, "result": {"response": "Yes"}, "success": True}
     bad, fine = polled(junk, good).items
     assert (bad.index, bad.status) == (None, "failed")
+    assert "Cloudflare gives no reason." in bad.error
     assert fine.status == "answered"
 
 
