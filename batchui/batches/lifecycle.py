@@ -185,7 +185,7 @@ def touch_part(part: Part, *, event: str = "", **changes: Unpack[PartChanges]) -
         if not _update_part(part, touched):
             return False
         if event:
-            record(batch, "trouble", event, part=part.number)
+            record(batch, "failure", event, part=part.number)
         polled_at = changes.get("last_polled_at", batch.last_polled_at)
         Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1, last_polled_at=polled_at)
     return True

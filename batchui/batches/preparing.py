@@ -38,32 +38,35 @@ def prepare_now_or_soon(batch: Batch) -> None:
 
 
 def prepare(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
-    """Cut a started batch into parts and queue it. Where rows cannot be asked and the person has
-    not said to leave them out, it becomes a draft again that names them; nothing is sent."""
+    """Cut a started batch into parts and queue it.
+
+    If rows are invalid and the batch is not to skip them, it becomes a draft again that names
+    them. Nothing is sent then.
+    """
     batch = Batch.objects.filter(pk=batch_id, status=BatchStatus.PREPARING).first()
     if batch is None or not lifecycle.claim_batch(batch, LEASE):
         return
     invalid: dict[int, str] = {}
     try:
-        parts, left_out = _cut_into_parts(batch, invalid, beat)
+        parts, skipped = _cut_into_parts(batch, invalid, beat)
     except LeaseLostError:
         return
     except Exception as problem:  # whatever it is, somebody waits for a word
         _back_to_draft(batch, sentence_for(problem), [])
         return
-    if left_out and not batch.ask.leave_out_invalid:
+    if skipped and not batch.ask.skip_invalid:
         rows = [{"row": row, "sentence": sentence} for row, sentence in invalid.items()]
-        _back_to_draft(batch, rows_left_out(left_out), rows)
-    elif left_out == batch.rows:
+        _back_to_draft(batch, invalid_rows_sentence(skipped), rows)
+    elif skipped == batch.rows:
         _back_to_draft(batch, "No row of the file can be asked: every prompt comes out blank.", [])
     else:
         _queue(batch, parts)
 
 
-def rows_left_out(count: int) -> str:
-    """The sentence about rows that cannot be asked."""
+def invalid_rows_sentence(count: int) -> str:
+    """The sentence about `count` rows that cannot be asked."""
     them = "it" if count == 1 else "them"
-    return f"{rows_phrase(count)} cannot be asked. Correct {them} in the file, or leave {them} out."
+    return f"{rows_phrase(count)} cannot be asked. Correct {them} in the file, or skip {them}."
 
 
 def limits_for(model: Model, *, max_tokens: int) -> Limits:
@@ -82,7 +85,7 @@ def _cut_into_parts(
     the database, and how many rows are invalid; the first of those go into `invalid`."""
     model = find(batch.ask.model)
     progress = progress_of(batch, beat=beat)
-    parts, left_out, row = [], 0, 0
+    parts, skipped, row = [], 0, 0
     with files.open_file(batch.source_file) as source:
         cuts = cut(
             read(source, batch.format),
@@ -92,14 +95,14 @@ def _cut_into_parts(
         )
         for piece in cuts:
             row += len(piece.lines)
-            left_out += len(piece.invalid)
+            skipped += len(piece.invalid)
             for position, sentence in piece.invalid.items():
                 if len(invalid) < SHOWN_PROBLEMS:
                     invalid[piece.first_row + position] = sentence
-            if not left_out or batch.ask.leave_out_invalid:
+            if not skipped or batch.ask.skip_invalid:
                 parts.append(_write_part(batch, piece))
             progress(row, 0)
-    return parts, left_out
+    return parts, skipped
 
 
 def _write_part(batch: Batch, piece: Cut) -> Part:
@@ -112,11 +115,11 @@ def _write_part(batch: Batch, piece: Cut) -> Part:
     rows_path = files.rows_path(part, epoch=batch.epoch)
     part.rows_file = files.Compressed.of_lines(piece.lines).store(rows_path)
     if piece.invalid:
-        left_out = {
+        skipped = {
             position: Answer(AnswerStatus.INVALID.value, error=sentence)
             for position, sentence in piece.invalid.items()
         }
-        for field, value in results.merge(part, left_out, missing=lambda _: None).store().items():
+        for field, value in results.merge(part, skipped, missing=lambda _: None).store().items():
             setattr(part, field, value)
     return part
 

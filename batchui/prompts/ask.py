@@ -114,12 +114,12 @@ class Ask:
     as_items: bool = _asked(
         False, label="The lines of the file are ready-made requests; send them as they are"
     )
-    leave_out_invalid: bool = _asked(
+    skip_invalid: bool = _asked(
         False,
-        label="Leave out rows that cannot be asked",
+        label="Skip rows that cannot be asked",
         help="They stay in the file you download, marked as invalid.",
-        option="--leave-out-invalid",
-        option_help="leave out rows that cannot be asked",
+        option="--skip-invalid",
+        option_help="skip rows that cannot be asked",
     )
     resend_once: bool = _asked(
         False,

@@ -148,20 +148,20 @@ class CsvParser:
         header = f"{width:,} column{'' if width == 1 else 's'}"
         if cells < width:
             missing = quoted(self._columns[cells])
-            advice = f"The cell of {missing} is missing. Add what is missing, or leave the row out."
+            advice = f"The cell of {missing} is missing. Add what is missing, or skip the row."
         else:
             shown = {"\t": "tab"}.get(self._delimiter, f"“{self._delimiter}”")
             advice = (
-                f"If the text of a cell holds a {shown}, put the cell in quotation marks; or leave "
-                "the row out."
+                f"If the text of a cell holds a {shown}, put the cell in quotation marks; or skip "
+                "the row."
             )
         return f"{place(row=row, line=line)}: {counted} where the header has {header}. {advice}"
 
     def _stray(self, cell: int, *, row: int, line: int) -> str:
         return (
             f"{place(row=row, line=line, column=self._name(cell))}: text follows the quotation "
-            'mark that closes the cell. Double the quotation marks inside the text (""), or leave '
-            "the row out."
+            'mark that closes the cell. Double the quotation marks inside the text (""), or skip '
+            "the row."
         )
 
     def _unreadable(

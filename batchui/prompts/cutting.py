@@ -100,5 +100,5 @@ def _too_large(row: Row, *, size: int, limits: Limits) -> str:
     return (
         f"{place(row=row.number, line=row.line)}: its question would be {size / 1e6:.1f} MB, more "
         f"than the {limits.item_bytes / 1e6:.1f} MB that one request takes. Shorten its text, or "
-        "leave the row out."
+        "skip the row."
     )

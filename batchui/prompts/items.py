@@ -124,7 +124,7 @@ class ItemWriter:
         if carrier is None:
             raise BadInput.at(
                 f"the object has no {' or '.join(map(quoted, carriers))}, which the model needs. "
-                "Add it, or leave the row out.",
+                "Add it, or skip the row.",
                 row=row,
                 line=line,
             )
@@ -193,7 +193,7 @@ def _blank(columns: Sequence[str], *, row: int, line: int | None) -> BadInput:
     column = columns[0] if len(columns) == 1 else None
     what = "the cell is blank" if column else f"the cells of {listed(columns)} are all blank"
     return BadInput.at(
-        f"{what}, so that there is nothing to ask. Fill it in, or leave the row out.",
+        f"{what}, so that there is nothing to ask. Fill it in, or skip the row.",
         row=row,
         line=line,
         column=column,

@@ -86,7 +86,7 @@ class JsonlParser:
             reason = str(exc)
         return [*self._blanks, text], (
             f"{place(row=number, line=line)}: this line is not a JSON object ({reason}). Correct "
-            "it, or leave the row out."
+            "it, or skip the row."
         )
 
 

@@ -156,7 +156,7 @@ def _taken_over(draft: Batch, file_name: str) -> tuple[str, Ask]:
     """
     was_named = not draft.name.startswith(PurePath(draft.source_name).stem)
     name = draft.name if was_named or file_name == draft.source_name else ""
-    return name, replace(draft.ask, as_items=False, leave_out_invalid=False)
+    return name, replace(draft.ask, as_items=False, skip_invalid=False)
 
 
 def _corrected_draft(request: MemberRequest) -> Batch | None:

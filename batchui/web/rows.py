@@ -112,7 +112,7 @@ def _shown(batch: Batch, found: list[Result], *, most: int | None) -> list[Shown
 
 
 def _prompt(fill: Callable[[Any], str], result: Result) -> str:
-    # A row that was left out was asked nothing; its error says why.
+    # An invalid row was asked nothing; its error says why.
     return "" if result.status == AnswerStatus.INVALID else fill(result.cells)
 
 

@@ -39,7 +39,7 @@ def half_back(sandbox: RunningSandbox, start: MakeBatch, fault: str) -> Batch:
     return batch
 
 
-def test_rows_left_out_are_counted_with_those_that_were_missing(
+def test_rows_of_a_part_left_out_are_counted_with_those_that_were_missing(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
     batch = half_back(sandbox, start, "missing")

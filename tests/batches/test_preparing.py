@@ -1,4 +1,4 @@
-"""From a started draft to parts: what is cut, what is left out, and what goes back to its owner."""
+"""From a started draft to parts: what is cut, what is skipped, and what goes back to its owner."""
 
 from pathlib import Path
 
@@ -93,9 +93,9 @@ def test_rows_that_cannot_be_asked_are_named_and_nothing_is_sent(
 
 
 def test_what_to_do_about_a_row_is_said_of_one_and_of_many() -> None:
-    one, many = preparing.rows_left_out(1), preparing.rows_left_out(2_000)
-    assert one == "1 row cannot be asked. Correct it in the file, or leave it out."
-    assert many == "2,000 rows cannot be asked. Correct them in the file, or leave them out."
+    one, many = preparing.invalid_rows_sentence(1), preparing.invalid_rows_sentence(2_000)
+    assert one == "1 row cannot be asked. Correct it in the file, or skip it."
+    assert many == "2,000 rows cannot be asked. Correct them in the file, or skip them."
 
 
 def test_rows_are_named_by_their_number_in_the_file_and_twenty_at_most(
@@ -114,10 +114,10 @@ def test_once_a_row_cannot_be_asked_no_more_is_stored(started: MakeBatch, files_
     assert sum(path.is_file() for path in files_in.rglob("*")) == before
 
 
-def test_rows_that_are_left_out_are_counted_and_never_sent(
+def test_skipped_rows_are_counted_and_never_sent(
     sandbox: RunningSandbox, started: MakeBatch
 ) -> None:
-    batch = prepared(started(TWO_BLANK, leave_out_invalid=True))
+    batch = prepared(started(TWO_BLANK, skip_invalid=True))
     assert (batch.status, batch.part_count, batch.invalid) == (BatchStatus.QUEUED, 1, 2)
     batch = work(batch)
     assert (batch.answered, batch.invalid) == (3, 2)
@@ -128,7 +128,7 @@ def test_rows_that_are_left_out_are_counted_and_never_sent(
 
 
 def test_a_file_of_which_no_row_can_be_asked_is_not_started(started: MakeBatch) -> None:
-    batch = prepared(started(b"id,text\n1,\n2,\n", leave_out_invalid=True))
+    batch = prepared(started(b"id,text\n1,\n2,\n", skip_invalid=True))
     assert (batch.status, batch.started_at) == (BatchStatus.DRAFT, None)
     assert batch.problem == "No row of the file can be asked: every prompt comes out blank."
 

@@ -140,7 +140,7 @@ def test_what_stands_beyond_the_columns_comes_back(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
     content = rows(30) + b"31,one,and more\r\n"
-    batch = work(start(content, leave_out_invalid=True))
+    batch = work(start(content, skip_invalid=True))
     (last,) = [line for line in table(batch) if line[0] == "31"]
     assert "and more" in last
     exported = json.loads(b"".join(exporting.json(batch)))[-1]

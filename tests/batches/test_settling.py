@@ -135,7 +135,7 @@ def test_a_line_of_the_timeline_names_the_part_and_the_person(team: Team, ana: U
     told = part.batch.events.filter(part_number=2).order_by("id")
     assert list(told.values_list("kind", "text", "actor")) == [
         ("sending", "Part 2 is sent.", ana.pk),
-        ("trouble", "Part 2 waits.", None),
+        ("failure", "Part 2 waits.", None),
     ]
 
 

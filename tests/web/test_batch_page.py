@@ -153,8 +153,8 @@ def test_a_row_that_is_not_there_is_not_found(web: Client, batch: Batch, number:
     assert f"This batch has no row {number:,}." in said(response)
 
 
-def test_a_row_left_out_says_why(web: Client, sandbox: RunningSandbox, start: MakeBatch) -> None:
-    batch = work(start(b"id,text\n1,a\n2,\n", leave_out_invalid=True))
+def test_a_skipped_row_says_why(web: Client, sandbox: RunningSandbox, start: MakeBatch) -> None:
+    batch = work(start(b"id,text\n1,a\n2,\n", skip_invalid=True))
     shown = page(web, batch, "rows", "?shown=attention")
     assert "Row 2 (line 3), column “text”: the cell is blank" in shown
     assert "Row 2 (line 3), column “text”" in page(web, batch, "row", "", 2)

@@ -157,7 +157,7 @@ def test_axe_finds_no_fault_and_nothing_sticks_out_of_a_phone(
 ) -> None:
     looked_at = [reverse("batches"), reverse("new")]
     draft = drafted(web, b"id,text,a column of many words\n1,a,b\n2\n3,,d\n", "uneven.csv")
-    queued, ended = start(rows(60)), work(start(b"id,text\n1,a\n2,\n", leave_out_invalid=True))
+    queued, ended = start(rows(60)), work(start(b"id,text\n1,a\n2,\n", skip_invalid=True))
     unusable = drafted(web, b"id,text\n" + b"1,some text\n" * 40_000 + b'2,"open\n', "broken.csv")
     looked_at += [batch.get_absolute_url() for batch in (draft, queued, ended, unusable)]
     found = {}

@@ -25,14 +25,14 @@ REFUSED: dict[str, tuple[bytes, tuple[str, ...], str, str]] = {
         b"id,text\n1,a\n2\n",
         PROMPT,
         MODEL,
-        "1 row cannot be asked. Correct it in the file, or leave it out. Row 2 (line 3): 1 cell "
+        "1 row cannot be asked. Correct it in the file, or skip it. Row 2 (line 3): 1 cell "
         "where the header has 2 columns.",
     ),
     "a blank prompt": (
         b"id,text\n1,a\n2, \n",
         PROMPT,
         MODEL,
-        "1 row cannot be asked. Correct it in the file, or leave it out. Row 2 (line 3), column "
+        "1 row cannot be asked. Correct it in the file, or skip it. Row 2 (line 3), column "
         "“text”: the cell is blank",
     ),
     "no prompt": (GOOD, (), MODEL, "--prompt: Say what to ask, with a column in it"),

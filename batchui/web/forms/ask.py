@@ -144,7 +144,7 @@ class AskForm(forms.Form):
         What is right already, and the prompt even where it is not; the rest is as the draft has it.
         """
         self.full_clean()
-        chosen = {"leave_out_invalid": bool(self.data.get("leave_out_invalid"))}
+        chosen = {"skip_invalid": bool(self.data.get("skip_invalid"))}
         right = {name: self.cleaned_data[name] for name in ask.NAMES if name in self.cleaned_data}
         return replace(self.batch.ask, **(right | self.as_typed() | chosen))
 
@@ -193,11 +193,11 @@ class AskForm(forms.Form):
     def _check_file(self) -> None:
         if self.batch.problem and not self.batch.rows:
             self.add_error(None, self.batch.problem)
-        if self.batch.bad_rows and not self.cleaned_data.get("leave_out_invalid"):
+        if self.batch.bad_rows and not self.cleaned_data.get("skip_invalid"):
             self.add_error(
-                "leave_out_invalid",
+                "skip_invalid",
                 f"{rows_phrase(self.batch.bad_rows)} of the file cannot be asked. Correct the file "
-                "and upload it again, or tick this to leave them out.",
+                "and upload it again, or tick this to skip them.",
             )
 
     def _check_template(self, template: str) -> None:

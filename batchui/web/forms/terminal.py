@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from batchui.batches.models import Batch
-from batchui.batches.preparing import rows_left_out
+from batchui.batches.preparing import invalid_rows_sentence
 from batchui.cloudflare import catalogue
 from batchui.prompts import ask
 from batchui.prompts.problems import BadInput, listed
@@ -105,8 +105,8 @@ def _language(given: str, option: str) -> str:
 def first_error(form: AskForm, options: dict[str, Any]) -> str:
     """The first thing wrong, under the name of the option it was given by."""
     field, errors = next(iter(form.errors.items()))
-    if field == "leave_out_invalid":
-        return f"{problem_of(form.batch)} (--leave-out-invalid leaves such rows out.)"
+    if field == "skip_invalid":
+        return f"{problem_of(form.batch)} (--skip-invalid skips such rows.)"
     if errors[0] == NO_TEMPLATE:
         columns = listed(form.batch.columns)
         return f"--prompt: Say what to ask, with a column in it like {{{{name}}}}, of {columns}."
@@ -128,6 +128,6 @@ def _option_of(name: str) -> str:
 
 def problem_of(batch: Batch) -> str:
     """What keeps a batch from starting, with the first row it is about."""
-    problem = batch.problem or (rows_left_out(batch.bad_rows) if batch.bad_rows else "")
+    problem = batch.problem or (invalid_rows_sentence(batch.bad_rows) if batch.bad_rows else "")
     first = batch.problem_rows[0]["sentence"] if batch.problem_rows else ""
     return " ".join(filter(None, (problem, first)))

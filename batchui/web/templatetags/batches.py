@@ -4,7 +4,7 @@ from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 
 from batchui.batches.models import Batch
-from batchui.batches.preparing import rows_left_out
+from batchui.batches.preparing import invalid_rows_sentence
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
 from batchui.prompts.sniffing import Format
@@ -57,6 +57,6 @@ def percent_text(batch: Batch) -> str:
 
 
 @register.filter
-def left_out_text(batch: Batch) -> str:
-    """The sentence about rows that cannot be asked."""
-    return batch.problem or rows_left_out(batch.bad_rows)
+def invalid_rows_text(batch: Batch) -> str:
+    """What keeps a draft from starting; else the sentence about its invalid rows."""
+    return batch.problem or invalid_rows_sentence(batch.bad_rows)
