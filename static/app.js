@@ -1,5 +1,5 @@
 /* Everything the pages do in the browser besides htmx. One listener a kind of event, on the
-   document, so that fragments need no set-up; what an element does is said by its data attributes. */
+   document, so that fragments need no set-up. The data attributes of an element say what it does. */
 (() => {
   "use strict";
 
@@ -244,12 +244,12 @@
   });
   addEventListener("pageshow", () => setReady(document));
 
-  /* What was wrong with a field is no longer said once the field is changed. */
+  /* The error of a field goes away when the field is changed. */
   on("input", ({ target }) => {
     if (target.getAttribute("aria-invalid") !== "true" || !target.id) return;
     target.removeAttribute("aria-invalid");
-    const said = byId(`${target.id}_error`);
-    if (said) said.hidden = true;
+    const error = byId(`${target.id}_error`);
+    if (error) error.hidden = true;
   });
 
   /* Uploads: a bar with a figure. */
@@ -279,9 +279,9 @@
   const refuse = (form) => {
     const input = form.querySelector("input[data-limit]");
     if (!(input?.files[0]?.size > Number(input?.dataset.limit))) return false;
-    const said = form.querySelector("[data-upload-problem]");
-    said.textContent = input.dataset.tooLarge;
-    said.closest("[role=alert]").hidden = false;
+    const problem = form.querySelector("[data-upload-problem]");
+    problem.textContent = input.dataset.tooLarge;
+    problem.closest("[role=alert]").hidden = false;
     input.value = "";
     return true;
   };

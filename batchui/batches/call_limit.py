@@ -31,11 +31,11 @@ def take(connection: Connection, wanted: int) -> int:
         )
         left, noted_at, now = row["calls_left"], row["calls_counted_at"], row["now"]
         if left is None or noted_at is None:
-            tokens = capacity
+            available = capacity
         else:
             passed = max(0.0, (now - noted_at).total_seconds())
-            tokens = min(capacity, left + passed * capacity / WINDOW_SECONDS)
-        granted = min(wanted, int(tokens))
+            available = min(capacity, left + passed * capacity / WINDOW_SECONDS)
+        granted = min(wanted, int(available))
         if not granted and (noted_at is None or noted_at <= now):
             return 0
         # Both tell whether somebody was here since: two takes within one millisecond leave the
@@ -43,7 +43,7 @@ def take(connection: Connection, wanted: int) -> int:
         # when nothing is granted.
         won = Connection.objects.filter(
             pk=connection.pk, calls_left=left, calls_counted_at=noted_at
-        ).update(calls_left=tokens - granted, calls_counted_at=now)
+        ).update(calls_left=available - granted, calls_counted_at=now)
         if won:
             return granted
     return 0

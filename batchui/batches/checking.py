@@ -9,7 +9,7 @@ from django.conf import settings
 from batchui.batches import files, lifecycle
 from batchui.batches.changes import BatchChanges
 from batchui.batches.long_tasks import (
-    LEASE,
+    READING_LEASE,
     SHOWN_PROBLEMS,
     LeaseLostError,
     is_small,
@@ -40,7 +40,7 @@ def check_now_or_soon(batch: Batch) -> None:
 def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
     """Read the whole upload: count its rows, find the bad ones, and make the batch a draft."""
     batch = Batch.objects.filter(pk=batch_id, status=BatchStatus.CHECKING).first()
-    if batch is None or not lifecycle.claim_batch(batch, LEASE):
+    if batch is None or not lifecycle.claim_batch(batch, READING_LEASE):
         return
     try:
         report = check(

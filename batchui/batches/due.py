@@ -21,7 +21,7 @@ from batchui.batches.models import Part
 from batchui.batches.states import SENT_PARTS, PartStatus
 
 # django-q2 ends a process whose task outlasts its timeout: no POST outlives this.
-LEASE = timedelta(seconds=settings.LONGEST_TASK_SECONDS + 30)
+PART_LEASE = timedelta(seconds=settings.LONGEST_TASK_SECONDS + 30)
 # Requests of one connection under way at once: bounds what Stop cannot stop, and the polling.
 MOST_UNDER_WAY = 50
 # How many ready parts are considered at a time: more than any tick takes at once.

@@ -157,7 +157,7 @@ def _first_rows(stream: BinaryIO, form: Format, *, whole: bool) -> list[str]:
     return rows
 
 
-def discard(batch: Batch) -> None:
+def erase_unstarted(batch: Batch) -> None:
     """Remove a batch that was never started, with its files."""
     if Batch.objects.filter(pk=batch.pk, part_count=0).delete()[0]:
         files.remove_batch_files(batch.pk)

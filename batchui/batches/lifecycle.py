@@ -207,7 +207,7 @@ def close_attempt(closing: Closing) -> None:
         _apply(attempt, changes)
 
 
-def keep_receipt(attempt: Attempt, request_id: str) -> None:
+def store_receipt(attempt: Attempt, request_id: str) -> None:
     """Store the receipt of a request, whatever has happened to its part meanwhile."""
     changes = {
         "request_id": request_id,

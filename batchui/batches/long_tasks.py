@@ -17,7 +17,7 @@ from batchui.prompts.problems import BadInput
 
 logger = logging.getLogger(__name__)
 
-LEASE = timedelta(minutes=2)
+READING_LEASE = timedelta(minutes=2)
 # A file up to this size is read in well under half a second, so it is read at once, in the request
 # of whoever brought it: nobody waits behind somebody else's million rows.
 SMALL_BYTES = 4 * 1024 * 1024
@@ -97,7 +97,9 @@ def progress_of(
         if time.monotonic() - last < PROGRESS_SECONDS:
             return
         last = time.monotonic()
-        if not lifecycle.touch_batch(batch, progress_rows=rows, lease_until=timezone.now() + LEASE):
+        if not lifecycle.touch_batch(
+            batch, progress_rows=rows, lease_until=timezone.now() + READING_LEASE
+        ):
             raise LeaseLostError
         if beat:
             beat()

@@ -14,7 +14,7 @@ from django.utils import timezone
 from batchui.batches import files, lifecycle, pauses
 from batchui.batches.changes import PartChanges
 from batchui.batches.clients import shared_client
-from batchui.batches.due import LEASE
+from batchui.batches.due import PART_LEASE
 from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import (
@@ -42,7 +42,7 @@ def poll(part: Part) -> bool:
 
     Returns whether Cloudflare was called.
     """
-    if not lifecycle.claim_part(part, LEASE):
+    if not lifecycle.claim_part(part, PART_LEASE):
         return False
     attempt = part.attempts.filter(status=AttemptStatus.ACCEPTED).order_by("-number").first()
     if attempt is None:

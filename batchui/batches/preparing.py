@@ -8,7 +8,7 @@ from django.db import transaction
 
 from batchui.batches import files, lifecycle, results
 from batchui.batches.long_tasks import (
-    LEASE,
+    READING_LEASE,
     SHOWN_PROBLEMS,
     LeaseLostError,
     is_small,
@@ -44,7 +44,7 @@ def prepare(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
     them. Nothing is sent then.
     """
     batch = Batch.objects.filter(pk=batch_id, status=BatchStatus.PREPARING).first()
-    if batch is None or not lifecycle.claim_batch(batch, LEASE):
+    if batch is None or not lifecycle.claim_batch(batch, READING_LEASE):
         return
     invalid: dict[int, str] = {}
     try:

@@ -142,14 +142,14 @@ def part_results(part: Part) -> Iterator[Result]:
                 number,
                 decode_row(line),
                 answer.status,
-                _said(answer.answer),
+                _json_or_none(answer.answer),
                 answer.error,
-                _said(answer.usage),
+                _json_or_none(answer.usage),
             )
         number += 1
 
 
-def _said(raw: msgspec.Raw) -> bytes | None:
+def _json_or_none(raw: msgspec.Raw) -> bytes | None:
     return None if raw == NOTHING else bytes(raw)
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from batchui.batches import call_limit, files, lifecycle, pauses, results
 from batchui.batches.clients import shared_client
-from batchui.batches.due import LEASE, ONE_IN_MEMORY, in_order
+from batchui.batches.due import ONE_IN_MEMORY, PART_LEASE, in_order
 from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import (
@@ -48,7 +48,7 @@ def send(part: Part) -> bool:
 
     Returns whether Cloudflare was called.
     """
-    if not lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now() + LEASE):
+    if not lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now() + PART_LEASE):
         return False
     if part.attempts.filter(status=AttemptStatus.ACCEPTED).exists():
         # Given up as unsure, and then its receipt came: its answer is there to be fetched.
@@ -110,7 +110,7 @@ def _commit(attempt: Attempt) -> bool:
         if lifecycle.lock(part.batch_id).stop_requested_at is not None:
             lifecycle.move_part(part, PartStatus.READY)  # which stops it
             return False
-        if not lifecycle.touch_part(part, lease_until=timezone.now() + LEASE):
+        if not lifecycle.touch_part(part, lease_until=timezone.now() + PART_LEASE):
             return False
         attempt.number = part.attempts.count() + 1
         attempt.save()
@@ -195,7 +195,7 @@ def keep_receipt(
     """
     for tries in range(RECEIPT_TRIES):
         try:
-            return lifecycle.keep_receipt(attempt, request_id)
+            return lifecycle.store_receipt(attempt, request_id)
         except DatabaseError:
             logger.exception(
                 "The receipt of attempt %s (part %s) is not stored yet: request_id %s",

@@ -94,7 +94,7 @@ class Person:
         if not reply.has_redirect_location:
             raise BenchFailed(
                 f"{reply.url.path} was answered with {reply.status_code} and no page to go on to."
-                f"{self._product.said()}"
+                f"{self._product.last_lines()}"
             )
         return reply.headers["Location"]
 

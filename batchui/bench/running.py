@@ -18,8 +18,8 @@ SECONDS_TO_STOP = 15
 READY = "batchui is ready: "
 # What a batch never comes back from by itself.
 ENDS = {"attention", "failed", "finished", "finished with problems", "stopped"}
-# Between two looks into the database.
-LOOK_SECONDS = 0.02
+# Between two queries of the database.
+SECONDS_BETWEEN_CHECKS = 0.02
 # How the children of `up` are told apart: what their command line holds.
 KINDS = (("granian", "web"), ("manage.py worker", "watchdog"))
 
@@ -47,10 +47,10 @@ class Product:
     def wait_for(self, batch: str, arrived: Callable[[str, int], bool]) -> None:
         """Return as soon as `arrived(status, answered rows)` of a batch is true. BenchFailed where
         the batch, or `up`, comes to an end before."""
-        while not arrived(*(found := self._look(batch))):
+        while not arrived(*(found := self._state(batch))):
             if found[0] in ENDS or self.process.poll() is not None:
-                raise BenchFailed(f"The batch got no further than “{found[0]}”.{self.said()}")
-            time.sleep(LOOK_SECONDS)
+                raise BenchFailed(f"The batch got no further than “{found[0]}”.{self.last_lines()}")
+            time.sleep(SECONDS_BETWEEN_CHECKS)
 
     def used(self) -> dict[str, Used]:
         """What all processes used so far, by kind."""
@@ -66,11 +66,11 @@ class Product:
             used.processes += 1
         return found
 
-    def said(self) -> str:
-        """The last lines of what `up` printed, to be added to a sentence."""
+    def last_lines(self) -> str:
+        """The last lines that `up` printed, to be added to a sentence."""
         return _last_lines(self.log)
 
-    def _look(self, batch: str) -> tuple[str, int]:
+    def _state(self, batch: str) -> tuple[str, int]:
         query = "SELECT status, answered FROM batches_batch WHERE id = ?"
         with closing(sqlite3.connect(self.data / "batchui.sqlite3", timeout=20)) as database:
             status, answered = database.execute(query, [batch.replace("-", "")]).fetchone()
@@ -99,15 +99,15 @@ def _first_page(process: children.Process, log: Path) -> str:
     """The link that `up` prints when its pages answer."""
     give_up = time.monotonic() + SECONDS_TO_START
     while process.poll() is None and time.monotonic() < give_up:
-        said = log.read_text()
-        if READY in said and "\n" in (found := said.partition(READY)[2]):
+        printed = log.read_text()
+        if READY in printed and "\n" in (found := printed.partition(READY)[2]):
             return found.splitlines()[0]
-        time.sleep(LOOK_SECONDS)
+        time.sleep(SECONDS_BETWEEN_CHECKS)
     raise BenchFailed(f"`up` did not start.{_last_lines(log)}")
 
 
 def _last_lines(log: Path) -> str:
-    return "\n".join(["\n`up` said:", *log.read_text().splitlines()[-20:]])
+    return "\n".join(["\n`up` printed:", *log.read_text().splitlines()[-20:]])
 
 
 def _family(root: int) -> Iterator[tuple[int, str]]:

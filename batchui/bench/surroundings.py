@@ -60,10 +60,10 @@ def running_api() -> Iterator[Api]:
     )
     try:
         assert process.stdout is not None  # noqa: S101
-        said = process.stdout.readline().decode()
-        if not said.strip().isdecimal():
-            raise BenchFailed(f"The imitation of the API did not start: {said}")
-        yield Api(f"http://127.0.0.1:{int(said)}", process)
+        port = process.stdout.readline().decode()
+        if not port.strip().isdecimal():
+            raise BenchFailed(f"The imitation of the API did not start: {port}")
+        yield Api(f"http://127.0.0.1:{int(port)}", process)
     finally:
         children.stop(process, grace=2)
         if process.stdout is not None:

@@ -69,16 +69,16 @@ class Caller:
 
         Raises NotSent for a fault before the connection was made, MaybeSent for any later one.
         """
-        outcome = self._make(call, fresh=True)
-        if isinstance(outcome, HttpReply):
-            return self._without_token(outcome)
-        if outcome.kind in ("no place", "not sent"):
-            raise self._unreached(outcome)
+        result = self._make(call, fresh=True)
+        if isinstance(result, HttpReply):
+            return self._without_token(result)
+        if result.kind in ("no place", "not sent"):
+            raise self._unreached(result)
         raise MaybeSent(
             f"It is not known whether Cloudflare ({self.account.server}) took these rows: the "
             "connection broke before it said so. It may have them: wait, send them again (they "
             "may then be charged twice), or leave them out.",
-            **self._facts(outcome),
+            **self._facts(result),
         )
 
     def free(self, call: Call, spool: BinaryIO | None = None) -> HttpReply:
@@ -87,24 +87,24 @@ class Caller:
         Raises NotSent for a fault of the network, BadReply for a 2xx that is not whole, and the
         error that any other status means.
         """
-        outcome = self._make(call, spool)
-        if isinstance(outcome, HttpReply):
-            outcome = self._without_token(outcome)
-            if outcome.succeeded:
-                return outcome
-            raise self.meaning(outcome, submitting=False)
-        if outcome.kind in ("no place", "not sent"):
-            raise self._unreached(outcome)
-        if outcome.kind == "broken":
+        result = self._make(call, spool)
+        if isinstance(result, HttpReply):
+            result = self._without_token(result)
+            if result.succeeded:
+                return result
+            raise self.meaning(result, submitting=False)
+        if result.kind in ("no place", "not sent"):
+            raise self._unreached(result)
+        if result.kind == "broken":
             raise NotSent(
                 f"The connection to Cloudflare ({self.account.server}) broke before an answer "
                 "came. Nothing is lost, and what waits is asked again by itself.",
-                **self._facts(outcome),
+                **self._facts(result),
             )
         raise BadReply(
             f"The answer of Cloudflare ({self.account.server}) did not arrive whole. Nothing is "
             "lost, and it is asked again by itself.",
-            **self._facts(outcome),
+            **self._facts(result),
         )
 
     def _make(

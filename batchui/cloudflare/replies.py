@@ -69,8 +69,8 @@ def decode(body: bytes, *, request_id: str | None = None) -> Reply:
 
     request_id: if given, a reply that names another one is a BadReply too.
     """
-    envelope, outcome = _open(body)
-    state = _state(envelope, outcome)
+    envelope, result = _open(body)
+    state = _state(envelope, result)
     if not state.finished:
         raise BadReply(
             f"Cloudflare's reply holds no answers.{quote(state.reason)} It is asked again.",
@@ -81,7 +81,7 @@ def decode(body: bytes, *, request_id: str | None = None) -> Reply:
             "Cloudflare replied about another request. It is asked again.",
             detail=f"asked for {request_id}, was told about {clean(str(state.request_id))}",
         )
-    return Reply(items=[_item(item) for item in _container(outcome) or []], usage=_usage(outcome))
+    return Reply(items=[_item(item) for item in _container(result) or []], usage=_usage(result))
 
 
 def state_of(body: bytes) -> State:
@@ -100,7 +100,7 @@ class _Item(Struct, gc=False):
     result: Raw = Raw()
 
 
-class _Outcome(Struct):
+class _Result(Struct):
     responses: list[_Item | Other] | dict[str, Any] | Scalar = None
     results: list[_Item | Other] | dict[str, Any] | Scalar = None
     status: Any = None
@@ -111,14 +111,14 @@ class _Outcome(Struct):
     message: Any = None
 
 
-class _Envelope(_Outcome):
-    result: _Outcome | Other = None
+class _Envelope(_Result):
+    result: _Result | Other = None
 
 
 _ENVELOPE = msgspec.json.Decoder(_Envelope)
 
 
-def _open(body: bytes) -> tuple[_Envelope, _Outcome]:
+def _open(body: bytes) -> tuple[_Envelope, _Result]:
     """The envelope and the inner result. Without an envelope both are the same."""
     try:
         envelope = tolerant_json.decode(_ENVELOPE, body)
@@ -126,7 +126,7 @@ def _open(body: bytes) -> tuple[_Envelope, _Outcome]:
         why = str(exc)
     else:
         inner = envelope.result
-        return envelope, inner if isinstance(inner, _Outcome) else envelope
+        return envelope, inner if isinstance(inner, _Result) else envelope
     raise BadReply(
         "Cloudflare's reply cannot be read: it is damaged, or not from Cloudflare. It is asked "
         "again.",
@@ -134,25 +134,25 @@ def _open(body: bytes) -> tuple[_Envelope, _Outcome]:
     )
 
 
-def _container(outcome: _Outcome) -> list[_Item | Other] | None:
-    lists = [c for c in (outcome.responses, outcome.results) if isinstance(c, list)]
+def _container(result: _Result) -> list[_Item | Other] | None:
+    lists = [c for c in (result.responses, result.results) if isinstance(c, list)]
     return next((items for items in lists if items), lists[0] if lists else None)
 
 
-def _state(envelope: _Envelope, outcome: _Outcome) -> State:
+def _state(envelope: _Envelope, result: _Result) -> State:
     """How far the request is: finished if there is an array, unless the status says otherwise."""
-    container = _container(outcome)
-    status = outcome.status.strip().lower() if isinstance(outcome.status, str) else None
+    container = _container(result)
+    status = result.status.strip().lower() if isinstance(result.status, str) else None
     finished = container is not None and status not in UNDER_WAY
     if status in FAILED and not container:
         finished = False
     reasons = [
-        error_text([level.error, level.errors, level.message]) for level in (outcome, envelope)
+        error_text([level.error, level.errors, level.message]) for level in (result, envelope)
     ]
     return State(
         finished=finished,
         status=status,
-        request_id=outcome.request_id if isinstance(outcome.request_id, str) else None,
+        request_id=result.request_id if isinstance(result.request_id, str) else None,
         reason=clean(reasons[0] or reasons[1]),
     )
 
@@ -196,9 +196,9 @@ def _reason_in(result: Raw) -> str:
         return ""
 
 
-def _usage(outcome: _Outcome) -> Usage | None:
+def _usage(result: _Result) -> Usage | None:
     """The tokens of the whole reply. A Responses object has other names for them."""
-    usage = outcome.usage
+    usage = result.usage
     if not isinstance(usage, dict):
         return None
     return Usage(

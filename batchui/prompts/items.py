@@ -78,7 +78,7 @@ class ItemWriter:
         filler = self._filler
         if filler is None:
             return self._ready_made(row_number, cells, line)
-        prompt = filler.ask(cells)
+        prompt = filler.prompt_of(cells)
         if prompt is None:
             raise _blank(filler.used, row=row_number, line=line)
         if self._referred is None:
@@ -98,7 +98,7 @@ class ItemWriter:
         most = self._constant + self._uses * (stored if type(cells) is list else 2 * stored)
         if filler is None or most > enough:
             return len(self.encode(row_number, cells, line))
-        if filler.ask(cells) is None:
+        if filler.prompt_of(cells) is None:
             raise _blank(filler.used, row=row_number, line=line)
         return most
 

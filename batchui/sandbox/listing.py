@@ -75,7 +75,7 @@ def _properties(model: Model) -> dict[str, Any]:
         "context_window": str(model.context or ""),
         "output_dimensions": str(model.width or ""),
         "require_workers_paid": _true(model.paid),
-        "reasoning": _true(model.reasons),
+        "reasoning": _true(model.is_reasoning),
         "price": [
             {"unit": unit, "price": price, "currency": "USD"}
             for unit, price in prices.items()

@@ -51,8 +51,8 @@ class Model:
         return str(uuid5(NAMESPACE_URL, f"sandbox:{self.name}"))
 
     @property
-    def reasons(self) -> bool:
-        """Whether its answers carry what it thought."""
+    def is_reasoning(self) -> bool:
+        """Whether its answers contain its reasoning too."""
         return self.kind in {Kind.COMPLETION, Kind.RESPONSES}
 
 

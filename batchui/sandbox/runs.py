@@ -1,4 +1,4 @@
-"""The run address: submit, poll and synchronous run are one POST, told apart by the body."""
+"""The run address: submit, poll and synchronous run are one POST; the body shows which it is."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -114,21 +114,21 @@ def _poll(context: Context, call: _Call) -> Response:
     plan = context.script.plan("poll", model=call.name, state=state)
     record.fault, record.items = plan.names, stored.items if stored else None
 
-    def tell() -> Response:
+    def reply() -> Response:
         model = call.model()
         if stored is None:
             raise ApiError(5504)
         status = _status(plan, state)
         if status == "finished":
             return _finished(context, stored, model=model, plan=plan)
-        told = {"status": status, "request_id": stored.id, "model": call.name}
-        return Response(body=success(told))
+        under_way = {"status": status, "request_id": stored.id, "model": call.name}
+        return Response(body=success(under_way))
 
-    return injected(context, plan, tell)
+    return injected(context, plan, reply)
 
 
 def _status(plan: Plan, state: str) -> str:
-    """The status that a poll tells: the request's own, or the scripted one."""
+    """The status that a poll returns: the request's own, or the scripted one."""
     if plan.step and plan.fault == "batch_failed":
         return plan.step.form
     return plan.fault if plan.fault in {"queued", "running"} else state

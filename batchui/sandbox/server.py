@@ -19,7 +19,7 @@ from batchui.sandbox.options import Options
 from batchui.sandbox.wire import Sandbox
 
 _WAIT_FOR_THREADS = 0.5  # seconds
-_LOOK_EVERY = 0.02  # seconds; whether to end
+_SECONDS_BETWEEN_CHECKS = 0.02  # whether it is asked to stop
 
 
 def serve(*, host: str, port: int, options: Options) -> int:
@@ -80,7 +80,9 @@ class SandboxServer(ThreadingMixIn, TCPServer):
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
         """Answer calls while the context lasts; then close everything within a second."""
-        accepting = threading.Thread(target=self.serve_forever, args=(_LOOK_EVERY,), daemon=True)
+        accepting = threading.Thread(
+            target=self.serve_forever, args=(_SECONDS_BETWEEN_CHECKS,), daemon=True
+        )
         accepting.start()
         try:
             yield

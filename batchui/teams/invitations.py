@@ -34,7 +34,7 @@ def create_password_link(membership: Membership, *, by: User) -> tuple[Invitatio
     """Let a colleague who forgot the password choose a new one; their older links stop working."""
     with transaction.atomic():
         open_invitations(membership.team).filter(for_user=membership.user).update(
-            revoked_at=timezone.now()
+            withdrawn_at=timezone.now()
         )
         return _make(
             team=membership.team,
@@ -50,7 +50,9 @@ def first_administrator_token() -> str | None:
         if User.objects.exists():
             return None
         now = timezone.now()
-        Invitation.objects.filter(team=None, used_at=None, revoked_at=None).update(revoked_at=now)
+        Invitation.objects.filter(team=None, used_at=None, withdrawn_at=None).update(
+            withdrawn_at=now
+        )
         return _make(team=None, created_by=None, role=Role.ADMIN)[1]
 
 
@@ -58,7 +60,7 @@ def open_invitations(team: Team) -> QuerySet[Invitation]:
     """The team's links that would still work, newest first."""
     return (
         Invitation.objects.filter(
-            team=team, used_at=None, revoked_at=None, expires_at__gt=timezone.now()
+            team=team, used_at=None, withdrawn_at=None, expires_at__gt=timezone.now()
         )
         .select_related("created_by", "for_user")
         .order_by("-created_at", "-pk")
@@ -115,10 +117,10 @@ def choose_password(token: str, *, password: str) -> User:
     return person
 
 
-def revoke(invitation: Invitation) -> bool:
+def withdraw(invitation: Invitation) -> bool:
     """Withdraw a link. False when it had been used or withdrawn before."""
-    rows = Invitation.objects.filter(pk=invitation.pk, used_at=None, revoked_at=None).update(
-        revoked_at=timezone.now()
+    rows = Invitation.objects.filter(pk=invitation.pk, used_at=None, withdrawn_at=None).update(
+        withdrawn_at=timezone.now()
     )
     return rows == 1
 
@@ -152,7 +154,7 @@ def _check_usable(invitation: Invitation) -> None:
         raise LinkProblem(
             "batchui is already set up. Sign in, or ask an administrator for an invitation."
         )
-    if invitation.revoked_at is not None:
+    if invitation.withdrawn_at is not None:
         raise LinkProblem(
             "A newer set-up link has replaced this one. Use the link that was printed last."
             if setting_up
@@ -172,7 +174,7 @@ def _use(invitation: Invitation) -> None:
     """Mark a link as used, unless somebody else was quicker. Raises LinkProblem then."""
     now = timezone.now()
     won = Invitation.objects.filter(
-        pk=invitation.pk, used_at=None, revoked_at=None, expires_at__gt=now
+        pk=invitation.pk, used_at=None, withdrawn_at=None, expires_at__gt=now
     ).update(used_at=now)
     if not won:
         raise LinkProblem(_USED)

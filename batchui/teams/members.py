@@ -33,8 +33,8 @@ def remove(membership: Membership, *, by: User) -> None:
             _keep_an_administrator(membership, by=by)
         links = open_invitations(membership.team)
         now = timezone.now()
-        links.filter(created_by=person).update(revoked_at=now)
-        links.filter(for_user=person).update(revoked_at=now)
+        links.filter(created_by=person).update(withdrawn_at=now)
+        links.filter(for_user=person).update(withdrawn_at=now)
         membership.delete()
         person.is_active = False
         person.save(update_fields=["is_active"])

@@ -150,7 +150,7 @@ class Invitation(models.Model):
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True)
     used_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
-    revoked_at = models.DateTimeField(null=True)
+    withdrawn_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return f"{self.purpose.value} link {self.pk}"

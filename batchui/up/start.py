@@ -64,7 +64,7 @@ def run(*, host: str, port: int) -> None:
         screen.say(services.OPEN_TO_OTHERS.format(host=host))
     welcome = Welcome(address=f"http://{_reachable(host)}:{port}", screen=screen)
     with prepare.announced(welcome.address):
-        Supervisor(running, screen=screen).run(each_round=welcome.look)
+        Supervisor(running, screen=screen).run(each_round=welcome.check)
     screen.say("Stopped.")
 
 
@@ -86,7 +86,7 @@ class Welcome:
     done: bool = False
     warned: bool = False
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Called a few times a second."""
         if self.done:
             return

@@ -83,9 +83,9 @@ def remove(request: MemberRequest, pk: int) -> HttpResponse:
 
 @post_only
 @admin_required
-def revoke(request: MemberRequest, pk: int) -> HttpResponse:
+def withdraw(request: MemberRequest, pk: int) -> HttpResponse:
     invitation = get_object_or_404(Invitation, pk=pk, team=request.team)
-    if invitations.revoke(invitation):
+    if invitations.withdraw(invitation):
         messages.success(request, "The link was withdrawn. It opens nothing any more.")
     else:
         messages.error(

@@ -15,7 +15,7 @@ urlpatterns = [
     path("people/<int:pk>/role/", people.change_role, name="people_change_role"),
     path("people/<int:pk>/password-link/", people.password_link, name="people_password_link"),
     path("people/<int:pk>/remove/", people.remove, name="people_remove"),
-    path("people/links/<int:pk>/revoke/", people.revoke, name="people_revoke"),
+    path("people/links/<int:pk>/withdraw/", people.withdraw, name="people_withdraw"),
     path("account/", sign_in.account, name="account"),
     path(
         "account/password/",

@@ -21,12 +21,11 @@ from django.utils import timezone
 
 from batchui.worker.checks import files_are_shared
 from batchui.worker.database import migrations_waiting
-from batchui.worker.heartbeat import latest_beat
+from batchui.worker.heartbeat import SILENCE, latest_beat
 
 logger = logging.getLogger(__name__)
 
 HEALTHZ = "/healthz"
-WORKER_SILENT_SECONDS = 60
 # Who asks more often than this gets the last answer again: trying the storage writes a file.
 ANSWER_KEPT_SECONDS = 2.0
 
@@ -68,14 +67,14 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 def report() -> dict[str, dict[str, Any]]:
     """Try everything: `{"database": {"ok": true, "says": "…"}, …}`."""
-    parts = {
+    probes = {
         "database": database,
         "migrations": migrations,
         "storage": storage,
         "keys": keys,
         "worker": worker,
     }
-    return {name: _try(name, part) for name, part in parts.items()}
+    return {name: _try(name, probe) for name, probe in probes.items()}
 
 
 def database() -> str:
@@ -120,7 +119,7 @@ def worker() -> str:
     if at is None:
         raise NotReady("Background work has never run. Start it with: python manage.py worker")
     age = max(0, round((timezone.now() - at).total_seconds()))
-    if age > WORKER_SILENT_SECONDS:
+    if age > SILENCE.total_seconds():
         raise NotReady(
             f"Background work last showed a sign of life {age} s ago. Is "
             "`python manage.py worker` running?"
@@ -131,9 +130,9 @@ def worker() -> str:
     return f"Background work showed a sign of life {age} s ago."
 
 
-def _try(name: str, part: Callable[[], str]) -> dict[str, Any]:
+def _try(name: str, probe: Callable[[], str]) -> dict[str, Any]:
     try:
-        return {"ok": True, "says": part()}
+        return {"ok": True, "says": probe()}
     except NotReady as reason:
         return {"ok": False, "says": str(reason)}
     except DatabaseError:

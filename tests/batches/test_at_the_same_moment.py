@@ -18,7 +18,7 @@ from django.db import connection
 from django.utils import timezone
 
 from batchui.batches import call_limit, decisions, due, lifecycle, polling, sending
-from batchui.batches.due import LEASE
+from batchui.batches.due import PART_LEASE
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.prompts.ask import Ask
@@ -79,7 +79,7 @@ def test_a_part_that_all_workers_want_to_send_is_sent_once(
     assert part.attempts.count() == 1
 
 
-def test_a_part_that_all_workers_want_to_look_at_is_looked_at_once(
+def test_a_part_that_all_workers_want_to_poll_is_polled_once(
     sandbox: RunningSandbox, part: Part
 ) -> None:
     sending.send(part)
@@ -91,7 +91,7 @@ def test_a_part_that_all_workers_want_to_look_at_is_looked_at_once(
 
 def test_a_lease_is_won_by_exactly_one(sandbox: RunningSandbox, part: Part) -> None:
     sending.send(part)
-    claims = [partial(lifecycle.claim_part, mine, LEASE) for mine in copies(part)]
+    claims = [partial(lifecycle.claim_part, mine, PART_LEASE) for mine in copies(part)]
     assert sorted(at_once(claims)) == [False] * (RIVALS - 1) + [True]
 
 
@@ -137,7 +137,7 @@ def test_stranded_parts_are_rescued_once_and_never_sent_again_by_themselves(
     for part in due.ready_parts(RIVALS):
         assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
         assert sending.write_attempt(part)
-    at_once([partial(sending.rescue, timezone.now() + 2 * due.LEASE)] * RIVALS)
+    at_once([partial(sending.rescue, timezone.now() + 2 * due.PART_LEASE)] * RIVALS)
     assert list(batch.parts.values_list("status", flat=True)) == [PartStatus.UNSURE] * RIVALS
     told = batch.events.filter(text__contains="may or may not have been sent")
     assert told.count() == RIVALS
@@ -163,7 +163,7 @@ def test_a_part_that_was_rescued_and_claimed_anew_is_sent_by_its_new_owner_alone
     assert lifecycle.move_part(overslept, PartStatus.SENDING, lease_until=timezone.now())
     sending.rescue(timezone.now() + timedelta(seconds=1))
     quicker.refresh_from_db()
-    assert lifecycle.move_part(quicker, PartStatus.SENDING, lease_until=timezone.now() + LEASE)
+    assert lifecycle.move_part(quicker, PartStatus.SENDING, lease_until=timezone.now() + PART_LEASE)
     # It stands where the first one left it, and is another's.
     assert sending.write_attempt(overslept) is None
     assert not part.attempts.exists()

@@ -8,7 +8,7 @@ import pytest
 from django.core.files.base import File
 
 from batchui.batches import checking, files, lifecycle
-from batchui.batches.due import LEASE
+from batchui.batches.long_tasks import READING_LEASE
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.teams.models import Team
@@ -114,7 +114,7 @@ def test_the_batch_that_was_asked_for_is_checked_and_no_other(unread: MakeBatch)
 
 def test_what_another_worker_reads_is_left_to_it(unread: MakeBatch) -> None:
     batch = unread(rows(5))
-    assert lifecycle.claim_batch(batch, LEASE)
+    assert lifecycle.claim_batch(batch, READING_LEASE)
     batch = checked(batch)
     assert (batch.status, batch.rows) == (BatchStatus.CHECKING, 0)
 

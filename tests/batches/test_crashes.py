@@ -48,7 +48,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_no_lease_ends_before_the_task_that_holds_it() -> None:
-    assert due.LEASE.total_seconds() > live_settings.Q_CLUSTER["timeout"]
+    assert due.PART_LEASE.total_seconds() > live_settings.Q_CLUSTER["timeout"]
     assert live_settings.Q_CLUSTER["timeout"] / 2 > tick.TICK_SECONDS
 
 
@@ -57,7 +57,7 @@ def test_the_lease_begins_anew_with_the_post(sandbox: RunningSandbox, part: Part
     sending.write_attempt(part)
     part.refresh_from_db()
     assert part.lease_until is not None
-    assert part.lease_until > timezone.now() + due.LEASE / 2
+    assert part.lease_until > timezone.now() + due.PART_LEASE / 2
 
 
 @pytest.mark.parametrize("given_up", ["sent again", "left out"])
@@ -79,7 +79,7 @@ def test_a_receipt_on_record_is_used_before_anything_is_sent_again(
         ),
     )
     assert isinstance(outcome, Accepted)
-    sending.rescue(timezone.now() + 2 * due.LEASE)
+    sending.rescue(timezone.now() + 2 * due.PART_LEASE)
     part.refresh_from_db()
     if given_up == "sent again":
         decisions.send_again(part, by=None)
@@ -103,7 +103,7 @@ def test_a_look_that_lost_its_lease_changes_nothing(
     lifecycle.claim_part(slow, timedelta())
     attempt = slow.attempts.get()
     outcome = polling.fetch(slow, attempt, client=sending.shared_client(slow.batch.connection))
-    lifecycle.claim_part(Part.objects.get(pk=slow.pk), polling.LEASE)  # the new owner
+    lifecycle.claim_part(Part.objects.get(pk=slow.pk), polling.PART_LEASE)  # the new owner
     polling.apply_outcome(slow, attempt, outcome)
     attempt.refresh_from_db()
     assert attempt.status == AttemptStatus.ACCEPTED
@@ -150,7 +150,7 @@ def test_a_retry_that_is_stopped_before_it_is_sent_counts_what_the_files_say(
     assert work(batch).status == BatchStatus.FINISHED
 
 
-def test_calls_not_made_go_back_to_the_budget(
+def test_calls_that_were_not_made_are_given_back(
     sandbox: RunningSandbox, start: MakeBatch, settings: Any
 ) -> None:
     settings.CALLS_PER_5_MINUTES = 100
@@ -261,7 +261,7 @@ def test_a_row_of_megabytes_is_not_stored_with_the_batch(receive: MakeBatch) -> 
     assert batch.first_rows[0][1].startswith("xxx")
 
 
-def test_a_connection_without_budget_does_not_hold_up_another(
+def test_a_connection_without_calls_does_not_hold_up_another(
     sandbox: RunningSandbox, start: MakeBatch, settings: Any
 ) -> None:
     full = start(rows(500))

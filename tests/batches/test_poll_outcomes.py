@@ -25,7 +25,7 @@ def part(team: Team) -> Part:
     """Accepted: ten rows."""
     part = on_record(team).parts.get()
     attempt = Attempt.objects.create(part=part, number=1, items=10, payload_size=1)
-    lifecycle.keep_receipt(attempt, "known")
+    lifecycle.store_receipt(attempt, "known")
     Part.objects.update(status=PartStatus.QUEUED)
     part.refresh_from_db()
     return part
@@ -39,7 +39,7 @@ def wait(part: Part) -> float:
 
 def poll(part: Part, outcome: StillUnderWay | Later | GoneNow | RefusedForGood) -> None:
     """Apply an outcome to the part, as the worker that has claimed it does."""
-    assert lifecycle.claim_part(part, due.LEASE)
+    assert lifecycle.claim_part(part, due.PART_LEASE)
     polling.apply_outcome(part, part.attempts.get(), outcome)
     assert Part.objects.get().lease_until is None
 

@@ -185,7 +185,7 @@ def test_a_part_is_polled_by_one_worker(sandbox: RunningSandbox, start: MakeBatc
     batch = accepted(start)
     part = batch.parts.get()
     other = batch.parts.get()
-    assert lifecycle.claim_part(part, polling.LEASE)
+    assert lifecycle.claim_part(part, polling.PART_LEASE)
     assert polling.poll(other) is False
     assert sandbox.calls("poll") == []
     assert due.due_parts(10) == []

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from batchui.batches import lifecycle, long_tasks, preparing, results
-from batchui.batches.due import LEASE
+from batchui.batches.long_tasks import READING_LEASE
 from batchui.batches.models import Batch, Part
 from batchui.batches.preparing import limits_for
 from batchui.batches.states import BatchStatus, PartStatus
@@ -165,7 +165,7 @@ def test_the_batch_that_was_asked_for_is_cut_and_no_other(started: MakeBatch) ->
 
 def test_what_another_worker_cuts_is_left_to_it(started: MakeBatch) -> None:
     batch = started(rows(60))
-    assert lifecycle.claim_batch(batch, LEASE)
+    assert lifecycle.claim_batch(batch, READING_LEASE)
     assert prepared(batch).status == BatchStatus.PREPARING
     assert not Part.objects.exists()
 

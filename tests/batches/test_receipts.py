@@ -20,7 +20,7 @@ def test_a_receipt_that_comes_after_the_lease_ran_out_is_kept(
     sandbox: RunningSandbox, part: Part
 ) -> None:
     attempt = written(part)
-    sending.rescue(timezone.now() + 2 * due.LEASE)
+    sending.rescue(timezone.now() + 2 * due.PART_LEASE)
     sending.apply_outcome(part, attempt, sending.Accepted("late"))
     part.refresh_from_db()
     attempt.refresh_from_db()
@@ -70,7 +70,9 @@ class Failing:
 def unsent_attempt() -> Attempt:
     """An attempt just before its POST."""
     part = on_record(first_team()).parts.get()
-    assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now() + due.LEASE)
+    assert lifecycle.move_part(
+        part, PartStatus.SENDING, lease_until=timezone.now() + due.PART_LEASE
+    )
     return Attempt.objects.create(part=part, number=1, items=10, payload_size=1)
 
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 def after_the_lease() -> datetime:
-    return timezone.now() + due.LEASE + timedelta(seconds=1)
+    return timezone.now() + due.PART_LEASE + timedelta(seconds=1)
 
 
 def test_a_worker_that_died_before_its_attempt_sent_nothing(
@@ -53,7 +53,7 @@ def test_a_part_that_is_being_sent_is_left_to_its_sender(
 ) -> None:
     attempt = written(part)  # the POST may be under way right now
     assert sending.rescue(timezone.now()) == 0
-    assert sending.rescue(timezone.now() + due.LEASE - timedelta(seconds=5)) == 0
+    assert sending.rescue(timezone.now() + due.PART_LEASE - timedelta(seconds=5)) == 0
     part.refresh_from_db()
     attempt.refresh_from_db()
     assert (part.status, attempt.status) == (PartStatus.SENDING, AttemptStatus.WRITTEN)

@@ -172,7 +172,7 @@ def test_a_worker_that_breaks_before_its_attempt_leaves_the_part_to_its_lease(
     left = batch.parts.get()
     assert left.status == PartStatus.SENDING
     assert left.lease_until is not None
-    assert left.lease_until > timezone.now() + due.LEASE / 2
+    assert left.lease_until > timezone.now() + due.PART_LEASE / 2
 
 
 def test_an_accepted_part_begins_anew_at_being_polled(

@@ -43,7 +43,9 @@ def told(part: Part) -> list[str]:
 
 def sent(part: Part, outcome: SendOutcome) -> Attempt:
     """The attempt of the part after its POST came to this."""
-    assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now() + due.LEASE)
+    assert lifecycle.move_part(
+        part, PartStatus.SENDING, lease_until=timezone.now() + due.PART_LEASE
+    )
     attempt = Attempt.objects.create(part=part, number=1, items=10, payload_size=1)
     sending.apply_outcome(part, attempt, outcome)
     attempt.refresh_from_db()
@@ -155,13 +157,13 @@ def test_a_part_that_is_sent_again_as_chosen_is_said(part: Part) -> None:
 def test_a_part_that_is_rescued_is_said(part: Part, status: AttemptStatus, line: str) -> None:
     assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
     Attempt.objects.create(part=part, number=1, items=10, payload_size=1, status=status)
-    assert sending.rescue(timezone.now() + due.LEASE) == 1
+    assert sending.rescue(timezone.now() + due.PART_LEASE) == 1
     assert told(part) == [line]
 
 
 def test_a_receipt_that_came_late_is_said(part: Part) -> None:
     assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
     attempt = Attempt.objects.create(part=part, number=1, items=10, payload_size=1)
-    assert sending.rescue(timezone.now() + due.LEASE) == 1
+    assert sending.rescue(timezone.now() + due.PART_LEASE) == 1
     sending.apply_outcome(part, attempt, Accepted("late"))
     assert told(part)[-1] == "Part 2: the receipt came late. Nothing is sent twice."

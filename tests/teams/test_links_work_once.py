@@ -80,8 +80,8 @@ def test_a_link_stops_working_after_seven_days(ana: User) -> None:
 
 def test_a_withdrawn_link_opens_nothing(ana: User) -> None:
     invitation, token = invitations.create(ana.membership.team, by=ana, role=Role.MEMBER)
-    assert invitations.revoke(invitation)
-    assert not invitations.revoke(invitation)
+    assert invitations.withdraw(invitation)
+    assert not invitations.withdraw(invitation)
     with pytest.raises(LinkProblem, match="was withdrawn"):
         invitations.accept(token, **CARLA)
 

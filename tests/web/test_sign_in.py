@@ -97,7 +97,7 @@ def test_a_taken_address_is_said_beside_the_field() -> None:
 def test_a_link_that_did_work_once_is_gone_and_an_unknown_one_is_not_found() -> None:
     ana = set_up()
     invitation, token = invitations.create(ana.membership.team, by=ana, role=Role.MEMBER)
-    invitations.revoke(invitation)
+    invitations.withdraw(invitation)
     for path, status, sentence in [
         (reverse("join", args=[token]), 410, "This link was withdrawn."),
         (reverse("join", args=["nonsense"]), 404, "This link is not known here."),

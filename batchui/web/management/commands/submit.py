@@ -34,7 +34,7 @@ from batchui.web.templatetags.look import status_word
 from batchui.worker.heartbeat import worker_is_silent
 
 ANSWERED_ALL, NOT_ALL, NOT_STARTED = 0, 1, 2
-LOOK_SECONDS = 0.5
+SECONDS_BETWEEN_CHECKS = 0.5
 SILENT_SECONDS = 30
 
 
@@ -110,7 +110,7 @@ class Command(BaseCommand):
             if not batch.is_started:
                 raise BadInput(problem_of(batch))
         except BaseException:
-            intake.discard(batch)
+            intake.erase_unstarted(batch)
             raise
         return batch
 
@@ -118,7 +118,7 @@ class Command(BaseCommand):
         """Wait for a worker of `up` that has taken a step before this command could."""
         batch.refresh_from_db()
         while batch.status == status:
-            self.pause(LOOK_SECONDS)
+            self.pause(SECONDS_BETWEEN_CHECKS)
             batch.refresh_from_db()
 
     def _wait(self, batch: Batch) -> None:
@@ -133,7 +133,7 @@ class Command(BaseCommand):
             if remark and remark != remarked:
                 self._say(f"\n{remark}" if on_terminal else remark)
                 remarked = remark
-            self.pause(LOOK_SECONDS)
+            self.pause(SECONDS_BETWEEN_CHECKS)
             batch.refresh_from_db()
         if on_terminal:
             self._say(f"\r{_bar(batch)}")
