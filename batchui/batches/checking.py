@@ -17,6 +17,7 @@ from batchui.batches.long_tasks import (
     sentence_for,
 )
 from batchui.batches.models import Batch
+from batchui.batches.phrases import rows_phrase
 from batchui.batches.signals import work_waits
 from batchui.batches.states import BatchStatus
 from batchui.prompts.checking import Report, check
@@ -65,7 +66,7 @@ def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> Non
         lifecycle.move_batch(
             batch,
             BatchStatus.DRAFT,
-            event=f"The file was checked: {report.rows:,} rows.",
+            event=f"The file was read: {rows_phrase(report.rows)}.",
             **_facts(report),
         )
 

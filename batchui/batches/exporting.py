@@ -11,6 +11,9 @@ from batchui.prompts.rows import as_list, extras
 
 Chunks = Callable[[Batch], Iterator[bytes]]
 
+# The status of a row that has none of `states.AnswerStatus` yet.
+WAITING = "waiting"
+
 
 def csv(batch: Batch) -> Iterator[bytes]:
     """For spreadsheets: with a byte order mark, and no cell that would run as a formula."""
@@ -49,13 +52,11 @@ KINDS: dict[str, tuple[Chunks, str, str]] = {
 
 
 def export_rows(batch: Batch) -> Iterator[ExportRow]:
-    """Every row of a batch, as the exports take them. A row still on its way has its part's
-    status."""
+    """Every row of a batch, as the exports take them. A row without an end yet is "waiting"."""
     columns = batch.columns
     is_csv = batch.format.kind != "jsonl"
     reference = results.reference_of(batch)
     for part in batch.parts.order_by("number").iterator():
-        under_way = str(part.status)
         for row, cells, status, answer, error, usage in results.part_results(part):
             yield ExportRow(
                 row=row,
@@ -63,7 +64,7 @@ def export_rows(batch: Batch) -> Iterator[ExportRow]:
                 extras=extras(cells, columns) if is_csv else [],
                 columns=None if is_csv else cells,
                 answer=answer,
-                status=status or under_way,
+                status=status or WAITING,
                 error=error,
                 external_reference=reference(row, cells),
                 usage=usage,

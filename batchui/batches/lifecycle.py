@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from batchui.batches.changes import BatchChanges, PartChanges, WaitingChanges, counted_rows
 from batchui.batches.models import Attempt, Batch, Event, Part, asked_fields
+from batchui.batches.phrases import rows_phrase
 from batchui.batches.states import (
     ATTEMPT_MOVES,
     BATCH_MOVES,
@@ -325,8 +326,6 @@ def settle(batch: Batch) -> None:
         changes |= {"status": status, "epoch": batch.epoch + 1}
         changes["finished_at"] = timezone.now() if ended else None
         if ended:
-            sentence = (
-                f"{ENDINGS[status]} {found['answered']:,} of {batch.rows:,} rows are answered."
-            )
-            record(batch, status.value, sentence)
+            answered = f"{found['answered']:,} of {rows_phrase(batch.rows)} answered."
+            record(batch, status.value, f"{ENDINGS[status]} {answered}")
     Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1, **changes)

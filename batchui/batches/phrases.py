@@ -1,9 +1,9 @@
-"""Counts of rows and parts, as sentences say them."""
+"""Counts of rows and other things, as sentences say them."""
 
 
 def rows_phrase(count: int) -> str:
     """ "1 row", "2,500 rows"."""
-    return _counted(count, "row")
+    return counted(count, "row")
 
 
 def rows_are(count: int) -> str:
@@ -13,8 +13,9 @@ def rows_are(count: int) -> str:
 
 def parts_phrase(count: int) -> str:
     """ "1 part", "12 parts"."""
-    return _counted(count, "part")
+    return counted(count, "part")
 
 
-def _counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
+    """The number and the noun: "1 migration", "3 migrations"."""
     return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"

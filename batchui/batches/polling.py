@@ -26,6 +26,7 @@ from batchui.batches.outcomes import (
     RefusedForGood,
     StillUnderWay,
 )
+from batchui.batches.phrases import rows_phrase
 from batchui.batches.replies import MismatchError, absorb, keep_raw
 from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus
 from batchui.cloudflare import errors
@@ -185,4 +186,5 @@ def _gone(part: Part, attempt: Attempt, message: str) -> None:
 
 
 def _answered_event(part: Part, changes: PartChanges) -> str:
-    return f"Part {part.number} came back: {changes['answered']:,} of {part.rows:,} rows answered."
+    answered = f"{changes['answered']:,} of {rows_phrase(part.rows)} answered."
+    return f"Part {part.number} came back: {answered}"

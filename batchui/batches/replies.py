@@ -75,8 +75,8 @@ def match(part: Part, attempt: Attempt, reply: Reply) -> dict[int, Answer]:
         index = item.index
         if index is None or not 0 <= index < attempt.items:
             raise MismatchError(
-                f"Cloudflare's reply has an answer numbered {index}, and {attempt.items:,} rows "
-                "(numbered from 0) were sent."
+                f"Cloudflare's reply has an answer with the number {index}, which belongs to no "
+                "row of this request."
             )
         position = positions[index] if positions is not None else index
         if item.reference is not None and item.reference != reference_at(position):

@@ -27,6 +27,7 @@ from batchui.batches.outcomes import (
     TooLarge,
     Unsure,
 )
+from batchui.batches.phrases import rows_phrase
 from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus
 from batchui.cloudflare import catalogue, errors
 from batchui.cloudflare.protocol import BatchClient
@@ -253,7 +254,7 @@ def _cut_smaller(part: Part, closing: Closing) -> None:
             PartStatus.READY,
             closing=closing,
             send_limit=half,
-            event=f"Part {part.number} was too large; it is sent {half} rows at a time.",
+            event=f"Part {part.number} was too large; it is sent {rows_phrase(half)} at a time.",
         )
         return
     # A single row is too large by itself: it fails, and the others go on.

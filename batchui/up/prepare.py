@@ -73,8 +73,8 @@ def prepare_database() -> None:
     except DatabaseError as error:
         raise CannotStart(f"The database does not answer: {_first_line(error)}") from None
     try:
-        if waiting := migrations_waiting():
-            say(f"Preparing the database ({waiting} steps) …")
+        if migrations_waiting():
+            say("Preparing the database …")
             call_command("migrate", interactive=False, verbosity=0)
         refuse(files_are_shared(databases=["default"]))
     except DatabaseError as error:

@@ -99,7 +99,7 @@ def delete(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     if batch.deleted_at is not None:
         messages.info(request, "A colleague deleted this batch just before you.")
         return redirect("batches")
-    messages.error(request, "A batch that is on its way cannot be deleted. Stop it first.")
+    messages.error(request, "This batch has not ended yet. Stop it first, then delete it.")
     return redirect(batch)
 
 

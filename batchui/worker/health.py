@@ -19,6 +19,7 @@ from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
+from batchui.batches.phrases import counted
 from batchui.worker.checks import files_are_shared
 from batchui.worker.database import migrations_waiting
 from batchui.worker.heartbeat import SILENCE, latest_beat
@@ -88,7 +89,8 @@ def database() -> str:
 def migrations() -> str:
     """Every migration has been applied."""
     if waiting := migrations_waiting():
-        raise NotReady(f"{waiting} migrations wait. Run: python manage.py migrate")
+        wait = "waits" if waiting == 1 else "wait"
+        raise NotReady(f"{counted(waiting, 'migration')} {wait}. Run: python manage.py migrate")
     return "The tables are up to date."
 
 

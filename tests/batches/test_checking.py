@@ -56,7 +56,7 @@ def test_what_was_found_out_is_kept(unread: MakeBatch) -> None:
     assert batch.blanks["text"] == {"count": 1, "first_row": 2}
     assert batch.first_rows[0] == ["1", "one"]
     assert batch.lease_until is None
-    assert batch.events.get().text == "The file was checked: 4 rows."
+    assert batch.events.get().text == "The file was read: 4 rows."
 
 
 def test_columns_are_those_of_the_whole_file(unread: MakeBatch) -> None:

@@ -162,5 +162,5 @@ def test_what_is_on_its_way_cannot_be_deleted(sandbox: RunningSandbox, batch: Ba
 def test_every_move_is_on_the_timeline(sandbox: RunningSandbox, batch: Batch) -> None:
     batch = work(batch)
     told = " ".join(batch.events.order_by("id").values_list("text", flat=True))
-    for expected in ("was uploaded", "was checked", "Started.", "Cut into 3 parts", "Finished."):
+    for expected in ("was uploaded", "was read", "Started.", "Cut into 3 parts", "Finished."):
         assert expected in told

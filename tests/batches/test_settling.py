@@ -167,4 +167,4 @@ def test_a_part_that_comes_back_after_stop_ends_itself_alone(team: Team) -> None
 def test_the_batch_ends_with_its_last_part(sandbox: RunningSandbox, batch: Batch) -> None:
     batch = work(batch)
     told = batch.events.get(kind=BatchStatus.FINISHED)
-    assert told.text == "Finished. 60 of 60 rows are answered."
+    assert told.text == "Finished. 60 of 60 rows answered."

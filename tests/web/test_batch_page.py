@@ -47,7 +47,7 @@ def test_the_page_shows_status_counts_parts_rows_and_events(web: Client, batch: 
     shown = page(web, batch)
     assert "Queued" in shown
     assert "0 of 60 answered" in shown
-    assert "60 on their way" in shown.replace("on their way 60", "60 on their way")
+    assert "60 waiting" in shown.replace("waiting 60", "60 waiting")
     assert "3 of 3 Ready 51–60 0 of 10" in shown
     assert "Summarise: text number 1" in shown
     assert "Cut into 3 parts." in shown
@@ -210,7 +210,7 @@ def test_run_again_makes_a_draft_that_can_be_changed(
 def test_delete_asks_first_and_then_says_who_did_it(
     web: Client, ana: User, sandbox: RunningSandbox, batch: Batch
 ) -> None:
-    assert "A batch that is on its way cannot be deleted. Stop it first." in press(
+    assert "This batch has not ended yet. Stop it first, then delete it." in press(
         web, batch, "delete"
     )
     batch = work(batch)

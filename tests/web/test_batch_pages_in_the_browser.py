@@ -49,7 +49,7 @@ def test_from_a_file_to_a_started_batch(page: "Page", tmp_path: Path) -> None:
     page.get_by_text("Summarise: text number 3").wait_for()
     checking.check_file(batch.pk)
     page.get_by_role("button", name="Start: 60 rows").dblclick()
-    page.get_by_text("Getting ready").wait_for()
+    page.get_by_text("Preparing: ").wait_for()
     preparing.prepare(batch.pk)
     page.get_by_text("0 of 60 answered").first.wait_for()
     assert batch.events.filter(text="Started.").count() == 1

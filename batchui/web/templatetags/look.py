@@ -1,6 +1,6 @@
-"""Icons, and how a status of a batch, a part or a row looks: a word and an icon.
+"""Icons; and the word and icon of each status of a batch, a part or a row.
 
-The colour follows from `data-status` in the style sheet.
+The style sheet gives it a colour, by `data-status`.
 """
 
 from functools import lru_cache
@@ -20,7 +20,7 @@ class Look(NamedTuple):
 
 _LOOKS = {
     # Batches
-    "checking": Look("Checking", "file-search"),
+    "checking": Look("Reading", "file-search"),
     "draft": Look("Draft", "pencil-line"),
     "preparing": Look("Preparing", "scissors"),
     "queued": Look("Queued", "clock"),
@@ -34,7 +34,7 @@ _LOOKS = {
     # Parts
     "ready": Look("Ready", "circle-dashed"),
     "sending": Look("Sending", "send"),
-    "held": Look("Held", "circle-pause"),
+    "held": Look("On hold", "circle-pause"),
     "unsure": Look("Unsure", "circle-question-mark"),
     "done": Look("Done", "check"),
     # Rows
@@ -43,7 +43,7 @@ _LOOKS = {
     "missing": Look("Missing", "circle-question-mark"),
     "unsent": Look("Unsent", "circle-minus"),
     "invalid": Look("Invalid", "ban"),
-    # A row that is still on its way
+    # A row without an end yet
     "": Look("Waiting", "clock"),
 }
 

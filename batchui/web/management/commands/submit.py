@@ -16,6 +16,7 @@ from django.core.management.base import BaseCommand, CommandError
 from batchui.batches import decisions, intake
 from batchui.batches.exporting import KINDS
 from batchui.batches.models import Batch
+from batchui.batches.phrases import rows_phrase
 from batchui.batches.states import BatchStatus
 from batchui.prompts.problems import BadInput
 from batchui.teams.connections import cloudflare_is_configured
@@ -197,7 +198,8 @@ def _bar(batch: Batch, width: int = 30) -> str:
 
 
 def _summary(batch: Batch) -> str:
-    return f"{status_word(batch.status)}: {batch.answered:,} of {batch.rows:,} rows answered"
+    answered = f"{batch.answered:,} of {rows_phrase(batch.rows)} answered"
+    return f"{status_word(batch.status)}: {answered}"
 
 
 def _write(batch: Batch, output: Path, *, kind: str) -> None:

@@ -15,6 +15,7 @@ from django_q.conf import Conf
 from django_q.models import OrmQ
 
 from batchui import checks, data_folder
+from batchui.batches.phrases import counted
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team
 from batchui.worker.checks import files_are_shared
@@ -88,7 +89,7 @@ def why_not_ready() -> str:
         first_line = str(error).partition("\n")[0]
         connections.close_all()
         return f"the database does not answer ({first_line})."
-    return f"{waiting} migrations are still to be applied (manage.py migrate)." if waiting else ""
+    return f"{counted(waiting, 'migration')} to be applied (manage.py migrate)." if waiting else ""
 
 
 def follow_settings() -> None:
