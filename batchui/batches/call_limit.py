@@ -20,7 +20,7 @@ WINDOW_SECONDS = 300
 def take(connection: Connection, wanted: int) -> int:
     """Take up to `wanted` calls of a connection. Returns how many were granted.
 
-    One conditional UPDATE; whoever loses a race tries again.
+    One conditional UPDATE; a caller that loses a race tries again.
     """
     capacity = max(1.0, settings.CALLS_PER_5_MINUTES / 2)
     while wanted > 0:
@@ -38,9 +38,9 @@ def take(connection: Connection, wanted: int) -> int:
         granted = min(wanted, int(available))
         if not granted and (noted_at is None or noted_at <= now):
             return 0
-        # Both tell whether somebody was here since: two takes within one millisecond leave the
-        # same `calls_counted_at` on SQLite. One noted by a clock that was ahead is set right even
-        # when nothing is granted.
+        # Both fields are compared: on SQLite two takes within one millisecond leave the same
+        # `calls_counted_at`. A time noted by a clock that was ahead is corrected even if nothing
+        # is granted.
         won = Connection.objects.filter(
             pk=connection.pk, calls_left=left, calls_counted_at=noted_at
         ).update(calls_left=available - granted, calls_counted_at=now)

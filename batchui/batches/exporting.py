@@ -1,4 +1,4 @@
-"""What people download: a batch's rows with their answers, as bytes of each kind."""
+"""Downloads: the rows of a batch with their answers, as the bytes of a file."""
 
 from collections.abc import Callable, Iterator
 
@@ -16,14 +16,14 @@ WAITING = "waiting"
 
 
 def csv(batch: Batch) -> Iterator[bytes]:
-    """For spreadsheets: with a byte order mark, and no cell that would run as a formula."""
+    """CSV for spreadsheets: with a byte order mark, and without cells that run as a formula."""
     return csv_chunks(
         export_rows(batch), columns=batch.columns, delimiter=batch.format.delimiter or ","
     )
 
 
 def csv_plain(batch: Batch) -> Iterator[bytes]:
-    """For programs: every cell exactly as it is."""
+    """CSV for programs: every cell exactly as it is."""
     return csv_chunks(
         export_rows(batch),
         columns=batch.columns,
@@ -33,16 +33,16 @@ def csv_plain(batch: Batch) -> Iterator[bytes]:
 
 
 def json(batch: Batch) -> Iterator[bytes]:
-    """One array of objects."""
+    """JSON: one array of objects."""
     return json_chunks(export_rows(batch), columns=batch.columns)
 
 
 def jsonl(batch: Batch) -> Iterator[bytes]:
-    """An object a line."""
+    """JSONL: one object on each line."""
     return jsonl_chunks(export_rows(batch), columns=batch.columns)
 
 
-# Kind: what makes it, its content type, its ending.
+# Kind: generator, content type, file ending.
 KINDS: dict[str, tuple[Chunks, str, str]] = {
     "csv": (csv, "text/csv; charset=utf-8", "csv"),
     "csv-plain": (csv_plain, "text/csv; charset=utf-8", "csv"),
@@ -52,7 +52,7 @@ KINDS: dict[str, tuple[Chunks, str, str]] = {
 
 
 def export_rows(batch: Batch) -> Iterator[ExportRow]:
-    """Every row of a batch, as the exports take them. A row without an end yet is "waiting"."""
+    """Every row of a batch, for an export. A row without a status of its own is "waiting"."""
     columns = batch.columns
     is_csv = batch.format.kind != "jsonl"
     reference = results.reference_of(batch)

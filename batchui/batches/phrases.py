@@ -1,4 +1,4 @@
-"""Counts of rows and other things, as sentences say them."""
+"""Numbers with their nouns, for sentences."""
 
 
 def rows_phrase(count: int) -> str:
@@ -17,5 +17,5 @@ def parts_phrase(count: int) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """The number and the noun: "1 migration", "3 migrations"."""
+    """The number and the noun, such as "1 migration" or "3 migrations"."""
     return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"

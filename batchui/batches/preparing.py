@@ -1,4 +1,4 @@
-"""From a started draft to parts that are ready to send."""
+"""Makes parts that are ready to send from a started draft."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,12 +25,12 @@ from batchui.prompts.cutting import Cut, Limits, cut
 from batchui.prompts.readers import read
 
 EMBEDDING_ROWS = 500
-# A reply is decoded whole: what a part may come back as, at four bytes a token.
+# Largest reply to one part, in bytes, at 4 bytes a token. A reply is decoded in one piece.
 REPLY_BYTES = 64_000_000
 
 
 def prepare_now_or_soon(batch: Batch) -> None:
-    """Prepare a batch at once where its file is small, else let a worker do it."""
+    """Prepare a batch at once if its file is small; else let a worker do it."""
     if is_small(batch):
         prepare(batch.pk)
     else:
@@ -51,7 +51,7 @@ def prepare(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
         parts, skipped = _cut_into_parts(batch, invalid, beat)
     except LeaseLostError:
         return
-    except Exception as problem:  # whatever it is, somebody waits for a word
+    except Exception as problem:  # every failure needs a sentence on the page
         _back_to_draft(batch, sentence_for(problem), [])
         return
     if skipped and not batch.ask.skip_invalid:
@@ -70,7 +70,7 @@ def invalid_rows_sentence(count: int) -> str:
 
 
 def limits_for(model: Model, *, max_tokens: int) -> Limits:
-    """How large a part may be for a model, so that its reply can be taken in whole."""
+    """How large a part may be for a model, so that its reply is not too large to decode."""
     if model.task == "embedding":
         return Limits(rows=EMBEDDING_ROWS)
     if model.task == "translation":
@@ -81,8 +81,11 @@ def limits_for(model: Model, *, max_tokens: int) -> Limits:
 def _cut_into_parts(
     batch: Batch, invalid: dict[int, str], beat: Callable[[], None] | None
 ) -> tuple[list[Part], int]:
-    """Write the rows of every part, one part in memory at a time. Returns the parts, not yet in
-    the database, and how many rows are invalid; the first of those go into `invalid`."""
+    """Store the rows of every part, with one part in memory at a time.
+
+    Returns the parts, which are not in the database yet, and the number of invalid rows. The first
+    SHOWN_PROBLEMS invalid rows go into `invalid`: row number -> sentence.
+    """
     model = find(batch.ask.model)
     progress = progress_of(batch, beat=beat)
     parts, skipped, row = [], 0, 0
