@@ -16,7 +16,7 @@ from batchui.cloudflare.tolerant_json import DAMAGED, Other, Scalar, is_nothing,
 
 _DEEPEST = 4
 _CUT_SHORT = (
-    "The model used up the longest answer allowed before it said anything. Allow a longer answer, "
+    "The model reached the longest answer allowed before it wrote anything. Allow a longer answer, "
     "then retry this row."
 )
 

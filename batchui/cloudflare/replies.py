@@ -1,8 +1,8 @@
 """Reads a finished reply, item by item.
 
-Items come in one of two containers (`responses[]` with `id`, `results[]` with `index`), with the
-envelope of the API or, through the binding of a Worker, without it. All of these are read, from
-any model. Answers stay raw JSON: they are not turned into Python objects.
+Items come in one of two arrays (`responses[]` with `id`, `results[]` with `index`), with the
+envelope of the API or, through the binding of a Worker, without it. All of these are read, from any
+model. Answers stay raw JSON: they are not turned into Python objects.
 """
 
 from typing import Any, Literal
@@ -34,8 +34,8 @@ class ItemReply(Struct, frozen=True, gc=False):
 
     index: its position in the array that was sent, None if the reply names none.
     status: `empty` is a success with nothing in it.
-    answer: one line of raw JSON in UTF-8, or None. One without content, like `{"names":[]}`, is
-    kept.
+    answer: one line of raw JSON in UTF-8, or None. An answer without content, like `{"names":[]}`,
+    is kept.
     error: a sentence on a failed or empty item. reference: the external_reference in the reply.
     usage: a raw JSON object, if this item has one of its own.
     """
@@ -65,7 +65,7 @@ class State(Struct, frozen=True):
 
 
 def decode(body: bytes, *, request_id: str | None = None) -> Reply:
-    """Read a finished reply. Raises BadReply, saying why, if `body` is not one.
+    """Read a finished reply. Raises BadReply, with the reason, if `body` is not one.
 
     request_id: if given, a reply that names another one is a BadReply too.
     """
@@ -73,12 +73,12 @@ def decode(body: bytes, *, request_id: str | None = None) -> Reply:
     state = _state(envelope, result)
     if not state.finished:
         raise BadReply(
-            f"Cloudflare's reply holds no answers.{quote(state.reason)} It is asked again.",
+            f"Cloudflare's reply has no answers.{quote(state.reason)} batchui asks again.",
             detail=f"not a finished reply: status {state.status!r}, reason {state.reason!r}",
         )
     if request_id is not None and state.request_id not in (None, request_id):
         raise BadReply(
-            "Cloudflare replied about another request. It is asked again.",
+            "Cloudflare replied about another request. batchui asks again.",
             detail=f"asked for {request_id}, was told about {clean(str(state.request_id))}",
         )
     return Reply(items=[_item(item) for item in _container(result) or []], usage=_usage(result))
@@ -128,7 +128,7 @@ def _open(body: bytes) -> tuple[_Envelope, _Result]:
         inner = envelope.result
         return envelope, inner if isinstance(inner, _Result) else envelope
     raise BadReply(
-        "Cloudflare's reply cannot be read: it is damaged, or not from Cloudflare. It is asked "
+        "Cloudflare's reply cannot be read: it is damaged, or not from Cloudflare. batchui asks "
         "again.",
         detail=f"{clean(why)}; {len(body):,} bytes",
     )

@@ -1,4 +1,4 @@
-"""Fills the cells of a row into a text with `{{column}}` in it."""
+"""Puts the cells of a row into a text with `{{column}}` in it."""
 
 import difflib
 import re
@@ -37,7 +37,7 @@ class Template:
         self.names = tuple(dict.fromkeys(self._pieces[1::2]))
 
     def bind(self, columns: Sequence[str], *, before: str = "") -> "Filler":
-        """The filler for rows of these columns. `before` is literal text to put before the rest.
+        """The filler for rows with these columns. before: literal text to put before the template.
 
         A name is looked up as it is written, then without the white space around it. Raises
         BadInput for a name that is not a column, and for a template without a name.
@@ -58,8 +58,8 @@ class Template:
         if "{{" in self.text:
             return NOT_CLOSED
         return (
-            "The text names no column, so that every row would get the same question. Put a "
-            "column's name in double braces where its text should go, like {{column}}."
+            "The text names no column, so every row would get the same question. Put the name of a "
+            "column in double braces where its text should be, like {{column}}."
         )
 
 

@@ -154,7 +154,7 @@ def test_a_row_with_too_many_cells_keeps_them_all() -> None:
     [row] = rows_of(b"a,b\n1,2,3,4\n")
     assert row.cells == ["1", "2", "3", "4"]
     assert row.problem == (
-        "Row 1 (line 2): 4 cells where the header has 2 columns. If the text of a cell holds a "
+        "Row 1 (line 2): 4 cells where the header has 2 columns. If the text of a cell contains a "
         "“,”, put the cell in quotation marks; or skip the row."
     )
 
