@@ -1,7 +1,7 @@
-"""Secrets at rest: Fernet, under `settings.ENCRYPTION_KEYS`, newest key first.
+"""Encrypts stored secrets, with Fernet and `settings.ENCRYPTION_KEYS` (newest key first).
 
-Encrypting uses the first key; decrypting tries them all, so that a key is replaced by putting the
-new one in front and taking the old one away once nothing is encrypted with it any more.
+Encrypting uses the first key; decrypting tries all of them. To replace a key, put the new one in
+front of it, and remove the old one when nothing is encrypted with it any more.
 """
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
@@ -16,7 +16,7 @@ def encrypt(secret: str) -> str:
 
 
 def decrypt(encrypted: str) -> str:
-    """Return what `encrypt` was given. Raises UnreadableSecret when none of the keys fits."""
+    """Return the secret that was encrypted. Raises UnreadableSecret if none of the keys fits."""
     try:
         return _fernet().decrypt(encrypted.encode()).decode()
     except InvalidToken:

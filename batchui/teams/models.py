@@ -1,4 +1,4 @@
-"""Who works here, in which team, and how the team reaches a Batch API."""
+"""The tables of people, teams, connections and invitations."""
 
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ from django.utils import timezone
 
 class UserManager(BaseUserManager["User"]):
     def create_user(self, *, email: str, name: str, password: str | None) -> "User":
-        """Add a person. `None` as password: cannot sign in until one is set."""
+        """Add a person. password None: they cannot sign in until they have one."""
         user = self.model(email=email.strip().lower(), name=name.strip())
         user.set_password(password)
         user.save(using=self._db)
@@ -24,7 +24,8 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser):
     """A person, who signs in with an e-mail address.
 
-    Somebody who was removed from their team stays, inactive, so that history keeps their name.
+    Somebody who was removed from their team stays here as inactive, so that the history still has
+    their name.
     """
 
     email = models.EmailField("e-mail address", unique=True)
@@ -88,8 +89,8 @@ class Membership(models.Model):
 class Connection(models.Model):
     """How a team reaches a Batch API: an account and its token, or the built-in sandbox.
 
-    A batch keeps the connection it was started with, so another account is another connection:
-    what is under way at the old one can still be fetched.
+    A batch keeps the connection it was started with. Another account is another connection, so
+    that answers to earlier requests can still be fetched from the old one.
     """
 
     class Kind(models.TextChoices):
@@ -129,7 +130,7 @@ class Connection(models.Model):
 class Invitation(models.Model):
     """A link that works once: to set batchui up, to join a team, or to choose a new password.
 
-    Only the SHA-256 of its token is kept: the link is shown when it is made, and never again.
+    Only the SHA-256 of its token is stored: the link is shown when it is made, and never again.
     """
 
     class Purpose(models.TextChoices):
@@ -137,7 +138,7 @@ class Invitation(models.Model):
         JOIN = "join"
         PASSWORD = "password"  # noqa: S105
 
-    # No team: the set-up link, whose bearer becomes the first administrator.
+    # No team: the set-up link. The person who uses it becomes the first administrator.
     team = models.ForeignKey(Team, null=True, on_delete=models.CASCADE, related_name="invitations")
     # Somebody who already has an account: the link lets them choose a new password.
     for_user = models.ForeignKey(

@@ -1,5 +1,8 @@
-"""Addresses of the pages about people. Of allauth's pages only these three: nobody signs up here,
-and a forgotten password is mended by an administrator's link."""
+"""Addresses of the pages about people.
+
+Only three of allauth's pages are used: people join by invitation, and an administrator makes a
+password link for somebody who forgot the password.
+"""
 
 from allauth.account.views import PasswordChangeView, account_inactive, logout
 from django.urls import path

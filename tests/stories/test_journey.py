@@ -155,7 +155,7 @@ def test_a_link_works_once(
         answer = stranger.page.goto(link)
         assert answer is not None
         assert answer.status == 410
-        assert stranger.page.get_by_text("This link has been used").is_visible()
+        assert stranger.page.get_by_text("This link was used already").is_visible()
 
 
 def test_pressing_start_twice_starts_one_batch(watched: Watched) -> None:

@@ -63,7 +63,7 @@ REFUSED = {
     "duplicate names": (
         b"id,text,text\n1,a,b\n",
         "The column name “text” appears 2 times in the first line, as columns 2 and 3. Give each "
-        "column a name of its own.",
+        "column a different name.",
     ),
     "a blank name": (
         b"id,,text\n1,a,b\n",
@@ -197,7 +197,7 @@ TOO_FEW = (
     "what is missing, or skip the row."
 )
 TOO_MANY = (
-    "Row 3 (line 4): 3 cells where the header has 2 columns. If the text of a cell holds a “,”, "
+    "Row 3 (line 4): 3 cells where the header has 2 columns. If the text of a cell contains a “,”, "
     "put the cell in quotation marks; or skip the row."
 )
 
@@ -241,7 +241,7 @@ def test_a_blank_prompt_brings_start_back_to_the_draft(
     assert "2 rows cannot be asked." in page
     for row, line in ((2, 3), (3, 4)):
         assert (
-            f"Row {row} (line {line}), column “text”: the cell is blank, so that there is nothing "
+            f"Row {row} (line {line}), column “text”: the cell is blank, so there is nothing "
             "to ask. Fill it in, or skip the row."
         ) in page
     assert "Skip these rows." in page
@@ -274,7 +274,7 @@ def test_a_file_over_the_limit_is_refused_with_both_sizes(
     response = upload(web, rows(2000))
     assert response.status_code == 422
     sentence = (
-        "The file has 42.8 KB, and the limit is 20.0 KB. Cut it into smaller files, and upload"
+        "The file has 42.8 KB, and the limit is 20.0 KB. Split it into smaller files and upload"
     )
     assert sentence in said(response)
     assert nothing_is_left(files_in)

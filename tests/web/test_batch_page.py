@@ -165,8 +165,10 @@ def test_a_skipped_row_says_why(web: Client, sandbox: RunningSandbox, start: Mak
 
 def test_stop_sends_nothing_more(web: Client, batch: Batch) -> None:
     shown = page(web, batch)
-    assert "What was already sent cannot be called back" in shown
-    assert "Stopped. Answers to what was sent before still come in." in press(web, batch, "stop")
+    assert "were already sent cannot be called back" in shown
+    assert "Stopped. Answers to rows that were already sent still come in." in press(
+        web, batch, "stop"
+    )
     batch.refresh_from_db()
     assert (batch.status, batch.unsent) == (BatchStatus.STOPPED, 60)
     assert due.ready_parts(10) == []
@@ -200,7 +202,7 @@ def test_run_again_makes_a_draft_that_can_be_changed(
 ) -> None:
     batch = work(batch)
     shown = press(web, batch, "run_again")
-    assert "A new draft with the same file and settings." in shown
+    assert "This is a new draft with the same file and settings." in shown
     copy = Batch.objects.exclude(pk=batch.pk).get()
     assert (copy.name, copy.template, copy.model) == ("texts (2)", batch.template, batch.model)
     checking.check_file(copy.pk)
@@ -265,7 +267,7 @@ def undecided(sandbox: RunningSandbox, batch: Batch) -> Batch:
 def test_an_undecided_part_says_what_it_may_cost(web: Client, undecided: Batch) -> None:
     shown = page(web, undecided)
     assert "Part 1 (rows 1 to 25) needs your decision." in shown
-    assert "If Cloudflare did take it and you send it again, 25 rows are charged twice." in shown
+    assert "If Cloudflare has it already and you send it again, 25 rows are charged twice." in shown
 
 
 def test_send_again_and_leave_out_are_decided_once(web: Client, undecided: Batch) -> None:
@@ -293,7 +295,7 @@ def test_a_part_on_hold_says_why_until_when_and_can_be_tried_now(web: Client, ba
     lifecycle.move_part(part, PartStatus.HELD, resume_at=until, message=why)
     shown = page(web, batch)
     assert f"On hold. {why} Next try: {until:%-d %b %Y, %H:%M} UTC." in shown
-    assert "What was on hold is tried again now." in press(web, batch, "try_now")
+    assert "batchui tries again now." in press(web, batch, "try_now")
     part.refresh_from_db()
     assert part.status == PartStatus.READY
     assert "Nothing is on hold any more." in press(web, batch, "try_now")

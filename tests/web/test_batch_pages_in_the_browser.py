@@ -75,7 +75,7 @@ def test_an_error_goes_when_its_field_is_changed(page: "Page", web: Client) -> N
     batch = drafted(web, rows(3))
     page.goto(batch.get_absolute_url())
     page.get_by_role("button", name="Start: 3 rows").click()
-    said = page.get_by_text("Say what to ask, and click a column to put it in.")
+    said = page.get_by_text("Write what to ask, then click a column to insert it.")
     said.wait_for()
     area = page.get_by_label("What to ask of every row")
     assert page.evaluate("document.activeElement.id") == area.get_attribute("id")

@@ -162,7 +162,7 @@ def test_blank_cells_are_told_before_the_start(web: Client) -> None:
 @pytest.mark.parametrize(
     ("template", "sentence"),
     [
-        ("", "Say what to ask, and click a column to put it in."),
+        ("", "Write what to ask, then click a column to insert it."),
         ("Summarise.", "The text names no column"),
         ("{{txt}}", "The text names the column “txt”, which the file does not have. Did you mean"),
         ("{{text", "does not close it"),

@@ -15,7 +15,7 @@ register = template.Library()
 
 @register.filter
 def model_label(name: str) -> str:
-    """The short name of a model; its whole name where the catalogue does not know it."""
+    """The short name of a model; its whole name if it is not in the catalogue."""
     try:
         return catalogue.find(name).label if name else ""
     except catalogue.UnknownModel:
@@ -24,7 +24,7 @@ def model_label(name: str) -> str:
 
 @register.filter
 def price_text(model: Model) -> str:
-    """What a model costs, in a sentence."""
+    """The price of a model, as sentences."""
     price = f"${model.usd_per_m_input:g} for a million tokens read"
     if model.usd_per_m_output:
         price += f", ${model.usd_per_m_output:g} for a million written"
@@ -33,14 +33,14 @@ def price_text(model: Model) -> str:
 
 @register.filter
 def read_as(form: Format) -> str:
-    """How a file is read: “read as UTF-8”, “recognised as Windows-1251 (Cyrillic)”."""
+    """The encoding of a file: “read as UTF-8”, or “recognised as …” if it was guessed."""
     verb = "recognised" if form.encoding_guessed else "read"
     return f"{verb} as {form.encoding_name}"
 
 
 @register.filter
 def page_title(batch: Batch) -> str:
-    """The title of a batch's page: how far it is or how it ended, and its name."""
+    """The title of a batch's page: its progress or its final status, and its name."""
     standing = f"{percent_text(batch)} ·" if batch.is_active else f"{status_word(batch.status)}:"
     return f"{standing} {batch.name} · batchui"
 
@@ -52,11 +52,11 @@ def progress_text(batch: Batch) -> str:
 
 
 def percent_text(batch: Batch) -> str:
-    """“97%”: the share of rows that are settled."""
+    """“97%”: the share of rows with a status of their own."""
     return f"{100 * batch.settled // max(batch.rows, 1)}%"
 
 
 @register.filter
 def invalid_rows_text(batch: Batch) -> str:
-    """What keeps a draft from starting; else the sentence about its invalid rows."""
+    """Why a draft cannot start: its problem, else the sentence about its invalid rows."""
     return batch.problem or invalid_rows_sentence(batch.bad_rows)

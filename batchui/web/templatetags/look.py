@@ -51,19 +51,20 @@ _LOOKS = {
 @register.simple_tag
 @lru_cache(maxsize=256)
 def icon(name: str, size: int = 16) -> SafeString:
-    """A lucide icon, hidden from screen readers: it always stands beside its word."""
+    """A lucide icon. It is hidden from screen readers, because its word is always beside it."""
     svg = lucide._render_icon(name + "", size, aria_hidden="true")
     return mark_safe(svg)  # noqa: S308 (from the package, not from a person)
 
 
 @register.filter
 def status_word(status: str | None) -> str:
-    """The word for a status; one without a look of its own is shown as it is."""
+    """The word for a status; the status itself if it has none here."""
     look = _LOOKS.get(str(status or ""))
     return look.word if look else str(status).capitalize()
 
 
 @register.filter
 def status_icon(status: str | None) -> str:
+    """The name of the icon for a status."""
     look = _LOOKS.get(str(status or ""))
     return look.icon if look else "circle"

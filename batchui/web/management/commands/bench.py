@@ -1,4 +1,4 @@
-"""`manage.py bench`: what the product costs, beside scripts that do the same by hand."""
+"""`manage.py bench`: what the product costs, compared with scripts that do the same."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -25,15 +25,17 @@ class Command(BaseCommand):
         parser.add_argument(
             "--calls-per-5-minutes",
             type=int,
-            help="with --whole: the call limit (the product's own where this is not given)",
+            help="with --whole: the call limit (default: the product's own)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         rows, repeat, calls = (options[name] for name in ("rows", "repeat", "calls_per_5_minutes"))
         if rows < 1 or repeat < 1:
-            raise CommandError("--rows and --repeat begin at 1.")
+            raise CommandError("--rows and --repeat must be at least 1.")
         if calls is not None and not options["whole"]:
-            raise CommandError("--calls-per-5-minutes goes with --whole: else there is no limit.")
+            raise CommandError(
+                "Use --calls-per-5-minutes only with --whole; without it there is no limit."
+            )
         if not procfs.is_there():
             raise CommandError("The bench reads memory and CPU time from /proc: run it on Linux.")
         try:
