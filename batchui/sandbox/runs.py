@@ -27,7 +27,7 @@ class _Fields(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Call:
-    """One POST: the account and the model's name from its address, its body, and its record."""
+    """One POST: account and model name from its address, its body, and its record."""
 
     account: str
     name: str
@@ -36,7 +36,7 @@ class _Call:
     record: CallRecord
 
     def model(self) -> Model:
-        """Raises ApiError 5007 when there is no such model."""
+        """The model. Raises ApiError 5007 if there is no such model."""
         if self.name not in MODELS:
             raise ApiError(5007, f"AiError: No such model {self.name} or task")
         return MODELS[self.name]
@@ -71,7 +71,7 @@ def _parsed(body: bytes) -> _Fields:
 
 
 def _submit(context: Context, call: _Call) -> Response:
-    """Take a batch in. Only the model is looked at: accepted is not validated."""
+    """Accept a batch. Only the model is checked: accepted does not mean valid."""
     record = call.record
     record.items = _count(call.fields.requests)
     plan = context.script.plan("submit", model=call.name)
