@@ -70,7 +70,7 @@ def _keys() -> Iterator[checks.CheckMessage]:
             sentence = f"The {which} in BATCHUI_ENCRYPTION_KEYS is not a Fernet key."
             yield checks.Error(sentence, hint=HOW_TO_MAKE_A_FERNET_KEY, id="batchui.E007")
     if len(set(keys)) < len(keys):
-        sentence = "BATCHUI_ENCRYPTION_KEYS holds the same key twice."
+        sentence = "BATCHUI_ENCRYPTION_KEYS contains the same key twice."
         yield checks.Error(sentence, hint="Remove one of the two.", id="batchui.E007")
     if settings.SECRET_KEY in keys:
         yield checks.Error(

@@ -296,7 +296,7 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "batchui": {"level": "INFO"},
-        # httpx logs every request's address at INFO, which holds the account id.
+        # httpx logs every request's address at INFO, with the account id.
         "httpx": {"level": "WARNING"},
         # At WARNING it logs the address of every form with an error: links that let people in.
         "django.request": {"level": "ERROR"},

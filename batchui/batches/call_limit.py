@@ -1,8 +1,9 @@
 """The call limit of a connection, and its pauses: shared by every worker through the database.
 
-Cloudflare blocks a user for five minutes after 1,200 calls in five minutes. We stay at or under
-`CALLS_PER_5_MINUTES` in any five minutes: a bucket that holds half of them and fills with the
-other half in that time. The database's clock counts, so that hosts whose clocks differ agree.
+Cloudflare blocks a user for five minutes after 1,200 calls in five minutes. Here a token bucket
+keeps the calls in any five minutes at or below `CALLS_PER_5_MINUTES`: it has room for half of them,
+and the other half is added in five minutes. The database's clock is used, because the clocks of
+hosts may differ.
 """
 
 from datetime import datetime, timedelta
@@ -50,7 +51,7 @@ def take(connection: Connection, wanted: int) -> int:
 
 
 def is_used_up(connection: Connection) -> bool:
-    """Whether the last free call was taken in the past few seconds."""
+    """Whether the last available call was taken in the past few seconds."""
     if connection.calls_left is None or connection.calls_counted_at is None:
         return False
     just_now = timezone.now() - timedelta(seconds=10)

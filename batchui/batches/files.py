@@ -31,7 +31,7 @@ from django.core.files.storage import FileSystemStorage, default_storage
 if TYPE_CHECKING:
     from batchui.batches.models import Part
 
-    AnyFile = File[Any]  # a generic class for the type checker alone
+    AnyFile = File[Any]  # it is a generic class only for the type checker
 else:
     AnyFile = File
 

@@ -35,13 +35,13 @@ BARE = Side(
     "a",
     "streaming script",
     "batchui.bench.bare",
-    "csv, json, httpx; one connection, kept; one call at a time; stores nothing but its result",
+    "csv, json, httpx; one connection, kept; one call at a time; stores only its result",
 )
 TUNED = Side(
     "t",
     "tuned script",
     "batchui.bench.tuned",
-    "csv, msgspec, http.client; 4 threads, a kept connection each; stores nothing but its result",
+    "csv, msgspec, http.client; 4 threads, a kept connection each; stores only its result",
 )
 PRODUCT = Side(
     "b",

@@ -22,7 +22,7 @@ _CUT_SHORT = (
 
 
 class Found(Struct, gc=False):
-    """What a `result` holds.
+    """The content of a `result`.
 
     answer, usage: raw JSON on one line, or None. why: a sentence on why the answer is empty.
     """

@@ -36,10 +36,10 @@ class _Lent(httpx.BaseTransport):
 
 
 class Caller:
-    """The HTTP connections of one account. Nothing else holds its token.
+    """The HTTP connections of one account. No other object has its token.
 
-    Each call has an httpx client of its own. Threads that share a client share its pool, and the
-    pool sometimes closes an idle connection that another thread has just begun to use (seen with
+    Each call has its own httpx client. Threads that share a client share its pool, and the pool
+    sometimes closes an idle connection that another thread has just begun to use (seen with
     httpcore 1.0.9 as EBADF after a 200, which would lose a receipt).
     """
 

@@ -59,6 +59,7 @@ class Model(Struct, frozen=True, kw_only=True):
 
     @property
     def structured(self) -> bool:
+        """Whether it can answer according to a JSON schema."""
         return "response_format" in self.options
 
 

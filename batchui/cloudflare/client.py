@@ -29,19 +29,19 @@ _NO_SCHEMA = 6002
 class RestClient:
     """One account's Batch API. Safe to use from many threads; close it, or use it in `with`.
 
-    Nothing is ever retried here, and no redirect is followed. Every submission and every run gets
-    a new connection: a kept one may be closed by the other side just as the request goes out, and
-    that looks the same as a lost receipt. Polls and look-ups keep their connections for 5 s.
+    No call is retried here, and no redirect is followed. Every submission and every run gets a new
+    connection. The other side may close a kept one just when a request is sent, and that looks like
+    a lost receipt. Polls and look-ups keep their connections for 5 s.
 
-    The environment (proxies, certificates, .netrc) is ignored: an HTTP_PROXY set for other
-    programs would get the token of a plain-http address. A proxy is given as `proxy`, and used for
-    https only, where it sees no more than the server's name.
+    The environment (proxies, certificates, .netrc) is ignored: an HTTP_PROXY for other programs
+    would get the token of a plain-http address. A proxy is given as `proxy`. It is used only for
+    https, where it sees only the server's name.
 
     transport: replaces the network, in tests; it is not closed here.
-    timeout: seconds for connecting, for each read and for each write; its `pool` is how long a
-    call waits while max_connections others are under way.
+    timeout: seconds for connecting, for each read and for each write. Its `pool`: how long a call
+    waits while max_connections others are under way.
     seconds: for reading the body of one reply.
-    The calls raise what is wrong with address, token or account id; the constructor never does.
+    A wrong address, token or account id raises an error in the calls, not in the constructor.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class RestClient:
     def poll(
         self, model: str, request_id: str, spool: BinaryIO, *, max_bytes: int = MAX_REPLY
     ) -> str | None:
-        """Ask how far a request is: "queued", "running", or None when `spool` holds the reply.
+        """Ask how far a request is: "queued", "running", or None if the reply is in `spool`.
 
         At most 64 KiB are in memory. A longer body is a finished reply: only its first and last
         bytes are checked here, the rest by `replies.decode`. max_bytes: of the unpacked reply.

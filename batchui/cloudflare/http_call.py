@@ -43,6 +43,7 @@ class HttpReply:
 
     @property
     def succeeded(self) -> bool:
+        """Whether the status is a 2xx."""
         return 200 <= self.status < 300
 
 

@@ -36,10 +36,10 @@ class BatchClient(Protocol):
         """
 
     def poll(self, model: str, request_id: str, spool: BinaryIO) -> str | None:
-        """Ask for the reply to a request. Returns None if `spool` holds it now, else its status.
+        """Ask for the reply to a request. Returns None if it is in `spool` now, else its status.
 
         The status is "queued" or "running". The spool is emptied, filled and rewound;
-        `replies.decode` reads it. After an error the spool holds nothing of use.
+        `replies.decode` reads it. After an error, the content of the spool is of no use.
 
         Raises NotSent, Busy and BadReply if a later poll may succeed, Gone if the API does not have
         the request or no longer has it, Refused if the request failed as a whole, and the OSError

@@ -10,7 +10,7 @@ def web_server(python: str, *, root: Path, host: str, port: int, seconds_to_stop
     """
     return [
         *(python, "-m", "granian", "--interface", "wsgi", "--http", "1", "--no-ws"),
-        # Each slow upload or download holds a thread, so there are more than cores could use.
+        # Each slow upload or download occupies a thread, so there are more threads than cores.
         *("--workers", "2", "--blocking-threads", "32"),
         *("--workers-kill-timeout", str(seconds_to_stop)),
         *("--host", host, "--port", str(port), "--log-level", "error"),

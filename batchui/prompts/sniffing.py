@@ -97,6 +97,7 @@ class Format:
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> "Format":
+        """The format that `to_dict` wrote."""
         return cls(**{**stored, "columns": tuple(stored["columns"])})
 
 

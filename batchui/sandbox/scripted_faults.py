@@ -25,7 +25,7 @@ class FaultKind:
         """Raise ValueError if the call or the form of a step does not fit this fault."""
         if step.call not in {"any", *self.calls}:
             calls = " or ".join(sorted(self.calls))
-            raise ValueError(f"The fault {step.fault!r} goes with {calls}, not with {step.call}.")
+            raise ValueError(f"The fault {step.fault!r} is for {calls}, not for {step.call}.")
         if step.form not in {"", *self.forms}:
             forms = ", ".join(self.forms) or "none"
             raise ValueError(f"The fault {step.fault!r} has no form {step.form!r}. Forms: {forms}.")

@@ -11,6 +11,8 @@ from django.urls import reverse
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    """allauth's adapter, with this product's sentences, without sign-up and e-mail."""
+
     error_messages = DefaultAccountAdapter.error_messages | {
         "email_password_mismatch": (
             "This e-mail address and this password do not match. Check both and try again. "

@@ -23,7 +23,7 @@ def decrypt(encrypted: str) -> str:
         raise UnreadableSecret(
             "A stored API token cannot be read: none of the keys in BATCHUI_ENCRYPTION_KEYS fits. "
             "Add the key it was stored with to the end of the list, or set CLOUDFLARE_API_TOKEN "
-            "and start batchui again to store the token anew."
+            "and start batchui again to store the token again."
         ) from None
 
 

@@ -66,6 +66,8 @@ class Team(models.Model):
 
 
 class Role(models.TextChoices):
+    """What a person may do in a team: administrators also invite and remove people."""
+
     ADMIN = "admin", "Administrator"
     MEMBER = "member", "Member"
 
@@ -83,6 +85,7 @@ class Membership(models.Model):
 
     @property
     def is_admin(self) -> bool:
+        """Whether the person is an administrator of the team."""
         return self.role == Role.ADMIN
 
 
@@ -124,6 +127,7 @@ class Connection(models.Model):
 
     @property
     def is_sandbox(self) -> bool:
+        """Whether the sandbox answers, and no AI model."""
         return self.kind == self.Kind.SANDBOX
 
 
@@ -158,6 +162,7 @@ class Invitation(models.Model):
 
     @property
     def purpose(self) -> "Invitation.Purpose":
+        """What the link is for."""
         if self.for_user_id is not None:
             return self.Purpose.PASSWORD
         return self.Purpose.SETUP if self.team_id is None else self.Purpose.JOIN

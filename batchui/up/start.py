@@ -37,6 +37,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """The options of `manage.py up`."""
     parser = argparse.ArgumentParser(
         prog="manage.py up",
         description="Start batchui: web pages, background work and, if no Cloudflare account is "

@@ -55,10 +55,12 @@ class Project:
 
     @property
     def stamp(self) -> Path:
+        """The file that says what was installed."""
         return self.venv / "batchui.json"
 
     @property
     def unfinished(self) -> Path:
+        """The file that exists during an installation."""
         return self.venv / "batchui-unfinished"
 
     def requirements(self, extras: Iterable[str]) -> list[str]:
@@ -202,7 +204,7 @@ def _prepare_folder(project: Project) -> None:
             f"The folder {project.venv} cannot be written ({error.strerror}). Give yourself the "
             "right to write there, then run the same command again."
         ) from None
-    # The base interpreter, so that .venv stands on no other environment.
+    # The base interpreter, so that .venv depends on no other environment.
     base = getattr(sys, "_base_executable", sys.executable)
     made = subprocess.run(
         [base, "-I", "-m", "venv", project.venv], capture_output=True, text=True, check=False

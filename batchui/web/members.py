@@ -1,6 +1,6 @@
-"""Decides who may open a page. Every view about a team stands behind one of these decorators.
+"""Decides who may open a page. Every view about a team has one of these decorators.
 
-A view behind `member_required` gets a `MemberRequest`, of somebody who is signed in and in a team.
+A view with `member_required` gets a `MemberRequest`, of somebody who is signed in and in a team.
 Each view looks up only what belongs to that team.
 """
 

@@ -169,7 +169,7 @@ def _why_failed(batch: Batch) -> str:
 
 
 def _what_holds(batch: Batch) -> dict[str, Any] | None:
-    """Why nothing is sent now, and until when (None: no time is known). None if nothing holds."""
+    """Why nothing is sent now, and until when, if that is known. None if nothing is on hold."""
     part = batch.parts.filter(status=PartStatus.HELD).order_by("number").first()
     if part is not None:
         return {"message": part.message, "resume_at": part.resume_at}

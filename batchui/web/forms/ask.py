@@ -197,7 +197,7 @@ class AskForm(forms.Form):
             self.add_error(
                 "skip_invalid",
                 f"{rows_phrase(self.batch.bad_rows)} of the file cannot be asked. Correct the file "
-                "and upload it again, or tick this to skip them.",
+                "and upload it again, or tick this to skip such rows.",
             )
 
     def _check_template(self, template: str) -> None:

@@ -14,6 +14,8 @@ register = template.Library()
 
 
 class Look(NamedTuple):
+    """The word and the icon of a status."""
+
     word: str
     icon: str  # a name in the lucide set
 

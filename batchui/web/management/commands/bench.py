@@ -13,7 +13,7 @@ class Command(BaseCommand):
     help = (
         "Measure (a) a streaming script, (t) a tuned script and (b) the product's own path on the "
         "same file against the same imitation of the API, and print the ratios b/a and b/t. With "
-        "--whole: the product alone, from upload to download through all its processes."
+        "--whole: only the product, from upload to download, through all its processes."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

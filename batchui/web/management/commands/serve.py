@@ -1,4 +1,4 @@
-"""`manage.py serve`: the web pages alone, as a `Procfile` runs them."""
+"""`manage.py serve`: serves only the web pages, for a `Procfile`."""
 
 import os
 import sys
