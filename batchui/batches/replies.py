@@ -73,9 +73,10 @@ def match(part: Part, attempt: Attempt, reply: Reply) -> dict[int, Answer]:
     for item in reply.items:
         index = item.index
         if index is None or not 0 <= index < attempt.items:
+            number = "without a number" if index is None else f"with the number {index}"
             raise MismatchError(
-                f"Cloudflare's reply has an answer with the number {index}, which belongs to no "
-                "row of this request."
+                f"Cloudflare's reply has an answer {number}, which belongs to no row of this "
+                "request."
             )
         position = positions[index] if positions is not None else index
         if item.reference is not None and item.reference != reference_at(position):

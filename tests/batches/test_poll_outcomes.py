@@ -208,7 +208,7 @@ def test_a_part_whose_receipt_is_not_on_record_asks_a_person(
     Attempt.objects.update(status=AttemptStatus.UNSURE)
     assert polling.poll(part) is False
     assert part.status == PartStatus.UNSURE
-    assert part.message == "Its receipt is not on record."
+    assert part.message == "It was accepted, but its receipt is missing."
     assert sandbox.calls("poll") == []
 
 

@@ -137,7 +137,7 @@ def test_a_receipt_that_is_not_on_record_is_said(part: Part) -> None:
     sent(part, Accepted("known"))
     Attempt.objects.update(status=AttemptStatus.UNSURE)
     polling.poll(part)
-    assert told(part)[-1] == "Part 2 was accepted, but its receipt is not on record."
+    assert told(part)[-1] == "Part 2 was accepted, but its receipt is missing."
 
 
 def test_a_part_that_is_sent_again_as_chosen_is_said(part: Part) -> None:

@@ -89,7 +89,9 @@ def why_not_ready() -> str:
         first_line = str(error).partition("\n")[0]
         connections.close_all()
         return f"the database does not answer ({first_line})."
-    return f"{counted(waiting, 'migration')} to be applied (manage.py migrate)." if waiting else ""
+    return (
+        f"{counted(waiting, 'migration')} must be applied (manage.py migrate)." if waiting else ""
+    )
 
 
 def follow_settings() -> None:
