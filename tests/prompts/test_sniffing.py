@@ -60,7 +60,7 @@ def test_a_jsonl_file_with_a_broken_first_line_is_still_jsonl() -> None:
 
 @pytest.mark.parametrize("text", [b'[{"a": 1}]', b'{\n "a": 1\n}\n', b"just words\n"])
 def test_a_json_name_without_json_lines_says_what_is_needed(text: bytes) -> None:
-    with pytest.raises(BadInput, match="One object a line is needed"):
+    with pytest.raises(BadInput, match="Write one object on each line"):
         format_of(text, "rows.json")
 
 
