@@ -84,7 +84,7 @@ def test_everything_that_was_asked_shows(web: Client, start: MakeBatch) -> None:
         "Temperature 0 ",
         "Reference id",
         'Further options {"top_p": 0.9}',
-        "Leave out rows that cannot be asked Yes",
+        "Skip rows that cannot be asked Yes",
         "send it again once Yes",
     ):
         assert shown in asked
