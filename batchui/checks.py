@@ -2,11 +2,11 @@
 
     batchui.E001  the data folder cannot be written, or a key in it cannot be read
     batchui.E002  a switch or a number that cannot be read, or is out of range
-    batchui.E003  a web address that is none
+    batchui.E003  a setting that should be a web address and is not
     batchui.E004  an entry of CSRF_TRUSTED_ORIGINS without its scheme
-    batchui.E005  DATABASE_URL that is not understood
-    batchui.E006  SECRET_KEY too short
-    batchui.E007  an encryption key that is not a Fernet key, or stands there twice
+    batchui.E005  a DATABASE_URL that is not understood
+    batchui.E006  a SECRET_KEY that is too short
+    batchui.E007  an encryption key that is not a Fernet key, or is in the list twice
     batchui.E008  SECRET_KEY is one of the encryption keys
     batchui.E009  one of the two Cloudflare variables without the other
     batchui.E010  no ALLOWED_HOSTS behind a proxy or on a platform
@@ -14,14 +14,14 @@
     batchui.E012  SQLite on a platform that gives each process a disk of its own
     batchui.E013  uploads in a local folder on such a platform
     batchui.E014  generated keys on such a platform
-    batchui.E015  the first look at a request comes later than the longest pause
-    batchui.E016  a bucket without the package that speaks to it
+    batchui.E015  the pause before the first poll is longer than the longest pause
+    batchui.E016  a bucket without the package for buckets
     batchui.E017  another host keeps its files in another folder (`worker/checks.py`)
     batchui.W001  ALLOWED_HOSTS allows every name
     batchui.W002  a generated key that other users of the machine can read
-    batchui.W003  generated keys beside PostgreSQL and a bucket
+    batchui.W003  generated keys together with PostgreSQL and a bucket
 
-Imported by an app's `ready`, which registers them.
+An app's `ready` imports this module, which registers the checks.
 """
 
 from collections.abc import Iterable, Iterator
@@ -42,13 +42,13 @@ HOW_TO_MAKE_A_FERNET_KEY = (
 
 @checks.register
 def settings_are_right(**_: Any) -> list[checks.CheckMessage]:
-    """Every setting, each problem in a sentence."""
+    """The problems of all settings, each in a sentence."""
     unread = [checks.Error(p.sentence, hint=p.advice, id=p.id) for p in settings.PROBLEMS]
     return [*unread, *_keys(), *_cloudflare(), *_visitors(), *_platform(), *_files()]
 
 
 def in_sentences(found: Iterable[checks.CheckMessage]) -> list[str]:
-    """The errors among what checks found, each as what is wrong, what to do, and its id."""
+    """The errors in `found`, each with what is wrong, what to do, and its id."""
     return [
         " ".join(filter(None, [message.msg, message.hint, f"({message.id})"]))
         for message in found
@@ -61,7 +61,7 @@ def _keys() -> Iterator[checks.CheckMessage]:
     if len(settings.SECRET_KEY) < SHORTEST_SECRET:
         yield checks.Error(
             f"SECRET_KEY is shorter than {SHORTEST_SECRET} characters.",
-            hint="Set a long random text, or leave it out: one is made in the data folder.",
+            hint="Set a long random text, or remove it: batchui then makes one in the data folder.",
             id="batchui.E006",
         )
     for number, key in enumerate(keys, 1):
@@ -70,12 +70,12 @@ def _keys() -> Iterator[checks.CheckMessage]:
             sentence = f"The {which} in BATCHUI_ENCRYPTION_KEYS is not a Fernet key."
             yield checks.Error(sentence, hint=HOW_TO_MAKE_A_FERNET_KEY, id="batchui.E007")
     if len(set(keys)) < len(keys):
-        sentence = "BATCHUI_ENCRYPTION_KEYS holds the same key twice."
+        sentence = "BATCHUI_ENCRYPTION_KEYS contains the same key twice."
         yield checks.Error(sentence, hint="Remove one of the two.", id="batchui.E007")
     if settings.SECRET_KEY in keys:
         yield checks.Error(
             "SECRET_KEY is one of the keys in BATCHUI_ENCRYPTION_KEYS.",
-            hint="Give them different values: who learns one must not have the other.",
+            hint="Give them different values: somebody who learns one must not have the other.",
             id="batchui.E008",
         )
     for path in filter(None, (settings.SECRET_KEY_FILE, settings.ENCRYPTION_KEY_FILE)):
@@ -99,7 +99,7 @@ def _cloudflare() -> Iterator[checks.CheckMessage]:
         yield checks.Error(
             f"BATCHUI_FIRST_POLL_SECONDS ({settings.FIRST_POLL_SECONDS:g}) is longer than "
             f"BATCHUI_LONGEST_PAUSE_SECONDS ({settings.LONGEST_PAUSE_SECONDS:g}).",
-            hint="Make the first look come no later than the longest pause.",
+            hint="Set BATCHUI_FIRST_POLL_SECONDS no higher than BATCHUI_LONGEST_PAUSE_SECONDS.",
             id="batchui.E015",
         )
 
@@ -115,8 +115,8 @@ def _visitors() -> Iterator[checks.CheckMessage]:
         )
     if public and settings.DEBUG:
         yield checks.Error(
-            f"DEBUG is on, and batchui runs {where}: visitors would see its inside.",
-            hint="Set DEBUG to 0, or leave it out.",
+            f"DEBUG is on, and batchui runs {where}: visitors would see settings and source code.",
+            hint="Set DEBUG to 0, or remove it.",
             id="batchui.E011",
         )
     if "*" in settings.ALLOWED_HOSTS:
@@ -129,7 +129,7 @@ def _visitors() -> Iterator[checks.CheckMessage]:
 
 
 def _platform() -> Iterator[checks.CheckMessage]:
-    """What cannot work where web and worker run on separate hosts."""
+    """The settings that cannot work if web and worker run on separate hosts."""
     platform = settings.PLATFORM
     own_disks = f"{platform} gives each process a disk of its own, emptied at every start"
     if platform and settings.DATABASE_KIND == "SQLite":
@@ -164,7 +164,7 @@ def _platform() -> Iterator[checks.CheckMessage]:
 def _files() -> Iterator[checks.CheckMessage]:
     if settings.S3_BUCKET and not (find_spec("storages") and find_spec("boto3")):
         yield checks.Error(
-            "BATCHUI_S3_BUCKET is set, but the package that speaks to buckets is not installed.",
+            "BATCHUI_S3_BUCKET is set, but the package for buckets is not installed.",
             hint="Run: pip install -c constraints.txt 'django-storages[s3]'",
             id="batchui.E016",
         )

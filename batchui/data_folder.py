@@ -1,6 +1,6 @@
-"""The data folder: made, with its keys, by whatever begins to keep something in it.
+"""Makes the data folder and its keys, before something is stored in it.
 
-Reading the settings writes nothing: `manage.py check` leaves no folder behind.
+Reading the settings writes nothing, so `manage.py check` leaves no folder behind.
 """
 
 from django.conf import settings
@@ -10,18 +10,18 @@ from batchui.keys import keep
 
 
 class DataFolderProblem(CommandError):
-    """The data folder cannot be used; a command ends with its text, which says what to do."""
+    """The data folder cannot be used. The text says why, and what to do."""
 
 
 def make() -> None:
-    """Make the data folder, and keep the keys there that the environment does not give.
+    """Make the data folder, and store the keys in it that the environment does not have.
 
-    Does nothing, quickly, when all of it is there. Raises DataFolderProblem.
+    Does nothing, quickly, if all of that is there. Raises DataFolderProblem.
     """
     try:
         settings.DATA.mkdir(mode=0o700, parents=True, exist_ok=True)
         settings.FILE_UPLOAD_TEMP_DIR.mkdir(exist_ok=True)
-        # A process that started at the same moment may have been first: its keys count.
+        # If another process started at the same moment and was first, its keys are used.
         if settings.SECRET_KEY_FILE:
             settings.SECRET_KEY = keep(settings.SECRET_KEY_FILE, settings.SECRET_KEY)
         if settings.ENCRYPTION_KEY_FILE:

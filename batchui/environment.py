@@ -1,8 +1,7 @@
-"""Typed reading of environment variables.
+"""Reads environment variables as typed values.
 
-A value that cannot be read never stops the reading: its default stands in, and a Problem says
-what is wrong with it and what to set. `checks.py` shows the problems, all at once, before
-anything starts.
+A value that cannot be read does not stop the reading: the default is used, and a Problem says what
+is wrong and what to set. `checks.py` shows all problems before anything starts.
 """
 
 import os
@@ -19,12 +18,12 @@ DATABASES = {
     "django.db.backends.sqlite3": "SQLite",
     "django.db.backends.postgresql": "PostgreSQL",
 }
-# Takes the place of a database that is not understood: every use of it is an error.
+# Used for a database that is not understood: every use of it raises an error.
 NO_DATABASE = {"ENGINE": "django.db.backends.dummy", "NAME": ""}
 
 
 class Problem(NamedTuple):
-    """What is wrong with a setting, and what to do; `id` is that of its start-up check."""
+    """What is wrong with a setting, and what to do. id: of the start-up check."""
 
     id: str
     sentence: str
@@ -39,15 +38,15 @@ class Environment:
         self.problems: list[Problem] = []
 
     def problem(self, number: int, sentence: str, *, advice: str) -> None:
-        """Note what is wrong; `number` is that of the check: 2 is `batchui.E002`."""
+        """Add a problem. number: of the check, so 2 is `batchui.E002`."""
         self.problems.append(Problem(f"batchui.E{number:03}", sentence, advice))
 
     def text(self, name: str, default: str = "") -> str:
-        """The value without the blanks around it; the default where it is absent or blank."""
+        """The value without the blanks around it; the default if it is absent or blank."""
         return self._variables.get(name, "").strip() or default
 
     def flag(self, name: str) -> bool:
-        """Whether the switch is on: 1, true, yes, on; off when absent."""
+        """Whether the switch is on (1, true, yes, on). Off if it is absent."""
         value = self.text(name).lower()
         if value not in YES | NO:
             self.problem(
@@ -74,12 +73,12 @@ class Environment:
         self.problem(
             2,
             f"{name} is “{value}”, which is not {kind} from {low:,} to {high:,}.",
-            advice=f"Set such a number, or leave it out: it is {default:,} then.",
+            advice=f"Set such a number, or remove it to use the default, {default:,}.",
         )
         return default
 
     def words(self, name: str) -> list[str]:
-        """The words of a list separated by commas or blanks."""
+        """The words of a list that is separated by commas or blanks."""
         return self.text(name).replace(",", " ").split()
 
     def address(self, name: str, default: str = "") -> str:
@@ -96,7 +95,7 @@ class Environment:
         return value.rstrip("/")
 
     def origins(self, name: str) -> list[str]:
-        """The origins (`https://host`) of a list; others are left out, with a problem."""
+        """The origins (`https://host`) of a list, and a problem for each other word."""
         good = []
         for origin in self.words(name):
             if origin.startswith(("https://", "http://")):
@@ -104,13 +103,13 @@ class Environment:
             else:
                 self.problem(
                     4,
-                    f"{name} holds “{origin}”, which lacks its scheme.",
+                    f"{name} contains “{origin}”, which has no https:// or http:// before it.",
                     advice=f"Write https://{origin.partition('://')[2] or origin}",
                 )
         return good
 
     def folder(self, name: str, default: Path) -> Path:
-        """A folder that may be written, or made: nothing is written here."""
+        """A folder, with a problem if it cannot be made or written. Nothing is written here."""
         path = Path(self.text(name) or default).expanduser().resolve()
         there = next(folder for folder in (path, *path.parents) if folder.exists())
         reason = ""
@@ -128,7 +127,7 @@ class Environment:
         return path
 
     def database(self, name: str, default: Path) -> dict[str, Any]:
-        """Django's settings for the database at an address; SQLite in `default` when absent."""
+        """Django's settings for the database at an address; SQLite in `default` if it is absent."""
         value = self.text(name)
         if not value:
             return {"ENGINE": "django.db.backends.sqlite3", "NAME": default}
@@ -142,6 +141,6 @@ class Environment:
             5,
             f"{name} is not an address of a database that batchui works with.",
             advice="Set postgres://USER:PASSWORD@HOST:5432/NAME (special characters in the "
-            "password percent-encoded), or leave it out to use SQLite in the data folder.",
+            "password percent-encoded), or remove it to use SQLite in the data folder.",
         )
         return dict(NO_DATABASE)

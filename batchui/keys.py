@@ -1,4 +1,4 @@
-"""Keys: read from a list, made at random, kept in a file."""
+"""Keys: reads them from a list, makes random ones, and keeps them in files."""
 
 import os
 import secrets
@@ -14,7 +14,7 @@ def split_keys(text: str) -> list[str]:
 
 
 def is_fernet(key: str) -> bool:
-    """Whether `key` is 32 bytes in URL-safe Base64, as Fernet wants it."""
+    """Whether `key` is a Fernet key: 32 bytes in URL-safe Base64."""
     try:
         Fernet(key)
     except ValueError:
@@ -33,15 +33,15 @@ def new_fernet_key() -> str:
 
 
 def kept_key(path: Path) -> str:
-    """The key kept in `path`; "" where there is no such file. Raises OSError."""
+    """The key in the file `path`; "" if there is no such file. Raises OSError."""
     return path.read_text().strip() if path.exists() else ""
 
 
 def keep(path: Path, text: str) -> str:
-    """Write `text` to `path` (mode 600), whole and on the disk, unless something is there already.
+    """Write `text` to `path` (mode 600), whole and on the disk, unless the file exists already.
 
-    Returns what is there in the end: of processes that do this together, the first link wins, and
-    all return the same. Raises OSError where the folder cannot be written or the file not be read.
+    Returns the stored text. If several processes write, the first wins and all return its text.
+    Raises OSError if the folder cannot be written or the file cannot be read.
     """
     if not path.exists():
         draft = path.with_name(f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}")

@@ -1,4 +1,4 @@
-"""What never gets into a log."""
+"""Keeps secrets out of the log."""
 
 import logging
 import re
@@ -7,7 +7,7 @@ LINK = re.compile(r"(/(?:setup|join)/)[^/\s\"']+")
 
 
 class LinksBlottedOut(logging.Filter):
-    """Takes the token out of links that let people in, wherever an address is logged."""
+    """Removes the token from set-up and invitation links that are logged."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         message = record.getMessage()

@@ -1,7 +1,7 @@
 """Every setting, read once from the environment.
 
-Nothing else in the project reads environment variables to decide how it behaves. What is wrong
-with a value is collected in `PROBLEMS`; a start-up check says it in a sentence (`checks.py`).
+No other module reads environment variables to decide what to do. Problems with values are collected
+in `PROBLEMS`, and start-up checks show them (`checks.py`).
 """
 
 import os
@@ -21,7 +21,7 @@ PROBLEMS = _env.problems
 
 
 def _kept_key(path: Path) -> str:
-    """The key kept in a file of the data folder; "" where there is none."""
+    """The key in a file of the data folder; "" if there is none."""
     try:
         return kept_key(path)
     except OSError as error:
@@ -30,7 +30,7 @@ def _kept_key(path: Path) -> str:
         return ""
 
 
-# Where everything that must be kept lives.
+# Everything that must be kept is in this folder.
 DATA = _env.folder("BATCHUI_DATA", BASE_DIR / "data")
 
 _PLATFORMS = {"DYNO": "Heroku", "K_SERVICE": "Cloud Run"}
@@ -38,8 +38,8 @@ _PLATFORMS = {"DYNO": "Heroku", "K_SERVICE": "Cloud Run"}
 PLATFORM = next((who for var, who in _PLATFORMS.items() if _env.text(var)), "")
 
 DEBUG = _env.flag("DEBUG")
-# A key that the environment does not give is kept in a file of the data folder. Where that is not
-# there yet, this process has a new one, which `data_folder.make` keeps.
+# A key that is not in the environment is in a file of the data folder. If there is no file yet,
+# this process has a new key, which `data_folder.make` stores.
 SECRET_KEY = _env.text("SECRET_KEY")
 SECRET_KEY_FILE = None if SECRET_KEY else DATA / "secret-key"
 if SECRET_KEY_FILE:
@@ -55,8 +55,8 @@ ALLOWED_HOSTS = _env.words("ALLOWED_HOSTS") or ["localhost", "127.0.0.1", "[::1]
 CSRF_TRUSTED_ORIGINS = _env.origins("CSRF_TRUSTED_ORIGINS")
 SECURE_PROXY = _env.flag("SECURE_PROXY")
 
-# Where people find the pages, for addresses that are printed in a terminal: as set, or where
-# `up` serves them now, or unknown.
+# The address of the pages, to be printed in a terminal: as set, or the one that `up` uses now, or
+# "" if it is unknown.
 ADDRESS_FILE = DATA / "address"
 BASE_URL = _env.address("BATCHUI_BASE_URL") or (
     ADDRESS_FILE.read_text().strip() if ADDRESS_FILE.exists() else ""
@@ -70,8 +70,8 @@ CALLS_PER_5_MINUTES = _env.number("BATCHUI_CALLS_PER_5_MINUTES", 600, low=1, hig
 FIRST_POLL_SECONDS = _env.amount("BATCHUI_FIRST_POLL_SECONDS", 2, low=0.05, high=3600)
 LONGEST_PAUSE_SECONDS = _env.amount("BATCHUI_LONGEST_PAUSE_SECONDS", 60, low=0.05, high=3600)
 
-# Where `up` runs the built-in Batch API; the sandbox connection speaks to it.
-# `submit` and the next start find it where the last start put it.
+# The address of the built-in Batch API, for sandbox connections. `up` stores it in this file, for
+# `submit` and for the next start.
 SANDBOX_FILE = DATA / "sandbox-address"
 SANDBOX_URL = _env.address("BATCHUI_SANDBOX_URL")
 SANDBOX_IS_GIVEN = bool(SANDBOX_URL)
@@ -83,7 +83,7 @@ SANDBOX_URL = SANDBOX_URL or (
 MAX_UPLOAD_BYTES = _env.number("BATCHUI_MAX_UPLOAD_MB", 1024, low=1, high=1_000_000) * 1024 * 1024
 MAX_ROWS = _env.number("BATCHUI_MAX_ROWS", 5_000_000, low=1, high=1_000_000_000)
 
-# While this file is there, background work is asked to stop (see `worker/watchdog.py`).
+# While this file exists, background work is asked to stop (see `worker/watchdog.py`).
 STOPPING_FILE = _env.text("BATCHUI_STOPPING_FILE")
 # The name of the worker that this process is part of; its watchdog chooses it.
 WORKER_NAME = _env.text("BATCHUI_WORKER_NAME", "worker:by hand")
@@ -146,8 +146,8 @@ DATABASES: dict[str, dict[str, Any]] = {
 }
 DATABASE_KIND = KNOWN_DATABASES.get(DATABASES["default"]["ENGINE"], "")
 if DATABASE_KIND == "SQLite":
-    # IMMEDIATE: a transaction that will write takes the lock when it begins, so that two writers
-    # wait for each other instead of failing half-way ("database is locked").
+    # IMMEDIATE: a transaction takes the lock when it begins, so that two writers wait for each
+    # other and neither fails half-way ("database is locked").
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
@@ -159,10 +159,10 @@ elif DATABASE_KIND == "PostgreSQL":
     DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 10)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# What people upload and what comes back (see `batches/files.py`): in the data folder, or in a
-# bucket, with which the web and worker processes may live on separate hosts. The `storages`
-# package (`pip install -c constraints.txt 'django-storages[s3]'`) reads AWS_ACCESS_KEY_ID,
-# AWS_SECRET_ACCESS_KEY and AWS_REGION itself.
+# Uploads and answers (see `batches/files.py`) are in the data folder, or in a bucket. With a
+# bucket, web and worker may run on separate hosts. The `storages` package
+# (`pip install -c constraints.txt 'django-storages[s3]'`) reads AWS_ACCESS_KEY_ID and
+# AWS_SECRET_ACCESS_KEY itself.
 S3_BUCKET = _env.text("BATCHUI_S3_BUCKET")
 S3_ENDPOINT = _env.address("BATCHUI_S3_ENDPOINT")
 STORAGES: dict[str, dict[str, Any]] = {
@@ -189,7 +189,7 @@ STATIC_ROOT = BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 # Uploads above this many bytes go to a temporary file instead of memory.
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
-# Beside the data, where there is room for them; the sweep removes what a crash leaves.
+# Beside the data, where there is room for them; `worker/this_host.py` removes what a crash leaves.
 FILE_UPLOAD_TEMP_DIR = DATA / "incoming"
 
 LANGUAGE_CODE = "en-gb"
@@ -216,15 +216,15 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_ADAPTER = "batchui.teams.adapter.AccountAdapter"
 ACCOUNT_SESSION_REMEMBER = True
-# Attempts to sign in are counted here; the database is shared by every web process.
+# Attempts to sign in are counted here. All web processes share the database.
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "cache",
-        # By default old entries make room from 300 on, and with them counters that still matter.
+        # By default only 300 entries are kept; counters that still matter would be removed.
         "OPTIONS": {"MAX_ENTRIES": 100_000},
     },
-    # django-q2 writes its statistics twice a second to the cache it is given; nobody reads them.
+    # django-q2 writes its statistics to a cache twice a second. Nobody reads them.
     "nowhere": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"},
 }
 
@@ -247,9 +247,8 @@ SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_HTTPONLY = True
 # Health checks come from inside, without https.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
-# Whether the other names of a domain, and browsers' preload lists, may rely on https is for the
-# domain's owner to say, not for us.
-# The folder for uploads under way is made by what takes uploads in (`data_folder.py`).
+# W005, W021: the owner of the domain decides whether subdomains and browsers' preload lists may
+# rely on https. E001: `data_folder.py` makes the folder for uploads under way.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021", "files.E001"]
 if SECURE_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
@@ -297,7 +296,7 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "batchui": {"level": "INFO"},
-        # httpx logs every request's address at INFO, which holds the account id.
+        # httpx logs every request's address at INFO, with the account id.
         "httpx": {"level": "WARNING"},
         # At WARNING it logs the address of every form with an error: links that let people in.
         "django.request": {"level": "ERROR"},

@@ -8,13 +8,13 @@ from django.core.wsgi import get_wsgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "batchui.settings")
 django_application = get_wsgi_application()
 
-# These know tables, which Django has only now.
+# These import models, so Django has to be set up before.
 from batchui import checks, data_folder  # noqa: E402
 from batchui.worker import health, this_host  # noqa: E402
 
 application = health.with_healthz(django_application)
 
-# A server that is started by hand has run no checks.
+# If the server is started by hand, no checks have run before.
 if errors := checks.in_sentences(checks.settings_are_right()):
     sys.stderr.write("\n".join(["batchui cannot start:", *errors, ""]))
     raise SystemExit(1)

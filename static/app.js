@@ -1,5 +1,5 @@
 /* Everything the pages do in the browser besides htmx. One listener a kind of event, on the
-   document, so that fragments need no set-up; what an element does is said by its data attributes. */
+   document, so that fragments need no set-up. The data attributes of an element say what it does. */
 (() => {
   "use strict";
 
@@ -63,7 +63,7 @@
 
   const DAY = 86_400;
 
-  /* "4 min ago", "in 3 h": short as the browser's own words are not ("4 minutes ago"). */
+  /* "4 min ago", "in 3 h": shorter than the browser's own words ("4 minutes ago"). */
   const relative = (then, now) => {
     const seconds = (then - now) / 1000;
     const size = Math.abs(seconds);
@@ -90,7 +90,7 @@
     local: (then) => local.format(then),
   };
 
-  const tellTimes = () => {
+  const updateTimes = () => {
     const now = Date.now();
     for (const time of document.querySelectorAll(
       "time[data-relative], time[data-elapsed], time[data-local]",
@@ -107,7 +107,8 @@
     }
   };
 
-  /* Messages. A success goes after a while, unless somebody is on it; a problem stays. */
+  /* Messages. A success disappears after a while, unless the pointer or the focus is on it; a problem
+     stays. */
   const TOAST_STAYS = 10_000;
 
   const close = (toast) => {
@@ -132,7 +133,7 @@
     byId("announcement").textContent = sentence;
   };
 
-  /* Copying: the clipboard where the page is secure, the old way elsewhere. */
+  /* Copying: with the clipboard on a secure page, else the old way. */
   const copy = async (text, beside) => {
     if (navigator.clipboard && window.isSecureContext) return navigator.clipboard.writeText(text);
     const area = document.createElement("textarea");
@@ -164,7 +165,7 @@
     }, 2_000);
   };
 
-  /* Dialogs. One with data-fresh is as it was first when it opens again. */
+  /* Dialogs. One with data-fresh opens in its first state every time. */
   const firstStates = new WeakMap();
 
   const open = (dialog) => {
@@ -179,7 +180,7 @@
     window.htmx?.process(dialog);
   };
 
-  /* {{column}} goes in where the caret is. */
+  /* Inserts {{column}} at the caret. */
   const insert = (button) => {
     const area = byId(button.dataset.into);
     area.setRangeText(button.dataset.insert, area.selectionStart, area.selectionEnd, "end");
@@ -224,7 +225,7 @@
   });
   on("close", (event) => event.target.matches("dialog") && restore(event.target), true);
 
-  /* A form is sent once: its buttons are disabled until the answer is there. */
+  /* A form is sent only once: its buttons are disabled until the answer comes. */
   const setBusy = (form) => {
     for (const button of form.querySelectorAll("button:not([type=button], :disabled)")) {
       button.disabled = true;
@@ -244,12 +245,12 @@
   });
   addEventListener("pageshow", () => setReady(document));
 
-  /* What was wrong with a field is no longer said once the field is changed. */
+  /* The error of a field goes away when the field is changed. */
   on("input", ({ target }) => {
     if (target.getAttribute("aria-invalid") !== "true" || !target.id) return;
     target.removeAttribute("aria-invalid");
-    const said = byId(`${target.id}_error`);
-    if (said) said.hidden = true;
+    const error = byId(`${target.id}_error`);
+    if (error) error.hidden = true;
   });
 
   /* Uploads: a bar with a figure. */
@@ -257,7 +258,7 @@
 
   const showUpload = (form, { loaded, total, lengthComputable }) => {
     const file = form.querySelector("input[type=file]")?.files[0];
-    /* The answer's own progress comes by the same event. */
+    /* The download of the answer fires the same event. */
     if (!lengthComputable || !file || total < file.size) return;
     const bar = form.querySelector("[data-upload-status] progress");
     const text = form.querySelector("[data-upload-text]");
@@ -275,13 +276,13 @@
     if (status) status.hidden = !under;
   };
 
-  /* A file over the limit is refused here, before it has travelled. */
+  /* A file over the limit is refused here, before it is uploaded. */
   const refuse = (form) => {
     const input = form.querySelector("input[data-limit]");
     if (!(input?.files[0]?.size > Number(input?.dataset.limit))) return false;
-    const said = form.querySelector("[data-upload-problem]");
-    said.textContent = input.dataset.tooLarge;
-    said.closest("[role=alert]").hidden = false;
+    const problem = form.querySelector("[data-upload-problem]");
+    problem.textContent = input.dataset.tooLarge;
+    problem.closest("[role=alert]").hidden = false;
     input.value = "";
     return true;
   };
@@ -307,19 +308,19 @@
     if (name && event.target.files?.length) name.textContent = event.target.files[0].name;
   });
 
-  /* The server cannot be reached: one quiet banner, until something comes back. */
+  /* The server cannot be reached: one quiet banner, until it answers again. */
   const reachable = (yes) => {
     const banner = byId("offline");
     if (banner) banner.hidden = yes;
   };
   const PROBLEMS = {
     403: "You may not do this, or this page is out of date. Reload it and try again.",
-    404: "This is no longer there; a colleague may have deleted it. Reload the page.",
-    413: "This file is larger than batchui takes.",
+    404: "This is no longer there. Perhaps a colleague deleted it. Reload the page.",
+    413: "This file is larger than batchui accepts. Split it into smaller files.",
     429: "Too many attempts in a short time. Wait a minute, then try again.",
   };
   const OTHER_PROBLEM =
-    "batchui could not do this. Try again in a moment; if it happens again, tell your administrator.";
+    "batchui could not do this. Try again in a moment. If it happens again, tell the person who runs batchui.";
 
   on("htmx:beforeRequest", (event) => {
     const form = event.detail.elt;
@@ -344,8 +345,8 @@
   addEventListener("offline", () => reachable(false));
   addEventListener("online", () => reachable(true));
 
-  /* A time that has the focus (for its exact value) keeps it when its fragment is renewed, as htmx
-     keeps it for whatever has an id. */
+  /* A time that has the focus (for its exact value) keeps it when its fragment is replaced. For elements
+     with an id, htmx does the same. */
   let watched = null;
   for (const event of ["htmx:beforeSwap", "htmx:oobBeforeSwap"]) {
     on(event, ({ detail: { target } }) => {
@@ -363,14 +364,14 @@
   };
 
   on("htmx:load", () => {
-    tellTimes();
+    updateTimes();
     settleToasts();
     if (watched) watchAgain();
   });
   on("DOMContentLoaded", () => {
     chooseAll();
-    tellTimes();
+    updateTimes();
     settleToasts();
-    setInterval(tellTimes, 1_000);
+    setInterval(updateTimes, 1_000);
   });
 })();

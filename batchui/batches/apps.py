@@ -1,4 +1,4 @@
-"""The app that knows batches: what is stored and how it moves."""
+"""The app of batches: their tables, and how their statuses change."""
 
 from django.apps import AppConfig
 

@@ -1,8 +1,9 @@
 """The call limit of a connection, and its pauses: shared by every worker through the database.
 
-Cloudflare blocks a user for five minutes after 1,200 calls in five minutes. We stay at or under
-`CALLS_PER_5_MINUTES` in any five minutes: a bucket that holds half of them and fills with the
-other half in that time. The database's clock counts, so that hosts whose clocks differ agree.
+Cloudflare blocks a user for five minutes after 1,200 calls in five minutes. Here a token bucket
+keeps the calls in any five minutes at or below `CALLS_PER_5_MINUTES`: it has room for half of them,
+and the other half is added in five minutes. The database's clock is used, because the clocks of
+hosts may differ.
 """
 
 from datetime import datetime, timedelta
@@ -20,7 +21,7 @@ WINDOW_SECONDS = 300
 def take(connection: Connection, wanted: int) -> int:
     """Take up to `wanted` calls of a connection. Returns how many were granted.
 
-    One conditional UPDATE; whoever loses a race tries again.
+    One conditional UPDATE; a caller that loses a race tries again.
     """
     capacity = max(1.0, settings.CALLS_PER_5_MINUTES / 2)
     while wanted > 0:
@@ -31,26 +32,26 @@ def take(connection: Connection, wanted: int) -> int:
         )
         left, noted_at, now = row["calls_left"], row["calls_counted_at"], row["now"]
         if left is None or noted_at is None:
-            tokens = capacity
+            available = capacity
         else:
             passed = max(0.0, (now - noted_at).total_seconds())
-            tokens = min(capacity, left + passed * capacity / WINDOW_SECONDS)
-        granted = min(wanted, int(tokens))
+            available = min(capacity, left + passed * capacity / WINDOW_SECONDS)
+        granted = min(wanted, int(available))
         if not granted and (noted_at is None or noted_at <= now):
             return 0
-        # Both tell whether somebody was here since: two takes within one millisecond leave the
-        # same `calls_counted_at` on SQLite. One noted by a clock that was ahead is set right even
-        # when nothing is granted.
+        # Both fields are compared: on SQLite two takes within one millisecond leave the same
+        # `calls_counted_at`. A time noted by a clock that was ahead is corrected even if nothing
+        # is granted.
         won = Connection.objects.filter(
             pk=connection.pk, calls_left=left, calls_counted_at=noted_at
-        ).update(calls_left=tokens - granted, calls_counted_at=now)
+        ).update(calls_left=available - granted, calls_counted_at=now)
         if won:
             return granted
     return 0
 
 
 def is_used_up(connection: Connection) -> bool:
-    """Whether the last free call was taken in the past few seconds."""
+    """Whether the last available call was taken in the past few seconds."""
     if connection.calls_left is None or connection.calls_counted_at is None:
         return False
     just_now = timezone.now() - timedelta(seconds=10)

@@ -1,7 +1,7 @@
 """The fields that a move may change together with a status, with their types.
 
-The type checker finds a misspelt field, and a value of the wrong kind, at every call of
-`lifecycle.move_part` and its sisters.
+At every call of `lifecycle.move_part`, `move_batch` and the like, the type checker finds a misspelt
+field and a value of the wrong type.
 """
 
 from datetime import datetime
@@ -11,7 +11,7 @@ from batchui.teams.models import Connection, User
 
 
 class AnswerChanges(TypedDict, total=False):
-    """How many rows came to what (see `states.AnswerStatus`)."""
+    """How many rows have each status (see `states.AnswerStatus`)."""
 
     answered: int
     empty: int
@@ -22,7 +22,7 @@ class AnswerChanges(TypedDict, total=False):
 
 
 class WaitingChanges(AnswerChanges, total=False):
-    """The end of the rows of a part that were still on their way."""
+    """The end of the rows of a part that were still waiting."""
 
     waiting_became: str
     waiting_error: str
@@ -30,7 +30,7 @@ class WaitingChanges(AnswerChanges, total=False):
 
 
 class PartChanges(WaitingChanges, total=False):
-    """Fields of a Part beside its status and epoch."""
+    """Fields of a Part besides its status and epoch."""
 
     answers_file: str
     answers_version: int
@@ -50,7 +50,7 @@ class PartChanges(WaitingChanges, total=False):
 
 
 class BatchChanges(AnswerChanges, total=False):
-    """Fields of a Batch beside its status and epoch, and beside what is asked."""
+    """Fields of a Batch besides its status, its epoch and its question."""
 
     name: str
     connection: Connection
@@ -69,7 +69,7 @@ class BatchChanges(AnswerChanges, total=False):
 
 
 def counted_rows(changes: AnswerChanges) -> int:
-    """The number of rows whose end is known. All six counts must be there."""
+    """The number of rows with a status of their own. `changes` must have all six counts."""
     return (
         changes["answered"]
         + changes["empty"]

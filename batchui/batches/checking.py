@@ -1,4 +1,4 @@
-"""Reading the whole of an upload: how many rows it has, and which of them are bad."""
+"""Reads a whole upload: how many rows it has, and which of them are bad."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ from django.conf import settings
 from batchui.batches import files, lifecycle
 from batchui.batches.changes import BatchChanges
 from batchui.batches.long_tasks import (
-    LEASE,
+    READING_LEASE,
     SHOWN_PROBLEMS,
     LeaseLostError,
     is_small,
@@ -18,6 +18,7 @@ from batchui.batches.long_tasks import (
     sentence_for,
 )
 from batchui.batches.models import Batch
+from batchui.batches.phrases import rows_phrase
 from batchui.batches.signals import work_waits
 from batchui.batches.states import BatchStatus
 from batchui.prompts.checking import Report, check
@@ -25,13 +26,13 @@ from batchui.prompts.problems import BadInput
 from batchui.prompts.rows import cell_text, encode_row
 from batchui.prompts.sniffing import Format
 
-# What the page shows of a cell, and of a whole row: more is never stored with the batch.
+# The longest cell and the longest row that the page shows; more is not stored with the batch.
 SAMPLE_CELL = 2_000
 SAMPLE_ROW = 40_000
 
 
 def check_now_or_soon(batch: Batch) -> None:
-    """Check a batch at once where its file is small, else let a worker do it."""
+    """Check a batch at once if its file is small; else let a worker do it."""
     if is_small(batch):
         check_file(batch.pk)
     else:
@@ -39,9 +40,12 @@ def check_now_or_soon(batch: Batch) -> None:
 
 
 def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
-    """Read the whole upload: count its rows, find the bad ones, and make the batch a draft."""
+    """Read the whole upload, count its rows, find the bad ones, and make the batch a draft.
+
+    Does nothing if another worker has the batch.
+    """
     batch = Batch.objects.filter(pk=batch_id, status=BatchStatus.CHECKING).first()
-    if batch is None or not lifecycle.claim_batch(batch, LEASE):
+    if batch is None or not lifecycle.claim_batch(batch, READING_LEASE):
         return
     try:
         refuse_endless(batch)
@@ -54,7 +58,7 @@ def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> Non
         refuse_nul(report.format)
     except LeaseLostError:
         return
-    except Exception as problem:  # whatever it is, somebody waits for a word
+    except Exception as problem:  # every failure needs a sentence on the page
         sentence = sentence_for(problem)
         lifecycle.move_batch(
             batch,
@@ -67,13 +71,13 @@ def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> Non
         lifecycle.move_batch(
             batch,
             BatchStatus.DRAFT,
-            event=f"The file was checked: {report.rows:,} rows.",
+            event=f"The file was read: {rows_phrase(report.rows)}.",
             **_facts(report),
         )
 
 
 def _facts(report: Report) -> BatchChanges:
-    """What a check found out, as fields of the batch."""
+    """The result of a check, as fields of the batch."""
     return {
         "source_format": report.format.to_dict(),
         "rows": report.rows,
@@ -92,18 +96,18 @@ def _facts(report: Report) -> BatchChanges:
 
 
 def refuse_nul(form: Format) -> None:
-    """Raise BadInput for a column name with a NUL character, which no database keeps."""
+    """Raise BadInput for a column name with a NUL character, which PostgreSQL cannot store."""
     for column in form.columns:
         if "\0" in column:
             shown = column.replace("\0", "␀")
             raise BadInput(
-                f"The name of the column “{shown}” holds a NUL character. Rename it, and upload "
-                "the file again."
+                f"The name of the column “{shown}” contains a NUL character. Rename the column "
+                "and upload the file again."
             )
 
 
 def sample_text(cells: Any) -> str:
-    """A row as JSON text with its long cells cut: enough to show it, never more than SAMPLE_ROW."""
+    """A row as JSON text to show, with long cells cut: at most about SAMPLE_ROW characters."""
     room = SAMPLE_ROW
 
     def shortened(value: Any) -> Any:

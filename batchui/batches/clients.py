@@ -1,4 +1,4 @@
-"""One client per connection and process, so that its connections are kept and used again."""
+"""One client for each connection and process, so that its HTTP connections are used again."""
 
 import threading
 
@@ -11,7 +11,7 @@ _lock = threading.Lock()
 
 
 def shared_client(connection: Connection) -> BatchClient:
-    """The client of a connection; a new one when its address, account or token changed."""
+    """The client of a connection; a new one if its address, account or token has changed."""
     key = (
         connection.pk,
         connection.base_url,
@@ -22,6 +22,6 @@ def shared_client(connection: Connection) -> BatchClient:
         client = _clients.get(key)
         if client is None:
             for old in [known for known in _clients if known[0] == connection.pk]:
-                del _clients[old]  # whoever still uses it finishes first; then it is collected
+                del _clients[old]  # a thread that still uses it finishes; then it is freed
             client = _clients[key] = client_for(connection)
     return client

@@ -1,7 +1,7 @@
 """What people decide about a batch, from its start to its end.
 
-A page, the terminal and a program call the same functions. Two people, or two clicks, at the same
-moment decide once: the second finds it done, and gets False.
+A page, the terminal and a program call the same functions. If two people (or two clicks) decide at
+the same moment, the first one counts and the second one gets False.
 """
 
 from django.db import transaction
@@ -37,14 +37,14 @@ from batchui.prompts.ask import Ask
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import User
 
-LEFT_OUT = "It is not known what became of this row; it was left out."
+LEFT_OUT = "It is unclear what became of this row. Somebody in your team left it out."
 EDITABLE = (BatchStatus.CHECKING, BatchStatus.DRAFT)
 
 
 def edit(batch: Batch, *, ask: Ask, name: str = "") -> bool:
-    """Keep what is typed with a draft. False: it was started.
+    """Save what is typed for a draft. False: the draft was started meanwhile.
 
-    A `name` of "" leaves the name as it is.
+    A `name` of "" keeps the old name.
     """
     named = {"name": name} if name else {}
     drafts = Batch.objects.filter(pk=batch.pk, deleted_at=None, status__in=EDITABLE)
@@ -54,11 +54,11 @@ def edit(batch: Batch, *, ask: Ask, name: str = "") -> bool:
 def start(
     batch: Batch, *, by: User | None, ask: Ask, name: str = "", prepare_now: bool = False
 ) -> bool:
-    """Start a draft with what is asked. False: it is no draft any more.
+    """Start a draft with the question `ask`. False: it is no longer a draft.
 
-    It goes to the team's connection of now, which may have been set up after the upload. A small
-    file is cut at once, and any with `prepare_now`; others by a worker. It may turn out that rows
-    cannot be asked: then the batch is a draft again, and says so.
+    The batch uses the connection that the team has now. A small file is cut into parts at once,
+    and so is any file with `prepare_now`; a worker cuts the others. If rows cannot be asked, the
+    batch becomes a draft again, with the reasons.
     """
     started = batch.status == BatchStatus.DRAFT and move_batch(
         batch,
@@ -82,9 +82,9 @@ def start(
 
 
 def stop(batch: Batch, *, by: User | None) -> bool:
-    """Send nothing more of a batch. What was sent is still fetched, and may be charged.
+    """Send nothing more of a batch. Answers to what was sent are still fetched, and may be charged.
 
-    Rows not sent become `unsent`; parts nobody is sure about are left out (`missing`).
+    Rows that were not sent become `unsent`. Unsure parts are left out: their rows become `missing`.
     False: there is nothing to stop.
     """
     with transaction.atomic():
@@ -100,9 +100,10 @@ def stop(batch: Batch, *, by: User | None) -> bool:
 
 
 def retry(batch: Batch, *, by: User | None) -> bool:
-    """Send the rows again that have no answer, and no others. False: there are none.
+    """Send the rows that have no answer again, and no others. False: there are none.
 
-    They go to the team's connection of now, unless an answer is still to be had at the old one.
+    They use the team's current connection, unless an accepted request still has its answer at the
+    old one.
     """
     with transaction.atomic():
         batch = lock(batch.pk)
@@ -124,7 +125,7 @@ def retry(batch: Batch, *, by: User | None) -> bool:
 
 
 def send_again(part: Part, *, by: User | None) -> bool:
-    """Send a part that may have been sent before; its rows may be charged twice."""
+    """Send an unsure part again; its rows may be charged twice. False: it is no longer unsure."""
     decided = part.status == PartStatus.UNSURE and move_part(
         part,
         PartStatus.READY,
@@ -140,7 +141,10 @@ def send_again(part: Part, *, by: User | None) -> bool:
 
 
 def leave_out(part: Part, *, by: User | None) -> bool:
-    """Leave a part that may have been sent: its rows without an answer are `missing`."""
+    """Leave an unsure part out: its rows without an answer become `missing`.
+
+    False: it is no longer unsure.
+    """
     return part.status == PartStatus.UNSURE and move_part(
         part,
         PartStatus.DONE,
@@ -151,25 +155,25 @@ def leave_out(part: Part, *, by: User | None) -> bool:
 
 
 def try_now(batch: Batch, *, by: User | None) -> int:
-    """Try the held parts of a batch now, whatever their connection waits for.
+    """Send the held parts of a batch now, and end the pause of its connection.
 
-    Returns how many there were.
+    Returns the number of parts released.
     """
     with transaction.atomic():
         batch = lock(batch.pk)
         call_limit.resume(batch.connection_id)
         released = release_parts(batch.parts.all())
         if released:
-            record(batch, "try now", "Try now: the parts on hold are sent.", by=by)
+            record(batch, "try now", "Try now: the parts on hold are sent now.", by=by)
             settle(batch)
     work_waits.send(Batch, batch=batch)
     return released
 
 
 def delete(batch: Batch, *, by: User | None) -> bool:
-    """Take a batch out of the history. Its files are removed by the next sweep.
+    """Take a batch out of the history. A later sweep removes its files.
 
-    False while it is on its way: stop it first.
+    False: the batch is under way (stop it first), or is deleted already.
     """
     return bool(
         Batch.objects.filter(

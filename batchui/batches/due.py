@@ -14,19 +14,19 @@ from batchui.batches import lifecycle
 from batchui.batches.models import Part
 from batchui.batches.states import SENT_PARTS, PartStatus
 
-# Requests of one connection under way at once: bounds what Stop cannot stop, and the polling.
+# Requests of one connection under way at once. It limits what Stop cannot call back, and the polls.
 MOST_UNDER_WAY = 50
-# How many ready parts are considered at a time: more than any tick takes at once.
+# Ready parts considered at a time: more than a tick takes at once.
 CONSIDERED = 500
-# Read for the page alone, and may be large.
+# Large fields that only pages need.
 NOT_NEEDED = ("batch__sample", "batch__problem_rows", "batch__blanks")
 
 
 def ready_parts(limit: int) -> list[Part]:
-    """Parts to send now. The connections take turns.
+    """Up to `limit` parts to send now. The connections take turns.
 
-    Of each connection the oldest batch comes first, and the first part of every batch before the
-    second of any.
+    Of each connection, the first part of every batch comes before any second part, the oldest batch
+    first.
     """
     now = timezone.now()
     under_way = Counter(
@@ -57,7 +57,7 @@ def ready_parts(limit: int) -> list[Part]:
 
 
 def due_parts(limit: int) -> list[Part]:
-    """Parts to poll now: the connections take turns; of each, the longest due comes first."""
+    """Up to `limit` parts to poll now. The connections take turns; the longest due comes first."""
     now = timezone.now()
     turn = Window(
         RowNumber(), partition_by=F("batch__connection"), order_by=F("next_poll_at").asc()
@@ -81,7 +81,7 @@ def stranded_parts(now: datetime) -> list[Part]:
 
 
 def release_held() -> int:
-    """Make the held parts ready whose time is over. Returns how many."""
+    """Make the held parts whose time is over ready again. Returns how many there were."""
     over = Part.objects.filter(status=PartStatus.HELD, resume_at__lte=timezone.now())
     released = 0
     for batch_id in over.values_list("batch", flat=True).distinct().order_by():
@@ -93,9 +93,9 @@ def release_held() -> int:
 
 
 def in_order(pks: Sequence[int], *statuses: PartStatus) -> list[Part]:
-    """The parts of these keys, in this order, with their batch and connection.
+    """The parts with these keys, in this order, with their batch and connection.
 
-    Those that have left the `statuses` meanwhile are not among them.
+    Parts that no longer have one of the `statuses` are not returned.
     """
     found = _with_batch().filter(status__in=statuses).in_bulk(pks)
     return [found[pk] for pk in pks if pk in found]

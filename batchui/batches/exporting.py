@@ -1,4 +1,4 @@
-"""What people download: a batch's rows with their answers, as bytes of each kind."""
+"""Downloads: the rows of a batch with their answers, as the bytes of a file."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -20,15 +20,19 @@ class Kind(NamedTuple):
     label: str
 
 
+# The status of a row that has none of `states.AnswerStatus` yet.
+WAITING = "waiting"
+
+
 def csv(batch: Batch) -> Iterator[bytes]:
-    """For spreadsheets: with a byte order mark, and no cell that would run as a formula."""
+    """CSV for spreadsheets: with a byte order mark, and without cells that run as a formula."""
     return csv_chunks(
         export_rows(batch), columns=batch.columns, delimiter=batch.format.delimiter or ","
     )
 
 
 def csv_plain(batch: Batch) -> Iterator[bytes]:
-    """For programs: every cell exactly as it is."""
+    """CSV for programs: every cell exactly as it is."""
     return csv_chunks(
         export_rows(batch),
         columns=batch.columns,
@@ -38,12 +42,12 @@ def csv_plain(batch: Batch) -> Iterator[bytes]:
 
 
 def json(batch: Batch) -> Iterator[bytes]:
-    """One array of objects."""
+    """JSON: one array of objects."""
     return json_chunks(export_rows(batch), columns=batch.columns)
 
 
 def jsonl(batch: Batch) -> Iterator[bytes]:
-    """An object a line."""
+    """JSONL: one object on each line."""
     return jsonl_chunks(export_rows(batch), columns=batch.columns)
 
 
@@ -59,13 +63,11 @@ KINDS: dict[str, Kind] = {
 
 
 def export_rows(batch: Batch) -> Iterator[ExportRow]:
-    """Every row of a batch, as the exports take them. A row still on its way has its part's
-    status."""
+    """Every row of a batch, for an export. A row without a status of its own is "waiting"."""
     columns = batch.columns
     is_csv = batch.format.kind != "jsonl"
     reference = references.reference_of(batch)
     for part in batch.parts.order_by("number").iterator():
-        under_way = str(part.status)
         for row, cells, status, answer, error, usage in results.part_results(part):
             yield ExportRow(
                 row=row,
@@ -73,7 +75,7 @@ def export_rows(batch: Batch) -> Iterator[ExportRow]:
                 extras=extras(cells, columns) if is_csv else [],
                 columns=None if is_csv else cells,
                 answer=answer,
-                status=status or under_way,
+                status=status or WAITING,
                 error=error,
                 external_reference=reference(row, cells),
                 usage=usage,

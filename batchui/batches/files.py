@@ -1,16 +1,16 @@
-"""Files of batches: compressed, immutable, whole or not there at all.
+"""Files of batches: compressed (except the upload), never changed, whole or not there at all.
 
     batches/<uuid>/source/upload                 the upload, untouched
     batches/<uuid>/parts/<n>/rows-<e>.jsonl.zst  the rows, as read
     batches/<uuid>/parts/<n>/answers-<k>-<e>.jsonl.zst   one line a row, in row order
     batches/<uuid>/parts/<n>/reply-<attempt>-<e>.json.zst    the raw reply
 
-<e> is the epoch of whoever wrote it: one that was overtaken writes beside, never over, what is
-in use.
+<e> is the epoch of the worker that wrote the file. A worker that lost its lease writes another file
+and never overwrites the current one.
 
-They live in Django's default storage. A file is written before the database row that points to
-it is committed, so a pointer never leads nowhere; what a crash leaves without a pointer is
-removed with the batch.
+The files are in Django's default storage. A file is written before the database row that points to
+it is committed, so every pointer leads to a file. A file that a crash leaves without a pointer is
+removed with its batch.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ from django.core.files.storage import FileSystemStorage, default_storage
 if TYPE_CHECKING:
     from batchui.batches.models import Part
 
-    AnyFile = File[Any]  # a generic class for the type checker alone
+    AnyFile = File[Any]  # it is a generic class only for the type checker
 else:
     AnyFile = File
 
@@ -43,10 +43,10 @@ CHUNK_BYTES = 256 * 1024
 
 
 class DurableFileSystemStorage(FileSystemStorage):
-    """A local folder in which a file appears whole, under its name, and survives a power cut."""
+    """A local folder. A file appears in it as a whole, under its name, and survives a power cut."""
 
     def get_available_name(self, name: str, max_length: int | None = None) -> str:
-        """The name itself. Our names are unique, so a second write of one repeats the first."""
+        """The name itself. Names are unique here: a second write of one repeats the first."""
         return name
 
     def _save(self, name: str, content: AnyFile) -> str:
@@ -67,7 +67,7 @@ class DurableFileSystemStorage(FileSystemStorage):
         return name
 
     def delete_tree(self, name: str) -> None:
-        """Remove a folder and everything in it; one that is not there is fine."""
+        """Remove a folder and everything in it. Does nothing if there is no such folder."""
         with suppress(FileNotFoundError):
             shutil.rmtree(self.path(name))
 
@@ -94,7 +94,7 @@ def source_path(batch_id: object) -> str:
 
 
 def rows_path(part: "Part", *, epoch: int) -> str:
-    """Where the rows of a part are stored; `epoch` is that of the batch while it is cut."""
+    """Where the rows of a part are stored. `epoch`: the batch's, while it is cut into parts."""
     return f"{_part_folder(part)}/rows-{epoch}.jsonl.zst"
 
 
@@ -104,7 +104,7 @@ def answers_path(part: "Part", *, version: int) -> str:
 
 
 def reply_path(part: "Part", *, attempt: int) -> str:
-    """Where the raw reply to an attempt of that number is stored."""
+    """Where the raw reply to the attempt with this number is stored."""
     return f"{_part_folder(part)}/reply-{attempt}-{part.epoch}.json.zst"
 
 
@@ -125,22 +125,22 @@ def save_source(name: str, content: AnyFile) -> tuple[int, str]:
 
 
 def open_file(name: str) -> BinaryIO:
-    """A stored file, to be read from its beginning."""
+    """A stored file, open for reading."""
     return cast(BinaryIO, default_storage.open(name, "rb"))
 
 
 class Compressed:
-    """The content of a file, compressed already: only the writing is left. It is stored once."""
+    """Compressed content, ready to store. Call `store` once."""
 
     def __init__(self) -> None:
         self._spool = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115
 
     def __del__(self) -> None:
-        self._spool.close()  # where it was never stored
+        self._spool.close()  # if it was never stored
 
     @classmethod
     def of_lines(cls, lines: Iterable[bytes]) -> "Compressed":
-        """Lines, given without their newlines."""
+        """The content of a file with these lines, which are given without newlines."""
         made = cls()
         with zstandard.ZstdCompressor(LEVEL).stream_writer(made._spool, closefd=False) as out:
             buffer: list[bytes] = []
@@ -156,14 +156,14 @@ class Compressed:
 
     @classmethod
     def of_file(cls, content: IO[bytes]) -> "Compressed":
-        """The whole of a file, from its beginning."""
+        """The content of a whole file, from its beginning."""
         made = cls()
         content.seek(0)
         zstandard.ZstdCompressor(LEVEL).copy_stream(content, made._spool)
         return made
 
     def store(self, name: str) -> str:
-        """Store it under this name, which is returned."""
+        """Store it as `name`. Returns the name."""
         with self._spool as spool:
             spool.seek(0)
             default_storage.save(name, File(spool, name))
@@ -171,14 +171,14 @@ class Compressed:
 
 
 def read_lines(name: str) -> Iterator[bytes]:
-    """The lines of a file that `Compressed.of_lines` made, each with its newline."""
+    """The lines of a file that was made by `Compressed.of_lines`, each with its newline."""
     with open_file(name) as stored:
         reader = zstandard.ZstdDecompressor().stream_reader(stored, read_size=CHUNK_BYTES)
         yield from io.BufferedReader(cast(io.RawIOBase, reader), CHUNK_BYTES)
 
 
 def read_compressed(name: str) -> Iterator[bytes]:
-    """The bytes of a compressed file, in chunks."""
+    """The content of a compressed file, in chunks of bytes."""
     with open_file(name) as stored:
         yield from zstandard.ZstdDecompressor().read_to_iter(stored, read_size=CHUNK_BYTES)
 

@@ -1,4 +1,4 @@
-"""Receiving an upload: look at its beginning, store it, make a batch of it."""
+"""Receives an upload: reads its beginning, stores it, and makes a batch."""
 
 import itertools
 import re
@@ -25,7 +25,7 @@ from batchui.prompts.sniffing import HEAD_BYTES, Format, sniff
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team, User
 
-# What a batch that is run again item_format over, beside what is asked.
+# The fields that `run_again` copies besides the question.
 SAME_FILE = ("source_name", "source_format", "sample")
 
 
@@ -38,11 +38,11 @@ def receive(
     ask: Ask | None = None,
     check_now: bool = False,
 ) -> Batch:
-    """Take in a file: look at its beginning, store it untouched, make a batch of it, check it.
+    """Read the beginning of a file, store it untouched, make a batch, and check the whole file.
 
-    The batch is a draft when its file is small or `check_now` is true; else it is `checking`, and a
-    worker reads it. `ask`: what is asked already, such as by the draft that this one replaces.
-    Raises BadInput with a sentence for a file that cannot be read or is too large; nothing is left
+    The batch is a draft if its file is small or `check_now` is true; else it is `checking`, and a
+    worker reads it. `ask`: the question, if known, such as that of the draft being replaced. Raises
+    BadInput, with a sentence, for a file that cannot be read or is too large; nothing is left
     behind then.
     """
     source_name = PurePath((upload.name or "file").replace("\\", "/")).name[-LONGEST_NAME:]
@@ -84,13 +84,13 @@ def too_large(size: int) -> BadInput:
     """The error for an upload of `size` bytes, over MAX_UPLOAD_BYTES."""
     limit = settings.MAX_UPLOAD_BYTES
     return BadInput(
-        f"The file has {filesizeformat(size)}, and the limit is {filesizeformat(limit)}. Cut it "
-        "into smaller files, and upload them one by one."
+        f"The file has {filesizeformat(size)}, and the limit is {filesizeformat(limit)}. Split it "
+        "into smaller files and upload them one by one."
     )
 
 
 def run_again(batch: Batch, *, by: User | None) -> Batch:
-    """A new draft with the same file and settings, to be edited before its start."""
+    """A new draft with the same file and question, to be edited before it is started."""
     with files.open_file(batch.source_file) as source:
         copy = _store(
             File(source, batch.source_name),
@@ -104,7 +104,7 @@ def run_again(batch: Batch, *, by: User | None) -> Batch:
 
 
 def _store(upload: AnyFile, *, team: Team, by: User | None, **fields: Any) -> Batch:
-    # 1. The file, under the id the batch will have.
+    # 1. The file, under the id that the batch will have.
     batch_id = uuid4()
     stored_as = files.source_path(batch_id)
     try:
@@ -139,8 +139,8 @@ def _saved(name: str, upload: AnyFile) -> tuple[int, str]:
 def _first_rows(stream: BinaryIO, form: Format, *, whole: bool) -> list[str]:
     """The first rows as JSON texts.
 
-    A small file (`whole`) is read to its end, so that a bad one is refused at once. Of others the
-    check reports what is wrong further down.
+    A small file (`whole`) is read to its end, so that a bad one is refused at once. In larger files
+    the check reports later problems.
     """
     rows: list[str] = []
     try:
@@ -155,14 +155,14 @@ def _first_rows(stream: BinaryIO, form: Format, *, whole: bool) -> list[str]:
     return rows
 
 
-def discard(batch: Batch) -> None:
-    """Remove a batch that was never started, with its files."""
+def erase_unstarted(batch: Batch) -> None:
+    """Remove a batch that was never started, with its files. Does nothing to a started one."""
     if Batch.objects.filter(pk=batch.pk, part_count=0).delete()[0]:
         files.remove_batch_files(batch.pk)
 
 
 def _free_name(team: Team, name: str) -> str:
-    """The name, with a number behind it where a batch of the team has it already."""
+    """The name, with a number at its end if the team already uses it."""
     stem = re.sub(r" \(\d{1,3}\)$", "", name)[: LONGEST_NAME - 20]  # the rest is for the number
     taken = set(
         Batch.objects.of_team(team).filter(name__startswith=stem).values_list("name", flat=True)

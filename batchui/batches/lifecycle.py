@@ -1,9 +1,10 @@
 """The only code that changes a status.
 
 A move is one conditional `UPDATE … WHERE id AND status AND epoch`, with its Event, in one
-transaction. One row changed means you won; none means somebody else moved it first, and nothing
-of the move happened. Moves of parts lock their batch first, so that two parts that end together
-are both counted. What people decide (start, stop, retry …) is in `decisions.py`, and uses these.
+transaction. If it changes one row, the move is made. If it changes none, somebody else was first,
+and nothing happens. Moves of parts lock their batch first, so that two parts that end together are
+both counted. The decisions of people (start, stop, retry …) are in `decisions.py`, which calls
+these functions.
 """
 
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ from django.utils import timezone
 
 from batchui.batches.changes import BatchChanges, PartChanges, WaitingChanges, counted_rows
 from batchui.batches.models import Attempt, Batch, Event, Part, asked_fields
+from batchui.batches.phrases import rows_phrase
 from batchui.batches.states import (
     ATTEMPT_MOVES,
     BATCH_MOVES,
@@ -35,13 +37,13 @@ from batchui.teams.models import User
 ANSWER_FIELDS = tuple(status.value for status in AnswerStatus)
 SUMMED = (*ANSWER_FIELDS, "prompt_tokens", "completion_tokens")
 STOP_CHANGES = ("status", "epoch", "waiting_became", "waiting_error", "message", *ANSWER_FIELDS)
-# The rows of a part that are still on their way (`Part.waiting`), for an UPDATE of many parts.
+# The number of waiting rows of a part (`Part.waiting`), for an UPDATE of many parts.
 WAITING = (
     F("rows") - F("answered") - F("empty") - F("failed") - F("missing") - F("unsent") - F("invalid")
 )
 
 STOPPED_BEFORE = "Stopped before it was sent."
-STOPPED_UNSURE = "Stopped before it was known what became of it."
+STOPPED_UNSURE = "Stopped while it was unclear what had become of this row."
 ENDINGS = {
     BatchStatus.FINISHED: "Finished.",
     BatchStatus.PROBLEMS: "Finished, with problems.",
@@ -51,12 +53,12 @@ ENDINGS = {
 
 
 class IllegalMoveError(Exception):
-    """A move that `states.py` does not know: a mistake in the code, never in the data."""
+    """A move that `states.py` does not allow: a mistake in the code, never in the data."""
 
 
 @dataclass(frozen=True)
 class Closing:
-    """The end of an attempt. It happens together with a move of its part, or not at all."""
+    """The end of an attempt. It is stored together with a move of its part, or not at all."""
 
     attempt: Attempt
     to: AttemptStatus
@@ -84,10 +86,10 @@ def move_batch(
     ask: Ask | None = None,
     **changes: Unpack[BatchChanges],
 ) -> bool:
-    """Move a batch on, with its event; False means somebody else moved it first.
+    """Give a batch the status `to`, with its event. False: somebody else moved it first.
 
-    `ask` and `changes` are further fields set in the same UPDATE. On success `batch` holds the new
-    values. Raises IllegalMoveError for a move that is not in `BATCH_MOVES`.
+    `ask` and `changes` are set in the same UPDATE. On success `batch` has the new values. Raises
+    IllegalMoveError for a move that is not in `BATCH_MOVES`.
     """
     if to not in BATCH_MOVES[BatchStatus(batch.status)]:
         raise IllegalMoveError(f"batch {batch.pk}: {batch.status} -> {to}")
@@ -102,9 +104,10 @@ def move_batch(
 
 
 def claim_batch(batch: Batch, lease: timedelta) -> bool:
-    """Take a batch that is `checking` or `preparing` for one worker, for as long as the lease.
+    """Claim a batch that is `checking` or `preparing` for one worker, as long as the lease lasts.
 
-    Each claim begins a reading of the file, and is counted until one ends.
+    False: another worker has it. Each claim begins a reading of the file, and is counted until one
+    ends.
     """
     now = timezone.now()
     free = Q(lease_until=None) | Q(lease_until__lt=now)
@@ -117,7 +120,7 @@ def claim_batch(batch: Batch, lease: timedelta) -> bool:
 
 
 def touch_batch(batch: Batch, **changes: Unpack[BatchChanges]) -> bool:
-    """Change what a page shows of a batch without moving it. False: it has moved meanwhile."""
+    """Change fields of a batch but not its status. False: it was moved or claimed meanwhile."""
     return _update_batch(batch, changes)
 
 
@@ -142,12 +145,12 @@ def move_part(
     closing: Closing | None = None,
     **changes: Unpack[PartChanges],
 ) -> bool:
-    """Move a part on, with its event, its attempt, and its batch's new sums; False means another
-    worker moved it first.
+    """Give a part the status `to`, with its event, its attempt, and the new sums of its batch.
 
-    The lease ends with the move unless `changes` sets one. On success `part` holds the new
-    values. Where Stop was pressed, a part that comes back is stopped instead of waiting on.
-    Raises IllegalMoveError for a move that is not in `PART_MOVES`.
+    False: another worker moved it first. The lease ends unless `changes` sets one. On success
+    `part` has the new values. If Stop was pressed, a part that would have to be sent again or
+    needs a decision is ended at once. Raises IllegalMoveError for a move that is not in
+    `PART_MOVES`.
     """
     if to not in PART_MOVES[PartStatus(part.status)]:
         raise IllegalMoveError(f"part {part.pk}: {part.status} -> {to}")
@@ -167,24 +170,26 @@ def move_part(
 
 
 def settle_answers(part: Part, changes: PartChanges, *, closing: Closing, event: str = "") -> bool:
-    """Take in a new version of a part's answers: done, or ready again where rows still wait."""
+    """Store a new version of a part's answers: the part is done, or ready if rows still wait."""
     to = PartStatus.DONE if counted_rows(changes) >= part.rows else PartStatus.READY
     changes["resume_at"] = None
     return move_part(part, to, event=event, closing=closing, **changes)
 
 
 def claim_part(part: Part, lease: timedelta) -> bool:
-    """Take a part for one poll, for as long as the lease; its status stays."""
+    """Claim a part for one poll, as long as the lease lasts; its status stays.
+
+    False: another worker has it.
+    """
     now = timezone.now()
     free = Q(lease_until=None) | Q(lease_until__lt=now)
     return _update_part(part, {"lease_until": now + lease, "epoch": part.epoch + 1}, free)
 
 
 def touch_part(part: Part, *, event: str = "", **changes: Unpack[PartChanges]) -> bool:
-    """Note something about a part without moving it: a poll that brought nothing new, say.
+    """Change fields of a part but not its status, for example after a poll without news.
 
-    The lease ends unless `changes` sets one. False: the part has moved meanwhile, or another worker
-    has it.
+    The lease ends unless `changes` sets one. False: the part was moved or claimed meanwhile.
     """
     touched = {"lease_until": None, **changes}
     with transaction.atomic():
@@ -192,7 +197,7 @@ def touch_part(part: Part, *, event: str = "", **changes: Unpack[PartChanges]) -
         if not _update_part(part, touched):
             return False
         if event:
-            record(batch, "trouble", event, part=part.number)
+            record(batch, "failure", event, part=part.number)
         polled_at = changes.get("last_polled_at", batch.last_polled_at)
         Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1, last_polled_at=polled_at)
     return True
@@ -214,8 +219,8 @@ def close_attempt(closing: Closing) -> None:
         _apply(attempt, changes)
 
 
-def keep_receipt(attempt: Attempt, request_id: str) -> None:
-    """Store the receipt of a request, whatever has happened to its part meanwhile."""
+def store_receipt(attempt: Attempt, request_id: str) -> None:
+    """Store the receipt of a request, whatever its part's status is now."""
     changes = {
         "request_id": request_id,
         "status": AttemptStatus.ACCEPTED,
@@ -250,7 +255,7 @@ def lock(batch_id: UUID) -> Batch:
 def stop_parts(parts: QuerySet[Part]) -> int:
     """Apply Stop to parts. Returns how many were moved; the caller settles the batch.
 
-    Those not sent are stopped; those that may have been sent are left out; those sent go on.
+    Parts that were not sent are stopped, unsure parts are left out, sent parts go on.
     """
     waiting = parts.filter(status__in=(PartStatus.READY, PartStatus.HELD))
     unsure = parts.filter(status=PartStatus.UNSURE)
@@ -262,7 +267,7 @@ def stop_parts(parts: QuerySet[Part]) -> int:
 def reopen_parts(parts: QuerySet[Part]) -> int:
     """Make ended parts ready again for a retry. Returns how many were moved.
 
-    Their counts forget the rows that are asked again. The caller settles the batch.
+    The counts of rows to ask again are set to 0. The caller settles the batch.
     """
     return parts.filter(status__in=(PartStatus.DONE, PartStatus.STOPPED)).update(
         status=PartStatus.READY,
@@ -283,14 +288,14 @@ def reopen_parts(parts: QuerySet[Part]) -> int:
 
 
 def release_parts(parts: QuerySet[Part]) -> int:
-    """Make held parts ready again. The caller settles the batch. Returns how many were moved."""
+    """Make held parts ready again. Returns how many were moved; the caller settles the batch."""
     return parts.filter(status=PartStatus.HELD).update(
         status=PartStatus.READY, epoch=F("epoch") + 1, resume_at=None, message=""
     )
 
 
 def close_waiting(part: Part, status: AnswerStatus, error: str) -> WaitingChanges:
-    """The changes that give every row still on its way this status, with the counts."""
+    """The changes that give `status` to every waiting row, with the new count."""
     counted = getattr(part, status.value) + part.waiting
     changes: WaitingChanges = {
         "waiting_became": status.value,
@@ -313,7 +318,10 @@ def _end(parts: QuerySet[Part], to: PartStatus, status: AnswerStatus, error: str
 
 
 def settle(batch: Batch) -> None:
-    """Recompute a started batch from its parts; its row is locked by the caller."""
+    """Recompute the status and the sums of a started batch from its parts.
+
+    The caller has locked the batch.
+    """
     found = batch.parts.aggregate(
         **{name: Sum(name) for name in SUMMED},
         last_polled_at=Max("last_polled_at"),
@@ -332,8 +340,6 @@ def settle(batch: Batch) -> None:
         changes |= {"status": status, "epoch": batch.epoch + 1}
         changes["finished_at"] = timezone.now() if ended else None
         if ended:
-            sentence = (
-                f"{ENDINGS[status]} {found['answered']:,} of {batch.rows:,} rows are answered."
-            )
-            record(batch, status.value, sentence)
+            answered = f"{found['answered']:,} of {rows_phrase(batch.rows)} answered."
+            record(batch, status.value, f"{ENDINGS[status]} {answered}")
     Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1, **changes)

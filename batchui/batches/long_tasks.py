@@ -17,25 +17,26 @@ from batchui.prompts.problems import BadInput
 
 logger = logging.getLogger(__name__)
 
-LEASE = timedelta(minutes=2)
-# A file up to this size is read in well under half a second, so it is read at once, in the request
-# of whoever brought it: nobody waits behind somebody else's million rows.
+READING_LEASE = timedelta(minutes=2)
+# A file up to this size is read in well under half a second. It is read in the request that uploads
+# it, so nobody waits behind somebody else's million rows.
 SMALL_BYTES = 4 * 1024 * 1024
 PROGRESS_SECONDS = 0.7
 # A reading that was begun so often and never ended is not begun again.
 MOST_READINGS = 3
-# How many rows that cannot be asked are named on the page.
+# The page names so many of the rows that cannot be asked.
 SHOWN_PROBLEMS = 20
-# Whoever brings a small file reads it at once; after so long without that, a worker does.
+# A small file is read in its upload's request. If that has not happened after this time, a worker
+# reads it.
 READ_WITHIN = timedelta(seconds=1)
 
 
 class LeaseLostError(Exception):
-    """Another worker has the batch now, or it was deleted."""
+    """Another worker has the batch now, or the batch was deleted."""
 
 
 def is_small(batch: Batch) -> bool:
-    """Whether the file is read at once, wherever it was brought."""
+    """Whether the file is small enough to be read in the upload's request."""
     return batch.source_size <= SMALL_BYTES
 
 
@@ -74,36 +75,36 @@ def refuse_endless(batch: Batch) -> None:
 
 
 def cannot_store(problem: OSError) -> str:
-    """The sentence for a disk or bucket that does not take or give a file."""
+    """The sentence for a disk or bucket that cannot be read or written."""
     reason = problem.strerror or str(problem)
     return (
-        f"This server could not read or store the file: {reason}. Tell whoever runs batchui, and "
-        "try again then."
+        f"This server could not read or store the file: {reason}. Tell the person who runs "
+        "batchui, then try again."
     )
 
 
 def sentence_for(problem: Exception) -> str:
-    """The sentence on the page for whatever ended a reading. The unforeseen is logged."""
+    """The sentence on the page for an error that ended a reading. Unexpected errors are logged."""
     if isinstance(problem, BadInput | UnknownModel):
         return str(problem)
     if isinstance(problem, OSError):
         return cannot_store(problem)
     if isinstance(problem, InterfaceError | OperationalError):
         raise problem  # the database: the lease runs out, and another worker tries again
-    logger.exception("Reading a file met something nobody foresaw")
+    logger.exception("Reading a file: unexpected error")
     return (
-        "batchui could not read this file, and it is not the file's fault. Tell whoever runs "
-        "batchui, who finds the reason in the log."
+        "batchui could not read this file, because of a mistake in batchui. Tell the person who "
+        "runs batchui: the log says more."
     )
 
 
 def progress_of(
     batch: Batch, *, beat: Callable[[], None] | None = None
 ) -> Callable[[int, int], None]:
-    """What a long reading calls as it goes: shows how far it is, and keeps the lease.
+    """A callback for a long reading. It stores the progress and renews the lease.
 
-    `beat` is the worker's sign of life: without it a long file looks like a worker that hangs.
-    Raises LeaseLostError when the batch was deleted or another worker took it over.
+    `beat`: also called, because a worker that shows no sign of life is restarted. The callback
+    raises LeaseLostError if the batch was deleted or another worker has it now.
     """
     last = time.monotonic()
 
@@ -112,7 +113,9 @@ def progress_of(
         if time.monotonic() - last < PROGRESS_SECONDS:
             return
         last = time.monotonic()
-        if not lifecycle.touch_batch(batch, progress_rows=rows, lease_until=timezone.now() + LEASE):
+        if not lifecycle.touch_batch(
+            batch, progress_rows=rows, lease_until=timezone.now() + READING_LEASE
+        ):
             raise LeaseLostError
         if beat:
             beat()

@@ -1,4 +1,4 @@
-"""What is stored of a batch: facts in the database, text in files (see `files.py`)."""
+"""The tables of batches. They hold facts; the text is in files (see `files.py`)."""
 
 import uuid
 from datetime import timedelta
@@ -30,7 +30,7 @@ LONGEST_NAME = 200
 
 
 class AnswerCounts(models.Model):
-    """The number of rows with each end. A part counts its rows; a batch sums up its parts."""
+    """How many rows have each status. A part counts its rows; a batch sums up its parts."""
 
     answered = models.PositiveIntegerField(default=0)
     empty = models.PositiveIntegerField(default=0)
@@ -48,27 +48,27 @@ class AnswerCounts(models.Model):
 
     @property
     def settled(self) -> int:
-        """The number of rows whose end is known."""
+        """The number of rows that have a status of their own."""
         return sum(self.answer_counts().values())
 
     @property
     def unanswered(self) -> int:
-        """Rows that a retry would send again."""
+        """The number of rows that a retry would send again."""
         return sum(getattr(self, status.value) for status in RETRYABLE_ANSWERS)
 
 
 class BatchQuerySet(models.QuerySet["Batch"]):
-    """Batches as pages and workers ask for them."""
+    """Queries for batches."""
 
     def of_team(self, team: Any) -> "BatchQuerySet":
-        """The history one team shares, deleted batches left out."""
+        """The batches of a team, except deleted ones."""
         return self.filter(team=team, deleted_at=None)
 
 
 class Asked(models.Model):
-    """What is asked of every row: a column for each field of `Ask`, made from it below.
+    """The question: a column for each field of `Ask`, made from it below.
 
-    Read them all at once as `Batch.ask`.
+    `Batch.ask` has them all at once.
     """
 
     class Meta:
@@ -76,7 +76,7 @@ class Asked(models.Model):
 
 
 def _column(field: ask.Field) -> "models.Field[Any, Any]":
-    """The column that keeps a field of `Ask`."""
+    """The column for a field of `Ask`."""
     if field.kind is bool:
         return models.BooleanField(default=field.default)
     if field.kind is int:
@@ -95,12 +95,12 @@ for _field in ask.fields():
 
 
 def asked_fields(asked: Ask) -> dict[str, Any]:
-    """What is asked, by the name of its column."""
+    """The fields of a question, by column name."""
     return {name: getattr(asked, name) for name in ask.NAMES}
 
 
 class Batch(AnswerCounts, Asked):
-    """What a person uploaded and started: a file, a question, and where it stands."""
+    """What a person uploaded and started: a file, a question, and its status."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     team = models.ForeignKey("teams.Team", on_delete=models.CASCADE, related_name="batches")
@@ -125,11 +125,11 @@ class Batch(AnswerCounts, Asked):
     status = models.CharField(
         max_length=32, choices=BatchStatus.choices, default=BatchStatus.CHECKING
     )
-    # Counts moves: a move made on an older epoch does not happen.
+    # Counts moves and claims: a move that was based on an older epoch does not happen.
     epoch = models.PositiveIntegerField(default=0)
-    # Counts visible changes, so that a page that watches asks one small question.
+    # Counts visible changes, so that a page can ask cheaply whether there are new ones.
     version = models.PositiveIntegerField(default=1)
-    # While `checking` or `preparing`: until when one worker has it, and how far it is.
+    # While `checking` or `preparing`: until when a worker has it, and how many rows it has read.
     lease_until = models.DateTimeField(null=True)
     # How often the reading under way was begun; 0 once it has ended.
     readings_begun = models.PositiveIntegerField(default=0)
@@ -144,12 +144,12 @@ class Batch(AnswerCounts, Asked):
     source_format = models.JSONField(default=dict)
     rows = models.PositiveIntegerField(default=0)
     bad_rows = models.PositiveIntegerField(default=0)
-    # A sentence that keeps the batch from starting, and the first rows it is about.
+    # Why the batch cannot start, as a sentence, and the first rows it is about.
     problem = models.TextField(blank=True)
     problem_rows = models.JSONField(default=list)
     # Per column: how many cells are blank, and the first such row.
     blanks = models.JSONField(default=dict)
-    # The first rows as JSON texts (a number stays as it was written): see `first_rows`.
+    # The first rows as JSON texts, with numbers as they were written: see `first_rows`.
     sample = models.JSONField(default=list)
 
     part_count = models.PositiveIntegerField(default=0)
@@ -184,27 +184,27 @@ class Batch(AnswerCounts, Asked):
 
     @property
     def first_rows(self) -> list[Any]:
-        """The cells of the first rows, shown at once and used for the filled prompts."""
+        """The cells of the first rows: for the page and for the preview of the prompts."""
         return [decode_row(text.encode()) for text in self.sample]
 
     @property
     def ask(self) -> Ask:
-        """What is asked of every row."""
+        """The question that is asked of every row."""
         return Ask(**{name: getattr(self, name) for name in ask.NAMES})
 
     @property
     def is_active(self) -> bool:
-        """Whether it will still change, by itself or by a person's decision."""
+        """Whether work is going on or waits for something. Pages refresh active batches."""
         return self.status in ACTIVE_BATCHES
 
     @property
     def is_unusable(self) -> bool:
-        """Whether the file was read and nothing can be asked of it; `problem` says why."""
+        """Whether the file cannot be used; `problem` says why."""
         return self.status == BatchStatus.DRAFT and not self.rows
 
     @property
     def is_started(self) -> bool:
-        """Whether Start was pressed and took effect."""
+        """Whether the batch has parts, which it gets when it is started."""
         return self.part_count > 0
 
     @property
@@ -214,22 +214,22 @@ class Batch(AnswerCounts, Asked):
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more will happen unless somebody asks for it."""
+        """Whether nothing more will happen unless a person presses Retry."""
         return self.status in ENDED_BATCHES
 
     @property
     def can_stop(self) -> bool:
-        """Whether Stop means something now."""
+        """Whether Stop can be pressed now."""
         return self.status in STOPPABLE_BATCHES
 
     @property
     def can_retry(self) -> bool:
-        """Whether rows are left that a retry would send again."""
+        """Whether the batch has ended and has rows that a retry would send again."""
         return self.has_ended and self.unanswered > 0
 
     @property
     def waiting(self) -> int:
-        """Rows still on their way."""
+        """The number of rows that wait for an answer."""
         return max(0, self.rows - self.settled)
 
     @property
@@ -239,7 +239,7 @@ class Batch(AnswerCounts, Asked):
 
     @property
     def duration(self) -> timedelta | None:
-        """From Start to the end; None before it has ended."""
+        """The time from Start to the end; None before the end."""
         if self.started_at is None or self.finished_at is None:
             return None
         return self.finished_at - self.started_at
@@ -255,27 +255,27 @@ class Part(AnswerCounts):
     rows_file = models.CharField(max_length=255)
     answers_file = models.CharField(max_length=255, blank=True)
     answers_version = models.PositiveIntegerField(default=0)
-    # What the rows without a line in the answers file came to: "" is "still on their way".
+    # The status of rows that have no answer of their own; "" while they wait for one.
     waiting_became = models.CharField(max_length=16, choices=AnswerStatus.choices, blank=True)
     waiting_error = models.TextField(blank=True)
-    # A retry was asked for: rows that were not answered are taken out of the answers first.
+    # A retry was asked for: lines of rows without an answer no longer count.
     forget_unanswered = models.BooleanField(default=False)
-    # Most rows in one request, after Cloudflare found a larger one too large.
+    # Most rows in one request, after a larger request was refused as too large.
     send_limit = models.PositiveIntegerField(null=True)
 
     status = models.CharField(max_length=16, choices=PartStatus.choices, default=PartStatus.READY)
     epoch = models.PositiveIntegerField(default=0)
     lease_until = models.DateTimeField(null=True)
-    # `ready`/`held`: not before. `held` without one waits for a person.
+    # `ready`, `held`: not sent before this time. `held` without a time waits for a person.
     resume_at = models.DateTimeField(null=True)
-    # `queued`/`running`: when the next poll is due, and what the polls so far brought.
+    # `queued`, `running`: when the next poll is due, and the result of the polls so far.
     next_poll_at = models.DateTimeField(null=True)
     last_polled_at = models.DateTimeField(null=True)
     polls = models.PositiveIntegerField(default=0)
     failures_in_a_row = models.PositiveIntegerField(default=0)  # of sends, or of polls
-    gone_at = models.DateTimeField(null=True)  # first time Cloudflare did not know the request
+    gone_at = models.DateTimeField(null=True)  # when Cloudflare first did not know the request
     gone_seen = models.PositiveIntegerField(default=0)
-    resends = models.PositiveIntegerField(default=0)  # sent again by the batch's own policy
+    resends = models.PositiveIntegerField(default=0)  # sent again because of `resend_once`
     message = models.TextField(blank=True)
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     completion_tokens = models.PositiveBigIntegerField(default=0)
@@ -300,16 +300,16 @@ class Part(AnswerCounts):
 
     @property
     def waiting(self) -> int:
-        """Rows still on their way."""
+        """The number of rows that wait for an answer."""
         return max(0, self.rows - self.settled)
 
 
 class Attempt(models.Model):
-    """One POST of a part, or of some of its rows; committed before it is made."""
+    """One POST of a part, or of some of its rows. It is committed before the POST is made."""
 
     part = models.ForeignKey(Part, on_delete=models.CASCADE, related_name="attempts")
     number = models.PositiveIntegerField()
-    # Positions in the part (0-based) in the order sent; null: every row of the part.
+    # The rows sent, in order, as positions in the part (from 0); null: every row of the part.
     positions = models.JSONField(null=True)
     items = models.PositiveIntegerField()
     payload_size = models.PositiveIntegerField()  # bytes
@@ -335,7 +335,7 @@ class Attempt(models.Model):
 
 
 class Event(models.Model):
-    """One line of a batch's timeline: who or what, when, why."""
+    """One line of a batch's timeline: what happened, when, and who did it."""
 
     batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="events")
     at = models.DateTimeField(default=timezone.now)
@@ -343,7 +343,7 @@ class Event(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
     part_number = models.PositiveIntegerField(null=True)
-    # A word for the icon: a status of the batch or part, or what a person did.
+    # A status, or what was done; the style sheet colours statuses.
     kind = models.CharField(max_length=32)
     text = models.TextField()
 

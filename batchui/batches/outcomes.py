@@ -1,6 +1,6 @@
-"""What came of a POST or a poll, as values.
+"""The outcomes of a POST or a poll, as values.
 
-The steps return these; `apply_outcome` in `sending` and in `polling` changes the part as they ask.
+The steps return them. `apply_outcome` in `sending` and in `polling` changes the part accordingly.
 """
 
 from dataclasses import dataclass
@@ -11,23 +11,23 @@ from batchui.batches.changes import PartChanges
 
 @dataclass(frozen=True)
 class Accepted:
-    """Cloudflare took the request and gave it a number."""
+    """Cloudflare accepted the request and gave it an id."""
 
     request_id: str
 
 
 @dataclass(frozen=True)
 class CertainlyNotSent:
-    """Nothing reached Cloudflare; the same may be sent again without being paid for twice."""
+    """Nothing reached Cloudflare: it can be sent again without being paid for twice."""
 
     message: str
 
 
 @dataclass(frozen=True)
 class OnHold:
-    """Cloudflare said not now. `resume_at` None: a person must act first.
+    """Cloudflare does not take the request now. `resume_at` None: a person must act first.
 
-    `everywhere`: the whole connection is meant, so its other parts wait as well.
+    `everywhere`: this is about the whole connection, so its other parts wait too.
     """
 
     message: str
@@ -38,7 +38,7 @@ class OnHold:
 
 @dataclass(frozen=True)
 class TooLarge:
-    """The request was too large; fewer rows at a time may pass."""
+    """The request was too large; one with fewer rows may be accepted."""
 
     message: str
     code: int | None
@@ -46,7 +46,7 @@ class TooLarge:
 
 @dataclass(frozen=True)
 class RefusedForGood:
-    """The same request would be refused again."""
+    """Cloudflare refused the request, and would refuse it again."""
 
     message: str
     code: int | None
@@ -54,7 +54,7 @@ class RefusedForGood:
 
 @dataclass(frozen=True)
 class Unsure:
-    """The request may or may not have reached Cloudflare, and may be charged."""
+    """The request may have reached Cloudflare, or not. It may be charged."""
 
     message: str
     code: int | None = None
@@ -62,14 +62,14 @@ class Unsure:
 
 @dataclass(frozen=True)
 class StillUnderWay:
-    """Cloudflare is not done; `status` is "queued" or "running"."""
+    """Cloudflare has no answers yet; `status` is "queued" or "running"."""
 
     status: str
 
 
 @dataclass(frozen=True)
 class Answered:
-    """A whole reply was understood and stored; `changes` point the part at it."""
+    """A whole reply was decoded and stored. With `changes`, the part points to its answers."""
 
     changes: PartChanges
     reply_file: str
@@ -77,7 +77,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class Quarantined:
-    """The reply does not fit what was sent; it is kept raw and nothing of it was used."""
+    """The reply does not fit what was sent. It is kept raw, and nothing of it is used."""
 
     message: str
     reply_file: str
@@ -85,7 +85,10 @@ class Quarantined:
 
 @dataclass(frozen=True)
 class Later:
-    """This poll brought nothing; a later one may. wait: in seconds, None where nobody said."""
+    """This poll failed; a later one may succeed.
+
+    wait: seconds until the next poll. None: Cloudflare named no time.
+    """
 
     message: str
     wait: float | None

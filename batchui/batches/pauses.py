@@ -12,27 +12,29 @@ from batchui.batches.states import AttemptStatus
 LONGEST_BACKOFF_SECONDS = 120
 FAILURE_SECONDS = 10
 LONGEST_FAILURE_SECONDS = 120
-# Beyond so many steps every pause is at its longest anyway, and powers would overflow.
+# After so many steps every pause has its longest value. Larger powers would overflow.
 MOST_STEPS = 40
 
 
 def next_midnight(now: datetime) -> datetime:
-    """The next 00:00 UTC, when the free daily allocation starts anew."""
+    """The next 00:00 UTC, when the free daily allowance starts again."""
     tomorrow = now.astimezone(UTC).date() + timedelta(days=1)
     return datetime.combine(tomorrow, datetime.min.time(), UTC)
 
 
 def backoff(failures_in_a_row: int) -> timedelta:
-    """Before the next send: 2 s doubling to 2 min, jittered so that parts do not come back
-    together."""
+    """The pause before a part is sent again: 2 s, doubled after each failure, up to 2 min.
+
+    It is jittered, so that several parts are not sent again at the same moment.
+    """
     return _jittered(min(LONGEST_BACKOFF_SECONDS, 2.0 ** (min(failures_in_a_row, MOST_STEPS) + 1)))
 
 
 def first_poll(part: Part) -> timedelta:
-    """Before the first poll of an accepted part.
+    """The pause before the first poll of an accepted part: FIRST_POLL_SECONDS.
 
-    Soon; or, once parts of the batch have come back, a little before this one is likely to. Polls
-    count against the call limit as sends do.
+    Once parts of the batch are answered: 80 % of the median time of the last five, if that is
+    longer, up to LONGEST_PAUSE_SECONDS. Polls count against the call limit, as sends do.
     """
     answered = Attempt.objects.filter(
         part__batch=part.batch_id, status=AttemptStatus.ANSWERED, accepted_at__isnull=False
@@ -45,15 +47,18 @@ def first_poll(part: Part) -> timedelta:
 
 
 def next_poll(polls: int) -> timedelta:
-    """After the n-th poll (from 1): growing by half, up to the longest."""
+    """The pause after poll number `polls` (from 1): half as long again each time.
+
+    It is LONGEST_PAUSE_SECONDS at most.
+    """
     seconds = max(settings.FIRST_POLL_SECONDS, 0.5) * 1.5 ** min(polls, MOST_STEPS)
     return timedelta(seconds=min(settings.LONGEST_PAUSE_SECONDS, seconds))
 
 
 def after_failure(failures_in_a_row: int, wait: float | None) -> timedelta:
-    """After a poll that failed: 10 s doubling to 2 min, jittered.
+    """The pause after a failed poll: 10 s, doubled after each failure, up to 2 min, jittered.
 
-    Never sooner than Cloudflare asked for (`wait`, seconds).
+    It is at least the time that Cloudflare asked for (`wait`, seconds).
     """
     pause = _jittered(
         min(LONGEST_FAILURE_SECONDS, FAILURE_SECONDS * 2.0 ** min(failures_in_a_row, MOST_STEPS))

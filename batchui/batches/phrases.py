@@ -2,13 +2,18 @@
 
 from batchui.batches.models import Batch
 
-# Statuses of batches, parts and rows whose word is another; "" is a row still on its way.
-_STATUS_WORDS = {"attention": "Needs attention", "": "Waiting"}
+# Statuses of batches, parts and rows whose word is another; "" is a row without an answer yet.
+_STATUS_WORDS = {
+    "checking": "Reading",
+    "attention": "Needs attention",
+    "held": "On hold",
+    "": "Waiting",
+}
 
 
 def rows_phrase(count: int) -> str:
     """ "1 row", "2,500 rows"."""
-    return _counted(count, "row")
+    return counted(count, "row")
 
 
 def rows_are(count: int) -> str:
@@ -18,7 +23,7 @@ def rows_are(count: int) -> str:
 
 def parts_phrase(count: int) -> str:
     """ "1 part", "12 parts"."""
-    return _counted(count, "part")
+    return counted(count, "part")
 
 
 def status_word(status: str | None) -> str:
@@ -27,18 +32,19 @@ def status_word(status: str | None) -> str:
     return _STATUS_WORDS.get(status, status.capitalize())
 
 
-def rows_left_out(count: int) -> str:
-    """The sentence about rows that cannot be asked."""
+def invalid_rows_sentence(count: int) -> str:
+    """The sentence about `count` rows that cannot be asked."""
     them = "it" if count == 1 else "them"
-    return f"{rows_phrase(count)} cannot be asked. Correct {them} in the file, or leave {them} out."
+    return f"{rows_phrase(count)} cannot be asked. Correct {them} in the file, or skip {them}."
 
 
 def problem_of(batch: Batch) -> str:
-    """What keeps a batch from starting, with the first row it is about; "" where nothing does."""
-    problem = batch.problem or (rows_left_out(batch.bad_rows) if batch.bad_rows else "")
+    """Why a batch cannot start, with the problem of its first bad row; "" if nothing is wrong."""
+    problem = batch.problem or (invalid_rows_sentence(batch.bad_rows) if batch.bad_rows else "")
     first = batch.problem_rows[0]["sentence"] if batch.problem_rows else ""
     return " ".join(filter(None, (problem, first)))
 
 
-def _counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
+    """The number and the noun, such as "1 migration" or "3 migrations"."""
     return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"

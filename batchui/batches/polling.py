@@ -1,8 +1,8 @@
-"""Polling requests that Cloudflare has accepted, until their answers are stored.
+"""Polls the requests that Cloudflare has accepted, until their answers are stored.
 
-A poll never fails a part because of a network fault, 429, 5xx or garbage: the next one comes after
-a longer pause. Only Cloudflare's word ends a part: an answer, a refusal of the whole request, or
-"not found in queue" (5504) seen three times over ten minutes.
+A network fault, 429, 5xx or garbage never fails a part: the next poll comes after a longer pause.
+Only these replies of Cloudflare end a part: its answers, a refusal of the whole request, or "not
+found in queue" (5504) three times, over at least ten minutes.
 """
 
 import tempfile
@@ -25,6 +25,7 @@ from batchui.batches.outcomes import (
     RefusedForGood,
     StillUnderWay,
 )
+from batchui.batches.phrases import rows_phrase
 from batchui.batches.replies import MismatchError, absorb, keep_raw
 from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
@@ -38,7 +39,7 @@ GONE = "Cloudflare no longer has this result."
 
 
 def poll(part: Part) -> bool:
-    """Poll one accepted part: claim it, ask, store what came, apply it.
+    """Poll one accepted part: claim it, ask Cloudflare, store the reply, apply the outcome.
 
     Returns whether Cloudflare was called.
     """
@@ -49,8 +50,8 @@ def poll(part: Part) -> bool:
         lifecycle.move_part(
             part,
             PartStatus.UNSURE,
-            message="Its receipt is not on record.",
-            event=f"Part {part.number} was accepted, but its receipt is not on record.",
+            message="It was accepted, but its receipt is missing.",
+            event=f"Part {part.number} was accepted, but its receipt is missing.",
         )
         return False
     try:
@@ -65,8 +66,8 @@ def poll(part: Part) -> bool:
 def fetch(part: Part, attempt: Attempt, *, client: BatchClient) -> PollOutcome:
     """Ask Cloudflare once how far a request is.
 
-    A finished reply is read to a spool, understood whole, and stored before this returns; the part
-    itself is not changed.
+    A finished reply is read to a spool, decoded as a whole, and stored before this returns. This
+    does not change the part.
     """
     try:
         return _fetch(part, attempt, client)
@@ -81,7 +82,7 @@ def fetch(part: Part, attempt: Attempt, *, client: BatchClient) -> PollOutcome:
     except OSError as exc:
         return Later(
             f"The answers are there, but this server could not store them: {exc.strerror or exc}. "
-            "They are fetched again.",
+            "batchui fetches them again.",
             None,
         )
 
@@ -98,7 +99,7 @@ def _fetch(part: Part, attempt: Attempt, client: BatchClient) -> PollOutcome:
 
 
 def apply_outcome(part: Part, attempt: Attempt, outcome: PollOutcome) -> None:
-    """Change a part and its attempt as a poll's outcome asks: both together, or neither."""
+    """Change a part and its attempt according to a poll's outcome: both together, or neither."""
     match outcome:
         case StillUnderWay(status):
             _under_way(part, status)
@@ -185,4 +186,5 @@ def _gone(part: Part, attempt: Attempt, message: str) -> None:
 
 
 def _answered_event(part: Part, changes: PartChanges) -> str:
-    return f"Part {part.number} came back: {changes['answered']:,} of {part.rows:,} rows answered."
+    answered = f"{changes['answered']:,} of {rows_phrase(part.rows)} answered."
+    return f"Part {part.number} came back: {answered}"

@@ -1,4 +1,4 @@
-"""From a started draft to parts that are ready to send."""
+"""Makes parts that are ready to send from a started draft."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ from django.db import transaction
 
 from batchui.batches import files, lifecycle, references, results
 from batchui.batches.long_tasks import (
-    LEASE,
+    READING_LEASE,
     SHOWN_PROBLEMS,
     LeaseLostError,
     is_small,
@@ -17,7 +17,7 @@ from batchui.batches.long_tasks import (
     sentence_for,
 )
 from batchui.batches.models import Batch, Part
-from batchui.batches.phrases import parts_phrase, rows_left_out
+from batchui.batches.phrases import invalid_rows_sentence, parts_phrase
 from batchui.batches.results import Answer
 from batchui.batches.signals import work_waits
 from batchui.batches.states import AnswerStatus, BatchStatus
@@ -26,12 +26,12 @@ from batchui.prompts.cutting import Cut, Limits, cut
 from batchui.prompts.readers import read
 
 EMBEDDING_ROWS = 500
-# A reply is decoded whole: what a part may come back as, at four bytes a token.
+# Largest reply to one part, in bytes, at 4 bytes a token. A reply is decoded in one piece.
 REPLY_BYTES = 64_000_000
 
 
 def prepare_now_or_soon(batch: Batch) -> None:
-    """Prepare a batch at once where its file is small, else let a worker do it."""
+    """Prepare a batch at once if its file is small; else let a worker do it."""
     if is_small(batch):
         prepare(batch.pk)
     else:
@@ -39,31 +39,34 @@ def prepare_now_or_soon(batch: Batch) -> None:
 
 
 def prepare(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
-    """Cut a started batch into parts and queue it. Where rows cannot be asked and the person has
-    not said to leave them out, it becomes a draft again that names them; nothing is sent."""
+    """Cut a started batch into parts and queue it.
+
+    If rows are invalid and the batch is not to skip them, it becomes a draft again that names
+    them. Nothing is sent then.
+    """
     batch = Batch.objects.filter(pk=batch_id, status=BatchStatus.PREPARING).first()
-    if batch is None or not lifecycle.claim_batch(batch, LEASE):
+    if batch is None or not lifecycle.claim_batch(batch, READING_LEASE):
         return
     invalid: dict[int, str] = {}
     try:
         refuse_endless(batch)
-        parts, left_out = _cut_into_parts(batch, invalid, beat)
+        parts, skipped = _cut_into_parts(batch, invalid, beat)
     except LeaseLostError:
         return
-    except Exception as problem:  # whatever it is, somebody waits for a word
+    except Exception as problem:  # every failure needs a sentence on the page
         _back_to_draft(batch, sentence_for(problem), [])
         return
     rows = [{"row": row, "sentence": sentence} for row, sentence in invalid.items()]
-    if left_out and not batch.ask.leave_out_invalid:
-        _back_to_draft(batch, rows_left_out(left_out), rows)
-    elif left_out == batch.rows:
+    if skipped and not batch.ask.skip_invalid:
+        _back_to_draft(batch, invalid_rows_sentence(skipped), rows)
+    elif skipped == batch.rows:
         _back_to_draft(batch, "No row of the file can be asked.", rows)
     else:
         _queue(batch, parts)
 
 
 def limits_for(model: Model, *, max_tokens: int) -> Limits:
-    """How large a part may be for a model, so that its reply can be taken in whole."""
+    """How large a part may be for a model, so that its reply is not too large to decode."""
     if model.task == "embedding":
         return Limits(rows=EMBEDDING_ROWS)
     if model.task == "translation":
@@ -74,11 +77,14 @@ def limits_for(model: Model, *, max_tokens: int) -> Limits:
 def _cut_into_parts(
     batch: Batch, invalid: dict[int, str], beat: Callable[[], None] | None
 ) -> tuple[list[Part], int]:
-    """Write the rows of every part, one part in memory at a time. Returns the parts, not yet in
-    the database, and how many rows are invalid; the first of those go into `invalid`."""
+    """Store the rows of every part, with one part in memory at a time.
+
+    Returns the parts, which are not in the database yet, and the number of invalid rows. The first
+    SHOWN_PROBLEMS invalid rows go into `invalid`: row number -> sentence.
+    """
     model = find(batch.ask.model)
     progress = progress_of(batch, beat=beat)
-    parts, left_out, row = [], 0, 0
+    parts, skipped, row = [], 0, 0
     with files.open_file(batch.source_file) as source:
         cuts = cut(
             read(source, batch.format),
@@ -88,14 +94,14 @@ def _cut_into_parts(
         )
         for piece in cuts:
             row += len(piece.lines)
-            left_out += len(piece.invalid)
+            skipped += len(piece.invalid)
             for position, sentence in piece.invalid.items():
                 if len(invalid) < SHOWN_PROBLEMS:
                     invalid[piece.first_row + position] = sentence
-            if not left_out or batch.ask.leave_out_invalid:
+            if not skipped or batch.ask.skip_invalid:
                 parts.append(_write_part(batch, piece))
             progress(row, 0)
-    return parts, left_out
+    return parts, skipped
 
 
 def _write_part(batch: Batch, piece: Cut) -> Part:
@@ -108,11 +114,11 @@ def _write_part(batch: Batch, piece: Cut) -> Part:
     rows_path = files.rows_path(part, epoch=batch.epoch)
     part.rows_file = files.Compressed.of_lines(piece.lines).store(rows_path)
     if piece.invalid:
-        left_out = {
+        skipped = {
             position: Answer(AnswerStatus.INVALID.value, error=sentence)
             for position, sentence in piece.invalid.items()
         }
-        for field, value in results.merge(part, left_out, missing=lambda _: None).store().items():
+        for field, value in results.merge(part, skipped, missing=lambda _: None).store().items():
             setattr(part, field, value)
     return part
 

@@ -1,7 +1,7 @@
-"""Taking in a reply: checked whole, matched by index, stored.
+"""Takes in a reply: checks it as a whole, matches its items to rows, and stores it.
 
-Rows are matched by the item's `id`/`index` (its place in what was sent), never by its place in
-the reply: Cloudflare does not keep the order.
+An item belongs to the row that its `id` or `index` names (the position in the request), whatever
+its position in the reply: Cloudflare does not keep the order.
 """
 
 from collections.abc import Callable
@@ -23,15 +23,14 @@ NO_ANSWER = "Cloudflare's reply has no answer for this row."
 
 
 class MismatchError(Exception):
-    """The reply does not fit what was sent. Its text is a sentence for the page."""
+    """A reply that does not fit what was sent. str() is a sentence for the page."""
 
 
 def absorb(part: Part, attempt: Attempt, spool: IO[bytes]) -> tuple[PartChanges, str]:
-    """Understand and store a finished reply. Returns the part's changes, and where the raw reply
-    is kept.
+    """Decode and store a finished reply. Returns the part's changes and the raw reply's file name.
 
-    Raises BadReply when it is not a finished reply, MismatchError when it does not fit what was
-    sent; nothing is stored then.
+    Raises BadReply if it is not a finished reply, MismatchError if it does not fit what was sent;
+    nothing is stored then.
     """
     with ONE_IN_MEMORY:
         spool.seek(0)
@@ -58,15 +57,15 @@ def _missing(position: int, sent: set[int] | None) -> Answer | None:
 
 
 def keep_raw(part: Part, attempt: Attempt, spool: IO[bytes]) -> str:
-    """Keep a reply as it came. Returns where."""
+    """Store the raw reply. Returns its file name."""
     return files.Compressed.of_file(spool).store(files.reply_path(part, attempt=attempt.number))
 
 
 def match(part: Part, attempt: Attempt, reply: Reply) -> dict[int, Answer]:
-    """The answers of a reply by position in the part.
+    """The answers of a reply, by position in the part.
 
-    Raises MismatchError for an item that was not sent, one whose reference is another row's, and
-    two different answers for one row. Two that agree count once.
+    Raises MismatchError for an item that was not sent, for an item with another row's reference,
+    and for two different answers to one row. Two equal answers count once.
     """
     positions = attempt.positions
     reference_at = _references(part)
@@ -74,7 +73,7 @@ def match(part: Part, attempt: Attempt, reply: Reply) -> dict[int, Answer]:
     for item in reply.items:
         index = item.index
         if index is None or not 0 <= index < attempt.items:
-            raise _never_sent(index, attempt)
+            raise _never_sent(index)
         position = positions[index] if positions is not None else index
         if item.reference is not None and item.reference != reference_at(position):
             raise _another_reference(part.first_row + position, item.reference)
@@ -90,10 +89,10 @@ def match(part: Part, attempt: Attempt, reply: Reply) -> dict[int, Answer]:
     return arrived
 
 
-def _never_sent(index: int | None, attempt: Attempt) -> MismatchError:
+def _never_sent(index: int | None) -> MismatchError:
+    number = "without a number" if index is None else f"with the number {index}"
     return MismatchError(
-        f"Cloudflare's reply has an answer numbered {index}, and {attempt.items:,} rows (numbered "
-        "from 0) were sent."
+        f"Cloudflare's reply has an answer {number}, which belongs to no row of this request."
     )
 
 
@@ -113,7 +112,7 @@ def _same(one: Answer, other: Answer) -> bool:
 
 
 def _references(part: Part) -> Callable[[int], str]:
-    """What gives the reference that was sent with the row at a position of the part."""
+    """A function from a row's position in the part to the reference sent with it."""
     batch = part.batch
     first_row = part.first_row
     if not references.has_own_references(batch):

@@ -1,8 +1,8 @@
-"""What became of each row: reading and writing the answer files, and joining them to the rows.
+"""Reads and writes the answers of a part, and joins them to its rows.
 
-An answers file has one line a row, in row order: `null` while there is nothing to say of the row
-itself, else `[status, answer, error, usage]`. A row with `null` is what the rest of its part is
-(`Part.waiting_became`): still on its way, unsent, missing, or failed with the whole part.
+An answers file has one line for each row, in row order: `null` for a row without an answer of its
+own, else `[status, answer, error, usage]`. All rows with `null` have the same status
+(`Part.waiting_became`): they still wait, are unsent or missing, or failed with the whole part.
 """
 
 from collections import Counter
@@ -21,8 +21,7 @@ NOTHING = msgspec.Raw(b"null")
 
 
 class Answer(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """What came back for a row. `answer` and `usage` are JSON as received, never decoded here;
-    `null` where there is none."""
+    """What came back for a row. `answer` and `usage` are JSON as received, `null` for none."""
 
     status: str
     answer: msgspec.Raw = NOTHING
@@ -31,7 +30,7 @@ class Answer(msgspec.Struct, array_like=True, frozen=True, gc=False):
 
 
 class Result(NamedTuple):
-    """A row of the file with what became of it. `status` is "" while it is on its way."""
+    """A row of the file with its answer. `status` is "" while it waits for one."""
 
     row: int
     cells: Any
@@ -53,8 +52,7 @@ class NewAnswers(NamedTuple):
     content: files.Compressed
 
     def store(self) -> PartChanges:
-        """Store it. Returns the changes that make it the part's current one, in one UPDATE:
-        pointer, version, counts."""
+        """Store it. Returns the changes that make it the part's current version, in one UPDATE."""
         self.content.store(self.name)
         return self.changes
 
@@ -62,7 +60,7 @@ class NewAnswers(NamedTuple):
 def read_answers(part: Part) -> Iterator[Answer | None]:
     """The answer of each row of the part, in row order.
 
-    None: it has no answer of its own, or a retry will ask it again.
+    None: the row has no answer of its own, or a retry will ask it again.
     """
     if not part.answers_file:
         return iter([None] * part.rows)
@@ -105,9 +103,9 @@ def new_answers(part: Part, answers: Iterable[Answer | None]) -> NewAnswers:
 def merge(
     part: Part, arrived: dict[int, Answer], *, missing: Callable[[int], Answer | None]
 ) -> NewAnswers:
-    """Put answers that arrived, by position in the part, over those already there.
+    """Add the answers that `arrived` (by position in the part) to the ones already stored.
 
-    `missing(position)` is the answer of a row that has neither.
+    A new answer replaces an old one. `missing(position)` is the answer of a row that has neither.
     """
 
     def merged() -> Iterator[Answer | None]:
@@ -124,12 +122,12 @@ def merge(
 
 
 def open_positions(part: Part) -> list[int]:
-    """The positions (0-based) of the rows that wait for an answer."""
+    """The positions (from 0) of the rows that wait for an answer."""
     return [position for position, answer in enumerate(read_answers(part)) if answer is None]
 
 
 def part_results(part: Part) -> Iterator[Result]:
-    """The rows of a part, joined with what became of each."""
+    """The rows of a part, each with its answer."""
     waiting_error = part.waiting_error or None
     number = part.first_row
     for line, answer in zip(files.read_lines(part.rows_file), read_answers(part), strict=True):
@@ -140,19 +138,19 @@ def part_results(part: Part) -> Iterator[Result]:
                 number,
                 decode_row(line),
                 answer.status,
-                _said(answer.answer),
+                _json_or_none(answer.answer),
                 answer.error,
-                _said(answer.usage),
+                _json_or_none(answer.usage),
             )
         number += 1
 
 
-def _said(raw: msgspec.Raw) -> bytes | None:
+def _json_or_none(raw: msgspec.Raw) -> bytes | None:
     return None if raw == NOTHING else bytes(raw)
 
 
 def results(batch: Batch) -> Iterator[Result]:
-    """Every row of a started batch, in file order, one part in memory at a time."""
+    """Every row of a started batch, in file order."""
     for part in batch.parts.order_by("number").iterator():
         yield from part_results(part)
 
@@ -177,13 +175,15 @@ SHOWN: dict[str, tuple[str, ...]] = {
 
 
 def count_shown(batch: Batch, shown: str) -> int:
-    """How many rows a filter shows: "all", "answered" or "attention"."""
+    """How many rows a filter shows. `shown`: "all", "answered" or "attention"."""
     return sum(getattr(batch, status) for status in SHOWN[shown]) if shown in SHOWN else batch.rows
 
 
 def page(batch: Batch, *, shown: str, offset: int, limit: int) -> list[Result]:
-    """One page of a batch's rows. Counts lead to the right part: at most the parts of the page
-    are read, whatever the size of the batch."""
+    """One page of a batch's rows.
+
+    The counts of the parts tell which part to open, so only the parts of the page are read.
+    """
     found: list[Result] = []
     statuses = SHOWN.get(shown)
     for part in batch.parts.order_by("number").only(*READ_FOR_ROWS):

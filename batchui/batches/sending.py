@@ -1,8 +1,8 @@
-"""Sending parts: write the attempt down, POST it, apply what came of it.
+"""Sends parts: commits the attempt, makes the POST, applies the outcome.
 
-An Attempt is committed before its POST, and no transaction is open during it. Whatever moment a
-worker dies at, the rows of a part are either certainly not sent, or sent with a known request id,
-or `unsure`; they are never silently sent twice.
+An Attempt is committed before its POST, and no transaction is open during the POST. So if a worker
+dies, at whatever moment, the rows of a part are certainly not sent, or sent with a known request
+id, or `unsure`. They are never sent twice without a person's decision.
 """
 
 import logging
@@ -27,6 +27,7 @@ from batchui.batches.outcomes import (
     TooLarge,
     Unsure,
 )
+from batchui.batches.phrases import rows_phrase
 from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus
 from batchui.batches.steps import ONE_IN_MEMORY, PART_LEASE
 from batchui.cloudflare import catalogue, errors
@@ -37,7 +38,7 @@ from batchui.teams.problems import TeamProblem
 
 logger = logging.getLogger(__name__)
 
-ADMIN_PAUSE = timedelta(minutes=5)
+PAUSE_FOR_PERSON = timedelta(minutes=5)
 RECEIPT_TRIES = 6
 
 
@@ -45,14 +46,14 @@ RECEIPT_TRIES = 6
 
 
 def send(part: Part) -> bool:
-    """Send one ready part: claim it, write the attempt down, POST it, apply what came of it.
+    """Send one ready part: claim it, commit the attempt, make the POST, apply the outcome.
 
     Returns whether Cloudflare was called.
     """
     if not lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now() + PART_LEASE):
         return False
     if part.attempts.filter(status=AttemptStatus.ACCEPTED).exists():
-        # Given up as unsure, and then its receipt came: its answer is there to be fetched.
+        # It was unsure, and then its receipt came: its answer can be fetched.
         queue(part, f"Part {part.number} had been accepted after all. Nothing is sent twice.")
         return False
     try:
@@ -76,11 +77,11 @@ def send(part: Part) -> bool:
 
 
 def write_attempt(part: Part) -> tuple[Attempt, bytes] | None:
-    """Build the request for the rows that wait, and commit the attempt to send it.
+    """Build the request for the rows that wait, and commit an attempt to send it.
 
-    The part is `sending`, and its lease is this worker's; it begins anew here. None: there is
-    nothing to send, Stop was pressed, or the lease ran out meanwhile (a laptop that slept, say)
-    and somebody else has the part. Raises BadInput when a row cannot be made into an item.
+    This worker has the part, which is `sending`; its lease is renewed here. None: there is nothing
+    to send, Stop was pressed, or the lease ran out (for example while a laptop slept) and another
+    worker has the part. Raises BadInput if a row cannot be made into an item.
     """
     with ONE_IN_MEMORY:
         positions = results.open_positions(part)
@@ -105,7 +106,7 @@ def write_attempt(part: Part) -> tuple[Attempt, bytes] | None:
 
 
 def _commit(attempt: Attempt) -> bool:
-    """Write an attempt down. From here on its part may have been sent."""
+    """Commit an attempt. From now on its part may have been sent."""
     part = attempt.part
     with transaction.atomic():
         if lifecycle.lock(part.batch_id).stop_requested_at is not None:
@@ -119,7 +120,7 @@ def _commit(attempt: Attempt) -> bool:
 
 
 def post(client: BatchClient, *, model: str, body: bytes) -> SendOutcome:
-    """Make the POST and return what came of it. Nothing of ours is changed."""
+    """Make the POST and return its outcome. Changes nothing in the database."""
     try:
         receipt = client.submit(model, body)
     except errors.NotSent as exc:
@@ -137,7 +138,7 @@ def post(client: BatchClient, *, model: str, body: bytes) -> SendOutcome:
 
 def _on_hold(busy: errors.Busy) -> OnHold:
     now = timezone.now()
-    if busy.needs_admin:
+    if busy.needs_person:
         return OnHold(busy.user_message, busy.code, None, everywhere=True)
     if busy.until_midnight:
         midnight = pauses.next_midnight(now)
@@ -146,11 +147,11 @@ def _on_hold(busy: errors.Busy) -> OnHold:
     return OnHold(busy.user_message, busy.code, resume_at, everywhere=busy.wait is not None)
 
 
-# -- what a POST's end means --------------------------------------------------------------------
+# -- applying an outcome ------------------------------------------------------------------------
 
 
 def apply_outcome(part: Part, attempt: Attempt, outcome: SendOutcome) -> None:
-    """Change a part and its attempt as a POST's outcome asks: both together, or neither."""
+    """Change a part and its attempt according to a POST's outcome: both together, or neither."""
     match outcome:
         case Accepted(request_id):
             _accepted(part, attempt, request_id)
@@ -176,9 +177,9 @@ def apply_outcome(part: Part, attempt: Attempt, outcome: SendOutcome) -> None:
 
 
 def _accepted(part: Part, attempt: Attempt, request_id: str) -> None:
-    # 1. The receipt is kept whatever else has happened: without it the result is lost.
+    # 1. The receipt is stored whatever else has happened: without it the result is lost.
     keep_receipt(attempt, request_id)
-    # 2. The part goes on; where it was given up meanwhile, the receipt brings it back.
+    # 2. The part is queued, even if it became unsure meanwhile.
     accepted = f"Part {part.number} was accepted (rows {part.first_row:,} to {part.last_row:,})."
     if not queue(part, accepted):
         part.refresh_from_db()
@@ -189,14 +190,14 @@ def _accepted(part: Part, attempt: Attempt, request_id: str) -> None:
 def keep_receipt(
     attempt: Attempt, request_id: str, *, sleep: Callable[[float], None] = time.sleep
 ) -> None:
-    """Store a receipt, trying for half a minute where the database does not take it.
+    """Store a receipt. If the database fails, try again for half a minute.
 
-    sleep: waits so many seconds. Raises the DatabaseError of the last try, or of the first within
-    a transaction, which is broken then.
+    sleep: waits so many seconds. Raises the DatabaseError of the last try. Within a transaction
+    there is only one try, because the transaction is broken then.
     """
     for tries in range(RECEIPT_TRIES):
         try:
-            return lifecycle.keep_receipt(attempt, request_id)
+            return lifecycle.store_receipt(attempt, request_id)
         except DatabaseError:
             logger.exception(
                 "The receipt of attempt %s (part %s) is not stored yet: request_id %s",
@@ -232,7 +233,7 @@ def _hold(part: Part, attempt: Attempt, outcome: OnHold) -> None:
     if resume_at is not None:
         resume_at = max(resume_at, now + pauses.backoff(part.failures_in_a_row))
     if outcome.everywhere:
-        until = resume_at or now + ADMIN_PAUSE
+        until = resume_at or now + PAUSE_FOR_PERSON
         call_limit.pause(part.batch.connection, until=until, reason=outcome.message)
     lifecycle.move_part(
         part,
@@ -254,10 +255,10 @@ def _cut_smaller(part: Part, closing: Closing) -> None:
             PartStatus.READY,
             closing=closing,
             send_limit=half,
-            event=f"Part {part.number} was too large; it is sent {half} rows at a time.",
+            event=f"Part {part.number} was too large; it is sent {rows_phrase(half)} at a time.",
         )
         return
-    # A single row is too large by itself: it fails, and the others go on.
+    # This row alone is too large: it fails, and the others go on.
     position = attempt.positions[0] if attempt.positions else 0
     failed = results.Answer(AnswerStatus.FAILED.value, error=closing.message)
     answers = results.merge(part, {position: failed}, missing=lambda _: None)
@@ -272,7 +273,7 @@ def _fail(part: Part, event: str, message: str, closing: Closing | None = None) 
 def mark_unsure(part: Part, closing: Closing) -> None:
     """Mark a part as one that may have been sent.
 
-    It is sent again only if that was chosen at the start, and then once.
+    It is sent again only if that was chosen at the start (`resend_once`), and only once.
     """
     moved = lifecycle.move_part(
         part,
@@ -281,7 +282,7 @@ def mark_unsure(part: Part, closing: Closing) -> None:
         message=closing.message,
         event=f"Part {part.number} may or may not have been sent: {closing.message}",
     )
-    # Where Stop was pressed, the move has ended the part already.
+    # If Stop was pressed, the move has ended the part already.
     still_unsure = moved and part.status == PartStatus.UNSURE
     if still_unsure and part.batch.ask.resend_once and not part.resends:
         lifecycle.move_part(
@@ -294,7 +295,10 @@ def mark_unsure(part: Part, closing: Closing) -> None:
 
 
 def rescue(now: datetime) -> int:
-    """Bring back parts whose worker died while sending. Returns how many."""
+    """Take care of parts whose worker died while sending them. Returns how many there were.
+
+    They become queued, unsure or ready again, as their last attempt shows.
+    """
     parts = stranded_parts(now)
     for part in parts:
         attempt = part.attempts.order_by("-number").first()

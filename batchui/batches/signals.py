@@ -1,10 +1,9 @@
-"""The signal that something waits to be done.
+"""The signal that there is work to do.
 
-Nothing depends on it. Background work looks for itself every two seconds; whoever drives it may
-connect here to look at once.
+Work goes on without it: workers look for work every two seconds. A listener can wake them at once.
 """
 
 from django.dispatch import Signal
 
-# Sender: Batch. `batch`: one to be read by a worker, or whose parts may be sent now.
+# Sender: Batch. `batch`: a worker has to read its file, or may send its parts now.
 work_waits = Signal()

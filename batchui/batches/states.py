@@ -9,7 +9,7 @@ from django.db import models
 
 
 class BatchStatus(models.TextChoices):
-    """Where a batch stands; from `queued` on it follows from its parts (see `derive`)."""
+    """The status of a batch. From `queued` on it follows from its parts (see `derive`)."""
 
     CHECKING = "checking"
     DRAFT = "draft"
@@ -25,7 +25,7 @@ class BatchStatus(models.TextChoices):
 
 
 class PartStatus(models.TextChoices):
-    """Where a part stands on its way to Cloudflare and back."""
+    """The status of a part, on its way to Cloudflare and back."""
 
     READY = "ready"
     SENDING = "sending"
@@ -38,7 +38,7 @@ class PartStatus(models.TextChoices):
 
 
 class AttemptStatus(models.TextChoices):
-    """What became of one POST. `written` is before it is made, so a crash leaves that behind."""
+    """The status of one POST. Before the POST, and after a crash, it is `written`."""
 
     WRITTEN = "written"
     ACCEPTED = "accepted"
@@ -52,7 +52,7 @@ class AttemptStatus(models.TextChoices):
 
 
 class AnswerStatus(models.TextChoices):
-    """What became of a row. A row without one of these is still on its way."""
+    """The status of a row at its end. A row without one of these still waits."""
 
     ANSWERED = "answered"
     EMPTY = "empty"
@@ -79,7 +79,7 @@ PART_MOVES: Mapping[PartStatus, frozenset[PartStatus]] = {
         {
             PartStatus.RUNNING,
             PartStatus.DONE,
-            PartStatus.READY,  # answered, and rows that did not fit in the request are left
+            PartStatus.READY,  # answered, but some rows did not fit in the request
             PartStatus.UNSURE,  # the reply does not fit what was sent: a person decides
         }
     ),
@@ -136,7 +136,7 @@ BATCH_MOVES: Mapping[BatchStatus, frozenset[BatchStatus]] = {
     **{status: STARTED - {status} for status in STARTED},
 }
 
-# Work is going on, or waits for something: pages watch these.
+# Work is going on, or waits for something. Pages refresh these.
 ACTIVE_BATCHES = frozenset(
     {
         BatchStatus.CHECKING,
@@ -169,7 +169,7 @@ def derive(
     answers: Mapping[AnswerStatus, int],
     stop_requested: bool,
 ) -> BatchStatus:
-    """The status of a started batch: how many parts stand where, and what its rows came to.
+    """The status of a started batch, from the number of its parts and of its rows by status.
 
     held_for_person: the number of held parts that wait for a person, not for a time.
     """

@@ -1,9 +1,9 @@
-"""The script a programmer would write instead: csv, json, httpx. Nothing of ours.
+"""The script that a programmer would write instead: csv, json, httpx. Nothing of ours.
 
     python bare.py INPUT.csv OUTPUT.csv URL
 
-Reads the file part by part, keeps some parts under way, and writes the rows with their answers in
-order. It never holds more than those parts.
+It reads the file part by part, keeps some parts under way, and writes the rows with their answers
+in order. Only those parts are in memory.
 """
 
 import csv

@@ -1,4 +1,4 @@
-"""Whether a side's result is right: every row of the file, in order, with its own answer."""
+"""Checks the result of a side: every row of the file, in order, with its own answer."""
 
 import csv
 from itertools import zip_longest
@@ -10,16 +10,21 @@ from batchui.bench.texts import Answers
 
 
 class Check:
-    """Compares results with the file they were made from. One for all sides: results that pass
-    are equal."""
+    """Compares results with the file that they were made from.
+
+    There is one check for all sides, so results that pass are equal.
+    """
 
     def __init__(self, source: Path, answers: Answers) -> None:
         self._source = source
         self._answers = answers
 
     def result(self, side: str, result: Path) -> None:
-        """Raise BenchFailed, naming the side and the row, unless `result` is a CSV file of the
-        source's columns and `answer` (others may follow) with every row and its answer."""
+        """Raise BenchFailed, with the side and the row, if the result is wrong.
+
+        It must be a CSV file with the source's columns and `answer` (others may follow), and with
+        every row and its answer.
+        """
         with (
             self._source.open(newline="", encoding="utf-8") as first,
             result.open(newline="", encoding="utf-8-sig") as second,

@@ -1,4 +1,4 @@
-"""`manage.py bench`: the product beside the scripts a programmer would write, in turn."""
+"""`manage.py bench`: runs the product and the scripts that a programmer would write, in turn."""
 
 import csv
 import os
@@ -17,14 +17,14 @@ from batchui.bench.surroundings import running_api
 from batchui.bench.texts import Answers, write_reviews
 
 Say = Callable[[str], object]
-# How texts are compressed to tell how well they compress: as the product does, a part at a time.
+# For the figures about compression: the same level and size of a part as in the product.
 LEVEL, PART = 1, 5_000
 
 
 def compare(rows: int, repeat: int, say: Say) -> None:
-    """Run every side `repeat` times on the same file of `rows` rows, and say what they took.
+    """Run every side `repeat` times on the same file of `rows` rows, and print the figures.
 
-    Raises BenchFailed where a side fails or its result is not right.
+    Raises BenchFailed if a side fails or its result is wrong.
     """
     with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder, running_api() as api:
         source = Path(folder, "reviews.csv")
@@ -43,7 +43,7 @@ def compare(rows: int, repeat: int, say: Say) -> None:
 
 
 def what_is_asked(source: Path, rows: int, answers: Answers) -> str:
-    """How large the file is, how long its texts and their answers are, and how they compress."""
+    """A sentence about the file and its texts: their sizes, and how well they compress."""
     with source.open(newline="", encoding="utf-8") as file:
         reviews = [row[-1] for row in islice(csv.reader(file), 1, PART + 1)]
     answered = [answers.to(question(review)) for review in reviews]
@@ -55,7 +55,7 @@ def what_is_asked(source: Path, rows: int, answers: Answers) -> str:
 
 
 def report(rows: int, runs: Mapping[Side, Sequence[Run]], say: Say) -> None:
-    """Say the medians of every side, the ratios, and the product's disk use."""
+    """Print the medians of every side, the ratios, and the product's disk use."""
     heads = ("seconds", "rows/s", "CPU s", "API CPU s", "peak MB", "calls")
     say(" " * 24 + "".join(f"{head:>11}" for head in heads))
     for side, taken in runs.items():
@@ -66,7 +66,7 @@ def report(rows: int, runs: Mapping[Side, Sequence[Run]], say: Say) -> None:
         say(f"b/{other.letter} {_ratios(runs[PRODUCT], runs[other])}")
     say(f"\nDisk use of the product: {disk_sentence(runs[PRODUCT][-1].disk)}")
     for side in runs:
-        say(f"{side.letter}: {side.special}.")
+        say(f"{side.letter}: {side.note}.")
 
 
 def _medians(side: Side, rows: int, taken: Sequence[Run]) -> str:
@@ -87,7 +87,7 @@ def _ratios(product: Sequence[Run], script: Sequence[Run]) -> str:
 
 
 def disk_sentence(disk: Mapping[str, int]) -> str:
-    """Megabytes in all and by kind."""
+    """The megabytes in all and by kind, as a sentence."""
     kinds = ", ".join(f"{kind} {size / 1e6:,.1f}" for kind, size in disk.items())
     return f"{sum(disk.values()) / 1e6:,.1f} MB ({kinds})."
 
@@ -97,7 +97,7 @@ def _line(name: str, rows: int, seconds: float) -> str:
 
 
 def _spread(ratios: Sequence[float]) -> str:
-    """The median, and from where to where the ratios go."""
+    """The median of ratios, with the smallest and the largest."""
     if len(ratios) == 1:
         return f"{ratios[0]:.2f}"
     return f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
@@ -108,6 +108,6 @@ def _bytes(texts: Sequence[str]) -> float:
 
 
 def _ratio(texts: Sequence[str]) -> float:
-    """How many times smaller compression makes texts, one a line."""
+    """How many times smaller compression makes the texts, one on each line."""
     lines = "\n".join(texts).encode()
     return len(lines) / len(zstandard.ZstdCompressor(LEVEL).compress(lines))

@@ -1,4 +1,4 @@
-"""What the product keeps in its data folder, by kind."""
+"""The sizes of the files in the product's data folder, by kind."""
 
 import os
 from pathlib import Path
@@ -7,8 +7,10 @@ KINDS = ("upload", "rows", "answers", "replies", "database", "other")
 
 
 def disk_use(data: Path) -> dict[str, int]:
-    """The bytes of every file below `data`, by kind (KINDS); `CONTRIBUTING.md`, “Where things
-    live”, says which file is which."""
+    """The bytes of all files below `data`, by kind (KINDS).
+
+    `CONTRIBUTING.md`, “Where things live”, says what the files are.
+    """
     sizes = dict.fromkeys(KINDS, 0)
     for folder, _, names in os.walk(data):
         for name in names:

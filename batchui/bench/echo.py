@@ -1,13 +1,13 @@
-"""An imitation of the Batch API that speaks just enough of the wire to measure against.
+"""An imitation of the Batch API with just enough of the wire for measuring.
 
-Every request is answered as fast as it can be, and a poll waits for that: each item with four
-sentences that depend on its question alone (`texts.py`), the items in another order than they were
-sent in, as the API may do. It costs as little as it can, so that what is measured is the client;
-what it does cost, the bench prints.
+Every request is answered as fast as possible, and a poll waits for the answers. The answer to an
+item is four sentences that depend only on its question (`texts.py`). The items come back in another
+order than they were sent in, as the API may do. It uses as little CPU time as possible, because the
+client is what is measured; the bench prints its CPU time.
 
-    python -m batchui.bench.echo        prints its port, then serves until it is ended
+    python -m batchui.bench.echo        prints its port, then serves until it is stopped
 
-GET /calls returns how many submissions and polls there were.
+GET /calls returns the number of submissions and polls.
 """
 
 import json
@@ -56,9 +56,9 @@ class Body(msgspec.Struct):
 
 
 class Api:
-    """The requests that wait to be fetched, and how often the API was called.
+    """The requests that wait to be fetched, and the number of calls.
 
-    One thread answers, as a queue is worked off, while the client goes on to its next request.
+    One thread answers them one after another, while the client goes on to its next request.
     """
 
     def __init__(self) -> None:
@@ -67,24 +67,24 @@ class Api:
         self._replies: dict[int, Future[bytes]] = {}
         self._worker = ThreadPoolExecutor(1)
         self._decode = msgspec.json.Decoder(Body).decode
-        # As they stand inside a JSON string.
+        # As they are inside a JSON string.
         self._sentences = [msgspec.json.encode(sentence)[1:-1] for sentence in answer_sentences()]
 
     def submit(self, body: bytes) -> bytes:
-        """Take a request into the queue; returns the receipt."""
+        """Put a request into the queue. Returns the receipt."""
         number = next(self._numbers)
         self.submitted += 1
         self._replies[number] = self._worker.submit(self._answered, body)
         return RECEIPT % number
 
     def reply(self, number: int) -> bytes | None:
-        """The finished reply, as soon as it is there; None where it was fetched before."""
+        """The finished reply, as soon as it is there; None if it was fetched before."""
         self.polled += 1
         waiting = self._replies.get(number)
         return waiting.result() if waiting else None
 
     def fetched(self, number: int) -> None:
-        """Forget a reply that was sent to its end."""
+        """Forget a reply that was sent completely."""
         self._replies.pop(number, None)
 
     def _answered(self, body: bytes) -> bytes:
@@ -108,10 +108,10 @@ class Api:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """HTTP around `Api`. Connections are kept open, and nothing waits to be sent."""
+    """HTTP for `Api`. Connections are kept open."""
 
     protocol_version = "HTTP/1.1"
-    # Else a small segment waits up to 40 ms for the acknowledgement of the one before.
+    # With Nagle's algorithm, a small segment would wait up to 40 ms for an acknowledgement.
     disable_nagle_algorithm = True
     api: Api
 
@@ -145,7 +145,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """A thread for each connection."""
+    """The HTTP server, with a thread for each connection."""
 
     daemon_threads = True
     request_queue_size = 64

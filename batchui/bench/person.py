@@ -1,4 +1,4 @@
-"""A person without a browser: sends what the pages' forms send, and looks at the clock."""
+"""A person without a browser: sends what the forms of the pages send, and measures the time."""
 
 import re
 import time
@@ -40,8 +40,8 @@ class Person:
     def take(self, source: Path, result: Path) -> dict[str, float]:
         """Upload `source`, start the batch, wait for its end, download it to `result`.
 
-        Returns the seconds of each leg; first answers, Start to finished count from the press of
-        the button, the first byte from the click on the download. Raises BenchFailed.
+        Returns the seconds of each leg. "Start to …" counts from the press of Start, "first byte"
+        from the request for the download. Raises BenchFailed.
         """
         legs: dict[str, float] = {}
         began = time.perf_counter()
@@ -64,7 +64,7 @@ class Person:
         return legs
 
     def _upload(self, source: Path) -> str:
-        """Returns the batch's id."""
+        """Upload the file. Returns the batch's id."""
         with source.open("rb") as file:
             reply = self._web.post(
                 "/new/", files={"file": (source.name, file, "text/csv")}, headers=self._not_forged()
@@ -78,7 +78,7 @@ class Person:
         self._went_on(self._web.post(address, data=form, headers=self._not_forged()))
 
     def _download(self, batch: str, result: Path) -> float:
-        """Returns when the first byte was there, as `perf_counter` counts."""
+        """Download the result. Returns when the first byte came (`perf_counter`)."""
         first_byte = 0.0
         address = f"/batches/{batch}/download/csv/"
         with self._web.stream("GET", address) as reply, result.open("wb") as out:
@@ -90,11 +90,11 @@ class Person:
         return first_byte
 
     def _went_on(self, reply: httpx.Response) -> str:
-        """Where a form that was taken leads to; BenchFailed where it was not taken."""
+        """The address after a form that was accepted. Raises BenchFailed if it was not."""
         if not reply.has_redirect_location:
             raise BenchFailed(
                 f"{reply.url.path} was answered with {reply.status_code} and no page to go on to."
-                f"{self._product.said()}"
+                f"{self._product.last_lines()}"
             )
         return reply.headers["Location"]
 

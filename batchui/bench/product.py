@@ -1,8 +1,8 @@
-"""The product's own path, step by step in one process: intake, cutting, sending and storing,
-export. What the pages and the workers call, without their pauses.
+"""The product, step by step in one process: intake, cutting, sending and storing, export.
 
-The one module of the bench that imports the product. `stopwatch.py` runs it; settings come from
-the environment (`surroundings.py`).
+It calls what the pages and the workers call, without their pauses. It is the only module of the
+bench that imports the product. `stopwatch.py` runs it; settings come from the environment
+(`surroundings.py`).
 """
 
 import os
@@ -55,7 +55,7 @@ def main(source: str, target: str) -> dict[str, float]:
 
 @contextmanager
 def timed(steps: dict[str, float], name: str) -> Iterator[None]:
-    """Note how many seconds the block took."""
+    """Store in `steps` how many seconds the block took."""
     began = time.perf_counter()
     yield
     steps[name] = time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""What every side of the bench asks of every row, and how the file's columns are called."""
+"""The question that every side of the bench asks, and the columns of the file."""
 
 MODEL = "@cf/meta/llama-4-scout-17b-16e-instruct"
 TEMPLATE = "Say in one sentence what the guest liked and disliked: {{review}}"

@@ -1,4 +1,4 @@
-"""`manage.py up` while the bench looks at it: its processes, and how far a batch is."""
+"""Runs `manage.py up` for the bench, and reads its processes and the progress of a batch."""
 
 import socket
 import sqlite3
@@ -15,18 +15,18 @@ from batchui.processes import children, procfs
 SECONDS_TO_START = 120
 SECONDS_TO_STOP = 15
 READY = "batchui is ready: "
-# What a batch never comes back from by itself.
+# Statuses that a batch does not leave by itself.
 ENDS = {"attention", "failed", "finished", "finished with problems", "stopped"}
-# Between two looks into the database.
-LOOK_SECONDS = 0.02
-# How the children of `up` are told apart: what their command line holds.
+# Between two queries of the database.
+SECONDS_BETWEEN_CHECKS = 0.02
+# The kinds of the children of `up`, by a text in their command line.
 KINDS = (("granian", "web"), ("manage.py worker", "watchdog"))
 
 
 @dataclass
 class Used:
-    """What the processes of a kind used: CPU seconds of all, the largest one's peak, their
-    number."""
+    """The resources of the processes of a kind: CPU seconds of all of them, the peak of the
+    largest one, their number."""
 
     cpu_seconds: float = 0.0
     peak_bytes: int = 0
@@ -35,7 +35,7 @@ class Used:
 
 @dataclass
 class Product:
-    """A running `up`. `first_page`: the link that it printed to click."""
+    """A running `up`. first_page: the link that it printed."""
 
     process: children.Process
     data: Path
@@ -44,15 +44,17 @@ class Product:
     seconds_to_start: float
 
     def wait_for(self, batch: str, arrived: Callable[[str, int], bool]) -> None:
-        """Return as soon as `arrived(status, answered rows)` of a batch is true. BenchFailed where
-        the batch, or `up`, comes to an end before."""
-        while not arrived(*(found := self._look(batch))):
+        """Return as soon as `arrived(status, answered rows)` of a batch is true.
+
+        Raises BenchFailed if the batch, or `up`, ends before that.
+        """
+        while not arrived(*(found := self._state(batch))):
             if found[0] in ENDS or self.process.poll() is not None:
-                raise BenchFailed(f"The batch got no further than “{found[0]}”.{self.said()}")
-            time.sleep(LOOK_SECONDS)
+                raise BenchFailed(f"The batch got no further than “{found[0]}”.{self.last_lines()}")
+            time.sleep(SECONDS_BETWEEN_CHECKS)
 
     def used(self) -> dict[str, Used]:
-        """What all processes used so far, by kind."""
+        """The resources of all processes so far, by kind."""
         found: dict[str, Used] = {}
         for pid, kind in _family(self.process.pid):
             try:
@@ -65,11 +67,11 @@ class Product:
             used.processes += 1
         return found
 
-    def said(self) -> str:
-        """The last lines of what `up` printed, to be added to a sentence."""
+    def last_lines(self) -> str:
+        """The last lines that `up` printed, to be added to a sentence."""
         return _last_lines(self.log)
 
-    def _look(self, batch: str) -> tuple[str, int]:
+    def _state(self, batch: str) -> tuple[str, int]:
         query = "SELECT status, answered FROM batches_batch WHERE id = ?"
         with closing(sqlite3.connect(self.data / "batchui.sqlite3", timeout=20)) as database:
             status, answered = database.execute(query, [batch.replace("-", "")]).fetchone()
@@ -78,7 +80,7 @@ class Product:
 
 @contextmanager
 def running_product(data: Path, api: Api, **variables: str) -> Iterator[Product]:
-    """`manage.py up` on a free port, with its data in `data`, while the context lasts."""
+    """A running `manage.py up` on a free port, with its data in `data`, while the context lasts."""
     data.mkdir(parents=True)
     log = data.with_name("up.log")
     command = [sys.executable, str(ROOT / "manage.py"), "up", "--port", str(_free_port())]
@@ -98,20 +100,23 @@ def _first_page(process: children.Process, log: Path) -> str:
     """The link that `up` prints when its pages answer."""
     give_up = time.monotonic() + SECONDS_TO_START
     while process.poll() is None and time.monotonic() < give_up:
-        said = log.read_text()
-        if READY in said and "\n" in (found := said.partition(READY)[2]):
+        printed = log.read_text()
+        if READY in printed and "\n" in (found := printed.partition(READY)[2]):
             return found.splitlines()[0]
-        time.sleep(LOOK_SECONDS)
+        time.sleep(SECONDS_BETWEEN_CHECKS)
     raise BenchFailed(f"`up` did not start.{_last_lines(log)}")
 
 
 def _last_lines(log: Path) -> str:
-    return "\n".join(["\n`up` said:", *log.read_text().splitlines()[-20:]])
+    return "\n".join(["\n`up` printed:", *log.read_text().splitlines()[-20:]])
 
 
 def _family(root: int) -> Iterator[tuple[int, str]]:
-    """Every process of `up`, with its kind. Those below the watchdog, which may rename themselves,
-    are `worker`; others below a child are what that is."""
+    """Every process of `up`, with its kind.
+
+    Processes below the watchdog, which may rename themselves, are `worker`; any other process has
+    the kind of its parent.
+    """
     by_parent = procfs.children()
     waiting = [(root, "up")]
     while waiting:

@@ -22,26 +22,26 @@ from batchui.bench.surroundings import (
 
 @dataclass(frozen=True)
 class Side:
-    """Who takes part: the letter in ratios, the name, the module with `main`, and what is special
-    about it (said beside the figures)."""
+    """One competitor: its letter, its name, its module with `main`, and a note that is printed
+    with the figures."""
 
     letter: str
     name: str
     module: str
-    special: str
+    note: str
 
 
 BARE = Side(
     "a",
     "streaming script",
     "batchui.bench.bare",
-    "csv, json, httpx; one connection, kept; one call at a time; stores nothing but its result",
+    "csv, json, httpx; one connection, kept; one call at a time; stores only its result",
 )
 TUNED = Side(
     "t",
     "tuned script",
     "batchui.bench.tuned",
-    "csv, msgspec, http.client; 4 threads, a kept connection each; stores nothing but its result",
+    "csv, msgspec, http.client; 4 threads, a kept connection each; stores only its result",
 )
 PRODUCT = Side(
     "b",
@@ -49,15 +49,17 @@ PRODUCT = Side(
     "batchui.bench.product",
     "up to 8 threads, a new connection for each submission; keeps upload, rows, answers and "
     "replies, each with fsync, and every step in SQLite (synchronous=FULL); waits 0.05 s before it "
-    "polls; left out: upload over HTTP, queue, call limit (see --whole)",
+    "polls; without upload over HTTP, queue and call limit (see --whole)",
 )
 SIDES = (BARE, TUNED, PRODUCT)
 
 
 @dataclass(frozen=True)
 class Run:
-    """What one run took. Seconds, CPU seconds (the imitation's apart) and bytes; `calls` counts
-    submissions and polls; `steps` and `disk` are the product's alone."""
+    """The figures of one run. calls: submissions and polls. steps, disk: of the product only.
+
+    `cpu_seconds` do not include those of the imitation of the API.
+    """
 
     seconds: float
     cpu_seconds: float

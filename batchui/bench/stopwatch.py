@@ -1,12 +1,12 @@
-"""Runs one side of the bench and prints what it took, as one line of JSON.
+"""Runs one side of the bench and prints its figures, as one line of JSON.
 
     python -m batchui.bench.stopwatch MODULE ARGUMENT…
 
-The module's `prepare()`, where it has one, runs before the clock starts, and `main(ARGUMENT…)`
-under it; what `main` returns (a dictionary or None) is printed too. So `seconds` and `cpu_seconds`
-(user and system, children included) leave out starting Python and importing. `peak_bytes` is the
-most memory the whole process ever held: the kernel's VmHWM, because `ru_maxrss` counts what the
-parent held when it forked.
+The module's `prepare()`, if it has one, runs before the clock starts; then `main(ARGUMENT…)` runs.
+The result of `main` (a dictionary or None) is printed too. So `seconds` and `cpu_seconds` (user and
+system, with children) do not include starting Python and importing. `peak_bytes` is the largest
+memory of the whole process: the kernel's VmHWM, because `ru_maxrss` also counts the memory of the
+parent when it forked.
 """
 
 import importlib

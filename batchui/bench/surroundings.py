@@ -1,4 +1,4 @@
-"""What the sides of the bench stand in: the imitation of the API, settings, folders."""
+"""The environment of a run: the imitation of the API, settings, folders."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from batchui.bench.question import MODEL
 from batchui.processes import children, procfs
 
 ROOT = Path(__file__).resolve().parents[2]
-# Settings of whoever starts the bench must not reach what is measured.
+# Settings of the person who starts the bench must not change what is measured.
 OURS = ("BATCHUI_", "CLOUDFLARE_", "AWS_")
 OURS_TOO = {
     "ALLOWED_HOSTS",
@@ -30,12 +30,12 @@ OURS_TOO = {
 
 
 class BenchFailed(Exception):
-    """There is no figure; the text says why, for whoever started the bench."""
+    """There are no figures. The text says why."""
 
 
 @dataclass
 class Api:
-    """The running imitation of the API. `calls`: submissions and polls so far."""
+    """The running imitation of the API."""
 
     address: str
     process: children.Process
@@ -46,14 +46,14 @@ class Api:
         return f"{self.address}/accounts/bench/ai/run/{MODEL}"
 
     def calls(self) -> tuple[int, int]:
-        """How many submissions and polls there were."""
+        """The number of submissions and of polls so far."""
         with closing(HTTPConnection(self.address.removeprefix("http://"), timeout=10)) as api:
             api.request("GET", "/calls")
             calls = json.load(api.getresponse())
         return calls["submitted"], calls["polled"]
 
     def cpu_seconds(self) -> float:
-        """User and system time so far."""
+        """Its user and system time so far."""
         return procfs.cpu_seconds(self.process.pid)
 
 
@@ -66,10 +66,10 @@ def running_api() -> Iterator[Api]:
     )
     try:
         assert process.stdout is not None  # noqa: S101
-        said = process.stdout.readline().decode()
-        if not said.strip().isdecimal():
-            raise BenchFailed(f"The imitation of the API did not start: {said}")
-        yield Api(f"http://127.0.0.1:{int(said)}", process)
+        port = process.stdout.readline().decode()
+        if not port.strip().isdecimal():
+            raise BenchFailed(f"The imitation of the API did not start: {port}")
+        yield Api(f"http://127.0.0.1:{int(port)}", process)
     finally:
         children.stop(process, grace=2)
         if process.stdout is not None:
@@ -77,7 +77,7 @@ def running_api() -> Iterator[Api]:
 
 
 def clean_environment(**variables: str) -> dict[str, str]:
-    """This process's environment without anything of batchui's, plus `variables`."""
+    """This process's environment without batchui's variables, plus `variables`."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -87,7 +87,7 @@ def clean_environment(**variables: str) -> dict[str, str]:
 
 
 def product_environment(data: Path, api: Api, **variables: str) -> Mapping[str, str]:
-    """The environment in which the product keeps `data` and calls `api`; `variables` besides."""
+    """An environment for the product: it keeps `data` and calls `api`; plus `variables`."""
     return clean_environment(
         BATCHUI_DATA=str(data),
         CLOUDFLARE_API_URL=api.address,

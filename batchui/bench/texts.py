@@ -1,9 +1,9 @@
-"""Reviews and answers for the bench: made-up words from a seeded generator, no text like another.
+"""Reviews and answers for the bench: made-up words from a seeded generator, all texts different.
 
-What counts is that the texts cost what English costs: about 6 bytes a word with its blank, a few
-common words and thousands of rare ones (Zipf's law). zstd makes them 2.4 times smaller at level 1
-(the GPL 2.7, the manual of vim 2.8 times). Some hold what English prose holds and files have to
-quote or encode: commas, quotation marks, line breaks, accents.
+The texts must cost as much as English texts: about 6 bytes a word with its blank, a few common
+words and thousands of rare ones (Zipf's law). zstd makes them 2.4 times smaller at level 1 (the GPL
+2.7, the manual of vim 2.8 times). Some contain what files have to quote or encode: commas,
+quotation marks, line breaks, accents.
 """
 
 import csv
@@ -25,17 +25,17 @@ ONSETS = "b d g h j l m n p r s t v w br dr gr pl pr sl sp st tr"
 VOWELS = "a a a e e e i i o o u ai ea ee ou"
 ENDINGS = ("", "", "n", "r", "l", "s", "m", "nd", "ng")
 VOCABULARY = 3_000
-# A word's place in the table is a random number of 16 bits: two random bytes choose a word.
+# The table has 2 to the power of 16 words, so two random bytes choose a word.
 TABLE = 1 << 16
 BLOCK = 1 << 15
 CITIES = ("Lisbon", "Porto", "Faro", "Madrid", "Seville", "Málaga", "Lyon", "Nantes", "Zürich")
-# Sentences that answers are put together from: so many that one seldom comes again within what
-# a compressor can look back on (see `tests/bench/test_texts.py`).
+# The number of sentences for answers. It is so large that a compressor seldom finds the same one
+# again in the data that it remembers (see `tests/bench/test_texts.py`).
 POOL = 1 << 18
 
 
 def sentences(seed: int) -> Iterator[str]:
-    """Sentences of about 75 bytes without end, the same ones for the same seed."""
+    """Endless sentences of about 75 bytes, always the same for the same seed."""
     pick = random.Random(seed)  # noqa: S311
     table = _table()
     while True:
@@ -49,7 +49,7 @@ def sentences(seed: int) -> Iterator[str]:
 
 
 def write_reviews(path: Path, rows: int) -> None:
-    """A CSV file of `rows` reviews of about 200 bytes, the same one for the same number of rows."""
+    """Write a CSV file of `rows` reviews of about 200 bytes, the same for the same `rows`."""
     pick = random.Random(REVIEW_SEED)  # noqa: S311
     stream = sentences(REVIEW_SEED)
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -61,18 +61,21 @@ def write_reviews(path: Path, rows: int) -> None:
 
 
 def answer_sentences() -> list[str]:
-    """The sentences that answers are put together from."""
+    """The sentences that answers are made of."""
     return list(islice(sentences(ANSWER_SEED), POOL))
 
 
 def answer_places(question: str) -> tuple[int, int]:
-    """The places of the first and the third sentence of an answer; the next ones follow them."""
+    """The positions of the first and the third sentence of an answer in `answer_sentences()`.
+
+    The second and the fourth sentence follow them.
+    """
     chance = crc32(question.encode())
     return chance % (POOL - 1), (chance >> 14) % (POOL - 1)
 
 
 class Answers:
-    """What the imitation of the API answers to a question: it depends on the question alone."""
+    """The answers of the imitation of the API. They depend only on the question."""
 
     def __init__(self) -> None:
         self._sentences = answer_sentences()
@@ -85,7 +88,8 @@ class Answers:
 
 
 def _table() -> list[str]:
-    """TABLE words, each as often as Zipf's law has it, a few of them with what text has besides."""
+    """TABLE words, with frequencies by Zipf's law; a few with commas, quotation marks, line breaks
+    or accents."""
     pick = random.Random(0)  # noqa: S311
     vocabulary = _vocabulary(pick)
     weights = [1 / (place + 2.7) for place in range(VOCABULARY)]
@@ -105,8 +109,8 @@ def _vocabulary(pick: random.Random) -> list[str]:
 
 
 def _dressed(word: str, chance: float) -> str:
-    """The word as it stands in a text: 80 in 1,000 with a comma, 4 with an accent, 2 in quotation
-    marks, 1 before a line break. `chance` is a random number from 0 to 1."""
+    """The word as in a text: of 1,000 words, 80 have a comma, 4 an accent, 2 quotation marks, 1 a
+    line break after it. chance: a random number from 0 to 1."""
     if chance < 0.001:
         return f"{word}\n"
     if chance < 0.003:

@@ -1,7 +1,7 @@
 """`manage.py bench --whole`: one batch from upload to download through `manage.py up`.
 
-Everything is real but the API: web server, worker, queue, session, call limit, and a person who
-sends what a browser would. Nobody watches the page meanwhile; how far the batch is comes from the
+Everything except the API is real: web server, worker, queue, session, call limit, and a person who
+sends what a browser would send. Nobody watches the page; the progress of the batch is read from the
 database.
 """
 
@@ -23,7 +23,7 @@ from batchui.bench.texts import Answers, write_reviews
 
 @dataclass(frozen=True)
 class Journey:
-    """What one batch took: seconds of each leg, calls, bytes on disk, use by kind of process."""
+    """The figures of one batch: seconds of each leg, calls, bytes on disk, use of processes."""
 
     legs: Mapping[str, float]
     submitted: int
@@ -34,9 +34,9 @@ class Journey:
 
 
 def measure(rows: int, repeat: int, say: Say, *, calls_per_5_minutes: int | None = None) -> None:
-    """Take a file of `rows` rows through a new product `repeat` times, and say what it took.
+    """Take a file of `rows` rows through a new product `repeat` times, and print the figures.
 
-    Raises BenchFailed where the product fails, or what was downloaded is not right.
+    Raises BenchFailed if the product fails or the download is wrong.
     """
     with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder, running_api() as api:
         source = Path(folder, "reviews.csv")
@@ -62,7 +62,7 @@ def measure(rows: int, repeat: int, say: Say, *, calls_per_5_minutes: int | None
 def take_through(
     source: Path, *, api: Api, check: Check, calls_per_5_minutes: int | None = None
 ) -> Journey:
-    """Take a file through a product that is started for it. Raises BenchFailed as `measure`."""
+    """Take a file through a product that is started for it. Raises what `measure` raises."""
     limit = {}
     if calls_per_5_minutes is not None:
         limit["BATCHUI_CALLS_PER_5_MINUTES"] = str(calls_per_5_minutes)
@@ -85,7 +85,7 @@ def take_through(
 
 
 def report(journeys: Sequence[Journey], say: Say) -> None:
-    """Say the medians of every leg, what the processes used, and the disk use of the last."""
+    """Print the medians of every leg, the use of processes, and the last journey's disk use."""
     last = journeys[-1]
     say(f"{'':32}{'seconds':>9}")
     for leg in last.legs:

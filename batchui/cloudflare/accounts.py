@@ -1,4 +1,4 @@
-"""Checks address, account id, token and model before anything is sent to them."""
+"""Checks address, account id, token and model before anything is sent."""
 
 import re
 from dataclasses import dataclass
@@ -54,11 +54,13 @@ class Account:
 
     def _unfit(self) -> CloudflareError:
         if self.needs_new_address:
-            return NotSent(f"{self.problem} Nothing was sent. Ask an administrator to correct it.")
+            return NotSent(
+                f"{self.problem} Nothing was sent. Ask the person who runs batchui to correct it."
+            )
         return Busy(
-            f"{self.problem} Nothing was sent. Ask an administrator to copy it again from "
-            "Cloudflare's dashboard.",
-            needs_admin=True,
+            f"{self.problem} Nothing was sent. Ask the person who runs batchui to copy it again "
+            "from Cloudflare's dashboard.",
+            needs_person=True,
         )
 
 
@@ -86,7 +88,7 @@ def _address_problem(base_url: str) -> str:
     if url.port is not None and not 0 < url.port < 65_536:
         return "its port is not a number from 1 to 65535"
     if url.userinfo or url.query or url.fragment:
-        return "it must not hold a user name, a password, or anything after ? or #"
+        return "it must not contain a user name, a password, or anything after ? or #"
     return ""
 
 
@@ -94,7 +96,7 @@ def _token_problem(token: str) -> str:
     if not token:
         return "The connection has no API token."
     if not _TOKEN.fullmatch(token):
-        return "The connection's API token holds blanks, line breaks or letters that no token has."
+        return "The API token contains blanks, line breaks or characters that a token never has."
     return ""
 
 
@@ -102,5 +104,5 @@ def _account_problem(account_id: str) -> str:
     if not account_id:
         return "The connection has no account id."
     if not _ACCOUNT.fullmatch(account_id):
-        return "The connection's account id holds characters that no account id has."
+        return "The account id contains characters that an account id never has."
     return ""

@@ -16,13 +16,13 @@ from batchui.cloudflare.tolerant_json import DAMAGED, Other, Scalar, is_nothing,
 
 _DEEPEST = 4
 _CUT_SHORT = (
-    "The model used up the longest answer allowed before it said anything. Allow a longer answer, "
+    "The model reached the longest answer allowed before it wrote anything. Allow a longer answer, "
     "then retry this row."
 )
 
 
 class Found(Struct, gc=False):
-    """What a `result` holds.
+    """The content of a `result`.
 
     answer, usage: raw JSON on one line, or None. why: a sentence on why the answer is empty.
     """

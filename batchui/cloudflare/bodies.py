@@ -1,7 +1,7 @@
 """Reads the body of an HTTP reply: checked, unpacked in small pieces, up to a maximum size.
 
-httpx does not unpack here, for two reasons. It turns a small piece of gzip into any amount of
-memory, and it accepts a gzip body that ends half-way.
+The unpacking is not left to httpx, for two reasons: it unpacks a small piece of gzip into any
+amount of memory, and it accepts a gzip body that ends half-way.
 """
 
 import time
@@ -21,7 +21,7 @@ class Unreadable(Exception):
 
 
 class Landing:
-    """Takes in a body: in memory up to SMALL bytes, then in the spool, if there is one."""
+    """Receives a body: in memory up to SMALL bytes, then in the spool, if there is one."""
 
     def __init__(self, *, max_bytes: int, spool: BinaryIO | None = None) -> None:
         self.max_bytes = max_bytes

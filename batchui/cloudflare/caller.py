@@ -36,10 +36,10 @@ class _Lent(httpx.BaseTransport):
 
 
 class Caller:
-    """The HTTP connections of one account. Nothing else holds its token.
+    """The HTTP connections of one account. No other object has its token.
 
-    Each call has an httpx client of its own. Threads that share a client share its pool, and the
-    pool sometimes closes an idle connection that another thread has just begun to use (seen with
+    Each call has its own httpx client. Threads that share a client share its pool, and the pool
+    sometimes closes an idle connection that another thread has just begun to use (seen with
     httpcore 1.0.9 as EBADF after a 200, which would lose a receipt).
     """
 
@@ -69,42 +69,42 @@ class Caller:
 
         Raises NotSent for a fault before the connection was made, MaybeSent for any later one.
         """
-        outcome = self._make(call, fresh=True)
-        if isinstance(outcome, HttpReply):
-            return self._without_token(outcome)
-        if outcome.kind in ("no place", "not sent"):
-            raise self._unreached(outcome)
+        result = self._make(call, fresh=True)
+        if isinstance(result, HttpReply):
+            return self._without_token(result)
+        if result.kind in ("no place", "not sent"):
+            raise self._unreached(result)
         raise MaybeSent(
-            f"It is not known whether Cloudflare ({self.account.server}) took these rows: the "
-            "connection broke before it said so. It may have them: wait, send them again (they "
+            f"It is unclear whether Cloudflare ({self.account.server}) accepted these rows: the "
+            "connection broke before it confirmed. It may have them: wait, send them again (they "
             "may then be charged twice), or leave them out.",
-            **self._facts(outcome),
+            **self._facts(result),
         )
 
     def free(self, call: Call, spool: BinaryIO | None = None) -> HttpReply:
-        """Make a call that costs and changes nothing. Returns the reply, which is a 2xx.
+        """Make a call that costs nothing and changes nothing. Returns the reply, which is a 2xx.
 
-        Raises NotSent for a fault of the network, BadReply for a 2xx that is not whole, and the
-        error that any other status means.
+        Raises NotSent for a fault of the network, BadReply for a 2xx that is not whole, and for
+        any other status the error that it means.
         """
-        outcome = self._make(call, spool)
-        if isinstance(outcome, HttpReply):
-            outcome = self._without_token(outcome)
-            if outcome.succeeded:
-                return outcome
-            raise self.meaning(outcome, submitting=False)
-        if outcome.kind in ("no place", "not sent"):
-            raise self._unreached(outcome)
-        if outcome.kind == "broken":
+        result = self._make(call, spool)
+        if isinstance(result, HttpReply):
+            result = self._without_token(result)
+            if result.succeeded:
+                return result
+            raise self.meaning(result, submitting=False)
+        if result.kind in ("no place", "not sent"):
+            raise self._unreached(result)
+        if result.kind == "broken":
             raise NotSent(
                 f"The connection to Cloudflare ({self.account.server}) broke before an answer "
-                "came. Nothing is lost, and what waits is asked again by itself.",
-                **self._facts(outcome),
+                "came. Nothing is lost. batchui asks again by itself.",
+                **self._facts(result),
             )
         raise BadReply(
             f"The answer of Cloudflare ({self.account.server}) did not arrive whole. Nothing is "
-            "lost, and it is asked again by itself.",
-            **self._facts(outcome),
+            "lost. batchui asks again by itself.",
+            **self._facts(result),
         )
 
     def _make(
@@ -112,7 +112,7 @@ class Caller:
     ) -> HttpReply | HttpFault:
         """Make the call on a kept connection, if there is one, or on a `fresh` one.
 
-        Waits for a free place as long as the `pool` timeout says.
+        Waits for a free connection, but not longer than the `pool` timeout.
         """
         try:
             kept = self._places.get(timeout=self._network.timeout.pool)
@@ -145,13 +145,13 @@ class Caller:
     def _unreached(self, fault: HttpFault) -> NotSent:
         if fault.kind == "no place":
             return NotSent(
-                "This server makes as many calls to Cloudflare at a time as it may: nothing was "
-                "sent. There is nothing to do: it is tried again by itself.",
+                "Nothing was sent: this server already makes as many calls as it may at one time. "
+                "batchui tries again by itself.",
                 **self._facts(fault),
             )
         return NotSent(
             f"Cloudflare could not be reached at {self.account.server}: nothing was sent. Check "
-            "this server's internet connection; what waits goes on by itself once it is back.",
+            "this server's internet connection. batchui tries again by itself.",
             **self._facts(fault),
         )
 
@@ -172,7 +172,7 @@ class Caller:
         )
 
     def _without_token(self, reply: HttpReply) -> HttpReply:
-        """The reply without the token. Some servers repeat what they were sent, and a reply is
+        """The reply without the token. Some servers repeat what they received, and replies are
         shown, stored and logged."""
         token = self._token.encode()
         if reply.body and token in reply.body:

@@ -1,7 +1,7 @@
 """The bundled catalogue: models that take batches, in plain words, and languages to translate.
 
 The facts (prices, context windows, fields of an item) are from September 2026. The listing of an
-account (`BatchClient.models`) is newer. Models for sound and images are left out.
+account (`BatchClient.models`) is newer. There are no models for sound and images here.
 """
 
 import difflib
@@ -14,7 +14,7 @@ from msgspec import Struct
 
 DEFAULT_MODEL = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
 
-# What an account may use for nothing each day, in Cloudflare's unit, and the price beyond it.
+# What an account may use free of charge each day, in Cloudflare's unit, and the price beyond it.
 # No page uses these two yet: they are for the estimate of a batch's price before Start.
 FREE_NEURONS_A_DAY = 10_000
 USD_PER_1000_NEURONS = 0.011
@@ -26,14 +26,14 @@ _SAME_LANGUAGE = {"nb": "no", "fil": "tl", "zh-hans": "zh", "zh-hant": "zh", "iw
 class Model(Struct, frozen=True, kw_only=True):
     """One model.
 
-    item_format: the form of an item that its batch schema documents; where that documents both
-    `prompt` and `messages`, it is `messages`.
+    item_format: the form of an item in its batch schema; `messages` if that has both `prompt` and
+    `messages`.
     usd_per_m_input, usd_per_m_output: US dollars for a million tokens.
     context_window: tokens, question and answer together.
-    max_input_tokens: tokens of one text, for embeddings; what is beyond it is cut off.
+    max_input_tokens: tokens of one text, for embeddings; the rest of the text is cut off.
     options: further fields that an item may have.
-    needs_paid_plan: answers only accounts on the Workers Paid plan.
-    listed: is among `models()`.
+    needs_paid_plan: only accounts on the Workers Paid plan may use it.
+    listed: it is in `models()`.
 
     No page uses context_window and max_input_tokens yet: they are for the estimate of price and
     limits before Start.
@@ -80,23 +80,23 @@ def models() -> tuple[Model, ...]:
 
 
 def find(name: str) -> Model:
-    """The model of that exact name, listed or not. Raises UnknownModel with a suggestion."""
+    """The model with exactly this name, listed or not. Raises UnknownModel with a suggestion."""
     by_name = {model.name: model for model in _read().models}
     if name in by_name:
         return by_name[name]
     short = {full.rpartition("/")[2]: full for full in by_name}
     close = difflib.get_close_matches(name.rpartition("/")[2].lower(), short, n=1, cutoff=0.5)
     hint = f"Did you mean “{short[close[0]]}”?" if close else f"The usual one is {DEFAULT_MODEL}."
-    raise UnknownModel(f"“{name}” is not a model that takes batches, as far as is known. {hint}")
+    raise UnknownModel(f"batchui knows no model “{name}” that takes batches. {hint}")
 
 
 def languages() -> tuple[Language, ...]:
-    """The languages of the translation model, in the order of their names."""
+    """The languages of the translation model, ordered by name."""
     return _read().languages
 
 
 def find_language(text: str) -> Language:
-    """The language of a code ("de", "pt-BR", "nb") or English name. Raises UnknownLanguage."""
+    """The language with this code ("de", "pt-BR", "nb") or English name. Raises UnknownLanguage."""
     wanted = text.strip().lower().replace("_", "-")
     wanted = _SAME_LANGUAGE.get(wanted, wanted)
     known = {language.code: language for language in languages()}

@@ -1,4 +1,4 @@
-"""The Batch API over REST: the `protocol.BatchClient` of the product."""
+"""The Batch API over REST: the `protocol.BatchClient` that the product uses."""
 
 from collections.abc import Iterator
 from types import TracebackType
@@ -18,7 +18,7 @@ from batchui.cloudflare.protocol import Receipt
 from batchui.cloudflare.redaction import quote
 from batchui.cloudflare.replies import FAILED, UNDER_WAY, State, check_request, state_of
 
-# A late receipt is better than a part of which nobody knows whether it was sent: wait long.
+# The timeouts are long: a late receipt is better than an unsure part.
 PATIENT = httpx.Timeout(connect=10.0, read=90.0, write=90.0, pool=30.0)
 MAX_REPLY = 256 * 1024 * 1024
 MAX_SHORT_REPLY = 16 * 1024 * 1024
@@ -29,19 +29,19 @@ _NO_SCHEMA = 6002
 class RestClient:
     """One account's Batch API. Safe to use from many threads; close it, or use it in `with`.
 
-    Nothing is ever retried here, and no redirect is followed. Every submission and every run gets
-    a new connection: a kept one may be closed by the other side just as the request goes out, and
-    that looks the same as a lost receipt. Polls and look-ups keep their connections for 5 s.
+    No call is retried here, and no redirect is followed. Every submission and every run gets a new
+    connection. The other side may close a kept one just when a request is sent, and that looks like
+    a lost receipt. Polls and look-ups keep their connections for 5 s.
 
-    The environment (proxies, certificates, .netrc) is ignored: an HTTP_PROXY set for other
-    programs would get the token of a plain-http address. A proxy is given as `proxy`, and used for
-    https only, where it sees no more than the server's name.
+    The environment (proxies, certificates, .netrc) is ignored: an HTTP_PROXY for other programs
+    would get the token of a plain-http address. A proxy is given as `proxy`. It is used only for
+    https, where it sees only the server's name.
 
     transport: replaces the network, in tests; it is not closed here.
-    timeout: seconds for connecting, for each read and for each write; its `pool` is how long a
-    call waits while max_connections others are under way.
+    timeout: seconds for connecting, for each read and for each write. Its `pool`: how long a call
+    waits while max_connections others are under way.
     seconds: for reading the body of one reply.
-    The calls raise what is wrong with address, token or account id; the constructor never does.
+    A wrong address, token or account id raises an error in the calls, not in the constructor.
     """
 
     def __init__(
@@ -82,8 +82,8 @@ class RestClient:
     def submit(self, model: str, body: bytes) -> Receipt:
         """Send `body` as it is to the queue of `model`, once.
 
-        A 2xx with a request_id is a receipt, whatever else it says. Raises NotSent, Busy, Refused,
-        or MaybeSent: the connection broke later, 408, 5xx, a 2xx without a readable request_id.
+        Any 2xx with a request_id is a receipt. Raises NotSent, Busy or Refused; and MaybeSent if
+        the connection broke later, for 408 and 5xx, and for a 2xx without a readable request_id.
         """
         reply = self._caller.paid(self._post(self._run_url(model, queued=True), body))
         receipt = _receipt(reply) if reply.succeeded else None
@@ -94,15 +94,14 @@ class RestClient:
     def poll(
         self, model: str, request_id: str, spool: BinaryIO, *, max_bytes: int = MAX_REPLY
     ) -> str | None:
-        """Ask how far a request is: "queued", "running", or None when `spool` holds the reply.
+        """Ask how far a request is: "queued", "running", or None if the reply is in `spool`.
 
-        At most 64 KiB are held in memory. A longer body cannot be "queued" or "running": only its
-        first and last bytes are checked here, the rest by `replies.decode`. max_bytes: of the
-        unpacked reply.
+        At most 64 KiB are in memory. A longer body is a finished reply: only its first and last
+        bytes are checked here, the rest by `replies.decode`. max_bytes: of the unpacked reply.
 
         Raises NotSent (any fault of the network), Busy, BadReply (5xx, garbage, cut short, over
-        max_bytes, about another request), Gone (5504) or Refused (3030 and the like, or
-        `"status": "failed"`). What the spool raises (OSError) passes.
+        max_bytes, about another request), Gone (5504), Refused (3030 and the like, or
+        `"status": "failed"`), and the OSError of a spool that cannot be written.
         """
         asked = msgspec.json.encode({"request_id": request_id})
         call = self._post(self._run_url(model, queued=True), asked, max_bytes=max_bytes)
@@ -121,9 +120,9 @@ class RestClient:
         return None
 
     def run(self, model: str, item: bytes) -> bytes:
-        """Ask `model` a single item now; its `result` as raw JSON.
+        """Ask `model` a single item now. Returns its `result` as raw JSON.
 
-        Raises what `submit` raises: a run may be paid for although its answer was lost.
+        Raises what `submit` raises: a run may be charged although its answer was lost.
         """
         reply = self._caller.paid(self._post(self._run_url(model, queued=False), item))
         result = _result(reply) if reply.succeeded else None
@@ -132,17 +131,17 @@ class RestClient:
         return result
 
     def test_connection(self) -> None:
-        """Raise what is wrong with address, token, account or permissions, at no cost.
+        """Raise an error if address, token, account or permissions are wrong. Costs nothing.
 
-        Searches for a model that does not exist, because `/user/tokens/verify` refuses tokens of
-        an account.
+        It searches for a model that does not exist, because `/user/tokens/verify` refuses tokens
+        of an account.
         """
         self._models(search="batchui-connection-test", per_page="1")
 
     def models(self) -> Iterator[dict[str, Any]]:
-        """The account's models as listed, each name once; `async_queue` marks those with a queue.
+        """The account's models as listed, each name once. `async_queue` marks those with a queue.
 
-        The server may ignore `per_page`, so the listing ends with a page that has nothing new.
+        The server may ignore `per_page`, so the last page is the first one without a new name.
         """
         seen: set[str] = set()
         for page in range(1, _MOST_PAGES + 1):
@@ -178,8 +177,8 @@ class RestClient:
             return str(state.status)
         if state.status in FAILED:
             raise Refused(
-                f"Cloudflare could not work on these rows.{quote(state.reason)} Send them again, "
-                "or choose another model.",
+                f"Cloudflare could not answer these rows.{quote(state.reason)} Send them again, or "
+                "choose another model.",
                 detail=f"the request's status is {state.status!r}: {state.reason or 'no reason'}",
                 http_status=reply.status,
             )
@@ -239,7 +238,7 @@ def _check_ends(spool: BinaryIO, ending: bytes) -> None:
     spool.seek(0)
     if spool.read(64).lstrip()[:1] != b"{" or ending.rstrip()[-1:] != b"}":
         raise BadReply(
-            "Cloudflare's reply is damaged, or not from Cloudflare. Nothing is lost, and it is "
-            "asked again by itself.",
+            "Cloudflare's reply is damaged, or not from Cloudflare. Nothing is lost. batchui asks "
+            "again by itself.",
             detail="a long reply that is not one JSON object",
         )

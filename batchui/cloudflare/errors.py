@@ -1,17 +1,17 @@
 """The ways in which a call to Cloudflare can fail, by whether it is safe to try again.
 
 CloudflareError    any of these; .user_message for the page, str() for the log
-├── NotSent        nothing was started by this call: try again at will
-├── MaybeSent      Cloudflare may have taken it: a second try may be paid for twice
-├── Busy           certainly not taken, but later it may be: hold, and come back
+├── NotSent        the call had no effect: it is safe to try again
+├── MaybeSent      Cloudflare may have accepted it: a second try may be paid for twice
+├── Busy           not accepted now, perhaps later: wait, then try again
 ├── Refused        final for this request
-│   ├── TooLarge   cut it smaller (3006, HTTP 413)
+│   ├── TooLarge   send fewer rows (3006, HTTP 413)
 │   └── Gone       Cloudflare no longer has the request (5504)
 └── BadReply       a reply that cannot be used: ask again later
 
-No error carries an API token. Texts from outside are cleaned here. The client raises outside its
-`except` blocks, so that no exception of httpx is chained to one of these: such an exception holds
-the request, and with it the token.
+No error contains an API token. Texts from outside are cleaned here. The client raises outside its
+`except` blocks, so that no exception of httpx is chained to one of these: such an exception has the
+request in it, and with it the token.
 """
 
 import re
@@ -28,7 +28,7 @@ LONGEST_WAIT_SECONDS = 86_400.0
 
 
 class CloudflareError(Exception):
-    """A call without a result.
+    """A call that failed.
 
     user_message: one or two sentences for the page. The last one says what to do.
     detail: for the log. code: Cloudflare's own, or None. http_status: None if no reply came.
@@ -56,18 +56,18 @@ class CloudflareError(Exception):
 
 
 class NotSent(CloudflareError):
-    """Nothing was started by this call: it is safe to make it again."""
+    """The call had no effect: it is safe to make it again."""
 
 
 class MaybeSent(CloudflareError):
-    """The request may be in Cloudflare's queue: making it again may be paid for twice."""
+    """The request may be in Cloudflare's queue: a second one may be paid for twice."""
 
 
 class Busy(CloudflareError):
-    """Certainly not taken now, and perhaps taken later.
+    """Certainly not accepted now, and perhaps accepted later.
 
-    wait: seconds to wait, None if Cloudflare names none (back off).
-    until_midnight: hold until 00:00 UTC. needs_admin: hold until an administrator has acted.
+    wait: seconds to wait; None if Cloudflare names no time (back off).
+    until_midnight: wait until 00:00 UTC. needs_person: wait until a person has corrected something.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Busy(CloudflareError):
         *,
         wait: float | None = None,
         until_midnight: bool = False,
-        needs_admin: bool = False,
+        needs_person: bool = False,
         detail: str = "",
         code: int | None = None,
         http_status: int | None = None,
@@ -84,7 +84,7 @@ class Busy(CloudflareError):
         super().__init__(user_message, detail=detail, code=code, http_status=http_status)
         self.wait = wait
         self.until_midnight = until_midnight
-        self.needs_admin = needs_admin
+        self.needs_person = needs_person
 
 
 class Refused(CloudflareError):
@@ -92,7 +92,7 @@ class Refused(CloudflareError):
 
 
 class TooLarge(Refused):
-    """The request is larger than Cloudflare takes: cut it smaller."""
+    """The request is larger than Cloudflare accepts: send fewer rows at a time."""
 
 
 class Gone(Refused):
@@ -111,10 +111,10 @@ def error_for(
     submitting: bool,
     hide: str = "",
 ) -> CloudflareError:
-    """The error that an unsuccessful reply means, by Cloudflare's code, or else by HTTP status.
+    """The error that an unsuccessful reply means: by Cloudflare's code, else by HTTP status.
 
-    body: what was read of it, JSON or not. retry_after: that header, seconds or a date.
-    submitting: whether the call may be paid for twice when it is repeated (submit, run). Then an
+    body: as far as it was read, JSON or not. retry_after: that header, seconds or a date.
+    submitting: whether the call may be paid for twice if it is repeated (submit, run). If so, an
     unclear reply is a MaybeSent; for polls and look-ups it is a BadReply.
     hide: a secret to remove from every text.
 
@@ -202,22 +202,20 @@ class _Ruling:
 
 
 _ASK_DIFFERENTLY = "Change the question, the options or the model, then send the rows again."
-_BY_ITSELF = "There is nothing to do: it goes on by itself."
+_BY_ITSELF = "You need do nothing: batchui goes on by itself."
 
 _UNCLEAR = _Ruling(CloudflareError, "")
 _UNCONFIRMED = _Ruling(
     MaybeSent,
-    "Cloudflare did not confirm that it took these rows.{reason} It may have them already: wait, "
-    "send them again (they may then be charged twice), or leave them out.",
+    "Cloudflare did not confirm that it accepted these rows.{reason} It may have them already: "
+    "wait, send them again (they may then be charged twice), or leave them out.",
 )
 _UNUSABLE = _Ruling(
     BadReply,
-    "Cloudflare's answer could not be used (HTTP {status}).{reason} Nothing is lost and it is "
-    "asked again; if this goes on for hours, look at www.cloudflarestatus.com.",
+    "Cloudflare's answer could not be used (HTTP {status}).{reason} Nothing is lost. batchui asks "
+    "again; if this goes on for hours, look at www.cloudflarestatus.com.",
 )
-_REFUSED = _Ruling(
-    Refused, "Cloudflare did not accept the way these rows are asked.{reason} " + _ASK_DIFFERENTLY
-)
+_REFUSED = _Ruling(Refused, "Cloudflare refused this request.{reason} " + _ASK_DIFFERENTLY)
 _NO_MODEL = _Ruling(
     Refused,
     "Cloudflare does not offer this model.{reason} Choose another model, then send the rows again.",
@@ -229,8 +227,8 @@ _MODEL_REFUSED = _Ruling(
 )
 _BATCH_INVALID = _Ruling(
     Refused,
-    "Cloudflare took these rows, but then found that the model cannot be asked this way.{reason} "
-    + _ASK_DIFFERENTLY,
+    "Cloudflare accepted these rows, then found that this model cannot take such a request.{reason}"
+    " " + _ASK_DIFFERENTLY,
 )
 _TOO_LARGE = _Ruling(
     TooLarge,
@@ -239,33 +237,34 @@ _TOO_LARGE = _Ruling(
 )
 _GONE = _Ruling(
     Gone,
-    "Cloudflare no longer has this result, or does not know it.{reason} If this stays so, send the "
-    "rows again.",
+    "Cloudflare no longer has this result, or does not know it.{reason} If that does not change, "
+    "send the rows again.",
 )
 _LOCKED_OUT = _Ruling(
     Busy,
-    "Cloudflare does not accept the account id or API token of this connection.{reason} Ask an "
-    "administrator to check both; the token needs the permissions Workers AI Read and Edit.",
-    {"needs_admin": True},
+    "Cloudflare does not accept the account id or API token of this connection.{reason} Ask the "
+    "person who runs batchui to check both; the token needs the permissions Workers AI Read and "
+    "Edit.",
+    {"needs_person": True},
 )
 _NOT_ALLOWED = _Ruling(
     Busy,
-    "The Cloudflare account may not use this model at present.{reason} Ask whoever manages the "
+    "The Cloudflare account may not use this model now.{reason} Ask the person who manages the "
     "account to accept the model's terms or change the plan, or choose another model.",
-    {"needs_admin": True},
+    {"needs_person": True},
 )
 _REDIRECTED = _Ruling(
     Busy,
-    "The address set for Cloudflare's API sends calls on to another address (HTTP {status}), where "
-    "the API token is never sent. Ask an administrator to check the address and this server's "
-    "network.",
-    {"needs_admin": True},
+    "The address set for Cloudflare's API redirects to another address (HTTP {status}). batchui "
+    "does not send the API token there. Ask the person who runs batchui to check the address and "
+    "this server's network.",
+    {"needs_person": True},
 )
 _NOT_THE_API = _Ruling(
     Busy,
     "Something other than Cloudflare's API answered at the address set for it (HTTP {status}). Ask "
-    "an administrator to check the address and this server's network.",
-    {"needs_admin": True},
+    "the person who runs batchui to check the address and this server's network.",
+    {"needs_person": True},
 )
 _SLOW_DOWN = _Ruling(Busy, "Cloudflare asks for fewer calls for a while.{reason} " + _BY_ITSELF)
 _MINUTE_LIMIT = _Ruling(
@@ -275,14 +274,14 @@ _MINUTE_LIMIT = _Ruling(
 )
 _DAY_USED_UP = _Ruling(
     Busy,
-    "Today's free allowance of Workers AI is used up. It goes on by itself after 00:00 UTC; to go "
-    "on at once, change the Cloudflare account to the Workers Paid plan.",
+    "Today's free allowance of Workers AI is used up. batchui goes on by itself after 00:00 UTC. "
+    "To go on at once, change the Cloudflare account to the Workers Paid plan.",
     {"until_midnight": True},
 )
 _FULL = _Ruling(
     Busy,
-    "Cloudflare has no room for this model at the moment. It is tried again by itself; if it takes "
-    "too long, choose another model.",
+    "Cloudflare has no room for this model at the moment. batchui tries again by itself; if it "
+    "takes too long, choose another model.",
 )
 
 _BY_CODE: dict[int | None, _Ruling] = {
@@ -304,8 +303,8 @@ _BY_CODE: dict[int | None, _Ruling] = {
 def _by_status(status: int, *, submitting: bool, explained: bool) -> _Ruling:
     """The meaning of a reply without a known code. explained: it has some code or message.
 
-    A poll with a 4xx without a known code is made again and never given up: its answers are paid
-    for, and a proxy in between can give such a reply too.
+    A poll that gets a 4xx without a known code is always made again: its answers are paid for, and
+    a proxy in between can send such a reply too.
     """
     match status:
         case 413:

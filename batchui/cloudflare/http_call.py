@@ -1,6 +1,6 @@
 """Makes one HTTP call and returns its result as a value. Faults of the network are not raised.
 
-An exception of httpx holds its request, and with it the token. No such exception leaves this
+An exception of httpx contains its request, and with it the token. No such exception leaves this
 module, not even as the context of another one.
 """
 
@@ -43,6 +43,7 @@ class HttpReply:
 
     @property
     def succeeded(self) -> bool:
+        """Whether the status is a 2xx."""
         return 200 <= self.status < 300
 
 
@@ -50,8 +51,8 @@ class HttpReply:
 class HttpFault:
     """A call without a usable reply.
 
-    kind: no connection was free ("no place"), none could be made ("not sent"), it broke, or a 2xx
-    did not come whole ("unreadable"). status: of that 2xx.
+    kind: "no place": no connection was free. "not sent": none could be made. "broken": it broke.
+    "unreadable": a 2xx did not come whole. status: of that 2xx.
     """
 
     kind: Literal["no place", "not sent", "broken", "unreadable"]
@@ -100,7 +101,7 @@ def make_call(
 
 
 def _unsuccessful(response: httpx.Response, *, seconds: float) -> HttpReply:
-    """The reply with the status of an error, and what can be read of its body."""
+    """The reply to a call that failed, with as much of its body as can be read."""
     landing = Landing(max_bytes=SMALL)
     with suppress(Unreadable, httpx.HTTPError):
         read_body(response, landing, seconds=seconds)
@@ -122,5 +123,5 @@ def _named(exc: Exception) -> str:
 
 @cache
 def certificates() -> ssl.SSLContext:
-    """The certificates that httpx trusts. They are read once: it is most of a client's cost."""
+    """The certificates that httpx trusts. They are read once, because reading them is slow."""
     return httpx.create_ssl_context(trust_env=False)

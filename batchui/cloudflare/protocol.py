@@ -1,8 +1,8 @@
 """The protocol of a client: all that the product needs to reach a Batch API.
 
 `client.RestClient` is the only client so far. Another one (a Worker with a binding, a model on
-this machine) is one more class with these methods, and one more line in `teams.connections`,
-the only module that names the classes. Everything else uses `BatchClient`.
+this machine) is one more class with these methods, and one more line in `teams.connections`. Only
+that module names the classes; everything else uses `BatchClient`.
 """
 
 from collections.abc import Iterator
@@ -24,27 +24,26 @@ class Receipt:
 class BatchClient(Protocol):
     """One account at one Batch API. Many threads may use it at once.
 
-    No method tries anything twice. All raise errors of `cloudflare.errors`, which say whether a
-    second try is safe. No error holds the secret of the account.
+    No method retries. All raise errors of `cloudflare.errors`, which say whether a second try is
+    safe. No error contains the secret of the account.
     """
 
     def submit(self, model: str, body: bytes) -> Receipt:
         """Put a request with many items, `{"requests": […]}` as JSON, into the queue of `model`.
 
-        Raises NotSent and Busy if it was certainly not taken, Refused (TooLarge) if it never will
-        be, and MaybeSent if nobody knows: a second try may then be paid for twice.
+        Raises NotSent and Busy if it was certainly not accepted, Refused (TooLarge) if it never
+        will be, and MaybeSent if that is unclear: a second try may then be paid for twice.
         """
 
     def poll(self, model: str, request_id: str, spool: BinaryIO) -> str | None:
-        """Ask for the reply to a request. Returns None if `spool` holds it now, else its status.
+        """Ask for the reply to a request. Returns None if it is in `spool` now, else its status.
 
         The status is "queued" or "running". The spool is emptied, filled and rewound;
-        `replies.decode` reads it. After an error the spool holds nothing of use.
+        `replies.decode` reads it. After an error, the content of the spool is of no use.
 
-        Raises NotSent, Busy and BadReply if it is to be asked again later, Gone if the API does
-        not have the request or no longer has it, Refused if the request failed as a whole. It
-        never raises MaybeSent, because a poll costs nothing. What the spool raises (OSError)
-        passes.
+        Raises NotSent, Busy and BadReply if a later poll may succeed, Gone if the API does not have
+        the request or no longer has it, Refused if the request failed as a whole, and the OSError
+        of a spool that cannot be written. Never MaybeSent, because a poll costs nothing.
         """
 
     def run(self, model: str, item: bytes) -> bytes:
@@ -70,9 +69,9 @@ class BatchClient(Protocol):
     def test_connection(self) -> None:
         """Make a call that costs nothing, to prove address, account, secret and permissions.
 
-        Raises what is wrong: NotSent if the server cannot be reached, Busy with `needs_admin` if
-        it does not let this account in, BadReply if something else answers. No page uses it yet:
-        it is for the page about a connection.
+        Raises NotSent if the server cannot be reached, Busy with `needs_person` if it does not let
+        this account in, BadReply if something else answers. No page uses it yet: it is for the page
+        about a connection.
         """
 
     def close(self) -> None:

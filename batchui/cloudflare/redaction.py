@@ -22,7 +22,7 @@ def clean(text: str, *, hide: str = "", longest: int = LONGEST_QUOTE) -> str:
 
 
 def quote(reason: str) -> str:
-    """A sentence with Cloudflare's reason in it, and a blank before it; "" without a reason."""
+    """A blank and a sentence with Cloudflare's reason; "" without a reason."""
     return f" Cloudflare says: “{reason.rstrip('.')}”." if reason else ""
 
 

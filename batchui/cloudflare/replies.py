@@ -1,8 +1,8 @@
 """Reads a finished reply, item by item.
 
-Items come in one of two containers (`responses[]` with `id`, `results[]` with `index`), with the
-envelope of the API or, through the binding of a Worker, without it. All of these are read, from
-any model. Answers stay raw JSON: they are not turned into Python objects.
+Items come in one of two arrays (`responses[]` with `id`, `results[]` with `index`), with the
+envelope of the API or, through the binding of a Worker, without it. All of these are read, from any
+model. Answers stay raw JSON: they are not turned into Python objects.
 """
 
 from typing import Any, Literal
@@ -34,8 +34,8 @@ class ItemReply(Struct, frozen=True, gc=False):
 
     index: its position in the array that was sent, None if the reply names none.
     status: `empty` is a success with nothing in it.
-    answer: one line of raw JSON in UTF-8, or None. One without content, like `{"names":[]}`, is
-    kept.
+    answer: one line of raw JSON in UTF-8, or None. An answer without content, like `{"names":[]}`,
+    is kept.
     error: a sentence on a failed or empty item. reference: the external_reference in the reply.
     usage: a raw JSON object, if this item has one of its own.
     """
@@ -65,20 +65,20 @@ class State(Struct, frozen=True):
 
 
 def decode(body: bytes, *, request_id: str | None = None) -> Reply:
-    """Read a finished reply. Raises BadReply, saying why, if `body` is not one.
+    """Read a finished reply. Raises BadReply, with the reason, if `body` is not one.
 
     request_id: if given, a reply that names another one is a BadReply too.
     """
-    envelope, outcome = _open(body)
-    state = _state(envelope, outcome)
+    envelope, result = _open(body)
+    state = _state(envelope, result)
     if not state.finished:
         raise BadReply(
-            f"Cloudflare's reply holds no answers.{quote(state.reason)} It is asked again.",
+            f"Cloudflare's reply has no answers.{quote(state.reason)} batchui asks again.",
             detail=f"not a finished reply: status {state.status!r}, reason {state.reason!r}",
         )
     if request_id is not None:
         check_request(state, asked=request_id)
-    return Reply(items=[_item(item) for item in _container(outcome) or []], usage=_usage(outcome))
+    return Reply(items=[_item(item) for item in _container(result) or []], usage=_usage(result))
 
 
 def state_of(body: bytes) -> State:
@@ -107,7 +107,7 @@ class _Item(Struct, gc=False):
     result: Raw = Raw()
 
 
-class _Outcome(Struct):
+class _Result(Struct):
     responses: list[_Item | Other] | dict[str, Any] | Scalar = None
     results: list[_Item | Other] | dict[str, Any] | Scalar = None
     status: Any = None
@@ -118,14 +118,14 @@ class _Outcome(Struct):
     message: Any = None
 
 
-class _Envelope(_Outcome):
-    result: _Outcome | Other = None
+class _Envelope(_Result):
+    result: _Result | Other = None
 
 
 _ENVELOPE = msgspec.json.Decoder(_Envelope)
 
 
-def _open(body: bytes) -> tuple[_Envelope, _Outcome]:
+def _open(body: bytes) -> tuple[_Envelope, _Result]:
     """The envelope and the inner result. Without an envelope both are the same."""
     try:
         envelope = tolerant_json.decode(_ENVELOPE, body)
@@ -133,33 +133,33 @@ def _open(body: bytes) -> tuple[_Envelope, _Outcome]:
         why = str(exc)
     else:
         inner = envelope.result
-        return envelope, inner if isinstance(inner, _Outcome) else envelope
+        return envelope, inner if isinstance(inner, _Result) else envelope
     raise BadReply(
-        "Cloudflare's reply cannot be read: it is damaged, or not from Cloudflare. It is asked "
+        "Cloudflare's reply cannot be read: it is damaged, or not from Cloudflare. batchui asks "
         "again.",
         detail=f"{clean(why)}; {len(body):,} bytes",
     )
 
 
-def _container(outcome: _Outcome) -> list[_Item | Other] | None:
-    lists = [c for c in (outcome.responses, outcome.results) if isinstance(c, list)]
+def _container(result: _Result) -> list[_Item | Other] | None:
+    lists = [c for c in (result.responses, result.results) if isinstance(c, list)]
     return next((items for items in lists if items), lists[0] if lists else None)
 
 
-def _state(envelope: _Envelope, outcome: _Outcome) -> State:
+def _state(envelope: _Envelope, result: _Result) -> State:
     """How far the request is: finished if there is an array, unless the status says otherwise."""
-    container = _container(outcome)
-    status = outcome.status.strip().lower() if isinstance(outcome.status, str) else None
+    container = _container(result)
+    status = result.status.strip().lower() if isinstance(result.status, str) else None
     finished = container is not None and status not in UNDER_WAY
     if status in FAILED and not container:
         finished = False
     reasons = [
-        error_text([level.error, level.errors, level.message]) for level in (outcome, envelope)
+        error_text([level.error, level.errors, level.message]) for level in (result, envelope)
     ]
     return State(
         finished=finished,
         status=status,
-        request_id=outcome.request_id if isinstance(outcome.request_id, str) else None,
+        request_id=result.request_id if isinstance(result.request_id, str) else None,
         reason=clean(reasons[0] or reasons[1]),
     )
 
@@ -203,9 +203,9 @@ def _reason_in(result: Raw) -> str:
         return ""
 
 
-def _usage(outcome: _Outcome) -> Usage | None:
+def _usage(result: _Result) -> Usage | None:
     """The tokens of the whole reply. A Responses object has other names for them."""
-    usage = outcome.usage
+    usage = result.usage
     if not isinstance(usage, dict):
         return None
     return Usage(

@@ -8,7 +8,7 @@ from msgspec import Raw
 
 T = TypeVar("T")
 
-# Together with its own types, these let a field take any JSON value, so that none is refused.
+# Added to a field's own type, these let it have any JSON value, so that no reply is refused.
 Scalar = bool | int | float | str | None
 Other = list[Any] | Scalar
 
@@ -24,8 +24,8 @@ _NUMBERS = re.compile(rb"[\[\s]*[-0-9]")
 def decode(decoder: msgspec.json.Decoder[T], body: bytes) -> T:
     """Decode `body`. Half of an emoji, cut off by the limit of an answer, becomes U+FFFD.
 
-    JavaScript allows half a surrogate pair in a string, so the API can send one. Strict readers
-    refuse the whole body for it. Raises the exceptions in DAMAGED.
+    JavaScript allows half a surrogate pair in a string, so the API can send one; msgspec refuses
+    such a body. Raises the exceptions in DAMAGED.
     """
     try:
         return decoder.decode(body)

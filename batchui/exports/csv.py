@@ -1,8 +1,8 @@
-"""Writes CSV: the file as it came, with three more columns.
+"""Writes CSV: the file as it was uploaded, with three more columns.
 
 It is written column by column. Most columns of a chunk need no quotation marks and have no
-formula, and one search in the whole column shows that. The result is the same as the csv module's,
-in a sixth of the time.
+formula; one search in the whole column shows that. The result is the same as the csv module's, in a
+sixth of the time.
 """
 
 import json
@@ -17,10 +17,10 @@ from batchui.exports.rows import ExportRow, groups
 BOM = b"\xef\xbb\xbf"
 LINE_END = "\r\n"
 QUOTE, TWO_QUOTES = '"', '""'
-# The beginnings of what a spreadsheet runs as a formula, and numbers that begin like that.
+# A cell that begins like this runs as a formula in a spreadsheet, unless it is a number.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 NUMBER = re.compile(r"[+-][0-9]+(?:[.,][0-9]+)*(?:[eE][+-]?[0-9]+)?%?")
-# Between the cells of a column while it is searched. If a cell has one too, only time is lost.
+# Put between the cells of a column for the search. If a cell has one too, only time is lost.
 BETWEEN = "\0"
 _formula_behind = re.compile(f"{BETWEEN}[{''.join(FORMULA_STARTS)}]").search
 
@@ -37,9 +37,9 @@ def csv_chunks(
     """The rows as CSV in UTF-8, in chunks of about 64 KiB. The first chunk is the header.
 
     Every row has the cells of `columns`, then answer, status and error, then the cells that the
-    file had beyond its header. An answer that is a JSON string is written as its text, null as
-    nothing, anything else as compact JSON. Only cells that need them get quotation marks. Lines
-    end with CR LF. `delimiter` None (the file had none) is a comma. Raises ValueError for a row
+    file had beyond its header. An answer that is a JSON string is written as its text, null as an
+    empty cell, anything else as compact JSON. Only cells that need them get quotation marks. Lines
+    end with CR LF. delimiter: None (the file has none) means a comma. Raises ValueError for a row
     that does not have one cell for each column.
 
     Without `plain` the file is for spreadsheets: it begins with a byte order mark, and a cell that
@@ -65,7 +65,7 @@ def answer_text(answer: bytes | None) -> str:
 
 
 def _damaged_text(answer: bytes) -> str:
-    """The text of an answer that no strict reader takes: cut off within a character, say.
+    """The text of an answer that is not valid JSON, for example cut off within a character.
 
     JavaScript writes such a character as half a surrogate pair.
     """

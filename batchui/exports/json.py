@@ -27,10 +27,10 @@ class _Line(msgspec.Struct, gc=False):
 def json_chunks(rows: Iterable[ExportRow], *, columns: Sequence[str] = ()) -> Iterator[bytes]:
     """One JSON array of {row, columns, answer, status, error, external_reference, usage}.
 
-    Answer and usage are the JSON that came back, number for number. The `columns` of a row are
-    its own object (JSONL), or the names in `columns` with its cells. Chunks have about 64 KiB; the
-    first is the opening bracket. Raises ValueError for a row that does not have one cell for each
-    column.
+    Answer and usage are the JSON that came back, with numbers as they were written. The `columns`
+    of a row are its own object (JSONL), or the names in `columns` with its cells. Chunks have about
+    64 KiB; the first is the opening bracket. Raises ValueError for a row that does not have one
+    cell for each column.
     """
     yield b"["
     between = b""

@@ -12,7 +12,7 @@ UNSAFE = re.compile(r"[^\w.()\- ]+")
 def answer_columns(columns: Sequence[str]) -> tuple[str, str, str]:
     """The names of the columns for answer, status and error.
 
-    A name that the file has already, in capitals or not, gets a number at its end.
+    A name that the file already has, in capitals or not, gets a number at its end.
     """
     taken = {column.strip().casefold() for column in columns}
     answer, status, error = (_free(name, taken) for name in ADDED)

@@ -9,7 +9,7 @@ CHUNK_BYTES = 64 * 1024
 
 
 class ExportRow(msgspec.Struct, gc=False):
-    """One row of the file and what became of it.
+    """One row of the file with its answer.
 
     cells: one for each column of the file. extras: the cells beyond them. columns: the object of
     a JSONL row as it was read, else None.

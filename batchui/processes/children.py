@@ -1,7 +1,7 @@
-"""Child processes that start, stop and end together (standard library only).
+"""Starts and stops child processes, with all that they start (standard library only).
 
-Each child leads its own process group, so that Ctrl-C reaches the starter alone, and so that
-what a child leaves behind can be found and ended with it.
+Each child leads its own process group. So Ctrl-C reaches only the starter, and processes that a
+child leaves behind can be found and ended.
 """
 
 import ctypes
@@ -30,8 +30,8 @@ def launch(
 ) -> Process:
     """Start `command` (an absolute path and its arguments), tied to this process.
 
-    It is asked to stop (SIGTERM) when the calling thread ends, so call this from the main
-    thread. `output` takes its stdout and stderr together; without it they are this process's.
+    It is asked to stop (SIGTERM) when the calling thread ends, so call this from the main thread.
+    output: for its stdout and stderr; by default they go to those of this process.
     """
     tied = [sys.executable, "-I", "-S", str(PARENT_DEATH), str(os.getpid()), *command]
     return subprocess.Popen(
@@ -46,13 +46,13 @@ def launch(
 
 
 def ask_to_stop(process: Process) -> None:
-    """SIGTERM to the process itself; it ends its own children."""
+    """Send SIGTERM to the process, which ends its own children."""
     if process.poll() is None:
         process.terminate()
 
 
 def end_group(process: Process) -> None:
-    """SIGKILL to whatever is left of the process's group, and collect the process."""
+    """Send SIGKILL to all that is left of the process's group, and collect the process."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -77,7 +77,7 @@ def stop(process: Process, *, grace: float, hurry: Callable[[], bool] = lambda: 
 
 
 def how_it_ended(returncode: int) -> str:
-    """`ended with status 1`, or `was killed by SIGKILL`."""
+    """The end of a process in words: `ended with status 1`, or `was killed by SIGKILL`."""
     if returncode >= 0:
         return f"ended with status {returncode}"
     try:
@@ -88,16 +88,16 @@ def how_it_ended(returncode: int) -> str:
 
 
 def adopt_orphans() -> None:
-    """From now on, a descendant whose parent ends becomes a child of this process (Linux)."""
+    """Let descendants whose parent ends become children of this process (Linux only)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def end_strays(*, grace: float = 0.5) -> list[int]:
-    """End every child this process still has; returns their process ids.
+    """End all children that this process still has. Returns their process ids.
 
-    For the very end, when every child that was launched here has been collected: what is left
-    was adopted. SIGTERM first, SIGKILL after `grace` seconds.
+    Call it at the very end, when all children that were launched here have been collected: the rest
+    are adopted ones. They get SIGTERM, and SIGKILL after `grace` seconds.
     """
     strays = _children()
     for stop_signal in (signal.SIGTERM, signal.SIGKILL):
@@ -110,7 +110,7 @@ def end_strays(*, grace: float = 0.5) -> list[int]:
 
 
 def _children() -> list[int]:
-    """The ids of this process's living children; those that ended are collected."""
+    """The ids of this process's living children. Children that ended are collected."""
     children = []
     for pid, state, parent in procfs.running():
         if parent != os.getpid():

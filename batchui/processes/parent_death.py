@@ -1,10 +1,10 @@
-"""Runs a command that is asked to stop when the process that started it disappears.
+"""Runs a command that is asked to stop when the process that started it ends.
 
 `python -I -S parent_death.py PARENT COMMAND [ARGUMENT…]`: PARENT is the starter's process id. On
 Linux the kernel sends SIGTERM when the starter ends for whatever reason, SIGKILL included
 (PR_SET_PDEATHSIG, which an exec keeps). Elsewhere the command just runs.
 
-A script of its own rather than a `preexec_fn`, which is unsafe in a process with threads.
+This is a script of its own because a `preexec_fn` is unsafe in a process with threads.
 """
 
 import ctypes

@@ -1,4 +1,4 @@
-"""What the kernel knows about processes: memory, CPU time, parents. Linux only (/proc)."""
+"""Memory, CPU time and parents of processes, from /proc (Linux only)."""
 
 import os
 from collections.abc import Iterator
@@ -9,12 +9,12 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def is_there() -> bool:
-    """Whether this system has what is read here."""
+    """Whether this system has /proc."""
     return (PROC / "self" / "status").exists()
 
 
 def peak_bytes(pid: int | str = "self") -> int:
-    """The most memory (resident) that a process ever held, in bytes. OSError when it ended."""
+    """The largest resident memory that a process ever had, in bytes. OSError if it has ended."""
     for line in (PROC / str(pid) / "status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024
@@ -22,18 +22,18 @@ def peak_bytes(pid: int | str = "self") -> int:
 
 
 def cpu_seconds(pid: int) -> float:
-    """User and system time of a process and of its children that ended. OSError when it ended."""
+    """User and system time of a process and its ended children. OSError if it has ended."""
     fields = _stat(pid)
     return sum(map(int, fields[11:15])) / TICKS
 
 
 def command(pid: int) -> str:
-    """The command line of a process. OSError when it ended."""
+    """The command line of a process. OSError if it has ended."""
     return (PROC / str(pid) / "cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
 
 
 def children() -> dict[int, list[int]]:
-    """The process ids of all running processes by that of their parent."""
+    """The process ids of all running processes, by the process id of their parent."""
     found: dict[int, list[int]] = {}
     for pid, _, parent in running():
         found.setdefault(parent, []).append(pid)

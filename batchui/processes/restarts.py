@@ -1,4 +1,4 @@
-"""How long to wait before a process that ended is started again (standard library only)."""
+"""The pauses before a process that ended is started again (standard library only)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 class Restarts:
     """Pauses, in seconds, that grow while a process keeps ending.
 
-    pauses: before the first restart, the second, and so on; the last one repeats. calm: after
-    running so long, the next end counts as the first.
+    pauses: before the first restart, the second, and so on; the last one repeats. calm: after a
+    process has run longer than this, its end counts as the first one.
     """
 
     pauses: Sequence[float]

@@ -1,4 +1,4 @@
-"""The web server's command line, in one place (standard library only)."""
+"""The command line of the web server (standard library only)."""
 
 from pathlib import Path
 

@@ -9,5 +9,6 @@
     cutting    rows -> parts small enough to send
     payload    a part -> the body of one request
 
-What a person has to correct is raised as `problems.BadInput`. Its text is a sentence for the page.
+A mistake that a person has to correct raises `problems.BadInput`. Its text is a sentence for the
+page.
 """

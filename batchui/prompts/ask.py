@@ -1,7 +1,7 @@
-"""What is asked of every row, as one list of fields.
+"""The question that is asked of every row, as one list of fields.
 
 The columns of the database, the form of the page, the options of `manage.py submit` and "run again"
-all take their fields from `Ask`: a new field is one line here, its place on the page, and a
+all take their fields from `Ask`. A new field is one line here, its place on the page, and a
 migration.
 """
 
@@ -14,11 +14,11 @@ from typing import Any, get_type_hints
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """How people meet a field.
+    """How a field looks to people.
 
-    label, help: on the page. least, most: the bounds of a number; for a text `most` is its longest,
-    in characters. option: in the terminal, where it has one of its own; the others are given there
-    as `--option NAME=VALUE`. more: it stands under "More settings".
+    label, help: on the page. least, most: the bounds of a number; for a text, `most` is the largest
+    number of characters. option: the option in the terminal; a field without one is given there as
+    `--option NAME=VALUE`. more: the field is under "More settings".
     """
 
     label: str
@@ -39,17 +39,17 @@ def _asked(default: Any, **about: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Ask:
-    """What to ask of each row, of which model, and what to do where that is not possible.
+    """What to ask of each row, of which model, and what to do if that is not possible.
 
-    model: its name. template: the question, with `{{column}}` where a cell goes.
+    model: its name. template: the question, with `{{column}}` for a cell of the row.
     instruction: for all rows, as a system message or as text before the prompt. Embedding and
-    translation models take none: it is left out.
-    max_tokens: the longest answer, in tokens; 1,024, because the API's own default of 256 cuts
-    answers off. temperature: None for the default of the model.
-    options: further fields of the API (top_p, seed, response_format, …). They win over the
-    settings above.
+    translation models accept none, so it is not sent to them.
+    max_tokens: the longest answer, in tokens. The default is 1,024, because the API's own default
+    of 256 cuts answers off. temperature: None for the default of the model.
+    options: further fields of the API (top_p, seed, response_format, …). They replace the settings
+    above.
     reference_column: the column for the external_reference; "" for the row number.
-    as_items: send the JSONL objects as they are. Then template and instruction are not used, and
+    as_items: send the JSONL objects as they are. Template and instruction are not used then, and
     the settings fill in only fields that an object does not have.
     """
 
@@ -98,7 +98,8 @@ class Ask:
     temperature: float | None = _asked(
         None,
         label="Temperature",
-        help="0 answers the same way every time; higher varies more. Empty: the model's own.",
+        help="0: the same answer every time; a higher number: more varied answers. Leave it empty "
+        "to use the model's own setting.",
         least=0,
         most=5,
         more=True,
@@ -106,25 +107,25 @@ class Ask:
     reference_column: str = _asked(
         "",
         label="Reference",
-        help="A column whose value travels with each row, such as an order number.",
+        help="A column whose value is sent with each row, such as an order number.",
         option="--reference-column",
-        option_help="travels with each row",
+        option_help="the column whose value is sent with each row",
         more=True,
     )
     as_items: bool = _asked(
         False, label="The lines of the file are ready-made requests; send them as they are"
     )
-    leave_out_invalid: bool = _asked(
+    skip_invalid: bool = _asked(
         False,
-        label="Leave out rows that cannot be asked",
+        label="Skip rows that cannot be asked",
         help="They stay in the file you download, marked as invalid.",
-        option="--leave-out-invalid",
-        option_help="leave out rows that cannot be asked",
+        option="--skip-invalid",
+        option_help="skip rows that cannot be asked",
     )
     resend_once: bool = _asked(
         False,
         label="If it is unclear whether a part was sent, send it again once",
-        help="Otherwise batchui waits for you to decide. Rows sent twice may be paid twice.",
+        help="Otherwise batchui waits for your decision. Rows sent twice may be charged twice.",
         option="--resend-once",
         option_help="send a part again, once, when it is unclear whether it was sent",
         more=True,
@@ -139,7 +140,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Field:
-    """One field of Ask: its name, its type, its default (None where it has none), its texts."""
+    """One field of Ask: its name, its type, its default (None if it has none), its texts."""
 
     name: str
     kind: Any
@@ -154,7 +155,7 @@ class Field:
 
 @cache
 def fields() -> tuple[Field, ...]:
-    """The fields of Ask, in their order."""
+    """The fields of Ask, in order."""
     kinds = get_type_hints(Ask)
     return tuple(
         Field(

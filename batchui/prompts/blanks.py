@@ -19,7 +19,7 @@ class Blank:
 
 
 class ListBlanks:
-    """The blank cells of a CSV or TXT, where columns are known and good rows have all of them."""
+    """Counts the blank cells of a CSV or TXT. Its columns are known; good rows have all of them."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         self.columns = tuple(columns)
@@ -47,7 +47,7 @@ class ListBlanks:
 
 
 class ObjectBlanks:
-    """The blank cells of a JSONL. Any object may bring new columns; a missing key is blank."""
+    """Counts the blank cells of a JSONL. Objects may have new columns; a missing key is blank."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         self._filled = dict.fromkeys(columns, 0)
@@ -105,7 +105,7 @@ class ObjectBlanks:
         self._whole = still
 
     def found(self) -> dict[str, Blank]:
-        """The columns that have blank cells, in the order in which they were met."""
+        """The columns that have blank cells, in the order in which they were found."""
         return {
             column: Blank(self._rows - filled, self._first_blank[column])
             for column, filled in self._filled.items()

@@ -39,11 +39,13 @@ class Parsed(NamedTuple):
 
 
 class Parser(Protocol):
-    """One text format. A parser may leave the end of a chunk unused: it gets it again, with more
-    text behind it."""
+    """One text format.
+
+    A parser may leave the end of a chunk unused; it receives it again with the next chunk.
+    """
 
     def parse(self, text: str, *, number: int, line: int, final: bool) -> Parsed:
-        """The rows of `text`, which is whole lines and begins in `line` with row `number`."""
+        """The rows of `text`, which has whole lines and begins in `line` with row `number`."""
 
     def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
         """The row, and its problem, for an empty line in the middle of the file."""
@@ -54,7 +56,7 @@ def read_text(stream: BinaryIO, *, encoding: str, parser: Parser) -> Iterator[Bl
     decoder = Decoder(encoding)
     rest, line, number, held, final = "", 1, 1, 0, False
     while not final:
-        # At least as much again: a row over many chunks is then parsed only a few times.
+        # At least as many bytes again, so that a row over many chunks is parsed only a few times.
         data = stream.read(max(CHUNK_BYTES, len(rest)))
         final = not data
         text = rest + decoder.decode(data, final=final, rest=rest, line=line)
@@ -78,7 +80,7 @@ def _end_of_lines(text: str) -> int:
 
 
 def _empty_rows(parser: Parser, *, number: int, line: int, rows: int) -> Iterator[Block]:
-    """Blocks for empty lines that a row follows. They were only counted until the row came."""
+    """Blocks for empty lines before a row. They are only counted until that row comes."""
     for start in range(0, rows, HELD_AT_ONCE):
         size = min(HELD_AT_ONCE, rows - start)
         made = [parser.empty(number=number + i, line=line + i) for i in range(start, start + size)]

@@ -32,8 +32,8 @@ class Problem(NamedTuple):
 class Report:
     """The result of a check.
 
-    format: for reading the file from now on. Its encoding may have turned out to be another one,
-    its columns (JSONL) are those of the whole file.
+    format: for reading the file from now on. Its encoding may differ from the one given; the
+    columns of JSONL are those of the whole file.
     problems: the first PROBLEMS_KEPT of the `bad_rows`.
     blanks: columns that have blank cells, counted over the rows without a problem.
     sample: the cells of the first SAMPLE_ROWS rows.
@@ -54,13 +54,12 @@ def check(
     progress: Callable[[int, int], None] | None = None,
     max_rows: int,
 ) -> Report:
-    """Read the whole file, holding one chunk of it in memory.
+    """Read the whole file, with one chunk of it in memory.
 
-    `open_stream` opens the file at its beginning. It is called again when the whole file shows
-    another encoding than its first bytes did: the check then starts again.
-    `progress(rows, bytes)` is called about every 4 MB. Raises BadInput for what makes the whole
-    file unusable: no rows, more than `max_rows`, too many columns, and whatever `readers.read`
-    raises.
+    `open_stream` opens the file at its beginning. If the file turns out to have another encoding
+    than its first bytes showed, `open_stream` is called again and the check starts again.
+    `progress(rows, bytes)` is called about every 4 MB. Raises BadInput if the whole file cannot be
+    used: it has no rows, more than `max_rows`, too many columns, or `readers.read` raises.
     """
     tried = set()
     while True:

@@ -1,10 +1,10 @@
 """The encodings that a file can be read in, by their names in Python.
 
-A code page gives a meaning to nearly every byte. Only the text itself can show which one a file is
-in: `guessing` asks a library.
+A code page gives a meaning to nearly every byte. Only the text can show which one a file is in:
+`guessing` asks a library.
 """
 
-# Where nothing shows which one it is.
+# Used if nothing shows which one it is.
 USUAL = "cp1252"
 
 LATIN = {

@@ -1,6 +1,6 @@
 """Parses CSV: the rows of a chunk of text, with the place of every fault.
 
-Most chunks have no quotation mark. There, a row is a line split at the delimiter, which takes a
+Most chunks have no quotation mark. In them, a row is a line split at the delimiter; this takes a
 third of the csv module's time. The csv module parses all other chunks.
 """
 
@@ -46,6 +46,10 @@ class CsvParser:
         csv.field_size_limit(CELL_LIMIT)  # of the whole process; only this package sets it
 
     def parse(self, text: str, *, number: int, line: int, final: bool) -> Parsed:
+        """The rows of `text` (see `blocks.Parser`), without the header.
+
+        Raises BadInput if a wrong quotation mark or a very long cell makes the rest unreadable.
+        """
         skipped = 0
         if not self._started and text:
             self._started = True
@@ -69,6 +73,7 @@ class CsvParser:
         return Parsed(block, empty_after, skipped + table.used, table.next_line)
 
     def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
+        """The row for an empty line: an empty cell if there is one column, else a problem."""
         if len(self._columns) == 1:
             return [""], None
         return [], empty_line(row=number, line=line)
@@ -126,7 +131,7 @@ class CsvParser:
         del table.rows[: header + 1]
 
     def _judge(self, block: Block, rows: list[Cells], faults: dict[int, int]) -> None:
-        """Write down the problem of each row that does not fit the header or has a fault."""
+        """Add the problem of each row that does not fit the header or has a fault."""
         width = len(self._columns)
         for at, cells in enumerate(rows):
             if len(cells) == width and at not in faults:
@@ -147,20 +152,20 @@ class CsvParser:
         header = f"{width:,} column{'' if width == 1 else 's'}"
         if cells < width:
             missing = quoted(self._columns[cells])
-            advice = f"The cell of {missing} is missing. Add what is missing, or leave the row out."
+            advice = f"The cell of {missing} is missing. Add what is missing, or skip the row."
         else:
             shown = {"\t": "tab"}.get(self._delimiter, f"“{self._delimiter}”")
             advice = (
-                f"If the text of a cell holds a {shown}, put the cell in quotation marks; or leave "
-                "the row out."
+                f"If the text of a cell contains a {shown}, put the cell in quotation marks; or "
+                "skip the row."
             )
         return f"{place(row=row, line=line)}: {counted} where the header has {header}. {advice}"
 
     def _stray(self, cell: int, *, row: int, line: int) -> str:
         return (
             f"{place(row=row, line=line, column=self._name(cell))}: text follows the quotation "
-            'mark that closes the cell. Double the quotation marks inside the text (""), or leave '
-            "the row out."
+            'mark that closes the cell. Double the quotation marks inside the text (""), or skip '
+            "the row."
         )
 
     def _unreadable(
@@ -174,7 +179,7 @@ class CsvParser:
         else:
             what = (
                 f"a quotation mark opens the cell here, and the one that closes it, in line "
-                f"{closed:,}, has text behind it"
+                f"{closed:,}, has text after it"
             )
         return BadInput.at(
             f"{what}. Close the cell where it ends, and write a quotation mark that "

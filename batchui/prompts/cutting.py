@@ -1,4 +1,4 @@
-"""Cuts rows into parts, each small enough for one request, and for one wait for its answers."""
+"""Cuts rows into parts, each small enough for one request."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,7 +9,8 @@ from batchui.prompts.problems import BadInput, place
 from batchui.prompts.readers import Row
 from batchui.prompts.rows import encode_row
 
-# The bytes of a body without items. Every item adds a comma; FRAME makes up for the first one.
+# The bytes of a body without items. Each item counts one comma; FRAME has one byte less, because
+# the first item needs none.
 NOTHING = len(OPEN) + len(CLOSE)
 FRAME = NOTHING - 1
 
@@ -18,7 +19,7 @@ FRAME = NOTHING - 1
 class Limits:
     """How large a part may be.
 
-    A batch gets about `parts` parts, each of at least `least_rows` and at most `rows` rows.
+    A batch gets about `parts` parts, each with at least `least_rows` and at most `rows` rows.
     item_bytes: of the request's body. row_bytes: of the rows as they are stored.
     """
 
@@ -37,9 +38,8 @@ class Cut:
     """One part of a batch.
 
     number: from 1. first_row: the number of its first row. lines: its rows, from `encode_row`.
-    item_bytes: upper bound, in bytes, of the request body without the `invalid` rows.
-    invalid: rows that cannot be asked, by position, with a sentence that says why. They stay in
-    `lines`.
+    item_bytes: the request body without the `invalid` rows has at most this size.
+    invalid: position -> sentence, for rows that cannot be asked. They stay in `lines`.
     """
 
     number: int
@@ -50,7 +50,7 @@ class Cut:
 
 
 def rows_per_part(total: int, limits: Limits = USUAL) -> int:
-    """How many rows a part gets in a batch of `total` rows, if their size allows it."""
+    """The number of rows in a part of a batch of `total` rows, if they are not too large."""
     wanted = -(-total // limits.parts)
     return min(max(wanted, limits.least_rows), limits.rows)
 
@@ -58,7 +58,7 @@ def rows_per_part(total: int, limits: Limits = USUAL) -> int:
 def cut(
     rows: Iterable[Row], writer: ItemWriter, *, total: int, limits: Limits = USUAL
 ) -> Iterator[Cut]:
-    """Cut consecutive rows into parts. Holds one part in memory.
+    """Cut consecutive rows into parts, with one part in memory.
 
     A row with a problem, with a blank prompt, or too large for any request is `invalid`.
     """
@@ -100,5 +100,5 @@ def _too_large(row: Row, *, size: int, limits: Limits) -> str:
     return (
         f"{place(row=row.number, line=row.line)}: its question would be {size / 1e6:.1f} MB, more "
         f"than the {limits.item_bytes / 1e6:.1f} MB that one request takes. Shorten its text, or "
-        "leave the row out."
+        "skip the row."
     )

@@ -1,7 +1,7 @@
 """Finds the encoding of a file, and turns its bytes into text, one chunk at a time.
 
-Sure signs come first: a byte order mark, the zero bytes of UTF-16, text that is UTF-8 throughout.
-Only when there is none, a code page is guessed.
+Sure signs come first: a byte order mark, the zero bytes of UTF-16, text that is valid UTF-8. A code
+page is guessed only if there is none of them.
 """
 
 import codecs
@@ -38,7 +38,7 @@ MAGIC = (
     (b"{\\rtf", "a rich text document (RTF)", "Save it as plain text"),
 )
 ZIP = b"PK\x03\x04"
-# Control characters that are not used in text. If one byte in thirty is one, it is not text.
+# Control characters that text does not have. If more than one byte in thirty is one, it is no text.
 CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
 RUBBISH_SHARE = 1 / 30
 
@@ -46,9 +46,8 @@ RUBBISH_SHARE = 1 / 30
 class NotUnicode(BadInput):
     """The error for a byte that the encoding does not know.
 
-    perhaps_other: the file may be in another encoding, a code page. False when most of what is
-    beyond ASCII is proper UTF-8: then one place is damaged, and reading the file in a code page
-    would spoil every other accent in it.
+    perhaps_other: the file may be in a code page. False if most bytes beyond ASCII are proper
+    UTF-8: then only one place is damaged, and a code page would spoil all other accents.
     """
 
     def __init__(self, byte: int, *, encoding: str, line: int, perhaps_other: bool) -> None:
@@ -61,7 +60,7 @@ class NotUnicode(BadInput):
 
 
 def refuse_binary(head: bytes, name: str) -> None:
-    """Raise BadInput, saying what the file is, when `head` is not the beginning of a text."""
+    """Raise BadInput, with the kind of file, if `head` is not the beginning of a text."""
     if head.startswith(ZIP):
         raise BadInput(_about_zip(head, name.lower()))
     for magic, what, advice in MAGIC:
@@ -69,7 +68,7 @@ def refuse_binary(head: bytes, name: str) -> None:
             raise BadInput(f"This file is {what}, not text. {advice}, then upload that.")
     if not _marked(head) and len(CONTROL.findall(head)) > len(head) * RUBBISH_SHARE:
         raise BadInput(
-            "This file is not text: it is full of bytes that no CSV, JSONL or TXT file holds. "
+            "This file is not text: it is full of bytes that no CSV, JSONL or TXT file contains. "
             "Open it in the program that made it, save it as CSV, and upload that."
         )
 
@@ -111,7 +110,7 @@ def _marked(head: bytes) -> str | None:
 
 
 def _looks_utf16(head: bytes) -> str | None:
-    """The byte order of UTF-16 without a mark, None if it is something else.
+    """The byte order of UTF-16 without a mark; None if it is something else.
 
     In Latin text nearly every second byte is zero, and the others are not.
     """
@@ -128,7 +127,7 @@ def _looks_utf16(head: bytes) -> str | None:
 
 
 class Decoder:
-    """Turns bytes into text, chunk by chunk. What is no text is a BadInput that names its line."""
+    """Turns bytes into text, chunk by chunk. Raises BadInput, with the line, for other bytes."""
 
     def __init__(self, encoding: str) -> None:
         self.encoding = encoding
@@ -139,7 +138,7 @@ class Decoder:
     def decode(self, data: bytes, *, final: bool, rest: str, line: int) -> str:
         """The text of the next chunk, without a byte order mark.
 
-        `rest` is earlier text that is not yet used. It begins in `line`; errors count from there.
+        rest: earlier text that is not used yet. line: where it begins; errors count from there.
         """
         try:
             text = self._decode(data, final)
@@ -148,7 +147,7 @@ class Decoder:
         if "\0" in text:
             at = line + line_breaks(rest + text[: text.index("\0")])
             raise BadInput.at(
-                "there is a NUL byte, which no text holds; the file is damaged or not a text "
+                "there is a NUL byte, which no text contains; the file is damaged or not a text "
                 f"file. {SAVE_AS_UTF8}.",
                 line=at,
             )
@@ -177,5 +176,5 @@ class Decoder:
 
 
 def line_breaks(text: str) -> int:
-    """How many line breaks (LF, CR LF or CR) there are in `text`."""
+    """The number of line breaks (LF, CR LF or CR) in `text`."""
     return text.count("\n") + text.count("\r") - text.count("\r\n")

@@ -12,8 +12,8 @@ import chardet
 from batchui.prompts.code_pages import CODE_PAGES, NOT_LATIN, USUAL
 
 EVIDENCE_BYTES = 4_096  # a guess takes a few milliseconds, whatever the size of the file
-CHUNKS_SEARCHED = 32  # from then on, one of so many
-# Below it chardet has seen hardly more than a sign (a dash, a price), which any page may hold.
+CHUNKS_SEARCHED = 32  # after so many chunks, only every 32nd is searched
+# Below this, chardet has seen too little to judge: perhaps only a dash or a price.
 LEAST_CONFIDENCE = 0.05
 CELL = re.compile(rb"[^\r\n\t,;\"]+")
 LINE_END = re.compile(rb"[\r\n]")
@@ -23,7 +23,7 @@ BESIDE_A_LETTER = re.compile(rb"(?<=[A-Za-z])[\x80-\xff]+|[\x80-\xff]+(?=[A-Za-z
 
 
 class Evidence:
-    """The first different cells of a file with bytes beyond ASCII: enough to guess from."""
+    """The first different cells with bytes beyond ASCII: what a guess is based on."""
 
     def __init__(self) -> None:
         self._cells: dict[bytes, None] = {}
@@ -32,9 +32,10 @@ class Evidence:
         self._at_start = True
 
     def add(self, chunk: bytes) -> None:
-        """Take what is still missing from the next bytes of the file.
+        """Add cells from the next bytes of the file, until there are enough.
 
-        Of a file with the same few cells again and again, only some chunks are searched.
+        After CHUNKS_SEARCHED chunks only some are searched, because the file probably repeats the
+        same cells.
         """
         at_start, self._at_start = self._at_start, False
         if self._missing <= 0 or chunk.isascii():
@@ -53,7 +54,7 @@ class Evidence:
 
     @property
     def data(self) -> bytes:
-        """The cells in one, at most EVIDENCE_BYTES."""
+        """The cells together, at most EVIDENCE_BYTES."""
         return b" ".join(self._cells)[:EVIDENCE_BYTES]
 
     def guess(self) -> str:
@@ -74,8 +75,8 @@ class Evidence:
 def _possible(data: bytes) -> list[str]:
     """The code pages that the text may be in.
 
-    An accent stands beside a plain letter, in the same word; text of another script does not. ISO's
-    pages have control characters where those of Windows and the Mac have signs.
+    An accent stands beside a plain letter, in the same word; a letter of another script does not.
+    ISO's pages have control characters where those of Windows and the Mac have signs.
     """
     beside = len(BESIDE_A_LETTER.findall(data))
     is_latin = 2 * beside > len(BEYOND_ASCII.findall(data))
@@ -89,11 +90,11 @@ def _possible(data: bytes) -> list[str]:
 
 
 def _after_first_line(chunk: bytes) -> int:
-    """Where the second line begins; its end when there is none. A cell may be cut before it."""
+    """Where the second line begins, or the end of the chunk. The first line may be cut."""
     found = LINE_END.search(chunk)
     return found.end() if found else len(chunk)
 
 
 def _after_last_line(chunk: bytes) -> int:
-    """Where the last line begins, which may be cut."""
+    """Where the last line begins. It may be cut."""
     return max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1

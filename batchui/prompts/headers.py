@@ -12,20 +12,20 @@ from batchui.prompts.quotes import find_fault
 
 COLUMN_LIMIT = 2_000
 DELIMITERS = (",", ";", "\t")
-# For a single column. The decoder refuses NUL, so no text is ever split at it.
+# For a single column. The decoder refuses NUL, so no text is split at it.
 NO_DELIMITER = "\0"
-# A first line of Excel's own that names the delimiter. It is not part of the table.
+# A first line that Excel writes to name the delimiter. It is not part of the table.
 SEPARATOR_LINE = re.compile(r"sep=([,;\t|])(?:\r\n|\r|\n)")
 FILLED_LINE = re.compile(r"[^\r\n]+")
 
 
 def check_header(text: str, *, delimiter: str | None, columns: Sequence[str]) -> None:
-    """Raise BadInput, with names and positions, when the first line names no proper columns."""
+    """Raise BadInput, with names and positions, if the names in the first line cannot be used."""
     _refuse_open_quotes(text, delimiter)
     if not columns:
         raise BadInput(
-            "The first line of the file is longer than 256 KB, which is too long for a line of "
-            "column names. Put the names of the columns in the first line."
+            "The first line of the file is longer than 256 KB, too long for a line of column "
+            "names. Put the names of the columns in the first line."
         )
     if len(columns) > COLUMN_LIMIT:
         raise BadInput(
@@ -57,7 +57,7 @@ def _refuse_blank_names(columns: Sequence[str]) -> None:
         has = "has" if len(blank) == 1 else "have"
         raise BadInput(
             f"{which} {_numbers(blank)} of the first line {has} no name. Give every column a name "
-            "in the first line, or remove what has none.",
+            "in the first line, or remove the columns without one.",
             line=1,
         )
 
@@ -68,7 +68,7 @@ def _refuse_duplicate_names(columns: Sequence[str]) -> None:
         places = [at for at, other in enumerate(columns, 1) if other == name]
         raise BadInput(
             f"The column name {quoted(name)} appears {times:,} times in the first line, as columns "
-            f"{_numbers(places)}. Give each column a name of its own.",
+            f"{_numbers(places)}. Give each column a different name.",
             line=1,
             column=name,
         )
@@ -79,9 +79,10 @@ def _numbers(places: Sequence[int]) -> str:
 
 
 def best_delimiter(text: str, *, whole: bool) -> tuple[str | None, tuple[str, ...], int]:
-    """The delimiter (None for a single column), the header's cells, and how many rows follow it.
+    """The delimiter (None for a single column), the header's cells, and the number of other rows.
 
-    See `_score` for what makes one better than another.
+    A delimiter must split the header and at least half of the rows. See `_score` for what makes one
+    better than another.
     """
     if named := SEPARATOR_LINE.match(text):
         rows = head_rows(text, named[1], whole=whole)
@@ -114,7 +115,7 @@ def _score(rows: Sequence[Sequence[str]]) -> tuple[float, int, int] | None:
 
 
 def head_rows(text: str, delimiter: str, *, whole: bool) -> list[list[str]]:
-    """The rows of the head that are not blank, without the last one if it may be cut off."""
+    """The rows of the head that are not empty. The last one is dropped if it may be cut off."""
     named = SEPARATOR_LINE.match(text)
     csv.field_size_limit(CELL_LIMIT)
     lines = io.StringIO(text[named.end() :] if named else text, newline="")

@@ -1,6 +1,6 @@
 """Turns a row into one item of the Batch API's `requests`, as compact UTF-8 JSON.
 
-Its fields depend on the item format of the model:
+The fields of an item depend on the item format of the model:
 
     messages     {"messages": [{"role", "content"}, …], "max_tokens", …}
     prompt       {"prompt", "max_tokens", …}
@@ -26,7 +26,7 @@ ItemFormat = Literal["messages", "prompt", "input", "text", "translation"]
 
 _encode = msgspec.json.Encoder(decimal_format="number").encode
 
-# The field that limits the answer, if the format has one, and all fields that mean the same.
+# The field for the longest answer, if the format has one; and all fields with this meaning.
 LONGEST = {"messages": "max_tokens", "prompt": "max_tokens", "input": "max_output_tokens"}
 LONGEST_FIELDS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens"})
 # The fields that can hold the question of a ready-made item.
@@ -43,10 +43,11 @@ OURS = ("prompt", "messages", "input", "text", "source_lang", "target_lang", "ex
 
 
 class ItemWriter:
-    """Makes the items of one batch. What is the same in every item is encoded once.
+    """Makes the items of one batch. What is the same in every item is encoded only once.
 
-    Raises BadInput for what would be wrong in every row: a template without a column, a name that
-    is not a column, a translation without a language, an option for a field that is filled in.
+    Raises BadInput for a mistake that concerns every row: a template without a column, a name that
+    is not a column, a translation without a language, an option that would overwrite a field of
+    OURS.
     """
 
     def __init__(self, item_format: str, ask: Ask, columns: Sequence[str]) -> None:
@@ -74,11 +75,11 @@ class ItemWriter:
             self._uses += self._filler.uses
 
     def encode(self, row_number: int, cells: Cells, line: int | None = None) -> bytes:
-        """The item for one row. Raises BadInput, with row, line and column, if there is none."""
+        """The item for one row. Raises BadInput, with the place, if the row cannot be asked."""
         filler = self._filler
         if filler is None:
             return self._ready_made(row_number, cells, line)
-        prompt = filler.ask(cells)
+        prompt = filler.prompt_of(cells)
         if prompt is None:
             raise _blank(filler.used, row=row_number, line=line)
         if self._referred is None:
@@ -89,16 +90,18 @@ class ItemWriter:
     def size(
         self, row_number: int, cells: Cells, line: int | None = None, *, stored: int, enough: int
     ) -> int:
-        """The size of the item in bytes, or a cheap upper bound if that is at most `enough`.
+        """The size of the item in bytes, or an upper bound if that is not more than `enough`.
 
-        `stored` is the length of `encode_row(cells)`. Raises what `encode` raises.
+        The upper bound costs less. stored: the length of `encode_row(cells)`. Raises what `encode`
+        raises.
         """
         filler = self._filler
-        # A value that is no text, as text in JSON: every quotation mark in it becomes two bytes.
+        # A value that is not text becomes JSON inside a JSON string, where each quotation mark
+        # takes two bytes.
         most = self._constant + self._uses * (stored if type(cells) is list else 2 * stored)
         if filler is None or most > enough:
             return len(self.encode(row_number, cells, line))
-        if filler.ask(cells) is None:
+        if filler.prompt_of(cells) is None:
             raise _blank(filler.used, row=row_number, line=line)
         return most
 
@@ -114,7 +117,7 @@ class ItemWriter:
     def _ready_made(self, row: int, cells: Cells, line: int | None) -> bytes:
         if not isinstance(cells, dict):
             raise BadInput.at(
-                "a ready-made item is a JSON object, which only a JSONL file can hold. Write a "
+                "a ready-made item is a JSON object, which only a JSONL file can contain. Write a "
                 "question with a column in it instead.",
                 row=row,
                 line=line,
@@ -124,7 +127,7 @@ class ItemWriter:
         if carrier is None:
             raise BadInput.at(
                 f"the object has no {' or '.join(map(quoted, carriers))}, which the model needs. "
-                "Add it, or leave the row out.",
+                "Add it, or skip the row.",
                 row=row,
                 line=line,
             )
@@ -193,7 +196,7 @@ def _blank(columns: Sequence[str], *, row: int, line: int | None) -> BadInput:
     column = columns[0] if len(columns) == 1 else None
     what = "the cell is blank" if column else f"the cells of {listed(columns)} are all blank"
     return BadInput.at(
-        f"{what}, so that there is nothing to ask. Fill it in, or leave the row out.",
+        f"{what}, so there is nothing to ask. Fill it in, or skip the row.",
         row=row,
         line=line,
         column=column,

@@ -20,6 +20,7 @@ class TxtParser:
         pass
 
     def parse(self, text: str, *, number: int, line: int, final: bool) -> Parsed:
+        """The rows of `text` (see `blocks.Parser`). Raises BadInput for a cell that is too long."""
         lines = split_lines(text)
         next_line = line + len(lines)
         empty_after = _pop_empty(lines)
@@ -37,19 +38,21 @@ class TxtParser:
         return Parsed(block, empty_after, len(text), next_line)
 
     def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
+        """The row for an empty line, with its problem."""
         return [""], empty_line(row=number, line=line)
 
 
 class JsonlParser:
     """The parser for JSONL: every line is an object, and its keys are columns.
 
-    A line that is no object is a row with a problem. Its text is kept as a cell beyond the header.
+    A line that is not an object is a row with a problem. Its text is a cell beyond the header.
     """
 
     def __init__(self, fmt: Format) -> None:
         self._blanks = [""] * len(fmt.columns)
 
     def parse(self, text: str, *, number: int, line: int, final: bool) -> Parsed:
+        """The rows of `text` (see `blocks.Parser`). Raises BadInput for a cell that is too long."""
         lines = split_lines(text)
         next_line = line + len(lines)
         empty_after = _pop_empty(lines)
@@ -70,6 +73,7 @@ class JsonlParser:
         return Parsed(block, empty_after, len(text), next_line)
 
     def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
+        """The row for an empty line, with its problem."""
         return list(self._blanks), empty_line(row=number, line=line)
 
     def _row(self, text: str, *, number: int, line: int) -> tuple[Cells, str | None]:
@@ -81,12 +85,12 @@ class JsonlParser:
         except RecursionError:
             reason = "its lists and objects are nested too deeply"
         except ArithmeticError:
-            reason = "it holds a number that is too large"
+            reason = "it contains a number that is too large"
         except ValueError as exc:
             reason = str(exc)
         return [*self._blanks, text], (
             f"{place(row=number, line=line)}: this line is not a JSON object ({reason}). Correct "
-            "it, or leave the row out."
+            "it, or skip the row."
         )
 
 
@@ -98,7 +102,7 @@ def _refuse_long_values(cells: Cells, *, row: int, line: int) -> None:
 
 
 def _pop_empty(lines: list[str]) -> int:
-    """Remove the empty lines at the end, and return how many there were."""
+    """Remove the empty lines at the end. Returns how many there were."""
     before = len(lines)
     while lines and not lines[-1]:
         lines.pop()

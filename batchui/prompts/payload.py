@@ -17,9 +17,9 @@ def payload(
 ) -> bytes:
     """The JSON `{"requests":[…]}`, with one item for each of `positions` (None: for all lines).
 
-    `lines` are the rows of a part, from `encode_row`; the first is row number `first_row`. Items
-    are in the order of `positions`, and the reply counts them in that order. Raises BadInput for
-    a row that cannot be asked: leave out the `invalid` rows of a part.
+    lines: the rows of a part, from `encode_row`; the first one has the number `first_row`. The
+    items are in the order of `positions`, and the reply numbers them in that order. Raises BadInput
+    for a row that cannot be asked: `positions` must not have the `invalid` rows of the part.
     """
     encode = writer.encode
     if positions is None:

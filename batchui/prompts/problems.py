@@ -1,10 +1,10 @@
-"""The exception of this package, the parts of its sentences, and the limits they name."""
+"""The exception of this package, the phrases of its sentences, and the limits in them."""
 
 import unicodedata
 from collections.abc import Sequence
 from typing import Self
 
-# In characters. Anything longer means a damaged file, and must not fill the memory.
+# In characters. A longer line or cell means a damaged file, and must not fill the memory.
 LINE_LIMIT = 8_000_000
 CELL_LIMIT = 1_000_000
 
@@ -15,10 +15,10 @@ NAME_LENGTH = 60
 class BadInput(ValueError):
     """Something in the file or the settings that the person has to correct.
 
-    `str(exc)` is a whole sentence for the page: it names the place, says what happened and what
-    to do. `row` (1-based, the header not counted), `line` (1-based, as an editor counts) and
-    `column` (a name in the file) are the same place as data, None where it has none. No page uses
-    them yet: they are for the list of all bad rows.
+    `str(exc)` is a whole sentence for the page: the place, what is wrong, and what to do. `row`
+    (from 1, without the header), `line` (from 1, as in an editor) and `column` (a name in the file)
+    are the same place as data, None if it has none. No page uses them yet: they are for the list of
+    all bad rows.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class BadInput(ValueError):
         line: int | None = None,
         column: str | None = None,
     ) -> Self:
-        """A problem of one place: its sentence is the place, a colon, and `what`."""
+        """The error for one place. Its sentence is the place, a colon, and `what`."""
         where = place(row=row, line=line, column=column)
         return cls(f"{where}: {what}", row=row, line=line, column=column)
 
@@ -58,7 +58,7 @@ def place(*, row: int | None = None, line: int | None = None, column: str | None
 
 
 def quoted(text: str) -> str:
-    """A name from the file in quotation marks, shortened and without control characters."""
+    """A name from the file in quotation marks, shortened, without control characters."""
     shown = "".join(
         " " if unicodedata.category(char)[0] == "C" else char for char in text[:NAME_LENGTH]
     )
@@ -66,12 +66,12 @@ def quoted(text: str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names for a sentence: “a”, “b” and “c”. A long list is cut and says how many more."""
+    """Names for a sentence: “a”, “b” and “c”. A long list is cut: “… and 5 more”."""
     return joined([quoted(name) for name in names])
 
 
 def joined(words: Sequence[str]) -> str:
-    """Words for a sentence: a, b and c. A long list is cut and says how many more."""
+    """Words for a sentence: a, b and c. A long list is cut: “… and 5 more”."""
     shown = list(words[:NAMES_SHOWN])
     if len(words) > NAMES_SHOWN:
         shown.append(f"{len(words) - NAMES_SHOWN:,} more")
@@ -79,7 +79,7 @@ def joined(words: Sequence[str]) -> str:
 
 
 def empty_line(*, row: int, line: int) -> str:
-    """The sentence about a line that has nothing in it."""
+    """The sentence about an empty line."""
     where = place(row=row, line=line)
     return f"{where}: the line is empty. Fill it in, or remove it if it is not a row."
 
@@ -87,8 +87,8 @@ def empty_line(*, row: int, line: int) -> str:
 def cell_too_long(*, row: int | None, line: int, column: str | None = None) -> BadInput:
     """The error for a cell of more than CELL_LIMIT characters."""
     return BadInput.at(
-        f"this cell is longer than {CELL_LIMIT:,} characters. Shorten it; if it is not so long, a "
-        "quotation mark before it may not be closed.",
+        f"this cell is longer than {CELL_LIMIT:,} characters. Shorten it. If it is not so long, "
+        "perhaps a quotation mark before it is not closed.",
         row=row,
         line=line,
         column=column,

@@ -1,4 +1,4 @@
-"""Finds the wrong quotation mark of a CSV row. The csv module says that there is one, not where."""
+"""Finds the wrong quotation mark of a CSV row. The csv module does not say where it is."""
 
 import io
 import re
@@ -27,7 +27,7 @@ class QuoteFault(NamedTuple):
 
 
 def find_fault(text: str, *, start: int, delimiter: str) -> QuoteFault | None:
-    """The first fault of the row that begins at `start`, None if it has none."""
+    """The first fault of the row that begins at `start`; None if it has none."""
     bare_cell = re.compile(rf"[^{re.escape(delimiter)}\r\n]*")
     cell = 0
     while True:
@@ -50,7 +50,7 @@ def find_fault(text: str, *, start: int, delimiter: str) -> QuoteFault | None:
 
 
 class Walk:
-    """Finds where lines of a chunk begin. It goes forward only."""
+    """Finds where the lines of a chunk begin. It only goes forward."""
 
     def __init__(self, text: str) -> None:
         self._text = text

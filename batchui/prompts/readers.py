@@ -1,7 +1,7 @@
 """Reads the rows of a file, one chunk at a time: memory stays flat, whatever the file's size.
 
-A problem of one row is written into that row (`Row.problem`). What makes the whole file unreadable
-is raised as BadInput. A new kind of file (a workbook, Parquet) is one more entry in READERS: a
+A problem of one row is stored in that row (`Row.problem`). If the whole file cannot be read,
+BadInput is raised. A new kind of file (a workbook, Parquet) is one more entry in READERS: a
 function that turns a stream into blocks of rows.
 """
 
@@ -19,10 +19,10 @@ from batchui.prompts.sniffing import Format
 class Row(NamedTuple):
     """One row as it is in the file.
 
-    number: from 1, the header not counted. line: where the row starts, from 1 as in an editor.
+    number: from 1, without the header. line: where the row starts, from 1 as in an editor.
     cells: texts in the order of the header (CSV, TXT), or the object (JSONL).
-    problem: a sentence that names the row, or None. All text of a row with a problem is in
-    `cells`; what fits no column comes last (see `rows.extras`).
+    problem: a sentence that names the row, or None. `cells` has all text of a row with a problem;
+    text that fits no column comes last (see `rows.extras`).
     """
 
     number: int
@@ -32,12 +32,12 @@ class Row(NamedTuple):
 
 
 def read(stream: BinaryIO, fmt: Format) -> Iterator[Row]:
-    """Every row of the file, in order. Raises BadInput where the file cannot be read on.
+    """Every row of the file, in order. Raises BadInput if the rest of the file cannot be read.
 
     Empty lines at the end are not rows. An empty line in the middle is a row with a problem; in a
     CSV of one column it is a row with an empty cell.
     """
-    # Half the time of calling Row, which counts for a million rows.
+    # It takes half the time of calling Row, which matters for a million rows.
     make = cast(Callable[[Iterable[object]], Row], partial(tuple.__new__, Row))
     for block in read_blocks(stream, fmt):
         problems: Iterator[str | None] = repeat(None)
@@ -47,7 +47,7 @@ def read(stream: BinaryIO, fmt: Format) -> Iterator[Row]:
 
 
 def read_blocks(stream: BinaryIO, fmt: Format) -> Iterator[Block]:
-    """The same rows in blocks of some hundreds, for code that works on whole columns."""
+    """The same rows in blocks of a few hundred, for code that works on whole columns."""
     return READERS[fmt.kind](stream, fmt)
 
 

@@ -1,7 +1,7 @@
 """Stores rows as lines of JSON, and shows the cells of a row as a list, an object or extras.
 
 Numbers with a fraction are `Decimal`, so that 1.10 or a long measurement comes back as it was
-written. Encode such values with `encode_row`, not with the standard `json`.
+written. `encode_row` can encode such values, the standard `json` cannot.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ import msgspec
 from batchui.prompts.blocks import Cells
 
 # Cells to one line of JSON (an array of texts, or the JSONL object) without a line break, and back.
-# These are methods of the compiled codec: they run for every row, with no Python in between.
+# They are methods of the compiled codec, because they run for every row.
 _json = msgspec.json.Encoder(decimal_format="number").encode
 encode_row: Callable[[Cells], bytes] = _json
 decode_row: Callable[[bytes], Cells] = msgspec.json.Decoder(float_hook=Decimal).decode
@@ -37,7 +37,7 @@ def as_list(cells: Cells, columns: Sequence[str]) -> list[str]:
 
 
 def extras(cells: Cells, columns: Sequence[str]) -> list[str]:
-    """The cells that fit no column: of a row with too many, or the text of an unreadable line."""
+    """The cells that fit no column: cells of a row with too many, or a line that is not JSON."""
     return [] if isinstance(cells, dict) else cells[len(columns) :]
 
 

@@ -1,7 +1,6 @@
 """Finds out from the first 256 KiB what kind of file it is.
 
-The content decides. The ending of the name is a hint, except that `.csv` and `.tsv` always mean
-CSV.
+The content decides, and the ending of the name is a hint. But `.csv` and `.tsv` always mean CSV.
 """
 
 import re
@@ -67,12 +66,11 @@ ITEM_FIELDS = ITEM_CARRIERS | {
 class Format:
     """How to read a file.
 
-    encoding: a key of `code_pages.NAMES`. encoding_chosen: a person named it, so it is never
+    encoding: a key of `code_pages.NAMES`. encoding_chosen: a person chose it, so it is never
     guessed again; no page asks for one yet.
-    delimiter: None if there is none: JSONL, TXT, and a CSV of one column, whose text may have
-    commas.
+    delimiter: None for JSONL, TXT, and a CSV of one column, whose text may have commas.
     columns: unique and never blank in a CSV; `("prompt",)` for TXT; the keys of JSONL, in the
-    order in which they were met.
+    order in which they were found.
     items: the JSONL objects look like ready-made items of the Batch API.
     """
 
@@ -85,12 +83,12 @@ class Format:
 
     @property
     def encoding_name(self) -> str:
-        """The encoding as people call it: “Windows-1251 (Cyrillic)”."""
+        """The usual name of the encoding: “Windows-1251 (Cyrillic)”."""
         return NAMES[self.encoding]
 
     @property
     def encoding_guessed(self) -> bool:
-        """Whether the encoding is only the likeliest one, judged by the text."""
+        """Whether the encoding is only the most likely one for this text."""
         return self.encoding in CODE_PAGES and not self.encoding_chosen
 
     def to_dict(self) -> dict[str, Any]:
@@ -99,16 +97,17 @@ class Format:
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> "Format":
+        """The format that `to_dict` wrote."""
         return cls(**{**stored, "columns": tuple(stored["columns"])})
 
 
 def sniff(head: bytes, *, name: str, whole: bool, encoding: str | None = None) -> Format:
-    """The format of the file `name`, judged by its first HEAD_BYTES.
+    """The format of the file `name`, according to its first HEAD_BYTES.
 
-    `whole`: there is no more than `head`. `encoding`: the one that a person chose, a key of
-    `code_pages.NAMES`; no page passes it yet: it is for correcting the encoding.
-    Raises BadInput for what can be seen at once: nothing in it, a header without rows, not text,
-    duplicate or blank column names, NUL bytes, damaged text.
+    whole: `head` is the whole file. encoding: chosen by a person, a key of `code_pages.NAMES`; no
+    page passes it yet: it is for correcting the encoding.
+    Raises BadInput for mistakes that can be seen at once: an empty file, a header without rows, no
+    text, duplicate or blank column names, NUL bytes, damaged text.
     """
     if len(head) > HEAD_BYTES:
         head, whole = head[:HEAD_BYTES], False
@@ -120,8 +119,8 @@ def sniff(head: bytes, *, name: str, whole: bool, encoding: str | None = None) -
         raise _nothing_in_it(whole=whole)
     if HTML.match(text):
         raise BadInput(
-            "This file is a web page (HTML), not a table: perhaps a sign-in page that was saved "
-            "instead of the download. Download the table again and upload that."
+            "This file is a web page (HTML), not a table. Perhaps a sign-in page was saved instead "
+            "of the table. Download the table again and upload that."
         )
     kind = _kind(text, ending=_ending(name), whole=whole)
     if kind == "jsonl":
@@ -159,7 +158,10 @@ def in_encoding(fmt: Format, encoding: str, *, head: bytes) -> Format:
 def _nothing_in_it(*, whole: bool) -> BadInput:
     if whole:
         return BadInput("The file is empty. Choose a file with at least one row.")
-    return BadInput("The file begins with nothing but blanks. Remove them and upload it again.")
+    return BadInput(
+        "The first 256 KB of the file are blank. Remove the blank lines at its beginning and "
+        "upload it again."
+    )
 
 
 def _ending(name: str) -> str:
@@ -175,8 +177,8 @@ def _kind(text: str, *, ending: str, whole: bool) -> Kind:
             return "jsonl"
         if ending in {"jsonl", "ndjson", "json"}:
             raise BadInput(
-                "The name says that this is JSON, but its lines are not JSON objects. One object "
-                'a line is needed, like {"text": "…"}: not one long list, and no object over '
+                "The name says that this is JSON, but its lines are not JSON objects. Write one "
+                'object on each line, like {"text": "…"}: not one long list, and no object over '
                 "several lines."
             )
     return "csv" if _is_table(text, ending=ending, whole=whole) else "txt"
@@ -193,10 +195,10 @@ def _is_jsonl(text: str, *, ending: str, whole: bool) -> bool:
 
 
 def _is_table(text: str, *, ending: str, whole: bool) -> bool:
-    """Whether text without the ending of a table is one. A prompt may have commas, too.
+    """Whether a text is a table although its name does not say so. A prompt may have commas, too.
 
-    Every row must have as many cells as the header, and the header must look like names. A `.txt`
-    must have tabs (Excel's "Unicode Text").
+    It is a table if every row has as many cells as the header and the header looks like names. A
+    `.txt` must also have tabs, as Excel's "Unicode Text" has.
     """
     delimiter, columns, rows = best_delimiter(text, whole=whole)
     if delimiter is None or rows < 1 or (ending == "txt" and delimiter != "\t"):

@@ -1,4 +1,4 @@
-"""Fills the cells of a row into a text with `{{column}}` in it."""
+"""Puts the cells of a row into a text with `{{column}}` in it."""
 
 import difflib
 import re
@@ -12,7 +12,7 @@ from batchui.prompts.blocks import Cells
 from batchui.prompts.problems import BadInput, listed, quoted
 from batchui.prompts.rows import cell_text
 
-Asker = Callable[[Any], str | None]
+PromptOf = Callable[[Any], str | None]
 
 NAME = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 
@@ -37,7 +37,7 @@ class Template:
         self.names = tuple(dict.fromkeys(self._pieces[1::2]))
 
     def bind(self, columns: Sequence[str], *, before: str = "") -> "Filler":
-        """The filler for rows of these columns. `before` is literal text to put before the rest.
+        """The filler for rows with these columns. before: literal text to put before the template.
 
         A name is looked up as it is written, then without the white space around it. Raises
         BadInput for a name that is not a column, and for a template without a name.
@@ -58,8 +58,8 @@ class Template:
         if "{{" in self.text:
             return NOT_CLOSED
         return (
-            "The text names no column, so that every row would get the same question. Put a "
-            "column's name in double braces where its text should go, like {{column}}."
+            "The text names no column, so every row would get the same question. Put the name of a "
+            "column in double braces where its text should be, like {{column}}."
         )
 
 
@@ -91,8 +91,8 @@ def _unknown(name: str, columns: Sequence[str]) -> str:
 class Filler:
     """Puts the cells of a row into a template, exactly as they are.
 
-    ask(cells): the text for one row, None if every cell in it is blank. It runs for every row of a
-    batch, so a specialised function is built once.
+    prompt_of(cells): the text for one row; None if every cell in it is blank. It runs for every
+    row of a batch, so a specialised function is built once.
     used: the columns in the template. uses: how often the most frequent one is in it.
     constant_bytes: the size, as JSON, of the text that is the same in every row.
     """
@@ -106,45 +106,47 @@ class Filler:
         self.used = tuple(dict.fromkeys(self._names))
         self.uses = max(map(self._positions.count, positions))
         self.constant_bytes = len(msgspec.json.encode("".join(literals)))
-        self.ask = self._asker() if len(positions) > 1 else self._asker_of_one()
+        self.prompt_of = self._for_several() if len(positions) > 1 else self._for_one()
 
     def fill(self, cells: Cells) -> str:
         """The text for one row, blank or not. A cell that is missing in the row is empty."""
-        texts = self._with_care(cells)
+        texts = self._cells_or_empty(cells)
         return self._literals[0] + "".join(
             text + literal for text, literal in zip(texts, self._literals[1:], strict=True)
         )
 
-    def _with_care(self, cells: Cells) -> tuple[str, ...]:
-        """The cells for the template, of an object or of a row that may be too short."""
+    def _cells_or_empty(self, cells: Cells) -> tuple[str, ...]:
+        """The cells for the template; "" for one that the row does not have."""
         if isinstance(cells, dict):
             return tuple(cell_text(cells.get(name)) for name in self._names)
         return tuple(cells[at] if at < len(cells) else "" for at in self._positions)
 
-    def _asker(self) -> Asker:
+    def _for_several(self) -> PromptOf:
+        """`prompt_of` for a template that names columns several times."""
         pick = itemgetter(*self._positions)
         template = "%s".join(literal.replace("%", "%%") for literal in self._literals)
-        with_care = self._with_care
+        cells_or_empty = self._cells_or_empty
 
-        def ask(cells: Any) -> str | None:
+        def prompt_of(cells: Any) -> str | None:
             try:
-                texts = with_care(cells) if type(cells) is dict else pick(cells)
+                texts = cells_or_empty(cells) if type(cells) is dict else pick(cells)
             except IndexError:  # a row that is too short
-                texts = with_care(cells)
+                texts = cells_or_empty(cells)
             return template % texts if any(map(str.strip, texts)) else None
 
-        return ask
+        return prompt_of
 
-    def _asker_of_one(self) -> Asker:
+    def _for_one(self) -> PromptOf:
+        """`prompt_of` for a template that names one column once."""
         position = self._positions[0]
         before, after = self._literals
-        with_care = self._with_care
+        cells_or_empty = self._cells_or_empty
 
-        def ask(cells: Any) -> str | None:
+        def prompt_of(cells: Any) -> str | None:
             try:
-                text = with_care(cells)[0] if type(cells) is dict else cells[position]
+                text = cells_or_empty(cells)[0] if type(cells) is dict else cells[position]
             except IndexError:  # a row that is too short
                 text = ""
             return None if not text or text.isspace() else before + text + after
 
-        return ask
+        return prompt_of

@@ -2,18 +2,18 @@
 
 `manage.py sandbox` or `python -m batchui.sandbox --port 8787` serves
 `http://127.0.0.1:8787/client/v4`: submit, poll, synchronous run, `ai/models/search` and
-`ai/models/schema`, with the real envelopes and error codes. Any account id and any token that is
-not empty are good. Requests are kept in an SQLite file and outlive a restart. The package imports
-no Django and nothing else of ours.
+`ai/models/schema`, with the real envelopes and error codes. It accepts any account id and any token
+that is not empty. Requests are kept in an SQLite file and survive a restart. The package imports no
+Django and nothing else of ours.
 
-Where the real API is undocumented the sandbox decides: 5504 has HTTP status 404; a body above
-10,000,000 bytes (the documented limit) is refused with 3006; an id asked under another model or
-account is not found; an item that its model cannot take fails the whole batch with 3030 when it
-is polled, as does a body without `requests`; an item longer than the model's context fails alone.
+Where the real API is not documented, the sandbox decides. 5504 has HTTP status 404. A body above
+10,000,000 bytes (the documented limit) is refused with 3006. A request id under another model or
+account is not found. An item that its model cannot take fails the whole batch with 3030 when it is
+polled; so does a body without `requests`. An item longer than the model's context fails alone.
 Requests that are sent together finish one after another.
 
-Modules, from the outside in
-    server, http_messages, options, context     sockets, requests and responses, what all share
+Modules, from the outside to the inside
+    server, http_messages, options, context     sockets, requests and responses, shared objects
     wire, runs, listing, envelope, errors       which call it is, and the API's answer to it
     control, calls, scripted_faults, fault_injection    what tests set and read
     store, schedule, replies                    a request, when it finishes, its finished reply
@@ -27,28 +27,28 @@ Control address (the same server; callers on this machine only, no token)
     POST   /control/script         add a step or a list of steps at the end
     DELETE /control/script         back to normal
     GET    /control/calls          calls made so far: method, kind, model, request_id, items, bytes,
-                                   time, status, fault; narrowed by ?kind=
+                                   time, status, fault; ?kind= selects one kind
     DELETE /control/calls          forget them
     GET    /control/timings        {"queued", "running", "per_1000_items", "longest", "apart"} in
                                    seconds
     PUT    /control/timings        change some or all of them, for requests submitted from now on;
-                                   `apart` becomes 0 unless it is named, so that the rest is exact
+                                   `apart` becomes 0 unless it is given, so that the times are exact
 
 A step
     fault        which fault (tables below); the only field that is required
-    call         submit, poll, run, search, schema or any (the default is the fault's own)
+    call         submit, poll, run, search, schema or any (any is the default)
     model        only calls for this model
     state        only polls of a request that is queued, running or finished
-    nth          fires from the n-th call that matches (1)
+    nth          fires from the n-th matching call on (1)
     times        for how many calls (1; 0: for ever)
-    seconds      wait so long before answering; with any fault of a call
+    seconds      how long to wait before the answer; with any fault of a call
 
-Faults of a call: for each call, the first step that fires is the one that counts.
+Faults of a call: for each call, only the first step that fires is used.
     error          an error envelope: `code` (its usual HTTP status and message follow), `status`,
                    `message`, `retry_after` (header); without a code: a page of HTML
     delay          the usual answer, `seconds` later
     cut_before     nothing is done; the connection is closed without an answer (`reset`: by RST)
-    cut_after      the call is done (a submission is stored), then cut likewise
+    cut_after      the call is done (a submission is stored), then cut in the same way
     garbage        done, but HTTP 200 (or `status`) comes with `body`, which is not JSON
     truncated      done, but the body ends half-way through the Content-Length announced
     other_status   done, but with another 2xx `status` (202)
@@ -59,13 +59,13 @@ Faults of a call: for each call, the first step that fires is the one that count
     running        poll: still running
     batch_failed   poll: HTTP 200 with `"status": "failed"` (`form`: failed or error)
 
-Faults of items, in polls that bring the finished reply (`empty` also in a run); all steps that
-fire are used. `items` names positions in the array sent (the default is [0]), `every` takes each
-n-th item instead (1: all).
-    missing          left out
-    duplicate        there twice, the same
-    contradiction    there twice, with different answers
-    unknown_id       under an id that was never sent
+Faults of items, in polls that return the finished reply (`empty` also in a run); all steps that
+fire are used. `items`: positions in the array sent (the default is [0]). `every`: each n-th item
+instead (1: all).
+    missing          not in the reply
+    duplicate        in the reply twice, with the same answer
+    contradiction    in the reply twice, with different answers
+    unknown_id       with an id that was never sent
     wrong_reference  with another external_reference
     failed           `"success": false` with an `error` (`form`: text or object)
     empty            success with nothing in it (`form`: null, blank, list, object, empties, result)

@@ -9,7 +9,7 @@ _KEPT = 10_000
 
 
 class CallRecord(msgspec.Struct, kw_only=True):
-    """One call. `items` is None where there are none to count; `status` 0: no answer was given."""
+    """One call. items: None if there are none to count. status: 0 if no answer was sent."""
 
     method: str
     kind: str
@@ -30,16 +30,16 @@ class Calls:
         self._lock = threading.Lock()
 
     def add(self, record: CallRecord) -> None:
-        """Keep one more."""
+        """Add a call."""
         with self._lock:
             self._records.append(record)
 
     def clear(self) -> None:
-        """Forget all of them."""
+        """Forget all calls."""
         with self._lock:
             self._records.clear()
 
     def shown(self, *, kind: str = "") -> list[CallRecord]:
-        """All of them, or those of one kind."""
+        """All calls, or those of one kind."""
         with self._lock:
             return [record for record in self._records if kind in {"", record.kind}]

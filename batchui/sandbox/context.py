@@ -1,4 +1,4 @@
-"""What every handler of the sandbox is given."""
+"""The objects that every handler of the sandbox needs."""
 
 import threading
 from collections.abc import Callable
@@ -12,10 +12,7 @@ from batchui.sandbox.store import Store
 
 @dataclass(slots=True, kw_only=True)
 class Context:
-    """The store, the clock (seconds since 1970), the schedule and the script of one sandbox.
-
-    `stop` ends every wait.
-    """
+    """The objects of one sandbox. clock: seconds since 1970. stop: ends every wait."""
 
     options: Options
     store: Store

@@ -13,7 +13,7 @@ from batchui.sandbox.scripted_faults import Script, read_steps
 
 def control(context: Context, calls: Calls, request: Request) -> Response:
     """Answer a request whose path is /control or begins with /control/."""
-    # A browser adds Origin when a page of another site calls: no page may write the script.
+    # A browser adds Origin if a page of another site calls. No page may change the script.
     if not request.host.startswith("127.") or "origin" in request.headers:
         return _error(403, "The control address is for programs on this machine only.")
     method, body = request.method, request.body or b""
@@ -33,7 +33,7 @@ def control(context: Context, calls: Calls, request: Request) -> Response:
 
 
 def _script(script: Script, method: str, body: bytes) -> list[dict[str, Any]]:
-    """The script as it is now, after what the method does to it. Raises ValueError."""
+    """Change the script as the method says. Returns it as it is then. Raises ValueError."""
     if method == "PUT":
         script.replace(read_steps(body))
     elif method == "POST":
@@ -44,10 +44,10 @@ def _script(script: Script, method: str, body: bytes) -> list[dict[str, Any]]:
 
 
 def _timings(context: Context, method: str, body: bytes) -> Timings:
-    """The timings as they are now, after a PUT of those that change.
+    """The timings, after the changes of a PUT.
 
-    A PUT that does not name `apart` sets it to 0: whoever sets timings wants exact moments. Raises
-    ValueError with a sentence.
+    A PUT without `apart` sets it to 0, so that the other times are exact. Raises ValueError with a
+    sentence.
     """
     schedule = context.schedule
     if method == "PUT":

@@ -1,4 +1,4 @@
-"""The REST API's envelope around what a call brings. (A Worker's binding has none.)"""
+"""The REST API's envelope around the result of a call. (A Worker's binding has none.)"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,7 @@ import msgspec
 
 from batchui.sandbox.errors import ApiError
 
-# The reference has both {} and null for an error's result. Here, these carry null.
+# The reference has both {} and null as the result of an error. Here, these have null.
 _NULL_RESULT = frozenset({1000, 6002, 7001, 7003, 9109, 10000})
 
 

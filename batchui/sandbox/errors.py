@@ -1,8 +1,8 @@
 """The API's errors: codes with their usual HTTP status and message."""
 
-# code: (HTTP status, message). Codes and statuses are the reference's, which sometimes gives a code
-# several and 5504 only "4xx"; 6002's status and all of 7001 are the sandbox's choice. The reference
-# quotes the messages of 8007 and 5504; the others are the sandbox's wording.
+# code: (HTTP status, message). Codes and statuses are those of the reference, which has several
+# statuses for some codes and only "4xx" for 5504. The status of 6002 and all of 7001 are the
+# sandbox's choice. The messages of 8007 and 5504 are from the reference, the others are made up.
 CODES: dict[int, tuple[int, str]] = {
     1000: (401, "Invalid API Token"),
     3003: (400, "AiError: Request is missing headers or body"),
@@ -44,7 +44,7 @@ CODES: dict[int, tuple[int, str]] = {
 
 
 class ApiError(Exception):
-    """The call is answered with an error. `status` and `message` default to those of the code."""
+    """The answer to the call is an error. Defaults of status and message: those of the code."""
 
     def __init__(self, code: int, message: str = "", *, status: int = 0) -> None:
         usual_status, usual_message = CODES.get(code, (400, "Unknown error"))

@@ -10,7 +10,7 @@ from batchui.sandbox.scripted_faults import Plan, Step
 
 
 def injected(context: Context, plan: Plan, act: Callable[[], Response]) -> Response:
-    """The response to a call, with the plan's fault in it. `act` does what the call asks for.
+    """The response to a call, with the fault of the plan. act: does what the call asks for.
 
     Raises what `act` raises (ApiError).
     """
@@ -26,7 +26,7 @@ def injected(context: Context, plan: Plan, act: Callable[[], Response]) -> Respo
 
 
 def _spoilt(response: Response, step: Step) -> Response:
-    """The response after the call was done, as the fault leaves it."""
+    """The response to a call that was done, changed by the fault."""
     match step.fault:
         case "cut_after":
             return _cut(step)

@@ -1,4 +1,4 @@
-"""An HTTP request and a response, apart from how they travel."""
+"""HTTP requests and responses, without the connection."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,9 +9,9 @@ from urllib.parse import parse_qsl, unquote
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """`body` is None when it was larger than the sandbox takes (it was read and thrown away).
+    """A request. body: None if it is larger than the sandbox accepts.
 
-    `host` is the caller's address, header names are in lower case.
+    host: the caller's address. headers: with names in lower case.
     """
 
     method: str
@@ -24,10 +24,10 @@ class Request:
 
 @dataclass(slots=True, kw_only=True)
 class Response:
-    """A body in chunks may be large: it is made while it is sent.
+    """A response. body: whole, or in chunks that are made while it is sent.
 
-    `cut`: close the connection instead of answering, by FIN (close) or by RST (reset).
-    `truncated`: announce the whole body and send half of it.
+    cut: close the connection without an answer, by FIN (close) or by RST (reset).
+    truncated: announce the whole body, but send half of it.
     """
 
     status: int = 200
@@ -44,10 +44,10 @@ def split_target(target: str) -> tuple[str, dict[str, str]]:
 
 
 def read_body(stream: BufferedIOBase, *, length: int, limit: int) -> bytes | None:
-    """A body of `length` bytes, which is not below 0; None when it is longer than `limit`.
+    """A body of `length` bytes (at least 0); None if it is longer than `limit`.
 
-    What is too long is read and thrown away, so that the caller gets to read the answer. Raises
-    ConnectionError when the body ends early.
+    A body that is too long is read and thrown away, so that the caller can read the answer. Raises
+    ConnectionError if the body ends early.
     """
     kept = bytearray()
     left = length

@@ -8,7 +8,7 @@ import msgspec
 from batchui.sandbox.models import Kind, Model
 
 _MOST_TEXTS = 100
-# A way to write an item: the fields it must have, each with the check of its value.
+# One form of an item: the fields that it must have, each with the check of its value.
 Form = dict[str, Callable[[Any], bool]]
 
 
@@ -45,7 +45,7 @@ class Item(msgspec.Struct, kw_only=True):
         return [self.text] if isinstance(self.text, str) else self.text
 
     def asked(self) -> tuple[str, str]:
-        """The user's words (the last message) and the system's."""
+        """The text of the user (the last message) and of the system."""
         for text in (self.prompt, self.input):
             if _is_text(text):
                 return text, ""
@@ -56,9 +56,9 @@ class Item(msgspec.Struct, kw_only=True):
         return by_role.get("user") or "".join(list(by_role.values())[-1:]), system
 
     def schema(self) -> Any:
-        """The JSON Schema asked for, {} for any JSON object, None for plain text.
+        """The JSON Schema that the item asks for; {} for any JSON object, None for plain text.
 
-        The real API takes the schema itself as `json_schema` and OpenAI's {"name", "schema"}.
+        As `json_schema` the real API accepts the schema itself, and OpenAI's {"name", "schema"}.
         Raises ValueError for a `guided_json` text that is not JSON.
         """
         if isinstance(self.guided_json, str):
@@ -82,7 +82,7 @@ def _schema_of(form: dict[str, Any]) -> Any:
 
 
 def read(raw: bytes | msgspec.Raw) -> Item | None:
-    """The item, or None when it is no JSON object."""
+    """The item; None if it is not a JSON object."""
     try:
         return msgspec.json.decode(raw, type=Item)
     except msgspec.MsgspecError:
@@ -90,12 +90,12 @@ def read(raw: bytes | msgspec.Raw) -> Item | None:
 
 
 def forms_of(model: Model) -> list[Form]:
-    """The ways to write an item for this model."""
+    """The forms that an item for this model may have."""
     return [*_FORMS[model.kind], _CONTEXTS] if model.contexts else _FORMS[model.kind]
 
 
 def problem(model: Model, item: Item | None) -> str:
-    """What is wrong with an item for this model, in a few words; "" when nothing is."""
+    """What is wrong with an item for this model, in a few words; "" if nothing is."""
     if item is None:
         return "Type mismatch, object expected"
     forms = forms_of(model)

@@ -1,4 +1,4 @@
-"""What `ai/models/search` and `ai/models/schema` answer."""
+"""The answers of `ai/models/search` and `ai/models/schema`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from batchui.sandbox.models import MODELS, Kind, Model
 
 
 def search(query: Mapping[str, str]) -> bytes:
-    """One page of the catalogue: `search` in the name, `task` by name, `page` and `per_page`."""
+    """One page of the catalogue. search: a part of the name. task: its name."""
     wanted, task = query.get("search", "").lower(), query.get("task", "").lower()
     found = [
         model
@@ -25,9 +25,9 @@ def search(query: Mapping[str, str]) -> bytes:
 
 
 def schema(name: str) -> bytes:
-    """The JSON Schemas of a model's input and output: what an item must have, and little more.
+    """The JSON Schemas of a model's input and output, with little more than the required fields.
 
-    Raises ApiError: 5007 for an unknown model, 6002 where no schema is published.
+    Raises ApiError: 5007 for an unknown model, 6002 if no schema is published.
     """
     model = MODELS.get(name)
     if model is None:
@@ -68,14 +68,14 @@ def _listed(model: Model) -> dict[str, Any]:
 
 
 def _properties(model: Model) -> dict[str, Any]:
-    """A model's properties as the catalogue writes them; those without a value are not listed."""
+    """A model's properties as in the real catalogue. Those without a value are not listed."""
     prices = {"per M input tokens": model.usd_input, "per M output tokens": model.usd_output}
     return {
         "async_queue": _true(model.flagged),
         "context_window": str(model.context or ""),
         "output_dimensions": str(model.width or ""),
         "require_workers_paid": _true(model.paid),
-        "reasoning": _true(model.reasons),
+        "reasoning": _true(model.is_reasoning),
         "price": [
             {"unit": unit, "price": price, "currency": "USD"}
             for unit, price in prices.items()
@@ -85,7 +85,7 @@ def _properties(model: Model) -> dict[str, Any]:
 
 
 def _true(value: bool) -> str:
-    """The catalogue writes booleans as text."""
+    """A boolean as the catalogue writes it: as text."""
     return "true" if value else ""
 
 

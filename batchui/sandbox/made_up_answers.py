@@ -1,4 +1,4 @@
-"""Made-up answers to items: texts, JSON and vectors that are plainly not a model's."""
+"""Made-up answers to items: texts, JSON and vectors that clearly come from no model."""
 
 from dataclasses import dataclass
 from hashlib import shake_128
@@ -15,7 +15,7 @@ from batchui.sandbox.shapes import GeneratedText, Usage, result_of
 
 
 class ItemFailed(Exception):
-    """This item fails alone: `success` is false and `code` and the sentence are its error."""
+    """Only this item fails: `success` is false, and its error has the code and the sentence."""
 
     def __init__(self, code: int, sentence: str) -> None:
         self.code = code
@@ -25,17 +25,17 @@ class ItemFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MadeUpAnswer:
-    """`result` is JSON, in the shape of the model."""
+    """An answer. result: JSON, in the shape of the model."""
 
     result: Any
     usage: Usage
 
 
 def answer(model: Model, item: Item, *, created: float, variant: int = 0) -> MadeUpAnswer:
-    """Answer an item that `items.problem` finds nothing wrong with.
+    """The answer to an item that has no `items.problem`.
 
-    The same item always has the same answer; another `variant` gives another one. `created` is
-    when the request came (seconds since 1970). Raises ItemFailed.
+    The same item always has the same answer. variant: another number gives another answer.
+    created: when the request came (seconds since 1970). Raises ItemFailed.
     """
     match model.kind:
         case Kind.EMBEDDING:
@@ -100,7 +100,7 @@ def _generated(model: Model, item: Item, *, created: float, variant: int) -> Gen
 
 
 def _check_window(model: Model, tokens: int) -> None:
-    """Raise ItemFailed when prompt and longest answer do not fit into the model's context."""
+    """Raise ItemFailed if prompt and longest answer together do not fit into the context."""
     if model.context and tokens > model.context:
         raise ItemFailed(
             8007,
@@ -110,13 +110,13 @@ def _check_window(model: Model, tokens: int) -> None:
 
 
 def _structured(item: Item, prompt: str, variant: int) -> Any:
-    """An instance of the schema the item asks for; None when it asks for text."""
+    """An instance of the schema that the item asks for; None if it asks for text."""
     try:
         schema = item.schema()
         if schema is None:
             return None
         value = schemas.instance(schema, prompt) if schema else _any_object(prompt)
-    # Strange schemas break in many ways; nobody is served by telling them apart.
+    # Strange schemas fail in many ways, and the answer is the same for all of them.
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         raise ItemFailed(5025, "AiError: JSON Mode couldn't be met") from None
     return {"value": value, "variant": variant} if variant else value

@@ -1,7 +1,7 @@
-"""The models the sandbox knows: names, prices and windows as of September 2026.
+"""The models that the sandbox knows: names, prices and context windows as of September 2026.
 
-Which container a model answers in was seen for llama, bge, m2m100 and kimi-k2.6; for the others it
-is the sandbox's choice. All models for text that have a queue are here, and some others.
+The container of the answers was seen for llama, bge, m2m100 and kimi-k2.6; for the others it is the
+sandbox's choice. All models for text that have a queue are here, and some others.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 
 class Kind(StrEnum):
-    """What a model takes, and the shape its answer comes in."""
+    """The form of a model's items and the shape of its answers."""
 
     CHAT = "chat"  # prompt or messages -> {"response": …}
     COMPLETION = "completion"  # prompt or messages -> chat (or text) completion
@@ -25,10 +25,10 @@ class Model:
     """One model.
 
     context: its window in tokens. usd_input, usd_output: US dollars per million tokens.
-    queues: takes queued requests. flagged: the catalogue says that it does (`async_queue`).
+    queues: it accepts queued requests. flagged: the catalogue says so (`async_queue`).
     container: the name of the array in a finished reply. width: dimensions of an embedding.
-    contexts: takes `contexts` too, and scores them where the item has a `query`.
-    text_completions: answers a `prompt` with a text completion. paid: needs Workers Paid.
+    contexts: it accepts `contexts` too, and scores them if the item has a `query`.
+    text_completions: it answers a `prompt` with a text completion. paid: it needs Workers Paid.
     """
 
     name: str
@@ -47,12 +47,12 @@ class Model:
 
     @property
     def id(self) -> str:
-        """The UUID the catalogue lists it under (made up, but always the same)."""
+        """The UUID in the catalogue (made up, but always the same)."""
         return str(uuid5(NAMESPACE_URL, f"sandbox:{self.name}"))
 
     @property
-    def reasons(self) -> bool:
-        """Whether its answers carry what it thought."""
+    def is_reasoning(self) -> bool:
+        """Whether its answers contain its reasoning too."""
         return self.kind in {Kind.COMPLETION, Kind.RESPONSES}
 
 
@@ -85,7 +85,7 @@ _QUEUED = [
     _embedding("@cf/baai/bge-base-en-v1.5", 768, 0.0666, 153_600),
     _embedding("@cf/baai/bge-large-en-v1.5", 1024, 0.204),
     Model("@cf/meta/m2m100-1.2b", Kind.TRANSLATION, None, 0.342, 0.342, task="Translation"),
-    # Every official example queues to this model, although the catalogue no longer flags it.
+    # Every official example uses the queue of this model, but the catalogue no longer flags it.
     Model(
         "@cf/baai/bge-m3",
         Kind.EMBEDDING,

@@ -10,8 +10,8 @@ import msgspec
 class Timings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How long a request stays in each state, in seconds.
 
-    Running takes `running` and `per_1000_items` more for each thousand items, at most `longest`.
-    With `apart`, a request finishes at least so long after the one that was sent before it.
+    Running takes `running`, plus `per_1000_items` for each thousand items, at most `longest`.
+    With `apart`, a request finishes at least so many seconds after the one before it.
     """
 
     queued: float = 1.5
@@ -21,7 +21,7 @@ class Timings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     apart: float = 0
 
     def moments(self, created: float, *, items: int) -> tuple[float, float]:
-        """When a lone request begins to run, and when it finishes (seconds since 1970)."""
+        """When a single request begins to run, and when it finishes (seconds since 1970)."""
         runs_at = created + self.queued
         running = self.running + self.per_1000_items * items / 1000
         return runs_at, runs_at + min(running, max(self.longest, self.running))
@@ -33,11 +33,11 @@ AT_ONCE = Timings(queued=0, running=0, per_1000_items=0, longest=0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The settings that last as long as the sandbox runs.
+    """The settings of a sandbox, which stay the same while it runs.
 
-    data: the SQLite file; None keeps requests in memory. max_bytes: the largest body taken (the
-    documented 10 MB). keep_days: how long finished requests are kept. keep_bytes: above this sum of
-    all stored bodies (compressed), the oldest finished ones are dropped sooner.
+    data: the SQLite file; None: requests are in memory. max_bytes: the largest body accepted (the
+    documented 10 MB). keep_days: how long finished requests are kept. keep_bytes: if all stored
+    bodies (compressed) together are larger, the oldest finished ones are dropped sooner.
     """
 
     data: Path | None = None
@@ -48,7 +48,7 @@ class Options:
 
 
 def add_arguments(parser: argparse.ArgumentParser, *, data: Path) -> None:
-    """Add the options that both commands take; `data` is the default path of the SQLite file."""
+    """Add the options that both commands have. data: the default path of the SQLite file."""
     add = parser.add_argument
     add("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
     add("--port", type=int, default=8787, help="port to listen on (%(default)s)")

@@ -1,4 +1,4 @@
-"""A finished reply, made when it is asked for and handed out in chunks."""
+"""A finished reply. It is made when it is polled, in chunks."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class _Body(msgspec.Struct):
 
 @dataclass(slots=True, kw_only=True)
 class Reply:
-    """The result of a finished request. `body` is the submission as it was sent."""
+    """The result of a finished request. body: the submission as it was sent."""
 
     model: Model
     request_id: str
@@ -36,7 +36,7 @@ class Reply:
     def chunks(self) -> Iterator[bytes]:
         """The result as JSON, without an envelope, in chunks of about 64 KiB.
 
-        Raises ApiError 3030, before the first chunk, when the model cannot take one of the items.
+        Raises ApiError 3030, before the first chunk, if the model cannot take one of the items.
         """
         requests = self._checked()
         return self._chunks(requests)
@@ -71,13 +71,13 @@ class Reply:
         yield bytes(buffer)
 
     def _shuffled(self, count: int) -> list[int]:
-        """All positions, never in order (unless there is just one), always the same way."""
+        """All positions, never in order (unless there is only one), always in the same way."""
         key = self.request_id
         order = sorted(range(count), key=lambda n: crc32(f"{key}{n}".encode()))
         return order[::-1] if order == list(range(count)) else order
 
     def _entries(self, position: int, raw: msgspec.Raw) -> list[dict[str, Any]]:
-        """The array's entries for one item: one of them, unless a scripted fault changes that."""
+        """The array's entries for one item: one, unless a scripted fault changes that."""
         item = items.read(raw)
         assert item is not None  # noqa: S101 - _checked has read it before
         entries = [self._entry(position, item)]
@@ -107,7 +107,7 @@ class Reply:
             self._written += made.usage.written
             entry.update(result=made.result, success=True)
         if not by_index:
-            # Chat completions came without the key when they were observed.
+            # Real chat completions had no such key.
             entry["external_reference"] = item.external_reference
         return entry
 

@@ -1,4 +1,4 @@
-"""The run address: submit, poll and synchronous run are one POST, told apart by the body."""
+"""The run address: submit, poll and synchronous run are one POST; the body shows which it is."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +27,7 @@ class _Fields(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Call:
-    """One POST: the account and the model's name from its address, its body, and its record."""
+    """One POST: account and model name from its address, its body, and its record."""
 
     account: str
     name: str
@@ -36,7 +36,7 @@ class _Call:
     record: CallRecord
 
     def model(self) -> Model:
-        """Raises ApiError 5007 when there is no such model."""
+        """The model. Raises ApiError 5007 if there is no such model."""
         if self.name not in MODELS:
             raise ApiError(5007, f"AiError: No such model {self.name} or task")
         return MODELS[self.name]
@@ -71,7 +71,7 @@ def _parsed(body: bytes) -> _Fields:
 
 
 def _submit(context: Context, call: _Call) -> Response:
-    """Take a batch in. Only the model is looked at: accepted is not validated."""
+    """Accept a batch. Only the model is checked: accepted does not mean valid."""
     record = call.record
     record.items = _count(call.fields.requests)
     plan = context.script.plan("submit", model=call.name)
@@ -114,21 +114,21 @@ def _poll(context: Context, call: _Call) -> Response:
     plan = context.script.plan("poll", model=call.name, state=state)
     record.fault, record.items = plan.names, stored.items if stored else None
 
-    def tell() -> Response:
+    def reply() -> Response:
         model = call.model()
         if stored is None:
             raise ApiError(5504)
         status = _status(plan, state)
         if status == "finished":
             return _finished(context, stored, model=model, plan=plan)
-        told = {"status": status, "request_id": stored.id, "model": call.name}
-        return Response(body=success(told))
+        under_way = {"status": status, "request_id": stored.id, "model": call.name}
+        return Response(body=success(under_way))
 
-    return injected(context, plan, tell)
+    return injected(context, plan, reply)
 
 
 def _status(plan: Plan, state: str) -> str:
-    """The status that a poll tells: the request's own, or the scripted one."""
+    """The status that a poll returns: the request's own, or the scripted one."""
     if plan.step and plan.fault == "batch_failed":
         return plan.step.form
     return plan.fault if plan.fault in {"queued", "running"} else state

@@ -7,9 +7,9 @@ from batchui.sandbox.options import Timings
 
 
 class Schedule:
-    """The moments of each request, by the timings in force. Safe to use from many threads.
+    """Calculates the moments of each request from the timings. Safe to use from many threads.
 
-    timings: for requests to come; those already taken in keep their moments.
+    timings: for new requests; requests that were accepted before keep their moments.
     """
 
     def __init__(self, timings: Timings) -> None:
@@ -20,7 +20,7 @@ class Schedule:
     def add(self, created: float, *, items: int) -> tuple[float, float]:
         """When a new request begins to run and when it finishes (seconds since 1970).
 
-        Several requests that are sent together finish one after another, `apart` seconds between
+        Requests that are sent together finish one after another, with `apart` seconds between
         them, as if they shared a machine.
         """
         timings = self.timings

@@ -1,8 +1,8 @@
 """Made-up instances of a JSON Schema, filled with words of a prompt.
 
-Read are type (of a list, the first that is not null), properties, required, items, minItems,
-maxItems, enum, const, minimum, maximum, maxLength and a `$ref` inside the schema. Of anyOf, oneOf
-and allOf the first is taken. Everything else that a schema says is ignored.
+These keywords are used: type (of a list, the first one that is not null), properties, required,
+items, minItems, maxItems, enum, const, minimum, maximum, maxLength, a `$ref` inside the schema, and
+the first schema of anyOf, oneOf or allOf. Everything else in a schema is ignored.
 """
 
 from typing import Any
@@ -10,16 +10,16 @@ from zlib import crc32
 
 from batchui.sandbox.texts import MARK, choose, salient, subject
 
-# Below this depth arrays are empty and objects null, so that recursive schemas come to an end.
+# Deeper arrays are empty and deeper objects null, so that recursive schemas end.
 _DEEPEST = 5
-# The type of a schema that names none, by the first of these words that it has.
+# The type of a schema without one: that of the first of these words in it.
 _TYPES = {"properties": "object", "required": "object", "items": "array", "minimum": "number"}
 
 
 def instance(schema: Any, prompt: str) -> Any:
     """A value for the schema, always the same for the same schema and prompt.
 
-    Raises ArithmeticError, AttributeError, LookupError, TypeError or ValueError when this is not a
+    Raises ArithmeticError, AttributeError, LookupError, TypeError or ValueError if it is not a
     schema.
     """
     return _Maker(schema, prompt).make(schema)
@@ -33,7 +33,7 @@ class _Maker:
         self.seed = crc32(prompt.encode())
 
     def make(self, schema: Any, *, name: str = "", depth: int = 0, nth: int = 0) -> Any:
-        """A value. It varies with `name` (of the property) and `nth` (the position in an array)."""
+        """A value. It depends on `name` (of the property) and `nth` (the position in an array)."""
         schema = self._followed(schema)
         if "const" in schema:
             return schema["const"]
@@ -53,7 +53,7 @@ class _Maker:
         return None
 
     def _followed(self, schema: Any) -> dict[str, Any]:
-        """The schema that `$ref`, anyOf, oneOf and allOf lead to; {} where they go in a circle."""
+        """The schema that `$ref`, anyOf, oneOf and allOf lead to; {} if they form a circle."""
         for _ in range(20):
             branches = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
             if "$ref" in schema:

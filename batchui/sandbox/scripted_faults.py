@@ -1,4 +1,4 @@
-"""The script of faults: which call goes wrong, and how. The package's docstring lists them."""
+"""The script of faults: which call fails, and how. The package's docstring lists the faults."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -12,9 +12,9 @@ Call = Literal["submit", "poll", "run", "search", "schema"]
 
 @dataclass(frozen=True, slots=True)
 class FaultKind:
-    """The calls a fault is possible in, and its forms (the first is the default).
+    """The calls that a fault is possible in, and its forms (the first is the default).
 
-    of_items: it spoils items of a reply, and not the call as a whole.
+    of_items: it changes items of a reply, not the whole call.
     """
 
     calls: frozenset[str] = frozenset(get_args(Call))
@@ -22,10 +22,10 @@ class FaultKind:
     of_items: bool = False
 
     def check(self, step: "Step") -> None:
-        """Raise ValueError when the call or the form of a step does not go with this fault."""
+        """Raise ValueError if the call or the form of a step does not fit this fault."""
         if step.call not in {"any", *self.calls}:
             calls = " or ".join(sorted(self.calls))
-            raise ValueError(f"The fault {step.fault!r} goes with {calls}, not with {step.call}.")
+            raise ValueError(f"The fault {step.fault!r} is for {calls}, not for {step.call}.")
         if step.form not in {"", *self.forms}:
             forms = ", ".join(self.forms) or "none"
             raise ValueError(f"The fault {step.fault!r} has no form {step.form!r}. Forms: {forms}.")
@@ -46,15 +46,15 @@ FAULT_KINDS: dict[str, FaultKind] = {
     "failed": FaultKind(_POLL, ("text", "object"), of_items=True),
     "empty": FaultKind(_POLL | {"run"}, _EMPTY, of_items=True),
 }
-# With these, a call brings no items.
+# With these, the answer to a call has no items.
 _WITHOUT_ITEMS = frozenset({"error", "cut_before", "queued", "running", "batch_failed"})
 
 
 class Step(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One scripted fault: a line of the script.
 
-    Zero and "" mean "not given"; `times` 0 means for ever. Raises ValueError, in a sentence, for a
-    fault that does not exist, or not with this call, form or status.
+    Zero and "" mean "not given"; `times` 0 means for ever. Raises ValueError, with a sentence, for
+    a fault that does not exist, or not with this call, form or status.
     """
 
     fault: str
@@ -84,7 +84,7 @@ class Step(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaul
         self.form = self.form or "".join(kind.forms[:1])
 
     def concerns(self, position: int) -> bool:
-        """Whether it spoils the item at this position in the array sent."""
+        """Whether it changes the item at this position in the array sent."""
         if self.every:
             return position % self.every == 0
         return position in self.items if self.items else position == 0
@@ -92,7 +92,7 @@ class Step(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaul
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What goes wrong with one call: at most one fault of the call, and any number of items'."""
+    """The faults of one call: at most one of the call, and any number of items."""
 
     step: Step | None = None
     of_items: Sequence[Step] = ()
@@ -121,7 +121,7 @@ class _Line:
 
     def matches(self, call: str, *, model: str, state: str) -> bool:
         step = self.step
-        # An item can only be spoilt in a reply that has items.
+        # A fault of items needs a reply that has items.
         wanted = step.state or ("finished" if self.is_of_items and call == "poll" else "")
         return (
             call in FAULT_KINDS[step.fault].calls
@@ -131,7 +131,7 @@ class _Line:
         )
 
     def fires(self) -> bool:
-        """Count a call that matches, and return whether it is this step's turn."""
+        """Count a call that matches. Returns whether the step fires."""
         self.seen += 1
         turn = self.seen >= self.step.nth and (not self.step.times or self.used < self.step.times)
         self.used += turn
@@ -140,13 +140,13 @@ class _Line:
 
 @dataclass(slots=True)
 class Script:
-    """The steps in force. Safe to use from many threads."""
+    """The current steps. Safe to use from many threads."""
 
     _lines: list[_Line] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def replace(self, steps: Sequence[Step]) -> None:
-        """Forget all steps, and count these from zero."""
+        """Replace all steps by these. Their counts start at zero."""
         with self._lock:
             self._lines = [_Line(step) for step in steps]
 
@@ -156,7 +156,7 @@ class Script:
             self._lines += [_Line(step) for step in steps]
 
     def shown(self) -> list[dict[str, Any]]:
-        """The steps as JSON: each with the calls it has `seen`, and for how many it was `used`."""
+        """The steps as JSON, with the number of calls that each has `seen` and was `used` for."""
         with self._lock:
             return [
                 {**msgspec.to_builtins(line.step), "seen": line.seen, "used": line.used}
@@ -164,7 +164,7 @@ class Script:
             ]
 
     def plan(self, call: Call, *, model: str = "", state: str = "") -> Plan:
-        """The faults for this call. Each step among them is used once more."""
+        """The faults for this call. The steps count it."""
         with self._lock:
             lines = [line for line in self._lines if line.matches(call, model=model, state=state)]
             step = next(_fired(lines, of_items=False), None)
@@ -174,7 +174,7 @@ class Script:
 
 
 def _fired(lines: Sequence[_Line], *, of_items: bool) -> Iterator[Step]:
-    """The steps whose turn it is. A line counts the call when it is asked, and not before."""
+    """The steps that fire. A line counts the call only when the iterator reaches it."""
     return (line.step for line in lines if line.is_of_items is of_items and line.fires())
 
 

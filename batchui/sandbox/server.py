@@ -19,14 +19,14 @@ from batchui.sandbox.options import Options
 from batchui.sandbox.wire import Sandbox
 
 _WAIT_FOR_THREADS = 0.5  # seconds
-_LOOK_EVERY = 0.02  # seconds; whether to end
+_SECONDS_BETWEEN_CHECKS = 0.02  # whether it is asked to stop
 
 
 def serve(*, host: str, port: int, options: Options) -> int:
-    """Serve until SIGTERM or Ctrl-C, and return the exit status. Call it in the main thread.
+    """Serve until SIGTERM or Ctrl-C. Returns the exit status. Call it in the main thread.
 
-    It is 2 when serving cannot begin (port in use, file not usable), with the reason in one
-    sentence on stderr, and 0 otherwise.
+    The status is 2 if it cannot start (port in use, file not usable), with the reason on stderr;
+    else 0.
     """
     try:
         sandbox = Sandbox(options)
@@ -55,13 +55,13 @@ def _refuse(sentence: str) -> int:
 
 
 class SandboxServer(ThreadingMixIn, TCPServer):
-    """A listening socket (port 0 picks a free one) in front of a sandbox, which it owns."""
+    """The HTTP server of a sandbox, which it closes in the end. Port 0 means any free port."""
 
     allow_reuse_address = True
     request_queue_size = 256
 
     def __init__(self, address: tuple[str, int], sandbox: Sandbox) -> None:
-        """Raises OSError when it cannot listen there, OverflowError for an impossible port."""
+        """Raises OSError if it cannot listen there, OverflowError for an impossible port."""
         super().__init__(address, _Handler)
         self.sandbox = sandbox
         self._talking: dict[socket.socket, threading.Thread] = {}
@@ -80,7 +80,9 @@ class SandboxServer(ThreadingMixIn, TCPServer):
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
         """Answer calls while the context lasts; then close everything within a second."""
-        accepting = threading.Thread(target=self.serve_forever, args=(_LOOK_EVERY,), daemon=True)
+        accepting = threading.Thread(
+            target=self.serve_forever, args=(_SECONDS_BETWEEN_CHECKS,), daemon=True
+        )
         accepting.start()
         try:
             yield
@@ -162,10 +164,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(self.server.sandbox.respond(request))
 
     def _body(self) -> bytes | None:
-        """The request's body; None when it is larger than the sandbox takes.
+        """The request's body; None if it is larger than the sandbox accepts.
 
-        Raises ValueError when its length, or that of a chunk, is not a number or is below 0, and
-        ConnectionError when the body ends early.
+        Raises ValueError if its length, or that of a chunk, is not a number or is below 0, and
+        ConnectionError if the body ends early.
         """
         limit = self.server.sandbox.context.options.max_bytes
         if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
@@ -231,8 +233,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _size(text: str, *, base: int = 10) -> int:
-    """A number of bytes. Raises ValueError when it is not a number or is below 0: a read of -1
-    bytes would go on until the caller hangs up."""
+    """A number of bytes. Raises ValueError if it is not a number or is below 0.
+
+    Reading -1 bytes would wait until the caller closes the connection.
+    """
     size = int(text, base)
     if size < 0:
         raise ValueError(f"{size} is below 0")

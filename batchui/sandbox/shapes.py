@@ -1,4 +1,4 @@
-"""The shapes of a result, by kind of model: a generated text in it, or nothing in it."""
+"""The shapes of a result, by kind of model: with a generated text, or with nothing in it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -33,8 +33,8 @@ class Usage:
 class GeneratedText:
     """A text that answers an item.
 
-    value: the same as parsed JSON, where the reply carries it parsed. was_cut: it reached its
-    longest. key: 8 hexadecimal digits that tell prompts apart. created: seconds since 1970.
+    value: the same as parsed JSON, if the reply has it parsed. was_cut: it reached the longest
+    answer. key: 8 hexadecimal digits, different for each prompt. created: seconds since 1970.
     """
 
     text: str
@@ -46,7 +46,7 @@ class GeneratedText:
 
 
 def result_of(model: Model, item: Item, generated: GeneratedText) -> dict[str, Any]:
-    """The text in the shape that the model answers this item in."""
+    """The text in the shape of this model's answer to this item."""
     if model.kind is Kind.RESPONSES:
         return _responses_object(model, generated)
     if model.kind is Kind.CHAT:
@@ -71,7 +71,7 @@ def result_of(model: Model, item: Item, generated: GeneratedText) -> dict[str, A
 def emptied(model: Model, result: Any, form: str) -> Any:
     """The result with nothing in it: null, blank, list, object, empties, or no result at all.
 
-    Where a model only ever answers in text, list, object and empties become null.
+    For a model that always answers with text, list, object and empties become null.
     """
     if form == "result":
         return None

@@ -1,4 +1,4 @@
-"""The requests taken in, in one SQLite file."""
+"""Stores the accepted requests in one SQLite file."""
 
 import sqlite3
 import threading
@@ -38,7 +38,7 @@ CREATE INDEX IF NOT EXISTS requests_done_at ON requests (done_at);
 class Stored:
     """One request without its body. The moments are seconds since 1970.
 
-    items: None when the body has no list of requests.
+    items: None if the body has no list of requests.
     """
 
     id: str
@@ -57,11 +57,11 @@ class Stored:
 class Store:
     """The stored requests. Safe to use from many threads.
 
-    One connection under a lock: each use takes about a millisecond; compression is outside it.
+    It has one connection and a lock. Each use takes about a millisecond; compression needs no lock.
     """
 
     def __init__(self, options: Options, *, clock: Callable[[], float]) -> None:
-        """Open or make the file. Raises sqlite3.Error or OSError when that is impossible."""
+        """Open or make the file. Raises sqlite3.Error or OSError if that is not possible."""
         self._options = options
         self._clock = clock
         self._lock = threading.Lock()
@@ -87,7 +87,7 @@ class Store:
         items: int | None,
         moments: tuple[float, float],
     ) -> str:
-        """Keep a request that runs and finishes at `moments`. Returns its new id."""
+        """Store a request that runs and finishes at `moments`. Returns its new id."""
         self._clean()
         packed = zlib.compress(body, 1)
         request_id = str(uuid.uuid4())
@@ -97,7 +97,7 @@ class Store:
         return request_id
 
     def find(self, request_id: str, *, account: str, model: str) -> Stored | None:
-        """The request of this id, account and model; None when there is none."""
+        """The request with this id, account and model; None if there is none."""
         with self._lock:
             row = self._database.execute(
                 "SELECT id, created, runs_at, done_at, items FROM requests"
@@ -107,7 +107,7 @@ class Store:
         return Stored(*row) if row else None
 
     def body(self, request_id: str) -> bytes | None:
-        """The body as it was sent; None when the request was dropped meanwhile."""
+        """The body as it was sent; None if the request was dropped meanwhile."""
         with self._lock:
             row = self._database.execute(
                 "SELECT body FROM requests WHERE id = ?", (request_id,)
@@ -120,7 +120,7 @@ class Store:
             self._database.execute("DELETE FROM requests WHERE id = ?", (request_id,))
 
     def _clean(self) -> None:
-        """At most once a minute: drop what is finished and old, or too much."""
+        """Drop finished requests that are too old or too many. Does so at most once a minute."""
         now = self._clock()
         if now - self._cleaned < 60:
             return
@@ -128,13 +128,13 @@ class Store:
         too_old = now - self._options.keep_days * _DAY
         with self._lock:
             self._database.execute("DELETE FROM requests WHERE done_at < ?", (too_old,))
-            # The newest that fit stay; what finished within the hour stays even if it does not
-            # fit, for somebody may still come for it.
+            # The newest requests that fit stay. Requests that finished within the hour always stay,
+            # because somebody may still poll them.
             self._database.execute(
                 "DELETE FROM requests WHERE done_at < ? AND id IN (SELECT id FROM (SELECT id,"
                 " sum(stored) OVER (ORDER BY done_at DESC) AS total FROM requests)"
                 " WHERE total > ?)",
                 (now - _HOUR, self._options.keep_bytes),
             )
-            # A few pages at a time: giving back gigabytes at once would hold up a submission.
+            # A few pages at a time: freeing gigabytes at once would delay a submission.
             self._database.execute("PRAGMA incremental_vacuum(5000)").fetchall()

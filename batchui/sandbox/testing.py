@@ -17,21 +17,24 @@ from batchui.sandbox.wire import Sandbox
 
 @dataclass(frozen=True, slots=True)
 class RunningSandbox:
-    """`base_url` ends in /client/v4; any account id and any token that is not empty are good."""
+    """A running sandbox. base_url: the address of the API, which ends in /client/v4.
+
+    It accepts any account id and any token that is not empty.
+    """
 
     base_url: str
     root_url: str
     sandbox: Sandbox
 
     def script(self, *steps: dict[str, Any]) -> None:
-        """Replace the script of faults: `script({"fault": "error", "code": 3040})`; none ends it.
+        """Replace the script of faults: `script({"fault": "error", "code": 3040})`.
 
-        Raises ValueError, in a sentence, for a step that does not exist.
+        Without steps there are no faults. Raises ValueError, with a sentence, for a wrong step.
         """
         self.sandbox.context.script.replace(read_steps(json.dumps(steps).encode()))
 
     def calls(self, kind: str = "") -> list[CallRecord]:
-        """The calls made so far, oldest first: all, or submit, poll, run, search or schema."""
+        """The calls made so far, oldest first. kind: submit, poll, run, search, schema; "": all."""
         return self.sandbox.calls.shown(kind=kind)
 
     def set_timings(self, timings: Timings) -> None:
@@ -50,8 +53,8 @@ def running_sandbox(
 ) -> Iterator[RunningSandbox]:
     """A sandbox on 127.0.0.1 while the context lasts.
 
-    Requests are finished at once unless `timings` say otherwise, and kept in memory unless `data`
-    names a file. More options are those of `Options`.
+    Requests finish at once unless `timings` say otherwise. They are in memory unless `data` is a
+    file. options: other fields of `Options`.
     """
     made = Options(data=data, timings=timings, **options)
     sandbox = Sandbox(made, clock=clock)

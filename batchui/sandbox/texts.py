@@ -1,10 +1,10 @@
-"""Texts about a prompt: useful for trying the product, plainly not written by a model."""
+"""Texts about a prompt: useful for trying the product, clearly not written by a model."""
 
 import re
 from zlib import crc32
 
 MARK = "[sandbox]"
-# Of a long prompt only the start is read: enough to see what is asked, and quick.
+# Only the start of a long prompt is read: it shows what is asked, and is quick.
 _READ = 2_000
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _QUOTES = re.compile("[\"'“”‘’`*]")
@@ -29,7 +29,7 @@ def words(text: str) -> list[str]:
 
 
 def tokens(text: str) -> int:
-    """A rough count, at four characters a token."""
+    """A rough number of tokens: one for four characters."""
     return (len(text) + 3) // 4
 
 
@@ -40,14 +40,17 @@ def cut(text: str, max_tokens: int) -> tuple[str, bool]:
 
 
 def choose(options: list[str], text: str) -> str:
-    """The only option that the text names; else one of them, always the same for the same text."""
+    """The option that the text contains, if it contains only one; else one of them.
+
+    It is always the same for the same text.
+    """
     found = {word.lower() for word in words(text)}
     named = [option for option in options if option.lower() in found]
     return named[0] if len(named) == 1 else options[crc32(text.encode()) % len(options)]
 
 
 def likeness(first: str, second: str) -> float:
-    """The share of the first text's words that the second has too, from 0 to 1."""
+    """The share of the words of the first text that are also in the second, from 0 to 1."""
     wanted, found = ({word.lower() for word in words(text)} for text in (first, second))
     return round(len(wanted & found) / (len(wanted) or 1), 6)
 
@@ -58,7 +61,7 @@ def subject(prompt: str) -> str:
 
 
 def salient(text: str, count: int) -> list[str]:
-    """Up to `count` different words that stand out: names as they come, then long words."""
+    """Up to `count` different important words: names in their order, then long words."""
     found = dict.fromkeys(words(text))
     names = [word for word in found if word[0].isupper() and len(word) > 3]
     others = sorted(found.keys() - set(names), key=lambda word: (-len(word), word))
@@ -66,7 +69,7 @@ def salient(text: str, count: int) -> list[str]:
 
 
 def answer(prompt: str, *, instruction: str = "") -> str:
-    """An answer to a prompt (the user's words) under an instruction (the system's words)."""
+    """An answer to a prompt (of the user) with an instruction (of the system)."""
     asked, about = _parted(prompt)
     if instruction:
         asked, about = f"{instruction}\n{asked}", prompt.strip()
@@ -81,10 +84,10 @@ def answer(prompt: str, *, instruction: str = "") -> str:
 
 
 def _parted(prompt: str) -> tuple[str, str]:
-    """The question of a prompt, and the text it is asked about.
+    """The question of a prompt, and the text that it is about.
 
-    The question is the last line if it reads like one, else the first line, else what stands
-    before a colon. A prompt without any of these is both.
+    The question is the last line if that looks like one, else the first line, else the text before
+    a colon. A prompt without any of these is both.
     """
     prompt = prompt.strip()
     before, _, last = prompt.rpartition("\n")
@@ -125,9 +128,9 @@ def _extracted(asked: str, about: str) -> str:
 
 
 def _options(asked: str, *, is_whole: bool) -> list[str]:
-    """The answers to choose from; none where the question leaves it open.
+    """The answers to choose from; [] if the question is open.
 
-    is_whole: the question is the whole prompt, in which an "or" may be part of the text.
+    is_whole: the question is the whole prompt, so that an "or" may be part of the text.
     """
     asked = _QUOTES.sub("", asked).strip()
     if both := _YES_OR_NO.search(asked):

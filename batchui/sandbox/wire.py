@@ -1,4 +1,4 @@
-"""The sandbox as a whole: one HTTP request in, one response out."""
+"""The whole sandbox: it answers one HTTP request with one response."""
 
 import re
 import sys
@@ -23,12 +23,12 @@ _ACCOUNT = re.compile(r"/client/v4/accounts/(?P<account>[^/]+)/ai/(?P<rest>.+)")
 
 
 class Sandbox:
-    """`respond` answers a request. `close` it when done."""
+    """A sandbox. `respond` answers a request; call `close` in the end."""
 
     def __init__(
         self, options: Options | None = None, *, clock: Callable[[], float] = time.time
     ) -> None:
-        """Raises sqlite3.Error or OSError when the file cannot be used."""
+        """Raises sqlite3.Error or OSError if the file cannot be used."""
         options = options or Options()
         self.calls = Calls()
         self.context = Context(
@@ -44,7 +44,7 @@ class Sandbox:
         self.context.store.close()
 
     def respond(self, request: Request) -> Response:
-        """Answer a request, and keep the record of it if it is a call of the API."""
+        """Answer a request, and record it if it is a call of the API."""
         if request.path == "/control" or request.path.startswith("/control/"):
             return control(self.context, self.calls, request)
         record = CallRecord(method=request.method, kind="", time=self.context.clock())
@@ -63,7 +63,7 @@ class Sandbox:
         return response
 
     def _routed(self, request: Request, record: CallRecord) -> Response:
-        """Raises ApiError."""
+        """The response to a call of the API. Raises ApiError."""
         path = _ACCOUNT.fullmatch(request.path)
         if not path:
             raise _no_route(request)

@@ -1,8 +1,8 @@
-"""How allauth signs people in here: by e-mail and password, and only people who were invited.
+"""How allauth signs people in: by e-mail and password, and only people who were invited.
 
-allauth counts attempts to sign in per address of the client (`ACCOUNT_RATE_LIMITS`, in the
-database cache, so for all web processes together). Behind a proxy it needs
-`ALLAUTH_TRUSTED_PROXY_COUNT`, or everybody shares the proxy's address.
+allauth counts attempts to sign in for each address of a client (`ACCOUNT_RATE_LIMITS`). The counts
+are in the database cache, so all web processes share them. Behind a proxy it needs
+`ALLAUTH_TRUSTED_PROXY_COUNT`; else all clients have the proxy's address.
 """
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -11,9 +11,11 @@ from django.urls import reverse
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    """allauth's adapter, with this product's sentences, without sign-up and e-mail."""
+
     error_messages = DefaultAccountAdapter.error_messages | {
         "email_password_mismatch": (
-            "This e-mail address and password do not belong together. Check both and try again. "
+            "This e-mail address and this password do not match. Check both and try again. "
             "If you forgot the password, an administrator of your team can make you a link to "
             "choose a new one."
         ),
@@ -25,11 +27,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Nobody signs up: people come in by an invitation link."""
+        """False: people join by an invitation link only."""
         return False
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("account")
 
     def send_notification_mail(self, *args: object, **kwargs: object) -> None:
-        """batchui sends no e-mail."""
+        """Does nothing: batchui sends no e-mail."""

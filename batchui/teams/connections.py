@@ -1,4 +1,4 @@
-"""A team's way to a Batch API, made from the settings, and the client that uses it."""
+"""Makes a team's connection from the settings, and the client that uses it."""
 
 from collections.abc import Callable, Mapping
 
@@ -10,24 +10,24 @@ from batchui.teams import crypto
 from batchui.teams.models import Connection, Team
 from batchui.teams.problems import UnreadableSecret
 
-# The sandbox takes any account and any token, but, like the real API, not none at all. The token
-# is no word of any language: the client blots out its token wherever a reply repeats it.
+# The sandbox accepts any account and token that is not empty. The client removes its token from
+# replies, so this token is not a word that an answer could contain.
 _SANDBOX_ACCOUNT = "sandbox"
 _SANDBOX_TOKEN = "no-secret-3f9c1e7a5b2d8046"  # noqa: S105
-# Of one process through one connection: as many as a tick has threads.
+# Calls at one time through one connection, for each process: as many as a tick has threads.
 CALLS_AT_ONCE = 8
 
 
 def cloudflare_is_configured() -> bool:
-    """Whether the environment names an account and its token; else the sandbox is used."""
+    """Whether the settings have an account and its token; else the sandbox is used."""
     return bool(settings.CLOUDFLARE_ACCOUNT_ID and settings.CLOUDFLARE_API_TOKEN)
 
 
 def ensure_connection(team: Team) -> Connection:
-    """Return the connection the settings give `team`, made or brought up to date first.
+    """Return the connection of `team` according to the settings, made or updated first.
 
-    A new token or address is stored on the same connection and lifts its pause (a refused token
-    is what most often pauses one). Another account becomes another connection.
+    A new token or address is stored in the same connection and ends its pause, which often comes
+    from a refused token. Another account becomes another connection.
     """
     if cloudflare_is_configured():
         return _ensure(
@@ -49,9 +49,9 @@ def ensure_connection(team: Team) -> Connection:
 
 
 def client_for(connection: Connection) -> BatchClient:
-    """Return a client that speaks for `connection`; the caller closes it.
+    """Return a client for `connection`; the caller closes it.
 
-    Raises UnreadableSecret when the stored token cannot be decrypted.
+    Raises UnreadableSecret if the stored token cannot be decrypted.
     """
     return CLIENTS[Connection.Kind(connection.kind)](connection)
 
@@ -65,7 +65,7 @@ def _rest_client(connection: Connection) -> BatchClient:
     )
 
 
-# How each kind of connection is spoken to: another wire is another client, and a line here.
+# The client for each kind of connection. Another wire is another client and a line here.
 CLIENTS: Mapping[Connection.Kind, Callable[[Connection], BatchClient]] = {
     Connection.Kind.REST: _rest_client,
     Connection.Kind.SANDBOX: _rest_client,

@@ -1,7 +1,7 @@
-"""Secrets at rest: Fernet, under `settings.ENCRYPTION_KEYS`, newest key first.
+"""Encrypts stored secrets, with Fernet and `settings.ENCRYPTION_KEYS` (newest key first).
 
-Encrypting uses the first key; decrypting tries them all, so that a key is replaced by putting the
-new one in front and taking the old one away once nothing is encrypted with it any more.
+Encrypting uses the first key; decrypting tries all of them. To replace a key, put the new one in
+front of it, and remove the old one when nothing is encrypted with it any more.
 """
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
@@ -16,14 +16,14 @@ def encrypt(secret: str) -> str:
 
 
 def decrypt(encrypted: str) -> str:
-    """Return what `encrypt` was given. Raises UnreadableSecret when none of the keys fits."""
+    """Return the secret that was encrypted. Raises UnreadableSecret if none of the keys fits."""
     try:
         return _fernet().decrypt(encrypted.encode()).decode()
     except InvalidToken:
         raise UnreadableSecret(
             "A stored API token cannot be read: none of the keys in BATCHUI_ENCRYPTION_KEYS fits. "
             "Add the key it was stored with to the end of the list, or set CLOUDFLARE_API_TOKEN "
-            "and start batchui again to store the token anew."
+            "and start batchui again to store the token again."
         ) from None
 
 

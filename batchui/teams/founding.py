@@ -1,4 +1,4 @@
-"""The first team: made by the set-up page, or by the terminal before anybody has signed in."""
+"""The first team. The set-up page makes it, or a command before anybody has an account."""
 
 from django.db import transaction
 
@@ -10,10 +10,10 @@ DEFAULT_NAME = "My team"
 
 
 def first_team(*, name: str = "") -> Team:
-    """Return the first team, made if there is none yet, with its connection.
+    """Return the first team, with its connection. It is made if there is none yet.
 
-    A `name` is given to a team that is new or that nobody has joined (the terminal may have made
-    it, and its batches must not be lost to the first administrator).
+    `name` is the name of a new team, and of one that nobody has joined: a command may have made
+    it, and the first administrator gets its batches.
     """
     with transaction.atomic():
         team = Team.objects.order_by("pk").first()
@@ -27,18 +27,18 @@ def first_team(*, name: str = "") -> Team:
 
 
 def team_for_terminal(email: str | None) -> tuple[Team, User | None]:
-    """Return whose history a command writes to, and in whose name.
+    """Return the team and the person that a command works for.
 
-    With an e-mail address: that person and their team; TeamProblem when nobody has it. Without:
-    the first administrator and their team, or the first team and nobody.
+    With an e-mail address: that person and their team; TeamProblem if nobody has it. Without: the
+    first administrator and their team, or the first team and nobody.
     """
     memberships = Membership.objects.select_related("team", "user").filter(user__is_active=True)
     if email is not None:
         membership = memberships.filter(user__email=email.strip().lower()).first()
         if membership is None:
             raise TeamProblem(
-                f"Nobody signs in here as {email.strip()}. "
-                "Use the e-mail address of somebody on the People page."
+                f"Nobody in batchui has the e-mail address {email.strip()}. "
+                "Use the address of somebody on the People page."
             )
     else:
         membership = memberships.filter(role=Role.ADMIN).order_by("joined_at", "pk").first()

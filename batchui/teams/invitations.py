@@ -1,7 +1,7 @@
-"""Links that work once: set-up, joining a team, choosing a new password.
+"""Links that work once: for set-up, for joining a team, for choosing a new password.
 
-The token is 256 random bits; only its SHA-256 is stored. Using a link is one conditional UPDATE
-in the transaction that makes the person, so that of two people who click at once one gets in.
+The token is 256 random bits; only its SHA-256 is stored. Using a link is one conditional UPDATE in
+the transaction that makes the person, so if two people click at once, only one gets in.
 """
 
 import hashlib
@@ -20,21 +20,24 @@ from batchui.teams.problems import EmailTaken, LinkProblem, TeamProblem
 LIFETIME = timedelta(days=7)
 
 _USED = (
-    "This link has been used, and a link works once. If it was you, sign in. If it was not, tell "
+    "This link was used already, and a link works only once. If you used it, sign in. If not, tell "
     "an administrator of your team, who can make a new one."
 )
 
 
 def create(team: Team, *, by: User | None, role: Role) -> tuple[Invitation, str]:
-    """Invite one colleague. Returns the invitation and its token, which cannot be had again."""
+    """Invite one colleague. Returns the invitation and its token, which is not stored."""
     return _make(team=team, created_by=by, role=role)
 
 
 def create_password_link(membership: Membership, *, by: User) -> tuple[Invitation, str]:
-    """Let a colleague who forgot the password choose a new one; their older links stop working."""
+    """A link for a colleague to choose a new password. Their older links stop working.
+
+    Returns the invitation and its token, which is not stored.
+    """
     with transaction.atomic():
         open_invitations(membership.team).filter(for_user=membership.user).update(
-            revoked_at=timezone.now()
+            withdrawn_at=timezone.now()
         )
         return _make(
             team=membership.team,
@@ -45,20 +48,22 @@ def create_password_link(membership: Membership, *, by: User) -> tuple[Invitatio
 
 
 def first_administrator_token() -> str | None:
-    """Return a fresh set-up token, older ones withdrawn; None when batchui is already set up."""
+    """Return a new set-up token and withdraw older ones; None if batchui is set up already."""
     with transaction.atomic():
         if User.objects.exists():
             return None
         now = timezone.now()
-        Invitation.objects.filter(team=None, used_at=None, revoked_at=None).update(revoked_at=now)
+        Invitation.objects.filter(team=None, used_at=None, withdrawn_at=None).update(
+            withdrawn_at=now
+        )
         return _make(team=None, created_by=None, role=Role.ADMIN)[1]
 
 
 def open_invitations(team: Team) -> QuerySet[Invitation]:
-    """The team's links that would still work, newest first."""
+    """The team's links that still work, newest first."""
     return (
         Invitation.objects.filter(
-            team=team, used_at=None, revoked_at=None, expires_at__gt=timezone.now()
+            team=team, used_at=None, withdrawn_at=None, expires_at__gt=timezone.now()
         )
         .select_related("created_by", "for_user")
         .order_by("-created_at", "-pk")
@@ -66,7 +71,7 @@ def open_invitations(team: Team) -> QuerySet[Invitation]:
 
 
 def find(token: str) -> Invitation:
-    """Return the invitation a link belongs to. Raises LinkProblem when it opens nothing."""
+    """Return the invitation of a link. Raises LinkProblem if the link does not work."""
     invitation = (
         Invitation.objects.select_related("team", "created_by", "for_user")
         .filter(token_hash=_hash(token))
@@ -74,7 +79,7 @@ def find(token: str) -> Invitation:
     )
     if invitation is None:
         raise LinkProblem(
-            "This link is not known here. It may have been copied incompletely: paste the whole "
+            "batchui does not know this link. Perhaps a part of it is missing: paste the whole "
             "address, or ask for a new link.",
             gone=False,
         )
@@ -83,10 +88,10 @@ def find(token: str) -> Invitation:
 
 
 def accept(token: str, *, name: str, email: str, password: str, team_name: str = "") -> User:
-    """Use a set-up or invitation link: make the person and their place in the team.
+    """Use a set-up or invitation link: make the person and put them in the team.
 
-    An e-mail address of somebody who was removed earlier brings that person back. Raises
-    LinkProblem when the link opens nothing (any more), EmailTaken for a colleague's address.
+    If the e-mail address belongs to somebody who was removed, that person comes back. Raises
+    LinkProblem if the link does not work, EmailTaken if somebody in a team has the address.
     """
     with transaction.atomic():
         invitation = find(token)
@@ -102,7 +107,10 @@ def accept(token: str, *, name: str, email: str, password: str, team_name: str =
 
 
 def choose_password(token: str, *, password: str) -> User:
-    """Use a password link: store the new password, which signs the person out everywhere else."""
+    """Use a password link: store the new password. It signs the person out everywhere else.
+
+    Raises LinkProblem if the link does not work.
+    """
     with transaction.atomic():
         invitation = find(token)
         person = invitation.for_user
@@ -115,10 +123,10 @@ def choose_password(token: str, *, password: str) -> User:
     return person
 
 
-def revoke(invitation: Invitation) -> bool:
-    """Withdraw a link. False when it had been used or withdrawn before."""
-    rows = Invitation.objects.filter(pk=invitation.pk, used_at=None, revoked_at=None).update(
-        revoked_at=timezone.now()
+def withdraw(invitation: Invitation) -> bool:
+    """Withdraw a link. False: it was used or withdrawn before."""
+    rows = Invitation.objects.filter(pk=invitation.pk, used_at=None, withdrawn_at=None).update(
+        withdrawn_at=timezone.now()
     )
     return rows == 1
 
@@ -152,7 +160,7 @@ def _check_usable(invitation: Invitation) -> None:
         raise LinkProblem(
             "batchui is already set up. Sign in, or ask an administrator for an invitation."
         )
-    if invitation.revoked_at is not None:
+    if invitation.withdrawn_at is not None:
         raise LinkProblem(
             "A newer set-up link has replaced this one. Use the link that was printed last."
             if setting_up
@@ -169,10 +177,10 @@ def _check_usable(invitation: Invitation) -> None:
 
 
 def _use(invitation: Invitation) -> None:
-    """Mark a link as used, unless somebody else was quicker. Raises LinkProblem then."""
+    """Mark a link as used. Raises LinkProblem if somebody else was quicker."""
     now = timezone.now()
     won = Invitation.objects.filter(
-        pk=invitation.pk, used_at=None, revoked_at=None, expires_at__gt=now
+        pk=invitation.pk, used_at=None, withdrawn_at=None, expires_at__gt=now
     ).update(used_at=now)
     if not won:
         raise LinkProblem(_USED)

@@ -19,10 +19,10 @@ def change_role(membership: Membership, *, role: Role, by: User) -> None:
 
 
 def remove(membership: Membership, *, by: User) -> None:
-    """End a colleague's place in the team: signed out at once, and their open links withdrawn.
+    """Remove a colleague: sign them out and withdraw their links.
 
-    The person stays in the history of what they started. Raises TeamProblem for oneself and for
-    the last administrator.
+    Their name stays on their batches. Raises TeamProblem for `by` themselves and for the last
+    administrator.
     """
     with transaction.atomic():
         membership = _locked(membership)
@@ -33,15 +33,15 @@ def remove(membership: Membership, *, by: User) -> None:
             _keep_an_administrator(membership, by=by)
         links = open_invitations(membership.team)
         now = timezone.now()
-        links.filter(created_by=person).update(revoked_at=now)
-        links.filter(for_user=person).update(revoked_at=now)
+        links.filter(created_by=person).update(withdrawn_at=now)
+        links.filter(for_user=person).update(withdrawn_at=now)
         membership.delete()
         person.is_active = False
         person.save(update_fields=["is_active"])
 
 
 def _locked(membership: Membership) -> Membership:
-    """Return the membership as it is now; other changes to the same team wait for this one."""
+    """The membership as it is now. Other changes of the same team wait for this transaction."""
     Team.objects.select_for_update().get(pk=membership.team_id)
     found = Membership.objects.select_related("user", "team").filter(pk=membership.pk).first()
     if found is None:

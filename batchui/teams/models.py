@@ -1,4 +1,4 @@
-"""Who works here, in which team, and how the team reaches a Batch API."""
+"""The tables of people, teams, connections and invitations."""
 
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ from django.utils import timezone
 
 class UserManager(BaseUserManager["User"]):
     def create_user(self, *, email: str, name: str, password: str | None) -> "User":
-        """Add a person. `None` as password: cannot sign in until one is set."""
+        """Add a person. password None: they cannot sign in until they have one."""
         user = self.model(email=email.strip().lower(), name=name.strip())
         user.set_password(password)
         user.save(using=self._db)
@@ -24,7 +24,8 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser):
     """A person, who signs in with an e-mail address.
 
-    Somebody who was removed from their team stays, inactive, so that history keeps their name.
+    Somebody who was removed from their team stays here as inactive, so that the history still has
+    their name.
     """
 
     email = models.EmailField("e-mail address", unique=True)
@@ -65,6 +66,8 @@ class Team(models.Model):
 
 
 class Role(models.TextChoices):
+    """What a person may do in a team: administrators also invite and remove people."""
+
     ADMIN = "admin", "Administrator"
     MEMBER = "member", "Member"
 
@@ -82,14 +85,15 @@ class Membership(models.Model):
 
     @property
     def is_admin(self) -> bool:
+        """Whether the person is an administrator of the team."""
         return self.role == Role.ADMIN
 
 
 class Connection(models.Model):
     """How a team reaches a Batch API: an account and its token, or the built-in sandbox.
 
-    A batch keeps the connection it was started with, so another account is another connection:
-    what is under way at the old one can still be fetched.
+    A batch keeps the connection it was started with. Another account is another connection, so
+    that answers to earlier requests can still be fetched from the old one.
     """
 
     class Kind(models.TextChoices):
@@ -123,13 +127,14 @@ class Connection(models.Model):
 
     @property
     def is_sandbox(self) -> bool:
+        """Whether the sandbox answers, and no AI model."""
         return self.kind == self.Kind.SANDBOX
 
 
 class Invitation(models.Model):
     """A link that works once: to set batchui up, to join a team, or to choose a new password.
 
-    Only the SHA-256 of its token is kept: the link is shown when it is made, and never again.
+    Only the SHA-256 of its token is stored: the link is shown when it is made, and never again.
     """
 
     class Purpose(models.TextChoices):
@@ -137,7 +142,7 @@ class Invitation(models.Model):
         JOIN = "join"
         PASSWORD = "password"  # noqa: S105
 
-    # No team: the set-up link, whose bearer becomes the first administrator.
+    # No team: the set-up link. The person who uses it becomes the first administrator.
     team = models.ForeignKey(Team, null=True, on_delete=models.CASCADE, related_name="invitations")
     # Somebody who already has an account: the link lets them choose a new password.
     for_user = models.ForeignKey(
@@ -150,13 +155,14 @@ class Invitation(models.Model):
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True)
     used_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
-    revoked_at = models.DateTimeField(null=True)
+    withdrawn_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return f"{self.purpose.value} link {self.pk}"
 
     @property
     def purpose(self) -> "Invitation.Purpose":
+        """What the link is for."""
         if self.for_user_id is not None:
             return self.Purpose.PASSWORD
         return self.Purpose.SETUP if self.team_id is None else self.Purpose.JOIN

@@ -1,17 +1,17 @@
-"""What can go wrong with people, links and connections, each as a sentence for the page."""
+"""The errors about people, links and connections, each with a sentence for the page."""
 
 
 class TeamProblem(Exception):
-    """Something a person asked for cannot be done.
+    """Something that a person asked for cannot be done.
 
-    `str(exc)` is the sentence to show: it names the thing, says what happened and what to do.
+    `str(exc)` is the sentence to show: what is wrong, and what to do.
     """
 
 
 class LinkProblem(TeamProblem):
-    """A link that opens nothing: it is unknown, used, withdrawn, replaced or too old.
+    """A link that does not work: it is unknown, used, withdrawn, replaced or too old.
 
-    `gone` is true when the link did work once, so that the page answers 410 rather than 404.
+    `gone`: the link worked before, so the page answers 410, not 404.
     """
 
     def __init__(self, sentence: str, *, gone: bool = True) -> None:
@@ -24,4 +24,4 @@ class EmailTaken(TeamProblem):
 
 
 class UnreadableSecret(TeamProblem):
-    """A stored secret was encrypted with a key that is no longer configured."""
+    """A stored secret was encrypted with a key that is no longer in the settings."""

@@ -1,8 +1,8 @@
-"""What ends `manage.py up` before it has begun."""
+"""The error that ends `manage.py up` before it has started."""
 
 
 class CannotStart(Exception):
-    """`up` ends here; the text says why and what to do. `status` is the exit status."""
+    """`up` cannot start. The text says why, and what to do. status: the exit status."""
 
     def __init__(self, sentence: str, *, status: int = 1) -> None:
         super().__init__(sentence)

@@ -6,7 +6,7 @@ from batchui.up.errors import CannotStart
 
 
 def refuse_taken_port(*, host: str, port: int) -> None:
-    """Raise CannotStart (status 2) where nothing can listen at this address."""
+    """Raise CannotStart (status 2) if it is not possible to listen at this address."""
     if not 1 <= port <= 65535:
         raise CannotStart(f"--port {port}: a port is a number from 1 to 65535.", status=2)
     try:
@@ -18,7 +18,7 @@ def refuse_taken_port(*, host: str, port: int) -> None:
         sentence = f"Port {port} needs administrator rights here. Choose one above 1023: --port "
         raise CannotStart(f"{sentence}{port + 8000}", status=2) from None
     except socket.gaierror:
-        raise CannotStart(f"--host {host}: no such address.", status=2) from None
+        raise CannotStart(f"--host {host}: there is no such address.", status=2) from None
     except OSError as error:
         if error.errno == 98 or "in use" in str(error):
             raise CannotStart(
@@ -30,7 +30,7 @@ def refuse_taken_port(*, host: str, port: int) -> None:
 
 
 def this_machine() -> list[str]:
-    """The name of this machine, and the address it has towards others."""
+    """The name of this machine, and its address for other machines."""
     names = [socket.gethostname()]
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
@@ -44,7 +44,7 @@ def this_machine() -> list[str]:
 
 
 def free_port(preferred: int) -> int:
-    """A port of 127.0.0.1 nobody listens on; `preferred` if it is free."""
+    """A free port of 127.0.0.1; `preferred` if it is free."""
     for port in (preferred, 0):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -62,5 +62,5 @@ def sandbox_address(port: int) -> str:
 
 
 def in_address(host: str) -> str:
-    """`host` as it stands in an address: IPv6 in brackets."""
+    """`host` as part of an address: IPv6 in brackets."""
     return f"[{host}]" if ":" in host else host

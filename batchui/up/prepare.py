@@ -1,7 +1,7 @@
 """What `manage.py up` does before it starts the services: checks, database, static files.
 
-Django is set up when this is imported.
-Each step does nothing, quickly, when nothing has changed since the last start.
+Import it only after Django is set up. A step does nothing, quickly, if nothing has changed since
+the last start.
 """
 
 import fcntl
@@ -31,7 +31,7 @@ _locks: list[IO[str]] = []
 
 
 def prepare() -> None:
-    """Leave settings, database and static files ready. Raises CannotStart."""
+    """Check the settings, and prepare database and static files. Raises CannotStart."""
     refuse(run_checks())
     try:
         data_folder.make()
@@ -43,8 +43,10 @@ def prepare() -> None:
 
 
 def refuse_second_start() -> None:
-    """Raise CannotStart where another `up` uses this data folder: two would share one sandbox and
-    one address. The lock goes with this process, however that ends."""
+    """Raise CannotStart if another `up` uses this data folder.
+
+    Two would share one sandbox and one address. The lock ends with this process.
+    """
     lock = (settings.DATA / "up.lock").open("w")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -53,7 +55,7 @@ def refuse_second_start() -> None:
         known = settings.ADDRESS_FILE.exists()
         where = f" at {settings.ADDRESS_FILE.read_text()}" if known else ""
         raise CannotStart(
-            f"batchui runs on the data folder {settings.DATA} already{where}. Stop it first, or "
+            f"batchui already runs with the data folder {settings.DATA}{where}. Stop it first, or "
             "set BATCHUI_DATA to another folder.",
             status=2,
         ) from None
@@ -61,20 +63,20 @@ def refuse_second_start() -> None:
 
 
 def refuse(found: list[CheckMessage]) -> None:
-    """Raise CannotStart with the errors among what checks `found`, if there are any."""
+    """Raise CannotStart if there are errors among the messages of checks, with the errors."""
     if errors := checks.in_sentences(found):
         raise CannotStart("\n".join(["batchui cannot start:", *errors]))
 
 
 def prepare_database() -> None:
-    """Bring the tables up to date. Raises CannotStart where that is not possible."""
+    """Bring the tables up to date. Raises CannotStart if that is not possible."""
     try:
         connection.ensure_connection()
     except DatabaseError as error:
         raise CannotStart(f"The database does not answer: {first_line(error)}") from None
     try:
-        if waiting := migrations_waiting():
-            say(f"Preparing the database ({waiting} steps) …")
+        if migrations_waiting():
+            say("Preparing the database …")
             call_command("migrate", interactive=False, verbosity=0)
         refuse(files_are_shared(databases=["default"]))
     except DatabaseError as error:
@@ -85,7 +87,7 @@ def prepare_database() -> None:
 
 
 def gather_static_files() -> None:
-    """Run collectstatic, unless the same files were gathered the last time."""
+    """Run collectstatic, unless the files are the same as the last time."""
     root = Path(settings.STATIC_ROOT)
     stamp = root / ".gathered"
     fingerprint = static_fingerprint()
@@ -107,7 +109,7 @@ def static_fingerprint() -> str:
 
 @contextmanager
 def announced(address: str) -> Iterator[None]:
-    """Let other commands (`submit`) know, meanwhile, where the pages are."""
+    """While the context lasts, tell other commands (`submit`) the address of the pages."""
     settings.ADDRESS_FILE.write_text(address)
     try:
         yield
@@ -116,9 +118,9 @@ def announced(address: str) -> Iterator[None]:
 
 
 def remember_sandbox(port: int | None) -> None:
-    """Let other commands, and the next start, know where the sandbox of this data folder is.
+    """Store the address of the sandbox, for other commands and for the next start.
 
-    port: of the one that `up` starts. Where a Cloudflare account answers, nothing is remembered.
+    port: of the sandbox that `up` starts. With a Cloudflare account nothing is stored.
     """
     if cloudflare_is_configured():
         settings.SANDBOX_FILE.unlink(missing_ok=True)
@@ -127,7 +129,7 @@ def remember_sandbox(port: int | None) -> None:
 
 
 def first_page() -> str:
-    """Where to go first: the one-time set-up address while nobody has an account, else `/`."""
+    """The path of the first page: the one-time set-up link if nobody has an account, else `/`."""
     try:
         token = first_administrator_token()
     finally:

@@ -1,4 +1,4 @@
-"""Short lines while something is installed (standard library only)."""
+"""Shows the progress of an installation in short lines (standard library only)."""
 
 import re
 import shutil
@@ -10,16 +10,16 @@ SECONDS_BETWEEN_LINES = 5
 
 
 def say(sentence: str) -> None:
-    """Tell the person something, on stdout, at once."""
+    """Print a line on stdout at once."""
     sys.stdout.write(f"{sentence}\n")
     sys.stdout.flush()
 
 
 class PipProgress:
-    """Reads pip's output; shows which package is under way.
+    """Reads pip's output and shows which package it installs.
 
-    On a terminal, one line that is written over; elsewhere, a line every five seconds. Keeps
-    pip's last lines for the case that it fails.
+    On a terminal it is one line that changes; elsewhere, a new line every five seconds. pip's last
+    lines are kept, for the case that it fails.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class PipProgress:
         self._began = self._told = time.monotonic()
 
     def see(self, line: str) -> None:
-        """Take in one line of pip's output."""
+        """Read one line of pip's output."""
         line = line.rstrip()
         if line:
             self.last_lines.append(line)
@@ -40,7 +40,7 @@ class PipProgress:
             self._show(f"Installing: unpacking {line.count(',') + 1} packages", at_once=True)
 
     def end(self, *, installed: bool) -> None:
-        """The last line: how long it took, where it worked."""
+        """End the line on a terminal. If pip succeeded, print how long it took."""
         if self._terminal:
             sys.stdout.write("\r\033[K")
         if installed:

@@ -1,6 +1,6 @@
-"""What `manage.py up` runs, as the settings ask: web, worker, and the sandbox where it is needed.
+"""The services that `manage.py up` runs: web, worker and, if it is needed, the sandbox.
 
-Django is set up when this is imported.
+Import it only after Django is set up.
 """
 
 import os
@@ -20,23 +20,22 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104
 SECONDS_TO_END_DOWNLOADS = 5
 OPEN_TO_OTHERS = (
-    "Other machines can reach this address ({host}), and nothing on the way is encrypted: right "
-    "for a trial among colleagues. For more, put it behind https: see the README, “Run it for a "
-    "team”."
+    "Other machines can reach this address ({host}) without encryption. That is fine for a trial "
+    "among colleagues. For anything else, put it behind https: see the README, “Run it for a team”."
 )
 
 
 def names_for_others(host: str) -> list[str]:
-    """The names under which other machines reach the pages; none when they cannot."""
+    """The names by which other machines reach the pages; [] if they cannot."""
     if host in LOOPBACK:
         return []
     return [in_address(name) for name in (this_machine() if host in EVERYWHERE else [host])]
 
 
 def sandbox_port() -> int | None:
-    """A free port for the sandbox, the one of the last start if possible.
+    """A free port for the sandbox; the port of the last start, if it is free.
 
-    None where no sandbox is started: a Cloudflare account is set, or one runs elsewhere.
+    None: no sandbox is started, because there is a Cloudflare account or a sandbox runs elsewhere.
     """
     if cloudflare_is_configured() or settings.SANDBOX_IS_GIVEN:
         return None
@@ -44,7 +43,7 @@ def sandbox_port() -> int | None:
 
 
 def environment_for(*, names: Sequence[str], sandbox: int | None) -> dict[str, str]:
-    """This process's environment, with what was chosen here: the settings of what it starts."""
+    """The environment for the services, with the chosen hosts and sandbox address."""
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
     if names:
         environment["ALLOWED_HOSTS"] = ",".join([*settings.ALLOWED_HOSTS, *names])

@@ -1,8 +1,8 @@
-"""`manage.py up`: everything on this machine, with one command.
+"""`manage.py up`: starts everything on this machine with one command.
 
-1. check the port; 2. make `.venv` and go on inside it; 3. settings and checks; 4. data folder,
-database and static files; 5. web server, worker and, where no Cloudflare account is set, the
-sandbox; 6. one line to click.
+1. Check the port. 2. Make `.venv` and go on inside it. 3. Read and check the settings. 4. Prepare
+data folder, database and static files. 5. Start web server, worker and, without a Cloudflare
+account, the sandbox. 6. Print one line to click.
 """
 
 import argparse
@@ -34,10 +34,11 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """The options of `manage.py up`."""
     parser = argparse.ArgumentParser(
         prog="manage.py up",
-        description="Start batchui: web pages, background work and, where no Cloudflare account "
-        "is configured, the sandbox. Ctrl-C stops everything.",
+        description="Start batchui: web pages, background work and, if no Cloudflare account is "
+        "set, the sandbox. Ctrl-C stops everything.",
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
     parser.add_argument("--port", default=8000, type=int, help="port to listen on (%(default)s)")
@@ -45,7 +46,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def run(*, host: str, port: int) -> None:
-    """Prepare everything, start the services, and stay until asked to stop."""
+    """Prepare everything, start the services, and keep them running until asked to stop."""
     set_up_django()
     from batchui.up import prepare, services
 
@@ -61,12 +62,12 @@ def run(*, host: str, port: int) -> None:
         screen.say(services.OPEN_TO_OTHERS.format(host=host))
     welcome = Welcome(address=f"http://{_reachable(host)}:{port}", screen=screen)
     with prepare.announced(welcome.address):
-        Supervisor(running, screen=screen).run(each_round=welcome.look)
+        Supervisor(running, screen=screen).run(each_round=welcome.check)
     screen.say("Stopped.")
 
 
 def set_up_django() -> None:
-    """Read the settings. Not before `.venv` is entered: Django is installed there."""
+    """Set Django up. Only inside `.venv`, where it is installed."""
     import django
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "batchui.settings")
@@ -83,8 +84,8 @@ class Welcome:
     done: bool = False
     warned: bool = False
 
-    def look(self) -> None:
-        """Called a few times a second."""
+    def check(self) -> None:
+        """Print the line if the pages answer. It is called a few times a second."""
         if self.done:
             return
         if self._answers():
@@ -93,7 +94,7 @@ class Welcome:
             self.screen.say("Ctrl-C stops everything.")
         elif not self.warned and time.monotonic() - self.began > SLOW_START_SECONDS:
             self.warned = True
-            self.screen.say("The pages do not answer yet. The lines above say what is under way.")
+            self.screen.say("The pages do not answer yet. The lines above show the progress.")
 
     def _answers(self) -> bool:
         connection = http.client.HTTPConnection(self.address.removeprefix("http://"), timeout=1)
@@ -112,5 +113,5 @@ class Welcome:
 
 
 def _reachable(host: str) -> str:
-    """A name under which this machine reaches what listens on `host`."""
+    """A name by which this machine reaches a server that listens on `host`."""
     return in_address({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host))  # noqa: S104

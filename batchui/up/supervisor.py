@@ -1,7 +1,7 @@
-"""Keeps the services of `manage.py up` running, and shows what they say (standard library only).
+"""Keeps the services of `manage.py up` running and shows their output (standard library only).
 
-One thread and one loop: read what the services print, start again what ended, stop everything when
-asked. Every line is shown under its service's name: `web     | Listening`.
+One thread with one loop reads the output, restarts services that ended, and stops everything when
+asked. Every line is shown after the name of its service: `web     | Listening`.
 """
 
 import os
@@ -19,7 +19,7 @@ from batchui.processes import children
 from batchui.processes.restarts import Restarts
 
 SECONDS_TO_STOP = 8.0
-# Before a service that ended is started again.
+# Seconds before a service that ended is started again.
 PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 CALM_SECONDS = 60.0
 LONGEST_LINE = 16 * 1024
@@ -29,7 +29,7 @@ COLOURS = {"web": 36, "worker": 35, "sandbox": 33, "up": 32}
 
 @dataclass
 class Service:
-    """A process that must be running: its name, its command, and how it is doing."""
+    """A process that must be running: its name, its command and its state."""
 
     name: str
     command: Sequence[str]
@@ -43,16 +43,16 @@ class Service:
 
     @property
     def output(self) -> IO[bytes]:
-        """The pipe with what the running service prints; reading it never waits."""
+        """The pipe with the output of the running service. Reading it never waits."""
         assert self.process is not None  # noqa: S101
         assert self.process.stdout is not None  # noqa: S101
         return self.process.stdout
 
 
 class Screen:
-    """Prints lines with their service's name before them, coloured on a terminal alone.
+    """Prints lines after the name of their service, in colour on a terminal.
 
-    `closed` becomes true when nobody reads stdout any more; what is shown then goes nowhere.
+    `closed` becomes true when nobody reads stdout any more. Lines are thrown away then.
     """
 
     def __init__(self, *, names: Sequence[str], colours: bool) -> None:
@@ -61,6 +61,7 @@ class Screen:
         self.closed = False
 
     def show(self, name: str, line: str) -> None:
+        """Print a line of a service."""
         label = f"{name:<{self.width}} |"
         if self.colours:
             label = f"\033[{COLOURS.get(name, 37)}m{label}\033[0m"
@@ -92,7 +93,7 @@ class Supervisor:
     def run(self, *, each_round: Callable[[], None] = lambda: None) -> None:
         """Start the services, keep them running, and return when all of them have stopped.
 
-        `each_round` is called a few times a second, between the services' lines.
+        each_round: called a few times a second.
         """
         children.adopt_orphans()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -108,7 +109,7 @@ class Supervisor:
             self._stop_all()
 
     def ask_to_stop(self) -> None:
-        """End `run` soon; a second time, without waiting for the services."""
+        """End `run` soon. The second call: at once, without waiting for the services."""
         self.hurry = self.stopping
         self.stopping = True
 
@@ -126,7 +127,7 @@ class Supervisor:
                 self._selector.register(service.output, selectors.EVENT_READ, service)
 
     def _listen(self, *, seconds: float) -> None:
-        """Show what the services say within `seconds`."""
+        """Show what the services print within `seconds`."""
         if not self._selector.get_map():
             time.sleep(seconds)
             return
@@ -139,7 +140,7 @@ class Supervisor:
                 self._selector.unregister(service.output)
 
     def _show_lines(self, service: Service, *, rest: bool = False) -> None:
-        """Show the whole lines received; the `rest` too at the end, or where it grows long."""
+        """Show the complete lines. An incomplete one only with `rest`, or if it is too long."""
         *lines, service.unread = service.unread.split(b"\n")
         if service.unread and (rest or len(service.unread) > LONGEST_LINE):
             lines.append(service.unread)
@@ -164,7 +165,7 @@ class Supervisor:
             service.last_line = ""
 
     def _let_go(self, service: Service) -> None:
-        """End what is left of a service's group, show its last words, close its pipe."""
+        """End what is left of a service's process group, show its last lines, close its pipe."""
         assert service.process is not None  # noqa: S101
         children.end_group(service.process)
         if service.output in self._selector.get_map():

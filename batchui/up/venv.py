@@ -1,13 +1,14 @@
 """Makes `.venv` beside manage.py, and goes on inside it.
 
-Standard library only: this runs before anything is installed. What is installed comes from
-`pyproject.toml`, in the versions of `constraints.txt`. Two files inside `.venv` tell its state:
+Standard library only: this runs before anything is installed. It installs what `pyproject.toml`
+asks for, in the versions of `constraints.txt`. Two files inside `.venv` show its state:
 
-- `batchui.json`, written last, says what was installed; while it fits, nothing is done.
-- `batchui-unfinished` is there from the first change to the last; a start that finds it knows
-  that an installation was interrupted, and begins again with a clean folder.
+- `batchui.json` is written last and says what was installed. If that is what is needed, nothing is
+  done.
+- `batchui-unfinished` is there from the first change to the last. A start that finds it begins
+  again with a clean folder, because an installation was interrupted.
 
-A `.venv` somebody else made (neither file) is kept, and installed into.
+A `.venv` with neither file was made by somebody else. It is kept, and used.
 """
 
 import fcntl
@@ -31,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class SetupFailed(Exception):
-    """`.venv` could not be made; the text is what a person reads, with what to do."""
+    """`.venv` could not be made. The text says why, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -54,20 +55,22 @@ class Project:
 
     @property
     def stamp(self) -> Path:
+        """The file that says what was installed."""
         return self.venv / "batchui.json"
 
     @property
     def unfinished(self) -> Path:
+        """The file that exists during an installation."""
         return self.venv / "batchui-unfinished"
 
     def requirements(self, extras: Iterable[str]) -> list[str]:
-        """What `pyproject.toml` asks for, with the `extras`."""
+        """The requirements in `pyproject.toml`, with the `extras`."""
         project = tomllib.loads((self.root / "pyproject.toml").read_text())["project"]
         optional = project.get("optional-dependencies", {})
         return [*project["dependencies"], *(name for e in sorted(extras) for name in optional[e])]
 
     def wanted(self, extras: Iterable[str]) -> dict[str, object]:
-        """The stamp that a finished installation with the `extras` would carry."""
+        """The stamp of a finished installation with the `extras`."""
         extras = sorted(set(extras))
         asked = "\n".join([*self.requirements(extras), self.constraints.read_text()])
         return {
@@ -77,7 +80,7 @@ class Project:
         }
 
     def installed(self) -> dict[str, object]:
-        """The stamp that is there; empty when there is none."""
+        """The stamp in `.venv`; {} if there is none."""
         try:
             stamp = json.loads(self.stamp.read_text())
         except (OSError, ValueError):
@@ -95,9 +98,9 @@ def run_tests(arguments: Sequence[str]) -> NoReturn:
 
 
 def enter(*, extras: Iterable[str] = ()) -> None:
-    """Come back inside `.venv`, made or brought up to date where needed.
+    """Make or update `.venv`, and go on inside it.
 
-    Outside it, this replaces the process by the same command under `.venv`'s Python, whatever
+    Outside `.venv`, this replaces the process by the same command with `.venv`'s Python, whatever
     environment is active. A failure ends the process with a sentence.
     """
     project = Project(ROOT)
@@ -115,7 +118,7 @@ def enter(*, extras: Iterable[str] = ()) -> None:
 
 
 def where_django_is() -> str:
-    """The sentence for a command that was started where Django is not installed."""
+    """The sentence for a command that was started with a Python without Django."""
     project = Project(ROOT)
     if project.installed():
         python = os.path.relpath(project.python)
@@ -127,10 +130,9 @@ def where_django_is() -> str:
 
 
 def ensure(project: Project, *, extras: Iterable[str] = ()) -> bool:
-    """Make sure that `.venv` holds what `project` asks for with the `extras`.
+    """Install in `.venv` what `project` needs with the `extras`, if it is not there already.
 
-    Extras that an earlier start installed stay. Returns whether anything was installed. Raises
-    SetupFailed.
+    Extras from earlier starts stay. Returns whether anything was installed. Raises SetupFailed.
     """
     if _fits(project, set(extras)):
         return False
@@ -160,13 +162,13 @@ def _fits(project: Project, extras: set[str]) -> bool:
 
 
 def _works(project: Project) -> bool:
-    """Whether `.venv` has a Python (the one it was made with may have been removed since)."""
+    """Whether `.venv` has a Python. The one that it was made with may have been removed."""
     return (project.venv / "pyvenv.cfg").exists() and os.access(project.python, os.X_OK)
 
 
 @contextmanager
 def _alone(project: Project) -> Iterator[None]:
-    """Hold a lock on the project's folder: two starts do not install at once."""
+    """A lock on the project's folder, so that two starts do not install at the same time."""
     folder = os.open(project.root, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
@@ -176,15 +178,15 @@ def _alone(project: Project) -> Iterator[None]:
 
 
 def _prepare_folder(project: Project) -> None:
-    """Leave a `.venv` with a Python and pip in it, ready to install into."""
+    """Make a `.venv` with Python and pip, if there is no good one."""
     stamp = project.installed()
     moved_on = stamp.get("python") not in (None, os.path.realpath(project.python))
     if project.unfinished.exists():
-        say("The last installation was interrupted: starting over.")
+        say("The last installation was interrupted. It starts again.")
     elif _works(project) and not moved_on:
         return
     elif project.venv.exists():
-        say("The Python that .venv was made with has changed: making it anew.")
+        say("The Python that .venv was made with has changed. It is made again.")
     if importlib.util.find_spec("venv") is None or importlib.util.find_spec("ensurepip") is None:
         raise SetupFailed(
             "This Python cannot make environments: its `venv` or `pip` part is missing. On Debian "
@@ -202,7 +204,7 @@ def _prepare_folder(project: Project) -> None:
             f"The folder {project.venv} cannot be written ({error.strerror}). Give yourself the "
             "right to write there, then run the same command again."
         ) from None
-    # The base interpreter, so that .venv stands on no other environment.
+    # The base interpreter, so that .venv depends on no other environment.
     base = getattr(sys, "_base_executable", sys.executable)
     made = subprocess.run(
         [base, "-I", "-m", "venv", project.venv], capture_output=True, text=True, check=False
@@ -216,7 +218,7 @@ def _prepare_folder(project: Project) -> None:
 
 
 def _install(project: Project, extras: Iterable[str]) -> None:
-    """Install what is asked for; shows which package is under way. Raises SetupFailed."""
+    """Install the requirements, and show which package is installed. Raises SetupFailed."""
     requirements = project.requirements(extras)
     pip: list[str | Path] = [
         project.python,

@@ -1,4 +1,4 @@
-"""Finding a batch for a request: this team's, not deleted, or a page that says why not."""
+"""Finds the batch of a request, or answers with a page that says why there is none."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -24,9 +24,10 @@ NOT_FOUND = (
 def with_batch(
     view: Callable[Concatenate[MemberRequest, Batch, P], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
-    """Give a view the batch its address names.
+    """Give a view the batch that the address names.
 
-    A deleted one answers 410 with who deleted it and when; one of another team is not found.
+    For a deleted one the answer is 410, with who deleted it and when. A batch of another team is
+    not found.
     """
 
     @wraps(view)

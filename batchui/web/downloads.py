@@ -19,7 +19,7 @@ BROKEN_OFF = b"\r\nTHIS FILE IS NOT COMPLETE: the download broke off here. Downl
 
 @with_batch
 def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBase:
-    """The file with the answers, as far as there are any."""
+    """The file with the answers so far."""
     if kind not in exporting.KINDS:
         raise Http404("There is no such kind of download. Choose CSV or JSON on the batch's page.")
     if not batch.is_started:
@@ -31,17 +31,17 @@ def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBas
         content_type=made.content_type,
         headers={
             "Content-Disposition": _attachment(name),
-            "Cache-Control": "no-store",  # a minute later there may be more answers in it
+            "Cache-Control": "no-store",  # a minute later there may be more answers
             "X-Accel-Buffering": "no",
         },
     )
 
 
 def _whole_or_marked(chunks: Iterator[bytes], batch: Batch) -> Iterator[bytes]:
-    """The chunks; where they break off, a last line that says so.
+    """The chunks; if they break off, also a last line that says so.
 
-    The server ends a response properly whatever happens to what makes it, so that half a file
-    would look like a whole one. In JSON this line also spoils the file, as it should.
+    The server ends the response properly even then, so half a file would look like a whole one.
+    In JSON this line makes the file invalid, on purpose.
     """
     try:
         yield from chunks
@@ -60,7 +60,7 @@ def source(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 
 @with_batch
 def raw_reply(request: MemberRequest, batch: Batch, number: int, attempt: int) -> HttpResponseBase:
-    """What Cloudflare sent back for one attempt, as it came."""
+    """Cloudflare's raw reply to one attempt."""
     part: Part | None = batch.parts.filter(number=number).first()
     found = part.attempts.filter(number=attempt).first() if part else None
     if found is None or not found.reply_file:

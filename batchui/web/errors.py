@@ -1,6 +1,6 @@
-"""What people see when a page cannot be shown: a sentence, never a traceback.
+"""The pages for errors: they have a sentence, never a traceback.
 
-A `PermissionDenied`, `Http404` or `SuspiciousOperation` raised with a sentence shows that sentence.
+If `PermissionDenied` or `Http404` is raised with a sentence, the page shows that sentence.
 """
 
 import logging
@@ -18,36 +18,39 @@ logger = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 
-# For the case that templates or static files are what is broken.
+# Used when templates or static files are broken.
 _PLAIN_500 = (
     '<!doctype html><html lang="en-GB"><meta charset="utf-8"><title>batchui</title>'
-    "<h1>batchui could not show this page</h1><p>Nothing you did is lost. Try again in a moment; "
-    "if it happens again, tell your administrator, who finds the reason in the log.</p></html>"
+    "<h1>batchui could not show this page</h1><p>Your batches go on. Try again in a moment. If it "
+    "happens again, tell the person who runs batchui: the log says why.</p></html>"
 )
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    # What Django says here ("Invalid HTTP_HOST header …") is for the log.
+    """Answer 400. Django's own text ("Invalid HTTP_HOST header …") goes to the log only."""
     return render(request, "400.html", status=400)
 
 
 def not_allowed(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer 403, with the sentence of the exception if it has one."""
     return render(request, "403.html", {"sentence": str(exception)}, status=403)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    # The resolver's own Http404 carries a dictionary of patterns instead of a sentence.
+    """Answer 404, with the sentence of the exception if it has one."""
+    # The resolver's own Http404 has a dictionary of patterns instead of a sentence.
     text = exception.args[0] if isinstance(exception, Http404) and exception.args else ""
     sentence = text if isinstance(text, str) and text.endswith(".") else ""
     return render(request, "404.html", {"sentence": sentence}, status=404)
 
 
 def too_many_requests(request: HttpRequest) -> HttpResponse:
+    """Answer 429, after too many attempts to sign in."""
     return render(request, "429.html", status=429)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer without the request: the session or the database may be what is broken."""
+    """Answer 500, without the request: perhaps the session or the database is broken."""
     try:
         return HttpResponse(render_to_string("500.html"), status=500)
     except Exception:
@@ -57,7 +60,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def post_only(
     view: Callable[Concatenate[HttpRequest, P], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
-    """Like `require_POST`, with a page for somebody who opens such an address in the browser."""
+    """Like `require_POST`, but with a page for people who open the address in the browser."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:

@@ -1,4 +1,4 @@
-"""The Batches page: the team's history, newest first, what is active on top."""
+"""The Batches page: the history of the team. Active batches come first, then the newest."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -18,7 +18,7 @@ from batchui.web.members import MemberRequest, member_required
 
 PAGE_SIZE = 25
 
-# What the status filter offers: its word in the address, its name, and what it shows.
+# The status filter: word in the address -> name on the page, and the statuses it shows.
 STATUS_FILTERS: dict[str, tuple[str, frozenset[BatchStatus]]] = {
     "active": ("Active", ACTIVE_BATCHES),
     "draft": ("Drafts", frozenset({BatchStatus.DRAFT})),
@@ -30,7 +30,7 @@ STATUS_FILTERS: dict[str, tuple[str, frozenset[BatchStatus]]] = {
 
 @member_required
 def batches(request: MemberRequest) -> HttpResponse:
-    """The history, searched by name and filtered by status and person; all in the address."""
+    """The history, filtered by name, status and person. The filters are in the address."""
     found = _filtered(request, Batch.objects.of_team(request.team))
     found = found.select_related("created_by", "started_by").order_by(
         Case(When(status__in=ACTIVE_BATCHES, then=Value(0)), default=Value(1)), "-created_at"
@@ -53,9 +53,9 @@ def batches(request: MemberRequest) -> HttpResponse:
 
 @member_required
 def changes(request: MemberRequest) -> HttpResponse:
-    """The rows of the history that changed since a page showed them; 204 where none did.
+    """The rows of the history that changed since a page showed them; 204 if none did.
 
-    `?seen=` names each active batch on that page, with the version it showed: see `_seen_query`.
+    `?seen=` has each active batch on that page, with the version that it shows: see `_seen_query`.
     """
     seen = _seen(request)
     found = list(
@@ -74,13 +74,13 @@ def changes(request: MemberRequest) -> HttpResponse:
 
 
 def _seen_query(batches: Iterable[Batch]) -> str:
-    """The parameters by which a page asks for `changes`; empty where no batch is active."""
+    """The parameters with which a page asks for `changes`; "" if no batch is active."""
     active = [batch for batch in batches if batch.is_active]
     return urlencode([("seen", f"{batch.pk}.{batch.version}") for batch in active])
 
 
 def _seen(request: MemberRequest) -> dict[UUID, int]:
-    """What `_seen_query` wrote: id -> version. Anything else is left out."""
+    """What `_seen_query` wrote, as id -> version. Anything else is ignored."""
     seen = {}
     for text in request.GET.getlist("seen"):
         pk, _, version = text.partition(".")

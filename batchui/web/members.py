@@ -1,7 +1,7 @@
-"""Who may open a page: the door in front of every view of the product.
+"""Decides who may open a page. Every view about a team has one of these decorators.
 
-A view behind `member_required` takes a `MemberRequest`: somebody signed in, with a place in a
-team. What belongs to another team is not found there; finding it is the view's own business.
+A view with `member_required` gets a `MemberRequest`, of somebody who is signed in and in a team.
+Each view looks up only what belongs to that team.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ P = ParamSpec("P")
 
 
 class MemberRequest(HttpRequest):
-    """A request of somebody in a team; `base.html` draws its header from it."""
+    """A request of somebody in a team. The header of the page needs these attributes."""
 
     htmx: HtmxDetails
     user: User
@@ -56,7 +56,7 @@ def member_required(view: MemberView[P]) -> View[P]:
         member.account_is_connected = cloudflare_is_configured()
         member.sandbox = not member.account_is_connected
         response = view(member, *args, **kwargs)
-        # Not to be seen with Back after signing out, nor kept by anything on the way.
+        # Not shown by Back after signing out; not stored by proxies.
         response.headers.setdefault("Cache-Control", "private, no-store")
         return response
 
@@ -76,9 +76,10 @@ def admin_required(view: MemberView[P]) -> View[P]:
 
 
 def _to_sign_in(request: HttpRequest) -> HttpResponse:
-    """Ask to sign in and come back to the page (a fragment or a form has no page of its own).
+    """Redirect to the sign-in page, and from there back to the page that was asked for.
 
-    htmx would put the sign-in page into the fragment it refreshes, so it is told to leave instead.
+    A fragment or a form is not a page: after it, the way back leads to the page around it or to the
+    history. htmx would put the sign-in page into the fragment, so it gets a redirect of its own.
     """
     htmx = cast(MemberRequest, request).htmx
     if htmx:

@@ -28,17 +28,17 @@ from batchui.worker.heartbeat import worker_is_silent
 
 NOT_STARTED_PHASES = frozenset({BatchStatus.CHECKING, BatchStatus.DRAFT, BatchStatus.PREPARING})
 
-# What an upload's request has beside the file: its other fields, and what frames them.
+# Bytes of an upload request besides its file.
 FORM_BYTES = 64 * 1024
 
 
-@csrf_exempt  # `_take` checks it, once the request is known to be worth reading
+@csrf_exempt  # `_take` checks it, after the size: checking it reads the whole request
 @member_required
 def new(request: MemberRequest) -> HttpResponseBase:
-    """Choose a file; its upload makes a draft and goes on to what to ask.
+    """The page to choose a file. The upload makes a draft and leads to the page of the question.
 
-    `?instead=` names a draft whose file had to be corrected: the new one takes over what was typed
-    there, and its place.
+    `?instead=` names a draft whose file had to be corrected. The new draft takes over its question
+    and replaces it.
     """
     if request.method != "POST":
         return _upload_page(request)
@@ -67,7 +67,7 @@ def _take(request: MemberRequest) -> HttpResponseBase:
 @post_only
 @member_required
 def new_from_sample(request: MemberRequest) -> HttpResponseBase:
-    """A draft of the sample file, with a prompt to begin with."""
+    """Make a draft of the sample file, with a prompt."""
     upload = ContentFile(sample_csv(), SAMPLE_NAME)
     asked = Ask(template=SAMPLE_PROMPT)
     return _made(request, intake.receive(upload, team=request.team, by=request.user, ask=asked))
@@ -86,7 +86,7 @@ def sample(request: MemberRequest) -> HttpResponse:
 def ask_page(
     request: MemberRequest, batch: Batch, *, form: AskForm | None = None, status: int = 200
 ) -> HttpResponse:
-    """What to ask of the rows of a draft: the form, the filled prompts, the file's first rows."""
+    """The page of a draft: the form for the question, the preview, and the first rows."""
     form = form or AskForm(batch=batch)
     form.focus_on_first_error()
     typed = form.as_typed()
@@ -103,7 +103,7 @@ def ask_page(
 @post_only
 @with_batch
 def preview(request: MemberRequest, batch: Batch) -> HttpResponse:
-    """The filled prompts for what is typed; what is typed is kept with the draft."""
+    """The preview of the prompts, with what is typed. It is saved in the draft too."""
     form = AskForm(request.POST, batch=batch)
     decisions.edit(batch, ask=form.ask_so_far(), name=form.cleaned_data.get("name", ""))
     context = {"batch": batch, "preview": PromptPreview.of(batch, form.as_typed())}
@@ -112,7 +112,7 @@ def preview(request: MemberRequest, batch: Batch) -> HttpResponse:
 
 @with_batch
 def checking(request: MemberRequest, batch: Batch) -> HttpResponseBase:
-    """How far the reading of the file is, and the Start button once it is read."""
+    """How much of the file is read, and the Start button when all of it is."""
     if batch.status not in NOT_STARTED_PHASES:
         return HttpResponseClientRefresh()
     if batch.is_active and request.GET.get("seen") == str(batch.version):
@@ -126,7 +126,7 @@ def checking(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 @post_only
 @with_batch
 def start(request: MemberRequest, batch: Batch) -> HttpResponseBase:
-    """Start a draft. A second click, or a colleague's, finds it started and starts nothing."""
+    """Start a draft. A second click, or a colleague's, starts nothing."""
     if batch.status != BatchStatus.DRAFT:
         _explain_not_started(request, batch)
         return redirect(batch)
@@ -148,18 +148,18 @@ def _explain_not_started(request: MemberRequest, batch: Batch) -> None:
 
 
 def _taken_over(draft: Batch, file_name: str) -> tuple[str, Ask]:
-    """The name and the question of a draft, for the batch of the file that replaces its own.
+    """The name and the question of a draft, for the batch that replaces it.
 
-    The name is "" unless a person chose it, or both files are called alike. Whether rows are left
-    out, and whether they are ready-made requests, belongs to the old file.
+    The name is "" unless a person chose it or both files have the same name. `as_items` and
+    `skip_invalid` are not taken over, because they are about the old file.
     """
     was_named = not draft.name.startswith(PurePath(draft.source_name).stem)
     name = draft.name if was_named or file_name == draft.source_name else ""
-    return name, replace(draft.ask, as_items=False, leave_out_invalid=False)
+    return name, replace(draft.ask, as_items=False, skip_invalid=False)
 
 
 def _corrected_draft(request: MemberRequest) -> Batch | None:
-    """The draft that the upload takes the place of, if its address names one."""
+    """The draft that this upload replaces, if `?instead=` names one."""
     try:
         pk = UUID(request.GET.get("instead", ""))
     except ValueError:

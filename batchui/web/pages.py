@@ -1,4 +1,4 @@
-"""The page of a batch, what of it changes by itself, and what a person may do with the batch."""
+"""The views of one batch: its page, its live fragments, and people's actions."""
 
 from datetime import datetime
 from typing import Any
@@ -31,7 +31,7 @@ UNDECIDED_SHOWN = 10
 
 @with_batch
 def batch(request: MemberRequest, batch: Batch) -> HttpResponse:
-    """A batch: what to ask, as long as it is a draft; else how it goes and what came back."""
+    """The page of a batch: the question, if it is not started; else its progress and answers."""
     if batch.status in NOT_STARTED_PHASES:
         return ask_page(request, batch)
     context = _live_context(batch) | _parts_context(request, batch) | rows_context(request, batch)
@@ -42,7 +42,7 @@ def batch(request: MemberRequest, batch: Batch) -> HttpResponse:
 
 @with_batch
 def live(request: MemberRequest, batch: Batch) -> HttpResponse:
-    """What changes by itself on the page of a batch; 204 while nothing did."""
+    """The progress of a batch; 204 if nothing changed since what `?seen=` names."""
     if request.GET.get("seen") == _seen(batch):
         return HttpResponse(status=204)
     context = _live_context(batch) | {"was": request.GET.get("was")}
@@ -52,21 +52,22 @@ def live(request: MemberRequest, batch: Batch) -> HttpResponse:
 
 @with_batch
 def parts(request: MemberRequest, batch: Batch) -> HttpResponse:
-    """A page of parts, each with where it stands."""
+    """One page of the table of parts."""
     return render(request, "batches/_parts.html", _parts_context(request, batch))
 
 
 @with_batch
 def timeline(request: MemberRequest, batch: Batch) -> HttpResponse:
-    """The latest events."""
+    """The latest events of a batch."""
     return render(request, "batches/_timeline.html", {"batch": batch, "events": _events(batch)})
 
 
 @post_only
 @with_batch
 def stop(request: MemberRequest, batch: Batch) -> HttpResponseBase:
+    """Send nothing more of a batch."""
     if decisions.stop(batch, by=request.user):
-        messages.success(request, "Stopped. Answers to what was sent before still come in.")
+        messages.success(request, "Stopped. Answers to rows that were already sent still come in.")
     else:
         messages.info(request, "There was nothing to stop. A colleague may have been quicker.")
     return redirect(batch)
@@ -75,6 +76,7 @@ def stop(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 @post_only
 @with_batch
 def retry(request: MemberRequest, batch: Batch) -> HttpResponseBase:
+    """Send the rows without an answer again."""
     unanswered = batch.unanswered
     if decisions.retry(batch, by=request.user):
         messages.success(request, f"{rows_are(unanswered)} sent again.")
@@ -86,14 +88,18 @@ def retry(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 @post_only
 @with_batch
 def run_again(request: MemberRequest, batch: Batch) -> HttpResponseBase:
+    """Make a draft with the same file and question, and go to its page."""
     copy = intake.run_again(batch, by=request.user)
-    messages.success(request, "A new draft with the same file and settings. Change what you like.")
+    messages.success(
+        request, "This is a new draft with the same file and settings. Change what you like."
+    )
     return redirect(copy)
 
 
 @post_only
 @with_batch
 def delete(request: MemberRequest, batch: Batch) -> HttpResponseBase:
+    """Delete a batch that is not under way."""
     if decisions.delete(batch, by=request.user):
         messages.success(request, f"“{batch.name}” was deleted.")
         return redirect("batches")
@@ -101,18 +107,19 @@ def delete(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     if batch.deleted_at is not None:
         messages.info(request, "A colleague deleted this batch just before you.")
         return redirect("batches")
-    messages.error(request, "A batch that is on its way cannot be deleted. Stop it first.")
+    messages.error(request, "This batch has not ended yet. Stop it first, then delete it.")
     return redirect(batch)
 
 
 @post_only
 @with_batch
 def try_now(request: MemberRequest, batch: Batch) -> HttpResponseBase:
+    """Send what is on hold now."""
     if _what_holds(batch) is None:
         messages.info(request, "Nothing is on hold any more.")
         return redirect(batch)
     decisions.try_now(batch, by=request.user)
-    messages.success(request, "What was on hold is tried again now.")
+    messages.success(request, "batchui tries again now.")
     return redirect(batch)
 
 
@@ -131,7 +138,7 @@ def decide(request: MemberRequest, batch: Batch, number: int, choice: str) -> Ht
 
 @with_batch
 def part(request: MemberRequest, batch: Batch, number: int) -> HttpResponse:
-    """Technical details of a part: its attempts and what Cloudflare said."""
+    """The technical details of a part: its attempts and Cloudflare's replies."""
     found = _part_of(batch, number)
     context = {"batch": batch, "part": found, "attempts": found.attempts.all()}
     return render(request, "batches/_part.html", context)
@@ -176,14 +183,14 @@ def _paused_until(connection: Connection) -> datetime | None:
 
 
 def _why_failed(batch: Batch) -> str:
-    """What Cloudflare said, where no row of a batch was answered."""
+    """The reason why no row of a batch was answered; "" if the batch has not failed."""
     if batch.status != BatchStatus.FAILED:
         return ""
     return batch.parts.exclude(message="").values_list("message", flat=True).first() or ""
 
 
 def _what_holds(batch: Batch) -> dict[str, Any] | None:
-    """Why nothing is sent just now, and until when (None: until a person acts)."""
+    """Why nothing is sent now, and until when, if that is known. None if nothing is on hold."""
     part = batch.parts.filter(status=PartStatus.HELD).order_by("number").first()
     if part is not None:
         return {"message": part.message, "resume_at": part.resume_at}

@@ -1,4 +1,4 @@
-"""The People page: who is in the team, and what an administrator may change about it."""
+"""The People page: who is in the team, and what administrators may change."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -16,7 +16,7 @@ from batchui.web.members import MemberRequest, admin_required, member_required
 
 @member_required
 def people(request: MemberRequest) -> HttpResponse:
-    """Everybody in the team; administrators also see the open links and may change things."""
+    """The people of the team. Administrators also see the open links and can change things."""
     context: dict[str, object] = {
         "members": Membership.objects.filter(team=request.team)
         .select_related("user")
@@ -32,7 +32,7 @@ def people(request: MemberRequest) -> HttpResponse:
 @never_cache
 @admin_required
 def invite(request: MemberRequest) -> HttpResponse:
-    """Make an invitation and show its link, this once."""
+    """Make an invitation and show its link, only this once."""
     form = InviteForm(request.POST)
     if not form.is_valid():
         return render(request, "people/_invite_form.html", {"invite_form": form}, status=422)
@@ -46,7 +46,7 @@ def invite(request: MemberRequest) -> HttpResponse:
 @never_cache
 @admin_required
 def password_link(request: MemberRequest, pk: int) -> HttpResponse:
-    """Make a link with which a colleague chooses a new password, and show it, this once."""
+    """Make a password link for a colleague and show it, only this once."""
     membership = _colleague(request, pk)
     invitation, token = invitations.create_password_link(membership, by=request.user)
     return _show_link(request, invitation, token)
@@ -55,6 +55,7 @@ def password_link(request: MemberRequest, pk: int) -> HttpResponse:
 @post_only
 @admin_required
 def change_role(request: MemberRequest, pk: int) -> HttpResponse:
+    """Make a colleague an administrator or a member."""
     membership = _colleague(request, pk)
     role = Role.ADMIN if request.POST.get("role") == Role.ADMIN else Role.MEMBER
     try:
@@ -70,6 +71,7 @@ def change_role(request: MemberRequest, pk: int) -> HttpResponse:
 @post_only
 @admin_required
 def remove(request: MemberRequest, pk: int) -> HttpResponse:
+    """Remove a colleague from the team."""
     membership = _colleague(request, pk)
     person = membership.user
     try:
@@ -83,14 +85,15 @@ def remove(request: MemberRequest, pk: int) -> HttpResponse:
 
 @post_only
 @admin_required
-def revoke(request: MemberRequest, pk: int) -> HttpResponse:
+def withdraw(request: MemberRequest, pk: int) -> HttpResponse:
+    """Withdraw an open link."""
     invitation = get_object_or_404(Invitation, pk=pk, team=request.team)
-    if invitations.revoke(invitation):
-        messages.success(request, "The link was withdrawn. It opens nothing any more.")
+    if invitations.withdraw(invitation):
+        messages.success(request, "The link was withdrawn. It no longer works.")
     else:
         messages.error(
             request,
-            "This link had already been used or withdrawn. The list below is up to date.",
+            "This link was used or withdrawn before. The list below is up to date.",
         )
     return redirect("people")
 
@@ -100,8 +103,8 @@ def _colleague(request: MemberRequest, pk: int) -> Membership:
 
 
 def _show_link(request: MemberRequest, invitation: Invitation, token: str) -> HttpResponse:
-    """Show the whole address: as a fragment for the dialog, with the list of links brought up to
-    date beside it, or as a page of its own."""
+    """Show the address of a new link: in the dialog, with the updated list of links, or as a
+    page."""
     context = {
         "invitation": invitation,
         "link": link_to(request, token),
@@ -112,4 +115,5 @@ def _show_link(request: MemberRequest, invitation: Invitation, token: str) -> Ht
 
 
 def link_to(request: HttpRequest, token: str) -> str:
+    """The absolute address of an invitation or password link."""
     return request.build_absolute_uri(reverse("join", args=[token]))

@@ -1,4 +1,4 @@
-"""Prompts as people read them: of a draft's first rows, and beside each answer."""
+"""Prompts as text for the page: of the first rows of a draft, and beside each answer."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ ROWS_SHOWN = 3
 
 @dataclass(frozen=True)
 class PromptPreview:
-    """The first rows' prompts for what is typed, or why they cannot be made."""
+    """The prompts of the first rows, with what is typed; or why there are none."""
 
     prompts: list[tuple[int, str]]
     problem: str
@@ -28,7 +28,7 @@ class PromptPreview:
 
     @classmethod
     def of(cls, batch: Batch, typed: Mapping[str, Any]) -> "PromptPreview":
-        """For a draft and the fields typed so far."""
+        """The preview for a draft and the fields typed so far."""
         model = catalogue.find(typed["model"]) if typed.get("model") else None
         try:
             fill = prompt_filler(batch, str(typed["template"]), as_items=bool(typed["as_items"]))
@@ -41,9 +41,9 @@ class PromptPreview:
 
 
 def prompt_filler(batch: Batch, template: str, *, as_items: bool) -> Callable[[Any], str]:
-    """What turns a row's cells into the prompt it is asked, as text for the page.
+    """A function that makes a row's prompt as text, from its cells.
 
-    Raises BadInput for a template that names no column, or one that the file does not have.
+    Raises BadInput for a template without a column, or with one that the file does not have.
     """
     if as_items:
         return _item_text
@@ -51,7 +51,7 @@ def prompt_filler(batch: Batch, template: str, *, as_items: bool) -> Callable[[A
 
 
 def _item_text(cells: Any) -> str:
-    """A ready-made item as people read it: its last message, its prompt, or its whole."""
+    """A ready-made item as text: its last message, its prompt, or the whole item."""
     if isinstance(cells, Mapping):
         messages = cells.get("messages")
         if isinstance(messages, list) and messages and isinstance(messages[-1], Mapping):
@@ -63,7 +63,7 @@ def _item_text(cells: Any) -> str:
 
 
 def _warnings(batch: Batch, typed: Mapping[str, Any]) -> list[str]:
-    """What is known of blank cells in the columns that the prompt names."""
+    """Sentences about blank cells in the columns of the prompt."""
     if typed["as_items"]:
         return []
     found = []

@@ -1,4 +1,4 @@
-"""The rows of a batch: a page of them with prompt and answer, and one in full."""
+"""The rows of a batch, with prompt and answer: one page of them, or one row in full."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ from batchui.web.members import MemberRequest
 from batchui.web.prompt_preview import prompt_filler
 
 ROWS_PAGE = 25
-# Longer text is cut in the table and opens in full.
+# Longer text is cut in the table; a dialog shows it in full.
 LONG_TEXT = 280
 
 
 @with_batch
 def rows(request: MemberRequest, batch: Batch) -> HttpResponse:
-    """A page of rows with prompt and answer."""
+    """One page of the table of rows."""
     if not batch.is_started:
         raise Http404("This batch has not been started, so its rows have no answers yet.")
     return render(request, "batches/_rows.html", rows_context(request, batch))
@@ -34,7 +34,7 @@ def rows(request: MemberRequest, batch: Batch) -> HttpResponse:
 
 @with_batch
 def rows_filter(request: MemberRequest, batch: Batch) -> HttpResponse:
-    """Which rows to show, with how many there are of each kind."""
+    """The buttons that choose which rows to show, with the number of rows of each kind."""
     return render(request, "batches/_rows_filter.html", _filter_context(request, batch))
 
 
@@ -54,13 +54,13 @@ def row(request: MemberRequest, batch: Batch, number: int) -> HttpResponse:
 
 
 def rows_context(request: MemberRequest, batch: Batch) -> dict[str, Any]:
-    """What the table of rows shows: `?shown=` all, answered or attention, `?rows=` the page."""
+    """What the table of rows needs. `?shown=`: all, answered or attention. `?rows=`: the page."""
     context = _filter_context(request, batch)
     shown = context["shown"]
     pages = Paginator(range(results.count_shown(batch, shown)), ROWS_PAGE)
     page = pages.get_page(request.GET.get("rows"))
     found = results.page(batch, shown=shown, offset=(page.number - 1) * ROWS_PAGE, limit=ROWS_PAGE)
-    # What stands there stays as it is while somebody reads; only what is not complete refreshes.
+    # Rows stay while somebody reads them; only an incomplete page is refreshed.
     incomplete = any(not result.status for result in found) or (
         shown != "all" and not page.has_next()
     )
@@ -92,12 +92,12 @@ class ShownRow:
 
     @property
     def is_long(self) -> bool:
-        """Whether the table cuts it."""
+        """Whether the table cuts its prompt or its answer."""
         return max(len(self.prompt), len(self.answer)) > LONG_TEXT
 
 
 def _shown(batch: Batch, found: list[Result], *, most: int | None) -> list[ShownRow]:
-    """Rows as the page shows them; the table needs no more than `most` characters of a text."""
+    """Rows as the page shows them, with at most `most` characters of each text (None: all)."""
     fill = prompt_filler(batch, batch.ask.template, as_items=batch.ask.as_items)
     return [
         ShownRow(
@@ -112,12 +112,12 @@ def _shown(batch: Batch, found: list[Result], *, most: int | None) -> list[Shown
 
 
 def _prompt(fill: Callable[[Any], str], result: Result) -> str:
-    # A row that was left out was asked nothing; its error says why.
+    # An invalid row was asked nothing; its error says why.
     return "" if result.status == AnswerStatus.INVALID else fill(result.cells)
 
 
 def _answer_text(answer: bytes | None) -> str:
-    """An answer as people read it: a text as it is, anything else as indented JSON."""
+    """An answer as text: a string as it is, anything else as indented JSON."""
     if answer is None:
         return ""
     text = answer_text(answer)

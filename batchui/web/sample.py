@@ -1,4 +1,4 @@
-"""The sample file: something to try the product with."""
+"""The sample file for trying the product."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ _REVIEWS = (
 
 
 def sample_csv() -> bytes:
-    """The sample as a spreadsheet would save it: UTF-8 with a byte order mark, comma, CRLF."""
+    """The sample file as a spreadsheet saves it: UTF-8 with a byte order mark, commas, CRLF."""
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(("date", "city", "review"))

@@ -1,4 +1,4 @@
-"""Coming in: signing in, the links that open an account, one's own account."""
+"""Signing in, the links to join or to choose a password, and the account page."""
 
 from typing import Any
 
@@ -31,6 +31,8 @@ _FORMS: dict[Invitation.Purpose, type[PasswordForm]] = {
 
 
 class SignInView(LoginView):  # type: ignore[misc]
+    """The sign-in page. Before the set-up it says where the set-up link is."""
+
     form_class = SignInForm
 
     def get_context_data(self, **kwargs: object) -> dict[str, Any]:
@@ -41,7 +43,7 @@ class SignInView(LoginView):  # type: ignore[misc]
 @never_cache
 @sensitive_post_parameters("password")
 def use_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Open a set-up, invitation or password link; using it signs the person in."""
+    """The page of a set-up, invitation or password link. Using it signs the person in."""
     try:
         invitation = invitations.find(token)
         if request.user.is_authenticated:
@@ -63,7 +65,7 @@ def use_link(request: HttpRequest, token: str) -> HttpResponse:
 
 @member_required
 def account(request: MemberRequest) -> HttpResponse:
-    """One's own name, and the way to a new password."""
+    """The account page: a person's own name and password."""
     form = NameForm(request.POST or None, initial={"name": request.user.name})
     if form.is_valid():
         request.user.name = form.cleaned_data["name"]
@@ -75,7 +77,7 @@ def account(request: MemberRequest) -> HttpResponse:
 
 
 def _use_link(token: str, invitation: Invitation, form: PasswordForm) -> User | None:
-    """Return who came in, or None with the reason added to the form."""
+    """Use the link. Returns the person; or None, with the reason as an error of the form."""
     if invitation.purpose == Invitation.Purpose.PASSWORD:
         return invitations.choose_password(token, password=form.cleaned_data["password"])
     try:

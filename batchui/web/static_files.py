@@ -1,8 +1,8 @@
-"""The one stylesheet and the one script that browsers are served.
+"""The one stylesheet and the one script that browsers get.
 
-The pieces are in `static/` and in the packages that bring some. `collectstatic` joins them, so that
-a first visit asks for two files instead of five, and they are compressed together. Nothing else is
-built: where `collectstatic` did not run (tests, DEBUG), pages link the pieces themselves.
+Their pieces are in `static/` and in packages. `collectstatic` joins them, so that a first visit
+asks for two files instead of five. There is no other build step: if `collectstatic` did not run
+(tests, DEBUG), pages link to the pieces.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.files.base import ContentFile
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-# What is served: its pieces, in the order in which the browser meets them.
+# File -> its pieces, in order.
 JOINED = {
     "batchui.css": ("css/base.css", "css/components.css", "css/pages.css"),
     "batchui.js": ("django_htmx/htmx-2.min.js", "app.js"),
@@ -21,15 +21,15 @@ JOINED = {
 
 
 class JoinedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
-    """Joins the pieces of each of `JOINED` before names get their digest and files are compressed.
+    """Joins the pieces of `JOINED`, before file names get a digest and files are compressed.
 
-    A missing piece raises KeyError with its name.
+    Raises KeyError, with its name, for a missing piece.
     """
 
     def post_process(
         self, paths: dict[str, Any], dry_run: bool = False, **options: Any
     ) -> Iterator[Any]:
-        """Like the parent's; `paths` maps each collected file to its storage and its path there."""
+        """As in the parent class. `paths`: collected file -> its storage, and its path there."""
         if not dry_run:
             for name, pieces in JOINED.items():
                 self.delete(name)
@@ -39,7 +39,7 @@ class JoinedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: i
 
 
 def addresses(name: str) -> list[str]:
-    """What a page links for one of `JOINED`: its one address, or those of its pieces."""
+    """The addresses that a page links to for a file of `JOINED`: its own, or its pieces'."""
     is_joined = isinstance(staticfiles_storage, JoinedStaticFilesStorage) and not settings.DEBUG
     return [staticfiles_storage.url(file) for file in ([name] if is_joined else JOINED[name])]
 

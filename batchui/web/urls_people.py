@@ -1,5 +1,8 @@
-"""Addresses of the pages about people. Of allauth's pages only these three: nobody signs up here,
-and a forgotten password is mended by an administrator's link."""
+"""Addresses of the pages about people.
+
+Only three of allauth's pages are used: people join by invitation, and an administrator makes a
+password link for somebody who forgot the password.
+"""
 
 from allauth.account.views import PasswordChangeView, account_inactive, logout
 from django.urls import path
@@ -15,7 +18,7 @@ urlpatterns = [
     path("people/<int:pk>/role/", people.change_role, name="people_change_role"),
     path("people/<int:pk>/password-link/", people.password_link, name="people_password_link"),
     path("people/<int:pk>/remove/", people.remove, name="people_remove"),
-    path("people/links/<int:pk>/revoke/", people.revoke, name="people_revoke"),
+    path("people/links/<int:pk>/withdraw/", people.withdraw, name="people_withdraw"),
     path("account/", sign_in.account, name="account"),
     path(
         "account/password/",

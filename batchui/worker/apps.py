@@ -1,4 +1,4 @@
-"""The app that drives batches: background work, and its signs of life."""
+"""The app of background work, which sends and polls batches."""
 
 from typing import Any
 
@@ -23,5 +23,5 @@ class WorkerConfig(AppConfig):
 
 
 def complete_database(**_: Any) -> None:
-    """After `migrate`: the table of the cache."""
+    """Make the table of the cache, after `migrate`."""
     call_command("createcachetable", verbosity=0)

@@ -1,8 +1,8 @@
-"""Whether the hosts that share a database also share their files.
+"""The check that hosts with the same database also have the same files.
 
     batchui.E017  another host of this database keeps its files in another folder (database check)
 
-Imported by the app's `ready`, which registers it.
+The app's `ready` imports this module, which registers the check.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from django.utils import timezone
 from batchui.worker.heartbeat import kept_storage_id
 from batchui.worker.models import Heartbeat
 
-# A sign of life older than this says nothing about who keeps files where now.
+# An older heartbeat does not show where a host keeps its files now.
 FRESH = timedelta(minutes=5)
 
 
@@ -25,7 +25,7 @@ FRESH = timedelta(minutes=5)
 def files_are_shared(
     *, databases: Sequence[str] | None = None, **_: Any
 ) -> list[checks.CheckMessage]:
-    """Whether the other hosts that use this database keep their files where this one does."""
+    """An error if another host with this database keeps its files in another folder."""
 
     if not databases or settings.DATABASE_KIND != "PostgreSQL" or settings.S3_BUCKET:
         return []
@@ -35,17 +35,17 @@ def files_are_shared(
             .exclude(storage_id__in=["", kept_storage_id()])
             .first()
         )
-    except DatabaseError:  # not migrated yet, or not there: other checks say so
+    except DatabaseError:  # no tables yet, or no database: other checks report that
         return []
     return [another_storage(other.name.partition(":")[0], host=other.host)] if other else []
 
 
 def another_storage(name: str, *, host: str) -> checks.CheckMessage:
-    """The error for a part of the product that keeps its files where this one cannot read them."""
+    """The error for a process whose files this one cannot read."""
     return checks.Error(
         f"The {name} process on {host or 'another host'} uses the same database, but keeps its "
-        "files in another folder: what one stores, the other cannot read.",
-        hint="Let both use one folder (BATCHUI_DATA on a disk they share), or set "
+        "files in another folder, so neither can read the files of the other.",
+        hint="Let both use one folder (BATCHUI_DATA on a disk that they share), or set "
         "BATCHUI_S3_BUCKET for both.",
         id="batchui.E017",
     )

@@ -9,9 +9,9 @@ from django_q.cluster import Cluster
 class SteadyCluster(Cluster):  # type: ignore[misc]
     """django-q2's cluster, which may be asked to stop more than once.
 
-    With 1.11.1, a second SIGTERM that comes while the first is handled waits for ever for a lock
-    that the first holds. Two do come when a watchdog that has threads is killed: the kernel tells
-    its children once for each thread.
+    With 1.11.1, a second SIGTERM while the first one is handled waits for ever for a lock that the
+    first one has. If a watchdog with threads is killed, there are several: the kernel sends one to
+    its children for each thread.
     """
 
     stop_asked = False

@@ -1,11 +1,11 @@
-"""Whether the database is as the code expects it, and what it says where it is not."""
+"""Whether the database has the tables that the code expects, and what it says if it has not."""
 
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 
 def migrations_waiting() -> int:
-    """How many migrations have not been applied yet. Raises DatabaseError."""
+    """The number of migrations that are not applied yet. Raises DatabaseError."""
     executor = MigrationExecutor(connection)
     return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 

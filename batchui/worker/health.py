@@ -1,7 +1,7 @@
-"""Two addresses for machines that watch over the product.
+"""Two addresses for machines that monitor the product.
 
-`/healthz` touches nothing: the process answers. `/readyz` tries everything a batch needs, and
-answers as JSON: 200 where all is well, else 503.
+`/healthz` shows only that the process answers. `/readyz` tries everything that a batch needs and
+answers with JSON: 200 if all of it works, else 503.
 """
 
 import logging
@@ -19,33 +19,33 @@ from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
+from batchui.batches.phrases import counted
 from batchui.worker.checks import files_are_shared
 from batchui.worker.database import migrations_waiting
-from batchui.worker.heartbeat import latest_beat
+from batchui.worker.heartbeat import SILENCE, latest_beat
 
 logger = logging.getLogger(__name__)
 
 HEALTHZ = "/healthz"
-WORKER_SILENT_SECONDS = 60
-# Who asks more often than this gets the last answer again: trying the storage writes a file.
+# More frequent requests get the last answer again, because trying the storage writes a file.
 ANSWER_KEPT_SECONDS = 2.0
 
 WsgiApplication = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 class NotReady(Exception):
-    """Something does not work; the text says what, and what to do."""
+    """Something does not work. The text says what, and what to do."""
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
-    """`ok`, always (see also `with_healthz`)."""
+    """Always `ok` (see also `with_healthz`)."""
     return HttpResponse("ok", content_type="text/plain")
 
 
 def with_healthz(application: WsgiApplication) -> WsgiApplication:
-    """`application` with `/healthz` answered before Django sees it.
+    """`application`, but with an answer to `/healthz` before Django sees the request.
 
-    No middleware runs: neither the host's name, nor https, nor the database can spoil the answer.
+    No middleware runs, so the host's name, https and the database make no difference.
     """
 
     def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -58,7 +58,7 @@ def with_healthz(application: WsgiApplication) -> WsgiApplication:
 
 
 def readyz(request: HttpRequest) -> HttpResponse:
-    """What works and what does not, each in a sentence."""
+    """What works and what does not, with a sentence for each."""
     found = _recent.get()
     ready = all(entry["ok"] for entry in found.values())
     response = JsonResponse({"ready": ready, "checks": found}, status=200 if ready else 503)
@@ -67,19 +67,19 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 
 def report() -> dict[str, dict[str, Any]]:
-    """Try everything: `{"database": {"ok": true, "says": "…"}, …}`."""
-    parts = {
+    """Run all probes. Returns `{"database": {"ok": true, "says": "…"}, …}`."""
+    probes = {
         "database": database,
         "migrations": migrations,
         "storage": storage,
         "keys": keys,
         "worker": worker,
     }
-    return {name: _try(name, part) for name, part in parts.items()}
+    return {name: _try(name, probe) for name, probe in probes.items()}
 
 
 def database() -> str:
-    """A query is answered."""
+    """The probe that a query is answered."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
         cursor.fetchone()
@@ -87,40 +87,41 @@ def database() -> str:
 
 
 def migrations() -> str:
-    """Every migration has been applied."""
+    """The probe that every migration is applied."""
     if waiting := migrations_waiting():
-        raise NotReady(f"{waiting} migrations wait. Run: python manage.py migrate")
+        wait = "waits" if waiting == 1 else "wait"
+        raise NotReady(f"{counted(waiting, 'migration')} {wait}. Run: python manage.py migrate")
     return "The tables are up to date."
 
 
 def storage() -> str:
-    """A small file can be written, read and deleted."""
+    """The probe that a small file can be written, read and deleted."""
     content = secrets.token_bytes(16)
     name = default_storage.save(f"ready/{secrets.token_hex(8)}", ContentFile(content))
     try:
         with default_storage.open(name) as file:
             if file.read() != content:
-                raise NotReady("A small file came back different from how it was written.")
+                raise NotReady("A small file did not come back as it was written.")
     finally:
         default_storage.delete(name)
     return "A small file was written, read and deleted."
 
 
 def keys() -> str:
-    """The newest encryption key encrypts, and what it encrypted can be read."""
+    """The probe that the newest encryption key can encrypt and decrypt."""
     fernet = MultiFernet([Fernet(key) for key in settings.ENCRYPTION_KEYS])
     if fernet.decrypt(fernet.encrypt(b"ready")) != b"ready":
-        raise NotReady("What was encrypted could not be decrypted.")
+        raise NotReady("An encrypted secret could not be decrypted.")
     return "A secret was encrypted and decrypted."
 
 
 def worker() -> str:
-    """Background work has shown a sign of life, and keeps its files where this process does."""
+    """The probe that background work is alive and uses the same files as this process."""
     at = latest_beat()
     if at is None:
         raise NotReady("Background work has never run. Start it with: python manage.py worker")
     age = max(0, round((timezone.now() - at).total_seconds()))
-    if age > WORKER_SILENT_SECONDS:
+    if age > SILENCE.total_seconds():
         raise NotReady(
             f"Background work last showed a sign of life {age} s ago. Is "
             "`python manage.py worker` running?"
@@ -131,9 +132,9 @@ def worker() -> str:
     return f"Background work showed a sign of life {age} s ago."
 
 
-def _try(name: str, part: Callable[[], str]) -> dict[str, Any]:
+def _try(name: str, probe: Callable[[], str]) -> dict[str, Any]:
     try:
-        return {"ok": True, "says": part()}
+        return {"ok": True, "says": probe()}
     except NotReady as reason:
         return {"ok": False, "says": str(reason)}
     except DatabaseError:
@@ -146,7 +147,7 @@ def _try(name: str, part: Callable[[], str]) -> dict[str, Any]:
 
 
 class _Recent:
-    """The last report, made anew when it is older than `ANSWER_KEPT_SECONDS`."""
+    """The last report. It is made again when it is older than ANSWER_KEPT_SECONDS."""
 
     def __init__(self) -> None:
         self.made = -ANSWER_KEPT_SECONDS
@@ -165,5 +166,5 @@ _recent = _Recent()
 
 
 def forget() -> None:
-    """Let the next `readyz` try everything anew."""
+    """Let the next `readyz` run all probes again."""
     _recent.made = -ANSWER_KEPT_SECONDS

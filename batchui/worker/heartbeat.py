@@ -1,7 +1,7 @@
-"""Signs of life of background work, and where each host keeps its files.
+"""Heartbeats: signs of life of background work, and where each host keeps its files.
 
-Every worker beats under a name of its own, so that one that is well does not hide another that
-hangs; every host that serves pages tells where it keeps its files.
+Every worker has a heartbeat with its own name, so that a healthy one does not hide one that hangs.
+Every host that serves pages has one too, which tells where it keeps its files.
 """
 
 import secrets
@@ -16,23 +16,24 @@ from django.utils import timezone
 from batchui.keys import keep, kept_key
 from batchui.worker.models import Heartbeat
 
+# After this time without a heartbeat, background work counts as silent.
 SILENCE = timedelta(seconds=45)
-# One that fell silent so long ago will not beat again: each start has a new name.
+# A process that has been silent for so long will not beat again: each start has a new name.
 FORGOTTEN = timedelta(days=1)
 
 
 def new_worker_name() -> str:
-    """A name for a worker that starts now: its queue and its heartbeat are known by it."""
+    """A name for a worker that starts now, for its queue and its heartbeat."""
     return f"worker:{socket.gethostname()[:60]}:{secrets.token_hex(4)}"
 
 
 def web_name() -> str:
-    """The name under which the web processes of this host tell where they keep their files."""
+    """The name of the heartbeat of this host's web processes."""
     return f"web:{socket.gethostname()[:60]}"
 
 
 def beat(name: str = "") -> None:
-    """Note that a process is alive, and where it keeps its files; without a name: this worker."""
+    """Store the heartbeat of a process, with the id of its data folder. No name: this worker."""
     Heartbeat.objects.update_or_create(
         name=name or settings.WORKER_NAME,
         defaults={"at": timezone.now(), "host": socket.gethostname(), "storage_id": storage_id()},
@@ -40,38 +41,37 @@ def beat(name: str = "") -> None:
 
 
 def last_beat(name: str) -> datetime | None:
-    """When the worker of that name last beat; None: never."""
+    """The time of the last heartbeat of a worker; None: it never had one."""
     return _workers().filter(name=name).values_list("at", flat=True).first()
 
 
 def latest_beat() -> datetime | None:
-    """When any worker last beat; None: none ever did."""
+    """The time of the last heartbeat of any worker; None: there never was one."""
     at: datetime | None = _workers().aggregate(at=Max("at"))["at"]
     return at
 
 
 def live_workers() -> list[str]:
-    """The names of the workers that have beaten a short while ago."""
+    """The names of the workers that are not silent."""
     alive = _workers().filter(at__gt=timezone.now() - SILENCE)
     return list(alive.order_by("name").values_list("name", flat=True))
 
 
 def worker_is_silent() -> bool:
-    """Whether no worker has shown a sign of life for a while, or ever."""
+    """Whether all workers are silent, or none ever ran."""
     at = latest_beat()
     return at is None or timezone.now() - at > SILENCE
 
 
 def forget_the_dead() -> None:
-    """Remove what is left of processes that ended long ago."""
+    """Remove the heartbeats of processes that ended long ago."""
     Heartbeat.objects.filter(at__lt=timezone.now() - FORGOTTEN).delete()
 
 
 def storage_id() -> str:
-    """The name of this data folder: made once, and kept in the folder itself.
+    """The id of this data folder, made once and kept in the folder itself.
 
-    Two hosts with folders of their own have two, and so a check finds that what one of them stores
-    the other cannot read.
+    Hosts that do not share the folder have different ids; a check compares them.
     """
     return keep(_storage_id_file(), secrets.token_hex(16))
 

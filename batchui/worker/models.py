@@ -1,10 +1,10 @@
-"""What is stored of background work itself: its signs of life."""
+"""The table of heartbeats."""
 
 from django.db import models
 
 
 class Heartbeat(models.Model):
-    """When a process last showed a sign of life, and from where.
+    """The last sign of life of a process: when, from which host, with which data folder.
 
     name: `worker:<host>:<random>` for each worker, `web:<host>` for the web processes of a host.
     """

@@ -25,7 +25,7 @@ def read_next() -> bool:
     if not long_tasks.has_unclaimed():
         return False
     beat()
-    if not _free_to_read().update(reads_until=timezone.now() + long_tasks.LEASE):
+    if not _free_to_read().update(reads_until=timezone.now() + long_tasks.READING_LEASE):
         return False
     try:
         batch = long_tasks.next_unclaimed()
@@ -47,7 +47,7 @@ def read_file(batch: Batch) -> None:
 
 def _go_on() -> None:
     beat()
-    _this_worker().update(reads_until=timezone.now() + long_tasks.LEASE)
+    _this_worker().update(reads_until=timezone.now() + long_tasks.READING_LEASE)
 
 
 def _this_worker() -> QuerySet[Heartbeat]:

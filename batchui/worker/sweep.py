@@ -1,4 +1,4 @@
-"""Removing what nobody will ask for again."""
+"""Removes files and drafts that nobody needs any more."""
 
 from datetime import timedelta
 
@@ -12,14 +12,14 @@ from batchui.batches.states import BatchStatus
 # A draft that nobody started is kept this long.
 DRAFTS_ARE_KEPT = timedelta(days=30)
 AT_ONCE = 50
-# Somebody may just be downloading what a colleague deletes.
+# Somebody may be downloading a batch while a colleague deletes it.
 FILES_OUTLIVE = timedelta(hours=1)
 ONCE_A_DAY = 24 * 60 * 60
 SEEN_BEFORE = "orphans"
 
 
 def sweep() -> None:
-    """Remove the files of deleted batches, old drafts with theirs, and files of no batch."""
+    """Remove old drafts, the files of deleted batches, and files that belong to no batch."""
     Batch.objects.filter(
         status=BatchStatus.DRAFT,
         deleted_at=None,
@@ -35,10 +35,10 @@ def sweep() -> None:
 
 
 def remove_orphans() -> None:
-    """Remove folders that belong to no batch, as a crash in the middle of an upload leaves them.
+    """Remove folders that belong to no batch. A crash during an upload leaves such folders.
 
-    One is removed when it is found a second time, a day later: an upload just coming in has no
-    batch yet either.
+    A folder is removed when it is found a second time, a day later, because an upload that is still
+    coming in has no batch either.
     """
     folders = set(files.batch_folders())
     known = Batch.objects.filter(pk__in=folders).values_list("pk", flat=True)

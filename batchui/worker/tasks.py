@@ -1,8 +1,8 @@
-"""What django-q2 wakes workers with.
+"""The task that django-q2 runs to wake a worker.
 
-Our tables are the truth: a task carries nothing, is a few lines, and may run twice, late or never
-without harm. Each worker has a queue of its own name, so that its watchdog sees whether *it* works.
-Only this module and the worker command know django-q2.
+The tables say what there is to do. A task has no arguments; it may run twice, late or never without
+harm. Each worker has a queue with its own name, so that its watchdog sees whether *this* worker
+works. Only this module, the cluster and the worker command use django-q2.
 """
 
 from datetime import timedelta
@@ -17,9 +17,9 @@ from django_q.tasks import async_task
 from batchui.worker import heartbeat, reading, sweep
 from batchui.worker.tick import run_tick
 
-# Tasks that failed, with their tracebacks; successes are not kept.
+# Failed tasks are kept, with their tracebacks; successful ones are not.
 FAILURES_ARE_KEPT = timedelta(days=7)
-# What waits this long in a queue waits for a worker that is gone.
+# A task that waits this long in a queue waits for a worker that no longer runs.
 QUEUES_ARE_KEPT = timedelta(hours=1)
 SECONDS_BETWEEN_SWEEPS = 60
 
@@ -40,7 +40,7 @@ def tick() -> None:
 
 
 def tidy() -> None:
-    """Remove what nobody will ask for again: of batches, of workers, of the queue."""
+    """Remove what nobody needs any more: files, heartbeats, tasks."""
     now = timezone.now()
     sweep.sweep()
     heartbeat.forget_the_dead()
@@ -55,6 +55,6 @@ def enqueue_tick(worker: str) -> None:
 
 
 def wake_workers(**_: Any) -> None:
-    """Wake every worker that is alive: something waits (see `batches.signals`)."""
+    """Wake every worker that is alive, because there is work to do (see `batches.signals`)."""
     for worker in heartbeat.live_workers():
         enqueue_tick(worker)

@@ -1,4 +1,4 @@
-"""What each host that serves pages does for itself: no other host can reach its folders."""
+"""Work that each web host does in its own folders."""
 
 import logging
 import threading
@@ -17,7 +17,7 @@ ONE_DAY = timedelta(days=1)
 
 
 def look_after_in_background() -> None:
-    """Do it now and every minute, in a thread that ends with the process."""
+    """Call `look_after` now and every minute, in a thread that ends with the process."""
     threading.Thread(target=_for_ever, name="this host", daemon=True).start()
 
 
@@ -31,10 +31,10 @@ def _for_ever() -> None:
 
 
 def look_after() -> None:
-    """Say where this host keeps its files, and remove uploads that were cut off.
+    """Remove broken uploads, and store where this host keeps its files.
 
-    Hosts can differ in where they keep their files only with PostgreSQL and a local folder; there a
-    worker that starts with another folder refuses to (`batchui.E017`).
+    Only with PostgreSQL and a local folder can hosts keep files in different places. A worker with
+    another folder then refuses to start (`batchui.E017`).
     """
     remove_broken_uploads()
     if settings.DATABASE_KIND != "PostgreSQL" or settings.S3_BUCKET:
@@ -46,7 +46,7 @@ def look_after() -> None:
 
 
 def remove_broken_uploads() -> None:
-    """Remove what uploads left that were cut off with the process that took them in."""
+    """Remove temporary files of uploads whose process died."""
     long_ago = time.time() - ONE_DAY.total_seconds()
     for left in settings.FILE_UPLOAD_TEMP_DIR.glob("*.upload*"):
         if left.stat().st_mtime < long_ago:

@@ -1,6 +1,6 @@
-"""One tick of background work: rescue what was stranded, send what is ready, poll what is due.
+"""One tick of background work: rescue stranded parts, send ready ones, poll due ones.
 
-Everything is claimed before it is touched, so any number of ticks may run at once.
+Every part is claimed first, so any number of ticks may run at the same time.
 """
 
 import logging
@@ -21,7 +21,7 @@ from batchui.worker.watchdog import stopping
 logger = logging.getLogger(__name__)
 
 THREADS = 8
-# New work is looked for when so many threads are free: not for each, which would cost queries.
+# A tick looks for new work when so many threads are free. Doing so for each would cost queries.
 FREE_THREADS = 4
 BEAT_SECONDS = 2
 # A tick begins nothing new after this long: its last call ends well before its task must.
@@ -32,7 +32,7 @@ Pause = Callable[[Collection[Future[None]]], Collection[Future[None]]]
 
 
 def first_done(under_way: Collection[Future[None]]) -> Collection[Future[None]]:
-    """Wait until a step is done, or it is time to beat. Returns those that are done."""
+    """Wait until a step is done, or until the next heartbeat. Returns the steps that are done."""
     return wait(under_way, timeout=BEAT_SECONDS, return_when=FIRST_COMPLETED).done
 
 
@@ -43,12 +43,12 @@ def run_tick(
     pause: Pause = first_done,
     is_stopping: Callable[[], bool] = stopping,
 ) -> None:
-    """Work until nothing is left to do now.
+    """Work until there is nothing to do now.
 
-    Nothing new is begun once the tick has lasted long enough, a file waits that this worker may
-    read, or background work is to stop; what is under way is finished. clock: seconds, as
-    `time.monotonic`. pool: runs the steps; it is not shut down where it is given. pause: waits for
-    steps, and returns those that are done.
+    No new step begins when the tick has lasted TICK_SECONDS, when a file waits that this worker may
+    read, or when background work is asked to stop; steps under way are finished.
+    clock: seconds, as `time.monotonic`. pool: runs the steps; a given one is not shut down.
+    pause: waits for steps, and returns those that are done.
     """
     began = clock()
     beat()
@@ -88,10 +88,10 @@ def _work(
 
 
 def next_work(limit: int, *, besides: Container[int]) -> list[tuple[Step, Part]]:
-    """Up to `limit` parts with the step each is due for, as far as call limits allow.
+    """Up to `limit` parts, each with the step that is due, as far as call limits allow.
 
-    Polls go before sends, because what has come back frees a place. besides: keys of parts that are
-    under way already.
+    Polls come before sends, because a finished part makes room for another one. besides: keys of
+    parts that are under way already.
     """
     due.release_held()
     polls = _allowed(part for part in due.due_parts(limit) if part.pk not in besides)
@@ -106,7 +106,7 @@ def next_work(limit: int, *, besides: Container[int]) -> list[tuple[Step, Part]]
 
 
 def _allowed(parts: Iterable[Part]) -> list[Part]:
-    """As many of each connection as its call limit leaves; the calls are taken."""
+    """As many parts of each connection as its call limit allows. Takes the calls."""
     by_connection: dict[int, list[Part]] = defaultdict(list)
     for part in parts:
         by_connection[part.batch.connection_id].append(part)
@@ -119,12 +119,12 @@ def _allowed(parts: Iterable[Part]) -> list[Part]:
 def take_step(step: Step, part: Part, is_stopping: Callable[[], bool] = stopping) -> None:
     """Take one part through a step, in a thread of its own.
 
-    A step that breaks is logged, and leaves its part to its lease. A call that was taken and not
+    An error is logged; the part is free again when its lease ends. A call that was taken and not
     made is given back.
     """
     called = True
     try:
-        # Nothing is begun that could be cut off half-way.
+        # No step begins that could be cut off half-way.
         called = not is_stopping() and step(part)
     except Exception:
         logger.exception("Part %s of batch %s: unexpected error", part.number, part.batch_id)

@@ -1,12 +1,12 @@
 """Keeps background work going: runs django-q2's cluster, and restarts it when it falls silent.
 
-Why it is needed, seen with django-q2 1.11.1: a worker process that is killed while it waits takes
-the queue's lock with it, and from then on the cluster looks alive, does nothing, and ignores
-SIGTERM. A killed monitor process leaves it working, but nothing is ever acknowledged. A killed
-sentinel leaves workers without a master. Hence the cluster's own process group, the heartbeat,
-and SIGKILL for the group in the end.
+It is needed because of this, seen with django-q2 1.11.1. If a worker process is killed while it
+waits, the queue's lock is never released: the cluster looks alive, does nothing, and ignores
+SIGTERM. If the monitor process is killed, the cluster works, but acknowledges nothing. If the
+sentinel is killed, its workers go on without it. Therefore the cluster has a process group of its
+own and a heartbeat, and the whole group gets SIGKILL in the end.
 
-This module knows neither django-q2 nor the tables: `manage.py worker` hands it both.
+This module uses neither django-q2 nor the tables: `manage.py worker` passes in what it needs.
 """
 
 import logging
@@ -32,33 +32,33 @@ logger = logging.getLogger(__name__)
 
 
 def stopping() -> bool:
-    """Whether background work has been asked to stop: begin nothing new that takes long.
+    """Whether background work is asked to stop. Nothing that takes long may begin then.
 
-    A tick that asks this before each request ends in time, and leaves no request in doubt.
+    A tick asks this before each request, so that it ends in time and leaves no request unsure.
     """
     return bool(settings.STOPPING_FILE) and Path(settings.STOPPING_FILE).exists()
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long the watchdog waits for what, in seconds."""
+    """The times that the watchdog waits, in seconds."""
 
     between_probes: float = 2.0
     start: float = 60.0  # more than `silence`: for the first sign of life of a new cluster
     silence: float = 30.0
-    longest_silence: float = 300.0  # silence is borne longer each time it ended in a restart
-    calm: float = 600.0  # after which that begins anew
-    stop: float = 6.0  # the cluster may finish its work
+    longest_silence: float = 300.0  # each restart for silence doubles the patience, up to this
+    calm: float = 600.0  # after this long without a restart, back to `silence`
+    stop: float = 6.0  # for the cluster to finish its work when it stops
     restart: float = 10.0  # the same, when it is restarted
     pauses: tuple[float, ...] = (1.0, 2.0, 5.0, 10.0, 30.0)  # before a new start
 
 
 @dataclass(frozen=True)
 class Probes:
-    """How the watchdog learns from the database about the worker that it runs.
+    """How the watchdog asks the database about the worker that it runs.
 
-    `wake` enqueues a tick for it, `last_beat` tells when one of its ticks last showed that it runs,
-    `is_stalled` whether it has, since that time, worked without ever finishing anything.
+    wake: enqueues a tick for it. last_beat: the time of its last heartbeat. is_stalled: whether it
+    has taken tasks since a time and acknowledged none of them.
     """
 
     wake: Callable[[], None]
@@ -92,7 +92,7 @@ class Watchdog:
         self._monitor = _Monitor(probes, patience=patience, say=say)
 
     def run(self) -> None:
-        """Stay until asked to stop; then stop the cluster and return."""
+        """Watch the cluster until asked to stop; then stop it and return."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
         stopping_file = Path(tempfile.gettempdir(), f"batchui-stopping-{secrets.token_hex(8)}")
@@ -112,7 +112,7 @@ class Watchdog:
         self.stop_asked = True
 
     def _supervise(self) -> None:
-        """One round: start the cluster, or see that it ended, is silent, or is stalled."""
+        """One round: start the cluster, or start it again if it ended, is silent or is stalled."""
         now = time.monotonic()
         if self.process is None:
             if now >= self.start_at:
@@ -160,13 +160,13 @@ class Watchdog:
 
 
 class _Monitor(threading.Thread):
-    """Wakes the cluster and looks for its signs of life, in a thread of its own.
+    """Wakes the cluster and checks its heartbeat, in a thread of its own.
 
-    A database that hangs must not keep the watchdog from stopping in time. While the database
-    does not answer, nothing is known, and the cluster is not blamed for it.
+    The thread is there because a database that hangs must not keep the watchdog from stopping in
+    time. While the database does not answer, the cluster does not count as silent.
 
-    Silence is measured with this machine's clock alone, from the last time the heartbeat was seen
-    to change: another host's clock may be wrong.
+    Silence is measured with this machine's clock only, because another host's clock may be wrong.
+    It begins when the heartbeat was last seen to change.
     """
 
     def __init__(self, probes: Probes, *, patience: Patience, say: Callable[[str], None]) -> None:
@@ -184,7 +184,7 @@ class _Monitor(threading.Thread):
         self._answered = True
 
     def forget(self) -> None:
-        """A new cluster has started: what was seen before says nothing about it."""
+        """Start again for a new cluster: forget what was seen before."""
         self.stalled = self.beat_seen = False
         self._changed = self._probed = time.monotonic()
         self._since = datetime.now().astimezone()
@@ -215,7 +215,7 @@ class _Monitor(threading.Thread):
             self._first_probe, self._last = False, beat
         elif beat != self._last:
             self._last, self._changed, self.beat_seen = beat, now, True
-        self.stalled = stalled and since is self._since  # else a new cluster has started meanwhile
+        self.stalled = stalled and since is self._since  # else a new cluster was started meanwhile
         self._probed = now
 
     def _note_no_answer(self, error: Exception) -> None:

@@ -79,7 +79,7 @@ def test_a_part_that_all_workers_want_to_send_is_sent_once(
     assert part.attempts.count() == 1
 
 
-def test_a_part_that_all_workers_want_to_look_at_is_looked_at_once(
+def test_a_part_that_all_workers_want_to_poll_is_polled_once(
     sandbox: RunningSandbox, part: Part
 ) -> None:
     sending.send(part)

@@ -1,4 +1,4 @@
-"""The call budget that all workers of a connection share."""
+"""The call limit that all workers of a connection share."""
 
 from datetime import timedelta
 from typing import Any
@@ -22,7 +22,7 @@ def connection(team: Team, settings: Any) -> Connection:
 
 
 def later(connection: Connection, seconds: float) -> None:
-    """Let time pass for the budget."""
+    """Let time pass for the call limit."""
     connection.refresh_from_db()
     assert connection.calls_counted_at is not None
     Connection.objects.update(
@@ -66,7 +66,9 @@ def test_two_who_take_within_one_millisecond_are_both_counted(
     assert granted == [100, 150, 50]
 
 
-def test_an_empty_budget_grants_nothing_and_fills_again(connection: Connection) -> None:
+def test_a_used_up_call_limit_grants_nothing_and_fills_again(
+    connection: Connection,
+) -> None:
     assert call_limit.take(connection, 1000) == 300
     assert call_limit.take(connection, 1) == 0
     later(connection, 5)

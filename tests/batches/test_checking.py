@@ -8,9 +8,9 @@ import pytest
 from django.core.files.base import File
 
 from batchui.batches import checking, files, lifecycle
+from batchui.batches.long_tasks import READING_LEASE
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
-from batchui.batches.steps import PART_LEASE
 from batchui.teams.models import Team
 from tests.batches.conftest import MakeBatch, on_record, rows
 
@@ -56,7 +56,7 @@ def test_what_was_found_out_is_kept(unread: MakeBatch) -> None:
     assert batch.blanks["text"] == {"count": 1, "first_row": 2}
     assert batch.first_rows[0] == ["1", "one"]
     assert batch.lease_until is None
-    assert batch.events.get().text == "The file was checked: 4 rows."
+    assert batch.events.get().text == "The file was read: 4 rows."
 
 
 def test_columns_are_those_of_the_whole_file(unread: MakeBatch) -> None:
@@ -114,7 +114,7 @@ def test_the_batch_that_was_asked_for_is_checked_and_no_other(unread: MakeBatch)
 
 def test_what_another_worker_reads_is_left_to_it(unread: MakeBatch) -> None:
     batch = unread(rows(5))
-    assert lifecycle.claim_batch(batch, PART_LEASE)
+    assert lifecycle.claim_batch(batch, READING_LEASE)
     batch = checked(batch)
     assert (batch.status, batch.rows) == (BatchStatus.CHECKING, 0)
 

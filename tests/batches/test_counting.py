@@ -39,7 +39,7 @@ def half_back(sandbox: RunningSandbox, start: MakeBatch, fault: str) -> Batch:
     return batch
 
 
-def test_rows_left_out_are_counted_with_those_that_were_missing(
+def test_rows_of_a_part_left_out_are_counted_with_those_that_were_missing(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
     batch = half_back(sandbox, start, "missing")
@@ -154,7 +154,7 @@ def test_a_part_is_done_when_the_last_row_is_known_whatever_it_came_to(
 ) -> None:
     part = on_record(team).parts.get()
     attempt = Attempt.objects.create(part=part, number=1, items=10, payload_size=1)
-    lifecycle.keep_receipt(attempt, "known")
+    lifecycle.store_receipt(attempt, "known")
     Part.objects.update(status=PartStatus.QUEUED, resume_at="2000-01-01T00:00:00Z")
     part.refresh_from_db()
     noughts = dict.fromkeys([status.value for status in AnswerStatus], 0)

@@ -150,7 +150,7 @@ def test_a_retry_that_is_stopped_before_it_is_sent_counts_what_the_files_say(
     assert work(batch).status == BatchStatus.FINISHED
 
 
-def test_calls_not_made_go_back_to_the_budget(
+def test_calls_that_were_not_made_are_given_back(
     sandbox: RunningSandbox, start: MakeBatch, settings: Any
 ) -> None:
     settings.CALLS_PER_5_MINUTES = 100
@@ -260,7 +260,7 @@ def test_a_row_of_megabytes_is_not_stored_with_the_batch(receive: MakeBatch) -> 
     assert batch.first_rows[0][1].startswith("xxx")
 
 
-def test_a_connection_without_budget_does_not_hold_up_another(
+def test_a_connection_without_calls_does_not_hold_up_another(
     sandbox: RunningSandbox, start: MakeBatch, settings: Any
 ) -> None:
     full = start(rows(500))

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from batchui.batches import decisions, lifecycle
 from batchui.batches.lifecycle import Closing
+from batchui.batches.long_tasks import READING_LEASE
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
@@ -75,7 +76,7 @@ BATCHES_CHANGE_HANDS: dict[str, tuple[BatchStatus, Callable[[QuerySet[Batch]], o
     ),
     "a claim": (
         BatchStatus.CHECKING,
-        lambda batches: lifecycle.claim_batch(batches.get(), PART_LEASE),
+        lambda batches: lifecycle.claim_batch(batches.get(), READING_LEASE),
     ),
     "its parts": (BatchStatus.RUNNING, settle),
     "a deletion": (BatchStatus.DRAFT, lambda batches: decisions.delete(batches.get(), by=None)),
@@ -90,7 +91,7 @@ def test_who_read_a_batch_before_it_changed_hands_can_do_nothing_with_it(
     batch = on_record(team, status=status)
     assert act(Batch.objects.filter(pk=batch.pk))
     Batch.objects.update(status=status, lease_until=None, deleted_at=None)
-    assert not lifecycle.claim_batch(batch, PART_LEASE)
+    assert not lifecycle.claim_batch(batch, READING_LEASE)
     assert not lifecycle.touch_batch(batch, problem="mine")
     assert Batch.objects.get().problem == ""
 
@@ -104,15 +105,15 @@ def test_a_part_whose_lease_runs_is_nobody_elses(part: Part) -> None:
 
 def test_a_batch_whose_lease_runs_is_nobody_elses(team: Team) -> None:
     batch = on_record(team, status=BatchStatus.CHECKING)
-    assert lifecycle.claim_batch(batch, PART_LEASE)
-    assert not lifecycle.claim_batch(Batch.objects.get(), PART_LEASE)
+    assert lifecycle.claim_batch(batch, READING_LEASE)
+    assert not lifecycle.claim_batch(Batch.objects.get(), READING_LEASE)
     assert lifecycle.touch_batch(batch, lease_until=timezone.now() + OVER)
-    assert lifecycle.claim_batch(Batch.objects.get(), PART_LEASE)
+    assert lifecycle.claim_batch(Batch.objects.get(), READING_LEASE)
 
 
 def test_what_happens_to_one_batch_happens_to_no_other(team: Team) -> None:
     batch, other = (on_record(team, status=BatchStatus.CHECKING) for _ in range(2))
-    assert lifecycle.claim_batch(batch, PART_LEASE)
+    assert lifecycle.claim_batch(batch, READING_LEASE)
     assert lifecycle.touch_batch(batch, progress_rows=5)
     assert lifecycle.move_batch(batch, BatchStatus.DRAFT)
     before = (other.status, other.epoch, other.version, other.progress_rows, other.lease_until)
@@ -129,7 +130,7 @@ def test_what_happens_to_one_part_happens_to_no_other(team: Team) -> None:
     assert lifecycle.touch_part(part, message="mine")
     closing = Closing(attempts[0], AttemptStatus.NOT_SENT, "mine")
     assert lifecycle.move_part(part, PartStatus.SENDING, closing=closing)
-    lifecycle.keep_receipt(attempts[0], "mine")
+    lifecycle.store_receipt(attempts[0], "mine")
     for untouched in (neighbour, other):
         untouched.refresh_from_db()
         assert (untouched.status, untouched.epoch) == (PartStatus.READY, 0)
@@ -157,7 +158,7 @@ def test_a_lease_ends_with_the_poll_unless_the_poll_sets_one(part: Part) -> None
 
 def test_the_lease_of_a_file_that_is_read_ends_with_the_move(team: Team) -> None:
     batch = on_record(team, status=BatchStatus.CHECKING)
-    assert lifecycle.claim_batch(batch, PART_LEASE)
+    assert lifecycle.claim_batch(batch, READING_LEASE)
     assert lifecycle.move_batch(batch, BatchStatus.DRAFT)
     assert Batch.objects.get().lease_until is None
 
@@ -177,7 +178,7 @@ def test_a_move_that_is_lost_changes_neither_attempt_nor_batch_nor_timeline(part
 
 def test_a_receipt_that_came_meanwhile_is_not_written_over(part: Part) -> None:
     stale = attempt_of(part)
-    lifecycle.keep_receipt(Attempt.objects.get(), "known")
+    lifecycle.store_receipt(Attempt.objects.get(), "known")
     lifecycle.close_attempt(Closing(stale, AttemptStatus.UNSURE, "no answer"))
     kept = Attempt.objects.get()
     assert (kept.status, kept.request_id) == (AttemptStatus.ACCEPTED, "known")
@@ -186,7 +187,7 @@ def test_a_receipt_that_came_meanwhile_is_not_written_over(part: Part) -> None:
 
 def test_a_deleted_batch_is_neither_moved_nor_claimed_nor_touched(team: Team) -> None:
     batch = on_record(team, status=BatchStatus.CHECKING, deleted_at=timezone.now())
-    assert not lifecycle.claim_batch(batch, PART_LEASE)
+    assert not lifecycle.claim_batch(batch, READING_LEASE)
     assert not lifecycle.touch_batch(batch, progress_rows=5)
     assert not lifecycle.move_batch(batch, BatchStatus.DRAFT)
     assert Batch.objects.get().status == BatchStatus.CHECKING

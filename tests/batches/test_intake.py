@@ -165,11 +165,11 @@ def test_only_what_was_never_started_is_discarded(
     before = stored(files_in)
     other, draft = (receive(started.team, rows(5)) for _ in range(2))
     assert len(stored(files_in)) == len(before) + 2
-    intake.discard(draft)
-    intake.discard(started)
+    intake.erase_unstarted(draft)
+    intake.erase_unstarted(started)
     assert set(Batch.objects.all()) == {started, other}
     assert len(stored(files_in)) == len(before) + 1
-    intake.discard(other)
+    intake.erase_unstarted(other)
     assert stored(files_in) == before
 
 

@@ -126,9 +126,9 @@ def test_a_retry_of_a_refused_part_sends_all_of_it(sandbox: RunningSandbox, batc
     assert work(batch).status == BatchStatus.FINISHED
 
 
-def test_rows_left_out_are_not_retried(sandbox: RunningSandbox, start: MakeBatch) -> None:
+def test_skipped_rows_are_not_retried(sandbox: RunningSandbox, start: MakeBatch) -> None:
     content = b"id,text\n1,one\n2,\n3,three\n"
-    batch = work(start(content, leave_out_invalid=True))
+    batch = work(start(content, skip_invalid=True))
     assert (batch.answered, batch.invalid) == (2, 1)
     assert batch.status == BatchStatus.PROBLEMS
     assert not batch.can_retry
@@ -162,5 +162,5 @@ def test_what_is_on_its_way_cannot_be_deleted(sandbox: RunningSandbox, batch: Ba
 def test_every_move_is_on_the_timeline(sandbox: RunningSandbox, batch: Batch) -> None:
     batch = work(batch)
     told = " ".join(batch.events.order_by("id").values_list("text", flat=True))
-    for expected in ("was uploaded", "was checked", "Started.", "Cut into 3 parts", "Finished."):
+    for expected in ("was uploaded", "was read", "Started.", "Cut into 3 parts", "Finished."):
         assert expected in told

@@ -225,5 +225,5 @@ def test_what_ended_a_reading_is_said(
 
 def test_the_unforeseen_is_logged_and_said(caplog: pytest.LogCaptureFixture) -> None:
     sentence = long_tasks.sentence_for(ZeroDivisionError("who knows"))
-    assert "it is not the file's fault" in sentence
-    assert "something nobody foresaw" in caplog.text
+    assert "because of a mistake in batchui" in sentence
+    assert "Reading a file: unexpected error" in caplog.text

@@ -25,7 +25,7 @@ def part(team: Team) -> Part:
     """Accepted: ten rows."""
     part = on_record(team).parts.get()
     attempt = Attempt.objects.create(part=part, number=1, items=10, payload_size=1)
-    lifecycle.keep_receipt(attempt, "known")
+    lifecycle.store_receipt(attempt, "known")
     Part.objects.update(status=PartStatus.QUEUED)
     part.refresh_from_db()
     return part
@@ -208,7 +208,7 @@ def test_a_part_whose_receipt_is_not_on_record_asks_a_person(
     Attempt.objects.update(status=AttemptStatus.UNSURE)
     assert polling.poll(part) is False
     assert part.status == PartStatus.UNSURE
-    assert part.message == "Its receipt is not on record."
+    assert part.message == "It was accepted, but its receipt is missing."
     assert sandbox.calls("poll") == []
 
 

@@ -1,15 +1,15 @@
-"""From a started draft to parts: what is cut, what is left out, and what goes back to its owner."""
+"""From a started draft to parts: what is cut, what is skipped, and what goes back to its owner."""
 
 from pathlib import Path
 
 import pytest
 
 from batchui.batches import lifecycle, long_tasks, preparing, results
+from batchui.batches.long_tasks import READING_LEASE
 from batchui.batches.models import Batch, Part
-from batchui.batches.phrases import rows_left_out
+from batchui.batches.phrases import invalid_rows_sentence
 from batchui.batches.preparing import limits_for
 from batchui.batches.states import BatchStatus, PartStatus
-from batchui.batches.steps import PART_LEASE
 from batchui.cloudflare.catalogue import find
 from batchui.prompts.cutting import Limits
 from batchui.sandbox.testing import RunningSandbox
@@ -94,9 +94,9 @@ def test_rows_that_cannot_be_asked_are_named_and_nothing_is_sent(
 
 
 def test_what_to_do_about_a_row_is_said_of_one_and_of_many() -> None:
-    one, many = rows_left_out(1), rows_left_out(2_000)
-    assert one == "1 row cannot be asked. Correct it in the file, or leave it out."
-    assert many == "2,000 rows cannot be asked. Correct them in the file, or leave them out."
+    one, many = invalid_rows_sentence(1), invalid_rows_sentence(2_000)
+    assert one == "1 row cannot be asked. Correct it in the file, or skip it."
+    assert many == "2,000 rows cannot be asked. Correct them in the file, or skip them."
 
 
 def test_rows_are_named_by_their_number_in_the_file_and_twenty_at_most(
@@ -115,10 +115,10 @@ def test_once_a_row_cannot_be_asked_no_more_is_stored(started: MakeBatch, files_
     assert sum(path.is_file() for path in files_in.rglob("*")) == before
 
 
-def test_rows_that_are_left_out_are_counted_and_never_sent(
+def test_skipped_rows_are_counted_and_never_sent(
     sandbox: RunningSandbox, started: MakeBatch
 ) -> None:
-    batch = prepared(started(TWO_BLANK, leave_out_invalid=True))
+    batch = prepared(started(TWO_BLANK, skip_invalid=True))
     assert (batch.status, batch.part_count, batch.invalid) == (BatchStatus.QUEUED, 1, 2)
     batch = work(batch)
     assert (batch.answered, batch.invalid) == (3, 2)
@@ -129,7 +129,7 @@ def test_rows_that_are_left_out_are_counted_and_never_sent(
 
 
 def test_a_file_of_which_no_row_can_be_asked_is_not_started(started: MakeBatch) -> None:
-    batch = prepared(started(b"id,text\n1,\n2,\n", leave_out_invalid=True))
+    batch = prepared(started(b"id,text\n1,\n2,\n", skip_invalid=True))
     assert (batch.status, batch.started_at) == (BatchStatus.DRAFT, None)
     assert batch.problem == "No row of the file can be asked."
     assert [found["row"] for found in batch.problem_rows] == [1, 2]
@@ -138,7 +138,7 @@ def test_a_file_of_which_no_row_can_be_asked_is_not_started(started: MakeBatch) 
 def test_of_a_file_whose_rows_are_all_uneven_the_reason_is_not_that_they_are_blank(
     started: MakeBatch,
 ) -> None:
-    batch = prepared(started(b"id,text\n1\n2,a,b\n", leave_out_invalid=True))
+    batch = prepared(started(b"id,text\n1\n2,a,b\n", skip_invalid=True))
     assert [found["row"] for found in batch.problem_rows] == [1, 2]
     assert "1 cell" in batch.problem_rows[0]["sentence"]
     assert "blank" not in batch.problem
@@ -176,7 +176,7 @@ def test_the_batch_that_was_asked_for_is_cut_and_no_other(started: MakeBatch) ->
 
 def test_what_another_worker_cuts_is_left_to_it(started: MakeBatch) -> None:
     batch = started(rows(60))
-    assert lifecycle.claim_batch(batch, PART_LEASE)
+    assert lifecycle.claim_batch(batch, READING_LEASE)
     assert prepared(batch).status == BatchStatus.PREPARING
     assert not Part.objects.exists()
 

@@ -10,7 +10,7 @@ import pytest
 
 from batchui.batches import checking, decisions, exporting, results
 from batchui.batches.models import Batch
-from batchui.batches.states import BatchStatus, PartStatus
+from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import CHAT_COMPLETIONS, MODEL, MakeBatch, rows, work
 
@@ -142,7 +142,7 @@ def test_what_stands_beyond_the_columns_comes_back(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
     content = rows(30) + b"31,one,and more\r\n"
-    batch = work(start(content, leave_out_invalid=True))
+    batch = work(start(content, skip_invalid=True))
     (last,) = [line for line in table(batch) if line[0] == "31"]
     assert "and more" in last
     exported = json.loads(b"".join(exporting.json(batch)))[-1]
@@ -175,7 +175,7 @@ def test_ready_made_items_are_sent_as_they_are(sandbox: RunningSandbox, start: M
 def test_a_download_before_the_end_has_every_row(sandbox: RunningSandbox, batch: Batch) -> None:
     body = table(batch)[1:]
     assert len(body) == 60
-    assert {(line[2], line[3]) for line in body} == {("", PartStatus.READY.value)}
+    assert {(line[2], line[3]) for line in body} == {("", "waiting")}
 
 
 def test_pages_of_rows_follow_the_filter(sandbox: RunningSandbox, batch: Batch) -> None:

@@ -135,7 +135,7 @@ def test_a_line_of_the_timeline_names_the_part_and_the_person(team: Team, ana: U
     told = part.batch.events.filter(part_number=2).order_by("id")
     assert list(told.values_list("kind", "text", "actor")) == [
         ("sending", "Part 2 is sent.", ana.pk),
-        ("trouble", "Part 2 waits.", None),
+        ("failure", "Part 2 waits.", None),
     ]
 
 
@@ -167,4 +167,4 @@ def test_a_part_that_comes_back_after_stop_ends_itself_alone(team: Team) -> None
 def test_the_batch_ends_with_its_last_part(sandbox: RunningSandbox, batch: Batch) -> None:
     batch = work(batch)
     told = batch.events.get(kind=BatchStatus.FINISHED)
-    assert told.text == "Finished. 60 of 60 rows are answered."
+    assert told.text == "Finished. 60 of 60 rows answered."

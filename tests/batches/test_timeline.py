@@ -103,6 +103,13 @@ def test_what_came_of_a_post_is_said_and_noted_with_the_attempt(
         assert attempt.code == getattr(outcome, "code", None)
 
 
+def test_half_of_two_rows_is_one_row(part: Part) -> None:
+    assert lifecycle.move_part(part, PartStatus.SENDING)
+    attempt = Attempt.objects.create(part=part, number=1, items=2, payload_size=1)
+    sending.apply_outcome(part, attempt, TooLarge(SAID, 3006))
+    assert told(part) == ["Part 2 was too large; it is sent 1 row at a time."]
+
+
 @pytest.mark.parametrize(("outcome", "line", "status"), POLLED)
 def test_what_came_of_a_poll_is_said_and_noted_with_the_attempt(
     part: Part, outcome: PollOutcome, line: str, status: AttemptStatus
@@ -129,7 +136,7 @@ def test_a_receipt_that_is_not_on_record_is_said(part: Part) -> None:
     sent(part, Accepted("known"))
     Attempt.objects.update(status=AttemptStatus.UNSURE)
     polling.poll(part)
-    assert told(part)[-1] == "Part 2 was accepted, but its receipt is not on record."
+    assert told(part)[-1] == "Part 2 was accepted, but its receipt is missing."
 
 
 def test_a_part_that_is_sent_again_as_chosen_is_said(part: Part) -> None:

@@ -30,9 +30,9 @@ def test_all_sides_are_run_in_turn_and_compared() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--rows", "0"), "begin at 1"),
-        (("--repeat", "0"), "begin at 1"),
-        (("--calls-per-5-minutes", "0"), "goes with --whole"),
+        (("--rows", "0"), "must be at least 1"),
+        (("--repeat", "0"), "must be at least 1"),
+        (("--calls-per-5-minutes", "0"), "only with --whole"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(arguments: tuple[str, ...], said: str) -> None:

@@ -71,7 +71,7 @@ def test_an_unknown_model_is_told_with_a_suggestion(name: str, suggestion: str) 
     with pytest.raises(UnknownModel) as caught:
         find(name)
     assert suggestion in str(caught.value)
-    assert str(caught.value).startswith(f"“{name}” is not a model")
+    assert str(caught.value).startswith(f"batchui knows no model “{name}” that")
     assert isinstance(caught.value, KeyError)
 
 

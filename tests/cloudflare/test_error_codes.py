@@ -80,7 +80,7 @@ def test_what_an_administrator_must_settle_is_held(
     server.script(error(code, status))
     exc = call(client)
     assert type(exc) is Busy
-    assert exc.needs_admin
+    assert exc.needs_person
     assert not exc.until_midnight
     assert exc.code == code
     assert str(exc) == f"Something (HTTP {status}, code {code})"
@@ -152,7 +152,7 @@ def test_a_lack_of_capacity_is_waited_out(
 ) -> None:
     server.script(error(code, 429), error(code, 429, retry_after="7"))
     exc, later = call(client), call(client)
-    assert (type(exc), exc.wait, exc.needs_admin, exc.until_midnight) == (Busy, None, False, False)
+    assert (type(exc), exc.wait, exc.needs_person, exc.until_midnight) == (Busy, None, False, False)
     assert later.wait == 7.0
 
 

@@ -93,7 +93,7 @@ def test_the_connection_test_tells_what_is_wrong(
         client.test_connection()
     with pytest.raises(BadReply):
         client.test_connection()
-    assert locked.value.needs_admin
+    assert locked.value.needs_person
     assert "token" in locked.value.user_message
 
 

@@ -1,4 +1,4 @@
-"""A poll tells how far a request is, or brings its reply; what cannot be used is asked again."""
+"""A poll tells how far a request is, or brings its reply; what cannot be used is polled again."""
 
 import io
 import tempfile
@@ -127,7 +127,7 @@ def test_a_2xx_that_tells_nothing_is_asked_again(
     server.script(reply(200, answer))
     with pytest.raises(BadReply) as caught:
         client.poll(MODEL, REQUEST_ID, io.BytesIO())
-    assert "asked again" in caught.value.user_message
+    assert "asks again" in caught.value.user_message
 
 
 @pytest.mark.parametrize(

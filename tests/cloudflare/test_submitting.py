@@ -115,7 +115,7 @@ def test_a_redirect_is_never_followed_and_waits_for_an_administrator(
     server.script(reply(status, b"", location=f"{server.base_url}/elsewhere"))
     with pytest.raises(Busy, match=f"HTTP {status}") as caught:
         client.submit(MODEL, BODY)
-    assert caught.value.needs_admin
+    assert caught.value.needs_person
     assert "another address" in caught.value.user_message
     assert len(server.received) == 1
 
@@ -127,7 +127,7 @@ def test_a_4xx_page_that_is_not_the_api_waits_for_an_administrator(
     server.script(reply(status, b"<html>nginx</html>"))
     with pytest.raises(Busy) as caught:
         client.submit(MODEL, BODY)
-    assert caught.value.needs_admin
+    assert caught.value.needs_person
     assert "other than Cloudflare's API" in caught.value.user_message
 
 
@@ -189,11 +189,11 @@ def test_the_name_of_a_model_may_have_two_hundred_characters() -> None:
     ("account_id", "token", "sentence"),
     [
         (ACCOUNT, "", "has no API token"),
-        (ACCOUNT, "two words", "API token holds blanks"),
-        (ACCOUNT, "line\r\nX-Evil: 1", "API token holds blanks"),
-        (ACCOUNT, "tökén", "letters that no token has"),
+        (ACCOUNT, "two words", "API token contains blanks"),
+        (ACCOUNT, "line\r\nX-Evil: 1", "API token contains blanks"),
+        (ACCOUNT, "tökén", "characters that a token never has"),
         ("", TOKEN, "has no account id"),
-        ("../../user", TOKEN, "account id holds characters"),
+        ("../../user", TOKEN, "account id contains characters"),
     ],
 )
 def test_a_token_or_account_id_that_cannot_be_one_waits_for_an_administrator(
@@ -204,7 +204,7 @@ def test_a_token_or_account_id_that_cannot_be_one_waits_for_an_administrator(
         pytest.raises(Busy, match=sentence) as caught,
     ):
         client.submit(MODEL, BODY)
-    assert caught.value.needs_admin
+    assert caught.value.needs_person
     assert server.received == []
 
 

@@ -112,19 +112,19 @@ def test_a_part_holds_no_more_of_the_file_than_it_may() -> None:
         assert {len(part.lines) for part in cuts} == rows_each
 
 
-def test_an_item_that_no_request_could_hold_is_left_out_with_a_reason() -> None:
+def test_an_item_that_no_request_could_hold_is_invalid_with_a_reason() -> None:
     [part] = parts(["ok", "x" * 1_250_000, "ok"], item_bytes=1_000_000)
     assert sendable(part) == [0, 2]
     assert part.invalid[1] == (
         "Row 2 (line 3): its question would be 1.3 MB, more than the 1.0 MB that one request "
-        "takes. Shorten its text, or leave the row out."
+        "takes. Shorten its text, or skip the row."
     )
     assert decode_row(part.lines[1]) == ["2", "x" * 1_250_000]
     [part] = parts(["x" * 1_250_000] * 2, item_bytes=1_000_000)
     assert len(body(part)) == part.item_bytes == 15
 
 
-def test_bad_rows_and_blank_prompts_are_left_out_and_keep_their_places() -> None:
+def test_bad_rows_and_blank_prompts_are_invalid_and_keep_their_places() -> None:
     data = b"id,text\n1,a\n2,b,c\n3, \n\n5,e\n"
     writer = ItemWriter("prompt", Ask(template="{{text}}"), format_of(data).columns)
     [part] = cut(rows_of(data), writer, total=5)

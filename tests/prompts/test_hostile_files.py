@@ -26,7 +26,9 @@ def test_an_empty_file(name: str, data: bytes) -> None:
 def test_a_file_that_begins_with_nothing_but_blanks() -> None:
     with pytest.raises(BadInput, match=r"The file is empty"):
         format_of(b" " * HEAD_BYTES)
-    with pytest.raises(BadInput, match=r"begins with nothing but blanks. Remove them"):
+    with pytest.raises(
+        BadInput, match=r"^The first 256 KB of the file are blank. Remove the blank lines"
+    ):
         format_of(b" " * HEAD_BYTES + b"a,b\n1,2\n")
 
 

@@ -122,8 +122,8 @@ def test_a_blank_prompt_is_refused_with_row_line_and_column() -> None:
     with pytest.raises(BadInput) as caught:
         writer.encode(42, ["1", "  "], 43)
     assert str(caught.value) == (
-        "Row 42 (line 43), column “review”: the cell is blank, so that there is nothing to ask. "
-        "Fill it in, or leave the row out."
+        "Row 42 (line 43), column “review”: the cell is blank, so there is nothing to ask. "
+        "Fill it in, or skip the row."
     )
     assert (caught.value.row, caught.value.line, caught.value.column) == (42, 43, "review")
     both = ItemWriter("messages", ask(template="{{id}}{{review}}"), COLUMNS)

@@ -154,15 +154,15 @@ def test_a_row_with_too_many_cells_keeps_them_all() -> None:
     [row] = rows_of(b"a,b\n1,2,3,4\n")
     assert row.cells == ["1", "2", "3", "4"]
     assert row.problem == (
-        "Row 1 (line 2): 4 cells where the header has 2 columns. If the text of a cell holds a "
-        "“,”, put the cell in quotation marks; or leave the row out."
+        "Row 1 (line 2): 4 cells where the header has 2 columns. If the text of a cell contains a "
+        "“,”, put the cell in quotation marks; or skip the row."
     )
 
 
 def test_a_tab_between_cells_is_called_by_its_name() -> None:
     [row] = rows_of(b"a\tb\n1\t2\t3\n")
     assert row.problem is not None
-    assert "If the text of a cell holds a tab, put the cell in quotation marks" in row.problem
+    assert "If the text of a cell contains a tab, put the cell in quotation marks" in row.problem
 
 
 def test_a_row_with_too_few_cells_names_the_column_that_is_missing() -> None:
@@ -170,7 +170,7 @@ def test_a_row_with_too_few_cells_names_the_column_that_is_missing() -> None:
     assert rows[1].cells == ["1"]
     assert rows[1].problem == (
         "Row 2 (line 3): 1 cell where the header has 3 columns. The cell of “b” is missing. Add "
-        "what is missing, or leave the row out."
+        "what is missing, or skip the row."
     )
 
 
@@ -183,7 +183,7 @@ def test_text_behind_a_closing_quotation_mark_is_a_problem_of_that_row_alone() -
     ]
     assert rows[0].problem == (
         "Row 1 (line 2), column “b”: text follows the quotation mark that closes the cell. Double "
-        'the quotation marks inside the text (""), or leave the row out.'
+        'the quotation marks inside the text (""), or skip the row.'
     )
     assert not rows[1].problem
     assert not rows[2].problem

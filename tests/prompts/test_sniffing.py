@@ -94,7 +94,7 @@ def test_the_last_object_of_a_file_needs_no_line_break() -> None:
 @pytest.mark.parametrize("name", ["rows.json", "rows.jsonl", "rows.ndjson"])
 @pytest.mark.parametrize("text", [b'[{"a": 1}]', b'{\n "a": 1\n}\n', b"just words\n"])
 def test_a_json_name_without_json_lines_says_what_is_needed(text: bytes, name: str) -> None:
-    with pytest.raises(BadInput, match="One object a line is needed"):
+    with pytest.raises(BadInput, match="Write one object on each line"):
         format_of(text, name)
 
 

@@ -34,7 +34,7 @@ def test_filling_and_asking_say_the_same() -> None:
     for text in ("{{review}}", "a {{review}} b", "{{id}}{{review}}%", "{{id}} {{id}}"):
         filler = Template(text).bind(COLUMNS)
         cells = ["7", "fine", "en"]
-        assert filler.ask(cells) == filler.fill(cells)
+        assert filler.prompt_of(cells) == filler.fill(cells)
 
 
 def test_names_may_hold_anything_but_two_closing_braces() -> None:
@@ -93,19 +93,19 @@ def test_an_unclosed_or_empty_name_is_told() -> None:
 def test_a_row_is_blank_when_every_named_cell_is(blank: str) -> None:
     one = Template("Sum up {{review}}").bind(COLUMNS)
     two = Template("{{review}} in {{language}}").bind(COLUMNS)
-    assert one.ask(["1", blank, "en"]) is None
-    assert two.ask(["1", blank, blank]) is None
-    assert two.ask(["1", blank, "en"]) == f"{blank} in en"
+    assert one.prompt_of(["1", blank, "en"]) is None
+    assert two.prompt_of(["1", blank, blank]) is None
+    assert two.prompt_of(["1", blank, "en"]) == f"{blank} in en"
 
 
 def test_objects_fill_by_key_and_numbers_become_json_text() -> None:
     cells = {"review": {"a": [1, "é"]}, "id": 7, "language": None}
     assert fill("{{id}}|{{review}}|{{language}}|", cells) == '7|{"a":[1,"é"]}||'
-    assert Template("{{review}}").bind(COLUMNS).ask({"id": 1}) is None
+    assert Template("{{review}}").bind(COLUMNS).prompt_of({"id": 1}) is None
 
 
 def test_a_row_that_is_too_short_has_empty_cells() -> None:
     assert fill("{{id}}|{{review}}|{{language}}", ["1"]) == "1||"
-    assert Template("{{id}}|{{review}}").bind(COLUMNS).ask(["1"]) == "1|"
+    assert Template("{{id}}|{{review}}").bind(COLUMNS).prompt_of(["1"]) == "1|"
     assert fill("{{language}}", ["1"]) == ""
-    assert Template("{{language}}").bind(COLUMNS).ask(["1"]) is None
+    assert Template("{{language}}").bind(COLUMNS).prompt_of(["1"]) is None

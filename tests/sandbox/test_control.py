@@ -27,7 +27,7 @@ def test_a_script_is_set_added_to_shown_and_ended(control: httpx.Client, caller:
     ("step", "word"),
     [
         ({"fault": "earthquake"}, "no fault 'earthquake'"),
-        ({"fault": "missing", "call": "submit"}, "goes with poll"),
+        ({"fault": "missing", "call": "submit"}, "is for poll"),
         ({"fault": "empty", "form": "purple"}, "no form 'purple'"),
         ({"fault": "error", "status": 99}, "99 is no HTTP status"),
         ({"fault": "error", "cod": 3040}, "cod"),

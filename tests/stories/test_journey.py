@@ -108,7 +108,7 @@ def ask_with_a_chip(ana: Visitor) -> None:
     page.locator("#id_template").press_sequentially(ASK)
     page.get_by_role("button", name="review").click()
     assert page.locator("#id_template").input_value() == ASK + "{{review}}"
-    filled = page.locator("#prompt-preview .said")
+    filled = page.locator("#prompt-preview .prose")
     filled.nth(2).filter(has_text="Room 3, noisy").wait_for()
     assert filled.all_inner_texts() == [
         f"{ASK}Room 1, lovely",
@@ -136,7 +136,7 @@ def test_the_filled_prompts_follow_what_is_typed_while_they_are_fetched(
         page.wait_for_timeout(20)
     page.locator("#id_template").press_sequentially(" from 1 to 5")
     held[0].continue_()
-    page.locator("#prompt-preview .said").nth(2).filter(
+    page.locator("#prompt-preview .prose").nth(2).filter(
         has_text="Room 3, noisy from 1 to 5"
     ).wait_for()
     page.unroute("**/preview/")
@@ -155,7 +155,7 @@ def test_a_link_works_once(
         answer = stranger.page.goto(link)
         assert answer is not None
         assert answer.status == 410
-        assert stranger.page.get_by_text("This link has been used").is_visible()
+        assert stranger.page.get_by_text("This link was used already").is_visible()
 
 
 def test_pressing_start_twice_starts_one_batch(watched: Watched) -> None:

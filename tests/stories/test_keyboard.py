@@ -51,7 +51,7 @@ def test_from_the_file_to_start_without_a_mouse(
     reach(page, page.get_by_role("button", name="review"))
     page.keyboard.press("Enter")
     page.keyboard.type(" Be brief.")
-    page.locator("#prompt-preview .said").nth(2).filter(
+    page.locator("#prompt-preview .prose").nth(2).filter(
         has_text="Room 3, noisy Be brief."
     ).wait_for()
     reach(page, ana.start_button())

@@ -42,7 +42,7 @@ def test_a_link_brings_somebody_into_the_team(ana: User) -> None:
 def test_a_link_works_once(ana: User) -> None:
     token = invite(ana)
     invitations.accept(token, **CARLA)
-    with pytest.raises(LinkProblem, match="has been used, and a link works once"):
+    with pytest.raises(LinkProblem, match="was used already, and a link works only once"):
         invitations.accept(token, name="Dan", email="dan@example.com", password=PASSWORD)
     assert not User.objects.filter(email="dan@example.com").exists()
 
@@ -63,7 +63,7 @@ def test_of_two_who_click_at_once_one_gets_in(ana: User) -> None:
 
     with (
         connection.execute_wrapper(somebody_is_quicker),
-        pytest.raises(LinkProblem, match="has been used"),
+        pytest.raises(LinkProblem, match="was used already"),
     ):
         invitations.accept(token, **CARLA)
     assert not User.objects.filter(email=CARLA["email"]).exists()
@@ -80,14 +80,14 @@ def test_a_link_stops_working_after_seven_days(ana: User) -> None:
 
 def test_a_withdrawn_link_opens_nothing(ana: User) -> None:
     invitation, token = invitations.create(ana.membership.team, by=ana, role=Role.MEMBER)
-    assert invitations.revoke(invitation)
-    assert not invitations.revoke(invitation)
+    assert invitations.withdraw(invitation)
+    assert not invitations.withdraw(invitation)
     with pytest.raises(LinkProblem, match="was withdrawn"):
         invitations.accept(token, **CARLA)
 
 
 def test_an_unknown_link_is_told_apart_from_one_that_did_work_once() -> None:
-    with pytest.raises(LinkProblem, match="not known here") as problem:
+    with pytest.raises(LinkProblem, match="does not know this link") as problem:
         invitations.find("nonsense")
     assert not problem.value.gone
 
@@ -155,7 +155,7 @@ def test_a_password_link_sets_a_password_and_signs_out_elsewhere(ana: User) -> N
     ben.refresh_from_db()
     assert ben.check_password("paper-lantern-22")
     assert elsewhere.get(reverse("people")).status_code == 302
-    with pytest.raises(LinkProblem, match="has been used"):
+    with pytest.raises(LinkProblem, match="was used already"):
         invitations.choose_password(token, password="another-one-3")
 
 

@@ -41,5 +41,5 @@ def test_an_unknown_or_removed_person_is_told_in_a_sentence() -> None:
     ben = join(ana)
     members.remove(ben.membership, by=ana)
     for email in ("nobody@example.com", "ben@example.com"):
-        with pytest.raises(TeamProblem, match=f"Nobody signs in here as {email}"):
+        with pytest.raises(TeamProblem, match=f"Nobody in batchui has the e-mail address {email}"):
             team_for_terminal(email)

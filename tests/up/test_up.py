@@ -66,7 +66,7 @@ def test_help_installs_nothing() -> None:
 
 def test_addresses_that_cannot_be_are_refused_in_a_sentence() -> None:
     assert "from 1 to 65535" in str(refusal("127.0.0.1", 70_000))
-    assert "no such address" in str(refusal("nowhere.invalid", 8000))
+    assert "there is no such address" in str(refusal("nowhere.invalid", 8000))
     assert "--host 192.0.2.1" in str(refusal("192.0.2.1", 8000))
     assert refusal("192.0.2.1", 8000).status == 2
 
@@ -135,7 +135,7 @@ def test_pages_that_do_not_answer_yet_are_not_announced(
 ) -> None:
     address = f"http://127.0.0.1:{ports.free_port(0)}"
     welcome = start.Welcome(address=address, screen=Screen(names=[], colours=False))
-    welcome.look()
+    welcome.check()
     assert not welcome.done
     assert capsys.readouterr().out == ""
 
@@ -159,7 +159,7 @@ def test_a_second_start_on_one_data_folder_is_refused(settings: Any, tmp_path: P
     settings.DATA, settings.ADDRESS_FILE = tmp_path, tmp_path / "address"
     (tmp_path / "address").write_text("http://127.0.0.1:8000")
     prepare.refuse_second_start()
-    with pytest.raises(CannotStart, match="already at http") as refused:
+    with pytest.raises(CannotStart, match="at http") as refused:
         prepare.refuse_second_start()
     assert refused.value.status == 2
     prepare._locks.pop().close()

@@ -166,7 +166,7 @@ def test_an_installation_that_was_killed_starts_over(index: Path, tmp_path: Path
     program.wait()
     (project.venv / "rubbish").touch()
     result = run(project, "test", "-k", "one")
-    assert "The last installation was interrupted: starting over." in result.stdout
+    assert "The last installation was interrupted. It starts again." in result.stdout
     assert json.loads(result.stdout.splitlines()[-1]) == [str(project.venv), ["-k", "one"]]
     assert not (project.venv / "rubbish").exists()
 

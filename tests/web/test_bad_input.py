@@ -63,7 +63,7 @@ REFUSED = {
     "duplicate names": (
         b"id,text,text\n1,a,b\n",
         "The column name “text” appears 2 times in the first line, as columns 2 and 3. Give each "
-        "column a name of its own.",
+        "column a different name.",
     ),
     "a blank name": (
         b"id,,text\n1,a,b\n",
@@ -194,31 +194,31 @@ def test_only_a_draft_of_the_own_team_is_replaced(
 UNEVEN = b"id,text\n1,a\n2\n3,c,d\n4,e\n"
 TOO_FEW = (
     "Row 2 (line 3): 1 cell where the header has 2 columns. The cell of “text” is missing. Add "
-    "what is missing, or leave the row out."
+    "what is missing, or skip the row."
 )
 TOO_MANY = (
-    "Row 3 (line 4): 3 cells where the header has 2 columns. If the text of a cell holds a “,”, "
-    "put the cell in quotation marks; or leave the row out."
+    "Row 3 (line 4): 3 cells where the header has 2 columns. If the text of a cell contains a “,”, "
+    "put the cell in quotation marks; or skip the row."
 )
 
 
-def test_rows_with_too_many_or_too_few_cells_can_be_left_out(
+def test_rows_with_too_many_or_too_few_cells_can_be_skipped(
     web: Client, sandbox: RunningSandbox
 ) -> None:
     batch = drafted(web, UNEVEN)
     page = said(web.get(batch.get_absolute_url()))
-    assert "2 rows cannot be asked. Correct them in the file, or leave them out." in page
+    assert "2 rows cannot be asked. Correct them in the file, or skip them." in page
     assert TOO_FEW in page
     assert TOO_MANY in page
     # 1. Without the choice nothing starts, and the choice is where the page opens.
     refused = press_start(web, batch)
     assert refused.status_code == 422
-    choice = element(html(refused), "id_leave_out_invalid")
+    choice = element(html(refused), "id_skip_invalid")
     assert 'aria-invalid="true"' in choice
     assert "autofocus" in choice
     assert "2 rows of the file cannot be asked." in said(refused)
     # 2. With it, they stay in the file, marked.
-    assert press_start(web, batch, leave_out_invalid="on").status_code == 302
+    assert press_start(web, batch, skip_invalid="on").status_code == 302
     preparing.prepare(batch.pk)
     batch = work(Batch.objects.get(pk=batch.pk))
     assert (batch.answered, batch.invalid, batch.rows) == (2, 2, 4)
@@ -241,15 +241,15 @@ def test_a_blank_prompt_brings_start_back_to_the_draft(
     assert "2 rows cannot be asked." in page
     for row, line in ((2, 3), (3, 4)):
         assert (
-            f"Row {row} (line {line}), column “text”: the cell is blank, so that there is nothing "
-            "to ask. Fill it in, or leave the row out."
+            f"Row {row} (line {line}), column “text”: the cell is blank, so there is nothing "
+            "to ask. Fill it in, or skip the row."
         ) in page
-    assert "Leave these rows out." in page
+    assert "Skip these rows." in page
     assert "Summarise: {{text}}" in html(web.get(batch.get_absolute_url()))
     assert not batch.parts.exists()
     assert not Attempt.objects.exists()
     assert sandbox.sandbox.calls.shown() == []
-    press_start(web, batch, leave_out_invalid="on")
+    press_start(web, batch, skip_invalid="on")
     preparing.prepare(batch.pk)
     batch = work(Batch.objects.get(pk=batch.pk))
     assert (batch.answered, batch.invalid) == (2, 2)
@@ -257,7 +257,7 @@ def test_a_blank_prompt_brings_start_back_to_the_draft(
 
 def test_when_every_prompt_is_blank_nothing_starts(web: Client) -> None:
     batch = drafted(web, b"id,text\n1,\n2, \n")
-    press_start(web, batch, leave_out_invalid="on")
+    press_start(web, batch, skip_invalid="on")
     preparing.prepare(batch.pk)
     batch.refresh_from_db()
     assert (batch.status, batch.part_count) == (BatchStatus.DRAFT, 0)
@@ -276,7 +276,7 @@ def test_a_file_over_the_limit_is_refused_with_both_sizes(
     response = upload(web, rows(2000))
     assert response.status_code == 422
     sentence = (
-        "The file has 42.8 KB, and the limit is 20.0 KB. Cut it into smaller files, and upload"
+        "The file has 42.8 KB, and the limit is 20.0 KB. Split it into smaller files and upload"
     )
     assert sentence in said(response)
     assert nothing_is_left(files_in)

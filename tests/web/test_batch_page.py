@@ -58,7 +58,7 @@ def test_the_page_shows_status_counts_parts_rows_and_events(web: Client, batch: 
     shown = page(web, batch)
     assert "Queued" in shown
     assert "0 of 60 answered" in shown
-    assert "60 on their way" in shown.replace("on their way 60", "60 on their way")
+    assert "60 waiting" in shown.replace("waiting 60", "60 waiting")
     assert "3 of 3 Ready 51–60 0 of 10" in shown
     assert "Summarise: text number 1" in shown
     assert "Cut into 3 parts." in shown
@@ -73,7 +73,7 @@ def test_everything_that_was_asked_shows(web: Client, start: MakeBatch) -> None:
         max_tokens=2_000,
         reference_column="id",
         options={"top_p": 0.9},
-        leave_out_invalid=True,
+        skip_invalid=True,
         resend_once=True,
     )
     asked = page(web, batch).split("What was asked")[1]
@@ -84,7 +84,7 @@ def test_everything_that_was_asked_shows(web: Client, start: MakeBatch) -> None:
         "Temperature 0 ",
         "Reference id",
         'Further options {"top_p": 0.9}',
-        "Leave out rows that cannot be asked Yes",
+        "Skip rows that cannot be asked Yes",
         "send it again once Yes",
     ):
         assert shown in asked
@@ -242,8 +242,8 @@ def test_a_row_that_is_not_there_is_not_found(web: Client, batch: Batch, number:
     assert f"This batch has no row {number:,}." in said(response)
 
 
-def test_a_row_left_out_says_why(web: Client, sandbox: RunningSandbox, start: MakeBatch) -> None:
-    batch = work(start(b"id,text\n1,a\n2,\n", leave_out_invalid=True))
+def test_a_skipped_row_says_why(web: Client, sandbox: RunningSandbox, start: MakeBatch) -> None:
+    batch = work(start(b"id,text\n1,a\n2,\n", skip_invalid=True))
     shown = page(web, batch, "rows", "?shown=attention")
     assert "Row 2 (line 3), column “text”: the cell is blank" in shown
     assert "Row 2 (line 3), column “text”" in page(web, batch, "row", "", 2)
@@ -254,8 +254,10 @@ def test_a_row_left_out_says_why(web: Client, sandbox: RunningSandbox, start: Ma
 
 def test_stop_sends_nothing_more(web: Client, batch: Batch) -> None:
     shown = page(web, batch)
-    assert "What was already sent cannot be called back" in shown
-    assert "Stopped. Answers to what was sent before still come in." in press(web, batch, "stop")
+    assert "were already sent cannot be called back" in shown
+    assert "Stopped. Answers to rows that were already sent still come in." in press(
+        web, batch, "stop"
+    )
     batch.refresh_from_db()
     assert (batch.status, batch.unsent) == (BatchStatus.STOPPED, 60)
     assert due.ready_parts(10) == []
@@ -289,7 +291,7 @@ def test_run_again_makes_a_draft_that_can_be_changed(
 ) -> None:
     batch = work(batch)
     shown = press(web, batch, "run_again")
-    assert "A new draft with the same file and settings." in shown
+    assert "This is a new draft with the same file and settings." in shown
     copy = Batch.objects.exclude(pk=batch.pk).get()
     assert (copy.name, copy.template, copy.model) == ("texts (2)", batch.template, batch.model)
     checking.check_file(copy.pk)
@@ -299,7 +301,7 @@ def test_run_again_makes_a_draft_that_can_be_changed(
 def test_delete_asks_first_and_then_says_who_did_it(
     web: Client, ana: User, sandbox: RunningSandbox, batch: Batch
 ) -> None:
-    assert "A batch that is on its way cannot be deleted. Stop it first." in press(
+    assert "This batch has not ended yet. Stop it first, then delete it." in press(
         web, batch, "delete"
     )
     batch = work(batch)
@@ -354,7 +356,7 @@ def undecided(sandbox: RunningSandbox, batch: Batch) -> Batch:
 def test_an_undecided_part_says_what_it_may_cost(web: Client, undecided: Batch) -> None:
     shown = page(web, undecided)
     assert "Part 1 (rows 1 to 25) needs your decision." in shown
-    assert "If Cloudflare did take it and you send it again, 25 rows are charged twice." in shown
+    assert "If Cloudflare has it already and you send it again, 25 rows are charged twice." in shown
 
 
 def test_send_again_and_leave_out_are_decided_once(web: Client, undecided: Batch) -> None:
@@ -415,7 +417,7 @@ def test_a_part_on_hold_says_why_until_when_and_can_be_tried_now(web: Client, ba
     lifecycle.move_part(part, PartStatus.HELD, resume_at=until, message=why)
     shown = page(web, batch)
     assert f"On hold. {why} Next try: {until:%-d %b %Y, %H:%M} UTC." in shown
-    assert "What was on hold is tried again now." in press(web, batch, "try_now")
+    assert "batchui tries again now." in press(web, batch, "try_now")
     part.refresh_from_db()
     assert part.status == PartStatus.READY
     assert "Nothing is on hold any more." in press(web, batch, "try_now")

@@ -49,7 +49,7 @@ def test_from_a_file_to_a_started_batch(page: "Page", tmp_path: Path) -> None:
     page.get_by_text("Summarise: text number 3").wait_for()
     checking.check_file(batch.pk)
     page.get_by_role("button", name="Start: 60 rows").dblclick()
-    page.get_by_text("Getting ready").wait_for()
+    page.get_by_text("Preparing: ").wait_for()
     preparing.prepare(batch.pk)
     page.get_by_text("0 of 60 answered").first.wait_for()
     assert batch.events.filter(text="Started.").count() == 1
@@ -75,7 +75,7 @@ def test_an_error_goes_when_its_field_is_changed(page: "Page", web: Client) -> N
     batch = drafted(web, rows(3))
     page.goto(batch.get_absolute_url())
     page.get_by_role("button", name="Start: 3 rows").click()
-    said = page.get_by_text("Say what to ask, and click a column to put it in.")
+    said = page.get_by_text("Write what to ask, then click a column to insert it.")
     said.wait_for()
     area = page.get_by_label("What to ask of every row")
     assert page.evaluate("document.activeElement.id") == area.get_attribute("id")
@@ -157,7 +157,7 @@ def test_axe_finds_no_fault_and_nothing_sticks_out_of_a_phone(
 ) -> None:
     looked_at = [reverse("batches"), reverse("new")]
     draft = drafted(web, b"id,text,a column of many words\n1,a,b\n2\n3,,d\n", "uneven.csv")
-    queued, ended = start(rows(60)), work(start(b"id,text\n1,a\n2,\n", leave_out_invalid=True))
+    queued, ended = start(rows(60)), work(start(b"id,text\n1,a\n2,\n", skip_invalid=True))
     unusable = drafted(web, b"id,text\n" + b"1,some text\n" * 40_000 + b'2,"open\n', "broken.csv")
     looked_at += [batch.get_absolute_url() for batch in (draft, queued, ended, unusable)]
     found = {}

@@ -99,7 +99,7 @@ def test_a_download_that_broke_off_does_not_look_whole(
 def test_before_the_end_every_row_is_there(web: Client, batch: Batch) -> None:
     lines = table(body(web, batch, "csv"))
     assert len(lines) == 61
-    assert lines[1] == ["1", "text number 1", "", "ready", ""]
+    assert lines[1] == ["1", "text number 1", "", "waiting", ""]
 
 
 def test_at_the_end_every_answer_is_beside_its_row(
@@ -128,7 +128,7 @@ def test_columns_the_file_has_already_keep_their_names(web: Client, start: MakeB
     batch = start(b"text,answer,Status\nx,old answer,old\n", template="{{text}}")
     header, line = table(body(web, batch, "csv"))
     assert header == ["text", "answer", "Status", "answer_2", "status_2", "error"]
-    assert line == ["x", "old answer", "old", "", "ready", ""]
+    assert line == ["x", "old answer", "old", "", "waiting", ""]
 
 
 def test_the_upload_comes_back_byte_for_byte(web: Client, start: MakeBatch) -> None:

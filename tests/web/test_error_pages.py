@@ -93,7 +93,7 @@ def test_a_form_that_was_open_too_long_is_told_so() -> None:
     client.force_login(set_up())
     answer = client.post("/people/invite/", {"role": "member"})
     assert answer.status_code == 403
-    assert "This page had become too old" in answer.content.decode()
+    assert "This page is too old" in answer.content.decode()
 
 
 @pytest.mark.django_db

@@ -162,7 +162,7 @@ def test_blank_cells_are_told_before_the_start(web: Client) -> None:
 @pytest.mark.parametrize(
     ("template", "sentence"),
     [
-        ("", "Say what to ask, and click a column to put it in."),
+        ("", "Write what to ask, then click a column to insert it."),
         ("Summarise.", "The text names no column"),
         ("{{txt}}", "The text names the column “txt”, which the file does not have. Did you mean"),
         ("{{text", "does not close it"),
@@ -227,7 +227,7 @@ def test_start_takes_what_is_on_the_form(web: Client, files_in: Path) -> None:
     batch = drafted(web, rows(60))
     response = press_start(web, batch, name="Mine", instruction="Be brief.", max_tokens="50")
     assert response["Location"] == batch.get_absolute_url()
-    assert "Getting ready" in said(web.get(batch.get_absolute_url()))
+    assert "Preparing: 0 of" in said(web.get(batch.get_absolute_url()))
     preparing.prepare(batch.pk)
     batch.refresh_from_db()
     assert (batch.status, batch.part_count) == (BatchStatus.QUEUED, 3)

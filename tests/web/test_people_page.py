@@ -102,10 +102,10 @@ def test_what_cannot_be_done_is_said_on_the_page(ana: User) -> None:
 
 def test_a_link_is_withdrawn_once(ana: User) -> None:
     invitation, _ = invitations.create(ana.membership.team, by=ana, role=Role.MEMBER)
-    address = reverse("people_revoke", args=[invitation.pk])
+    address = reverse("people_withdraw", args=[invitation.pk])
     browser = signed_in(ana)
     assert "The link was withdrawn." in browser.post(address, follow=True).content.decode()
-    assert "already been used or withdrawn" in browser.post(address, follow=True).content.decode()
+    assert "was used or withdrawn before" in browser.post(address, follow=True).content.decode()
 
 
 def changing_addresses(colleague: Membership, invitation: Invitation) -> list[str]:
@@ -114,7 +114,7 @@ def changing_addresses(colleague: Membership, invitation: Invitation) -> list[st
         reverse("people_change_role", args=[colleague.pk]),
         reverse("people_password_link", args=[colleague.pk]),
         reverse("people_remove", args=[colleague.pk]),
-        reverse("people_revoke", args=[invitation.pk]),
+        reverse("people_withdraw", args=[invitation.pk]),
     ]
 
 

@@ -110,7 +110,7 @@ def test_pages_after_signing_in(page: "Page", ana: User, address: str) -> None:
         ["Invite a colleague", "Make the link"],
         ["Change Benedikt"],
         ["Change Benedikt", "Make an administrator"],
-        ["Change Benedikt", "Make a new sign-in link"],
+        ["Change Benedikt", "Make a password link"],
         ["Withdraw"],
     ],
     ids=lambda buttons: ", then ".join(buttons),

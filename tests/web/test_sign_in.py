@@ -97,11 +97,11 @@ def test_a_taken_address_is_said_beside_the_field() -> None:
 def test_a_link_that_did_work_once_is_gone_and_an_unknown_one_is_not_found() -> None:
     ana = set_up()
     invitation, token = invitations.create(ana.membership.team, by=ana, role=Role.MEMBER)
-    invitations.revoke(invitation)
+    invitations.withdraw(invitation)
     for path, status, sentence in [
         (reverse("join", args=[token]), 410, "This link was withdrawn."),
-        (reverse("join", args=["nonsense"]), 404, "This link is not known here."),
-        (reverse("setup", args=["nonsense"]), 404, "This link is not known here."),
+        (reverse("join", args=["nonsense"]), 404, "batchui does not know this link."),
+        (reverse("setup", args=["nonsense"]), 404, "batchui does not know this link."),
     ]:
         for answer in (Client().get(path), Client().post(path, ANA)):
             assert answer.status_code == status
@@ -142,7 +142,7 @@ def test_a_wrong_password_and_an_unknown_address_are_answered_alike() -> None:
     set_up()
     pages = [sign_in(Client(), email, "wrong") for email in ("ana@example.com", "x@example.com")]
     for page in pages:
-        assert "do not belong together" in page
+        assert "do not match" in page
 
 
 def test_somebody_who_was_removed_is_told_so_and_stays_out() -> None:
@@ -160,7 +160,7 @@ def test_guessing_a_password_is_stopped_even_from_many_addresses(settings: Setti
     set_up()
     for number in range(5):
         page = sign_in(Client(), "ana@example.com", "wrong", X_Forwarded_For=f"192.0.2.{number}")
-        assert "do not belong together" in page
+        assert "do not match" in page
     page = sign_in(Client(), "ana@example.com", PASSWORD, X_Forwarded_For="192.0.2.99")
     assert "Too many attempts to sign in. Wait five minutes" in page
 

@@ -141,9 +141,9 @@ def test_rows_without_an_answer_end_with_1(sandbox: RunningSandbox, texts: Path)
     assert sorted(set(statuses)) == ["answered", "failed"]
 
 
-def test_rows_left_out_end_with_1(sandbox: RunningSandbox, tmp_path: Path) -> None:
+def test_skipped_rows_end_with_1(sandbox: RunningSandbox, tmp_path: Path) -> None:
     texts = written(tmp_path, b"id,text\n1,a\n2\n3,\n")
-    assert Ran(texts, *PROMPT, "--leave-out-invalid", "--wait").status == 1
+    assert Ran(texts, *PROMPT, "--skip-invalid", "--wait").status == 1
     batch = Batch.objects.get()
     assert (batch.answered, batch.invalid) == (1, 2)
 

@@ -25,17 +25,17 @@ REFUSED: dict[str, tuple[bytes, tuple[str, ...], str, str]] = {
         b"id,text\n1,a\n2\n",
         PROMPT,
         MODEL,
-        "1 row cannot be asked. Correct it in the file, or leave it out. Row 2 (line 3): 1 cell "
+        "1 row cannot be asked. Correct it in the file, or skip it. Row 2 (line 3): 1 cell "
         "where the header has 2 columns.",
     ),
     "a blank prompt": (
         b"id,text\n1,a\n2, \n",
         PROMPT,
         MODEL,
-        "1 row cannot be asked. Correct it in the file, or leave it out. Row 2 (line 3), column "
+        "1 row cannot be asked. Correct it in the file, or skip it. Row 2 (line 3), column "
         "“text”: the cell is blank",
     ),
-    "no prompt": (GOOD, (), MODEL, "--prompt: Say what to ask, with a column in it"),
+    "no prompt": (GOOD, (), MODEL, "--prompt: write what to ask, and name a column"),
     "no column": (GOOD, ("--prompt", "Hello"), MODEL, "--prompt: The text names no column"),
     "an unknown column": (
         GOOD,
@@ -44,7 +44,12 @@ REFUSED: dict[str, tuple[bytes, tuple[str, ...], str, str]] = {
         "--text-column: The text names the column “txt”, which the file does not have. Did you "
         "mean “text”?",
     ),
-    "an unknown model": (GOOD, PROMPT, "@cf/meta/llama-9", "--model: “@cf/meta/llama-9” is not"),
+    "an unknown model": (
+        GOOD,
+        PROMPT,
+        "@cf/meta/llama-9",
+        "--model: batchui knows no model “@cf/meta/llama-9”",
+    ),
     "an unknown language": (
         GOOD,
         ("--text-column", "text", "--target-lang", "Klingonese"),
@@ -85,7 +90,7 @@ REFUSED: dict[str, tuple[bytes, tuple[str, ...], str, str]] = {
         GOOD,
         (*PROMPT, "--as", "nobody@example.com"),
         MODEL,
-        "Nobody signs in here as nobody@example.com.",
+        "Nobody in batchui has the e-mail address nobody@example.com.",
     ),
     "no such folder": (
         GOOD,
@@ -93,7 +98,7 @@ REFUSED: dict[str, tuple[bytes, tuple[str, ...], str, str]] = {
         MODEL,
         "--output /no/such/folder/out.csv: there is no folder /no/such/folder.",
     ),
-    "an endless name": (GOOD, (*PROMPT, "--name", "x" * 201), MODEL, "--name: at most 200"),
+    "an endless name": (GOOD, (*PROMPT, "--name", "x" * 201), MODEL, "--name: use at most 200"),
 }
 
 

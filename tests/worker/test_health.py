@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from django.core.files.storage import default_storage
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client, RequestFactory
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
@@ -84,6 +86,26 @@ def test_background_work_that_fell_silent_is_said() -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(("seconds", "status"), [(40, 200), (50, 503)])
+def test_background_work_is_silent_as_soon_as_the_pages_say_so(seconds: int, status: int) -> None:
+    heartbeat.beat()
+    Heartbeat.objects.update(at=timezone.now() - timedelta(seconds=seconds))
+    assert readyz()[0] == status
+    assert heartbeat.worker_is_silent() == (status == 503)
+
+
+@pytest.mark.django_db
+def test_a_migration_that_was_not_applied_is_said() -> None:
+    heartbeat.beat()
+    MigrationRecorder(connection).record_unapplied("worker", "0002_reads_until")
+    status, report = readyz()
+    assert status == 503
+    assert report["checks"]["migrations"]["says"] == (
+        "1 migration waits. Run: python manage.py migrate"
+    )
+
+
+@pytest.mark.django_db
 def test_a_worker_with_files_of_its_own_is_said(settings: Settings) -> None:
     settings.DATABASE_KIND = "PostgreSQL"
     heartbeat.beat()
@@ -111,7 +133,9 @@ def test_a_database_that_does_not_answer_is_said() -> None:
 
 
 @pytest.mark.django_db
-def test_many_who_ask_cost_one_look(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_many_who_ask_cost_one_report(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
     first = readyz()
     with django_assert_num_queries(0):
         assert readyz() == first

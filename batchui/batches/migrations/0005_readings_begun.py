@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("batches", "0003_attempt_without_sha256")]
+    dependencies = [("batches", "0004_words")]
 
     operations = [
         migrations.AddField(

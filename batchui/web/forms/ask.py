@@ -1,4 +1,4 @@
-"""What to ask of every row: the form that the page and `manage.py submit` share."""
+"""The form for what to ask of every row. The page and `manage.py submit` share it."""
 
 import json
 from dataclasses import replace
@@ -17,13 +17,13 @@ from batchui.prompts.problems import BadInput
 from batchui.prompts.template import Template
 from batchui.web.forms.model_field import ModelField
 
-NO_TEMPLATE = "Say what to ask, and click a column to put it in."
+NO_TEMPLATE = "Write what to ask, then click a column to insert it."
 NOT_JSON = 'This is not JSON. Write it like {"top_p": 0.9}.'
 NO_LANGUAGE = "The translation model does not know the language “%(value)s”. Choose another."
 
 
 class OptionsField(forms.Field):
-    """A JSON object, decoded as strictly as it will be sent: no NaN, no half characters."""
+    """A JSON object, decoded as strictly as for sending: no NaN, no half characters."""
 
     widget = forms.Textarea
 
@@ -65,18 +65,18 @@ def _number_field(field: ask.Field, shown: dict[str, Any]) -> forms.Field:
     shown["error_messages"] = {
         "required": f"Write a number, such as {field.default}.",
         "invalid": f"Write a {'whole ' if whole else ''}number from {least:,} to {most:,}.",
-        "min_value": f"The least possible is {least:,}. Write more.",
-        "max_value": f"The most possible is {most:,}. Write less.",
+        "min_value": f"Write {least:,} or more.",
+        "max_value": f"Write {most:,} or less.",
     }
     return forms.IntegerField(**shown) if whole else forms.FloatField(**shown)
 
 
 class AskForm(forms.Form):
-    """What to ask of the rows of a draft: `ask` when it is valid.
+    """What to ask of the rows of a draft. `ask` has the question if the form is valid.
 
-    It has a field for each of `Ask`, made from it (see the end of this module); only what a page
-    adds to one is written here. Template problems (an unknown column, no column at all) are errors
-    of `template`.
+    It has a field for each field of `Ask`, made from it at the end of this module. Only what the
+    page changes is written here. A wrong template (an unknown column, no column) is an error of
+    `template`.
     """
 
     name = forms.CharField(
@@ -123,8 +123,7 @@ class AskForm(forms.Form):
         field.choices = choices
 
     def as_typed(self) -> dict[str, Any]:
-        """The fields that make the filled prompts, as far as they can be understood while
-        somebody types; each is a field of Batch."""
+        """The typed fields that the preview needs, by name."""
         if not self.is_bound:
             return {name: self.initial[name] for name in TYPED}
         template = self.data.get("template", "").replace("\r\n", "\n").replace("\0", "")
@@ -137,22 +136,22 @@ class AskForm(forms.Form):
 
     @property
     def ask(self) -> Ask:
-        """What is asked, by a form that is valid."""
+        """The question of a valid form."""
         return Ask(**{name: self.cleaned_data[name] for name in ask.NAMES})
 
     def ask_so_far(self) -> Ask:
-        """What is asked while somebody types.
+        """The question while somebody types.
 
-        What is right already, and the prompt even where it is not; the rest is as the draft has it.
+        Valid fields as typed, and the prompt even if it is invalid; all others as in the draft.
         """
         self.full_clean()
-        chosen = {"leave_out_invalid": bool(self.data.get("leave_out_invalid"))}
+        chosen = {"skip_invalid": bool(self.data.get("skip_invalid"))}
         right = {name: self.cleaned_data[name] for name in ask.NAMES if name in self.cleaned_data}
         return replace(self.batch.ask, **(right | self.as_typed() | chosen))
 
     @property
     def first_error(self) -> str:
-        """The first field with an error: the page opens there."""
+        """The name of the first field with an error, "" if there is none."""
         return next((name for name in self.fields if name in self.errors), "")
 
     @property
@@ -161,6 +160,7 @@ class AskForm(forms.Form):
         return any(name in self.errors for name in MORE)
 
     def focus_on_first_error(self) -> None:
+        """Let the page open with the focus on the first field with an error."""
         if self.first_error:
             self.fields[self.first_error].widget.attrs["autofocus"] = True
 
@@ -169,7 +169,7 @@ class AskForm(forms.Form):
         return str(self.cleaned_data["template"]).replace("\r\n", "\n")
 
     def clean_options(self) -> dict[str, Any]:
-        if "options" not in self.data:  # the page has no such field where there are none
+        if "options" not in self.data:  # the page shows this field only if there are options
             return dict(self.batch.ask.options)
         options = self.cleaned_data["options"] or {}
         if not isinstance(options, dict):
@@ -210,11 +210,11 @@ class AskForm(forms.Form):
     def _check_file(self) -> None:
         if self.batch.problem and not self.batch.rows:
             self.add_error(None, self.batch.problem)
-        if self.batch.bad_rows and not self.cleaned_data.get("leave_out_invalid"):
+        if self.batch.bad_rows and not self.cleaned_data.get("skip_invalid"):
             self.add_error(
-                "leave_out_invalid",
+                "skip_invalid",
                 f"{rows_phrase(self.batch.bad_rows)} of the file cannot be asked. Correct the file "
-                "and upload it again, or tick this to leave them out.",
+                "and upload it again, or tick this to skip such rows.",
             )
 
     def _check_template(self, template: str) -> None:
@@ -235,26 +235,26 @@ class AskForm(forms.Form):
 
 
 def column_mark(column: str) -> str:
-    """How a template names a column."""
+    """The mark for a column in a template: `{{column}}`."""
     return "{{" + column + "}}"
 
 
 def _known(model: str) -> str:
-    """The name, where there is such a model; else nothing."""
+    """The name, if there is such a model; else ""."""
     try:
         return catalogue.find(model).name
     except catalogue.UnknownModel:
         return ""
 
 
-# What makes the filled prompts.
+# The fields that the preview of the prompts needs.
 TYPED = ("model", "template", "as_items")
-# What stands under "More settings".
+# The fields under "More settings".
 MORE = ("name", *(field.name for field in ask.fields() if field.about.more))
 
 
 def _initial(batch: Batch) -> dict[str, Any]:
-    """What the draft holds, with something sensible where it holds nothing yet."""
+    """The fields of the draft, with defaults for those that are empty."""
     asked = batch.ask
     initial = {"name": batch.name} | {name: getattr(asked, name) for name in ask.NAMES}
     initial["model"] = _known(asked.model) or catalogue.models()[0].name

@@ -1,4 +1,4 @@
-"""The field that chooses a model: grouped by what models do, checked against the catalogue."""
+"""The field for choosing a model. Models are grouped by task; the catalogue must know the name."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ TASKS = {
 
 
 class ModelSelect(forms.Select):
-    """A select whose options say what their model does; the page shows the fields of that task."""
+    """A select whose options carry their model's task: the page shows the fields of that task."""
 
     def create_option(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         option = super().create_option(*args, **kwargs)
@@ -23,7 +23,7 @@ class ModelSelect(forms.Select):
 
 
 class ModelField(forms.ChoiceField):
-    """The name of a model that the catalogue knows, listed or not."""
+    """The name of a model in the catalogue, listed or not."""
 
     widget = ModelSelect
 
@@ -36,7 +36,7 @@ class ModelField(forms.ChoiceField):
         ]
 
     def validate(self, value: Any) -> None:
-        """Raise ValidationError, with a suggestion, for a model that is not known."""
+        """Raise ValidationError, with a suggestion, for a model that is not in the catalogue."""
         forms.Field.validate(self, value)
         try:
             catalogue.find(value)

@@ -1,4 +1,4 @@
-"""Forms about people: coming in, one's own account, inviting."""
+"""The forms about people: joining, signing in, the account, inviting."""
 
 from allauth.account.forms import ChangePasswordForm, LoginForm
 from django import forms
@@ -12,7 +12,7 @@ from batchui.teams.models import Role, User
 
 
 def _shortest_password() -> int:
-    """The length that the settings' validators ask for."""
+    """The shortest length that the settings allow."""
     return max(
         (
             validator.min_length
@@ -24,7 +24,7 @@ def _shortest_password() -> int:
 
 
 class NewPasswordField(forms.CharField):
-    """A password to be chosen; typed once, since the page can show it."""
+    """A new password. It is typed once, because the page can show it."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -37,7 +37,7 @@ class NewPasswordField(forms.CharField):
 
 
 class PasswordForm(forms.Form):
-    """Choose a password. `person` is who it is for: it must not resemble their name or address."""
+    """Choose a password. It must not resemble the name or address of `person`."""
 
     password = NewPasswordField()
 
@@ -56,22 +56,24 @@ class PasswordForm(forms.Form):
             self.add_error("password", problem)
 
     def person_described(self) -> User | None:
-        """Who this form describes, for checking the password against them."""
+        """The person that this form describes, for checking the password against them."""
         return None
 
 
 class NameForm(forms.Form):
+    """A person's name."""
+
     name = forms.CharField(
         label="Your name",
         max_length=80,
-        help_text="Your colleagues see it beside what you start.",
+        help_text="Your colleagues see it beside the batches you start.",
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
         error_messages={"required": "Write your name."},
     )
 
 
 class JoinForm(NameForm, PasswordForm):
-    """Come into a team by an invitation."""
+    """Join a team by an invitation."""
 
     email = forms.EmailField(
         label="E-mail address",
@@ -109,6 +111,8 @@ class SetUpForm(JoinForm):
 
 
 class InviteForm(forms.Form):
+    """The role of a colleague to invite."""
+
     role = forms.ChoiceField(
         label="What may your colleague do?",
         choices=[
@@ -124,7 +128,7 @@ class InviteForm(forms.Form):
 
 
 class SignInForm(LoginForm):  # type: ignore[misc]
-    """allauth's form in this product's words."""
+    """allauth's form, with the words of this product."""
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
@@ -137,7 +141,7 @@ class SignInForm(LoginForm):  # type: ignore[misc]
 
 
 class NewPasswordForm(ChangePasswordForm):  # type: ignore[misc]
-    """allauth's form in this product's words."""
+    """allauth's form, with the words of this product."""
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""What the options of `manage.py submit` say, as the form of the page understands it."""
+"""Turns the options of `manage.py submit` into the fields of the page's form."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -32,9 +32,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def checked(options: dict[str, Any]) -> dict[str, Any]:
-    """The options, with what can be understood without the file; BadInput names the option."""
+    """The options after the checks that need no file. Raises BadInput, which names the option."""
     if len(options["name"]) > LONGEST_NAME:
-        raise BadInput(f"--name: at most {LONGEST_NAME} characters, please.")
+        raise BadInput(f"--name: use at most {LONGEST_NAME} characters.")
     _check_model(options["model"])
     return options | {
         "option": _pairs(options["option"]),
@@ -62,7 +62,7 @@ def fields(options: dict[str, Any], batch: Batch) -> dict[str, Any]:
 
 
 def _template(prompt: str, column: str) -> str:
-    """What to ask: the prompt; a column's text as it is; or the one above the other."""
+    """The prompt, the column, or the prompt followed by the column."""
     if not column:
         return prompt
     mark = column_mark(column)
@@ -72,7 +72,7 @@ def _template(prompt: str, column: str) -> str:
 
 
 def _pairs(given: list[str]) -> dict[str, Any]:
-    """KEY=VALUE pairs; a value that is JSON is taken as such, anything else as text."""
+    """KEY=VALUE pairs as a dictionary. A value that is not JSON is text."""
     extra: dict[str, Any] = {}
     for pair in given:
         key, equals, value = pair.partition("=")
@@ -93,7 +93,7 @@ def _check_model(name: str) -> None:
 
 
 def _language(given: str, option: str) -> str:
-    """The code of a language given by code or English name."""
+    """The code of a language that is given by its code or its English name."""
     try:
         return catalogue.find_language(given).code if given else ""
     except catalogue.UnknownLanguage as problem:
@@ -101,13 +101,16 @@ def _language(given: str, option: str) -> str:
 
 
 def first_error(form: AskForm, options: dict[str, Any]) -> str:
-    """The first thing wrong, under the name of the option it was given by."""
+    """The first error, with the name of its option."""
     field, errors = next(iter(form.errors.items()))
-    if field == "leave_out_invalid":
-        return f"{problem_of(form.batch)} (--leave-out-invalid leaves such rows out.)"
+    if field == "skip_invalid":
+        return f"{problem_of(form.batch)} (--skip-invalid skips such rows.)"
     if errors[0] == NO_TEMPLATE:
         columns = listed(form.batch.columns)
-        return f"--prompt: Say what to ask, with a column in it like {{{{name}}}}, of {columns}."
+        return (
+            "--prompt: write what to ask, and name a column, like {{name}}. The columns are "
+            f"{columns}."
+        )
     option = _option_of(field)
     if field == "template" and not options["template"]:
         option = "--text-column"
@@ -115,7 +118,7 @@ def first_error(form: AskForm, options: dict[str, Any]) -> str:
 
 
 def _option_of(name: str) -> str:
-    """The option that gives a field of the form; "" where there is none."""
+    """The option for a field of the form; "" if there is none."""
     if name == "name":
         return "--name"
     asked = {field.name: field.about.option for field in ask.fields()}

@@ -8,7 +8,7 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 
 from batchui.batches.exporting import KINDS, Kind
 from batchui.batches.models import Batch
-from batchui.batches.phrases import rows_left_out, status_word
+from batchui.batches.phrases import invalid_rows_sentence, status_word
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
 from batchui.prompts import ask
@@ -19,7 +19,7 @@ register = template.Library()
 
 @register.filter
 def model_label(name: str) -> str:
-    """The short name of a model; its whole name where the catalogue does not know it."""
+    """The short name of a model; its whole name if it is not in the catalogue."""
     try:
         return catalogue.find(name).label if name else ""
     except catalogue.UnknownModel:
@@ -28,7 +28,7 @@ def model_label(name: str) -> str:
 
 @register.filter
 def price_text(model: Model) -> str:
-    """What a model costs, in a sentence."""
+    """The price of a model, as sentences."""
     price = f"${model.usd_per_m_input:g} for a million tokens read"
     if model.usd_per_m_output:
         price += f", ${model.usd_per_m_output:g} for a million written"
@@ -37,7 +37,7 @@ def price_text(model: Model) -> str:
 
 @register.filter
 def read_as(form: Format) -> str:
-    """How a file is read: “read as UTF-8”, “recognised as Windows-1251 (Cyrillic)”."""
+    """The encoding of a file: “read as UTF-8”, or “recognised as …” if it was guessed."""
     verb = "recognised" if form.encoding_guessed else "read"
     return f"{verb} as {form.encoding_name}"
 
@@ -85,7 +85,7 @@ def download_kinds() -> dict[str, Kind]:
 
 @register.filter
 def page_title(batch: Batch) -> str:
-    """The title of a batch's page: how far it is or how it ended, and its name."""
+    """The title of a batch's page: its progress or its final status, and its name."""
     standing = f"{percent_text(batch)} ·" if batch.is_active else f"{status_word(batch.status)}:"
     return f"{standing} {batch.name} · batchui"
 
@@ -97,11 +97,11 @@ def progress_text(batch: Batch) -> str:
 
 
 def percent_text(batch: Batch) -> str:
-    """“97%”: the share of rows that are settled."""
+    """“97%”: the share of rows with a status of their own."""
     return f"{100 * batch.settled // max(batch.rows, 1)}%"
 
 
 @register.filter
-def left_out_text(batch: Batch) -> str:
-    """The sentence about rows that cannot be asked."""
-    return batch.problem or rows_left_out(batch.bad_rows)
+def invalid_rows_text(batch: Batch) -> str:
+    """Why a draft cannot start: its problem, else the sentence about its invalid rows."""
+    return batch.problem or invalid_rows_sentence(batch.bad_rows)

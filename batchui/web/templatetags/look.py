@@ -1,6 +1,6 @@
-"""Icons, and how a status of a batch, a part or a row looks: a word and an icon.
+"""Icons; and the word and icon of each status of a batch, a part or a row.
 
-The colour follows from `data-status` in the style sheet.
+The style sheet gives it a colour, by `data-status`.
 """
 
 from functools import lru_cache
@@ -39,7 +39,7 @@ _ICONS = {
     "missing": "circle-question-mark",
     "unsent": "circle-minus",
     "invalid": "ban",
-    # A row that is still on its way
+    # A row without an end yet
     "": "clock",
 }
 
@@ -47,7 +47,7 @@ _ICONS = {
 @register.simple_tag
 @lru_cache(maxsize=256)
 def icon(name: str, size: int = 16) -> str:
-    """A lucide icon, hidden from screen readers: it always stands beside its word."""
+    """A lucide icon. It is hidden from screen readers, because its word is always beside it."""
     return lucide(name, size=size, aria_hidden="true")
 
 
@@ -62,4 +62,5 @@ register.filter("status_word", status_word)
 
 @register.filter
 def status_icon(status: str | None) -> str:
+    """The name of the icon for a status."""
     return _ICONS.get(str(status or ""), "circle")

@@ -1,4 +1,4 @@
-"""The line under a long table: which of how many, and the way to the pages before and after."""
+"""The line under a long table: position, and links to other pages."""
 
 from typing import Any
 
@@ -20,11 +20,12 @@ def pager(
     fragment: str = "",
     words: str = "Previous,Next",
 ) -> dict[str, Any]:
-    """Links to the pages around `page`; nothing where there is only one.
+    """The links to the pages before and after `page`; nothing if there is only one page.
 
-    `noun` is what is counted (“rows”), and the id of what a `fragment`'s address replaces; without
-    one, the whole page is loaded. `here` is the address of the page, `key` the parameter that holds
-    the number (`noun` by default). The rest of the request's parameters is kept.
+    noun: what is counted (“rows”), and the id of the element that `fragment` replaces. fragment:
+    the address of that element; without it, the whole page loads. here: the address of the page.
+    key: the parameter with the number of the page (`noun` by default). words: the texts of the two
+    links. The other parameters of the request are kept.
     """
     before, after = words.split(",")
     links = []

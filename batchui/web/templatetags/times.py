@@ -12,10 +12,10 @@ register = template.Library()
 
 @register.simple_tag
 def time(at: datetime, kind: str = "relative") -> SafeString:
-    """A `<time>` that `app.js` keeps fresh, with the exact time on hover and focus.
+    """A `<time>` element. `app.js` updates it, and shows the exact time on hover and focus.
 
-    `kind`: `relative` (“4 min ago”), `elapsed` (“2 min 05 s” since `at`), or `local` (the date and
-    time in the reader's time zone). Until the script runs: the time in UTC, or “…” for `elapsed`.
+    kind: `relative` (“4 min ago”), `elapsed` (“2 min 05 s” since `at`), or `local` (date and time
+    in the reader's time zone). Before the script runs: the time in UTC, or “…” for `elapsed`.
     """
     text = "…" if kind == "elapsed" else f"{format_date(at, 'j M Y, H:i')} UTC"
     return format_html('<time datetime="{}" data-{}>{}</time>', at.isoformat(), kind, text)
@@ -23,9 +23,9 @@ def time(at: datetime, kind: str = "relative") -> SafeString:
 
 @register.filter
 def lasted(duration: timedelta | None) -> str:
-    """A duration: “2 min 05 s”; nothing for None.
+    """A duration: “2 min 05 s”; "" for None.
 
-    `elapsed` in `static/app.js` writes the same while a batch is active: change both.
+    `elapsed` in `static/app.js` writes durations in the same way: change both.
     """
     if duration is None:
         return ""

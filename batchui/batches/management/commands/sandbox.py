@@ -12,7 +12,7 @@ from batchui.sandbox.server import serve
 
 
 class Command(BaseCommand):
-    help = "Serve a local Batch API for trying and testing; no AI model runs in it."
+    help = "Run a local Batch API for trying and testing. No AI model runs in it."
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:

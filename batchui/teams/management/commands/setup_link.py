@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 
 class Command(BaseCommand):
-    help = "Print the one-time set-up address, while nobody has an account yet."
+    help = "Print the one-time set-up address, if nobody has an account yet."
 
     def handle(self, *args: Any, **options: Any) -> None:
         from batchui.teams.invitations import first_administrator_token

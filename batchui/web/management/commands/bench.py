@@ -1,4 +1,4 @@
-"""`manage.py bench`: what the product costs, beside scripts that do the same by hand."""
+"""`manage.py bench`: what the product costs, compared with scripts that do the same."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -14,7 +14,7 @@ class Command(BaseCommand):
     help = (
         "Measure (a) a streaming script, (t) a tuned script and (b) the product's own path on the "
         "same file against the same imitation of the API, and print the ratios b/a and b/t. With "
-        "--whole: the product alone, from upload to download through all its processes."
+        "--whole: only the product, from upload to download, through all its processes."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -26,15 +26,17 @@ class Command(BaseCommand):
         parser.add_argument(
             "--calls-per-5-minutes",
             type=int,
-            help="with --whole: the call limit (the product's own where this is not given)",
+            help="with --whole: the call limit (default: the product's own)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         rows, repeat, calls = (options[name] for name in ("rows", "repeat", "calls_per_5_minutes"))
         if rows < 1 or repeat < 1:
-            raise CommandError("--rows and --repeat begin at 1.")
+            raise CommandError("--rows and --repeat must be at least 1.")
         if calls is not None and not options["whole"]:
-            raise CommandError("--calls-per-5-minutes goes with --whole: else there is no limit.")
+            raise CommandError(
+                "Use --calls-per-5-minutes only with --whole; without it there is no limit."
+            )
         if not procfs.is_there():
             raise CommandError("The bench reads memory and CPU time from /proc: run it on Linux.")
         try:

@@ -1,4 +1,4 @@
-"""`manage.py serve`: the web pages alone, as a `Procfile` runs them."""
+"""`manage.py serve`: serves only the web pages, for a `Procfile`."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand
 
 from batchui.processes.web_server import web_server
 
-# A platform waits half a minute before it ends what does not stop.
+# A platform waits half a minute before it kills a process that does not stop.
 SECONDS_TO_STOP = 20
 
 

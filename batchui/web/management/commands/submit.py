@@ -1,4 +1,4 @@
-"""`manage.py submit`: what the pages do, from the terminal, through the same functions."""
+"""`manage.py submit`: does from the terminal what the pages do, with the same functions."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ from django.core.management.base import BaseCommand, CommandError
 from batchui.batches import decisions, intake
 from batchui.batches.exporting import KINDS
 from batchui.batches.models import Batch
-from batchui.batches.phrases import problem_of, status_word
+from batchui.batches.phrases import problem_of, rows_phrase, status_word
 from batchui.batches.states import BatchStatus
 from batchui.prompts.problems import BadInput
 from batchui.teams.connections import cloudflare_is_configured
@@ -33,14 +33,15 @@ from batchui.web.forms.terminal import (
 from batchui.worker.heartbeat import worker_is_silent
 
 ANSWERED_ALL, NOT_ALL, NOT_STARTED = 0, 1, 2
-LOOK_SECONDS = 0.5
+SECONDS_BETWEEN_CHECKS = 0.5
 SILENT_SECONDS = 30
 
 
 class Command(BaseCommand):
     help = (
-        "Ask one question of every row of a file. Exit status: 0 every row answered (or, without "
-        "--wait, started); 1 finished, but some rows were not answered; 2 nothing was started."
+        "Ask one question of every row of a file. Exit status: 0: every row was answered (without "
+        "--wait: the batch was started); 1: finished, but some rows were not answered; 2: nothing "
+        "was started."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -49,7 +50,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--text-column",
             default="",
-            help="the column to send, behind the prompt if there is one",
+            help="the column to send, after the prompt if there is one",
         )
         parser.add_argument(
             "--option",
@@ -64,7 +65,7 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=sorted(KINDS), help="of the output (csv)")
         parser.add_argument("--as", dest="email", help="whose batch it is, by e-mail address")
 
-    # How to let time pass between two looks; tests work meanwhile.
+    # Waits between two checks; tests replace it.
     pause: Callable[[float], None] = staticmethod(time.sleep)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -91,7 +92,7 @@ class Command(BaseCommand):
             sys.exit(NOT_ALL)
 
     def _started(self, options: dict[str, Any]) -> Batch:
-        """The batch, cut and queued. Raises, with nothing left behind, where it cannot be."""
+        """The batch, cut and queued. If that is not possible, raises and leaves nothing behind."""
         _check_account()
         _check_output(options["output"])
         options = checked(options)
@@ -109,15 +110,15 @@ class Command(BaseCommand):
             if not batch.is_started:
                 raise BadInput(problem_of(batch))
         except BaseException:
-            intake.discard(batch)
+            intake.erase_unstarted(batch)
             raise
         return batch
 
     def _until_not(self, batch: Batch, status: BatchStatus) -> None:
-        """Wait for a worker of `up` that has taken a step before this command could."""
+        """Wait while the batch has `status`: a worker may have claimed it first."""
         batch.refresh_from_db()
         while batch.status == status:
-            self.pause(LOOK_SECONDS)
+            self.pause(SECONDS_BETWEEN_CHECKS)
             batch.refresh_from_db()
 
     def _wait(self, batch: Batch) -> None:
@@ -132,13 +133,13 @@ class Command(BaseCommand):
             if remark and remark != remarked:
                 self._say(f"\n{remark}" if on_terminal else remark)
                 remarked = remark
-            self.pause(LOOK_SECONDS)
+            self.pause(SECONDS_BETWEEN_CHECKS)
             batch.refresh_from_db()
         if on_terminal:
             self._say(f"\r{_bar(batch)}")
 
     def _say(self, line: str, *, ending: str = "\n") -> None:
-        self.stderr.write(line, str, ending)  # `str`: in no colour, for it is no error
+        self.stderr.write(line, str, ending)  # `str`: no colour, because it is not an error
         self.stderr.flush()
 
 
@@ -154,7 +155,7 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def _remark(batch: Batch, *, waited: float) -> str:
-    """A remark for the person who waits at the terminal; "" when there is none."""
+    """A hint for the person who waits at the terminal, or ""."""
     if batch.status == BatchStatus.ATTENTION:
         return f"A part needs your decision: {page_address(batch)}"
     if waited > SILENT_SECONDS and worker_is_silent():
@@ -175,8 +176,10 @@ def _check_output(output: Path | None) -> None:
 
 
 def _check_account() -> None:
-    """Raise BadInput where `up` serves an account that this terminal does not know: the rows would
-    go to a sandbox that does not run."""
+    """Raise BadInput if `up` uses an account that this terminal does not know.
+
+    The rows would go to a sandbox that does not run.
+    """
     served_elsewhere = settings.ADDRESS_FILE.exists() and not settings.SANDBOX_FILE.exists()
     if served_elsewhere and not cloudflare_is_configured():
         raise BadInput(
@@ -196,11 +199,12 @@ def _bar(batch: Batch, width: int = 30) -> str:
 
 
 def _summary(batch: Batch) -> str:
-    return f"{status_word(batch.status)}: {batch.answered:,} of {batch.rows:,} rows answered"
+    answered = f"{batch.answered:,} of {rows_phrase(batch.rows)} answered"
+    return f"{status_word(batch.status)}: {answered}"
 
 
 def _write(batch: Batch, output: Path, *, kind: str) -> None:
-    """Write the answers to a file that is whole or not there."""
+    """Write the answers to a file. If that fails, there is no file."""
     with tempfile.NamedTemporaryFile(dir=output.absolute().parent, delete=False) as out:
         try:
             for chunk in KINDS[kind].chunks(batch):

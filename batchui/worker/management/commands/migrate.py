@@ -1,4 +1,4 @@
-"""`manage.py migrate`: Django's own, in a data folder that is there."""
+"""`manage.py migrate`: Django's own command, which makes the data folder first."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`manage.py worker`: background work, watched over."""
+"""`manage.py worker`: background work, with a watchdog."""
 
 import argparse
 import os
@@ -15,6 +15,7 @@ from django_q.conf import Conf
 from django_q.models import OrmQ
 
 from batchui import checks, data_folder
+from batchui.batches.phrases import counted
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team
 from batchui.worker.checks import files_are_shared
@@ -25,9 +26,9 @@ from batchui.worker.tasks import enqueue_tick
 from batchui.worker.watchdog import Probes, Watchdog
 
 SECONDS_BETWEEN_TRIES = 2
-# Longer than any task may run, so that what is still unacknowledged then never will be.
+# Longer than any task may run. After this time an unacknowledged task never will be acknowledged.
 LONGEST_TASK = timedelta(seconds=Conf.TIMEOUT + 30)
-# A killed process leaves one such task behind; a cluster that acknowledges none leaves them all.
+# A killed process leaves one such task; a cluster that acknowledges nothing leaves all of them.
 STALLED_AT = 10
 
 
@@ -35,7 +36,7 @@ class Command(BaseCommand):
     help = "Send batches, ask for their answers and store them, until stopped (Ctrl-C, SIGTERM)."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        # How this command starts the cluster that it watches over.
+        # This command starts itself with --cluster, and watches that process.
         parser.add_argument("--cluster", action="store_true", help=argparse.SUPPRESS)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -45,7 +46,7 @@ class Command(BaseCommand):
             self.watch()
 
     def watch(self) -> None:
-        """Run the cluster and keep it going, until asked to stop."""
+        """Run the cluster, and restart it if necessary, until asked to stop."""
         data_folder.make()
         self.wait_for_database()
         self.refuse_another_storage()
@@ -58,7 +59,7 @@ class Command(BaseCommand):
         Watchdog(command, probes=probes(name), say=self.say, environment=environment).run()
 
     def say(self, sentence: str) -> None:
-        """Print a line, unless nobody reads the output any more."""
+        """Print a line. Does nothing if the output is closed."""
         try:
             self.stdout.write(sentence)
             self.stdout.flush()
@@ -75,30 +76,32 @@ class Command(BaseCommand):
             time.sleep(SECONDS_BETWEEN_TRIES)
 
     def refuse_another_storage(self) -> None:
-        """Raise CommandError where the web process keeps its files out of this one's reach."""
+        """Raise CommandError if the web process keeps its files where this one cannot read them."""
         for sentence in checks.in_sentences(files_are_shared(databases=["default"])):
             raise CommandError(sentence)
 
 
 def why_not_ready() -> str:
-    """What background work still waits for, in a sentence; empty when it can start."""
+    """What background work still waits for, as a sentence; "" if it can start."""
     try:
         waiting = migrations_waiting()
     except DatabaseError as error:
         connections.close_all()
         return f"the database does not answer ({first_line(error)})."
-    return f"{waiting} migrations are still to be applied (manage.py migrate)." if waiting else ""
+    return (
+        f"{counted(waiting, 'migration')} must be applied (manage.py migrate)." if waiting else ""
+    )
 
 
 def follow_settings() -> None:
-    """Bring the first team's connection in line with the settings (account, token, address)."""
+    """Update the first team's connection from the settings (account, token, address)."""
     team = Team.objects.order_by("pk").first()
     if team is not None:
         ensure_connection(team)
 
 
 def probes(name: str) -> Probes:
-    """What the watchdog of the worker `name` asks the database."""
+    """The probes with which the watchdog of the worker `name` asks the database."""
 
     def wake() -> None:
         close_old_connections()
@@ -112,9 +115,9 @@ def probes(name: str) -> Probes:
 
 
 def is_stalled(name: str, *, since: datetime) -> bool:
-    """Whether a worker never acknowledges what it has taken since, though no task can still run.
+    """Whether STALLED_AT tasks taken after `since` are unacknowledged although their time is over.
 
-    A task that is taken is locked until `retry` seconds later; acknowledging deletes it.
+    A task that is taken is locked for `retry` seconds. Acknowledging deletes it.
     """
     retry = timedelta(seconds=Conf.RETRY)
     long_ago = timezone.now() - LONGEST_TASK
