@@ -355,6 +355,7 @@ def test_tokens_of_an_item_are_kept_whatever_shape_its_answer_has(
     [
         ({"prompt_tokens": 3, "completion_tokens": 4, "more": {"x": 1}}, Usage(3, 4)),
         ({"input_tokens": 3, "output_tokens": 4, "total_tokens": 8}, Usage(3, 4)),
+        ({"prompt_tokens": 1, "completion_tokens": 1}, Usage(1, 1)),
         ({"prompt_tokens": None, "completion_tokens": "many"}, Usage(0, 0)),
         ({"prompt_tokens": -3, "completion_tokens": 2.0}, Usage(0, 2)),
         ({"prompt_tokens": 0, "input_tokens": 3}, Usage(3, 0)),
@@ -379,9 +380,10 @@ def test_of_two_containers_the_one_with_items_counts(polled: Any) -> None:
     assert len(polled(results=[item]).items) == 1
 
 
-def test_an_answer_is_one_line_whatever_the_layout_of_the_reply() -> None:
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_an_answer_is_one_line_whatever_the_layout_of_the_reply(end: str) -> None:
     item = {"id": 0, "result": {"response": {"a": [1, {"b": "x\ny"}]}}, "success": True}
-    body = json.dumps(finished(item), indent=2).replace("\n", "\r\n").encode()
+    body = json.dumps(finished(item), indent=2).replace("\n", end).encode()
     [read] = decode(body).items
     assert read.answer == b'{"a":[1,{"b":"x\\ny"}]}'
 
@@ -441,5 +443,5 @@ def test_what_is_not_a_finished_reply_says_why(body: bytes, why: str) -> None:
 def test_a_reply_that_names_another_request_is_not_taken() -> None:
     body = json.dumps(finished(request_id="another")).encode()
     assert decode(body).items == []
-    with pytest.raises(BadReply, match="another"):
+    with pytest.raises(BadReply, match=f"^asked for {REQUEST_ID}, was told about another$"):
         decode(body, request_id=REQUEST_ID)
