@@ -95,7 +95,7 @@ def run_again(batch: Batch, *, by: User | None) -> Batch:
     """A new draft with the same file and settings, to be edited before its start."""
     with files.open_file(batch.source_file) as source:
         copy = _store(
-            File(source, batch.source_name),
+            File(source),
             team=batch.team,
             by=by,
             name=_free_name(batch.team, batch.name),
