@@ -31,6 +31,13 @@ def test_a_draft_is_edited_and_its_name_only_where_one_is_given(team: Team) -> N
     assert batch.name == "Renamed"
 
 
+def test_an_edit_changes_the_one_draft_it_is_for(team: Team) -> None:
+    other = on_record(team, status=BatchStatus.DRAFT, name="Another", template="As it was")
+    assert decisions.edit(on_record(team, status=BatchStatus.DRAFT), ask=ASK, name="Renamed")
+    other.refresh_from_db()
+    assert (other.template, other.name) == ("As it was", "Another")
+
+
 @pytest.mark.parametrize(
     "fields",
     [{"status": BatchStatus.QUEUED}, {"status": BatchStatus.DRAFT, "deleted_at": timezone.now()}],
