@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 from django.utils import timezone
+from django.utils.module_loading import import_string
 from django_q.models import OrmQ
 
 from batchui.batches import decisions, long_tasks
@@ -64,6 +65,11 @@ def test_what_waits_wakes_every_worker_that_lives_and_each_once() -> None:
     for _ in range(3):
         tasks.wake_workers()
     assert (waiting(ONE), waiting(OTHER), waiting("worker:gone:3")) == (1, 1, 0)
+
+
+def test_what_wakes_a_worker_is_a_tick() -> None:
+    tasks.enqueue_tick(ONE)
+    assert import_string(OrmQ.objects.get().task["func"]) is tasks.tick
 
 
 def test_a_tick_that_is_being_done_does_not_keep_the_next_from_waiting() -> None:
@@ -126,8 +132,18 @@ def test_it_is_tidied_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(3):
         tasks.tick()
     assert tidied == [1]
-    cache.delete("swept")
+    cache.delete("swept")  # as a minute later
     tasks.tick()
+    assert tidied == [1, 1]
+
+
+def test_when_it_was_tidied_is_forgotten_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    tidied: list[int] = []
+    monkeypatch.setattr(tasks, "SECONDS_BETWEEN_SWEEPS", 0)
+    monkeypatch.setattr(tasks, "run_tick", lambda: None)
+    monkeypatch.setattr(tasks, "tidy", lambda: tidied.append(1))
+    for _ in range(2):
+        tasks.tick()
     assert tidied == [1, 1]
 
 
