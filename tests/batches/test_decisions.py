@@ -155,6 +155,13 @@ def test_what_is_on_its_way_is_not_deleted(team: Team, ana: User, status: BatchS
     assert batch.deleted_by == (ana if may else None)
 
 
+def test_a_delete_takes_away_the_one_batch_it_is_for(team: Team, ana: User) -> None:
+    batch, other = (on_record(team, status=BatchStatus.FINISHED) for _ in range(2))
+    assert decisions.delete(batch, by=ana)
+    other.refresh_from_db()
+    assert (other.deleted_at, other.deleted_by) == (None, None)
+
+
 def test_a_batch_is_deleted_once(team: Team, ana: User) -> None:
     batch = on_record(team, status=BatchStatus.FINISHED)
     assert decisions.delete(batch, by=ana)

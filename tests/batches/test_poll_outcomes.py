@@ -136,8 +136,11 @@ def test_gone_is_believed_after_three_polls_over_ten_minutes(
     first = timezone.now() - timedelta(minutes=minutes)
     Part.objects.update(gone_seen=seen - 1, gone_at=first)
     part.refresh_from_db()
+    before = timezone.now()
     poll(part, GoneNow("Not found."))
     attempt = part.attempts.get()
+    assert part.last_polled_at is not None
+    assert part.last_polled_at >= before
     if believed:
         assert (part.status, part.missing) == (PartStatus.DONE, 10)
         assert (part.waiting_error, attempt.status) == (polling.GONE, AttemptStatus.LOST)
