@@ -52,7 +52,6 @@ def export_rows(batch: Batch) -> Iterator[ExportRow]:
     """Every row of a batch, as the exports take them. A row still on its way has its part's
     status."""
     columns = batch.columns
-    is_csv = batch.format.kind != "jsonl"
     reference = results.reference_of(batch)
     for part in batch.parts.order_by("number").iterator():
         under_way = str(part.status)
@@ -60,8 +59,8 @@ def export_rows(batch: Batch) -> Iterator[ExportRow]:
             yield ExportRow(
                 row=row,
                 cells=as_list(cells, columns),
-                extras=extras(cells, columns) if is_csv else [],
-                columns=None if is_csv else cells,
+                extras=extras(cells, columns),
+                columns=cells if isinstance(cells, dict) else None,
                 answer=answer,
                 status=status or under_way,
                 error=error,
