@@ -174,3 +174,7 @@ def test_rows_have_references_of_their_own_where_they_were_given(
     team: Team, ask: dict[str, Any], own: bool
 ) -> None:
     assert results.has_own_references(on_record(team, **ask)) is own
+
+
+def test_a_row_without_a_reference_of_its_own_has_its_number(team: Team) -> None:
+    assert results.reference_of(on_record(team))(42, ["one"]) == "42"
