@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from batchui.batches import results
 from batchui.batches.models import Attempt, Part
-from batchui.batches.replies import MismatchError, absorb, match
+from batchui.batches.replies import NO_ANSWER, MismatchError, absorb, match
 from batchui.batches.states import PartStatus
 from batchui.cloudflare.errors import BadReply
 from batchui.cloudflare.replies import ItemReply, Reply
@@ -141,6 +142,10 @@ def test_rows_that_were_not_sent_go_on_waiting(part: Part) -> None:
     spool.read()  # as it is after it was written
     changes, _ = absorb(part, attempt_at(part, [3, 4]), spool)
     assert (changes["answered"], changes["missing"]) == (1, 1)
+    part.answers_file = changes["answers_file"]
+    answers = [answer and (answer.status, answer.error) for answer in results.read_answers(part)]
+    assert answers[3:5] == [("answered", None), ("missing", NO_ANSWER)]
+    assert answers[:3] + answers[5:] == [None] * 8
 
 
 def test_a_reply_that_was_taken_in_ends_what_went_wrong_before(
