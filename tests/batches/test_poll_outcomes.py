@@ -195,15 +195,21 @@ def test_a_part_is_polled_with_the_receipt_that_came_and_not_with_a_later_try(
     assert part.status == PartStatus.DONE
 
 
-def test_of_two_receipts_the_later_is_polled(sandbox: RunningSandbox, start: MakeBatch) -> None:
+@pytest.mark.parametrize("stored_first", ["the later", "the older"])
+def test_of_two_receipts_the_later_is_polled(
+    sandbox: RunningSandbox, start: MakeBatch, stored_first: str
+) -> None:
     part = sent(start)
-    attempt = part.attempts.get()
-    older = Attempt.objects.get(pk=attempt.pk)
-    Attempt.objects.filter(pk=attempt.pk).update(number=2)
-    older.pk, older.request_id, older.number = None, "older", 1
-    older.save(force_insert=True)
+    first = part.attempts.get()
+    receipt = first.request_id
+    second = Attempt.objects.get(pk=first.pk)
+    second.pk = None
+    later, older = (first, second) if stored_first == "the later" else (second, first)
+    older.number, older.request_id, later.number = 1, "older", 2
+    first.save()
+    second.save(force_insert=True)
     assert polling.poll(part) is True
-    assert [call.request_id for call in sandbox.calls("poll")] == [attempt.request_id]
+    assert [call.request_id for call in sandbox.calls("poll")] == [receipt]
 
 
 def test_a_part_whose_receipt_is_not_on_record_asks_a_person(
