@@ -27,6 +27,15 @@ def test_the_attempt_is_on_record_before_the_post(sandbox: RunningSandbox, part:
     assert posts(sandbox) == 0
 
 
+def test_an_attempt_names_the_rows_it_sends_only_where_it_does_not_send_all(
+    sandbox: RunningSandbox, part: Part
+) -> None:
+    assert written(part).positions is None
+    Part.objects.update(status=PartStatus.READY, send_limit=2)
+    part.refresh_from_db()
+    assert written(part).positions == [0, 1]
+
+
 def test_an_accepted_part_keeps_its_receipt(sandbox: RunningSandbox, part: Part) -> None:
     assert sending.send(part) is True
     attempt = part.attempts.get()

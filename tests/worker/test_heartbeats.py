@@ -1,6 +1,7 @@
 """Every worker shows that it lives under a name of its own, and has a queue of its own."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,6 +35,17 @@ def test_each_start_of_a_worker_has_a_name_of_its_own() -> None:
     names = {heartbeat.new_worker_name() for _ in range(50)}
     assert len(names) == 50
     assert all(name.startswith("worker:") and len(name) <= 100 for name in names)
+
+
+def test_a_data_folder_keeps_its_name_when_it_is_mounted_elsewhere(
+    settings: Any, tmp_path: Path
+) -> None:
+    settings.DATA = tmp_path / "here"
+    settings.DATA.mkdir()
+    name = heartbeat.storage_id()
+    assert (settings.DATA / "storage-id").read_text().strip() == name
+    settings.DATA = settings.DATA.rename(tmp_path / "elsewhere")
+    assert heartbeat.storage_id() == name
 
 
 def test_a_worker_that_is_well_does_not_hide_one_that_hangs() -> None:

@@ -43,6 +43,17 @@ def test_a_connection_without_calls_does_not_hold_up_another(
     assert [part.batch_id for _, part in pool.begun] == [other.pk]
 
 
+def test_parts_of_every_connection_are_begun_together(
+    sandbox: RunningSandbox, twenty: Batch, start: MakeBatch, settings: Any
+) -> None:
+    another_account(settings)
+    settings.CLOUDFLARE_API_URL = sandbox.base_url
+    other = start(rows(5))
+    begun = tick.next_work(8, besides=())
+    assert len(begun) == 8
+    assert {part.batch_id for _, part in begun} == {twenty.pk, other.pk}
+
+
 def test_calls_that_were_not_made_are_given_back(
     sandbox: RunningSandbox, batch: Batch, settings: Any
 ) -> None:
