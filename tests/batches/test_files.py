@@ -4,6 +4,7 @@ import hashlib
 import io
 import os
 import random
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,23 @@ def test_a_file_that_is_written_again_takes_the_place_of_the_old_one(files_in: P
     reader.close()
     assert (files_in / "one/two").read_bytes() == b"new"
     assert os.listdir(files_in / "one") == ["two"]
+
+
+def test_a_file_is_on_the_disk_before_it_has_its_name_and_so_is_the_name_in_the_end(
+    files_in: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[str, bool]] = []
+    to_disk = os.fsync
+
+    def note(descriptor: int) -> None:
+        it = os.fstat(descriptor)
+        what = "the folder" if stat.S_ISDIR(it.st_mode) else f"{it.st_size} bytes"
+        synced.append((what, (files_in / "one/two").exists()))
+        to_disk(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note)
+    default_storage.save("one/two", ContentFile(b"content"))
+    assert synced == [("7 bytes", False), ("the folder", True)]
 
 
 def test_an_upload_is_measured_and_hashed_from_its_beginning() -> None:
