@@ -216,6 +216,19 @@ def test_a_page_that_watches_sees_what_was_released(team: Team) -> None:
     assert Batch.objects.get().version > batch.version
 
 
+def test_what_is_released_is_counted_over_all_batches(team: Team) -> None:
+    for _ in range(2):
+        on_record(team).parts.update(status=PartStatus.HELD, resume_at=a_minute_ago())
+    assert due.release_held() == 2
+
+
+def test_a_batch_of_which_nothing_is_on_hold_is_left_alone(team: Team) -> None:
+    batch = on_record(team)
+    batch.parts.update(resume_at=a_minute_ago())
+    assert due.release_held() == 0
+    assert Batch.objects.get().version == batch.version
+
+
 # -- as they are read ---------------------------------------------------------------------------
 
 

@@ -134,6 +134,9 @@ def test_a_reply_about_another_request_is_not_taken(part: Part) -> None:
     another = as_it_came(responses=answered, request_id="another")
     with pytest.raises(BadReply):
         absorb(part, attempt_at(part), another)
+    ours = as_it_came(responses=answered, request_id="known")
+    changes, _ = absorb(part, attempt_at(part), ours)
+    assert changes["answered"] == 1
 
 
 def test_rows_that_were_not_sent_go_on_waiting(part: Part) -> None:
