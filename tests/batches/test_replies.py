@@ -60,8 +60,9 @@ def test_an_index_counts_what_was_sent(part: Part) -> None:
 
 def test_a_row_is_known_by_its_number_in_the_file(part: Part) -> None:
     assert list(match(part, attempt_at(part), reply((0, "11"), (9, "20")))) == [0, 9]
-    with pytest.raises(MismatchError, match="gives row 11 the reference “1”"):
-        match(part, attempt_at(part), reply((0, "1")))
+    for index, row in ((0, 11), (4, 15)):
+        with pytest.raises(MismatchError, match=f"gives row {row} the reference “1”"):
+            match(part, attempt_at(part), reply((index, "1")))
 
 
 def test_an_answer_without_a_reference_is_taken_by_its_index(part: Part) -> None:

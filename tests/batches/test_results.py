@@ -57,6 +57,13 @@ def test_the_rows_a_retry_asks_are_open_and_the_others_are_not(team: Team) -> No
 # -- names of files -----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("status", AnswerStatus)
+def test_answers_are_counted_by_what_they_came_to(team: Team, status: AnswerStatus) -> None:
+    part = on_record(team).parts.get()
+    changes = results.new_answers(part, [Answer(status.value), None, Answer(status.value)]).changes
+    assert {other: n for other in AnswerStatus if (n := changes[other.value])} == {status: 2}
+
+
 def test_every_version_of_the_answers_has_a_file_of_its_own(team: Team) -> None:
     part = on_record(team).parts.get()
     store(part, {0: NO})
