@@ -232,7 +232,7 @@ def test_a_token_that_cannot_be_read_loses_no_answer(
     assert polling.poll(Part.objects.select_related("batch__connection").get()) is False
     part.refresh_from_db()
     assert part.status == PartStatus.QUEUED
-    assert part.message
+    assert "BATCHUI_ENCRYPTION_KEYS" in part.message
     assert part.failures_in_a_row == 1
     Connection.objects.update(token_encrypted=token)
     assert polling.poll(Part.objects.select_related("batch__connection").get()) is True
