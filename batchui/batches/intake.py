@@ -170,4 +170,4 @@ def _free_name(team: Team, name: str) -> str:
         Batch.objects.of_team(team).filter(name__startswith=stem).values_list("name", flat=True)
     )
     numbered = (f"{stem} ({number})" for number in itertools.count(2))
-    return next(free for free in itertools.chain([name[:200]], numbered) if free not in taken)
+    return next(free for free in itertools.chain([name], numbered) if free not in taken)
