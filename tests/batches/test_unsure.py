@@ -76,6 +76,7 @@ def test_what_may_have_been_sent_is_unsure(
     part = batch.parts.get()
     assert part.status == PartStatus.UNSURE
     assert part.waiting == 5
+    assert part.attempts.get().code == fault.get("code")
 
 
 def test_it_is_not_sent_again_where_nobody_chose_that(
