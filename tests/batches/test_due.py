@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from batchui.batches import due
 from batchui.batches.models import Batch, Part
@@ -239,3 +240,12 @@ def test_parts_come_in_the_order_asked_for_without_those_that_moved_on(team: Tea
     batch.parts.filter(pk=two).update(status=PartStatus.SENDING)
     found = due.in_order([three, two, one], PartStatus.READY)
     assert [part.pk for part in found] == [three, one]
+
+
+def test_parts_come_with_their_batch_and_connection_in_one_query(
+    team: Team, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    keys = [on_record(team).parts.get().pk for _ in range(3)]
+    with django_assert_num_queries(1):
+        found = due.in_order(keys, PartStatus.READY)
+        assert {part.batch.connection.kind for part in found} == {"sandbox"}
