@@ -65,15 +65,14 @@ KINDS: dict[str, Kind] = {
 def export_rows(batch: Batch) -> Iterator[ExportRow]:
     """Every row of a batch, for an export. A row without a status of its own is "waiting"."""
     columns = batch.columns
-    is_csv = batch.format.kind != "jsonl"
     reference = references.reference_of(batch)
     for part in batch.parts.order_by("number").iterator():
         for row, cells, status, answer, error, usage in results.part_results(part):
             yield ExportRow(
                 row=row,
                 cells=as_list(cells, columns),
-                extras=extras(cells, columns) if is_csv else [],
-                columns=None if is_csv else cells,
+                extras=extras(cells, columns),
+                columns=cells if isinstance(cells, dict) else None,
                 answer=answer,
                 status=status or WAITING,
                 error=error,

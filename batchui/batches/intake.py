@@ -93,7 +93,7 @@ def run_again(batch: Batch, *, by: User | None) -> Batch:
     """A new draft with the same file and question, to be edited before it is started."""
     with files.open_file(batch.source_file) as source:
         copy = _store(
-            File(source, batch.source_name),
+            File(source),
             team=batch.team,
             by=by,
             name=_free_name(batch.team, batch.name),
@@ -168,6 +168,4 @@ def _free_name(team: Team, name: str) -> str:
         Batch.objects.of_team(team).filter(name__startswith=stem).values_list("name", flat=True)
     )
     numbered = (f"{stem} ({number})" for number in itertools.count(2))
-    return next(
-        free for free in itertools.chain([name[:LONGEST_NAME]], numbered) if free not in taken
-    )
+    return next(free for free in itertools.chain([name], numbered) if free not in taken)

@@ -45,8 +45,8 @@ def absorb(part: Part, attempt: Attempt, spool: IO[bytes]) -> tuple[PartChanges,
     changes["message"] = ""
     changes["failures_in_a_row"] = 0
     if reply.usage is not None:
-        changes["prompt_tokens"] = part.prompt_tokens + (reply.usage.prompt_tokens or 0)
-        changes["completion_tokens"] = part.completion_tokens + (reply.usage.completion_tokens or 0)
+        changes["prompt_tokens"] = part.prompt_tokens + reply.usage.prompt_tokens
+        changes["completion_tokens"] = part.completion_tokens + reply.usage.completion_tokens
     return changes, reply_file
 
 

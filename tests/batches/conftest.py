@@ -76,9 +76,9 @@ def woken() -> Iterator[list[Batch]]:
     def note(*, batch: Batch, **_: Any) -> None:
         batches.append(batch)
 
-    work_waits.connect(note)
+    work_waits.connect(note, sender=Batch)
     yield batches
-    work_waits.disconnect(note)
+    work_waits.disconnect(note, sender=Batch)
 
 
 @pytest.fixture

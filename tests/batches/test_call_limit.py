@@ -46,24 +46,30 @@ def test_what_is_granted_is_never_more_than_wanted(connection: Connection) -> No
     assert call_limit.take(connection, 0) == 0
 
 
-def test_two_who_take_within_one_millisecond_are_both_counted(
-    connection: Connection, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("seconds", "rival", "left"),
+    [(0, 150, 50), (1, 1, 200)],
+    ids=["within a millisecond", "just as many as came back"],
+)
+def test_two_who_take_at_once_are_both_counted(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch, seconds: int, rival: int, left: int
 ) -> None:
-    """SQLite's clock tells milliseconds: the second finds the very time it has read."""
-    this_millisecond = Value(timezone.now(), output_field=DateTimeField())
-    monkeypatch.setattr(call_limit, "Now", lambda: this_millisecond)
-    call_limit.take(connection, 100)
-    granted = [100]
+    """The slower one finds the time that it has read (SQLite's clock tells milliseconds), or as
+    many calls as it has read: neither alone tells that somebody was quicker."""
+    clock = timezone.now()
+    monkeypatch.setattr(call_limit, "Now", lambda: Value(clock, output_field=DateTimeField()))
+    granted = [call_limit.take(connection, 100)]
+    clock += timedelta(seconds=seconds)
 
     def a_rival_is_quicker(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         if sql.startswith("UPDATE") and len(granted) == 1:
             granted.append(0)
-            granted[1] = call_limit.take(connection, 150)
+            granted[1] = call_limit.take(connection, rival)
         return execute(sql, params, many, context)
 
     with database.execute_wrapper(a_rival_is_quicker):
-        granted.append(call_limit.take(connection, 150))
-    assert granted == [100, 150, 50]
+        granted.append(call_limit.take(connection, 1000))
+    assert granted == [100, rival, left]
 
 
 def test_a_used_up_call_limit_grants_nothing_and_fills_again(
@@ -110,7 +116,7 @@ def test_calls_that_were_not_made_are_there_again(connection: Connection) -> Non
 
 @pytest.mark.parametrize(
     ("taken", "seconds_ago", "used_up"),
-    [(0, 0, False), (299, 0, False), (300, 0, True), (300, 9, True), (300, 11, False)],
+    [(0, 0, False), (299, 0, False), (300, 0, True), (300, 9, True), (300, 10.5, False)],
 )
 def test_the_page_says_that_the_limit_is_reached_while_it_is(
     connection: Connection, taken: int, seconds_ago: float, used_up: bool

@@ -106,10 +106,11 @@ def test_only_what_waits_to_be_checked_is_checked(team: Team, status: BatchStatu
 
 
 def test_the_batch_that_was_asked_for_is_checked_and_no_other(unread: MakeBatch) -> None:
-    others = [unread(rows(5)) for _ in range(2)]
-    batch = others.pop()
+    older, batch, newer = (unread(rows(5)) for _ in range(3))
     assert checked(batch).rows == 5
-    assert Batch.objects.get(pk=others[0].pk).status == BatchStatus.CHECKING
+    for other in (older, newer):
+        other.refresh_from_db()
+        assert other.status == BatchStatus.CHECKING
 
 
 def test_what_another_worker_reads_is_left_to_it(unread: MakeBatch) -> None:

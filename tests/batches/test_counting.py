@@ -135,7 +135,9 @@ def test_the_only_row_of_a_part_may_be_too_large(sandbox: RunningSandbox, start:
     sandbox.script(TOO_LARGE)
     batch = work(start(rows(1)))
     assert counted(batch) == in_files(batch) == {"failed": 1}
-    assert batch.parts.get().attempts.get().status == AttemptStatus.REFUSED
+    attempt = batch.parts.get().attempts.get()
+    assert (attempt.status, attempt.code) == (AttemptStatus.REFUSED, 3006)
+    assert not batch.events.filter(part_number=1).exists()  # the batch says how it ended
 
 
 def test_of_two_rows_that_are_too_large_together_each_gets_its_own_try(

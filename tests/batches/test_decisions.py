@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions, long_tasks
+from batchui.batches import decisions, lifecycle, long_tasks
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.prompts.ask import Ask
@@ -29,6 +29,13 @@ def test_a_draft_is_edited_and_its_name_only_where_one_is_given(team: Team) -> N
     assert decisions.edit(batch, ask=ASK, name="Renamed")
     batch.refresh_from_db()
     assert batch.name == "Renamed"
+
+
+def test_an_edit_changes_the_one_draft_it_is_for(team: Team) -> None:
+    other = on_record(team, status=BatchStatus.DRAFT, name="Another", template="As it was")
+    assert decisions.edit(on_record(team, status=BatchStatus.DRAFT), ask=ASK, name="Renamed")
+    other.refresh_from_db()
+    assert (other.template, other.name) == ("As it was", "Another")
 
 
 @pytest.mark.parametrize(
@@ -126,6 +133,14 @@ def test_stop_ends_what_waits_and_leaves_what_is_under_way(team: Team, ana: User
     assert other.parts.get().status == PartStatus.READY
 
 
+def test_stop_counts_the_parts_it_ends(team: Team) -> None:
+    batch = on_record(team, parts=4)
+    for number, status in ((3, PartStatus.UNSURE), (4, PartStatus.RUNNING)):
+        batch.parts.filter(number=number).update(status=status)
+    assert lifecycle.stop_parts(batch.parts.all()) == 3
+    assert lifecycle.stop_parts(batch.parts.all()) == 0
+
+
 @pytest.mark.parametrize("status", BatchStatus)
 def test_stop_means_something_while_something_may_be_sent(team: Team, status: BatchStatus) -> None:
     stoppable = {BatchStatus.QUEUED, BatchStatus.RUNNING, BatchStatus.ATTENTION}
@@ -146,6 +161,13 @@ def test_what_is_on_its_way_is_not_deleted(team: Team, ana: User, status: BatchS
     batch.refresh_from_db()
     assert (batch.deleted_at is not None) is may
     assert batch.deleted_by == (ana if may else None)
+
+
+def test_a_delete_takes_away_the_one_batch_it_is_for(team: Team, ana: User) -> None:
+    batch, other = (on_record(team, status=BatchStatus.FINISHED) for _ in range(2))
+    assert decisions.delete(batch, by=ana)
+    other.refresh_from_db()
+    assert (other.deleted_at, other.deleted_by) == (None, None)
 
 
 def test_a_batch_is_deleted_once(team: Team, ana: User) -> None:

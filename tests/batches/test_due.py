@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from batchui.batches import due
 from batchui.batches.models import Batch, Part
@@ -190,6 +191,7 @@ def test_the_longest_due_is_polled_first_whichever_connection_is_older(
 def test_connections_take_turns_at_polling(team: Team, other: Team) -> None:
     ours = sent(team, 2 * MINUTE, 3 * MINUTE, 4 * MINUTE)
     theirs = sent(other, MINUTE)
+    Part.objects.filter(pk=ours[2]).update(status=PartStatus.RUNNING)
     assert polled() == [ours[2], theirs[0], ours[1], ours[0]]
 
 
@@ -216,6 +218,19 @@ def test_a_page_that_watches_sees_what_was_released(team: Team) -> None:
     assert Batch.objects.get().version > batch.version
 
 
+def test_what_is_released_is_counted_over_all_batches(team: Team) -> None:
+    for _ in range(2):
+        on_record(team).parts.update(status=PartStatus.HELD, resume_at=a_minute_ago())
+    assert due.release_held() == 2
+
+
+def test_a_batch_of_which_nothing_is_on_hold_is_left_alone(team: Team) -> None:
+    batch = on_record(team)
+    batch.parts.update(resume_at=a_minute_ago())
+    assert due.release_held() == 0
+    assert Batch.objects.get().version == batch.version
+
+
 # -- as they are read ---------------------------------------------------------------------------
 
 
@@ -225,3 +240,12 @@ def test_parts_come_in_the_order_asked_for_without_those_that_moved_on(team: Tea
     batch.parts.filter(pk=two).update(status=PartStatus.SENDING)
     found = due.in_order([three, two, one], PartStatus.READY)
     assert [part.pk for part in found] == [three, one]
+
+
+def test_parts_come_with_their_batch_and_connection_in_one_query(
+    team: Team, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    keys = [on_record(team).parts.get().pk for _ in range(3)]
+    with django_assert_num_queries(1):
+        found = due.in_order(keys, PartStatus.READY)
+        assert {part.batch.connection.kind for part in found} == {"sandbox"}

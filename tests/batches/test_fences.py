@@ -96,6 +96,16 @@ def test_who_read_a_batch_before_it_changed_hands_can_do_nothing_with_it(
     assert Batch.objects.get().problem == ""
 
 
+def test_a_status_that_was_set_by_hand_is_not_moved_on_as_if_it_were_another(part: Part) -> None:
+    batch = part.batch
+    Part.objects.update(status=PartStatus.UNSURE)
+    assert not lifecycle.move_part(part, PartStatus.SENDING)
+    assert not lifecycle.claim_part(part, READING_LEASE)
+    Batch.objects.update(status=BatchStatus.ATTENTION)
+    assert not lifecycle.move_batch(batch, BatchStatus.STOPPING)
+    assert not lifecycle.touch_batch(batch, problem="mine")
+
+
 def test_a_part_whose_lease_runs_is_nobody_elses(part: Part) -> None:
     assert lifecycle.claim_part(part, PART_LEASE)
     assert not lifecycle.claim_part(Part.objects.get(), PART_LEASE)

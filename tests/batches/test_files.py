@@ -4,6 +4,8 @@ import hashlib
 import io
 import os
 import random
+import stat
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -62,6 +64,26 @@ def test_a_file_that_is_written_again_takes_the_place_of_the_old_one(files_in: P
     assert os.listdir(files_in / "one") == ["two"]
 
 
+def test_a_file_is_on_the_disk_before_it_has_its_name_and_so_is_the_name_in_the_end(
+    files_in: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[str, list[bool]]] = []
+    to_disk = os.fsync
+
+    def note(descriptor: int) -> None:
+        it = os.fstat(descriptor)
+        what = "the folder" if stat.S_ISDIR(it.st_mode) else f"{it.st_size} bytes"
+        synced.append((what, [path.name == "two" for path in (files_in / "one").iterdir()]))
+        to_disk(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note)
+    default_storage.save("one/two", ContentFile(b"content"))
+    # It is written beside its place: from another disk it could not be moved there at once. Before
+    # that come the folders that were made for it.
+    assert synced[-2:] == [("7 bytes", [False]), ("the folder", [True])]
+    assert {what for what, _ in synced[:-2]} == {"the folder"}
+
+
 def test_an_upload_is_measured_and_hashed_from_its_beginning() -> None:
     upload = ContentFile(b"x" * 700_000)
     upload.seek(500_000)
@@ -76,6 +98,21 @@ def test_lines_come_back_as_they_were_however_many() -> None:
     assert sum(map(len, lines)) > 20 * files.CHUNK_BYTES
     name = files.Compressed.of_lines(lines).store("lines")
     assert [line.rstrip(b"\n") for line in files.read_lines(name)] == lines
+
+
+def test_lines_are_not_kept_in_memory_however_many() -> None:
+    chance = random.Random(5)
+    tracemalloc.start()
+    try:
+        made = files.Compressed.of_lines(
+            chance.randbytes(1000).hex().encode() for _ in range(15_000)
+        )
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    made.store("lines")
+    assert default_storage.size("lines") > 14_000_000
+    assert peak < 12_000_000
 
 
 def test_a_whole_file_is_compressed_from_its_beginning() -> None:

@@ -30,6 +30,7 @@ def test_busy_is_held_and_comes_back(sandbox: RunningSandbox, start: MakeBatch, 
     part = batch.parts.get()
     assert part.status == PartStatus.HELD
     assert part.resume_at is not None
+    assert part.attempts.get().code == code
     assert due.release_held() == 0
     Part.objects.update(resume_at=timezone.now())
     Connection.objects.update(paused_until=None)
@@ -45,6 +46,7 @@ def test_the_daily_allocation_holds_the_whole_connection_until_midnight(
     assert due.ready_parts(10) == []
     held = batch.parts.get(status=PartStatus.HELD)
     assert held.resume_at == pauses.next_midnight(timezone.now())
+    assert held.attempts.get().code == 3036
     assert posts(sandbox) == 1
 
 
@@ -59,6 +61,7 @@ def test_a_bad_token_waits_for_a_person(
     assert batch.status == BatchStatus.ATTENTION
     part = batch.parts.get()
     assert (part.status, part.resume_at) == (PartStatus.HELD, None)
+    assert part.attempts.get().code == code
     assert due.release_held() == 0
     assert decisions.try_now(batch, by=None) == 1
     assert work(batch).status == BatchStatus.FINISHED
@@ -116,7 +119,8 @@ def test_each_hold_is_longer_and_told_once(sandbox: RunningSandbox, part: Part) 
         Part.objects.filter(pk=part.pk).update(resume_at=timezone.now())
         assert due.release_held() == 1
         part.refresh_from_db()
-    assert part.batch.events.filter(text="Part 1 is on hold: No room.").count() == 1
+    told = part.batch.events.filter(part_number=part.number).values_list("text", flat=True)
+    assert list(told) == ["Part 1 is on hold: No room."]
 
 
 def test_a_hold_is_never_shorter_than_cloudflare_asked(sandbox: RunningSandbox, part: Part) -> None:

@@ -1,5 +1,7 @@
 """How long is waited before the next send or poll."""
 
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -110,7 +112,17 @@ def test_only_answers_of_the_same_batch_tell_when(part: Part, team: Team) -> Non
     assert seconds(pauses.first_poll(part)) == 2
 
 
-def test_midnight_is_in_utc() -> None:
+@pytest.fixture
+def in_tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """This machine's own time is nine hours ahead of UTC."""
+    with monkeypatch.context() as there:
+        there.setenv("TZ", "JST-9")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+def test_midnight_is_in_utc(in_tokyo: None) -> None:
     late = datetime(2026, 3, 1, 23, 59, tzinfo=UTC)
     assert pauses.next_midnight(late) == datetime(2026, 3, 2, tzinfo=UTC)
     far_east = datetime(2026, 3, 2, 1, 0, tzinfo=timezone(timedelta(hours=5)))

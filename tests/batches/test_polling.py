@@ -104,7 +104,8 @@ def test_a_batch_refused_as_a_whole_fails_its_rows(
     sandbox.script(fault)
     batch = work(accepted(start))
     assert (batch.status, batch.failed) == (BatchStatus.FAILED, 10)
-    assert batch.parts.get().attempts.get().status == AttemptStatus.REFUSED
+    attempt = batch.parts.get().attempts.get()
+    assert (attempt.status, attempt.code) == (AttemptStatus.REFUSED, fault.get("code"))
 
 
 def test_a_row_without_an_answer_is_missing(sandbox: RunningSandbox, start: MakeBatch) -> None:
@@ -144,9 +145,16 @@ def test_duplicates_that_agree_count_once(sandbox: RunningSandbox, start: MakeBa
     assert batch.answered == 10
 
 
-@pytest.mark.parametrize("fault", ["contradiction", "unknown_id", "wrong_reference"])
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        ("contradiction", "two different answers for row"),
+        ("unknown_id", "an answer"),
+        ("wrong_reference", "the reference"),
+    ],
+)
 def test_a_reply_that_does_not_fit_is_kept_raw_and_not_used(
-    sandbox: RunningSandbox, start: MakeBatch, fault: str
+    sandbox: RunningSandbox, start: MakeBatch, fault: str, why: str
 ) -> None:
     sandbox.script({"fault": fault, "items": [1]})
     batch = work(accepted(start), rounds=2)
@@ -155,6 +163,7 @@ def test_a_reply_that_does_not_fit_is_kept_raw_and_not_used(
     part = batch.parts.get()
     attempt = part.attempts.get()
     assert (part.status, attempt.status) == (PartStatus.UNSURE, AttemptStatus.QUARANTINED)
+    assert why in part.message
     raw = b"".join(files.read_compressed(attempt.reply_file))
     assert b'"responses"' in raw
     assert decisions.send_again(part, by=None)

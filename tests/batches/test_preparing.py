@@ -168,10 +168,11 @@ def test_only_what_was_just_started_is_cut(team: Team, status: BatchStatus) -> N
 
 
 def test_the_batch_that_was_asked_for_is_cut_and_no_other(started: MakeBatch) -> None:
-    others = [started(rows(5)) for _ in range(2)]
-    batch = others.pop()
+    older, batch, newer = (started(rows(5)) for _ in range(3))
     assert prepared(batch).status == BatchStatus.QUEUED
-    assert Batch.objects.get(pk=others[0].pk).status == BatchStatus.PREPARING
+    for other in (older, newer):
+        other.refresh_from_db()
+        assert other.status == BatchStatus.PREPARING
 
 
 def test_what_another_worker_cuts_is_left_to_it(started: MakeBatch) -> None:

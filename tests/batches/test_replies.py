@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from batchui.batches import results
 from batchui.batches.models import Attempt, Part
-from batchui.batches.replies import MismatchError, absorb, match
+from batchui.batches.replies import NO_ANSWER, MismatchError, absorb, match
 from batchui.batches.states import PartStatus
 from batchui.cloudflare.errors import BadReply
 from batchui.cloudflare.replies import ItemReply, Reply
@@ -60,8 +61,9 @@ def test_an_index_counts_what_was_sent(part: Part) -> None:
 
 def test_a_row_is_known_by_its_number_in_the_file(part: Part) -> None:
     assert list(match(part, attempt_at(part), reply((0, "11"), (9, "20")))) == [0, 9]
-    with pytest.raises(MismatchError, match="gives row 11 the reference “1”"):
-        match(part, attempt_at(part), reply((0, "1")))
+    for index, row in ((0, 11), (4, 15)):
+        with pytest.raises(MismatchError, match=f"gives row {row} the reference “1”"):
+            match(part, attempt_at(part), reply((index, "1")))
 
 
 def test_an_answer_without_a_reference_is_taken_by_its_index(part: Part) -> None:
@@ -134,6 +136,9 @@ def test_a_reply_about_another_request_is_not_taken(part: Part) -> None:
     another = as_it_came(responses=answered, request_id="another")
     with pytest.raises(BadReply):
         absorb(part, attempt_at(part), another)
+    ours = as_it_came(responses=answered, request_id="known")
+    changes, _ = absorb(part, attempt_at(part), ours)
+    assert changes["answered"] == 1
 
 
 def test_rows_that_were_not_sent_go_on_waiting(part: Part) -> None:
@@ -142,6 +147,10 @@ def test_rows_that_were_not_sent_go_on_waiting(part: Part) -> None:
     spool.read()  # as it is after it was written
     changes, _ = absorb(part, attempt_at(part, [3, 4]), spool)
     assert (changes["answered"], changes["missing"]) == (1, 1)
+    part.answers_file = changes["answers_file"]
+    answers = [answer and (answer.status, answer.error) for answer in results.read_answers(part)]
+    assert answers[3:5] == [("answered", None), ("missing", NO_ANSWER)]
+    assert answers[:3] + answers[5:] == [None] * 8
 
 
 def test_a_reply_that_was_taken_in_ends_what_went_wrong_before(

@@ -57,6 +57,13 @@ def test_the_rows_a_retry_asks_are_open_and_the_others_are_not(team: Team) -> No
 # -- names of files -----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("status", AnswerStatus)
+def test_answers_are_counted_by_what_they_came_to(team: Team, status: AnswerStatus) -> None:
+    part = on_record(team).parts.get()
+    changes = results.new_answers(part, [Answer(status.value), None, Answer(status.value)]).changes
+    assert {other: n for other in AnswerStatus if (n := changes[other.value])} == {status: 2}
+
+
 def test_every_version_of_the_answers_has_a_file_of_its_own(team: Team) -> None:
     part = on_record(team).parts.get()
     store(part, {0: NO})
@@ -174,3 +181,7 @@ def test_rows_have_references_of_their_own_where_they_were_given(
     team: Team, ask: dict[str, Any], own: bool
 ) -> None:
     assert references.has_own_references(on_record(team, **ask)) is own
+
+
+def test_a_row_without_a_reference_of_its_own_has_its_number(team: Team) -> None:
+    assert references.reference_of(on_record(team))(42, ["one"]) == "42"

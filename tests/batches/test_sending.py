@@ -28,6 +28,15 @@ def test_the_attempt_is_on_record_before_the_post(sandbox: RunningSandbox, part:
     assert posts(sandbox) == 0
 
 
+def test_an_attempt_names_the_rows_it_sends_only_where_it_does_not_send_all(
+    sandbox: RunningSandbox, part: Part
+) -> None:
+    assert written(part).positions is None
+    Part.objects.update(status=PartStatus.READY, send_limit=2)
+    part.refresh_from_db()
+    assert written(part).positions == [0, 1]
+
+
 def test_an_accepted_part_keeps_its_receipt(sandbox: RunningSandbox, part: Part) -> None:
     assert sending.send(part) is True
     attempt = part.attempts.get()
@@ -67,6 +76,7 @@ def test_a_refusal_for_good_fails_the_rows_with_its_reason(
     assert batch.status == BatchStatus.FAILED
     assert batch.failed == 5
     assert batch.parts.get().waiting_error
+    assert batch.parts.get().attempts.get().code == code
     assert posts(sandbox) == 1
 
 
@@ -208,4 +218,5 @@ def test_each_failure_to_send_is_waited_for_longer_and_told_once(
         assert part.resume_at is not None
         wait = (part.resume_at - timezone.now()).total_seconds()
         assert least - 0.5 < wait <= least * 5 / 3
-    assert part.batch.events.filter(text__contains="No network.").count() == 1
+    told = part.batch.events.filter(part_number=1).values_list("text", flat=True)
+    assert list(told) == ["Part 1: No network."]

@@ -67,6 +67,11 @@ def test_a_file_is_unusable_once_it_was_read_and_has_no_rows(
     assert on_record(team, status=status, rows=count).is_unusable is unusable
 
 
+def test_the_address_of_a_batch_stays_as_people_have_kept_it(team: Team) -> None:
+    batch = on_record(team)
+    assert batch.get_absolute_url() == f"/batches/{batch.pk}/"
+
+
 def test_a_batch_has_the_sums_of_its_parts(team: Team) -> None:
     batch = on_record(team, parts=2)
     early, late = timezone.now() - timedelta(minutes=2), timezone.now()

@@ -35,7 +35,7 @@ def test_a_part_makes_just_the_moves_in_the_table(
         assert lifecycle.move_part(part, to)
         assert Part.objects.get().status == to
     else:
-        with pytest.raises(lifecycle.IllegalMoveError):
+        with pytest.raises(lifecycle.IllegalMoveError, match=f"part .*: {was} -> {to}"):
             lifecycle.move_part(part, to)
         assert Part.objects.get().status == was
 
@@ -49,7 +49,7 @@ def test_a_batch_makes_just_the_moves_in_the_table(
         assert lifecycle.move_batch(batch, to)
         assert Batch.objects.get().status == to
     else:
-        with pytest.raises(lifecycle.IllegalMoveError):
+        with pytest.raises(lifecycle.IllegalMoveError, match=f"batch .*: {was} -> {to}"):
             lifecycle.move_batch(batch, to)
         assert Batch.objects.get().status == was
 
@@ -64,7 +64,7 @@ def test_an_attempt_makes_just_the_moves_in_the_table(
         lifecycle.close_attempt(lifecycle.Closing(attempt, to))
         assert Attempt.objects.get().status == to
     else:
-        with pytest.raises(lifecycle.IllegalMoveError):
+        with pytest.raises(lifecycle.IllegalMoveError, match=f"attempt .*: {was} -> {to}"):
             lifecycle.close_attempt(lifecycle.Closing(attempt, to))
         assert Attempt.objects.get().status == was
 

@@ -118,6 +118,7 @@ def test_what_came_of_a_poll_is_said_and_noted_with_the_attempt(
     assert told(part) == [line]
     assert part.message == SAID
     assert attempt.status == status
+    assert attempt.message == ("" if status == AttemptStatus.ACCEPTED else SAID)
     assert attempt.code == getattr(outcome, "code", None)
     assert attempt.reply_file == getattr(outcome, "reply_file", "")
 

@@ -76,6 +76,7 @@ def test_what_may_have_been_sent_is_unsure(
     part = batch.parts.get()
     assert part.status == PartStatus.UNSURE
     assert part.waiting == 5
+    assert part.attempts.get().code == fault.get("code")
 
 
 def test_it_is_not_sent_again_where_nobody_chose_that(
@@ -100,7 +101,8 @@ def test_it_is_sent_again_after_a_pause_and_only_once(
     sending.apply_outcome(part, written(part), Unsure("The line was cut."))
     assert (part.status, part.resends) == (PartStatus.READY, 1)
     assert part.resume_at is not None
-    assert part.resume_at > timezone.now() + timedelta(seconds=2)
+    pause = part.resume_at - timezone.now()
+    assert timedelta(seconds=2) < pause <= timedelta(seconds=5)
     assert due.ready_parts(5) == []
     sending.apply_outcome(part, written(part), Unsure("The line was cut."))
     assert part.status == PartStatus.UNSURE

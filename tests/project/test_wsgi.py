@@ -1,5 +1,6 @@
 """The application that a web server imports: it starts, or says in a sentence why not."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,12 +18,25 @@ request["PATH_INFO"] = "/healthz"
 answer = application(request, lambda status, headers: print(status))
 print(b"".join(answer).decode())
 """
+STAY_UNTIL_GONE = """
+import sys, time
+from pathlib import Path
+import batchui.wsgi
+
+deadline = time.monotonic() + 30
+while Path(sys.argv[1]).exists():
+    if time.monotonic() > deadline:
+        sys.exit("It is still there.")
+    time.sleep(0.05)
+"""
 
 
-def serve(**variables: str) -> subprocess.CompletedProcess[str]:
-    """What comes of importing the application in a process of its own and asking for /healthz."""
+def serve(
+    *arguments: str, program: str = ASK_HEALTHZ, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """What comes of a program that imports the application, in a process of its own."""
     return subprocess.run(
-        [sys.executable, "-c", ASK_HEALTHZ],
+        [sys.executable, "-c", program, *arguments],
         cwd=ROOT,
         env=clean_environment(**variables),
         capture_output=True,
@@ -36,6 +50,15 @@ def test_a_web_server_can_import_the_application(tmp_path: Path) -> None:
     result = serve(BATCHUI_DATA=str(tmp_path / "data"))
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith("200 ")
+
+
+def test_a_server_removes_uploads_that_were_cut_off(tmp_path: Path) -> None:
+    cut_off = tmp_path / "incoming" / "tmpabc.upload.csv"
+    cut_off.parent.mkdir()
+    cut_off.write_bytes(b"half a file")
+    os.utime(cut_off, (0, 0))
+    result = serve(str(cut_off), program=STAY_UNTIL_GONE, BATCHUI_DATA=str(tmp_path))
+    assert result.returncode == 0, result.stderr
 
 
 def test_a_server_started_by_hand_refuses_settings_that_cannot_work(tmp_path: Path) -> None:

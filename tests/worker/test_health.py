@@ -6,13 +6,16 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.core.files.storage import default_storage
-from django.db import connection
+from django.core.files.base import ContentFile
+from django.core.files.storage import InMemoryStorage, default_storage
+from django.db import OperationalError, connection
+from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client, RequestFactory
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
+from batchui.batches.files import AnyFile
 from batchui.worker import health, heartbeat
 from batchui.worker.models import Heartbeat
 
@@ -29,6 +32,11 @@ def readyz() -> tuple[int, dict[str, Any]]:
     return response.status_code, json.loads(response.content)
 
 
+def logged(caplog: pytest.LogCaptureFixture) -> dict[str, type[BaseException] | None]:
+    """The lines of the log, with the kind of error each one tells of."""
+    return {line.getMessage(): line.exc_info and line.exc_info[0] for line in caplog.records}
+
+
 def test_healthz_answers_without_django() -> None:
     def django(environ: object, start_response: object) -> list[bytes]:
         raise AssertionError("Django was asked")
@@ -38,7 +46,9 @@ def test_healthz_answers_without_django() -> None:
         {"PATH_INFO": "/healthz", "HTTP_HOST": "10.0.0.1"}, lambda *args: started.append(args)
     )
     assert list(answer) == [b"ok"]
-    assert started[0][0] == "200 OK"
+    [(status, headers)] = started
+    assert status == "200 OK"
+    assert dict(headers) == {"Content-Type": "text/plain", "Content-Length": "2"}
 
 
 def test_other_addresses_go_to_django() -> None:
@@ -47,7 +57,8 @@ def test_other_addresses_go_to_django() -> None:
 
 
 def test_healthz_asks_no_database(client: Client) -> None:
-    assert client.get("/healthz").content == b"ok"
+    response = client.get("/healthz")
+    assert (response.content, response["Content-Type"]) == (b"ok", "text/plain")
 
 
 @pytest.mark.django_db
@@ -56,6 +67,7 @@ def test_all_is_well_while_background_work_beats(client: Client) -> None:
     response = client.get("/readyz")
     assert response.status_code == 200
     report = response.json()
+    assert response["Cache-Control"] == "no-store"  # nobody is told of yesterday's health
     assert report["ready"] is True
     assert list(report["checks"]) == ["database", "migrations", "storage", "keys", "worker"]
     assert all(part["says"].endswith(".") for part in report["checks"].values())
@@ -65,6 +77,34 @@ def test_all_is_well_while_background_work_beats(client: Client) -> None:
 def test_what_was_written_to_try_the_storage_is_gone_again() -> None:
     readyz()
     assert default_storage.listdir("ready")[1] == []
+
+
+class Forgetful(InMemoryStorage):
+    """A storage that gives back half of what it was given."""
+
+    def open(self, name: str, mode: str = "rb") -> AnyFile:
+        return ContentFile(super().open(name, mode).read()[:8])
+
+
+@pytest.mark.django_db
+def test_a_storage_that_spoils_what_it_keeps_is_said(settings: Settings) -> None:
+    here = f"{__name__}.{Forgetful.__qualname__}"
+    settings.STORAGES = settings.STORAGES | {"default": {"BACKEND": here}}
+    status, report = readyz()
+    assert status == 503
+    assert report["checks"]["storage"] == {
+        "ok": False,
+        "says": "A small file did not come back as it was written.",
+    }
+
+
+@pytest.mark.django_db
+def test_migrations_that_wait_are_said_with_what_to_run() -> None:
+    [latest] = MigrationLoader(connection).graph.leaf_nodes("worker")
+    MigrationRecorder(connection).record_unapplied(*latest)
+    status, report = readyz()
+    assert status == 503
+    assert "python manage.py migrate" in report["checks"]["migrations"]["says"]
 
 
 @pytest.mark.django_db
@@ -95,14 +135,12 @@ def test_background_work_is_silent_as_soon_as_the_pages_say_so(seconds: int, sta
 
 
 @pytest.mark.django_db
-def test_a_migration_that_was_not_applied_is_said() -> None:
+def test_a_worker_whose_clock_is_ahead_has_just_shown_a_sign_of_life() -> None:
     heartbeat.beat()
-    MigrationRecorder(connection).record_unapplied("worker", "0002_reads_until")
+    Heartbeat.objects.update(at=timezone.now() + timedelta(minutes=5))
     status, report = readyz()
-    assert status == 503
-    assert report["checks"]["migrations"]["says"] == (
-        "1 migration waits. Run: python manage.py migrate"
-    )
+    assert status == 200
+    assert "sign of life 0 s ago" in report["checks"]["worker"]["says"]
 
 
 @pytest.mark.django_db
@@ -116,20 +154,32 @@ def test_a_worker_with_files_of_its_own_is_said(settings: Settings) -> None:
 
 
 @pytest.mark.django_db
-def test_keys_that_do_not_work_are_said_without_showing_them(settings: Settings) -> None:
+def test_keys_that_do_not_work_are_said_without_showing_them(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
     settings.ENCRYPTION_KEYS = ["swordfish"]
     status, report = readyz()
     assert status == 503
-    assert not report["checks"]["keys"]["ok"]
+    assert report["checks"]["keys"] == {
+        "ok": False,
+        "says": "This did not work (ValueError). The log says more.",
+    }
     assert "swordfish" not in str(report)
+    assert logged(caplog) == {"readyz: keys": ValueError}
 
 
-def test_a_database_that_does_not_answer_is_said() -> None:
-    # pytest-django refuses the database to a test without its mark: as good as one that is gone.
-    status, report = readyz()
+@pytest.mark.django_db
+def test_a_database_that_does_not_answer_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    def away(*_: Any) -> None:
+        raise OperationalError("no password for batchui")
+
+    with connection.execute_wrapper(away):
+        status, report = readyz()
     assert status == 503
-    assert not report["checks"]["database"]["ok"]
+    silent = {"ok": False, "says": "The database does not answer. The log says more."}
+    assert report["checks"]["database"] == report["checks"]["worker"] == silent
     assert report["checks"]["keys"]["ok"]
+    assert logged(caplog)["readyz: database"] is OperationalError
 
 
 @pytest.mark.django_db

@@ -1,11 +1,13 @@
 """Every worker shows that it lives under a name of its own, and has a queue of its own."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.cache import cache
 from django.utils import timezone
+from django.utils.module_loading import import_string
 from django_q.models import OrmQ
 
 from batchui.batches import decisions, long_tasks
@@ -33,6 +35,17 @@ def test_each_start_of_a_worker_has_a_name_of_its_own() -> None:
     names = {heartbeat.new_worker_name() for _ in range(50)}
     assert len(names) == 50
     assert all(name.startswith("worker:") and len(name) <= 100 for name in names)
+
+
+def test_a_data_folder_keeps_its_name_when_it_is_mounted_elsewhere(
+    settings: Any, tmp_path: Path
+) -> None:
+    settings.DATA = tmp_path / "here"
+    settings.DATA.mkdir()
+    name = heartbeat.storage_id()
+    assert (settings.DATA / "storage-id").read_text().strip() == name
+    settings.DATA = settings.DATA.rename(tmp_path / "elsewhere")
+    assert heartbeat.storage_id() == name
 
 
 def test_a_worker_that_is_well_does_not_hide_one_that_hangs() -> None:
@@ -64,6 +77,11 @@ def test_what_waits_wakes_every_worker_that_lives_and_each_once() -> None:
     for _ in range(3):
         tasks.wake_workers()
     assert (waiting(ONE), waiting(OTHER), waiting("worker:gone:3")) == (1, 1, 0)
+
+
+def test_what_wakes_a_worker_is_a_tick() -> None:
+    tasks.enqueue_tick(ONE)
+    assert import_string(OrmQ.objects.get().task["func"]) is tasks.tick
 
 
 def test_a_tick_that_is_being_done_does_not_keep_the_next_from_waiting() -> None:
@@ -125,8 +143,18 @@ def test_it_is_tidied_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(3):
         tasks.tick()
     assert tidied == [1]
-    cache.delete("swept")
+    cache.delete("swept")  # as a minute later
     tasks.tick()
+    assert tidied == [1, 1]
+
+
+def test_when_it_was_tidied_is_forgotten_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    tidied: list[int] = []
+    monkeypatch.setattr(tasks, "SECONDS_BETWEEN_SWEEPS", 0)
+    monkeypatch.setattr(tasks, "run_tick", lambda: None)
+    monkeypatch.setattr(tasks, "tidy", lambda: tidied.append(1))
+    for _ in range(2):
+        tasks.tick()
     assert tidied == [1, 1]
 
 

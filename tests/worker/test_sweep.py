@@ -1,11 +1,13 @@
 """What the sweep removes, and what outlives it."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.cache import cache
 from django.core.files.base import ContentFile
+from django.db import connection
 from django.utils import timezone
 
 from batchui.batches import files
@@ -140,6 +142,28 @@ def test_files_of_no_batch_are_looked_for_once_a_day(team: Team) -> None:
     sweep.sweep()
     with pytest.raises(FileNotFoundError):
         files.open_file(name)
+
+
+def kept_in_cache(key: str) -> timedelta:
+    """How much longer the cache remembers something."""
+    with connection.cursor() as cursor:
+        table = connection.ops.quote_name(settings.CACHES["default"]["LOCATION"])
+        cursor.execute(
+            f"SELECT expires FROM {table} WHERE cache_key = %s",  # noqa: S608
+            [cache.make_key(key)],
+        )
+        [expires] = cursor.fetchone()
+    if timezone.is_naive(expires):  # SQLite
+        expires = expires.replace(tzinfo=UTC)
+    return expires - timezone.now()
+
+
+def test_what_the_last_look_saw_is_remembered_until_the_next_and_not_for_ever(team: Team) -> None:
+    leave(ORPHAN)
+    sweep.sweep()
+    until_next_look = kept_in_cache("looked-for-orphans")
+    assert timedelta(hours=23) < until_next_look <= timedelta(hours=24)
+    assert 2 * until_next_look < kept_in_cache(sweep.SEEN_BEFORE) <= timedelta(days=3)
 
 
 def test_where_nothing_is_stored_yet_there_is_nothing_to_sweep(team: Team, files_in: Any) -> None:

@@ -41,6 +41,16 @@ def test_uploads_that_were_cut_off_go_after_a_day(uploads: Path) -> None:
     assert not_ours.exists()
 
 
+@pytest.mark.parametrize("leads_to", ["gone", "tmpabc.upload.csv"], ids=["is gone", "fails"])
+def test_an_upload_that_is_gone_when_it_is_looked_at_does_not_end_it(
+    uploads: Path, leads_to: str
+) -> None:
+    (uploads / "tmpabc.upload.csv").symlink_to(uploads / leads_to)  # listed, and not to be read
+    cut_off = left(uploads, "tmpdef.upload.csv", hours=25)
+    this_host.remove_broken_uploads()
+    assert not cut_off.exists()
+
+
 @pytest.mark.django_db
 def test_a_database_that_is_away_does_not_end_it(
     uploads: Path, settings: Any, caplog: pytest.LogCaptureFixture

@@ -4,6 +4,9 @@ The clock, the pool and the pauses are the test's; parts, files, database and sa
 step closes its database connection, so these tests cannot run in one transaction.
 """
 
+import threading
+import time
+from concurrent.futures import Future
 from datetime import datetime, timedelta
 
 import pytest
@@ -33,6 +36,26 @@ def test_a_tick_takes_a_batch_from_ready_to_finished(
     batch.refresh_from_db()
     assert (batch.status, batch.answered) == (BatchStatus.FINISHED, 100)
     assert posts(sandbox) == batch.part_count == len(sandbox.calls("poll"))
+
+
+def test_a_tick_goes_on_as_soon_as_a_step_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tick, "BEAT_SECONDS", 30)
+    done, under_way = Future[None](), Future[None]()
+    done.set_result(None)
+    began = time.monotonic()
+    assert tick.first_done([under_way, done]) == {done}
+    assert time.monotonic() - began < 15
+
+
+def test_a_tick_waits_for_a_step_only_until_it_is_time_to_beat(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tick, "BEAT_SECONDS", 0.01)
+    under_way = Future[None]()
+    end = threading.Timer(10, under_way.set_result, [None])
+    end.start()
+    assert tick.first_done([under_way]) == set()
+    end.cancel()
 
 
 def test_a_tick_without_work_ends_at_once(team: Team) -> None:

@@ -56,6 +56,17 @@ def test_polls_that_may_not_be_made_do_not_hold_up_what_another_connection_sends
     assert [part.batch_id for _, part in pool.begun] == [other.pk]
 
 
+def test_parts_of_every_connection_are_begun_together(
+    sandbox: RunningSandbox, twenty: Batch, start: MakeBatch, settings: Any
+) -> None:
+    another_account(settings)
+    settings.CLOUDFLARE_API_URL = sandbox.base_url
+    other = start(rows(5))
+    begun = tick.next_work(8, besides=())
+    assert len(begun) == 8
+    assert {part.batch_id for _, part in begun} == {twenty.pk, other.pk}
+
+
 def test_calls_that_were_not_made_are_given_back(
     sandbox: RunningSandbox, batch: Batch, settings: Any
 ) -> None:
@@ -104,7 +115,20 @@ def test_a_step_that_breaks_leaves_its_part_to_its_lease_and_stops_no_other(
     broken.refresh_from_db()
     assert broken.lease_until is not None
     assert broken.lease_until > timezone.now()
-    assert f"Part 2 of batch {batch.pk}: unexpected error" in caplog.text
+    assert f"Part 2 of batch {batch.pk}: unexpected error" in caplog.messages
+
+
+def test_a_step_that_breaks_may_have_made_its_call(
+    sandbox: RunningSandbox, batch: Batch, settings: Any
+) -> None:
+    settings.CALLS_PER_5_MINUTES = 100
+
+    def breaks(part: Part) -> bool:
+        raise ZeroDivisionError
+
+    assert call_limit.take(batch.connection, 1) == 1
+    tick.take_step(breaks, batch.parts.get(number=1), lambda: False)
+    assert calls_left() == pytest.approx(49, abs=0.5)
 
 
 def test_a_step_leaves_no_database_connection_behind(sandbox: RunningSandbox, batch: Batch) -> None:
