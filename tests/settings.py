@@ -15,7 +15,16 @@ _database = os.environ.get("BATCHUI_TEST_DATABASE_URL", "")
 for _name in OURS:
     os.environ.pop(_name, None)
 _data = tempfile.mkdtemp(prefix="batchui-test-")
-atexit.register(shutil.rmtree, _data, ignore_errors=True)
+_owner = os.getpid()
+
+
+def _remove_data() -> None:
+    # A process that was forked from this one shares the folder, and may end first.
+    if os.getpid() == _owner:
+        shutil.rmtree(_data, ignore_errors=True)
+
+
+atexit.register(_remove_data)
 os.environ["BATCHUI_DATA"] = _data
 os.environ["DATABASE_URL"] = _database
 
