@@ -33,15 +33,19 @@ def backoff(failures_in_a_row: int) -> timedelta:
 def first_poll(part: Part) -> timedelta:
     """The pause before the first poll of an accepted part: FIRST_POLL_SECONDS.
 
-    Once parts of the batch are answered: 80 % of the median time of the last five, if that is
-    longer, up to LONGEST_PAUSE_SECONDS. Polls count against the call limit, as sends do.
+    Once parts of the batch are answered: a little less than the median time of the last five, if
+    that is longer, up to LONGEST_PAUSE_SECONDS. Polls count against the call limit, as sends do.
     """
     answered = Attempt.objects.filter(
         part__batch=part.batch_id, status=AttemptStatus.ANSWERED, accepted_at__isnull=False
     )
     latest = answered.annotate(took=F("finished_at") - F("accepted_at")).order_by("-finished_at")
-    took = sorted(latest.values_list("took", flat=True)[:5])
-    usual = took[len(took) // 2] * 0.8 if took else timedelta()
+    took = sorted(
+        # An answer found at the first poll may have been there long before, while no worker ran.
+        time * (0.8 if polls else 0.5)
+        for time, polls in latest.values_list("took", "part__polls")[:5]
+    )
+    usual = took[len(took) // 2] if took else timedelta()
     longest = timedelta(seconds=settings.LONGEST_PAUSE_SECONDS)
     return max(timedelta(seconds=settings.FIRST_POLL_SECONDS), min(usual, longest))
 

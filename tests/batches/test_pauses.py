@@ -57,7 +57,13 @@ def test_polls_leave_half_a_second_between_them_however_soon_they_begin(settings
 @pytest.fixture
 def part(team: Team, settings: Any) -> Part:
     settings.FIRST_POLL_SECONDS, settings.LONGEST_PAUSE_SECONDS = 2, 60
-    return on_record(team).parts.get()
+    return polled_before(on_record(team).parts.get())
+
+
+def polled_before(part: Part) -> Part:
+    """The part, whose answers were not there yet at its first poll."""
+    Part.objects.filter(pk=part.pk).update(polls=1)
+    return part
 
 
 def took(
@@ -105,8 +111,15 @@ def test_the_five_that_came_back_last_tell_when(part: Part) -> None:
 
 
 @pytest.mark.django_db
+def test_half_a_time_counts_where_the_answer_was_there_at_the_first_poll(part: Part) -> None:
+    Part.objects.filter(pk=part.pk).update(polls=0)
+    took(part, 50)
+    assert seconds(pauses.first_poll(part)) == 25
+
+
+@pytest.mark.django_db
 def test_only_answers_of_the_same_batch_tell_when(part: Part, team: Team) -> None:
-    took(on_record(team).parts.get(), 50)
+    took(polled_before(on_record(team).parts.get()), 50)
     took(part, 50, status=AttemptStatus.REFUSED)
     took(part, 50, known=False)
     assert seconds(pauses.first_poll(part)) == 2
