@@ -40,7 +40,8 @@ def run_django() -> None:
             raise
         from batchui.up import venv
 
-        sys.exit(venv.where_django_is())
+        sys.stderr.write(f"{venv.where_django_is()}\n")
+        sys.exit(2)
     execute_from_command_line(sys.argv)
 
 

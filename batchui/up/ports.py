@@ -4,16 +4,17 @@ import socket
 
 from batchui.up.errors import CannotStart
 
+LAST_PORT = 65535
+# How many ports after a taken one are tried, to name a free one.
+NEIGHBOURS = 20
+
 
 def refuse_taken_port(*, host: str, port: int) -> None:
     """Raise CannotStart (status 2) if it is not possible to listen at this address."""
-    if not 1 <= port <= 65535:
-        raise CannotStart(f"--port {port}: a port is a number from 1 to 65535.", status=2)
+    if not 1 <= port <= LAST_PORT:
+        raise CannotStart(f"--port {port}: a port is a number from 1 to {LAST_PORT}.", status=2)
     try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(address)
+        _listen(host, port)
     except PermissionError:
         sentence = f"Port {port} needs administrator rights here. Choose one above 1023: --port "
         raise CannotStart(f"{sentence}{port + 8000}", status=2) from None
@@ -23,10 +24,29 @@ def refuse_taken_port(*, host: str, port: int) -> None:
         if error.errno == 98 or "in use" in str(error):
             raise CannotStart(
                 f"Port {port} is taken: another program (perhaps another batchui) listens there. "
-                f"Stop it, or choose another port, for example: --port {port + 1}",
+                f"Stop it, or choose another port{_for_example(host, port)}",
                 status=2,
             ) from None
         raise CannotStart(f"--host {host}: {error.strerror}.", status=2) from None
+
+
+def _for_example(host: str, taken: int) -> str:
+    """The end of a sentence that names the next free port, if there is one near."""
+    for port in range(taken + 1, min(taken + NEIGHBOURS, LAST_PORT) + 1):
+        try:
+            _listen(host, port)
+        except OSError:
+            continue
+        return f", for example: --port {port}"
+    return ": --port"
+
+
+def _listen(host: str, port: int) -> None:
+    """Listen at an address for a moment. Raises OSError where that is not possible."""
+    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(address)
 
 
 def this_machine() -> list[str]:

@@ -16,6 +16,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -122,7 +123,7 @@ def where_django_is() -> str:
     project = Project(ROOT)
     if project.installed():
         python = os.path.relpath(project.python)
-        command = " ".join([python, *sys.argv])
+        command = shlex.join([python, *sys.argv])
         advice = f"It is in .venv, which `manage.py up` made: {command}"
     else:
         advice = "Run `python3 manage.py up`, which makes .venv with everything in it."

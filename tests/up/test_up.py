@@ -1,6 +1,7 @@
 """What `manage.py up` decides before it starts anything."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -32,6 +33,13 @@ def refusal(host: str, port: int) -> CannotStart:
     return refused.value
 
 
+def named_in(advice: str) -> int:
+    """The port that an advice names."""
+    found = re.search(r"for example: --port (\d+)$", advice.strip())
+    assert found is not None
+    return int(found[1])
+
+
 def test_a_taken_port_is_refused_at_once_and_nothing_is_installed(
     taken: int, tmp_path: Path
 ) -> None:
@@ -46,9 +54,20 @@ def test_a_taken_port_is_refused_at_once_and_nothing_is_installed(
     )
     assert result.returncode == 2
     assert result.stderr.startswith(f"Port {taken} is taken")
-    assert f"--port {taken + 1}" in result.stderr
+    ports.refuse_taken_port(host="127.0.0.1", port=named_in(result.stderr))
     assert result.stdout == ""
     assert not (tmp_path / "data").exists()
+
+
+def test_a_port_that_is_named_instead_is_free(taken: int) -> None:
+    named = named_in(str(refusal("127.0.0.1", taken)))
+    with socket.create_server(("127.0.0.1", named)):
+        assert named_in(str(refusal("127.0.0.1", taken))) > named
+
+
+def test_without_a_free_port_near_it_none_is_named(taken: int, monkeypatch: Any) -> None:
+    monkeypatch.setattr(ports, "LAST_PORT", taken)
+    assert str(refusal("127.0.0.1", taken)).endswith("choose another port: --port")
 
 
 def test_help_installs_nothing() -> None:

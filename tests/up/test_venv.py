@@ -274,15 +274,16 @@ def test_other_commands_without_django_say_where_it_is(
 ) -> None:
     project = made if has_environment else small(tmp_path / "fresh")
     result = subprocess.run(
-        [sys.executable, "-S", "manage.py", "migrate"],
+        [sys.executable, "-S", "manage.py", "submit", "my file.csv"],
         cwd=project.root,
         env=clean_environment(),
         capture_output=True,
         text=True,
         check=False,
     )
-    assert result.returncode == 1
+    assert result.returncode == 2  # as `submit` ends when nothing was started
     assert "Django is not installed in this Python" in result.stderr
-    advice = ".venv/bin/python manage.py migrate" if has_environment else "python3 manage.py up"
+    command = ".venv/bin/python manage.py submit 'my file.csv'"
+    advice = command if has_environment else "python3 manage.py up"
     assert advice in result.stderr
     assert not (tmp_path / "fresh" / ".venv").exists()
