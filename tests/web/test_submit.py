@@ -16,6 +16,8 @@ from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team, User
+from batchui.worker import heartbeat
+from batchui.worker.models import Heartbeat
 from tests.batches.conftest import CHAT_COMPLETIONS, MODEL, rows
 from tests.surroundings import clean_environment
 from tests.teams.people import join, set_up
@@ -27,6 +29,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def texts(tmp_path: Path, db: None) -> Path:
+    heartbeat.beat("worker:beside")
     return written(tmp_path, rows(60))
 
 
@@ -40,6 +43,16 @@ def test_it_starts_a_batch_and_prints_its_address(texts: Path, settings: Any) ->
     assert (ran.status, ran.err) == (0, "The sandbox answers: no AI model runs there.\n")
     assert ran.out == f"http://127.0.0.1:8000{batch.get_absolute_url()}\n"
     assert (batch.status, batch.part_count, batch.name) == (BatchStatus.QUEUED, 3, "texts")
+
+
+def test_without_a_worker_it_says_that_nothing_is_sent_yet(
+    sandbox: RunningSandbox, texts: Path
+) -> None:
+    Heartbeat.objects.all().delete()
+    remark = "No worker is running, so nothing is sent now"
+    assert remark in Ran(texts, *PROMPT).err
+    waited = Ran(texts, *PROMPT, "--wait")
+    assert (waited.status, waited.err.count(remark)) == (0, 1)
 
 
 def test_without_an_address_it_prints_the_path(texts: Path, settings: Any) -> None:

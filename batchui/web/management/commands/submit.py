@@ -34,7 +34,6 @@ from batchui.worker.heartbeat import worker_is_silent
 
 ANSWERED_ALL, NOT_ALL, NOT_STARTED = 0, 1, 2
 SECONDS_BETWEEN_CHECKS = 0.5
-SILENT_SECONDS = 30
 
 
 class Command(BaseCommand):
@@ -67,6 +66,7 @@ class Command(BaseCommand):
 
     # Waits between two checks; tests replace it.
     pause: Callable[[float], None] = staticmethod(time.sleep)
+    remarked = ""
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -78,6 +78,7 @@ class Command(BaseCommand):
         if batch.connection.is_sandbox:
             self.stderr.write("The sandbox answers: no AI model runs there.")
         if not options["wait"] and not options["output"]:
+            self._remark(batch)
             return
         try:
             self._wait(batch)
@@ -123,20 +124,24 @@ class Command(BaseCommand):
 
     def _wait(self, batch: Batch) -> None:
         on_terminal = self.stderr.isatty()
-        shown, remarked, began = "", "", time.monotonic()
+        shown = ""
         while not batch.has_ended:
             line = _bar(batch) if on_terminal else _summary(batch)
             if line != shown:
                 self._say(f"\r{line}" if on_terminal else line, ending="" if on_terminal else "\n")
                 shown = line
-            remark = _remark(batch, waited=time.monotonic() - began)
-            if remark and remark != remarked:
-                self._say(f"\n{remark}" if on_terminal else remark)
-                remarked = remark
+            self._remark(batch)
             self.pause(SECONDS_BETWEEN_CHECKS)
             batch.refresh_from_db()
         if on_terminal:
             self._say(f"\r{_bar(batch)}")
+
+    def _remark(self, batch: Batch) -> None:
+        """Say, once, why the batch does not go on by itself."""
+        remark = _remark(batch)
+        if remark and remark != self.remarked:
+            self._say(f"\n{remark}" if self.stderr.isatty() else remark)
+            self.remarked = remark
 
     def _say(self, line: str, *, ending: str = "\n") -> None:
         self.stderr.write(line, str, ending)  # `str`: no colour, because it is not an error
@@ -154,12 +159,15 @@ def _opened(path: Path) -> IO[bytes]:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def _remark(batch: Batch, *, waited: float) -> str:
+def _remark(batch: Batch) -> str:
     """A hint for the person who waits at the terminal, or ""."""
     if batch.status == BatchStatus.ATTENTION:
         return f"A part needs your decision: {page_address(batch)}"
-    if waited > SILENT_SECONDS and worker_is_silent():
-        return "No worker is running. Start one: python manage.py up"
+    if worker_is_silent():
+        return (
+            "No worker is running, so nothing is sent now; the batch goes on as soon as one runs. "
+            "Start one: python3 manage.py up"
+        )
     return ""
 
 
