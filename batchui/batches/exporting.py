@@ -55,10 +55,10 @@ def jsonl(batch: Batch) -> Iterator[bytes]:
 KINDS: dict[str, Kind] = {
     "csv": Kind(csv, "text/csv; charset=utf-8", "csv", "CSV for Excel and Sheets"),
     "csv-plain": Kind(
-        csv_plain, "text/csv; charset=utf-8", "csv", "CSV, every cell exactly as it is"
+        csv_plain, "text/csv; charset=utf-8", "plain.csv", "CSV, every cell exactly as it is"
     ),
     "json": Kind(json, "application/json", "json", "JSON"),
-    "jsonl": Kind(jsonl, "application/x-ndjson", "jsonl", "JSONL, one row a line"),
+    "jsonl": Kind(jsonl, "application/x-ndjson", "jsonl", "JSONL, one row on each line"),
 }
 
 

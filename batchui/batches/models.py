@@ -193,6 +193,11 @@ class Batch(AnswerCounts, Asked):
         return Ask(**{name: getattr(self, name) for name in ask.NAMES})
 
     @property
+    def askable_rows(self) -> int:
+        """The number of rows that can be asked."""
+        return self.rows - self.bad_rows
+
+    @property
     def is_active(self) -> bool:
         """Whether work is going on or waits for something. Pages refresh active batches."""
         return self.status in ACTIVE_BATCHES

@@ -210,6 +210,7 @@ def test_rows_with_too_many_or_too_few_cells_can_be_skipped(
     assert "2 rows cannot be asked. Correct them in the file, or skip them." in page
     assert TOO_FEW in page
     assert TOO_MANY in page
+    assert "Start: 2 rows" in page
     # 1. Without the choice nothing starts, and the choice is where the page opens.
     refused = press_start(web, batch)
     assert refused.status_code == 422

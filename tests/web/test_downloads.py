@@ -44,7 +44,7 @@ def table(content: bytes) -> list[list[str]]:
     ("kind", "content_type", "ending"),
     [
         ("csv", "text/csv; charset=utf-8", "csv"),
-        ("csv-plain", "text/csv; charset=utf-8", "csv"),
+        ("csv-plain", "text/csv; charset=utf-8", "plain.csv"),
         ("json", "application/json", "json"),
         ("jsonl", "application/x-ndjson", "jsonl"),
     ],
