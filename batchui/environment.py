@@ -110,7 +110,8 @@ class Environment:
     def folder(self, name: str, default: Path) -> Path:
         """A folder, with a problem if it cannot be made or written. Nothing is written here."""
         path = Path(self.text(name) or default).expanduser().resolve()
-        there = next(folder for folder in (path, *path.parents) if folder.exists())
+        # Not `Path.exists`: it raises an error for what nobody may look into.
+        there = next(folder for folder in (path, *path.parents) if os.path.exists(folder))
         reason = ""
         if not there.is_dir():
             reason = f"{there} is not a folder"
