@@ -77,7 +77,7 @@ def storage_id() -> str:
 
 
 def kept_storage_id() -> str:
-    """The same; "" where this data folder has no name yet, or is not there. Writes nothing."""
+    """The id of this data folder; "" if it has none yet, or is not there. Writes nothing."""
     return kept_text(_storage_id_file())
 
 
