@@ -24,8 +24,7 @@ def is_possible() -> bool:
 def read_next() -> bool:
     """Read one file that waits.
 
-    False: none waits, this worker reads one already, or background work is asked to stop. A reading
-    that began then would be cut off, and counts as one that never ended.
+    False: none waits, this worker reads one already, or background work is asked to stop.
     """
     if stopping() or not long_tasks.has_unclaimed():
         return False
@@ -51,6 +50,9 @@ def read_file(batch: Batch) -> None:
 
 
 def _go_on() -> None:
+    """Show a sign of life, and keep the place of this worker. Raises StoppedError."""
+    if stopping():
+        raise long_tasks.StoppedError
     beat()
     _this_worker().update(reads_until=timezone.now() + long_tasks.READING_LEASE)
 

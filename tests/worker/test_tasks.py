@@ -112,6 +112,31 @@ def test_a_worker_that_is_to_stop_begins_no_reading(
 
 
 @pytest.mark.django_db
+def test_a_worker_that_is_to_stop_ends_its_reading_and_gives_the_file_back(
+    receive: MakeBatch, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+    settings.STOPPING_FILE = str(tmp_path / "stopping")
+    batch = receive(rows(30))
+    Batch.objects.update(status=BatchStatus.CHECKING, source_size=long_tasks.SMALL_BYTES + 1)
+
+    def ask_to_stop(sender: Any, instance: Heartbeat, **_: Any) -> None:
+        Path(settings.STOPPING_FILE).touch()
+
+    post_save.connect(ask_to_stop, sender=Heartbeat)
+    try:
+        assert reading.read_next()
+    finally:
+        post_save.disconnect(ask_to_stop, sender=Heartbeat)
+    batch.refresh_from_db()
+    assert (batch.status, batch.readings_begun) == (BatchStatus.CHECKING, 0)
+    Path(settings.STOPPING_FILE).unlink()
+    assert reading.read_next()
+    batch.refresh_from_db()
+    assert (batch.status, batch.rows) == (BatchStatus.DRAFT, 30)
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("state", ["another worker reads", "the process that read is gone"])
 def test_a_worker_reads_whatever_others_do_and_once_its_own_reader_is_gone(
     waits: Batch, state: str
