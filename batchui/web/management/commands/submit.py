@@ -116,9 +116,14 @@ class Command(BaseCommand):
         return batch
 
     def _until_not(self, batch: Batch, status: BatchStatus) -> None:
-        """Wait while the batch has `status`: a worker may have claimed it first."""
+        """Wait while the batch has `status`: a worker may have claimed it first.
+
+        Raises BadInput if a colleague deletes it meanwhile.
+        """
         batch.refresh_from_db()
         while batch.status == status:
+            if batch.deleted_at is not None:
+                raise BadInput("Nothing was started: a colleague deleted the batch meanwhile.")
             self.pause(SECONDS_BETWEEN_CHECKS)
             batch.refresh_from_db()
 
