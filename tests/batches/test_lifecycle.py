@@ -1,7 +1,6 @@
 """What people decide: stop, retry, delete; and that two at once decide once."""
 
 import pytest
-from django.core.files.base import ContentFile
 from django.utils import timezone
 
 from batchui.batches import decisions, due, files, lifecycle, results
@@ -69,19 +68,6 @@ def test_a_part_that_comes_back_after_stop_is_not_sent_again(
     assert batch.status == BatchStatus.STOPPED
     assert batch.unsent + batch.missing == 60
     assert due.ready_parts(10) == []
-
-
-def test_files_of_no_batch_are_removed_a_day_later(sandbox: RunningSandbox, batch: Batch) -> None:
-    orphan = "batches/00000000-0000-4000-8000-000000000000/source/upload.csv"
-    files.save_source(orphan, ContentFile(b"left by a crash"))
-    sweep.remove_orphans()
-    with files.open_file(orphan) as kept:
-        assert kept.read() == b"left by a crash"
-    sweep.remove_orphans()
-    with pytest.raises(FileNotFoundError):
-        files.open_file(orphan)
-    with files.open_file(batch.source_file) as source:
-        assert source.read()
 
 
 def test_stop_finds_nothing_to_stop_when_it_has_ended(
