@@ -110,9 +110,9 @@ def _write_part(batch: Batch, piece: Cut) -> Part:
         number=piece.number,
         first_row=piece.first_row,
         rows=len(piece.lines),
+        epoch=batch.epoch,  # for the names of its files: another worker may be cutting, too
     )
-    rows_path = files.rows_path(part, epoch=batch.epoch)
-    part.rows_file = files.Compressed.of_lines(piece.lines).store(rows_path)
+    part.rows_file = files.Compressed.of_lines(piece.lines).store(files.rows_path(part))
     if piece.invalid:
         skipped = {
             position: Answer(AnswerStatus.INVALID.value, error=sentence)

@@ -1,8 +1,10 @@
-"""Counts as sentences say them."""
+"""Counts, statuses and problems as sentences say them."""
 
 import pytest
 
-from batchui.batches.phrases import parts_phrase, rows_are, rows_phrase
+from batchui.batches.models import Batch
+from batchui.batches.phrases import parts_phrase, problem_of, rows_are, rows_phrase, status_word
+from batchui.batches.states import AnswerStatus, BatchStatus, PartStatus
 
 
 @pytest.mark.parametrize(
@@ -16,3 +18,44 @@ from batchui.batches.phrases import parts_phrase, rows_are, rows_phrase
 )
 def test_a_count_has_its_noun_and_its_verb(count: int, rows: str, are: str, parts: str) -> None:
     assert (rows_phrase(count), rows_are(count), parts_phrase(count)) == (rows, are, parts)
+
+
+@pytest.mark.parametrize(
+    ("status", "word"),
+    [
+        (BatchStatus.CHECKING, "Reading"),
+        (BatchStatus.ATTENTION, "Needs attention"),
+        (PartStatus.HELD, "On hold"),
+        (PartStatus.QUEUED, "Queued"),
+        (AnswerStatus.MISSING, "Missing"),
+        ("", "Waiting"),
+        (None, "Waiting"),
+    ],
+)
+def test_a_status_is_a_word_of_its_own_or_its_name(status: str | None, word: str) -> None:
+    assert status_word(status) == word
+
+
+ROWS = [{"sentence": "Row 2: too few cells."}, {"sentence": "Row 3: too many cells."}]
+
+
+@pytest.mark.parametrize(
+    ("batch", "sentence"),
+    [
+        (Batch(), ""),
+        (Batch(problem="The file is empty."), "The file is empty."),
+        (Batch(problem="Broken.", bad_rows=2, problem_rows=ROWS), "Broken. Row 2: too few cells."),
+        (
+            Batch(bad_rows=2, problem_rows=ROWS),
+            "2 rows cannot be asked. Correct them in the file, or skip them. Row 2: too few cells.",
+        ),
+        (
+            Batch(bad_rows=1, problem_rows=ROWS[:1]),
+            "1 row cannot be asked. Correct it in the file, or skip it. Row 2: too few cells.",
+        ),
+    ],
+)
+def test_a_batch_that_cannot_start_says_why_and_names_the_first_row(
+    batch: Batch, sentence: str
+) -> None:
+    assert problem_of(batch) == sentence

@@ -99,12 +99,21 @@ def test_a_storage_that_spoils_what_it_keeps_is_said(settings: Settings) -> None
 
 
 @pytest.mark.django_db
-def test_migrations_that_wait_are_said_with_what_to_run() -> None:
-    [latest] = MigrationLoader(connection).graph.leaf_nodes("worker")
-    MigrationRecorder(connection).record_unapplied(*latest)
-    status, report = readyz()
-    assert status == 503
-    assert "python manage.py migrate" in report["checks"]["migrations"]["says"]
+def test_migrations_that_wait_are_counted_with_what_to_run() -> None:
+    graph, recorder = MigrationLoader(connection).graph, MigrationRecorder(connection)
+    [latest] = graph.leaf_nodes("worker")
+    [before] = [parent for parent in graph.node_map[latest].parents if parent[0] == "worker"]
+    said = []
+    for migration in (latest, before):
+        recorder.record_unapplied(*migration)
+        health.forget()
+        status, report = readyz()
+        assert status == 503
+        said.append(report["checks"]["migrations"]["says"])
+    assert said == [
+        "1 migration waits. Run: python manage.py migrate",
+        "2 migrations wait. Run: python manage.py migrate",
+    ]
 
 
 @pytest.mark.django_db

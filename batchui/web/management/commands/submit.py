@@ -212,7 +212,18 @@ def _summary(batch: Batch) -> str:
 
 
 def _write(batch: Batch, output: Path, *, kind: str) -> None:
-    """Write the answers to a file. If that fails, there is no file."""
+    """Write the answers to a file. If that fails, there is no file. Raises CommandError."""
+    try:
+        _write_whole(batch, output, kind=kind)
+    except OSError as problem:
+        raise CommandError(
+            f"The answers could not be written to {output}: {problem.strerror or problem}. Nothing "
+            f"is lost: download them at {page_address(batch)}"
+        ) from None
+
+
+def _write_whole(batch: Batch, output: Path, *, kind: str) -> None:
+    """Write the answers to a file of another name, then give it its own."""
     with tempfile.NamedTemporaryFile(dir=output.absolute().parent, delete=False) as out:
         try:
             for chunk in KINDS[kind].chunks(batch):
