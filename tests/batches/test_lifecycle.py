@@ -3,8 +3,9 @@
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions, due, files, lifecycle, results
+from batchui.batches import decisions, due, files, lifecycle, results, sending
 from batchui.batches.models import Batch
+from batchui.batches.outcomes import CertainlyNotSent, OnHold, Unsure
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
@@ -27,8 +28,6 @@ def test_a_draft_is_started_once(sandbox: RunningSandbox, receive: MakeBatch) ->
 def test_stop_sends_nothing_more_and_keeps_what_was_sent(
     sandbox: RunningSandbox, batch: Batch
 ) -> None:
-    from batchui.batches import sending
-
     sending.send(due.ready_parts(1)[0])
     assert decisions.stop(batch, by=None)
     batch.refresh_from_db()
@@ -43,9 +42,6 @@ def test_stop_sends_nothing_more_and_keeps_what_was_sent(
 def test_a_part_that_comes_back_after_stop_is_not_sent_again(
     sandbox: RunningSandbox, batch: Batch
 ) -> None:
-    from batchui.batches import sending
-    from batchui.batches.outcomes import CertainlyNotSent, OnHold, Unsure
-
     outcomes = (
         (CertainlyNotSent("no network"), PartStatus.STOPPED),
         (OnHold("busy", 3040, None, everywhere=False), PartStatus.STOPPED),
