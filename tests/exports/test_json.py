@@ -63,6 +63,12 @@ def test_answers_and_usage_are_passed_through_number_for_number() -> None:
     assert b'"usage":{"total_tokens":12}}' in text
 
 
+@pytest.mark.parametrize("line_break", [b"\n", b"\r", b"\r\n"])
+def test_any_line_break_between_tokens_goes(line_break: bytes) -> None:
+    made = row(1, answer=b"[1,%b2]" % line_break)
+    assert both([made, row(2)])[0]["answer"] == [1, 2]
+
+
 def test_json_over_several_lines_still_makes_one_line_a_row() -> None:
     made = row(1, answer=b'{\r\n "a": "x\\ny",\n "b": [1,\n2]\n}', usage=b'{\r"n": 1}')
     assert both([made, row(2)])[0]["answer"] == {"a": "x\ny", "b": [1, 2]}

@@ -192,6 +192,13 @@ def test_a_cell_of_exactly_a_million_characters_is_read(name: str) -> None:
     assert row.cells == ["x" * CELL_LIMIT]
 
 
+def test_a_long_cell_that_begins_far_behind_another_is_read() -> None:
+    cells = ["\n".join(letter * 99 for _ in range(9_000)) for letter in "ab"]
+    data = "id,text\n" + "".join(f'{number},"{cell}"\n' for number, cell in enumerate(cells, 1))
+    found = rows_of(data.encode(), "x.csv")
+    assert [row.cells for row in found] == [["1", cells[0]], ["2", cells[1]]]
+
+
 def test_a_value_of_exactly_a_million_characters_is_read() -> None:
     [row] = rows_of(b'{"a": "%b"}\n' % (b"x" * CELL_LIMIT), "x.jsonl")
     assert row.cells == {"a": "x" * CELL_LIMIT}
