@@ -100,14 +100,14 @@ def stop(batch: Batch, *, by: User | None) -> bool:
 
 
 def retry(batch: Batch, *, by: User | None) -> bool:
-    """Send the rows that have no answer again, and no others. False: there are none.
+    """Send the rows that have no answer again, and no others.
 
     They use the team's current connection, unless an accepted request still has its answer at the
-    old one.
+    old one. False: there are none, or the batch was deleted meanwhile.
     """
     with transaction.atomic():
         batch = lock(batch.pk)
-        if not batch.can_retry:
+        if batch.deleted_at is not None or not batch.can_retry:
             return False
         batch.stop_requested_at = None
         if not Attempt.objects.filter(part__batch=batch, status=AttemptStatus.ACCEPTED).exists():

@@ -106,6 +106,19 @@ def test_retry_is_for_rows_that_were_asked_and_have_no_answer(
     assert batch.parts.filter(status=PartStatus.READY).exists() is can
 
 
+def test_retry_after_a_colleague_deleted_the_batch_opens_nothing(
+    team: Team, woken: list[Batch]
+) -> None:
+    batch = ended(team)
+    assert decisions.delete(Batch.objects.get(), by=None)
+    assert not decisions.retry(batch, by=None)
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.PROBLEMS
+    assert not batch.parts.filter(status=PartStatus.READY).exists()
+    assert not batch.events.exists()
+    assert woken == []
+
+
 @pytest.mark.parametrize(
     ("status", "stays"),
     [(AttemptStatus.ACCEPTED, True), (AttemptStatus.ANSWERED, False)],
