@@ -89,6 +89,7 @@ def test_while_one_process_reads_the_other_goes_on_sending(
     sandbox: RunningSandbox, batch: Batch, waits: Batch
 ) -> None:
     heartbeat.beat()
+    heartbeat.beat("worker:other:2")  # which reads nothing
     ours = Heartbeat.objects.filter(name=settings.WORKER_NAME)
     ours.update(reads_until=timezone.now() + timedelta(minutes=1))
     assert not reading.is_possible()  # so a tick does not give way
@@ -172,6 +173,31 @@ def test_a_long_reading_keeps_the_place_of_its_worker_and_leaves_it_at_the_end(
         post_save.disconnect(note, sender=Heartbeat)
     assert kept == [False, True]
     assert ours.get().reads_until is None
+
+
+@pytest.mark.django_db
+def test_the_place_of_a_worker_is_kept_anew_with_each_sign_of_life(
+    sandbox: RunningSandbox, receive: MakeBatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+    batch = receive(rows(60))  # in three parts
+    fields = {"started_at": timezone.now(), "source_size": long_tasks.SMALL_BYTES + 1}
+    Batch.objects.update(status=BatchStatus.PREPARING, model=MODEL, template=TEMPLATE, **fields)
+    ours = Heartbeat.objects.filter(name=settings.WORKER_NAME)
+    kept: list[bool] = []
+
+    def note(sender: Any, instance: Heartbeat, **_: Any) -> None:
+        kept.append(ours.filter(reads_until__gt=timezone.now()).exists())
+        ours.update(reads_until=timezone.now())  # as if the reading had lasted so long
+
+    post_save.connect(note, sender=Heartbeat)
+    try:
+        assert reading.read_next()
+    finally:
+        post_save.disconnect(note, sender=Heartbeat)
+    batch.refresh_from_db()
+    assert batch.part_count == 3
+    assert kept == [False, True, True, True]
 
 
 @pytest.mark.django_db

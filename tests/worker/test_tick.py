@@ -145,13 +145,20 @@ def test_the_time_before_the_first_step_counts(
     assert posts(sandbox) == 0
 
 
-def test_a_tick_gives_way_to_a_file_that_waits_to_be_read(
-    sandbox: RunningSandbox, twenty: Batch
+@pytest.mark.parametrize(
+    ("reads_already", "begun"),
+    [(False, 8), (True, 20)],
+    ids=["no process of its worker reads", "one reads already"],
+)
+def test_a_tick_gives_way_to_a_file_that_its_worker_may_read(
+    sandbox: RunningSandbox, twenty: Batch, reads_already: bool, begun: int
 ) -> None:
     clock = Clock()
 
     def a_file_comes() -> None:
         clock.seconds += 3
+        if reads_already:
+            Heartbeat.objects.update(reads_until=timezone.now() + timedelta(minutes=1))
         Batch.objects.create(
             team=twenty.team,
             connection=twenty.connection,
@@ -161,7 +168,7 @@ def test_a_tick_gives_way_to_a_file_that_waits_to_be_read(
 
     run(clock=clock, each_pause=a_file_comes)
     assert long_tasks.has_unclaimed()
-    assert posts(sandbox) == 8
+    assert posts(sandbox) == begun
 
 
 def test_a_tick_that_is_to_stop_begins_nothing_more(sandbox: RunningSandbox, twenty: Batch) -> None:
