@@ -71,6 +71,14 @@ def test_pages_say_that_nobody_works_only_when_all_are_silent() -> None:
     assert heartbeat.worker_is_silent()
 
 
+@pytest.mark.parametrize(("seconds", "alive"), [(43, True), (46, False)])
+def test_a_worker_counts_as_alive_for_45_seconds(seconds: float, alive: bool) -> None:
+    heartbeat.beat(ONE)
+    fell_silent(ONE, ago=timedelta(seconds=seconds))
+    assert heartbeat.worker_is_silent() is not alive
+    assert heartbeat.live_workers() == ([ONE] if alive else [])
+
+
 def test_what_waits_wakes_every_worker_that_lives_and_each_once() -> None:
     heartbeat.beat(ONE)
     heartbeat.beat(OTHER)
