@@ -105,13 +105,14 @@ def merge(
 ) -> NewAnswers:
     """Add the answers that `arrived` (by position in the part) to the ones already stored.
 
-    A new answer replaces an old one. `missing(position)` is the answer of a row that has neither.
+    A new answer replaces an old one, but a row that is answered stays answered: two requests may
+    have brought the same row. `missing(position)` is the answer of a row that has neither.
     """
 
     def merged() -> Iterator[Answer | None]:
         for position, old in enumerate(read_answers(part)):
             answer = arrived.get(position)
-            if answer is not None:
+            if answer is not None and (_is_answered(answer) or not _is_answered(old)):
                 yield answer
             elif old is not None:
                 yield old
@@ -119,6 +120,10 @@ def merge(
                 yield missing(position)
 
     return new_answers(part, merged())
+
+
+def _is_answered(answer: Answer | None) -> bool:
+    return answer is not None and answer.status == AnswerStatus.ANSWERED
 
 
 def open_positions(part: Part) -> list[int]:

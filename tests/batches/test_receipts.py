@@ -7,13 +7,25 @@ import pytest
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
-from batchui.batches import lifecycle, sending
+from batchui.batches import decisions, lifecycle, sending
+from batchui.batches.clients import shared_client
 from batchui.batches.models import Attempt, Part
 from batchui.batches.states import AttemptStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.founding import first_team
-from tests.batches.conftest import on_record, posts, written
+from tests.batches.conftest import (
+    MakeBatch,
+    counted,
+    in_files,
+    on_record,
+    poll_all,
+    posts,
+    rows,
+    send_all,
+    work,
+    written,
+)
 
 
 @pytest.mark.django_db
@@ -124,3 +136,31 @@ def test_in_a_transaction_that_is_broken_nothing_is_tried_again() -> None:
     ):
         sending.keep_receipt(attempt, "known", sleep=slept.append)
     assert slept == []
+
+
+@pytest.mark.django_db
+def test_an_answer_that_came_is_not_lost_to_an_older_request_whose_receipt_came_late(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = start(rows(3))
+    part = batch.parts.get()
+    part.batch = batch
+    assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
+    prepared = sending.write_attempt(part)
+    assert prepared is not None
+    # Nobody knows what became of it, and somebody sends the part again. Both are accepted.
+    sending.rescue(timezone.now() + 2 * PART_LEASE)
+    assert decisions.send_again(batch.parts.get(), by=None)
+    send_all()
+    attempt, body = prepared
+    outcome = sending.post(shared_client(batch.connection), model=batch.ask.model, body=body)
+    sending.apply_outcome(part, attempt, outcome)
+    sandbox.script({"fault": "failed", "call": "poll", "items": [1]})
+    poll_all()
+    assert counted(batch) == {"answered": 2, "failed": 1}
+    # A retry finds the older request, which has an answer where the newer one has none.
+    assert decisions.retry(batch, by=None)
+    sandbox.script({"fault": "failed", "call": "poll", "items": [0]})
+    work(batch)
+    assert counted(batch) == in_files(batch) == {"answered": 3}
+    assert posts(sandbox) == 2

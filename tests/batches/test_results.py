@@ -26,6 +26,15 @@ def test_a_new_answer_takes_the_place_of_an_old_one(team: Team) -> None:
     assert list(results.read_answers(part))[:4] == [NO, YES, YES, None]
 
 
+def test_a_row_that_is_answered_stays_answered_whatever_another_request_brings(team: Team) -> None:
+    part = on_record(team).parts.get()
+    others = [Answer(status.value) for status in AnswerStatus if status != AnswerStatus.ANSWERED]
+    store(part, dict.fromkeys(range(len(others)), YES))
+    store(part, dict(enumerate(others)))
+    assert list(results.read_answers(part))[: len(others)] == [YES] * len(others)
+    assert part.answered == len(others)
+
+
 def store(part: Part, arrived: dict[int, Answer]) -> None:
     """Put answers that arrived into the part."""
     changes: Any = results.merge(part, arrived, missing=lambda _: None).store()
