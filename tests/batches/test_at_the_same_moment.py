@@ -19,11 +19,11 @@ from django.utils import timezone
 
 from batchui.batches import call_limit, decisions, due, lifecycle, polling, sending
 from batchui.batches.models import Batch, Part
-from batchui.batches.states import BatchStatus, PartStatus
+from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
-from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, rows, send_all, work
+from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, rows, send_all, work, written
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -102,6 +102,56 @@ def test_many_who_press_start_start_it_once(sandbox: RunningSandbox, receive: Ma
     started = at_once([partial(decisions.start, mine, by=None, ask=ask) for mine in drafts])
     assert sum(started) == 1
     assert draft.events.filter(text="Started.").count() == 1
+
+
+def as_read(batch: Batch) -> list[Batch]:
+    """The same batch, as each rival has read it."""
+    return [Batch.objects.get(pk=batch.pk) for _ in range(RIVALS)]
+
+
+def test_many_who_press_stop_stop_it_once(sandbox: RunningSandbox, batch: Batch) -> None:
+    stopped = at_once([partial(decisions.stop, mine, by=None) for mine in as_read(batch)])
+    assert sum(stopped) == 1
+    assert batch.events.filter(kind="stopping").count() == 1
+
+
+def test_many_who_press_retry_send_each_row_once(sandbox: RunningSandbox, batch: Batch) -> None:
+    sending.send(due.ready_parts(1)[0])
+    assert decisions.stop(batch, by=None)
+    batch = work(batch)
+    asked = batch.unanswered
+    assert asked == 35
+    sandbox.sandbox.calls.clear()
+    tried = at_once([partial(decisions.retry, mine, by=None) for mine in as_read(batch)])
+    assert sum(tried) == 1
+    assert batch.events.filter(kind="retry").count() == 1
+    assert work(batch).status == BatchStatus.FINISHED
+    assert sum(call.items or 0 for call in sandbox.calls("submit")) == asked
+
+
+def test_of_those_who_retry_and_those_who_delete_one_wins(
+    sandbox: RunningSandbox, batch: Batch
+) -> None:
+    assert decisions.stop(batch, by=None)
+    batch = work(batch)
+    act = [decisions.retry, decisions.delete] * (RIVALS // 2)
+    done = at_once([partial(do, it, by=None) for do, it in zip(act, as_read(batch), strict=True)])
+    assert sum(done) == 1
+    batch.refresh_from_db()
+    deleted = batch.deleted_at is not None
+    assert batch.has_ended is deleted
+    assert batch.events.filter(kind="retry").exists() is not deleted
+
+
+def test_of_those_who_send_again_and_those_who_leave_out_one_wins(
+    sandbox: RunningSandbox, part: Part
+) -> None:
+    sending.mark_unsure(part, lifecycle.Closing(written(part), AttemptStatus.UNSURE))
+    act = [decisions.send_again, decisions.leave_out] * (RIVALS // 2)
+    done = at_once([partial(do, it, by=None) for do, it in zip(act, copies(part), strict=True)])
+    assert sum(done) == 1
+    part.refresh_from_db()
+    assert (part.status, part.missing) in ((PartStatus.READY, 0), (PartStatus.DONE, 25))
 
 
 def test_no_more_calls_are_granted_than_allowed(part: Part, settings: Any) -> None:
