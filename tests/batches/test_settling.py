@@ -73,6 +73,7 @@ def test_the_address_of_a_batch_stays_as_people_have_kept_it(team: Team) -> None
 
 
 def test_a_batch_has_the_sums_of_its_parts(team: Team) -> None:
+    on_record(team).parts.update(status=PartStatus.UNSURE, answered=5, prompt_tokens=5)
     batch = on_record(team, parts=2)
     early, late = timezone.now() - timedelta(minutes=2), timezone.now()
     for number, polled_at in ((1, late), (2, early)):
@@ -88,6 +89,7 @@ def test_a_batch_has_the_sums_of_its_parts(team: Team) -> None:
     assert (batch.answered, batch.missing) == (3, 30)
     assert (batch.prompt_tokens, batch.completion_tokens) == (300, 3000)
     assert batch.last_polled_at == late
+    assert batch.status == BatchStatus.RUNNING
 
 
 @pytest.mark.parametrize(
