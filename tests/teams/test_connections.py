@@ -68,6 +68,24 @@ def test_asking_again_changes_nothing(team: Team, account: Settings) -> None:
     assert second.token_encrypted == first.token_encrypted
 
 
+def test_each_team_has_a_connection_of_its_own(team: Team, account: Settings) -> None:
+    others = Team.objects.create(name="Others")
+    ours, theirs = ensure_connection(team), ensure_connection(others)
+    assert ours != theirs
+    assert (ours.team, theirs.team) == (team, others)
+
+
+def test_the_token_is_in_no_name_of_a_connection_or_client_and_in_no_log(
+    team: Team, account: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    connection = ensure_connection(team)
+    client = client_for(connection)
+    shown = f"{connection} {connection!r} {client} {client!r} {caplog.text}"
+    assert account.CLOUDFLARE_API_TOKEN not in shown
+    assert connection.token_encrypted not in shown
+
+
 def test_a_new_token_is_stored_and_lifts_the_pause(team: Team, account: Settings) -> None:
     connection = ensure_connection(team)
     Connection.objects.update(

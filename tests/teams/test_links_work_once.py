@@ -14,7 +14,7 @@ from batchui.teams import invitations, members
 from batchui.teams.founding import team_for_terminal
 from batchui.teams.models import Invitation, Membership, Role, Team, User
 from batchui.teams.problems import EmailTaken, LinkProblem, TeamProblem
-from tests.teams.people import PASSWORD, join, set_up
+from tests.teams.people import PASSWORD, join, outsider, set_up
 
 pytestmark = pytest.mark.django_db
 
@@ -39,6 +39,14 @@ def test_a_link_brings_somebody_into_the_team(ana: User) -> None:
     assert used.used_by == carla
 
 
+def test_a_link_leads_to_the_team_that_made_it_and_shows_there_alone(ana: User) -> None:
+    zoe = outsider()
+    token = invite(zoe)
+    assert not invitations.open_invitations(ana.membership.team).exists()
+    assert invitations.open_invitations(zoe.membership.team).exists()
+    assert invitations.accept(token, **CARLA).membership.team == zoe.membership.team
+
+
 def test_a_link_works_once(ana: User) -> None:
     token = invite(ana)
     invitations.accept(token, **CARLA)
@@ -47,8 +55,17 @@ def test_a_link_works_once(ana: User) -> None:
     assert not User.objects.filter(email="dan@example.com").exists()
 
 
-def test_of_two_who_click_at_once_one_gets_in(ana: User) -> None:
-    """The other's use of the link is committed after we looked at it and before we use it."""
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "UPDATE teams_invitation SET used_at = CURRENT_TIMESTAMP",
+        "UPDATE teams_invitation SET withdrawn_at = CURRENT_TIMESTAMP",
+        "UPDATE teams_invitation SET expires_at = CURRENT_TIMESTAMP",
+    ],
+    ids=["used", "withdrawn", "expired"],
+)
+def test_a_link_that_ends_while_it_is_used_lets_nobody_in(ana: User, ending: str) -> None:
+    """Its use by another, or its end, is committed after we looked at it and before we use it."""
     token = invite(ana)
 
     def somebody_is_quicker(
@@ -56,9 +73,7 @@ def test_of_two_who_click_at_once_one_gets_in(ana: User) -> None:
     ) -> Any:
         if sql.startswith('UPDATE "teams_invitation" SET "used_at"'):
             with connection.cursor() as cursor:
-                cursor.cursor.execute(
-                    "UPDATE teams_invitation SET used_at = CURRENT_TIMESTAMP WHERE used_at IS NULL"
-                )
+                cursor.cursor.execute(ending)
         return execute(sql, params, many, context)
 
     with (

@@ -1,5 +1,7 @@
 """What administrators change about colleagues."""
 
+from functools import partial
+
 import pytest
 from django.db import IntegrityError, transaction
 from django.test import Client
@@ -8,7 +10,8 @@ from django.urls import reverse
 from batchui.teams import invitations, members
 from batchui.teams.models import Membership, Role, User
 from batchui.teams.problems import LinkProblem, TeamProblem
-from tests.teams.people import join, set_up
+from tests.batches.test_at_the_same_moment import at_once
+from tests.teams.people import join, outsider, set_up
 
 pytestmark = pytest.mark.django_db
 
@@ -26,6 +29,7 @@ def test_an_administrator_makes_another(ana: User) -> None:
 
 def test_the_last_administrator_stays_one(ana: User) -> None:
     join(ana)
+    outsider()  # an administrator, of another team
     with pytest.raises(TeamProblem, match="You are the only administrator"):
         members.change_role(ana.membership, role=Role.MEMBER, by=ana)
     assert Membership.objects.get(user=ana).is_admin
@@ -36,6 +40,25 @@ def test_two_administrators_cannot_both_step_down(ana: User) -> None:
     members.change_role(ana.membership, role=Role.MEMBER, by=ana)
     with pytest.raises(TeamProblem, match="You are the only administrator"):
         members.change_role(ben.membership, role=Role.MEMBER, by=ben)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_administrators_who_step_down_at_the_same_moment_do_not_both() -> None:
+    ana = set_up()
+    both = [ana, join(ana, role=Role.ADMIN)]
+    mine = Membership.objects.filter(team=ana.membership.team)
+
+    def step_down(person: User) -> bool:
+        try:
+            members.change_role(mine.get(user=person), role=Role.MEMBER, by=person)
+        except TeamProblem:
+            return False
+        return True
+
+    for _ in range(5):
+        mine.update(role=Role.ADMIN)
+        assert sorted(at_once([partial(step_down, person) for person in both])) == [False, True]
+        assert mine.filter(role=Role.ADMIN).count() == 1
 
 
 def test_nobody_removes_themselves(ana: User) -> None:

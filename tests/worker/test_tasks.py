@@ -151,6 +151,8 @@ def test_a_worker_reads_whatever_others_do_and_once_its_own_reader_is_gone(
     assert reading.read_next()
     assert not reading.is_possible()
     assert not reading.read_next()  # none waits
+    others = Heartbeat.objects.get(name="worker:other:2")
+    assert (others.reads_until is not None) is another
 
 
 @pytest.mark.django_db
