@@ -1,8 +1,11 @@
 """From a started draft to parts: what is cut, what is skipped, and what goes back to its owner."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.db import OperationalError, connection
 
 from batchui.batches import lifecycle, long_tasks, preparing, results
 from batchui.batches.long_tasks import READING_LEASE
@@ -244,3 +247,21 @@ def test_a_small_file_is_cut_at_once_and_a_large_one_by_a_worker(
     preparing.prepare_now_or_soon(batch)
     batch.refresh_from_db()
     assert batch.status == BatchStatus.QUEUED
+
+
+def test_a_batch_is_not_queued_without_its_parts(started: MakeBatch) -> None:
+    batch = started(rows(30))
+
+    def parts_are_not_stored(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
+        if sql.startswith('INSERT INTO "batches_part"'):
+            raise OperationalError("the database is away")
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(parts_are_not_stored), pytest.raises(OperationalError):
+        preparing.prepare(batch.pk)
+    assert Batch.objects.get().status == BatchStatus.PREPARING
+    # The lease runs out, and another worker cuts the file.
+    Batch.objects.update(lease_until=batch.created_at)
+    assert long_tasks.next_unclaimed() == batch
+    again = prepared(batch)
+    assert (again.status, again.parts.count()) == (BatchStatus.QUEUED, 2)
