@@ -182,7 +182,9 @@ def test_only_a_draft_of_the_own_team_is_replaced(
     theirs = drafted(signed_in(outsider()), rows(3))
     started = drafted(web, rows(3))
     press_start(web, started)
-    for instead in (theirs.pk, started.pk, "nonsense", "0" * 40):
+    finished = drafted(web, rows(3))
+    Batch.objects.filter(pk=finished.pk).update(status=BatchStatus.FINISHED)
+    for instead in (theirs.pk, started.pk, finished.pk, "nonsense", "0" * 40):
         upload_to = f"{reverse('new')}?instead={instead}"
         response = web.post(upload_to, {"file": SimpleUploadedFile("a.csv", rows(3))})
         assert response.status_code == 302
