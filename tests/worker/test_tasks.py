@@ -185,6 +185,7 @@ def test_the_place_of_a_worker_is_kept_anew_with_each_sign_of_life(
     batch = receive(rows(60))  # in three parts
     fields = {"started_at": timezone.now(), "source_size": long_tasks.SMALL_BYTES + 1}
     Batch.objects.update(status=BatchStatus.PREPARING, model=MODEL, template=TEMPLATE, **fields)
+    heartbeat.beat("worker:other:2")
     ours = Heartbeat.objects.filter(name=settings.WORKER_NAME)
     kept: list[bool] = []
 
@@ -200,6 +201,7 @@ def test_the_place_of_a_worker_is_kept_anew_with_each_sign_of_life(
     batch.refresh_from_db()
     assert batch.part_count == 3
     assert kept == [False, True, True, True]
+    assert Heartbeat.objects.get(name="worker:other:2").reads_until is None
 
 
 @pytest.mark.django_db
