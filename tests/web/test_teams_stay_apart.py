@@ -25,7 +25,7 @@ ACTIONS = ("start", "stop", "retry", "run_again", "delete", "try_now", "preview"
 
 
 @pytest.fixture
-def theirs(sandbox: RunningSandbox) -> Batch:
+def theirs(ana: User, sandbox: RunningSandbox) -> Batch:
     """A batch of another team: a part answered, one on hold, one failed, one nobody is sure of."""
     zoe = outsider()
     file = ContentFile(rows(100).replace(b"text number", THEIRS.encode()), f"{THEIRS}.csv")
@@ -69,6 +69,11 @@ def test_nothing_of_another_batch_shows_on_any_page(
     for name in ("batches", "people"):
         assert THEIRS not in content(web.get(reverse(name)))
         assert "Zoe" not in content(web.get(reverse(name)))
+
+
+def test_a_batch_is_sent_through_a_connection_of_its_team(ours: Batch, theirs: Batch) -> None:
+    assert ours.connection.team == ours.team
+    assert theirs.connection.team == theirs.team
 
 
 def test_a_part_is_that_of_the_batch_in_the_address(web: Client, ours: Batch) -> None:
