@@ -67,6 +67,21 @@ def test_a_receipt_that_comes_to_a_part_that_went_on_is_kept_and_moves_nothing(
     assert (attempt.status, attempt.request_id) == (AttemptStatus.ACCEPTED, "late")
 
 
+@pytest.mark.django_db
+def test_a_receipt_is_stored_before_its_part_is_moved(sandbox: RunningSandbox, part: Part) -> None:
+    attempt = written(part)
+
+    def no_part_is_moved(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
+        if sql.startswith('UPDATE "batches_part"'):
+            raise OperationalError("the database is away")
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(no_part_is_moved), pytest.raises(OperationalError):
+        sending.apply_outcome(part, attempt, sending.Accepted("kept"))
+    attempt.refresh_from_db()
+    assert (attempt.status, attempt.request_id) == (AttemptStatus.ACCEPTED, "kept")
+
+
 class Failing:
     """A database that refuses the next so many UPDATEs: what django calls an execute wrapper."""
 
