@@ -50,9 +50,10 @@ def test_what_was_found_out_is_kept(unread: MakeBatch) -> None:
     batch = checked(batch)
     assert (batch.status, batch.rows, batch.bad_rows) == (BatchStatus.DRAFT, 4, 1)
     assert batch.problem == ""
-    ((row, sentence),) = (found.values() for found in batch.problem_rows)
-    assert row == 4
-    assert sentence.startswith("Row 4")
+    [found] = batch.problem_rows
+    assert set(found) == {"row", "sentence"}
+    assert found["row"] == 4
+    assert found["sentence"].startswith("Row 4")
     assert batch.blanks["text"] == {"count": 1, "first_row": 2}
     assert batch.first_rows[0] == ["1", "one"]
     assert batch.lease_until is None

@@ -70,6 +70,7 @@ def test_a_start_begins_anew_what_an_earlier_one_left(
     assert (batch.problem, batch.problem_rows, batch.progress_rows) == ("", [], 0)
     assert batch.started_at is not None
     assert batch.started_at >= before
+    assert batch.started_by == ana
     assert batch.name == "texts"
     assert batch.events.get(text="Started.").actor == ana
 

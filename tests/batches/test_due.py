@@ -88,6 +88,14 @@ def test_the_oldest_batch_goes_first_but_none_waits_for_all_of_another(team: Tea
     assert ready(2) == order[:2]
 
 
+def test_batches_are_sent_in_the_order_in_which_they_were_started(team: Team) -> None:
+    now = timezone.now()
+    started = [now - minutes * MINUTE for minutes in (3, 5, 1, 6, 2, 4)]
+    batches = [on_record(team, started_at=at) for at in started]
+    oldest_first = sorted(batches, key=lambda batch: batch.started_at or now)
+    assert ready() == [(batch.pk, 1) for batch in oldest_first]
+
+
 def test_the_parts_of_a_batch_are_sent_in_the_order_of_the_file(team: Team) -> None:
     batch = on_record(team, parts=0)
     for number in (3, 1, 2):

@@ -60,11 +60,13 @@ def test_a_model_that_is_no_longer_listed_is_still_known() -> None:
 @pytest.mark.parametrize(
     ("name", "suggestion"),
     [
-        ("llama-3.3-70b", DEFAULT_MODEL),
-        ("@cf/meta/llama-3.3-70B-instruct-fp8-fast", DEFAULT_MODEL),
-        ("@cf/openai/gpt-oss-120", "@cf/openai/gpt-oss-120b"),
-        ("@cf/openai/whisper-large-v3-turbo", DEFAULT_MODEL),
-        ("", DEFAULT_MODEL),
+        ("llama-3.3-70b", f"Did you mean “{DEFAULT_MODEL}”?"),
+        ("@cf/meta/llama-3.3-70B-instruct-fp8-fast", f"Did you mean “{DEFAULT_MODEL}”?"),
+        ("@cf/openai/gpt-oss-120", "Did you mean “@cf/openai/gpt-oss-120b”?"),
+        ("@cf/somebody-else-with-a-long-name/bge-m", "Did you mean “@cf/baai/bge-m3”?"),
+        ("m2m1", "Did you mean “@cf/meta/m2m100-1.2b”?"),
+        ("@cf/openai/whisper-large-v3-turbo", f"The usual one is {DEFAULT_MODEL}."),
+        ("", f"The usual one is {DEFAULT_MODEL}."),
     ],
 )
 def test_an_unknown_model_is_told_with_a_suggestion(name: str, suggestion: str) -> None:

@@ -14,7 +14,7 @@ import pytest
 from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.errors import CloudflareError, NotSent, error_for
 from batchui.cloudflare.redaction import clean, error_text, quote
-from tests.cloudflare.conftest import ACCOUNT, MODEL, QUICK, REQUEST_ID, TOKEN, queued
+from tests.cloudflare.conftest import ACCOUNT, MODEL, QUICK, REQUEST_ID, TOKEN, finished, queued
 from tests.cloudflare.server import (
     Act,
     ScriptedServer,
@@ -95,6 +95,15 @@ def test_no_error_tells_the_token(server: ScriptedServer, client: RestClient, ac
 def test_what_is_to_be_hidden_is_hidden_on_any_page() -> None:
     exc = error_for(500, f"<pre>{TOKEN}</pre>".encode(), None, submitting=True, hide=TOKEN)
     assert str(exc).startswith("no error code or message; the body begins: '<pre>[token]</pre>'")
+
+
+def test_a_reply_that_is_kept_says_where_the_token_was(
+    server: ScriptedServer, client: RestClient
+) -> None:
+    server.script(reply(200, finished({"id": 0, "success": True, "result": f"You sent {TOKEN}."})))
+    spool = io.BytesIO()
+    client.poll(MODEL, REQUEST_ID, spool)
+    assert b'"You sent [token]."' in spool.getvalue()
 
 
 def test_no_error_tells_the_token_when_nobody_answers() -> None:
