@@ -1,16 +1,55 @@
-"""What each process of a mutation run needs: a database of its own, and the quickest way to a kill.
+"""What each process of a mutation run needs: a database of its own, and quick ways to a kill.
 
 mutmut forks its workers from a process that has loaded the settings already. Without this they
 share one test database, break each other's tests, and every breakage counts as a kill.
 """
 
 import os
+import signal
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain
+from types import FrameType
 
 import pytest
 from django.conf import settings
 from mutmut.state import state
+
+# Processor time after which a test has met a mutant that never ends: many times what a test takes.
+LONGEST_SECONDS = 20.0
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Fail the test that runs when it has taken so many seconds of processor time.
+
+    mutmut would let it go on for several times what all tests take.
+    """
+    before = signal.signal(signal.SIGVTALRM, _never_ends)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Iterator[None]:
+    with within(LONGEST_SECONDS):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    with within(LONGEST_SECONDS):
+        return (yield)
+
+
+def _never_ends(signum: int, frame: FrameType | None) -> None:
+    # Not an Exception, which the code under test may take for a failure to report.
+    pytest.fail("This test does not end.")
 
 
 def pytest_sessionstart() -> None:
