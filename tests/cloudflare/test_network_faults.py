@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from batchui.cloudflare import caller
 from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.errors import BadReply, MaybeSent, NotSent
 from tests.cloudflare.conftest import ACCOUNT, MODEL, QUICK, REQUEST_ID, TOKEN, queued
@@ -191,6 +192,20 @@ def test_polls_keep_their_connection(server: ScriptedServer, client: RestClient)
     for _ in range(5):
         client.poll(MODEL, REQUEST_ID, io.BytesIO())
     assert server.connections == 1
+
+
+@pytest.mark.parametrize(("kept", "connections"), [(0.05, 2), (60.0, 1)])
+def test_a_connection_that_was_not_used_for_a_while_is_not_used_again(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, kept: float, connections: int
+) -> None:
+    """The server may close it at the moment when it is used."""
+    monkeypatch.setattr(caller, "KEPT_SECONDS", kept)
+    server.script(reply(200, queued()))
+    with client_of(server.base_url, max_connections=1) as client:
+        for _ in range(2):
+            client.poll(MODEL, REQUEST_ID, io.BytesIO())
+            time.sleep(0.2)
+    assert server.connections == connections
 
 
 def test_closing_a_client_closes_its_connections_and_it_may_be_used_again(

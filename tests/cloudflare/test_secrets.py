@@ -218,3 +218,4 @@ def test_the_words_of_an_error_are_found_by_any_usual_name(name: str) -> None:
 def test_what_looks_like_a_token_is_never_quoted(text: str) -> None:
     assert "0123456789abcdef" not in clean(text)
     assert "[token]" in clean(text)
+    assert "XX" not in clean(text)

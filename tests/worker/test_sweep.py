@@ -45,7 +45,7 @@ def test_files_that_cannot_be_removed_do_not_keep_the_others(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    stuck, other = receive(rows(5)), receive(rows(5))
+    other, stuck = receive(rows(5)), receive(rows(5))  # the newest comes first
     Batch.objects.update(deleted_at=ago(hours=2))
     remove = files.remove_batch_files
 
@@ -60,7 +60,9 @@ def test_files_that_cannot_be_removed_do_not_keep_the_others(
     stuck.refresh_from_db()
     other.refresh_from_db()
     assert (stuck.files_removed, other.files_removed) == (False, True)
-    assert "Device or resource busy" in caplog.text
+    [line] = [one.getMessage() for one in caplog.records if one.name == sweep.__name__]
+    busy = "[Errno 16] Device or resource busy"
+    assert line == f"The files of batch {stuck.pk} cannot be removed: {busy}"
     sweep.sweep()
     assert not is_stored(stuck)
 

@@ -113,6 +113,15 @@ def test_a_worker_that_is_to_stop_begins_no_reading(
 
 
 @pytest.mark.django_db
+def test_a_file_that_another_worker_took_a_moment_before_was_not_read(
+    waits: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_tasks, "next_unclaimed", lambda: None)
+    assert not reading.read_next()
+    assert reading.is_possible()  # the place of this worker is free again
+
+
+@pytest.mark.django_db
 def test_a_worker_that_is_to_stop_ends_its_reading_and_gives_the_file_back(
     receive: MakeBatch, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
