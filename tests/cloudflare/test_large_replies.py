@@ -117,6 +117,7 @@ def test_a_reply_that_cannot_be_unpacked_whole_is_asked_again(
     error = poll_error(client)
     assert "did not arrive whole" in error.user_message
     assert f"unreadable: {why}" in str(error)
+    assert error.http_status == 200
     with pytest.raises(MaybeSent, match=why):
         client.submit(MODEL, b"{}")
 

@@ -185,6 +185,13 @@ def test_the_name_of_a_model_may_have_two_hundred_characters() -> None:
     assert check_model("a" * 200) == "a" * 200
 
 
+@pytest.mark.parametrize("ending", ["", "/", "//", "/ "])
+def test_an_address_is_taken_without_the_slashes_at_its_end(ending: str) -> None:
+    given = f" https://api.example.com/client/X{ending}"
+    account = Account.of(base_url=given, account_id=ACCOUNT, token=TOKEN)
+    assert account.base_url == "https://api.example.com/client/X"
+
+
 @pytest.mark.parametrize(
     ("account_id", "token", "sentence"),
     [
