@@ -67,3 +67,10 @@ def test_the_stream_is_closed_again() -> None:
 
     check(open_stream, format_of(b"a,b\n1,2\n"), max_rows=10**6)
     assert [stream.closed for stream in opened] == [True, True]
+
+
+def test_the_sample_has_twenty_rows_also_where_the_first_ones_are_long() -> None:
+    long = "".join(f"{number},{'x' * 30_000}\n" for number in range(1, 6))
+    short = "".join(f"{number},short\n" for number in range(6, 101))
+    report = report_of(f"id,text\n{long}{short}".encode())
+    assert [cells[0] for cells in report.sample] == [str(number) for number in range(1, 21)]
