@@ -38,8 +38,9 @@ class Template:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        # Literal text and names in turn; the first and the last are literals.
-        self._pieces = list(_pieces(text))
+        # Literal text and names in turn; the first and the last are literals. Of a text that is too
+        # long nothing more is wanted.
+        self._pieces = list(_pieces(text[: LONGEST_TEXT + 1]))
         self.names = tuple(dict.fromkeys(self._pieces[1::2]))
 
     def bind(self, columns: Sequence[str], *, before: str = "") -> "Filler":

@@ -1,6 +1,9 @@
 """Questions and rows made to be expensive: they are refused, or cost little."""
 
+import io
+import itertools
 from contextlib import suppress
+from typing import BinaryIO, cast
 
 import pytest
 
@@ -8,7 +11,8 @@ from batchui.prompts.ask import Ask
 from batchui.prompts.cutting import USUAL, cut
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
-from batchui.prompts.readers import Row
+from batchui.prompts.readers import Row, read
+from batchui.prompts.sniffing import sniff
 from batchui.prompts.template import LONGEST_TEXT, MOST_USES, Template
 from tests.worst import assert_cheap
 
@@ -81,6 +85,38 @@ def test_a_prompt_is_filled_as_far_as_it_is_shown() -> None:
     assert filler.fill([], 3) == "<|<"
     assert filler.fill(["12"], 0) == ""
     assert_cheap(lambda: filler.fill([CELL], 1_000))
+
+
+class EmptyLines(io.RawIOBase):
+    """A file with a head, 100 MB of empty lines, and a last row."""
+
+    def __init__(self, head: bytes, end: bytes) -> None:
+        self._pieces = itertools.chain(
+            [head] if head else [], itertools.repeat(b"\n" * 50_000, 2_000), [end]
+        )
+
+    def read(self, size: int = -1) -> bytes:
+        return next(self._pieces, b"")
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "end"),
+    [
+        ("a.csv", b"a,b\n1,2\n", b"3,4\n"),
+        ("a.csv", b"", b"a,b\n1,2\n"),
+        ("a.jsonl", b'{"a":1}\n', b'{"a":2}\n'),
+        ("a.txt", b"one\n", b"two\n"),
+    ],
+)
+def test_a_file_of_empty_lines_is_read_in_no_time(name: str, head: bytes, end: bytes) -> None:
+    form = sniff(head or end, name=name, whole=False)
+
+    def first_rows() -> None:
+        rows = read(cast(BinaryIO, EmptyLines(head, end)), form)
+        [first, *_] = itertools.islice(rows, 20)
+        assert first.number == 1
+
+    assert_cheap(first_rows)
 
 
 @pytest.mark.parametrize("cell", ["x", "\u00e9", '"', "\U0001f600"])
