@@ -14,6 +14,13 @@ from batchui.web.members import MemberRequest
 
 logger = logging.getLogger(__name__)
 
+# For what came from outside: no page of this origin can use it as a script, whatever its name is.
+UNTYPED = "application/octet-stream"
+# A file that is opened instead of saved has no rights here.
+NO_PAGE = {
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
 BROKEN_OFF = b"\r\nTHIS FILE IS NOT COMPLETE: the download broke off here. Download it again.\r\n"
 
 
@@ -29,11 +36,8 @@ def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBas
     return StreamingHttpResponse(
         _whole_or_marked(made.chunks(batch), batch),
         content_type=made.content_type,
-        headers={
-            "Content-Disposition": _attachment(name),
-            "Cache-Control": "no-store",  # a minute later there may be more answers
-            "X-Accel-Buffering": "no",
-        },
+        # no-store: a minute later there may be more answers.
+        headers=_attachment(name) | {"Cache-Control": "no-store"},
     )
 
 
@@ -54,7 +58,11 @@ def _whole_or_marked(chunks: Iterator[bytes], batch: Batch) -> Iterator[bytes]:
 def source(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """The file as it was uploaded, byte for byte."""
     return FileResponse(
-        files.open_file(batch.source_file), as_attachment=True, filename=batch.source_name
+        files.open_file(batch.source_file),
+        as_attachment=True,
+        filename=batch.source_name,
+        content_type=UNTYPED,
+        headers=NO_PAGE,
     )
 
 
@@ -67,10 +75,11 @@ def raw_reply(request: MemberRequest, batch: Batch, number: int, attempt: int) -
         raise Http404("No reply is kept for this attempt.")
     return StreamingHttpResponse(
         files.read_compressed(found.reply_file),
-        content_type="application/json",
-        headers={"Content-Disposition": _attachment(f"part-{number}-attempt-{attempt}.json")},
+        content_type=UNTYPED,
+        headers=_attachment(f"part-{number}-attempt-{attempt}.json"),
     )
 
 
-def _attachment(name: str) -> str:
-    return content_disposition_header(True, name) or "attachment"
+def _attachment(name: str) -> dict[str, str]:
+    """The headers of a file to be saved under this name."""
+    return NO_PAGE | {"Content-Disposition": content_disposition_header(True, name) or "attachment"}
