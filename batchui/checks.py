@@ -1,6 +1,6 @@
 """Start-up checks: what is wrong with the settings, and what to set.
 
-    batchui.E001  the data folder cannot be written, or a key in it cannot be read
+    batchui.E001  the data folder cannot be written, or a file in it cannot be read
     batchui.E002  a switch or a number that cannot be read, or is out of range
     batchui.E003  a setting that should be a web address and is not
     batchui.E004  an entry of CSRF_TRUSTED_ORIGINS without its scheme
@@ -24,12 +24,15 @@
 An app's `ready` imports this module, which registers the checks.
 """
 
+import os
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from typing import Any
 
 from django.conf import settings
 from django.core import checks
+from django.core.checks.files import check_setting_file_upload_temp_dir
+from django.core.checks.registry import registry
 
 from batchui.keys import is_fernet
 
@@ -38,6 +41,10 @@ HOW_TO_MAKE_A_FERNET_KEY = (
     "Make one with: python -c 'from cryptography.fernet import Fernet; "
     "print(Fernet.generate_key().decode())'"
 )
+
+# `data_folder.make` makes that folder. In a data folder that nobody may look into, Django's check
+# ends in a traceback, before E001 is shown.
+registry.registered_checks.discard(check_setting_file_upload_temp_dir)
 
 
 @checks.register
@@ -79,7 +86,7 @@ def _keys() -> Iterator[checks.CheckMessage]:
             id="batchui.E008",
         )
     for path in filter(None, (settings.SECRET_KEY_FILE, settings.ENCRYPTION_KEY_FILE)):
-        if path.exists() and path.stat().st_mode & 0o077:
+        if os.path.exists(path) and path.stat().st_mode & 0o077:
             sentence = f"Other users of this machine can read the key in {path}."
             yield checks.Warning(sentence, hint=f"Run: chmod 600 {path}", id="batchui.W002")
 

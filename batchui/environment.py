@@ -84,8 +84,7 @@ class Environment:
     def address(self, name: str, default: str = "") -> str:
         """An http or https address, without a slash at its end."""
         value = self.text(name, default)
-        parts = urlsplit(value)
-        if value and (parts.scheme not in {"http", "https"} or not parts.hostname):
+        if value and not _is_web_address(value):
             self.problem(
                 3,
                 f"{name} is “{value}”, which is not a web address.",
@@ -111,7 +110,8 @@ class Environment:
     def folder(self, name: str, default: Path) -> Path:
         """A folder, with a problem if it cannot be made or written. Nothing is written here."""
         path = Path(self.text(name) or default).expanduser().resolve()
-        there = next(folder for folder in (path, *path.parents) if folder.exists())
+        # Not `Path.exists`: it raises an error for what nobody may look into.
+        there = next(folder for folder in (path, *path.parents) if os.path.exists(folder))
         reason = ""
         if not there.is_dir():
             reason = f"{there} is not a folder"
@@ -144,3 +144,12 @@ class Environment:
             "password percent-encoded), or remove it to use SQLite in the data folder.",
         )
         return dict(NO_DATABASE)
+
+
+def _is_web_address(text: str) -> bool:
+    """Whether the text is an http or https address with a host and, perhaps, a port."""
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets that are not closed, a port beyond 65535
+        return False

@@ -32,9 +32,12 @@ def new_fernet_key() -> str:
     return urlsafe_b64encode(os.urandom(32)).decode()
 
 
-def kept_key(path: Path) -> str:
-    """The key in the file `path`; "" if there is no such file. Raises OSError."""
-    return path.read_text().strip() if path.exists() else ""
+def kept_text(path: Path) -> str:
+    """The text in the file `path`; "" if there is no such file. Raises OSError."""
+    try:
+        return path.read_text().strip()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
 
 
 def keep(path: Path, text: str) -> str:

@@ -12,7 +12,7 @@ from csp.constants import NONE, SELF
 
 from batchui.environment import DATABASES as KNOWN_DATABASES
 from batchui.environment import Environment
-from batchui.keys import kept_key, new_fernet_key, new_secret, split_keys
+from batchui.keys import kept_text, new_fernet_key, new_secret, split_keys
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -20,13 +20,15 @@ _env = Environment(os.environ)
 PROBLEMS = _env.problems
 
 
-def _kept_key(path: Path) -> str:
-    """The key in a file of the data folder; "" if there is none."""
+def _kept(path: Path) -> str:
+    """The text of a file in the data folder; "" if there is no such file."""
     try:
-        return kept_key(path)
+        return kept_text(path)
     except OSError as error:
-        advice = "Give the user who runs batchui the right to read and write there."
-        _env.problem(1, f"The key in {path}: {error.strerror}.", advice=advice)
+        # A folder that cannot be entered is a problem already: see `Environment.folder`.
+        if os.access(path.parent, os.X_OK):
+            advice = "Give the user who runs batchui the right to read and write there."
+            _env.problem(1, f"{path} cannot be read: {error.strerror}.", advice=advice)
         return ""
 
 
@@ -43,11 +45,11 @@ DEBUG = _env.flag("DEBUG")
 SECRET_KEY = _env.text("SECRET_KEY")
 SECRET_KEY_FILE = None if SECRET_KEY else DATA / "secret-key"
 if SECRET_KEY_FILE:
-    SECRET_KEY = _kept_key(SECRET_KEY_FILE) or new_secret()
+    SECRET_KEY = _kept(SECRET_KEY_FILE) or new_secret()
 ENCRYPTION_KEYS = split_keys(_env.text("BATCHUI_ENCRYPTION_KEYS"))
 ENCRYPTION_KEY_FILE = None if ENCRYPTION_KEYS else DATA / "encryption-key"
 if ENCRYPTION_KEY_FILE:
-    ENCRYPTION_KEYS = [_kept_key(ENCRYPTION_KEY_FILE) or new_fernet_key()]
+    ENCRYPTION_KEYS = [_kept(ENCRYPTION_KEY_FILE) or new_fernet_key()]
 KEYS_ARE_GIVEN = not (SECRET_KEY_FILE or ENCRYPTION_KEY_FILE)
 
 HOSTS_ARE_GIVEN = bool(_env.words("ALLOWED_HOSTS"))
@@ -58,9 +60,7 @@ SECURE_PROXY = _env.flag("SECURE_PROXY")
 # The address of the pages, to be printed in a terminal: as set, or the one that `up` uses now, or
 # "" if it is unknown.
 ADDRESS_FILE = DATA / "address"
-BASE_URL = _env.address("BATCHUI_BASE_URL") or (
-    ADDRESS_FILE.read_text().strip() if ADDRESS_FILE.exists() else ""
-)
+BASE_URL = _env.address("BATCHUI_BASE_URL") or _kept(ADDRESS_FILE)
 
 # Cloudflare
 CLOUDFLARE_API_URL = _env.address("CLOUDFLARE_API_URL", "https://api.cloudflare.com/client/v4")
@@ -75,9 +75,7 @@ LONGEST_PAUSE_SECONDS = _env.amount("BATCHUI_LONGEST_PAUSE_SECONDS", 60, low=0.0
 SANDBOX_FILE = DATA / "sandbox-address"
 SANDBOX_URL = _env.address("BATCHUI_SANDBOX_URL")
 SANDBOX_IS_GIVEN = bool(SANDBOX_URL)
-SANDBOX_URL = SANDBOX_URL or (
-    SANDBOX_FILE.read_text().strip() if SANDBOX_FILE.exists() else "http://127.0.0.1:8787/client/v4"
-)
+SANDBOX_URL = SANDBOX_URL or _kept(SANDBOX_FILE) or "http://127.0.0.1:8787/client/v4"
 
 # Largest upload, in bytes, and the number of rows a file may have.
 MAX_UPLOAD_BYTES = _env.number("BATCHUI_MAX_UPLOAD_MB", 1024, low=1, high=1_000_000) * 1024 * 1024
@@ -247,9 +245,8 @@ SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_HTTPONLY = True
 # Health checks come from inside, without https.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
-# W005, W021: the owner of the domain decides whether subdomains and browsers' preload lists may
-# rely on https. E001: `data_folder.py` makes the folder for uploads under way.
-SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021", "files.E001"]
+# The owner of the domain decides whether subdomains and browsers' preload lists may rely on https.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 if SECURE_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = True

@@ -57,6 +57,7 @@ class BatchChanges(AnswerChanges, total=False):
     started_at: datetime | None
     started_by: User | None
     lease_until: datetime | None
+    readings_begun: int
     progress_rows: int
     source_format: dict[str, Any]
     rows: int

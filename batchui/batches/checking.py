@@ -12,6 +12,8 @@ from batchui.batches.long_tasks import (
     READING_LEASE,
     SHOWN_PROBLEMS,
     LeaseLostError,
+    StoppedError,
+    give_back,
     is_small,
     progress_of,
     refuse_endless,
@@ -58,6 +60,8 @@ def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> Non
         refuse_nul(report.format)
     except LeaseLostError:
         return
+    except StoppedError:
+        give_back(batch)
     except Exception as problem:  # every failure needs a sentence on the page
         sentence = sentence_for(problem)
         lifecycle.move_batch(

@@ -66,16 +66,15 @@ def export_rows(batch: Batch) -> Iterator[ExportRow]:
     """Every row of a batch, for an export. A row without a status of its own is "waiting"."""
     columns = batch.columns
     reference = references.reference_of(batch)
-    for part in batch.parts.order_by("number").iterator():
-        for row, cells, status, answer, error, usage in results.part_results(part):
-            yield ExportRow(
-                row=row,
-                cells=as_list(cells, columns),
-                extras=extras(cells, columns),
-                columns=cells if isinstance(cells, dict) else None,
-                answer=answer,
-                status=status or WAITING,
-                error=error,
-                external_reference=reference(row, cells),
-                usage=usage,
-            )
+    for row, cells, status, answer, error, usage in results.results(batch):
+        yield ExportRow(
+            row=row,
+            cells=as_list(cells, columns),
+            extras=extras(cells, columns),
+            columns=cells if isinstance(cells, dict) else None,
+            answer=answer,
+            status=status or WAITING,
+            error=error,
+            external_reference=reference(row, cells),
+            usage=usage,
+        )

@@ -93,9 +93,9 @@ def source_path(batch_id: object) -> str:
     return f"batches/{batch_id}/source/upload"
 
 
-def rows_path(part: "Part", *, epoch: int) -> str:
-    """Where the rows of a part are stored. `epoch`: the batch's, while it is cut into parts."""
-    return f"{_part_folder(part)}/rows-{epoch}.jsonl.zst"
+def rows_path(part: "Part") -> str:
+    """Where the rows of a part are stored. A new part has the epoch of the worker that cuts it."""
+    return f"{_part_folder(part)}/rows-{part.epoch}.jsonl.zst"
 
 
 def answers_path(part: "Part", *, version: int) -> str:

@@ -35,6 +35,10 @@ class LeaseLostError(Exception):
     """Another worker has the batch now, or the batch was deleted."""
 
 
+class StoppedError(Exception):
+    """Background work is asked to stop. Another worker reads the file from its beginning."""
+
+
 def is_small(batch: Batch) -> bool:
     """Whether the file is small enough to be read in the upload's request."""
     return batch.source_size <= SMALL_BYTES
@@ -74,6 +78,11 @@ def refuse_endless(batch: Batch) -> None:
         )
 
 
+def give_back(batch: Batch) -> None:
+    """Let another worker read a claimed file. This reading is not counted as one cut off."""
+    lifecycle.touch_batch(batch, lease_until=None, readings_begun=batch.readings_begun - 1)
+
+
 def cannot_store(problem: OSError) -> str:
     """The sentence for a disk or bucket that cannot be read or written."""
     reason = problem.strerror or str(problem)
@@ -103,8 +112,9 @@ def progress_of(
 ) -> Callable[[int, int], None]:
     """A callback for a long reading. It stores the progress and renews the lease.
 
-    `beat`: also called, because a worker that shows no sign of life is restarted. The callback
-    raises LeaseLostError if the batch was deleted or another worker has it now.
+    `beat`: also called, because a worker that shows no sign of life is restarted; it may raise
+    StoppedError. The callback raises LeaseLostError if the batch was deleted or another worker has
+    it now.
     """
     last = time.monotonic()
 

@@ -1,7 +1,8 @@
 """Makes parts that are ready to send from a started draft."""
 
 from collections.abc import Callable
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import transaction
@@ -11,6 +12,8 @@ from batchui.batches.long_tasks import (
     READING_LEASE,
     SHOWN_PROBLEMS,
     LeaseLostError,
+    StoppedError,
+    give_back,
     is_small,
     progress_of,
     refuse_endless,
@@ -47,22 +50,17 @@ def prepare(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
     batch = Batch.objects.filter(pk=batch_id, status=BatchStatus.PREPARING).first()
     if batch is None or not lifecycle.claim_batch(batch, READING_LEASE):
         return
-    invalid: dict[int, str] = {}
     try:
         refuse_endless(batch)
-        parts, skipped = _cut_into_parts(batch, invalid, beat)
+        parts, skipped = _cut_into_parts(batch, beat)
     except LeaseLostError:
         return
+    except StoppedError:
+        give_back(batch)
     except Exception as problem:  # every failure needs a sentence on the page
         _back_to_draft(batch, sentence_for(problem), [])
-        return
-    rows = [{"row": row, "sentence": sentence} for row, sentence in invalid.items()]
-    if skipped and not batch.ask.skip_invalid:
-        _back_to_draft(batch, invalid_rows_sentence(skipped), rows)
-    elif skipped == batch.rows:
-        _back_to_draft(batch, "No row of the file can be asked.", rows)
     else:
-        _queue(batch, parts)
+        _queue_or_refuse(batch, parts, skipped)
 
 
 def limits_for(model: Model, *, max_tokens: int) -> Limits:
@@ -74,17 +72,23 @@ def limits_for(model: Model, *, max_tokens: int) -> Limits:
     return Limits(rows=max(1, min(Limits().rows, REPLY_BYTES // (4 * max(max_tokens, 1)))))
 
 
-def _cut_into_parts(
-    batch: Batch, invalid: dict[int, str], beat: Callable[[], None] | None
-) -> tuple[list[Part], int]:
+class _Skipped(NamedTuple):
+    """The rows that cannot be asked: how many, and the first SHOWN_PROBLEMS of them."""
+
+    total: int
+    first: list[dict[str, Any]]
+
+
+def _cut_into_parts(batch: Batch, beat: Callable[[], None] | None) -> tuple[list[Part], _Skipped]:
     """Store the rows of every part, with one part in memory at a time.
 
-    Returns the parts, which are not in the database yet, and the number of invalid rows. The first
-    SHOWN_PROBLEMS invalid rows go into `invalid`: row number -> sentence.
+    Returns the parts, which are not in the database yet, and what is to be skipped. No more parts
+    are made after a row that may not be skipped.
     """
     model = find(batch.ask.model)
     progress = progress_of(batch, beat=beat)
-    parts, skipped, row = [], 0, 0
+    parts, row, skipped = [], 0, 0
+    first: list[dict[str, Any]] = []
     with files.open_file(batch.source_file) as source:
         cuts = cut(
             read(source, batch.format),
@@ -95,13 +99,12 @@ def _cut_into_parts(
         for piece in cuts:
             row += len(piece.lines)
             skipped += len(piece.invalid)
-            for position, sentence in piece.invalid.items():
-                if len(invalid) < SHOWN_PROBLEMS:
-                    invalid[piece.first_row + position] = sentence
+            for position, sentence in islice(piece.invalid.items(), SHOWN_PROBLEMS - len(first)):
+                first.append({"row": piece.first_row + position, "sentence": sentence})
             if not skipped or batch.ask.skip_invalid:
                 parts.append(_write_part(batch, piece))
             progress(row, 0)
-    return parts, skipped
+    return parts, _Skipped(skipped, first)
 
 
 def _write_part(batch: Batch, piece: Cut) -> Part:
@@ -110,9 +113,9 @@ def _write_part(batch: Batch, piece: Cut) -> Part:
         number=piece.number,
         first_row=piece.first_row,
         rows=len(piece.lines),
+        epoch=batch.epoch,  # for the names of its files: another worker may be cutting, too
     )
-    rows_path = files.rows_path(part, epoch=batch.epoch)
-    part.rows_file = files.Compressed.of_lines(piece.lines).store(rows_path)
+    part.rows_file = files.Compressed.of_lines(piece.lines).store(files.rows_path(part))
     if piece.invalid:
         skipped = {
             position: Answer(AnswerStatus.INVALID.value, error=sentence)
@@ -121,6 +124,15 @@ def _write_part(batch: Batch, piece: Cut) -> Part:
         for field, value in results.merge(part, skipped, missing=lambda _: None).store().items():
             setattr(part, field, value)
     return part
+
+
+def _queue_or_refuse(batch: Batch, parts: list[Part], skipped: _Skipped) -> None:
+    if skipped.total and not batch.ask.skip_invalid:
+        _back_to_draft(batch, invalid_rows_sentence(skipped.total), skipped.first)
+    elif skipped.total == batch.rows:
+        _back_to_draft(batch, "No row of the file can be asked.", skipped.first)
+    else:
+        _queue(batch, parts)
 
 
 def _queue(batch: Batch, parts: list[Part]) -> None:

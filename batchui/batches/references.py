@@ -1,4 +1,4 @@
-"""What of a batch's question becomes an item of a request, and by which reference it comes back."""
+"""The items that a batch sends, one for each row, and the reference that each of them carries."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,4 @@
-"""What every step that works on a part shares: how long it may have it, and a lock.
-
-A step sends a part, or polls it.
-"""
+"""The lease and the lock that all steps share. A step sends a part, or polls it."""
 
 import threading
 from datetime import timedelta

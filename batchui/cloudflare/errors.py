@@ -175,7 +175,7 @@ def _seconds(retry_after: str | None) -> float | None:
         return min(float(text), LONGEST_WAIT_SECONDS)
     try:
         moment = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return min(max((moment - datetime.now(UTC)).total_seconds(), 0.0), LONGEST_WAIT_SECONDS)

@@ -1,5 +1,6 @@
 """Addresses and ports of this machine (standard library only)."""
 
+import errno
 import socket
 
 from batchui.up.errors import CannotStart
@@ -21,7 +22,7 @@ def refuse_taken_port(*, host: str, port: int) -> None:
     except socket.gaierror:
         raise CannotStart(f"--host {host}: there is no such address.", status=2) from None
     except OSError as error:
-        if error.errno == 98 or "in use" in str(error):
+        if error.errno == errno.EADDRINUSE:
             raise CannotStart(
                 f"Port {port} is taken: another program (perhaps another batchui) listens there. "
                 f"Stop it, or choose another port{_for_example(host, port)}",

@@ -24,7 +24,7 @@ PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 CALM_SECONDS = 60.0
 LONGEST_LINE = 16 * 1024
 READ_BYTES = 64 * 1024
-COLOURS = {"web": 36, "worker": 35, "sandbox": 33, "up": 32}
+COLOURS = {"web": 36, "worker": 35, "sandbox": 33}
 
 
 @dataclass

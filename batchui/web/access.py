@@ -1,4 +1,4 @@
-"""Finds the batch of a request, or answers with a page that says why there is none."""
+"""Finds the batch that an address names. If it is not there, a page says why."""
 
 from collections.abc import Callable
 from functools import wraps

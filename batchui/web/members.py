@@ -29,10 +29,10 @@ class MemberRequest(HttpRequest):
     user: User
     membership: Membership
     team: Team
-    # Whether an account is connected, to which new batches go.
+    # Whether there is a Cloudflare account. New batches go to it.
     account_is_connected: bool
-    # The answers that this page is about are made up, and it says so: those of its batch, once
-    # started, else those of new batches.
+    # Whether the page says that answers are made up. On the page of a started batch: its own
+    # answers. On every other page: those of a new batch.
     sandbox: bool
 
 

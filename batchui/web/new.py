@@ -112,7 +112,7 @@ def preview(request: MemberRequest, batch: Batch) -> HttpResponse:
 
 @with_batch
 def checking(request: MemberRequest, batch: Batch) -> HttpResponseBase:
-    """How much of the file is read, and the Start button when all of it is."""
+    """How much of the file has been read; at the end, the Start button."""
     if batch.status not in NOT_STARTED_PHASES:
         return HttpResponseClientRefresh()
     if batch.is_active and request.GET.get("seen") == str(batch.version):

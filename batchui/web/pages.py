@@ -1,7 +1,7 @@
 """The views of one batch: its page, its live fragments, and people's actions."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib import messages
@@ -27,6 +27,10 @@ from batchui.worker.heartbeat import worker_is_silent
 PARTS_PAGE = 24
 EVENTS_SHOWN = 30
 UNDECIDED_SHOWN = 10
+TOO_MANY_CALLS = (
+    "The limit of {:,} calls to Cloudflare in five minutes is reached. batchui goes on as calls "
+    "become free again."
+)
 
 
 @with_batch
@@ -115,11 +119,14 @@ def delete(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 @with_batch
 def try_now(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """Send what is on hold now."""
-    if _what_holds(batch) is None:
+    hold = _what_holds(batch)
+    if hold is None:
         messages.info(request, "Nothing is on hold any more.")
-        return redirect(batch)
-    decisions.try_now(batch, by=request.user)
-    messages.success(request, "batchui tries again now.")
+    elif not hold.can_be_ended:
+        messages.info(request, hold.message)
+    else:
+        decisions.try_now(batch, by=request.user)
+        messages.success(request, "batchui tries again now.")
     return redirect(batch)
 
 
@@ -144,12 +151,6 @@ def part(request: MemberRequest, batch: Batch, number: int) -> HttpResponse:
     return render(request, "batches/_part.html", context)
 
 
-TOO_MANY_CALLS = (
-    "The limit of {:,} calls to Cloudflare in five minutes is reached. batchui goes on as calls "
-    "become free again."
-)
-
-
 # -- what the fragments show --------------------------------------------------------------------
 
 
@@ -165,9 +166,10 @@ def _live_context(batch: Batch) -> dict[str, Any]:
 
 
 def _seen(batch: Batch) -> str:
-    """What the live part shows of a batch, in short: its version, and what holds its connection.
+    """A text that changes when the progress of a batch must be shown again.
 
-    Another batch may pause the connection, or end its pause, without a change of this one.
+    It has the batch's version and what holds its connection. Another batch may pause the connection
+    or end its pause; the version of this one stays the same then.
     """
     connection = batch.connection
     paused_until = _paused_until(connection)
@@ -189,17 +191,29 @@ def _why_failed(batch: Batch) -> str:
     return batch.parts.exclude(message="").values_list("message", flat=True).first() or ""
 
 
-def _what_holds(batch: Batch) -> dict[str, Any] | None:
-    """Why nothing is sent now, and until when, if that is known. None if nothing is on hold."""
+class Hold(NamedTuple):
+    """Why nothing of a batch is sent now.
+
+    resume_at: when batchui tries again; None: that is not known. can_be_ended: by “Try now”.
+    """
+
+    message: str
+    resume_at: datetime | None
+    can_be_ended: bool = True
+
+
+def _what_holds(batch: Batch) -> Hold | None:
+    """Why nothing is sent now; None if nothing is on hold."""
     part = batch.parts.filter(status=PartStatus.HELD).order_by("number").first()
     if part is not None:
-        return {"message": part.message, "resume_at": part.resume_at}
+        return Hold(part.message, part.resume_at)
     connection = batch.connection
     paused_until = _paused_until(connection)
     if paused_until and batch.parts.filter(status=PartStatus.READY).exists():
-        return {"message": connection.pause_reason, "resume_at": paused_until}
+        return Hold(connection.pause_reason, paused_until)
     if batch.is_active and call_limit.is_used_up(connection):
-        return {"message": TOO_MANY_CALLS.format(settings.CALLS_PER_5_MINUTES), "resume_at": None}
+        message = TOO_MANY_CALLS.format(settings.CALLS_PER_5_MINUTES)
+        return Hold(message, resume_at=None, can_be_ended=False)
     return None
 
 

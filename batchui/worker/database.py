@@ -1,4 +1,4 @@
-"""Whether the database has the tables that the code expects, and what it says if it has not."""
+"""The migrations that the database still needs, and its errors on one line."""
 
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
@@ -11,5 +11,5 @@ def migrations_waiting() -> int:
 
 
 def first_line(error: Exception) -> str:
-    """What an error of the database says, on one line: some drivers write several."""
+    """The first line of an error of the database: some drivers write several."""
     return str(error).strip().partition("\n")[0]

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db.models import Max, QuerySet
 from django.utils import timezone
 
-from batchui.keys import keep, kept_key
+from batchui.keys import keep, kept_text
 from batchui.worker.models import Heartbeat
 
 # After this time without a heartbeat, background work counts as silent.
@@ -77,8 +77,8 @@ def storage_id() -> str:
 
 
 def kept_storage_id() -> str:
-    """The same; "" where this data folder has no name yet, or is not there. Writes nothing."""
-    return kept_key(_storage_id_file())
+    """The id of this data folder; "" if it has none yet, or is not there. Writes nothing."""
+    return kept_text(_storage_id_file())
 
 
 def _storage_id_file() -> Path:

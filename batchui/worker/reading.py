@@ -13,6 +13,7 @@ from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.worker.heartbeat import beat
 from batchui.worker.models import Heartbeat
+from batchui.worker.watchdog import stopping
 
 
 def is_possible() -> bool:
@@ -21,8 +22,11 @@ def is_possible() -> bool:
 
 
 def read_next() -> bool:
-    """Read one file that waits. False: none waits, or this worker reads one already."""
-    if not long_tasks.has_unclaimed():
+    """Read one file that waits.
+
+    False: none waits, this worker reads one already, or background work is asked to stop.
+    """
+    if stopping() or not long_tasks.has_unclaimed():
         return False
     beat()
     if not _free_to_read().update(reads_until=timezone.now() + long_tasks.READING_LEASE):
@@ -46,6 +50,9 @@ def read_file(batch: Batch) -> None:
 
 
 def _go_on() -> None:
+    """Show a sign of life, and keep the place of this worker. Raises StoppedError."""
+    if stopping():
+        raise long_tasks.StoppedError
     beat()
     _this_worker().update(reads_until=timezone.now() + long_tasks.READING_LEASE)
 

@@ -1,5 +1,6 @@
 """Removes files and drafts that nobody needs any more."""
 
+import logging
 from datetime import timedelta
 
 from django.core.cache import cache
@@ -8,6 +9,8 @@ from django.utils import timezone
 from batchui.batches import files
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
+
+logger = logging.getLogger(__name__)
 
 # A draft that nobody started is kept this long.
 DRAFTS_ARE_KEPT = timedelta(days=30)
@@ -27,11 +30,25 @@ def sweep() -> None:
     ).update(deleted_at=timezone.now())
     gone = Batch.objects.filter(files_removed=False, deleted_at__lt=timezone.now() - FILES_OUTLIVE)
     for batch in gone[:AT_ONCE]:
-        files.remove_batch_files(batch.pk)
+        if not _remove_files(batch.pk):
+            continue
         batch.parts.all().delete()
         Batch.objects.filter(pk=batch.pk).update(files_removed=True, sample=[], problem_rows=[])
     if cache.add("looked-for-orphans", True, ONCE_A_DAY):
         remove_orphans()
+
+
+def _remove_files(batch_id: object) -> bool:
+    """Remove the files of a batch. False: it was not possible, and the next sweep tries again.
+
+    One that cannot be removed must not keep all the others.
+    """
+    try:
+        files.remove_batch_files(batch_id)
+    except OSError as problem:
+        logger.warning("The files of batch %s cannot be removed: %s", batch_id, problem)
+        return False
+    return True
 
 
 def remove_orphans() -> None:
@@ -44,5 +61,5 @@ def remove_orphans() -> None:
     known = Batch.objects.filter(pk__in=folders).values_list("pk", flat=True)
     orphans = folders - {str(pk) for pk in known}
     for folder in orphans & set(cache.get(SEEN_BEFORE, ())):
-        files.remove_batch_files(folder)
+        _remove_files(folder)
     cache.set(SEEN_BEFORE, sorted(orphans), 3 * ONCE_A_DAY)

@@ -225,18 +225,20 @@ def test_a_full_disk_while_cutting_makes_it_a_draft_again(
 def test_a_preparation_that_was_overtaken_writes_beside_what_is_in_use(
     sandbox: RunningSandbox, receive: MakeBatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    batch = receive(rows(150))
+    batch = receive(b"id,text\n1,\n" + rows(150).partition(b"\r\n")[2])
     monkeypatch.setattr(long_tasks, "SMALL_BYTES", -1)
-    decisions.start(batch, by=None, ask=Ask(model=MODEL, template=TEMPLATE))
+    decisions.start(batch, by=None, ask=Ask(model=MODEL, template=TEMPLATE, skip_invalid=True))
     slow = Batch.objects.get(pk=batch.pk)
     lifecycle.claim_batch(slow, timedelta())
     preparing.prepare(batch.pk)
-    stored = {part.rows_file for part in batch.parts.all()}
+    stored = {name for part in batch.parts.all() for name in (part.rows_file, part.answers_file)}
     with files.open_file(slow.source_file) as source:
         writer = references.item_writer(slow)
         piece = next(preparing.cut(read(source, slow.format), writer, total=slow.rows))
-    assert preparing._write_part(slow, piece).rows_file not in stored
-    assert work(batch).status == BatchStatus.FINISHED
+    late = preparing._write_part(slow, piece)
+    assert late.invalid == 1
+    assert stored.isdisjoint({late.rows_file, late.answers_file})
+    assert work(batch).answered == 150
 
 
 def test_a_retry_goes_to_the_connection_of_now(

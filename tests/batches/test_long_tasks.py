@@ -8,7 +8,13 @@ from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from batchui.batches import checking, decisions, lifecycle, long_tasks, preparing
-from batchui.batches.long_tasks import LeaseLostError, has_unclaimed, next_unclaimed, progress_of
+from batchui.batches.long_tasks import (
+    LeaseLostError,
+    StoppedError,
+    has_unclaimed,
+    next_unclaimed,
+    progress_of,
+)
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.cloudflare.catalogue import UnknownModel
@@ -152,6 +158,29 @@ def test_a_batch_whose_cutting_was_cut_off_three_times_is_a_draft_that_can_be_st
     assert decisions.start(batch, by=None, ask=asked, prepare_now=True)
     batch.refresh_from_db()
     assert (batch.status, batch.problem) == (BatchStatus.QUEUED, "")
+
+
+@pytest.mark.parametrize("status", READ)
+def test_a_reading_that_is_asked_to_stop_gives_the_file_back_and_does_not_count(
+    receive: MakeBatch, status: BatchStatus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped() -> None:
+        raise StoppedError
+
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+    batch = receive(rows(30))
+    Batch.objects.update(
+        status=status, source_size=LARGE, model=MODEL, template=TEMPLATE, readings_begun=2
+    )
+    read = checking.check_file if status == BatchStatus.CHECKING else preparing.prepare
+    read(batch.pk, beat=stopped)
+    batch.refresh_from_db()
+    assert (batch.status, batch.lease_until, batch.readings_begun) == (status, None, 2)
+    assert next_unclaimed() == batch
+    read(batch.pk)
+    batch.refresh_from_db()
+    assert (batch.status, batch.problem) != (status, "")
+    assert batch.readings_begun == 0
 
 
 # -- a long reading -----------------------------------------------------------------------------

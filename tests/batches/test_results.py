@@ -80,7 +80,7 @@ def test_a_worker_that_was_overtaken_writes_beside_what_is_in_use(team: Team) ->
     for name in (
         lambda part: files.answers_path(part, version=1),
         lambda part: files.reply_path(part, attempt=1),
-        lambda part: files.rows_path(part, epoch=part.epoch),
+        lambda part: files.rows_path(part),
     ):
         assert name(part) != name(overtaken)
 
@@ -93,7 +93,7 @@ def test_every_attempt_has_a_reply_of_its_own(team: Team) -> None:
 def test_parts_and_batches_have_folders_of_their_own(team: Team) -> None:
     batch = on_record(team, parts=2)
     other = on_record(team).parts.get()
-    names = {files.rows_path(part, epoch=0) for part in (*batch.parts.all(), other)}
+    names = {files.rows_path(part) for part in (*batch.parts.all(), other)}
     assert len(names) == 3
 
 

@@ -342,7 +342,9 @@ def test_a_date_in_another_time_zone_is_the_same_moment() -> None:
     assert exc.wait == pytest.approx(7_200, abs=100)
 
 
-@pytest.mark.parametrize("retry_after", [None, "", "soon", "-5", "1.5", "٣"])
+@pytest.mark.parametrize(
+    "retry_after", [None, "", "soon", "-5", "1.5", "٣", f"Mon, 01 Jan {10**20} 00:00:00 GMT"]
+)
 def test_a_retry_after_that_says_nothing_is_no_wait(retry_after: str | None) -> None:
     exc = error_for(429, b"", retry_after, submitting=True)
     assert isinstance(exc, Busy)

@@ -68,7 +68,18 @@ def test_an_origin_without_its_scheme_is_left_out_with_the_right_spelling() -> N
     assert env.problems[0].advice == "Write https://b.example.com"
 
 
-@pytest.mark.parametrize("value", ["api.example.com", "ftp://api.example.com", "https://"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "api.example.com",
+        "ftp://api.example.com",
+        "https://",
+        "https://[::1",
+        "https://api.example.com:99999",
+        "https://api.example.com:port",
+        "https://api.example.com:0",
+    ],
+)
 def test_an_address_that_is_none_falls_back(value: str) -> None:
     env = reading(API=value)
     assert env.address("API", "https://real.example.com/v4") == "https://real.example.com/v4"

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from batchui.keys import is_fernet, keep, kept_key, new_fernet_key, new_secret, split_keys
+from batchui.keys import is_fernet, keep, kept_text, new_fernet_key, new_secret, split_keys
 
 
 def test_a_key_is_kept_once_with_mode_600(tmp_path: Path) -> None:
     path = tmp_path / "secret-key"
-    assert kept_key(path) == ""
+    assert kept_text(path) == ""
     key = new_secret()
     assert len(key) == 64
     assert keep(path, key) == key
     assert keep(path, new_secret()) == key
-    assert kept_key(path) == key
+    assert kept_text(path) == key
     assert path.stat().st_mode & 0o777 == 0o600
     assert [entry.name for entry in tmp_path.iterdir()] == ["secret-key"]
 

@@ -55,10 +55,14 @@ def test_every_wrong_value_is_said_at_once_and_without_a_traceback(tmp_path: Pat
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_data_folder_without_the_right_to_write_is_said(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    result = manage("check", data=tmp_path)
-    assert "batchui.E001" in result.stderr
+@pytest.mark.parametrize("mode", [0o500, 0o000])
+def test_a_data_folder_without_the_right_to_write_is_said(tmp_path: Path, mode: int) -> None:
+    tmp_path.chmod(mode)
+    try:
+        result = manage("check", data=tmp_path)
+    finally:
+        tmp_path.chmod(0o700)
+    assert result.stderr.count("batchui.E001") == 1
     assert "Traceback" not in result.stderr
 
 
@@ -66,6 +70,25 @@ def test_a_data_folder_that_cannot_be_is_said(tmp_path: Path) -> None:
     result = manage("migrate", data="/proc/nowhere")
     assert result.returncode == 1
     assert "The data folder /proc/nowhere cannot be written" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_data_folder_that_nobody_can_look_for_is_said(tmp_path: Path) -> None:
+    """Asking whether it is there is an error by itself, as in a folder of somebody else."""
+    data = tmp_path / ("x" * 300)
+    assert manage("check", data=data).returncode == 0
+    result = manage("migrate", data=data)
+    assert result.returncode == 1
+    assert "cannot be written: File name too long" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("name", ["secret-key", "encryption-key", "address", "sandbox-address"])
+def test_a_file_of_the_data_folder_that_cannot_be_read_is_said(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    result = manage("check", data=tmp_path)
+    assert result.returncode == 1
+    assert f"{tmp_path / name} cannot be read: Is a directory." in result.stderr
     assert "Traceback" not in result.stderr
 
 

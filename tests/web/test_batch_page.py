@@ -403,8 +403,14 @@ def test_a_pause_of_the_connection_shows_and_ends_on_the_pages_of_its_other_batc
     assert "On hold" not in changed(other)
     assert not changed(other)
     Connection.objects.update(calls_left=0, calls_counted_at=timezone.now())
-    assert "calls to Cloudflare in five minutes is reached" in changed(other)
+    reached = "The limit of 600 calls to Cloudflare in five minutes is reached."
+    shown = changed(other)
+    assert reached in shown
+    assert "Try now" not in shown  # nobody can end it
     assert not changed(other)
+    pressed = press(web, other, "try_now")
+    assert reached in pressed
+    assert "batchui tries again now." not in pressed
     Connection.objects.update(calls_left=5)
     assert "On hold" not in changed(other)
 

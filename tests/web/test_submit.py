@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from batchui.batches import checking, decisions, intake
 from batchui.batches.models import Batch
@@ -142,6 +142,28 @@ def test_lines_of_ready_made_items_need_no_prompt(sandbox: RunningSandbox, tmp_p
 
 
 # -- 1: finished, and some rows were not answered -----------------------------------------------
+
+
+def test_answers_that_cannot_be_written_can_still_be_downloaded(
+    sandbox: RunningSandbox, texts: Path
+) -> None:
+    output = texts.with_name("out.csv")
+
+    class Hindered(Submit):
+        """Beside it, somebody makes a folder of the output's name."""
+
+        @staticmethod
+        def pause(seconds: float) -> None:
+            output.mkdir(exist_ok=True)
+            work_a_little(seconds)
+
+    with pytest.raises(CommandError) as raised:
+        call_command(Hindered(), str(texts), "--model", MODEL, *PROMPT, "--output", str(output))
+    page = Batch.objects.get().get_absolute_url()
+    assert f"could not be written to {output}: Is a directory." in str(raised.value)
+    assert str(raised.value).endswith(f"download them at {page}")
+    assert raised.value.returncode == 1
+    assert [path for path in output.parent.iterdir() if path.is_file()] == [texts]
 
 
 def test_rows_without_an_answer_end_with_1(sandbox: RunningSandbox, texts: Path) -> None:

@@ -4,7 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
+from batchui.batches import intake
 from batchui.batches.models import Batch
 from batchui.teams.models import Team
 from tests.batches.conftest import MODEL, rows
@@ -141,3 +143,15 @@ def test_an_account_that_only_up_knows_is_asked_for(
     assert not Batch.objects.exists()
     settings.SANDBOX_FILE.write_text("http://127.0.0.1:8787/client/v4")
     assert Ran(written(tmp_path, GOOD), *PROMPT).status == 0
+
+
+def test_a_batch_that_a_colleague_deletes_while_it_is_read_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def delete(batch_id: object) -> None:
+        Batch.objects.filter(pk=batch_id).update(deleted_at=timezone.now())
+
+    monkeypatch.setattr(intake, "check_file", delete)
+    ran = Ran(written(tmp_path, rows(3)), *PROMPT)
+    assert (ran.status, ran.out) == (2, "")
+    assert "a colleague deleted the batch" in ran.err

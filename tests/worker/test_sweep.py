@@ -39,6 +39,32 @@ def is_stored(batch: Batch) -> bool:
     return True
 
 
+def test_files_that_cannot_be_removed_do_not_keep_the_others(
+    team: Team,
+    receive: MakeBatch,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    stuck, other = receive(rows(5)), receive(rows(5))
+    Batch.objects.update(deleted_at=ago(hours=2))
+    remove = files.remove_batch_files
+
+    def refused(batch_id: object) -> None:
+        if batch_id == stuck.pk:
+            raise OSError(16, "Device or resource busy")
+        remove(batch_id)
+
+    with monkeypatch.context() as during:
+        during.setattr(files, "remove_batch_files", refused)
+        sweep.sweep()
+    stuck.refresh_from_db()
+    other.refresh_from_db()
+    assert (stuck.files_removed, other.files_removed) == (False, True)
+    assert "Device or resource busy" in caplog.text
+    sweep.sweep()
+    assert not is_stored(stuck)
+
+
 # -- drafts -------------------------------------------------------------------------------------
 
 

@@ -1,6 +1,7 @@
 """What a task does: read the files that wait, work, and tidy."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -95,6 +96,44 @@ def test_while_one_process_reads_the_other_goes_on_sending(
     waits.refresh_from_db()
     assert waits.status == BatchStatus.CHECKING
     assert posts(sandbox) == batch.part_count
+
+
+@pytest.mark.django_db
+def test_a_worker_that_is_to_stop_begins_no_reading(
+    waits: Batch, settings: Any, tmp_path: Path
+) -> None:
+    settings.STOPPING_FILE = str(tmp_path / "stopping")
+    Path(settings.STOPPING_FILE).touch()
+    tasks.tick()
+    waits.refresh_from_db()
+    assert (waits.status, waits.readings_begun) == (BatchStatus.CHECKING, 0)
+    Path(settings.STOPPING_FILE).unlink()
+    assert reading.read_next()
+
+
+@pytest.mark.django_db
+def test_a_worker_that_is_to_stop_ends_its_reading_and_gives_the_file_back(
+    receive: MakeBatch, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+    settings.STOPPING_FILE = str(tmp_path / "stopping")
+    batch = receive(rows(30))
+    Batch.objects.update(status=BatchStatus.CHECKING, source_size=long_tasks.SMALL_BYTES + 1)
+
+    def ask_to_stop(sender: Any, instance: Heartbeat, **_: Any) -> None:
+        Path(settings.STOPPING_FILE).touch()
+
+    post_save.connect(ask_to_stop, sender=Heartbeat)
+    try:
+        assert reading.read_next()
+    finally:
+        post_save.disconnect(ask_to_stop, sender=Heartbeat)
+    batch.refresh_from_db()
+    assert (batch.status, batch.readings_begun) == (BatchStatus.CHECKING, 0)
+    Path(settings.STOPPING_FILE).unlink()
+    assert reading.read_next()
+    batch.refresh_from_db()
+    assert (batch.status, batch.rows) == (BatchStatus.DRAFT, 30)
 
 
 @pytest.mark.django_db

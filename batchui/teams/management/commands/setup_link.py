@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 
@@ -17,4 +18,4 @@ class Command(BaseCommand):
                 "Somebody has an account already: sign in, and invite the others on the page "
                 "“People”."
             )
-        self.stdout.write(f"/setup/{token}/")
+        self.stdout.write(f"{settings.BASE_URL}/setup/{token}/")

@@ -116,9 +116,14 @@ class Command(BaseCommand):
         return batch
 
     def _until_not(self, batch: Batch, status: BatchStatus) -> None:
-        """Wait while the batch has `status`: a worker may have claimed it first."""
+        """Wait while the batch has `status`: a worker may have claimed it first.
+
+        Raises BadInput if a colleague deletes it meanwhile.
+        """
         batch.refresh_from_db()
         while batch.status == status:
+            if batch.deleted_at is not None:
+                raise BadInput("Nothing was started: a colleague deleted the batch meanwhile.")
             self.pause(SECONDS_BETWEEN_CHECKS)
             batch.refresh_from_db()
 
@@ -212,7 +217,18 @@ def _summary(batch: Batch) -> str:
 
 
 def _write(batch: Batch, output: Path, *, kind: str) -> None:
-    """Write the answers to a file. If that fails, there is no file."""
+    """Write the answers to a file. If that fails, there is no file. Raises CommandError."""
+    try:
+        _write_whole(batch, output, kind=kind)
+    except OSError as problem:
+        raise CommandError(
+            f"The answers could not be written to {output}: {problem.strerror or problem}. Nothing "
+            f"is lost: download them at {page_address(batch)}"
+        ) from None
+
+
+def _write_whole(batch: Batch, output: Path, *, kind: str) -> None:
+    """Write the answers to a file of another name, then give it its own."""
     with tempfile.NamedTemporaryFile(dir=output.absolute().parent, delete=False) as out:
         try:
             for chunk in KINDS[kind].chunks(batch):
