@@ -13,6 +13,7 @@ from csp.constants import NONE, SELF
 from batchui.environment import DATABASES as KNOWN_DATABASES
 from batchui.environment import Environment
 from batchui.keys import kept_text, new_fernet_key, new_secret, split_keys
+from batchui.logs import FORMATTERS
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -110,6 +111,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "batchui.web.security.ClientAddressMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -278,23 +280,28 @@ Q_CLUSTER = {
     "log_level": "WARNING",
 }
 
+LOG_FORMAT = _env.choice("BATCHUI_LOG_FORMAT", "plain", "json")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{levelname} {name}: {message}", "style": "{"}},
+    "formatters": {"lines": {"()": FORMATTERS[LOG_FORMAT]}},
     "filters": {"secrets": {"()": "batchui.logs.LinksBlottedOut"}},
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
-            "formatter": "plain",
+            "formatter": "lines",
             "filters": ["secrets"],
         }
     },
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "batchui": {"level": "INFO"},
-        # httpx logs every request's address at INFO, with the account id.
+        # httpx logs every request's address at INFO, with the account id; httpcore the heads of
+        # replies at DEBUG, which may repeat the token.
         "httpx": {"level": "WARNING"},
+        "httpcore": {"level": "WARNING"},
+        # A name that somebody made up is no error of ours: one line, without a traceback.
+        "django.security.DisallowedHost": {"level": "CRITICAL"},
         # At WARNING it logs the address of every form with an error: links that let people in.
         "django.request": {"level": "ERROR"},
     },

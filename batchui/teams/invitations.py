@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import formats, timezone
 
+from batchui import security_log
 from batchui.teams.connections import ensure_connection
 from batchui.teams.founding import first_team
 from batchui.teams.models import Invitation, Membership, Role, Team, User
@@ -28,7 +29,9 @@ _USED = (
 
 def create(team: Team, *, by: User | None, role: Role) -> tuple[Invitation, str]:
     """Invite one colleague. Returns the invitation and its token, which is not stored."""
-    return _make(team=team, created_by=by, role=role)
+    invitation, token = _make(team=team, created_by=by, role=role)
+    _note("invitation made", invitation, who=by)
+    return invitation, token
 
 
 def create_password_link(membership: Membership, *, by: User) -> tuple[Invitation, str]:
@@ -38,12 +41,14 @@ def create_password_link(membership: Membership, *, by: User) -> tuple[Invitatio
     """
     with transaction.atomic():
         withdraw_password_links(membership.user)
-        return _make(
+        invitation, token = _make(
             team=membership.team,
             created_by=by,
             role=Role(membership.role),
             for_user=membership.user,
         )
+    _note("password link made", invitation, who=by)
+    return invitation, token
 
 
 def first_administrator_token() -> str | None:
@@ -102,6 +107,7 @@ def accept(token: str, *, name: str, email: str, password: str, team_name: str =
         Membership.objects.create(user=person, team=team, role=invitation.role)
         ensure_connection(team)
         Invitation.objects.filter(pk=invitation.pk).update(used_by=person)
+    _note("joined", invitation, who=person)
     return person
 
 
@@ -120,15 +126,30 @@ def choose_password(token: str, *, password: str) -> User:
         person.save(update_fields=["password"])
         withdraw_password_links(person)
         Invitation.objects.filter(pk=invitation.pk).update(used_by=person)
+    _note("password chosen by a link", invitation, who=person)
     return person
 
 
-def withdraw(invitation: Invitation) -> bool:
+def withdraw(invitation: Invitation, *, by: User | None = None) -> bool:
     """Withdraw a link. False: it was used or withdrawn before."""
     rows = Invitation.objects.filter(pk=invitation.pk, used_at=None, withdrawn_at=None).update(
         withdrawn_at=timezone.now()
     )
+    if rows:
+        _note("link withdrawn", invitation, who=by)
     return rows == 1
+
+
+def _note(event: str, invitation: Invitation, *, who: User | None) -> None:
+    whom = invitation.for_user
+    security_log.record(
+        event,
+        who=who and who.in_log,
+        whom=whom.in_log if whom and whom != who else None,
+        link=invitation.pk,
+        role=invitation.role,
+        team=invitation.team_id,
+    )
 
 
 def withdraw_links_made_by(person: User) -> None:

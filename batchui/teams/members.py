@@ -2,6 +2,7 @@
 
 from django.db import transaction
 
+from batchui import security_log
 from batchui.teams.invitations import withdraw_links_made_by, withdraw_password_links
 from batchui.teams.models import Membership, Role, Team, User
 from batchui.teams.problems import TeamProblem
@@ -20,6 +21,8 @@ def change_role(membership: Membership, *, role: Role, by: User) -> None:
         membership.save(update_fields=["role"])
         if role != Role.ADMIN:
             withdraw_links_made_by(membership.user)
+    person = membership.user
+    security_log.record("role changed", who=by.in_log, whom=person.in_log, role=role.value)
 
 
 def remove(membership: Membership, *, by: User) -> None:
@@ -40,6 +43,7 @@ def remove(membership: Membership, *, by: User) -> None:
         membership.delete()
         person.is_active = False
         person.save(update_fields=["is_active"])
+    security_log.record("removed", who=by.in_log, whom=person.in_log)
 
 
 def _locked(membership: Membership) -> Membership:

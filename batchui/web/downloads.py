@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from django.http import FileResponse, Http404, HttpResponseBase, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
+from batchui import security_log
 from batchui.batches import exporting, files
 from batchui.batches.models import Batch, Part
 from batchui.exports.names import download_name
@@ -32,6 +33,7 @@ def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBas
     if not batch.is_started:
         raise Http404("This batch has not been started, so there are no answers to download yet.")
     made = exporting.KINDS[kind]
+    security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what=kind)
     name = download_name(batch.source_name, made.ending)
     return StreamingHttpResponse(
         _whole_or_marked(made.chunks(batch), batch),
@@ -57,6 +59,7 @@ def _whole_or_marked(chunks: Iterator[bytes], batch: Batch) -> Iterator[bytes]:
 @with_batch
 def source(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """The file as it was uploaded, byte for byte."""
+    security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what="upload")
     return FileResponse(
         files.open_file(batch.source_file),
         as_attachment=True,
@@ -73,6 +76,7 @@ def raw_reply(request: MemberRequest, batch: Batch, number: int, attempt: int) -
     found = part.attempts.filter(number=attempt).first() if part else None
     if found is None or not found.reply_file:
         raise Http404("No reply is kept for this attempt.")
+    security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what="raw reply")
     return StreamingHttpResponse(
         files.read_compressed(found.reply_file),
         content_type=UNTYPED,

@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
+from batchui import security_log
 from batchui.teams import invitations
 from batchui.teams.models import Invitation, User
 from batchui.teams.problems import EmailTaken, LinkProblem
@@ -53,6 +54,7 @@ def use_link(request: HttpRequest, token: str) -> HttpResponse:
             login(request, person)
             return redirect("batches")
     except LinkProblem as problem:
+        security_log.record("link refused", reason=problem)
         status = 410 if problem.gone else 404
         return render(
             request, "people/link_problem.html", {"sentence": str(problem)}, status=status
