@@ -27,9 +27,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cloudflare": set(),
     "exports": set(),
     # The product.
-    "teams": {"security_log", "cloudflare"},
+    "teams": {"keys", "security_log", "cloudflare"},
     "batches": {"security_log", "teams", "prompts", "cloudflare", "exports"},
-    "worker": {"batches", "teams", "checks", "data_folder", "keys", "processes"},
+    "worker": {"batches", "teams", "prompts", "checks", "data_folder", "keys", "processes"},
     "web": {
         *("worker", "batches", "teams", "prompts", "cloudflare", "exports", "processes"),
         "security_log",
