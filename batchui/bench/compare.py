@@ -1,24 +1,10 @@
 """`manage.py bench`: runs the product and the scripts that a programmer would write, in turn."""
 
-import csv
-import os
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
-from pathlib import Path
-from statistics import mean, median
+from collections.abc import Mapping, Sequence
+from statistics import median
 
-import zstandard
-
-from batchui.bench.check import Check
-from batchui.bench.question import question
 from batchui.bench.sides import BARE, PRODUCT, SIDES, TUNED, Run, Side, run_side
-from batchui.bench.surroundings import running_api
-from batchui.bench.texts import Answers, write_reviews
-
-Say = Callable[[str], object]
-# For the figures about compression: the same level and size of a part as in the product.
-LEVEL, PART = 1, 5_000
+from batchui.bench.workload import Say, rounds_sentence, workload
 
 
 def compare(rows: int, repeat: int, say: Say) -> None:
@@ -26,32 +12,13 @@ def compare(rows: int, repeat: int, say: Say) -> None:
 
     Raises BenchFailed if a side fails or its result is wrong.
     """
-    with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder, running_api() as api:
-        source = Path(folder, "reviews.csv")
-        write_reviews(source, rows)
-        answers = Answers()
-        say(what_is_asked(source, rows, answers))
-        check = Check(source, answers)
-        load = os.getloadavg()[0]
-        runs: dict[Side, list[Run]] = {side: [] for side in SIDES}
+    runs: dict[Side, list[Run]] = {side: [] for side in SIDES}
+    with workload(rows, say) as work:
         for _ in range(repeat):
             for side in SIDES:
-                runs[side].append(run_side(side, source, api=api, check=check))
-    rounds = "One round" if repeat == 1 else f"Medians of {repeat} rounds, the sides in turn"
-    say(f"{rounds}; load of the machine {load:.1f} before, {os.getloadavg()[0]:.1f} after.\n")
+                runs[side].append(run_side(side, work.source, api=work.api, check=work.check))
+    say(f"{rounds_sentence(repeat, load=work.load, order=', the sides in turn')}\n")
     report(rows, runs, say)
-
-
-def what_is_asked(source: Path, rows: int, answers: Answers) -> str:
-    """A sentence about the file and its texts: their sizes, and how well they compress."""
-    with source.open(newline="", encoding="utf-8") as file:
-        reviews = [row[-1] for row in islice(csv.reader(file), 1, PART + 1)]
-    answered = [answers.to(question(review)) for review in reviews]
-    return (
-        f"{rows:,} rows, {source.stat().st_size / 1e6:,.1f} MB; reviews of {_bytes(reviews):.0f} "
-        f"bytes, answers of {_bytes(answered):.0f}, which zstd makes {_ratio(reviews):.1f} and "
-        f"{_ratio(answered):.1f} times smaller (level {LEVEL})."
-    )
 
 
 def report(rows: int, runs: Mapping[Side, Sequence[Run]], say: Say) -> None:
@@ -101,13 +68,3 @@ def _spread(ratios: Sequence[float]) -> str:
     if len(ratios) == 1:
         return f"{ratios[0]:.2f}"
     return f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
-
-
-def _bytes(texts: Sequence[str]) -> float:
-    return mean(len(text.encode()) for text in texts)
-
-
-def _ratio(texts: Sequence[str]) -> float:
-    """How many times smaller compression makes the texts, one on each line."""
-    lines = "\n".join(texts).encode()
-    return len(lines) / len(zstandard.ZstdCompressor(LEVEL).compress(lines))

@@ -78,12 +78,12 @@ def running_api() -> Iterator[Api]:
 
 def clean_environment(**variables: str) -> dict[str, str]:
     """This process's environment without batchui's variables, plus `variables`."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in OURS_TOO and not name.startswith(OURS)
-    }
-    return kept | variables
+    return {name: value for name, value in os.environ.items() if not is_ours(name)} | variables
+
+
+def is_ours(name: str) -> bool:
+    """Whether an environment variable changes how batchui behaves."""
+    return name in OURS_TOO or name.startswith(OURS)
 
 
 def product_environment(data: Path, api: Api, **variables: str) -> Mapping[str, str]:

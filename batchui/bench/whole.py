@@ -5,7 +5,6 @@ sends what a browser would send. Nobody watches the page; the progress of the ba
 database.
 """
 
-import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +12,12 @@ from pathlib import Path
 from statistics import median
 
 from batchui.bench.check import Check
-from batchui.bench.compare import Say, disk_sentence, what_is_asked
+from batchui.bench.compare import disk_sentence
 from batchui.bench.disk import disk_use
 from batchui.bench.person import Person
 from batchui.bench.running import Used, running_product
-from batchui.bench.surroundings import Api, running_api
-from batchui.bench.texts import Answers, write_reviews
+from batchui.bench.surroundings import Api
+from batchui.bench.workload import Say, rounds_sentence, workload
 
 
 @dataclass(frozen=True)
@@ -38,23 +37,20 @@ def measure(rows: int, repeat: int, say: Say, *, calls_per_5_minutes: int | None
 
     Raises BenchFailed if the product fails or the download is wrong.
     """
-    with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder, running_api() as api:
-        source = Path(folder, "reviews.csv")
-        write_reviews(source, rows)
-        answers = Answers()
-        say(what_is_asked(source, rows, answers))
-        check = Check(source, answers)
-        load = os.getloadavg()[0]
+    with workload(rows, say) as work:
         journeys = [
-            take_through(source, api=api, check=check, calls_per_5_minutes=calls_per_5_minutes)
+            take_through(
+                work.source,
+                api=work.api,
+                check=work.check,
+                calls_per_5_minutes=calls_per_5_minutes,
+            )
             for _ in range(repeat)
         ]
-    rounds = "One round" if repeat == 1 else f"Medians of {repeat} rounds"
     limit = "its own"
     if calls_per_5_minutes is not None:
         limit = f"{calls_per_5_minutes:,} calls in 5 minutes"
-    load_after = os.getloadavg()[0]
-    say(f"{rounds}; load of the machine {load:.1f} before, {load_after:.1f} after.")
+    say(rounds_sentence(repeat, load=work.load))
     say(f"Call limit of the product: {limit}.\n")
     report(journeys, say)
 

@@ -150,20 +150,6 @@ def test_a_retry_that_is_stopped_before_it_is_sent_counts_what_the_files_say(
     assert work(batch).status == BatchStatus.FINISHED
 
 
-def test_calls_that_were_not_made_are_given_back(
-    sandbox: RunningSandbox, start: MakeBatch, settings: Any
-) -> None:
-    settings.CALLS_PER_5_MINUTES = 100
-    batch = start(rows(10))
-    connection = batch.connection
-    part = due.ready_parts(1)[0]
-    lifecycle.move_part(Part.objects.get(pk=part.pk), PartStatus.SENDING)
-    assert call_limit.take(connection, 1) == 1
-    assert sending.send(part) is False
-    call_limit.give_back(connection, 1)
-    assert call_limit.take(connection, 100) == 50
-
-
 def test_a_shorter_pause_does_not_end_a_longer_one(batch: Batch) -> None:
     midnight = timezone.now() + timedelta(hours=5)
     call_limit.pause(batch.connection, until=midnight, reason="daily")
@@ -260,23 +246,6 @@ def test_a_row_of_megabytes_is_not_stored_with_the_batch(receive: MakeBatch) -> 
     assert sum(map(len, batch.sample)) < 2 * checking.SAMPLE_ROW
     assert batch.first_rows[1] == ["2", "short"]
     assert batch.first_rows[0][1].startswith("xxx")
-
-
-def test_a_connection_without_calls_does_not_hold_up_another(
-    sandbox: RunningSandbox, start: MakeBatch, settings: Any
-) -> None:
-    full = start(rows(500))
-    settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN = "account", "secret-token"
-    settings.CLOUDFLARE_API_URL = sandbox.base_url
-    other = start(rows(5))
-    call_limit.take(full.connection, 1_000_000)
-    chosen = [part.batch_id for _, part in tick.next_work(8, besides=())]
-    assert chosen == [other.pk]
-    for part in due.ready_parts(50):
-        sending.send(part)
-    Part.objects.update(next_poll_at="2000-01-01T00:00:00Z")
-    chosen = [part.batch_id for _, part in tick.next_work(8, besides=())]
-    assert other.pk in chosen
 
 
 def test_a_look_at_a_stopped_part_still_brings_its_answers(

@@ -1,11 +1,11 @@
 """What people decide: stop, retry, delete; and that two at once decide once."""
 
 import pytest
-from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from batchui.batches import decisions, due, files, lifecycle, results
+from batchui.batches import decisions, due, files, lifecycle, results, sending
 from batchui.batches.models import Batch
+from batchui.batches.outcomes import CertainlyNotSent, OnHold, Unsure
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
@@ -28,8 +28,6 @@ def test_a_draft_is_started_once(sandbox: RunningSandbox, receive: MakeBatch) ->
 def test_stop_sends_nothing_more_and_keeps_what_was_sent(
     sandbox: RunningSandbox, batch: Batch
 ) -> None:
-    from batchui.batches import sending
-
     sending.send(due.ready_parts(1)[0])
     assert decisions.stop(batch, by=None)
     batch.refresh_from_db()
@@ -44,9 +42,6 @@ def test_stop_sends_nothing_more_and_keeps_what_was_sent(
 def test_a_part_that_comes_back_after_stop_is_not_sent_again(
     sandbox: RunningSandbox, batch: Batch
 ) -> None:
-    from batchui.batches import sending
-    from batchui.batches.outcomes import CertainlyNotSent, OnHold, Unsure
-
     outcomes = (
         (CertainlyNotSent("no network"), PartStatus.STOPPED),
         (OnHold("busy", 3040, None, everywhere=False), PartStatus.STOPPED),
@@ -69,19 +64,6 @@ def test_a_part_that_comes_back_after_stop_is_not_sent_again(
     assert batch.status == BatchStatus.STOPPED
     assert batch.unsent + batch.missing == 60
     assert due.ready_parts(10) == []
-
-
-def test_files_of_no_batch_are_removed_a_day_later(sandbox: RunningSandbox, batch: Batch) -> None:
-    orphan = "batches/00000000-0000-4000-8000-000000000000/source/upload.csv"
-    files.save_source(orphan, ContentFile(b"left by a crash"))
-    sweep.remove_orphans()
-    with files.open_file(orphan) as kept:
-        assert kept.read() == b"left by a crash"
-    sweep.remove_orphans()
-    with pytest.raises(FileNotFoundError):
-        files.open_file(orphan)
-    with files.open_file(batch.source_file) as source:
-        assert source.read()
 
 
 def test_stop_finds_nothing_to_stop_when_it_has_ended(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions, due, files, lifecycle, polling
+from batchui.batches import decisions, due, files, lifecycle, polling, results
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
@@ -129,8 +129,6 @@ def test_success_with_nothing_in_it_is_empty(
 def test_an_item_that_failed_says_why(
     sandbox: RunningSandbox, start: MakeBatch, form: str, model: str
 ) -> None:
-    from batchui.batches import results
-
     sandbox.script({"fault": "failed", "items": [2], "form": form})
     batch = work(accepted(start, model=model))
     assert (batch.answered, batch.failed) == (9, 1)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from batchui.batches import checking, decisions, exporting, results
+from batchui.batches import checking, decisions, exporting, files, intake, results
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox
@@ -198,8 +198,6 @@ def test_pages_of_rows_follow_the_filter(sandbox: RunningSandbox, batch: Batch) 
 def test_run_again_makes_a_draft_with_the_same_file_and_settings(
     sandbox: RunningSandbox, batch: Batch
 ) -> None:
-    from batchui.batches import files, intake
-
     batch = work(batch)
     copy = intake.run_again(batch, by=None)
     checking.check_file(copy.pk)

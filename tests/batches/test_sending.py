@@ -51,7 +51,7 @@ def test_the_timeline_says_which_rows_were_accepted(sandbox: RunningSandbox, bat
 
 
 def test_what_certainly_was_not_sent_is_sent_later(
-    sandbox: RunningSandbox, start: MakeBatch, settings: object
+    sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
     batch = start(rows(5))
     Connection.objects.update(base_url="http://127.0.0.1:9/client/v4")

@@ -39,7 +39,7 @@ def test_the_product_is_measured_step_by_step_with_what_it_keeps(
 ) -> None:
     run = run_side(PRODUCT, reviews, api=api, check=check)
     assert list(run.steps) == ["intake", "cutting", "sending and storing", "export"]
-    assert sum(run.steps.values()) == pytest.approx(run.seconds, abs=0.2)
+    assert run.seconds / 2 < sum(run.steps.values()) <= run.seconds
     assert run.disk["upload"] == reviews.stat().st_size
     assert all(run.disk[kind] > 0 for kind in KINDS)
     assert run.calls >= 2

@@ -1,10 +1,13 @@
+import io
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
 
 from batchui.cloudflare.client import RestClient
-from tests.cloudflare.server import ScriptedServer, scripted_server
+from batchui.cloudflare.replies import Reply, decode
+from tests.cloudflare.server import ScriptedServer, reply, scripted_server
 
 TOKEN = "s3cret-Token_0123456789abcdef0123456789"
 ACCOUNT = "0123456789abcdef0123456789abcdef"
@@ -34,6 +37,19 @@ def client(server: ScriptedServer) -> Iterator[RestClient]:
         account_id=ACCOUNT, token=TOKEN, base_url=server.base_url, timeout=QUICK, seconds=1
     ) as client:
         yield client
+
+
+@pytest.fixture
+def polled(server: ScriptedServer, client: RestClient) -> Any:
+    """The decoded reply to a poll that the server answers with these items."""
+
+    def poll(*items: object, **more: Any) -> Reply:
+        server.script(reply(200, finished(*items, **more)))
+        spool = io.BytesIO()
+        assert client.poll(MODEL, REQUEST_ID, spool) is None
+        return decode(spool.read(), request_id=REQUEST_ID)
+
+    return poll
 
 
 def queued(**changes: object) -> dict[str, object]:

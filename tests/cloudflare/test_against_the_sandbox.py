@@ -41,6 +41,13 @@ def sandbox(running: RunningSandbox) -> Iterator[RunningSandbox]:
 
 @pytest.fixture
 def client(sandbox: RunningSandbox) -> Iterator[RestClient]:
+    with RestClient(account_id=ACCOUNT, token=TOKEN, base_url=sandbox.base_url) as client:
+        yield client
+
+
+@pytest.fixture
+def hasty(sandbox: RunningSandbox) -> Iterator[RestClient]:
+    """A client that waits for half a second only."""
     with RestClient(
         account_id=ACCOUNT, token=TOKEN, base_url=sandbox.base_url, timeout=QUICK
     ) as client:
@@ -164,18 +171,20 @@ FAULTS_OF_CALLS: list[tuple[dict[str, object], type[CloudflareError], type[Cloud
 @pytest.mark.parametrize(("step", "when_sending", "when_polling"), FAULTS_OF_CALLS)
 def test_a_fault_is_told_by_whether_it_is_safe_to_try_again(
     client: RestClient,
+    hasty: RestClient,
     sandbox: RunningSandbox,
     step: dict[str, object],
     when_sending: type[CloudflareError],
     when_polling: type[CloudflareError],
 ) -> None:
     request_id = submitted(client, DEFAULT_MODEL, {"prompt": "Yes?"})
+    caller = hasty if step["fault"] == "delay" else client
     sandbox.script(step)
     with pytest.raises(CloudflareError) as sending:
-        submitted(client, DEFAULT_MODEL, {"prompt": "Yes?"})
+        submitted(caller, DEFAULT_MODEL, {"prompt": "Yes?"})
     sandbox.script(step)
     with pytest.raises(CloudflareError) as polling:
-        client.poll(DEFAULT_MODEL, request_id, io.BytesIO())
+        caller.poll(DEFAULT_MODEL, request_id, io.BytesIO())
     assert (type(sending.value), type(polling.value)) == (when_sending, when_polling)
     assert [item.status for item in answered(client, DEFAULT_MODEL, request_id).items] == [
         "answered"

@@ -7,6 +7,7 @@ import pickle
 import pprint
 import traceback
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +28,7 @@ from tests.cloudflare.server import (
     truncated,
 )
 
+TESTS = Path(__file__).parents[1]
 ECHOES: dict[str, Act] = {
     "an error that quotes it": error(8007, 400, f"Bad header Authorization: Bearer {TOKEN}!"),
     "an error that spells it with escapes": reply(
@@ -65,7 +67,7 @@ def everything_told_by(exc: BaseException) -> str:
     frames = traceback.StackSummary.extract(
         traceback.walk_tb(exc.__traceback__), capture_locals=True
     )
-    ours = [frame.locals for frame in frames if "tests" not in frame.filename]
+    ours = [frame.locals for frame in frames if not Path(frame.filename).is_relative_to(TESTS)]
     assert ours
     copied = pickle.loads(pickle.dumps(exc))  # noqa: S301
     told = [f"{link!r} {link!s} {pprint.pformat(vars(link))}" for link in [*chain, copied]]

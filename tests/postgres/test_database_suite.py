@@ -10,7 +10,13 @@ from batchui.up.venv import ROOT
 
 pytestmark = pytest.mark.processes
 
-WITH_A_DATABASE = ("tests/batches", "tests/teams", "tests/web")
+WITH_A_DATABASE = (
+    "tests/postgres/test_which_database.py",
+    "tests/batches",
+    "tests/teams",
+    "tests/web",
+    "tests/worker",
+)
 
 
 @pytest.mark.skipif(

@@ -66,7 +66,7 @@ def test_a_data_folder_without_the_right_to_write_is_said(tmp_path: Path, mode: 
     assert "Traceback" not in result.stderr
 
 
-def test_a_data_folder_that_cannot_be_is_said(tmp_path: Path) -> None:
+def test_a_data_folder_that_cannot_be_is_said() -> None:
     result = manage("migrate", data="/proc/nowhere")
     assert result.returncode == 1
     assert "The data folder /proc/nowhere cannot be written" in result.stderr

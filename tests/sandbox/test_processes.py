@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.project.helpers import until
 from tests.sandbox.conftest import LLAMA, Caller
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,9 +55,8 @@ def test_requests_outlive_a_killed_process(tmp_path: Path) -> None:
     with started("--data", data) as process:
         caller = Caller(address(process))
         with caller.http:
-            while "status" in (result := caller.poll(LLAMA, request_id).json()["result"]):
-                time.sleep(0.05)
-            assert len(result["responses"]) == 1
+            found = until(lambda: caller.poll(LLAMA, request_id).json()["result"].get("responses"))
+            assert len(found) == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

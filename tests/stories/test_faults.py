@@ -47,7 +47,7 @@ def the_sender(product: Product) -> psutil.Process:
     """The worker process that is sending parts now, by the threads it sends with.
 
     Not one that waits for work: that one takes the queue's lock with it, and half a minute goes
-    by until the watchdog notices (`tests/project/test_watchdog.py`).
+    by until the watchdog notices (`tests/worker/test_watchdog.py`).
     """
 
     def find() -> psutil.Process | None:

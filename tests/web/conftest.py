@@ -5,11 +5,11 @@ from django.test import Client
 
 from batchui.batches import long_tasks
 from batchui.teams.models import Team, User
-from tests.batches.conftest import files_in, receive, sandbox, shared_sandbox, start
+from tests.batches.conftest import batch, files_in, receive, sandbox, shared_sandbox, start
 from tests.teams.people import set_up
 from tests.web.visiting import signed_in
 
-__all__ = ["files_in", "receive", "sandbox", "shared_sandbox", "start"]
+__all__ = ["batch", "files_in", "receive", "sandbox", "shared_sandbox", "start"]
 
 
 @pytest.fixture

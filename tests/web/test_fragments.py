@@ -11,7 +11,7 @@ from batchui.batches import checking, sending
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox
-from tests.batches.conftest import MakeBatch, rows, work
+from tests.batches.conftest import rows, work
 from tests.web.visiting import HTMX, drafted, element, html, roots, upload
 
 pytestmark = pytest.mark.django_db
@@ -42,11 +42,6 @@ FRAGMENTS = [
     Fragment("history", "history-poll", page="batches"),
 ]
 everyone = pytest.mark.parametrize("fragment", FRAGMENTS, ids=str)
-
-
-@pytest.fixture
-def batch(start: MakeBatch) -> Batch:
-    return start(rows(60))
 
 
 def root(web: Client, batch: Batch, fragment: Fragment) -> dict[str, str | None]:

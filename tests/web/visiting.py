@@ -69,6 +69,17 @@ def said(response: Any) -> str:
     return " ".join(unescape(strip_tags(text)).split())
 
 
+def page(web: Client, batch: Batch, name: str = "batch", query: str = "", *args: object) -> str:
+    return said(web.get(f"{reverse(name, args=[batch.pk, *args])}{query}"))
+
+
+def press(web: Client, batch: Batch, name: str, *args: object) -> str:
+    """Press a button; returns the page it leads to, messages included."""
+    response = web.post(reverse(name, args=[batch.pk, *args]), follow=True)
+    assert response.status_code == 200
+    return html(response)
+
+
 class _Roots(HTMLParser):
     def __init__(self) -> None:
         super().__init__()

@@ -10,13 +10,15 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 from django_q.models import OrmQ
 
-from batchui.batches import decisions, long_tasks
+from batchui.batches import decisions
+from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
-from batchui.worker import heartbeat, reading, tasks, this_host
+from batchui.teams.models import Team
+from batchui.worker import heartbeat, tasks, this_host
 from batchui.worker.models import Heartbeat
-from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, rows
+from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, on_record, rows
 
 pytestmark = pytest.mark.django_db
 
@@ -111,51 +113,25 @@ def test_a_press_of_a_button_wakes_a_worker(sandbox: RunningSandbox, receive: Ma
     assert waiting(ONE) == 1
 
 
-def test_a_tick_reads_the_files_that_wait(
-    sandbox: RunningSandbox, receive: MakeBatch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    batch = receive(rows(3))
-    monkeypatch.setattr(long_tasks, "SMALL_BYTES", -1)
-    decisions.start(batch, by=None, ask=Ask(model=MODEL, template=TEMPLATE))
-    batch.refresh_from_db()
-    assert batch.status == BatchStatus.PREPARING
-    assert long_tasks.has_unclaimed()
-    assert reading.read_next()
-    batch.refresh_from_db()
-    assert (batch.status, batch.part_count) == (BatchStatus.QUEUED, 1)
-    assert not long_tasks.has_unclaimed()
-
-
-def test_a_small_file_is_left_to_whoever_brought_it_for_a_second(
-    sandbox: RunningSandbox, receive: MakeBatch
-) -> None:
-    batch = receive(rows(3))
-    type(batch).objects.update(status=BatchStatus.CHECKING)
-    assert not long_tasks.has_unclaimed()
-    type(batch).objects.update(created_at=timezone.now() - timedelta(seconds=2))
-    assert long_tasks.has_unclaimed()
-
-
-def test_it_is_tidied_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    tidied: list[int] = []
-    monkeypatch.setattr(tasks, "run_tick", lambda: None)
-    monkeypatch.setattr(tasks, "tidy", lambda: tidied.append(1))
-    for _ in range(3):
-        tasks.tick()
-    assert tidied == [1]
-    cache.delete("swept")  # as a minute later
+def tidies(team: Team) -> bool:
+    """Whether a tick removes an old draft."""
+    long_ago = timezone.now() - timedelta(days=31)
+    draft = on_record(team, parts=0, status=BatchStatus.DRAFT, created_at=long_ago)
     tasks.tick()
-    assert tidied == [1, 1]
+    return not Batch.objects.filter(pk=draft.pk, deleted_at=None).exists()
 
 
-def test_when_it_was_tidied_is_forgotten_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    tidied: list[int] = []
+def test_it_is_tidied_once_a_minute(team: Team) -> None:
+    assert [tidies(team) for _ in range(3)] == [True, False, False]
+    cache.delete("swept")  # as a minute later
+    assert tidies(team)
+
+
+def test_when_it_was_tidied_is_forgotten_in_time(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tasks, "SECONDS_BETWEEN_SWEEPS", 0)
-    monkeypatch.setattr(tasks, "run_tick", lambda: None)
-    monkeypatch.setattr(tasks, "tidy", lambda: tidied.append(1))
-    for _ in range(2):
-        tasks.tick()
-    assert tidied == [1, 1]
+    assert [tidies(team) for _ in range(2)] == [True, True]
 
 
 @pytest.mark.parametrize(

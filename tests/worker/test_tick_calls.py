@@ -4,6 +4,7 @@ The clock, the pool and the pauses are the test's; parts, files, database and sa
 step closes its database connection, so these tests cannot run in one transaction.
 """
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -32,36 +33,44 @@ def test_as_much_is_begun_as_the_call_limit_leaves(
     assert len(pool.begun) == posts(sandbox) == 5
 
 
+@pytest.fixture
+def start_elsewhere(
+    sandbox: RunningSandbox, start: MakeBatch, settings: Any
+) -> Callable[[], Batch]:
+    """A function that starts a batch of one part, at another account."""
+
+    def make() -> Batch:
+        another_account(settings)
+        settings.CLOUDFLARE_API_URL = sandbox.base_url
+        return start(rows(5))
+
+    return make
+
+
 def test_a_connection_without_calls_does_not_hold_up_another(
-    sandbox: RunningSandbox, twenty: Batch, start: MakeBatch, settings: Any
+    twenty: Batch, start_elsewhere: Callable[[], Batch]
 ) -> None:
-    another_account(settings)
-    settings.CLOUDFLARE_API_URL = sandbox.base_url
-    other = start(rows(5))
+    other = start_elsewhere()
     call_limit.take(twenty.connection, 1_000_000)
     pool = run()
     assert [part.batch_id for _, part in pool.begun] == [other.pk]
 
 
 def test_polls_that_may_not_be_made_do_not_hold_up_what_another_connection_sends(
-    sandbox: RunningSandbox, twenty: Batch, start: MakeBatch, settings: Any
+    twenty: Batch, start_elsewhere: Callable[[], Batch]
 ) -> None:
     run()
     Part.objects.update(next_poll_at=timezone.now())
-    another_account(settings)
-    settings.CLOUDFLARE_API_URL = sandbox.base_url
-    other = start(rows(5))
+    other = start_elsewhere()
     call_limit.take(twenty.connection, 1_000_000)
     pool = run()
     assert [part.batch_id for _, part in pool.begun] == [other.pk]
 
 
 def test_parts_of_every_connection_are_begun_together(
-    sandbox: RunningSandbox, twenty: Batch, start: MakeBatch, settings: Any
+    twenty: Batch, start_elsewhere: Callable[[], Batch]
 ) -> None:
-    another_account(settings)
-    settings.CLOUDFLARE_API_URL = sandbox.base_url
-    other = start(rows(5))
+    other = start_elsewhere()
     begun = tick.next_work(8, besides=())
     assert len(begun) == 8
     assert {part.batch_id for _, part in begun} == {twenty.pk, other.pk}
@@ -91,7 +100,6 @@ def test_a_part_that_another_worker_has_costs_no_call(
     sandbox: RunningSandbox, batch: Batch, settings: Any
 ) -> None:
     settings.CALLS_PER_5_MINUTES = 100
-
     part = batch.parts.get(number=1)
     assert call_limit.take(batch.connection, 1) == 1
     Part.objects.filter(pk=part.pk).update(status=PartStatus.SENDING, epoch=1)

@@ -3,6 +3,7 @@
 import itertools
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -40,12 +41,17 @@ def told(
     last_beat: Callable[[], datetime | None],
     is_stalled: Callable[[datetime], bool] = lambda since: False,
     wake: Callable[[], None] = lambda: None,
+    note: Callable[[str], None] = lambda line: None,
 ) -> list[str]:
-    """What a watchdog says until it has said `until` so many times; then it is stopped."""
+    """What a watchdog says until it has said `until` so many times; then it is stopped.
+
+    note: gets each line as it is said.
+    """
     lines: list[str] = []
 
     def say(line: str) -> None:
         lines.append(line)
+        note(line)
         if sum(until in line for line in lines) >= times:
             dog.stop_asked = True
 
@@ -62,9 +68,21 @@ def beating() -> Callable[[], datetime]:
 
 
 def test_silence_ends_in_a_restart_and_the_next_one_is_borne_longer() -> None:
-    lines = told(LIVES, until="no sign of life", times=2, last_beat=lambda: None)
+    seconds: list[float] = []
+    began = time.monotonic()
+
+    def note(line: str) -> None:
+        nonlocal began
+        now = time.monotonic()
+        if "started again now: it has shown no sign of life for" in line:
+            seconds.append(now - began)
+        began = now
+
+    lines = told(LIVES, until="no sign of life", times=3, last_beat=lambda: None, note=note)
     assert lines[0] == "Background work has started."
-    assert lines[1].startswith("Background work is started again now: it has shown no sign of life")
+    assert len(seconds) == 3
+    # 0.3, 0.6 and 1.2 s; a start is given 0.5 s, and no silence more than 1 s is borne.
+    assert all(took > least for took, least in zip(seconds, (0.45, 0.55, 0.9), strict=True))
 
 
 def test_a_heartbeat_of_another_clock_is_a_heartbeat() -> None:

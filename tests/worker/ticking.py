@@ -29,6 +29,7 @@ class Pool(Executor):
         self.begun: list[tuple[Any, Part]] = []
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        assert len(self.begun) < 100, "this tick never ends"
         self.begun.append(args[:2])
         fn(*args, **kwargs)
         self.under_way.append(Future())

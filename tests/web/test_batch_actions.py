@@ -1,0 +1,121 @@
+"""What a person may do with a batch on its page, and what nobody else may."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from batchui.batches import checking, due
+from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
+from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import User
+from batchui.worker.sweep import sweep
+from tests.batches.conftest import (
+    work,
+)
+from tests.teams.people import join, outsider
+from tests.web.visiting import HTMX, page, press, said, signed_in
+
+pytestmark = pytest.mark.django_db
+
+
+def test_stop_sends_nothing_more(web: Client, batch: Batch) -> None:
+    shown = page(web, batch)
+    assert "were already sent cannot be called back" in shown
+    assert "Stopped. Answers to rows that were already sent still come in." in press(
+        web, batch, "stop"
+    )
+    batch.refresh_from_db()
+    assert (batch.status, batch.unsent) == (BatchStatus.STOPPED, 60)
+    assert due.ready_parts(10) == []
+
+
+def test_a_stale_stop_says_that_a_colleague_was_quicker(
+    web: Client, ana: User, batch: Batch
+) -> None:
+    press(signed_in(join(ana)), batch, "stop")
+    assert "There was nothing to stop. A colleague may have been quicker." in press(
+        web, batch, "stop"
+    )
+    assert batch.events.filter(text__startswith="Stop was pressed").count() == 1
+
+
+def test_retry_sends_only_rows_without_an_answer(
+    web: Client, sandbox: RunningSandbox, batch: Batch
+) -> None:
+    sandbox.script({"fault": "failed", "items": [4]})
+    batch = work(batch)
+    assert "Retry 1 row without an answer" in page(web, batch)
+    assert "1 row is sent again." in press(web, batch, "retry")
+    batch = work(Batch.objects.get(pk=batch.pk))
+    assert (batch.status, batch.answered) == (BatchStatus.FINISHED, 60)
+    assert [a.items for p in batch.parts.all() for a in p.attempts.all()] == [25, 1, 25, 10]
+    assert "There was nothing to retry" in press(web, batch, "retry")
+
+
+def test_run_again_makes_a_draft_that_can_be_changed(
+    web: Client, sandbox: RunningSandbox, batch: Batch
+) -> None:
+    batch = work(batch)
+    shown = press(web, batch, "run_again")
+    assert "This is a new draft with the same file and settings." in shown
+    copy = Batch.objects.exclude(pk=batch.pk).get()
+    assert (copy.name, copy.template, copy.model) == ("texts (2)", batch.template, batch.model)
+    checking.check_file(copy.pk)
+    assert "Start: 60 rows" in page(web, copy)
+
+
+def test_delete_asks_first_and_then_says_who_did_it(
+    web: Client, ana: User, sandbox: RunningSandbox, batch: Batch
+) -> None:
+    assert "This batch has not ended yet. Stop it first, then delete it." in press(
+        web, batch, "delete"
+    )
+    batch = work(batch)
+    assert "Delete this batch?" in page(web, batch)
+    assert "“texts” was deleted." in press(signed_in(join(ana)), batch, "delete")
+    gone = web.get(batch.get_absolute_url())
+    assert gone.status_code == 410
+    assert "Ben deleted “texts” on" in said(gone)
+    for address in ("rows", "live", "source"):
+        assert web.get(reverse(address, args=[batch.pk])).status_code == 410
+    assert web.post(reverse("retry", args=[batch.pk])).status_code == 410
+    assert web.get(reverse("live", args=[batch.pk]), headers=HTMX)["HX-Refresh"] == "true"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("batch", "live", "parts", "timeline", "rows", "rows_filter"),
+        *("checking", "source"),
+    ],
+)
+def test_another_teams_batch_is_not_found(batch: Batch, name: str) -> None:
+    stranger = signed_in(outsider())
+    response = stranger.get(reverse(name, args=[batch.pk]))
+    assert response.status_code == 404
+    assert "There is no such batch in your team." in said(response)
+
+
+@pytest.mark.parametrize("name", ["stop", "retry", "run_again", "delete", "try_now", "start"])
+def test_another_team_changes_nothing(batch: Batch, name: str) -> None:
+    stranger = signed_in(outsider())
+    assert stranger.post(reverse(name, args=[batch.pk])).status_code == 404
+    assert stranger.get(reverse(name, args=[batch.pk])).status_code == 405
+    batch.refresh_from_db()
+    assert (batch.status, Batch.objects.count()) == (BatchStatus.QUEUED, 1)
+
+
+def test_files_of_a_deleted_batch_are_not_needed_for_its_page(
+    web: Client, sandbox: RunningSandbox, batch: Batch, files_in: Path
+) -> None:
+    batch = work(batch)
+    press(web, batch, "delete")
+    Batch.objects.update(deleted_at=timezone.now() - timedelta(hours=2))
+    sweep()
+    assert list(files_in.rglob("*.zst")) == []
+    assert web.get(batch.get_absolute_url()).status_code == 410

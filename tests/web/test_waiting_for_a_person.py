@@ -1,0 +1,110 @@
+"""The page of a batch with parts that are undecided or on hold."""
+
+import re
+from datetime import timedelta
+from html import unescape
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from batchui.batches import call_limit, due, lifecycle, sending
+from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus, PartStatus
+from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Connection
+from tests.batches.conftest import (
+    MakeBatch,
+    rows,
+)
+from tests.web.visiting import HTMX, html, page, press, said
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def undecided(sandbox: RunningSandbox, batch: Batch) -> Batch:
+    """Part 1 was sent, and no receipt came."""
+    sandbox.script({"fault": "cut_after"})
+    part = next(part for part in due.ready_parts(10) if part.number == 1)
+    sending.send(part)
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.ATTENTION
+    return batch
+
+
+def test_an_undecided_part_says_what_it_may_cost(web: Client, undecided: Batch) -> None:
+    shown = page(web, undecided)
+    assert "Part 1 (rows 1 to 25) needs your decision." in shown
+    assert "If Cloudflare has it already and you send it again, 25 rows are charged twice." in shown
+
+
+def test_send_again_and_leave_out_are_decided_once(web: Client, undecided: Batch) -> None:
+    press(web, undecided, "leave_out", 1)
+    part = undecided.parts.get(number=1)
+    assert (part.status, part.missing) == (PartStatus.DONE, 25)
+    late = press(web, undecided, "send_again", 1)
+    assert "Part 1 no longer needs a decision." in late
+    part.refresh_from_db()
+    assert part.status == PartStatus.DONE
+
+
+def test_send_again_sends_the_part_and_says_so(web: Client, undecided: Batch) -> None:
+    shown = press(web, undecided, "send_again", 1)
+    assert "Part 1 is sent again. Its rows may be charged twice." in shown
+    assert undecided.parts.get(number=1).status == PartStatus.READY
+    assert web.post(reverse("leave_out", args=[undecided.pk, 99])).status_code == 404
+
+
+def test_a_pause_of_the_connection_shows_and_ends_on_the_pages_of_its_other_batches(
+    web: Client, batch: Batch, start: MakeBatch
+) -> None:
+    other = start(rows(3))
+
+    def changed(batch: Batch) -> str:
+        """What the page of a batch asks for every two seconds; "" while nothing changed."""
+        response = web.get(addresses[batch.pk], headers=HTMX)
+        if response.status_code == 204:
+            return ""
+        addresses[batch.pk] = watched(html(response))
+        return said(response)
+
+    def watched(shown: str) -> str:
+        return unescape(re.search(r'hx-get="([^"]*/live/[^"]*)"', shown)[1])  # type: ignore[index]
+
+    both = (batch, other)
+    addresses = {each.pk: watched(html(web.get(each.get_absolute_url()))) for each in both}
+    assert not changed(other)
+    until = timezone.now() + timedelta(hours=2)
+    call_limit.pause(batch.connection, until=until, reason="The free allocation is used up.")
+    assert "On hold. The free allocation is used up." in changed(other)
+    assert not changed(other)
+    press(web, batch, "try_now")
+    assert "On hold" not in changed(other)
+    assert not changed(other)
+    Connection.objects.update(calls_left=0, calls_counted_at=timezone.now())
+    reached = "The limit of 600 calls to Cloudflare in five minutes is reached."
+    shown = changed(other)
+    assert reached in shown
+    assert "Try now" not in shown  # nobody can end it
+    assert not changed(other)
+    pressed = press(web, other, "try_now")
+    assert reached in pressed
+    assert "batchui tries again now." not in pressed
+    Connection.objects.update(calls_left=5)
+    assert "On hold" not in changed(other)
+
+
+def test_a_part_on_hold_says_why_until_when_and_can_be_tried_now(web: Client, batch: Batch) -> None:
+    part = batch.parts.get(number=1)
+    lifecycle.move_part(part, PartStatus.SENDING)
+    until = timezone.now() + timedelta(hours=2)
+    why = "The free allocation of today is used up."
+    lifecycle.move_part(part, PartStatus.HELD, resume_at=until, message=why)
+    shown = page(web, batch)
+    assert f"On hold. {why} Next try: {until:%-d %b %Y, %H:%M} UTC." in shown
+    assert "batchui tries again now." in press(web, batch, "try_now")
+    part.refresh_from_db()
+    assert part.status == PartStatus.READY
+    assert "Nothing is on hold any more." in press(web, batch, "try_now")
