@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
+from batchui import security_log
 from batchui.batches import call_limit
 from batchui.batches.lifecycle import (
     close_waiting,
@@ -175,8 +176,9 @@ def delete(batch: Batch, *, by: User | None) -> bool:
 
     False: the batch is under way (stop it first), or is deleted already.
     """
-    return bool(
-        Batch.objects.filter(
-            pk=batch.pk, deleted_at=None, status__in=(*EDITABLE, *ENDED_BATCHES)
-        ).update(deleted_at=timezone.now(), deleted_by=by, epoch=F("epoch") + 1)
-    )
+    deleted = Batch.objects.filter(
+        pk=batch.pk, deleted_at=None, status__in=(*EDITABLE, *ENDED_BATCHES)
+    ).update(deleted_at=timezone.now(), deleted_by=by, epoch=F("epoch") + 1)
+    if deleted:
+        security_log.record("batch deleted", who=by and by.in_log, batch=batch.pk)
+    return bool(deleted)

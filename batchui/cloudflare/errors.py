@@ -109,14 +109,12 @@ def error_for(
     retry_after: str | None,
     *,
     submitting: bool,
-    hide: str = "",
 ) -> CloudflareError:
     """The error that an unsuccessful reply means: by Cloudflare's code, else by HTTP status.
 
     body: as far as it was read, JSON or not. retry_after: that header, seconds or a date.
     submitting: whether the call may be paid for twice if it is repeated (submit, run). If so, an
     unclear reply is a MaybeSent; for polls and look-ups it is a BadReply.
-    hide: a secret to remove from every text.
 
     A 2xx without a known code is unclear. The codes are those of Cloudflare's table of errors, and
     6003, 7000, 9106 and 10001: its gateway gives them for a malformed token or a wrong account.
@@ -125,14 +123,14 @@ def error_for(
     code, message = next(
         (one for one in named if one[0] in _BY_CODE), named[0] if named else (None, "")
     )
-    reason = clean(message, hide=hide)
+    reason = clean(message)
     ruling = _BY_CODE.get(code)
     if ruling is None:
         explained = bool(reason) or code is not None
         ruling = _by_status(http_status, submitting=submitting, explained=explained)
     if ruling is _UNCLEAR:
         ruling = _UNCONFIRMED if submitting else _UNUSABLE
-    opening = clean(body[:LONGEST_QUOTE].decode("utf-8", "replace"), hide=hide)
+    opening = clean(body[:LONGEST_QUOTE].decode("utf-8", "replace"))
     extras = dict(ruling.extras)
     if ruling.kind is Busy:
         extras["wait"] = _longer(_seconds(retry_after), ruling.least_wait)

@@ -13,6 +13,7 @@ from typing import BinaryIO, Literal
 import httpx
 
 from batchui.cloudflare.bodies import SMALL, Landing, Unreadable, read_body
+from batchui.cloudflare.redactor import Redactor
 
 # Raised before there is a connection, or by a proxy that made none: nothing was sent.
 _NOT_SENT = (
@@ -72,39 +73,39 @@ class Call:
 
 
 def make_call(
-    http: httpx.Client, call: Call, spool: BinaryIO | None = None
+    http: httpx.Client, call: Call, redactor: Redactor, spool: BinaryIO | None = None
 ) -> HttpReply | HttpFault:
     """Make the call once. The body of a 2xx over SMALL bytes goes to `spool`, if there is one.
 
-    Raises only what `spool` raises.
+    Nothing that is returned or spooled has a secret that `redactor` finds. Raises only what `spool`
+    raises.
     """
     try:
         headers = {"Content-Type": "application/json"} if call.content is not None else None
         request = http.build_request(call.method, call.url, content=call.content, headers=headers)
         response = http.send(request, stream=True)
     except _NOT_SENT as exc:
-        return HttpFault("not sent", _named(exc))
+        return HttpFault("not sent", redactor.text(_named(exc)))
     except _BROKEN as exc:
-        return HttpFault("broken", _named(exc))
+        return HttpFault("broken", redactor.text(_named(exc)))
     try:
         if not response.is_success:
-            return _unsuccessful(response, seconds=call.seconds)
-        landing = Landing(max_bytes=call.max_bytes, spool=spool)
+            return _unsuccessful(response, Landing(redactor, max_bytes=SMALL), call.seconds)
+        landing = Landing(redactor, max_bytes=call.max_bytes, spool=spool)
         read_body(response, landing, seconds=call.seconds)
-    except Unreadable as exc:
-        return HttpFault("unreadable", str(exc), response.status_code)
-    except httpx.HTTPError as exc:
-        return HttpFault("unreadable", _named(exc), response.status_code)
+        landing.end()
+    except (Unreadable, httpx.HTTPError) as exc:
+        return HttpFault("unreadable", redactor.text(_named(exc)), response.status_code)
     finally:
         response.close()
     return _reply(response, landing)
 
 
-def _unsuccessful(response: httpx.Response, *, seconds: float) -> HttpReply:
+def _unsuccessful(response: httpx.Response, landing: Landing, seconds: float) -> HttpReply:
     """The reply to a call that failed, with as much of its body as can be read."""
-    landing = Landing(max_bytes=SMALL)
     with suppress(Unreadable, httpx.HTTPError):
         read_body(response, landing, seconds=seconds)
+    landing.end()
     return _reply(response, landing)
 
 
@@ -118,6 +119,8 @@ def _reply(response: httpx.Response, landing: Landing) -> HttpReply:
 
 
 def _named(exc: Exception) -> str:
+    if isinstance(exc, Unreadable):
+        return str(exc)
     return f"{type(exc).__name__}: {exc}" if str(exc) else type(exc).__name__
 
 

@@ -51,6 +51,11 @@ class User(AbstractBaseUser):
     def __str__(self) -> str:
         return self.name or self.email
 
+    @property
+    def in_log(self) -> str:
+        """The person in the security log: a number that stays, and the address of today."""
+        return f"{self.pk} {self.email}"
+
     def clean(self) -> None:
         self.email = self.email.strip().lower()
 
