@@ -104,6 +104,7 @@ INSTALLED_APPS = [
     "batchui.teams",
     "batchui.batches",
     "batchui.worker",
+    "batchui.backup",
     "batchui.web",
 ]
 

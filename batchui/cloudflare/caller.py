@@ -1,5 +1,6 @@
 """Makes the calls of one account: paid ones, where a lost reply may cost money, and free ones."""
 
+from contextlib import closing
 from dataclasses import dataclass
 from queue import Empty, LifoQueue
 from typing import Any, BinaryIO
@@ -8,7 +9,7 @@ import httpx
 
 from batchui.cloudflare.accounts import Account
 from batchui.cloudflare.errors import BadReply, CloudflareError, MaybeSent, NotSent, error_for
-from batchui.cloudflare.http_call import Call, HttpFault, HttpReply, certificates, make_call
+from batchui.cloudflare.http_call import Call, HttpFault, HttpReply, Line, certificates, make_call
 from batchui.cloudflare.redaction import clean
 from batchui.cloudflare.redactor import Redactor
 
@@ -54,17 +55,17 @@ class Caller:
             self._headers["Authorization"] = f"Bearer {token.strip()}"
         self._redactor = Redactor("" if account.problem else token.strip())
         # One place for each connection; the last one put back is taken first. None: not made yet.
-        self._places: LifoQueue[httpx.Client | None] = LifoQueue()
+        self._places: LifoQueue[Line | None] = LifoQueue()
         for _ in range(network.max_connections):
             self._places.put(None)
 
     def close(self) -> None:
         """Close every connection. No call may be under way."""
         kept = [self._places.get() for _ in range(self._places.qsize())]
-        for client in kept:
+        for line in kept:
             self._places.put(None)
-            if client:
-                client.close()
+            if line:
+                line.close()
 
     def paid(self, call: Call) -> HttpReply:
         """Make a call that may cost money. Returns the reply, whatever its HTTP status.
@@ -121,9 +122,9 @@ class Caller:
             return HttpFault("no place", "every connection is in use")
         try:
             if fresh:
-                with self._client() as client:
-                    return make_call(client, call, self._redactor, spool)
-            kept = kept or self._client()
+                with closing(Line(self._client())) as line:
+                    return make_call(line, call, self._redactor, spool)
+            kept = kept or Line(self._client())
             return make_call(kept, call, self._redactor, spool)
         finally:
             self._places.put(kept)

@@ -12,6 +12,7 @@ from batchui.batches import files
 from batchui.batches.models import Batch, asked_fields
 from batchui.batches.states import BatchStatus
 from batchui.prompts.ask import Ask
+from batchui.worker.restored import owns_files
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +49,8 @@ def sweep() -> None:
         # Its page still says what was deleted, by whom and when; what it asked is gone.
         Batch.objects.filter(pk=batch.pk).update(files_removed=True, **NOTHING_LEFT)
     if cache.add("looked-for-orphans", True, ONCE_A_DAY):
-        remove_orphans()
+        if owns_files():
+            remove_orphans()
         call_command("clearsessions")
 
 
