@@ -42,11 +42,8 @@ class PartChanges(WaitingChanges, total=False):
     last_polled_at: datetime | None
     polls: int
     failures_in_a_row: int
-    failing_since: datetime | None
-    odd_kind: str
-    odd_at: datetime | None
-    odd_seen: int
-    question: str
+    gone_at: datetime | None
+    gone_seen: int
     resends: int
     prompt_tokens: int
     completion_tokens: int

@@ -54,14 +54,10 @@ class RefusedForGood:
 
 @dataclass(frozen=True)
 class Unsure:
-    """The request may have reached Cloudflare, or not. It may be charged.
-
-    wait: seconds before anything more is sent. None: Cloudflare named no time.
-    """
+    """The request may have reached Cloudflare, or not. It may be charged."""
 
     message: str
     code: int | None = None
-    wait: float | None = None
 
 
 @dataclass(frozen=True)
@@ -73,14 +69,10 @@ class StillUnderWay:
 
 @dataclass(frozen=True)
 class Answered:
-    """A whole reply was decoded and stored. With `changes`, the part points to its answers.
-
-    missing: the number of rows for which it has no answer.
-    """
+    """A whole reply was decoded and stored. With `changes`, the part points to its answers."""
 
     changes: PartChanges
     reply_file: str
-    missing: int = 0
 
 
 @dataclass(frozen=True)
@@ -95,21 +87,11 @@ class Quarantined:
 class Later:
     """This poll failed; a later one may succeed.
 
-    wait: seconds until the next poll. None: Cloudflare named no time. unreached: nobody answered.
-    reply_file: the raw reply, if it is kept; "" if not.
+    wait: seconds until the next poll. None: Cloudflare named no time.
     """
 
     message: str
     wait: float | None
-    unreached: bool = False
-    reply_file: str = ""
-
-
-@dataclass(frozen=True)
-class Unusable:
-    """A stored file of the part is lost or damaged. The message names it."""
-
-    message: str
 
 
 @dataclass(frozen=True)
@@ -120,4 +102,4 @@ class GoneNow:
 
 
 SendOutcome = Accepted | CertainlyNotSent | OnHold | TooLarge | RefusedForGood | Unsure
-PollOutcome = StillUnderWay | Answered | Quarantined | Later | Unusable | GoneNow | RefusedForGood
+PollOutcome = StillUnderWay | Answered | Quarantined | Later | GoneNow | RefusedForGood
