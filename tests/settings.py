@@ -9,6 +9,7 @@ import atexit
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
 from batchui.bench.surroundings import is_ours
 
@@ -17,6 +18,13 @@ _database = os.environ.get("BATCHUI_TEST_DATABASE_URL", "")
 for _name in filter(is_ours, list(os.environ)):
     if _name not in _switches:
         del os.environ[_name]
+
+# In memory where there is room: thousands of small writes wait for the disk otherwise. A folder
+# that is named in TMPDIR wins.
+_memory = Path("/dev/shm")
+_has_room = _memory.is_dir() and shutil.disk_usage(_memory).free > 4 * 1024**3
+if _has_room and "TMPDIR" not in os.environ:
+    os.environ["TMPDIR"] = tempfile.tempdir = str(_memory)
 _data = tempfile.mkdtemp(prefix="batchui-test-")
 _owner = os.getpid()
 
