@@ -15,7 +15,7 @@ def refuse_taken_port(*, host: str, port: int) -> None:
     if not 1 <= port <= LAST_PORT:
         raise CannotStart(f"--port {port}: a port is a number from 1 to {LAST_PORT}.", status=2)
     try:
-        _listen(host, port)
+        _bind(host, port)
     except PermissionError:
         sentence = f"Port {port} needs administrator rights here. Choose one above 1023: --port "
         raise CannotStart(f"{sentence}{port + 8000}", status=2) from None
@@ -35,15 +35,15 @@ def _for_example(host: str, taken: int) -> str:
     """The end of a sentence that names the next free port, if there is one near."""
     for port in range(taken + 1, min(taken + NEIGHBOURS, LAST_PORT) + 1):
         try:
-            _listen(host, port)
+            _bind(host, port)
         except OSError:
             continue
         return f", for example: --port {port}"
     return ": --port"
 
 
-def _listen(host: str, port: int) -> None:
-    """Listen at an address for a moment. Raises OSError where that is not possible."""
+def _bind(host: str, port: int) -> None:
+    """Take an address and give it back. Raises OSError where that is not possible."""
     family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -66,7 +66,7 @@ class Command(BaseCommand):
 
     # Waits between two checks; tests replace it.
     pause: Callable[[float], None] = staticmethod(time.sleep)
-    remarked = ""
+    said_hint = ""
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -78,7 +78,7 @@ class Command(BaseCommand):
         if batch.connection.is_sandbox:
             self.stderr.write("The sandbox answers: no AI model runs there.")
         if not options["wait"] and not options["output"]:
-            self._remark(batch)
+            self._say_hint(batch)
             return
         try:
             self._wait(batch)
@@ -135,18 +135,18 @@ class Command(BaseCommand):
             if line != shown:
                 self._say(f"\r{line}" if on_terminal else line, ending="" if on_terminal else "\n")
                 shown = line
-            self._remark(batch)
+            self._say_hint(batch)
             self.pause(SECONDS_BETWEEN_CHECKS)
             batch.refresh_from_db()
         if on_terminal:
             self._say(f"\r{_bar(batch)}")
 
-    def _remark(self, batch: Batch) -> None:
+    def _say_hint(self, batch: Batch) -> None:
         """Say, once, why the batch does not go on by itself."""
-        remark = _remark(batch)
-        if remark and remark != self.remarked:
-            self._say(f"\n{remark}" if self.stderr.isatty() else remark)
-            self.remarked = remark
+        hint = _hint(batch)
+        if hint and hint != self.said_hint:
+            self._say(f"\n{hint}" if self.stderr.isatty() else hint)
+            self.said_hint = hint
 
     def _say(self, line: str, *, ending: str = "\n") -> None:
         self.stderr.write(line, str, ending)  # `str`: no colour, because it is not an error
@@ -164,7 +164,7 @@ def _opened(path: Path) -> IO[bytes]:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def _remark(batch: Batch) -> str:
+def _hint(batch: Batch) -> str:
     """A hint for the person who waits at the terminal, or ""."""
     if batch.status == BatchStatus.ATTENTION:
         return f"A part needs your decision: {page_address(batch)}"
