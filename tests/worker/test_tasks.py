@@ -1,5 +1,7 @@
 """What a task does: read the files that wait, work, and tidy."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,20 @@ from batchui.teams.models import Team
 from batchui.worker import heartbeat, reading, tasks
 from batchui.worker.models import Heartbeat
 from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, on_record, posts, rows
+
+
+@contextmanager
+def at_each_heartbeat(act: Callable[[], None]) -> Iterator[None]:
+    """Call `act` whenever a heartbeat is saved."""
+
+    def on_save(sender: type[Heartbeat], **_: Any) -> None:
+        act()
+
+    post_save.connect(on_save, sender=Heartbeat)
+    try:
+        yield
+    finally:
+        post_save.disconnect(on_save, sender=Heartbeat)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -130,14 +146,11 @@ def test_a_worker_that_is_to_stop_ends_its_reading_and_gives_the_file_back(
     batch = receive(rows(30))
     Batch.objects.update(status=BatchStatus.CHECKING, source_size=long_tasks.SMALL_BYTES + 1)
 
-    def ask_to_stop(sender: Any, instance: Heartbeat, **_: Any) -> None:
+    def ask_to_stop() -> None:
         Path(settings.STOPPING_FILE).touch()
 
-    post_save.connect(ask_to_stop, sender=Heartbeat)
-    try:
+    with at_each_heartbeat(ask_to_stop):
         assert reading.read_next()
-    finally:
-        post_save.disconnect(ask_to_stop, sender=Heartbeat)
     batch.refresh_from_db()
     assert (batch.status, batch.readings_begun) == (BatchStatus.CHECKING, 0)
     Path(settings.STOPPING_FILE).unlink()
@@ -174,14 +187,11 @@ def test_a_long_reading_keeps_the_place_of_its_worker_and_leaves_it_at_the_end(
     ours = Heartbeat.objects.filter(name=settings.WORKER_NAME)
     kept: list[bool] = []
 
-    def note(sender: Any, instance: Heartbeat, **_: Any) -> None:
+    def note() -> None:
         kept.append(ours.filter(reads_until__gt=timezone.now()).exists())
 
-    post_save.connect(note, sender=Heartbeat)
-    try:
+    with at_each_heartbeat(note):
         assert reading.read_next()
-    finally:
-        post_save.disconnect(note, sender=Heartbeat)
     assert kept == [False, True]
     assert ours.get().reads_until is None
 
@@ -198,15 +208,12 @@ def test_the_place_of_a_worker_is_kept_anew_with_each_sign_of_life(
     ours = Heartbeat.objects.filter(name=settings.WORKER_NAME)
     kept: list[bool] = []
 
-    def note(sender: Any, instance: Heartbeat, **_: Any) -> None:
+    def note() -> None:
         kept.append(ours.filter(reads_until__gt=timezone.now()).exists())
         ours.update(reads_until=timezone.now())  # as if the reading had lasted so long
 
-    post_save.connect(note, sender=Heartbeat)
-    try:
+    with at_each_heartbeat(note):
         assert reading.read_next()
-    finally:
-        post_save.disconnect(note, sender=Heartbeat)
     batch.refresh_from_db()
     assert batch.part_count == 3
     assert kept == [False, True, True, True]
