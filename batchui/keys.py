@@ -8,9 +8,18 @@ from pathlib import Path
 from cryptography.fernet import Fernet
 
 
+class Hidden(str):
+    """A secret text. It is not shown where settings, variables or errors are shown."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "'[hidden]'"
+
+
 def split_keys(text: str) -> list[str]:
     """The keys in a list separated by commas or blanks, newest first."""
-    return text.replace(",", " ").split()
+    return [Hidden(key) for key in text.replace(",", " ").split()]
 
 
 def is_fernet(key: str) -> bool:

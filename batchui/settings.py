@@ -12,7 +12,8 @@ from csp.constants import NONE, SELF
 
 from batchui.environment import DATABASES as KNOWN_DATABASES
 from batchui.environment import Environment
-from batchui.keys import kept_text, new_fernet_key, new_secret, split_keys
+from batchui.keys import Hidden, kept_text, new_fernet_key, new_secret, split_keys
+from batchui.logs import FORMATTERS
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -42,14 +43,14 @@ PLATFORM = next((who for var, who in _PLATFORMS.items() if _env.text(var)), "")
 DEBUG = _env.flag("DEBUG")
 # A key that is not in the environment is in a file of the data folder. If there is no file yet,
 # this process has a new key, which `data_folder.make` stores.
-SECRET_KEY = _env.text("SECRET_KEY")
+SECRET_KEY = Hidden(_env.text("SECRET_KEY"))
 SECRET_KEY_FILE = None if SECRET_KEY else DATA / "secret-key"
 if SECRET_KEY_FILE:
-    SECRET_KEY = _kept(SECRET_KEY_FILE) or new_secret()
+    SECRET_KEY = Hidden(_kept(SECRET_KEY_FILE) or new_secret())
 ENCRYPTION_KEYS = split_keys(_env.text("BATCHUI_ENCRYPTION_KEYS"))
 ENCRYPTION_KEY_FILE = None if ENCRYPTION_KEYS else DATA / "encryption-key"
 if ENCRYPTION_KEY_FILE:
-    ENCRYPTION_KEYS = [_kept(ENCRYPTION_KEY_FILE) or new_fernet_key()]
+    ENCRYPTION_KEYS = [Hidden(_kept(ENCRYPTION_KEY_FILE) or new_fernet_key())]
 KEYS_ARE_GIVEN = not (SECRET_KEY_FILE or ENCRYPTION_KEY_FILE)
 
 HOSTS_ARE_GIVEN = bool(_env.words("ALLOWED_HOSTS"))
@@ -65,7 +66,7 @@ BASE_URL = _env.address("BATCHUI_BASE_URL") or _kept(ADDRESS_FILE)
 # Cloudflare
 CLOUDFLARE_API_URL = _env.address("CLOUDFLARE_API_URL", "https://api.cloudflare.com/client/v4")
 CLOUDFLARE_ACCOUNT_ID = _env.text("CLOUDFLARE_ACCOUNT_ID")
-CLOUDFLARE_API_TOKEN = _env.text("CLOUDFLARE_API_TOKEN")
+CLOUDFLARE_API_TOKEN = Hidden(_env.text("CLOUDFLARE_API_TOKEN"))
 CALLS_PER_5_MINUTES = _env.number("BATCHUI_CALLS_PER_5_MINUTES", 600, low=1, high=1_000_000)
 FIRST_POLL_SECONDS = _env.amount("BATCHUI_FIRST_POLL_SECONDS", 2, low=0.05, high=3600)
 LONGEST_PAUSE_SECONDS = _env.amount("BATCHUI_LONGEST_PAUSE_SECONDS", 60, low=0.05, high=3600)
@@ -103,6 +104,7 @@ INSTALLED_APPS = [
     "batchui.teams",
     "batchui.batches",
     "batchui.worker",
+    "batchui.backup",
     "batchui.web",
 ]
 
@@ -110,10 +112,12 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "batchui.web.security.ClientAddressMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "batchui.web.idle.IdleMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
@@ -142,6 +146,8 @@ TEMPLATES = [
 DATABASES: dict[str, dict[str, Any]] = {
     "default": _env.database("DATABASE_URL", DATA / "batchui.sqlite3")
 }
+if DATABASES["default"].get("PASSWORD"):
+    DATABASES["default"]["PASSWORD"] = Hidden(DATABASES["default"]["PASSWORD"])
 DATABASE_KIND = KNOWN_DATABASES.get(DATABASES["default"]["ENGINE"], "")
 if DATABASE_KIND == "SQLite":
     # IMMEDIATE: a transaction takes the lock when it begins, so that two writers wait for each
@@ -183,6 +189,7 @@ if S3_BUCKET:
         },
     }
 STATIC_URL = "/static/"
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 STATIC_ROOT = BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 # Uploads above this many bytes go to a temporary file instead of memory.
@@ -243,6 +250,11 @@ CONTENT_SECURITY_POLICY = {
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_HTTPONLY = True
+# Names of their own: on "localhost" a browser sends the cookies of every port to every port.
+SESSION_COOKIE_NAME = "batchui-session"
+CSRF_COOKIE_NAME = "batchui-csrf"
+# Somebody who does nothing for so long has to sign in again (see `web/idle.py`).
+IDLE_SECONDS = 12 * 60 * 60
 # Health checks come from inside, without https.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 # The owner of the domain decides whether subdomains and browsers' preload lists may rely on https.
@@ -253,6 +265,9 @@ if SECURE_PROXY:
     SECURE_HSTS_SECONDS = 31_536_000
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
+    # No other host of the domain can set a cookie of this name.
+    SESSION_COOKIE_NAME = "__Host-batchui-session"
+    CSRF_COOKIE_NAME = "__Host-batchui-csrf"
     # Sign-in attempts are counted by the address the proxy reports, not by the proxy's own.
     ALLAUTH_TRUSTED_PROXY_COUNT = 1
 
@@ -278,23 +293,28 @@ Q_CLUSTER = {
     "log_level": "WARNING",
 }
 
+LOG_FORMAT = _env.choice("BATCHUI_LOG_FORMAT", "plain", "json")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{levelname} {name}: {message}", "style": "{"}},
+    "formatters": {"lines": {"()": FORMATTERS[LOG_FORMAT]}},
     "filters": {"secrets": {"()": "batchui.logs.LinksBlottedOut"}},
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
-            "formatter": "plain",
+            "formatter": "lines",
             "filters": ["secrets"],
         }
     },
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "batchui": {"level": "INFO"},
-        # httpx logs every request's address at INFO, with the account id.
+        # httpx logs every request's address at INFO, with the account id; httpcore the heads of
+        # replies at DEBUG, which may repeat the token.
         "httpx": {"level": "WARNING"},
+        "httpcore": {"level": "WARNING"},
+        # A name that somebody made up is no error of ours: one line, without a traceback.
+        "django.security.DisallowedHost": {"level": "CRITICAL"},
         # At WARNING it logs the address of every form with an error: links that let people in.
         "django.request": {"level": "ERROR"},
     },

@@ -14,7 +14,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "environment": set(),
     "keys": set(),
     "logs": set(),
-    "settings": {"environment", "keys"},
+    "security_log": set(),
+    "settings": {"environment", "keys", "logs"},
     "checks": {"keys"},
     "data_folder": {"keys"},
     "urls": {"web", "worker"},
@@ -26,10 +27,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cloudflare": set(),
     "exports": set(),
     # The product.
-    "teams": {"cloudflare"},
-    "batches": {"teams", "prompts", "cloudflare", "exports"},
-    "worker": {"batches", "teams", "checks", "data_folder", "keys", "processes"},
-    "web": {"worker", "batches", "teams", "prompts", "cloudflare", "exports", "processes"},
+    "teams": {"keys", "security_log", "cloudflare"},
+    "batches": {"security_log", "teams", "prompts", "cloudflare", "exports"},
+    "worker": {"batches", "teams", "prompts", "checks", "data_folder", "keys", "processes"},
+    "web": {
+        *("worker", "batches", "teams", "prompts", "cloudflare", "exports", "processes"),
+        "security_log",
+    },
+    "backup": {"worker", "batches", "keys"},
     "up": {"worker", "teams", "checks", "data_folder", "processes"},
     # The measuring stick: it drives the product from outside.
     "bench": {"worker", "batches", "teams", "prompts", "processes"},

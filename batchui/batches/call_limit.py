@@ -13,9 +13,11 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from batchui.batches.clock import LONGEST_WAIT, is_over
 from batchui.teams.models import Connection
 
 WINDOW_SECONDS = 300
+NOT_PAUSED = Q(paused_until=None)
 
 
 def take(connection: Connection, wanted: int) -> int:
@@ -72,5 +74,41 @@ def pause(connection: Connection, *, until: datetime, reason: str) -> None:
 
 
 def resume(connection_id: int) -> None:
-    """End the pause of a connection."""
-    Connection.objects.filter(pk=connection_id).update(paused_until=None, pause_reason="")
+    """End the pause of a connection. Its parts are sent as usual again."""
+    Connection.objects.filter(pk=connection_id).update(
+        paused_until=None, pause_reason="", failures_in_a_row=0
+    )
+
+
+def trip(
+    connection: Connection, *, reason: str, wait: float | None = None, longest: float = 120.0
+) -> None:
+    """Pause a connection after a send that ended unclear or waits for a person.
+
+    The pause is 2 s, doubled each time, up to `longest` seconds, and at least `wait`. Sends that
+    were under way together count once: those that end during the pause do not lengthen it.
+    """
+    now = timezone.now()
+    failures = (
+        Connection.objects.filter(is_over("paused_until", most=LONGEST_WAIT) | NOT_PAUSED)
+        .filter(pk=connection.pk)
+        .values_list("failures_in_a_row", flat=True)
+        .first()
+    )
+    if failures is None:
+        return
+    seconds = max(min(longest, 2.0 ** (min(failures, 20) + 1)), wait or 0.0)
+    Connection.objects.filter(pk=connection.pk, failures_in_a_row=failures).update(
+        failures_in_a_row=failures + 1,
+        paused_until=now + timedelta(seconds=seconds),
+        pause_reason=reason,
+    )
+
+
+def recover(connection: Connection) -> bool:
+    """Note that a send was accepted. Returns whether the connection had failures before."""
+    return bool(
+        Connection.objects.filter(pk=connection.pk, failures_in_a_row__gt=0).update(
+            failures_in_a_row=0
+        )
+    )

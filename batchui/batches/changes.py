@@ -42,8 +42,11 @@ class PartChanges(WaitingChanges, total=False):
     last_polled_at: datetime | None
     polls: int
     failures_in_a_row: int
-    gone_at: datetime | None
-    gone_seen: int
+    failing_since: datetime | None
+    odd_kind: str
+    odd_at: datetime | None
+    odd_seen: int
+    question: str
     resends: int
     prompt_tokens: int
     completion_tokens: int

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
+from batchui import security_log
 from batchui.batches import call_limit
 from batchui.batches.lifecycle import (
     close_waiting,
@@ -16,13 +17,15 @@ from batchui.batches.lifecycle import (
     move_part,
     record,
     release_parts,
+    reopen_attempt,
     reopen_parts,
     settle,
     stop_parts,
 )
 from batchui.batches.models import Attempt, Batch, Part, asked_fields
-from batchui.batches.phrases import rows_are
+from batchui.batches.phrases import rows_are, rows_phrase
 from batchui.batches.preparing import prepare, prepare_now_or_soon
+from batchui.batches.sending import queue
 from batchui.batches.signals import work_waits
 from batchui.batches.states import (
     ENDED_BATCHES,
@@ -32,6 +35,7 @@ from batchui.batches.states import (
     AttemptStatus,
     BatchStatus,
     PartStatus,
+    Question,
 )
 from batchui.prompts.ask import Ask
 from batchui.teams.connections import ensure_connection
@@ -113,7 +117,7 @@ def retry(batch: Batch, *, by: User | None) -> bool:
         if not Attempt.objects.filter(part__batch=batch, status=AttemptStatus.ACCEPTED).exists():
             batch.connection = ensure_connection(batch.team)
         batch.save(update_fields=["stop_requested_at", "connection"])
-        record(batch, "retry", f"Retry: {rows_are(batch.unanswered)} sent again.", by=by)
+        record(batch, "retry", _retry_event(batch), by=by)
         without = Q()
         for status in RETRYABLE_ANSWERS:
             without |= Q(**{f"{status.value}__gt": 0})
@@ -124,12 +128,22 @@ def retry(batch: Batch, *, by: User | None) -> bool:
     return True
 
 
+def _retry_event(batch: Batch) -> str:
+    doubt = batch.rows_in_doubt
+    charged = f" Of these, {rows_phrase(doubt)} may be charged twice." if doubt else ""
+    return f"Retry: {rows_are(batch.unanswered)} sent again.{charged}"
+
+
 def send_again(part: Part, *, by: User | None) -> bool:
-    """Send an unsure part again; its rows may be charged twice. False: it is no longer unsure."""
+    """Send an unsure part again. False: it is no longer unsure.
+
+    Its rows may be charged twice, unless it was certainly not sent (`Question.DAMAGED`).
+    """
+    charged = " Its rows may be charged twice." if part.question != Question.DAMAGED else ""
     decided = part.status == PartStatus.UNSURE and move_part(
         part,
         PartStatus.READY,
-        event=f"Part {part.number} is sent again. Its rows may be charged twice.",
+        event=f"Part {part.number} is sent again.{charged}",
         by=by,
         resume_at=None,
         message="",
@@ -140,12 +154,37 @@ def send_again(part: Part, *, by: User | None) -> bool:
     return decided
 
 
-def leave_out(part: Part, *, by: User | None) -> bool:
-    """Leave an unsure part out: its rows without an answer become `missing`.
+def ask_again(part: Part, *, by: User | None) -> bool:
+    """Ask Cloudflare again for the answers to an unsure part that was sent. It costs nothing.
 
-    False: it is no longer unsure.
+    False: it is no longer unsure, or nothing of it was accepted.
     """
-    return part.status == PartStatus.UNSURE and move_part(
+    attempt = part.requested
+    if part.status != PartStatus.UNSURE or attempt is None:
+        return False
+    with transaction.atomic():
+        if attempt.status == AttemptStatus.QUARANTINED:
+            reopen_attempt(attempt)
+        decided = queue(part, f"Part {part.number}: Cloudflare is asked again.", by=by)
+    if decided:
+        work_waits.send(Batch, batch=part.batch)
+    return decided
+
+
+def try_again(part: Part, *, by: User | None) -> bool:
+    """Try a part again one of whose files was damaged. False: it is no longer unsure.
+
+    Its answers are asked for if it was sent; if not, it is sent.
+    """
+    return ask_again(part, by=by) or send_again(part, by=by)
+
+
+def leave_out(part: Part, *, by: User | None) -> bool:
+    """Leave out an unsure part, or one whose polls fail: rows without an answer become `missing`.
+
+    False: the part is neither.
+    """
+    return (part.status == PartStatus.UNSURE or part.is_in_trouble) and move_part(
         part,
         PartStatus.DONE,
         event=f"Part {part.number} was left out.",
@@ -175,8 +214,9 @@ def delete(batch: Batch, *, by: User | None) -> bool:
 
     False: the batch is under way (stop it first), or is deleted already.
     """
-    return bool(
-        Batch.objects.filter(
-            pk=batch.pk, deleted_at=None, status__in=(*EDITABLE, *ENDED_BATCHES)
-        ).update(deleted_at=timezone.now(), deleted_by=by, epoch=F("epoch") + 1)
-    )
+    deleted = Batch.objects.filter(
+        pk=batch.pk, deleted_at=None, status__in=(*EDITABLE, *ENDED_BATCHES)
+    ).update(deleted_at=timezone.now(), deleted_by=by, epoch=F("epoch") + 1)
+    if deleted:
+        security_log.record("batch deleted", who=by and by.in_log, batch=batch.pk)
+    return bool(deleted)

@@ -14,10 +14,11 @@ from typing import Any, Unpack, cast
 from uuid import UUID
 
 from django.db import models, transaction
-from django.db.models import Count, F, Max, Q, QuerySet, Sum
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from batchui.batches.changes import BatchChanges, PartChanges, WaitingChanges, counted_rows
+from batchui.batches.clock import is_free
 from batchui.batches.models import Attempt, Batch, Event, Part, asked_fields
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.states import (
@@ -29,6 +30,7 @@ from batchui.batches.states import (
     AttemptStatus,
     BatchStatus,
     PartStatus,
+    Question,
     derive,
 )
 from batchui.prompts.ask import Ask
@@ -109,14 +111,12 @@ def claim_batch(batch: Batch, lease: timedelta) -> bool:
     False: another worker has it. Each claim begins a reading of the file, and is counted until one
     ends.
     """
-    now = timezone.now()
-    free = Q(lease_until=None) | Q(lease_until__lt=now)
     changes = {
-        "lease_until": now + lease,
+        "lease_until": timezone.now() + lease,
         "epoch": batch.epoch + 1,
         "readings_begun": batch.readings_begun + 1,
     }
-    return _update_batch(batch, changes, free)
+    return _update_batch(batch, changes, is_free())
 
 
 def touch_batch(batch: Batch, **changes: Unpack[BatchChanges]) -> bool:
@@ -154,7 +154,8 @@ def move_part(
     """
     if to not in PART_MOVES[PartStatus(part.status)]:
         raise IllegalMoveError(f"part {part.pk}: {part.status} -> {to}")
-    moved = {"lease_until": None, **changes, "status": to, "epoch": part.epoch + 1}
+    moved = {"lease_until": None, "question": "", **changes}
+    moved |= {"status": to, "epoch": part.epoch + 1}
     with transaction.atomic():
         batch = lock(part.batch_id)
         if not _update_part(part, moved):
@@ -181,9 +182,8 @@ def claim_part(part: Part, lease: timedelta) -> bool:
 
     False: another worker has it.
     """
-    now = timezone.now()
-    free = Q(lease_until=None) | Q(lease_until__lt=now)
-    return _update_part(part, {"lease_until": now + lease, "epoch": part.epoch + 1}, free)
+    claimed = {"lease_until": timezone.now() + lease, "epoch": part.epoch + 1}
+    return _update_part(part, claimed, is_free())
 
 
 def touch_part(part: Part, *, event: str = "", **changes: Unpack[PartChanges]) -> bool:
@@ -217,6 +217,19 @@ def close_attempt(closing: Closing) -> None:
     }
     if Attempt.objects.filter(pk=attempt.pk, status=attempt.status).update(**changes):
         _apply(attempt, changes)
+
+
+def reopen_attempt(attempt: Attempt) -> None:
+    """Let a request whose reply was not used be asked for again. Its raw reply stays."""
+    changes = {"status": AttemptStatus.ACCEPTED, "message": "", "finished_at": None}
+    Attempt.objects.filter(pk=attempt.pk, status=AttemptStatus.QUARANTINED).update(**changes)
+    _apply(attempt, changes)
+
+
+def keep_reply(attempt: Attempt, reply_file: str) -> None:
+    """Let an attempt point to a raw reply that cannot be read; its status stays."""
+    Attempt.objects.filter(pk=attempt.pk).update(reply_file=reply_file)
+    attempt.reply_file = reply_file
 
 
 def store_receipt(attempt: Attempt, request_id: str) -> None:
@@ -257,10 +270,12 @@ def stop_parts(parts: QuerySet[Part]) -> int:
 
     Parts that were not sent are stopped, unsure parts are left out, sent parts go on.
     """
-    waiting = parts.filter(status__in=(PartStatus.READY, PartStatus.HELD))
-    unsure = parts.filter(status=PartStatus.UNSURE)
-    return _end(waiting, PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE) + _end(
-        unsure, PartStatus.DONE, AnswerStatus.MISSING, STOPPED_UNSURE
+    waiting = Q(status__in=(PartStatus.READY, PartStatus.HELD))
+    unclear = Attempt.objects.filter(part=OuterRef("pk"), status=AttemptStatus.UNSURE)
+    unsure = Q(status=PartStatus.UNSURE) | (waiting & Q(Exists(unclear)))
+    # First those that may have been sent, also if they are about to be sent again.
+    return _end(parts.filter(unsure), PartStatus.DONE, AnswerStatus.MISSING, STOPPED_UNSURE) + _end(
+        parts.filter(waiting), PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE
     )
 
 
@@ -291,6 +306,21 @@ def release_parts(parts: QuerySet[Part]) -> int:
     """Make held parts ready again. Returns how many were moved; the caller settles the batch."""
     return parts.filter(status=PartStatus.HELD).update(
         status=PartStatus.READY, epoch=F("epoch") + 1, resume_at=None, message=""
+    )
+
+
+def let_people_decide(parts: QuerySet[Part], message: str) -> int:
+    """Make parts unsure that may have been sent since this database was copied.
+
+    The caller settles the batch.
+    """
+    return parts.update(
+        status=PartStatus.UNSURE,
+        question=Question.RESTORED,
+        epoch=F("epoch") + 1,
+        lease_until=None,
+        resume_at=None,
+        message=message,
     )
 
 

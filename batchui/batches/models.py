@@ -7,6 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Exists, OuterRef, Sum
 from django.urls import reverse
 from django.utils import timezone
 
@@ -14,11 +15,13 @@ from batchui.batches.states import (
     ACTIVE_BATCHES,
     ENDED_BATCHES,
     RETRYABLE_ANSWERS,
+    SENT_PARTS,
     STOPPABLE_BATCHES,
     AnswerStatus,
     AttemptStatus,
     BatchStatus,
     PartStatus,
+    Question,
 )
 from batchui.prompts import ask
 from batchui.prompts.ask import Ask
@@ -26,6 +29,8 @@ from batchui.prompts.rows import decode_row
 from batchui.prompts.sniffing import Format
 
 # In characters: of a batch.
+# A request whose polls have failed so often in a row is in trouble.
+MOST_FAILURES = 3
 LONGEST_NAME = 200
 
 
@@ -238,6 +243,18 @@ class Batch(AnswerCounts, Asked):
         return max(0, self.rows - self.settled)
 
     @property
+    def rows_in_doubt(self) -> int:
+        """The number of rows that a retry may pay for a second time.
+
+        Of a request in which they were sent nobody knows whether Cloudflare has it.
+        """
+        unclear = Attempt.objects.filter(part=OuterRef("pk"), status=AttemptStatus.UNSURE)
+        counts = self.parts.filter(Exists(unclear)).aggregate(
+            **{status.value: Sum(status.value) for status in RETRYABLE_ANSWERS}
+        )
+        return sum(count or 0 for count in counts.values())
+
+    @property
     def source_stem(self) -> str:
         """The name of the upload without its ending."""
         return PurePath(self.source_name).stem
@@ -278,8 +295,13 @@ class Part(AnswerCounts):
     last_polled_at = models.DateTimeField(null=True)
     polls = models.PositiveIntegerField(default=0)
     failures_in_a_row = models.PositiveIntegerField(default=0)  # of sends, or of polls
-    gone_at = models.DateTimeField(null=True)  # when Cloudflare first did not know the request
-    gone_seen = models.PositiveIntegerField(default=0)
+    failing_since = models.DateTimeField(null=True)  # the first failed poll of those
+    # A reply that is looked at again before it is believed: see `polling.ODD`.
+    odd_kind = models.CharField(max_length=16, blank=True)
+    odd_at = models.DateTimeField(null=True)  # when it was first seen
+    odd_seen = models.PositiveIntegerField(default=0)
+    # `unsure`: what a person is asked.
+    question = models.CharField(max_length=16, choices=Question.choices, blank=True)
     resends = models.PositiveIntegerField(default=0)  # sent again because of `resend_once`
     message = models.TextField(blank=True)
     prompt_tokens = models.PositiveBigIntegerField(default=0)
@@ -307,6 +329,19 @@ class Part(AnswerCounts):
     def waiting(self) -> int:
         """The number of rows that wait for an answer."""
         return max(0, self.rows - self.settled)
+
+    @property
+    def requested(self) -> "Attempt | None":
+        """The latest attempt that Cloudflare accepted and whose answers can be asked for."""
+        asked = self.attempts.filter(
+            status__in=(AttemptStatus.ACCEPTED, AttemptStatus.QUARANTINED)
+        ).exclude(request_id="")
+        return asked.order_by("-number").first()
+
+    @property
+    def is_in_trouble(self) -> bool:
+        """Whether it was sent, and the polls for its answers fail again and again."""
+        return self.status in SENT_PARTS and self.failures_in_a_row >= MOST_FAILURES
 
 
 class Attempt(models.Model):

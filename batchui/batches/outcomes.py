@@ -54,10 +54,14 @@ class RefusedForGood:
 
 @dataclass(frozen=True)
 class Unsure:
-    """The request may have reached Cloudflare, or not. It may be charged."""
+    """The request may have reached Cloudflare, or not. It may be charged.
+
+    wait: seconds before anything more is sent. None: Cloudflare named no time.
+    """
 
     message: str
     code: int | None = None
+    wait: float | None = None
 
 
 @dataclass(frozen=True)
@@ -69,10 +73,14 @@ class StillUnderWay:
 
 @dataclass(frozen=True)
 class Answered:
-    """A whole reply was decoded and stored. With `changes`, the part points to its answers."""
+    """A whole reply was decoded and stored. With `changes`, the part points to its answers.
+
+    missing: the number of rows for which it has no answer.
+    """
 
     changes: PartChanges
     reply_file: str
+    missing: int = 0
 
 
 @dataclass(frozen=True)
@@ -87,11 +95,21 @@ class Quarantined:
 class Later:
     """This poll failed; a later one may succeed.
 
-    wait: seconds until the next poll. None: Cloudflare named no time.
+    wait: seconds until the next poll. None: Cloudflare named no time. unreached: nobody answered.
+    reply_file: the raw reply, if it is kept; "" if not.
     """
 
     message: str
     wait: float | None
+    unreached: bool = False
+    reply_file: str = ""
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """A stored file of the part is lost or damaged. The message names it."""
+
+    message: str
 
 
 @dataclass(frozen=True)
@@ -102,4 +120,4 @@ class GoneNow:
 
 
 SendOutcome = Accepted | CertainlyNotSent | OnHold | TooLarge | RefusedForGood | Unsure
-PollOutcome = StillUnderWay | Answered | Quarantined | Later | GoneNow | RefusedForGood
+PollOutcome = StillUnderWay | Answered | Quarantined | Later | Unusable | GoneNow | RefusedForGood

@@ -5,7 +5,7 @@ its position in the reply: Cloudflare does not keep the order.
 """
 
 from collections.abc import Callable
-from typing import IO
+from typing import IO, NamedTuple
 
 import msgspec
 from django.utils import timezone
@@ -26,8 +26,19 @@ class MismatchError(Exception):
     """A reply that does not fit what was sent. str() is a sentence for the page."""
 
 
-def absorb(part: Part, attempt: Attempt, spool: IO[bytes]) -> tuple[PartChanges, str]:
-    """Decode and store a finished reply. Returns the part's changes and the raw reply's file name.
+class TakenIn(NamedTuple):
+    """A reply that is stored. With `changes`, the part points to its answers.
+
+    missing: the number of rows that were sent and have no answer in it.
+    """
+
+    changes: PartChanges
+    reply_file: str
+    missing: int
+
+
+def absorb(part: Part, attempt: Attempt, spool: IO[bytes]) -> TakenIn:
+    """Decode and store a finished reply.
 
     Raises BadReply if it is not a finished reply, MismatchError if it does not fit what was sent;
     nothing is stored then.
@@ -44,10 +55,14 @@ def absorb(part: Part, attempt: Attempt, spool: IO[bytes]) -> tuple[PartChanges,
     changes["last_polled_at"] = timezone.now()
     changes["message"] = ""
     changes["failures_in_a_row"] = 0
+    changes["failing_since"] = None
+    changes["odd_kind"] = ""
+    changes["odd_seen"] = 0
+    changes["odd_at"] = None
     if reply.usage is not None:
         changes["prompt_tokens"] = part.prompt_tokens + reply.usage.prompt_tokens
         changes["completion_tokens"] = part.completion_tokens + reply.usage.completion_tokens
-    return changes, reply_file
+    return TakenIn(changes, reply_file, attempt.items - len(arrived))
 
 
 def _missing(position: int, sent: set[int] | None) -> Answer | None:
@@ -120,6 +135,6 @@ def _references(part: Part) -> Callable[[int], str]:
     reference = references.reference_of(batch)
     sent = [
         reference(first_row + position, decode_row(line))
-        for position, line in enumerate(files.read_lines(part.rows_file))
+        for position, line in enumerate(files.read_lines(part.rows_file, lines=part.rows))
     ]
     return sent.__getitem__

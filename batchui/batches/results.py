@@ -64,7 +64,9 @@ def read_answers(part: Part) -> Iterator[Answer | None]:
     """
     if not part.answers_file:
         return iter([None] * part.rows)
-    answers: Iterator[Answer | None] = map(_decode, files.read_lines(part.answers_file))
+    answers: Iterator[Answer | None] = map(
+        _decode, files.read_lines(part.answers_file, lines=part.rows)
+    )
     if not part.forget_unanswered:
         return answers
     return (
@@ -135,7 +137,8 @@ def part_results(part: Part) -> Iterator[Result]:
     """The rows of a part, each with its answer."""
     waiting_error = part.waiting_error or None
     number = part.first_row
-    for line, answer in zip(files.read_lines(part.rows_file), read_answers(part), strict=True):
+    lines = files.read_lines(part.rows_file, lines=part.rows)
+    for line, answer in zip(lines, read_answers(part), strict=True):
         if answer is None:
             yield Result(number, decode_row(line), part.waiting_became, None, waiting_error, None)
         else:

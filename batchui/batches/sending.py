@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from batchui.batches import call_limit, files, lifecycle, pauses, references, results
 from batchui.batches.clients import shared_client
-from batchui.batches.due import stranded_parts
+from batchui.batches.due import release_connection, stranded_parts
+from batchui.batches.files import DamagedFile
 from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import (
@@ -28,18 +29,22 @@ from batchui.batches.outcomes import (
     Unsure,
 )
 from batchui.batches.phrases import rows_phrase
-from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus
+from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus, Question
 from batchui.batches.steps import ONE_IN_MEMORY, PART_LEASE
 from batchui.cloudflare import catalogue, errors
 from batchui.cloudflare.protocol import BatchClient
 from batchui.prompts.payload import payload
 from batchui.prompts.problems import BadInput
+from batchui.teams.models import Connection, User
 from batchui.teams.problems import TeamProblem
 
 logger = logging.getLogger(__name__)
 
-PAUSE_FOR_PERSON = timedelta(minutes=5)
+# How long after a refusal that a person must end one part is tried again.
+FIRST_PROBE_SECONDS, LONGEST_PROBE_SECONDS = 300.0, 3600.0
 RECEIPT_TRIES = 6
+# A request that could not be built so often is a person's question.
+MOST_PREPARATIONS = 3
 
 
 # -- one part -----------------------------------------------------------------------------------
@@ -63,9 +68,15 @@ def send(part: Part) -> bool:
         _fail(part, f"Part {part.number} could not be sent: {problem}", str(problem))
         return False
     except TeamProblem as problem:  # the token cannot be read
+        _wait_for_person(part.batch.connection, str(problem))
         lifecycle.move_part(
             part, PartStatus.HELD, resume_at=None, message=str(problem), event=str(problem)
         )
+        return False
+    except (InterfaceError, OperationalError):
+        raise  # the database: the lease runs out, and the part is tried again
+    except Exception as problem:
+        _could_not_prepare(part, problem)
         return False
     if prepared is None:
         if part.status == PartStatus.SENDING:
@@ -74,6 +85,41 @@ def send(part: Part) -> bool:
     attempt, body = prepared
     apply_outcome(part, attempt, post(client, model=part.batch.ask.model, body=body))
     return True
+
+
+def _could_not_prepare(part: Part, problem: Exception) -> None:
+    """Try a part again later whose request could not be built; after three times, ask a person.
+
+    Nothing of it was sent.
+    """
+    if isinstance(problem, DamagedFile):
+        message = str(problem)
+    elif isinstance(problem, OSError):
+        message = f"This server could not read the rows: {problem.strerror or problem}."
+    else:
+        logger.exception("Part %s of batch %s: its request", part.number, part.batch_id)
+        message = (
+            "batchui could not build the request, because of a mistake in batchui. Tell the person "
+            "who runs batchui: the log says more."
+        )
+    if part.failures_in_a_row + 1 >= MOST_PREPARATIONS:
+        lifecycle.move_part(
+            part,
+            PartStatus.UNSURE,
+            question=Question.DAMAGED,
+            message=message,
+            failures_in_a_row=0,
+            event=f"Part {part.number} was not sent: {message}",
+        )
+        return
+    lifecycle.move_part(
+        part,
+        PartStatus.READY,
+        resume_at=timezone.now() + pauses.backoff(part.failures_in_a_row),
+        failures_in_a_row=part.failures_in_a_row + 1,
+        message=message,
+        event="" if part.failures_in_a_row else f"Part {part.number}: {message}",
+    )
 
 
 def write_attempt(part: Part) -> tuple[Attempt, bytes] | None:
@@ -91,7 +137,7 @@ def write_attempt(part: Part) -> tuple[Attempt, bytes] | None:
             return None
         sent = None if len(positions) == part.rows else positions
         body = payload(
-            files.read_lines(part.rows_file),
+            files.read_lines(part.rows_file, lines=part.rows),
             sent,
             first_row=part.first_row,
             writer=references.item_writer(part.batch),
@@ -132,7 +178,13 @@ def post(client: BatchClient, *, model: str, body: bytes) -> SendOutcome:
     except errors.Refused as exc:
         return RefusedForGood(exc.user_message, exc.code)
     except errors.CloudflareError as exc:
-        return Unsure(exc.user_message, exc.code)
+        return Unsure(exc.user_message, exc.code, exc.wait)
+    except Exception:
+        logger.exception("A request may have been sent, and its reply was lost")
+        return Unsure(
+            "It is unclear whether Cloudflare accepted these rows, because of a mistake in "
+            "batchui. Tell the person who runs batchui: the log says more."
+        )
     return Accepted(receipt.request_id)
 
 
@@ -172,13 +224,16 @@ def apply_outcome(part: Part, attempt: Attempt, outcome: SendOutcome) -> None:
         case RefusedForGood(message, code):
             closing = Closing(attempt, AttemptStatus.REFUSED, message, code)
             _fail(part, f"Part {part.number} was refused: {message}", message, closing)
-        case Unsure(message, code):
+        case Unsure(message, code, wait):
+            call_limit.trip(part.batch.connection, wait=wait, reason=message)
             mark_unsure(part, Closing(attempt, AttemptStatus.UNSURE, message, code))
 
 
 def _accepted(part: Part, attempt: Attempt, request_id: str) -> None:
     # 1. The receipt is stored whatever else has happened: without it the result is lost.
     keep_receipt(attempt, request_id)
+    if call_limit.recover(part.batch.connection):
+        release_connection(part.batch.connection_id)
     # 2. The part is queued, even if it became unsure meanwhile.
     accepted = f"Part {part.number} was accepted (rows {part.first_row:,} to {part.last_row:,})."
     if not queue(part, accepted):
@@ -212,17 +267,20 @@ def keep_receipt(
     return None
 
 
-def queue(part: Part, event: str) -> bool:
+def queue(part: Part, event: str, *, by: User | None = None) -> bool:
     """Move a part that Cloudflare has accepted to `queued`, and plan the first poll."""
     return lifecycle.move_part(
         part,
         PartStatus.QUEUED,
         event=event,
+        by=by,
         next_poll_at=timezone.now() + pauses.first_poll(part),
         polls=0,
         failures_in_a_row=0,
-        gone_seen=0,
-        gone_at=None,
+        failing_since=None,
+        odd_kind="",
+        odd_seen=0,
+        odd_at=None,
         message="",
     )
 
@@ -232,9 +290,10 @@ def _hold(part: Part, attempt: Attempt, outcome: OnHold) -> None:
     resume_at = outcome.resume_at
     if resume_at is not None:
         resume_at = max(resume_at, now + pauses.backoff(part.failures_in_a_row))
-    if outcome.everywhere:
-        until = resume_at or now + PAUSE_FOR_PERSON
-        call_limit.pause(part.batch.connection, until=until, reason=outcome.message)
+    if resume_at is None:
+        _wait_for_person(part.batch.connection, outcome.message)
+    elif outcome.everywhere:
+        call_limit.pause(part.batch.connection, until=resume_at, reason=outcome.message)
     lifecycle.move_part(
         part,
         PartStatus.HELD,
@@ -243,6 +302,13 @@ def _hold(part: Part, attempt: Attempt, outcome: OnHold) -> None:
         failures_in_a_row=part.failures_in_a_row + 1,
         message=outcome.message,
         event="" if part.failures_in_a_row else f"Part {part.number} is on hold: {outcome.message}",
+    )
+
+
+def _wait_for_person(connection: Connection, reason: str) -> None:
+    """Pause a connection until a person has corrected something. Now and then one part is tried."""
+    call_limit.trip(
+        connection, reason=reason, wait=FIRST_PROBE_SECONDS, longest=LONGEST_PROBE_SECONDS
     )
 
 
@@ -279,6 +345,7 @@ def mark_unsure(part: Part, closing: Closing) -> None:
         part,
         PartStatus.UNSURE,
         closing=closing,
+        question=Question.UNCLEAR,
         message=closing.message,
         event=f"Part {part.number} may or may not have been sent: {closing.message}",
     )

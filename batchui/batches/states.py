@@ -37,6 +37,16 @@ class PartStatus(models.TextChoices):
     STOPPED = "stopped"
 
 
+class Question(models.TextChoices):
+    """What a person is asked about a part that is `unsure`."""
+
+    UNCLEAR = "unclear"  # it may have been sent, or not
+    UNREADABLE = "unreadable"  # it was sent, and for hours no reply could be read
+    MISMATCH = "mismatch"  # its reply does not fit what was sent
+    DAMAGED = "damaged"  # one of its files is lost or damaged
+    RESTORED = "restored"  # the database is a copy: it may have been sent since
+
+
 class AttemptStatus(models.TextChoices):
     """The status of one POST. Before the POST, and after a crash, it is `written`."""
 
@@ -112,7 +122,7 @@ ATTEMPT_MOVES: Mapping[AttemptStatus, frozenset[AttemptStatus]] = {
     AttemptStatus.REFUSED: frozenset(),
     AttemptStatus.ANSWERED: frozenset(),
     AttemptStatus.LOST: frozenset(),
-    AttemptStatus.QUARANTINED: frozenset(),
+    AttemptStatus.QUARANTINED: frozenset({AttemptStatus.ACCEPTED}),  # it is asked for again
 }
 
 # From `queued` on a batch's status is recomputed from its parts, so any of these may follow any.

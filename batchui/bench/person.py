@@ -99,4 +99,4 @@ class Person:
         return reply.headers["Location"]
 
     def _not_forged(self) -> dict[str, str]:
-        return {"X-CSRFToken": self._web.cookies["csrftoken"]}
+        return {"X-CSRFToken": self._web.cookies["batchui-csrf"]}

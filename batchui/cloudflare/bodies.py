@@ -11,6 +11,8 @@ from typing import BinaryIO
 
 import httpx
 
+from batchui.cloudflare.redactor import RedactedStream, Redactor
+
 # A body up to this size stays in memory. Only the reply to a finished request is larger.
 SMALL = 64 * 1024
 PIECE = 256 * 1024
@@ -21,9 +23,15 @@ class Unreadable(Exception):
 
 
 class Landing:
-    """Receives a body: in memory up to SMALL bytes, then in the spool, if there is one."""
+    """Receives a body: in memory up to SMALL bytes, then in the spool, if there is one.
 
-    def __init__(self, *, max_bytes: int, spool: BinaryIO | None = None) -> None:
+    What it keeps has no secret that `redactor` finds.
+    """
+
+    def __init__(
+        self, redactor: Redactor, *, max_bytes: int, spool: BinaryIO | None = None
+    ) -> None:
+        self._redacted = RedactedStream(redactor)
         self.max_bytes = max_bytes
         self.total = 0
         self.last = b""
@@ -36,7 +44,14 @@ class Landing:
         self.total += len(piece)
         if self.total > self.max_bytes:
             raise Unreadable(f"the body is larger than {self.max_bytes:,} bytes")
-        if not piece.isspace():
+        self._keep(self._redacted.write(piece))
+
+    def end(self) -> None:
+        """Keep what was held back, after the last piece. Raises OSError if the spool does."""
+        self._keep(self._redacted.end())
+
+    def _keep(self, piece: bytes) -> None:
+        if piece and not piece.isspace():
             self.last = piece
         if self._spool is None or (not self._spilled and self.total <= SMALL):
             self._head += piece

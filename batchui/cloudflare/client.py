@@ -40,7 +40,7 @@ class RestClient:
     transport: replaces the network, in tests; it is not closed here.
     timeout: seconds for connecting, for each read and for each write. Its `pool`: how long a call
     waits while max_connections others are under way.
-    seconds: for reading the body of one reply.
+    seconds: for one call, from its connection to the end of its reply.
     A wrong address, token or account id raises an error in the calls, not in the constructor.
     """
 
@@ -111,11 +111,11 @@ class RestClient:
         if reply.body is None:
             _check_ends(spool, reply.ending)
         else:
+            spool.write(reply.body)  # first, so that a reply that cannot be read can be kept
             state = state_of(reply.body)
             check_request(state, asked=request_id)
             if not state.finished:
                 return self._under_way(reply, state)
-            spool.write(reply.body)
         spool.seek(0)
         return None
 

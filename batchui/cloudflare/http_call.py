@@ -4,15 +4,19 @@ An exception of httpx contains its request, and with it the token. No such excep
 module, not even as the context of another one.
 """
 
+import socket
 import ssl
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
-from typing import BinaryIO, Literal
+from typing import Any, BinaryIO, Literal
 
 import httpx
 
 from batchui.cloudflare.bodies import SMALL, Landing, Unreadable, read_body
+from batchui.cloudflare.redactor import Redactor
 
 # Raised before there is a connection, or by a proxy that made none: nothing was sent.
 _NOT_SENT = (
@@ -62,7 +66,7 @@ class HttpFault:
 
 @dataclass(frozen=True)
 class Call:
-    """A request. max_bytes: of the unpacked reply. seconds: for reading its body."""
+    """A request. max_bytes: of the unpacked reply. seconds: for sending it and for the reply."""
 
     method: Literal["GET", "POST"]
     url: str
@@ -71,40 +75,95 @@ class Call:
     seconds: float = 180.0
 
 
-def make_call(
-    http: httpx.Client, call: Call, spool: BinaryIO | None = None
-) -> HttpReply | HttpFault:
-    """Make the call once. The body of a 2xx over SMALL bytes goes to `spool`, if there is one.
+class Line:
+    """A client with one connection, which another thread can cut.
 
-    Raises only what `spool` raises.
+    httpx limits each read and not the whole: a server that sends a byte of its head each minute
+    would hold a thread for hours.
     """
+
+    def __init__(self, client: httpx.Client) -> None:
+        self.client = client
+        self._socket: socket.socket | None = None
+
+    def close(self) -> None:
+        """Close the client."""
+        self.client.close()
+
+    def note(self, event: str, info: dict[str, Any]) -> None:
+        """Remember the socket, when httpcore tells of a new connection."""
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            self._socket = info["return_value"].get_extra_info("socket")
+
+    def cut(self) -> None:
+        """End the call under way: what waits for its other side gets an error."""
+        if self._socket is not None:
+            with suppress(OSError):
+                # Not that of SSLSocket, which another thread may be reading from.
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+
+@contextmanager
+def _within(line: Line, seconds: float) -> Iterator[None]:
+    """Cut the line after so many seconds, unless the block has ended."""
+    timer = threading.Timer(seconds, line.cut)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def make_call(
+    line: Line, call: Call, redactor: Redactor, spool: BinaryIO | None = None
+) -> HttpReply | HttpFault:
+    """Make the call once, within `call.seconds`.
+
+    The body of a 2xx over SMALL bytes goes to `spool`, if there is one.
+
+    Nothing that is returned or spooled has a secret that `redactor` finds. Raises only what `spool`
+    raises.
+    """
+    with _within(line, call.seconds):
+        return _make(line, call, redactor, spool)
+
+
+def _make(
+    line: Line, call: Call, redactor: Redactor, spool: BinaryIO | None
+) -> HttpReply | HttpFault:
     try:
         headers = {"Content-Type": "application/json"} if call.content is not None else None
-        request = http.build_request(call.method, call.url, content=call.content, headers=headers)
-        response = http.send(request, stream=True)
+        request = line.client.build_request(
+            call.method,
+            call.url,
+            content=call.content,
+            headers=headers,
+            extensions={"trace": line.note},
+        )
+        response = line.client.send(request, stream=True)
     except _NOT_SENT as exc:
-        return HttpFault("not sent", _named(exc))
+        return HttpFault("not sent", redactor.text(_named(exc)))
     except _BROKEN as exc:
-        return HttpFault("broken", _named(exc))
+        return HttpFault("broken", redactor.text(_named(exc)))
     try:
         if not response.is_success:
-            return _unsuccessful(response, seconds=call.seconds)
-        landing = Landing(max_bytes=call.max_bytes, spool=spool)
+            return _unsuccessful(response, Landing(redactor, max_bytes=SMALL), call.seconds)
+        landing = Landing(redactor, max_bytes=call.max_bytes, spool=spool)
         read_body(response, landing, seconds=call.seconds)
-    except Unreadable as exc:
-        return HttpFault("unreadable", str(exc), response.status_code)
-    except httpx.HTTPError as exc:
-        return HttpFault("unreadable", _named(exc), response.status_code)
+        landing.end()
+    except (Unreadable, httpx.HTTPError) as exc:
+        return HttpFault("unreadable", redactor.text(_named(exc)), response.status_code)
     finally:
         response.close()
     return _reply(response, landing)
 
 
-def _unsuccessful(response: httpx.Response, *, seconds: float) -> HttpReply:
+def _unsuccessful(response: httpx.Response, landing: Landing, seconds: float) -> HttpReply:
     """The reply to a call that failed, with as much of its body as can be read."""
-    landing = Landing(max_bytes=SMALL)
     with suppress(Unreadable, httpx.HTTPError):
         read_body(response, landing, seconds=seconds)
+    landing.end()
     return _reply(response, landing)
 
 
@@ -118,6 +177,8 @@ def _reply(response: httpx.Response, landing: Landing) -> HttpReply:
 
 
 def _named(exc: Exception) -> str:
+    if isinstance(exc, Unreadable):
+        return str(exc)
     return f"{type(exc).__name__}: {exc}" if str(exc) else type(exc).__name__
 
 

@@ -10,10 +10,8 @@ LONGEST_QUOTE = 240
 _SECRETS = re.compile(r"(?i:bearer)\s+[^\s\"',;]+|\bcf[a-z]{1,3}_[A-Za-z0-9_-]{16,}")
 
 
-def clean(text: str, *, hide: str = "", longest: int = LONGEST_QUOTE) -> str:
-    """The text on one line, at most `longest` long, without `hide` and what looks like a token."""
-    if hide:
-        text = text.replace(hide, "[token]")
+def clean(text: str, *, longest: int = LONGEST_QUOTE) -> str:
+    """The text on one line, at most `longest` long, without what looks like a token."""
     text = _SECRETS.sub("[token]", text)
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     while text.startswith("AiError: "):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from django.conf import settings
 
+from batchui import security_log
 from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.protocol import BatchClient
 from batchui.teams import crypto
@@ -81,6 +82,8 @@ def _ensure(
         account_id=account_id,
         defaults={"name": name, "token_encrypted": crypto.encrypt(token), "base_url": base_url},
     )
+    if made:
+        _note("connection made", connection)
     if made or (connection.base_url == base_url and _token_of(connection) == token):
         return connection
     connection.base_url = base_url
@@ -90,7 +93,19 @@ def _ensure(
     connection.save(
         update_fields=["base_url", "token_encrypted", "paused_until", "pause_reason"],
     )
+    _note("connection changed", connection)
     return connection
+
+
+def _note(event: str, connection: Connection) -> None:
+    security_log.record(
+        event,
+        connection=connection.pk,
+        kind=connection.kind,
+        account=connection.account_id,
+        server=connection.base_url,
+        team=connection.team_id,
+    )
 
 
 def _token_of(connection: Connection) -> str | None:

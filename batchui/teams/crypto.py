@@ -7,6 +7,7 @@ front of it, and remove the old one when nothing is encrypted with it any more.
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 
+from batchui.keys import Hidden
 from batchui.teams.problems import UnreadableSecret
 
 
@@ -18,7 +19,7 @@ def encrypt(secret: str) -> str:
 def decrypt(encrypted: str) -> str:
     """Return the secret that was encrypted. Raises UnreadableSecret if none of the keys fits."""
     try:
-        return _fernet().decrypt(encrypted.encode()).decode()
+        return Hidden(_fernet().decrypt(encrypted.encode()).decode())
     except InvalidToken:
         raise UnreadableSecret(
             "A stored API token cannot be read: none of the keys in BATCHUI_ENCRYPTION_KEYS fits. "

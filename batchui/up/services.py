@@ -13,6 +13,7 @@ from django.conf import settings
 from batchui.processes.web_server import web_server
 from batchui.teams.connections import cloudflare_is_configured
 from batchui.up import venv
+from batchui.up.errors import CannotStart
 from batchui.up.ports import free_port, in_address, sandbox_address, this_machine
 from batchui.up.supervisor import Service
 
@@ -30,6 +31,15 @@ def names_for_others(host: str) -> list[str]:
     if host in LOOPBACK:
         return []
     return [in_address(name) for name in (this_machine() if host in EVERYWHERE else [host])]
+
+
+def refuse_debug_for_others(names: Sequence[str]) -> None:
+    """Raise CannotStart if other machines would reach Django's debug pages."""
+    if names and settings.DEBUG:
+        raise CannotStart(
+            "DEBUG is on, and --host lets other machines in: they would see settings and source "
+            "code. Remove DEBUG, or remove --host."
+        )
 
 
 def sandbox_port() -> int | None:

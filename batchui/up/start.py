@@ -52,6 +52,7 @@ def run(*, host: str, port: int) -> None:
 
     prepare.prepare()
     names = services.names_for_others(host)
+    services.refuse_debug_for_others(names)
     sandbox = services.sandbox_port()
     prepare.remember_sandbox(sandbox)
     environment = services.environment_for(names=names, sandbox=sandbox)
@@ -70,6 +71,7 @@ def set_up_django() -> None:
     """Set Django up. Only inside `.venv`, where it is installed."""
     import django
 
+    os.umask(0o077)  # what is stored is for this user alone
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "batchui.settings")
     django.setup()
 

@@ -11,7 +11,7 @@ from django.db.models import Case, Q, QuerySet, Value, When
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from batchui.batches.models import Batch
+from batchui.batches.models import LONGEST_NAME, Batch
 from batchui.batches.states import ACTIVE_BATCHES, BatchStatus
 from batchui.teams.models import User
 from batchui.web.members import MemberRequest, member_required
@@ -90,7 +90,7 @@ def _seen(request: MemberRequest) -> dict[UUID, int]:
 
 
 def _filtered(request: MemberRequest, batches: QuerySet[Batch]) -> QuerySet[Batch]:
-    query = request.GET.get("q", "").replace("\0", "").strip()
+    query = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST_NAME]
     if query:
         batches = batches.filter(name__icontains=query)
     if request.GET.get("status") in STATUS_FILTERS:

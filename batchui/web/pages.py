@@ -13,6 +13,7 @@ from django.utils import timezone
 from django_htmx.http import trigger_client_event
 
 from batchui.batches import call_limit, decisions, intake
+from batchui.batches.due import IN_TROUBLE, MOST_UNDER_WAY, requests_under_way
 from batchui.batches.models import Batch, Event, Part
 from batchui.batches.phrases import rows_are
 from batchui.batches.states import BatchStatus, PartStatus
@@ -22,11 +23,15 @@ from batchui.web.errors import post_only
 from batchui.web.members import MemberRequest
 from batchui.web.new import NOT_STARTED_PHASES, ask_page
 from batchui.web.rows import rows_context
+from batchui.web.undecided import PARTS_NAMED, undecided
 from batchui.worker.heartbeat import worker_is_silent
 
 PARTS_PAGE = 24
 EVENTS_SHOWN = 30
-UNDECIDED_SHOWN = 10
+TOO_MANY_REQUESTS = (
+    "{} requests are under way at Cloudflare, the most at one time. The next ones are sent as "
+    "answers come back."
+)
 TOO_MANY_CALLS = (
     "The limit of {:,} calls to Cloudflare in five minutes is reached. batchui goes on as calls "
     "become free again."
@@ -130,19 +135,6 @@ def try_now(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     return redirect(batch)
 
 
-@post_only
-@with_batch
-def decide(request: MemberRequest, batch: Batch, number: int, choice: str) -> HttpResponseBase:
-    """Send an unsure part again, or leave it out."""
-    part = _part_of(batch, number)
-    act = {"send-again": decisions.send_again, "leave-out": decisions.leave_out}[choice]
-    if not act(part, by=request.user):
-        messages.info(
-            request, f"Part {number} no longer needs a decision. This page is up to date."
-        )
-    return redirect(batch)
-
-
 @with_batch
 def part(request: MemberRequest, batch: Batch, number: int) -> HttpResponse:
     """The technical details of a part: its attempts and Cloudflare's replies."""
@@ -155,14 +147,19 @@ def part(request: MemberRequest, batch: Batch, number: int) -> HttpResponse:
 
 
 def _live_context(batch: Batch) -> dict[str, Any]:
-    unsure = batch.parts.filter(status=PartStatus.UNSURE).order_by("number")
     return {
         "batch": batch,
         "seen": _seen(batch),
-        "undecided": list(unsure[:UNDECIDED_SHOWN]),
+        "questions": undecided(batch.parts.all()),
+        "in_trouble": _in_trouble(batch),
         "on_hold": _what_holds(batch),
         "failed_because": _why_failed(batch),
     }
+
+
+def _in_trouble(batch: Batch) -> list[Part]:
+    """The first parts that were sent, and whose polls fail again and again."""
+    return list(batch.parts.filter(IN_TROUBLE).order_by("number")[:PARTS_NAMED])
 
 
 def _seen(batch: Batch) -> str:
@@ -214,6 +211,9 @@ def _what_holds(batch: Batch) -> Hold | None:
     if batch.is_active and call_limit.is_used_up(connection):
         message = TOO_MANY_CALLS.format(settings.CALLS_PER_5_MINUTES)
         return Hold(message, resume_at=None, can_be_ended=False)
+    full = requests_under_way()[connection.pk] >= MOST_UNDER_WAY
+    if full and batch.parts.filter(status=PartStatus.READY).exists():
+        return Hold(TOO_MANY_REQUESTS.format(MOST_UNDER_WAY), resume_at=None, can_be_ended=False)
     return None
 
 

@@ -10,9 +10,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
-from batchui.teams import invitations
+from batchui import security_log
+from batchui.teams import invitations, sessions
 from batchui.teams.models import Invitation, User
 from batchui.teams.problems import EmailTaken, LinkProblem
+from batchui.web.errors import post_only
 from batchui.web.forms.people import (
     JoinForm,
     NameForm,
@@ -53,6 +55,7 @@ def use_link(request: HttpRequest, token: str) -> HttpResponse:
             login(request, person)
             return redirect("batches")
     except LinkProblem as problem:
+        security_log.record("link refused", reason=problem)
         status = 410 if problem.gone else 404
         return render(
             request, "people/link_problem.html", {"sentence": str(problem)}, status=status
@@ -74,6 +77,16 @@ def account(request: MemberRequest) -> HttpResponse:
         return redirect("account")
     context = {"form": form, "password_form": NewPasswordForm(user=request.user)}
     return render(request, "people/account.html", context, status=422 if form.is_bound else 200)
+
+
+@post_only
+@member_required
+def sign_out_elsewhere(request: MemberRequest) -> HttpResponse:
+    """End the person's sessions in all other browsers."""
+    ended = sessions.end_others(request.user, keep=request.session.session_key)
+    where = "1 other browser" if ended == 1 else f"{ended} other browsers"
+    messages.success(request, f"You are signed out in {where}. This one stays signed in.")
+    return redirect("account")
 
 
 def _use_link(token: str, invitation: Invitation, form: PasswordForm) -> User | None:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from batchui.web import downloads, history, new, pages, rows
+from batchui.web import deciding, downloads, history, new, pages, rows
 
 urlpatterns = [
     path("", history.batches, name="batches"),
@@ -26,17 +26,22 @@ urlpatterns = [
     path("batches/<uuid:pk>/try-now/", pages.try_now, name="try_now"),
     path("batches/<uuid:pk>/parts/", pages.parts, name="parts"),
     path("batches/<uuid:pk>/parts/<int:number>/", pages.part, name="part"),
-    path(
-        "batches/<uuid:pk>/parts/<int:number>/send-again/",
-        pages.decide,
-        {"choice": "send-again"},
-        name="send_again",
+    *(
+        path(
+            f"batches/<uuid:pk>/parts/<int:number>/{choice}/",
+            deciding.decide,
+            {"choice": choice},
+            name=choice.replace("-", "_"),
+        )
+        for choice in deciding.DECISIONS
     ),
     path(
-        "batches/<uuid:pk>/parts/<int:number>/leave-out/",
-        pages.decide,
-        {"choice": "leave-out"},
-        name="leave_out",
+        "batches/<uuid:pk>/decide/<str:question>/<str:choice>/",
+        deciding.decide_all,
+        name="decide_all",
+    ),
+    path(
+        "decide/<str:question>/<str:choice>/", deciding.decide_everywhere, name="decide_everywhere"
     ),
     path(
         "batches/<uuid:pk>/parts/<int:number>/replies/<int:attempt>/",

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.conf import settings
+from django.db import connection
 from django.db.models import Max, QuerySet
 from django.utils import timezone
 
@@ -40,6 +41,19 @@ def beat(name: str = "") -> None:
     )
 
 
+def note(problem: str) -> None:
+    """Store why the last tick of this worker failed; "" if it did not."""
+    own = Heartbeat.objects.filter(name=settings.WORKER_NAME)
+    own.exclude(problem=problem[:300]).update(problem=problem[:300])
+
+
+def problem_of_workers() -> str:
+    """Why ticks fail, if those of every worker that is alive do; "" if not."""
+    alive = _workers().filter(at__gt=timezone.now() - SILENCE)
+    problems = list(alive.values_list("problem", flat=True))
+    return problems[0] if problems and all(problems) else ""
+
+
 def last_beat(name: str) -> datetime | None:
     """The time of the last heartbeat of a worker; None: it never had one."""
     return _workers().filter(name=name).values_list("at", flat=True).first()
@@ -61,6 +75,11 @@ def worker_is_silent() -> bool:
     """Whether all workers are silent, or none ever ran."""
     at = latest_beat()
     return at is None or timezone.now() - at > SILENCE
+
+
+def table_is_there() -> bool:
+    """Whether the database has been prepared."""
+    return Heartbeat._meta.db_table in connection.introspection.table_names()
 
 
 def forget_the_dead() -> None:

@@ -1,6 +1,28 @@
-"""The table of heartbeats."""
+"""The tables of heartbeats, and of the installation."""
+
+import secrets
 
 from django.db import models
+
+
+def new_database_id() -> str:
+    """An id for a database. Copies of it have the same one."""
+    return secrets.token_hex(16)
+
+
+class Installation(models.Model):
+    """The one row that says which database this is, and how far it has come."""
+
+    database_id = models.CharField(max_length=32, default=new_database_id)
+    generation = models.PositiveBigIntegerField(default=1)
+
+    def __str__(self) -> str:
+        return f"{self.database_id} at {self.generation}"
+
+    @classmethod
+    def here(cls) -> "Installation":
+        """The row, which is made when it is first asked for."""
+        return cls.objects.get_or_create(pk=1)[0]
 
 
 class Heartbeat(models.Model):
@@ -15,6 +37,8 @@ class Heartbeat(models.Model):
     storage_id = models.CharField(max_length=64, blank=True)
     # A worker reads one file at a time: until when one of its processes does.
     reads_until = models.DateTimeField(null=True)
+    # Why its last tick failed; "" if it did not.
+    problem = models.CharField(max_length=300, blank=True)
 
     def __str__(self) -> str:
         return f"{self.name} at {self.at}"

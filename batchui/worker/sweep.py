@@ -2,19 +2,31 @@
 
 import logging
 from datetime import timedelta
+from typing import Any
 
 from django.core.cache import cache
+from django.core.management import call_command
 from django.utils import timezone
 
 from batchui.batches import files
-from batchui.batches.models import Batch
+from batchui.batches.models import Batch, asked_fields
 from batchui.batches.states import BatchStatus
+from batchui.prompts.ask import Ask
+from batchui.worker.restored import owns_files
 
 logger = logging.getLogger(__name__)
 
 # A draft that nobody started is kept this long.
 DRAFTS_ARE_KEPT = timedelta(days=30)
 AT_ONCE = 50
+NOTHING_LEFT: dict[str, Any] = {
+    **asked_fields(Ask()),
+    "source_format": {},
+    "sample": [],
+    "problem": "",
+    "problem_rows": [],
+    "blanks": {},
+}
 # Somebody may be downloading a batch while a colleague deletes it.
 FILES_OUTLIVE = timedelta(hours=1)
 ONCE_A_DAY = 24 * 60 * 60
@@ -33,9 +45,13 @@ def sweep() -> None:
         if not _remove_files(batch.pk):
             continue
         batch.parts.all().delete()
-        Batch.objects.filter(pk=batch.pk).update(files_removed=True, sample=[], problem_rows=[])
+        batch.events.all().delete()
+        # Its page still says what was deleted, by whom and when; what it asked is gone.
+        Batch.objects.filter(pk=batch.pk).update(files_removed=True, **NOTHING_LEFT)
     if cache.add("looked-for-orphans", True, ONCE_A_DAY):
-        remove_orphans()
+        if owns_files():
+            remove_orphans()
+        call_command("clearsessions")
 
 
 def _remove_files(batch_id: object) -> bool:

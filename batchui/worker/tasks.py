@@ -14,7 +14,8 @@ from django.utils import timezone
 from django_q.models import OrmQ, Task
 from django_q.tasks import async_task
 
-from batchui.worker import heartbeat, reading, sweep
+from batchui.worker import heartbeat, reading, restored, sweep
+from batchui.worker.database import first_line
 from batchui.worker.tick import run_tick
 
 # Failed tasks are kept, with their tracebacks; successful ones are not.
@@ -34,7 +35,12 @@ def tick() -> None:
     if reading.read_next():
         enqueue_tick(settings.WORKER_NAME)
         return
-    run_tick()
+    try:
+        run_tick()
+    except Exception as error:
+        heartbeat.note(f"{type(error).__name__}: {first_line(error)}")
+        raise
+    heartbeat.note("")
     if cache.add("swept", True, SECONDS_BETWEEN_SWEEPS):
         tidy()
 
@@ -42,6 +48,7 @@ def tick() -> None:
 def tidy() -> None:
     """Remove what nobody needs any more: files, heartbeats, tasks."""
     now = timezone.now()
+    restored.raise_generation()
     sweep.sweep()
     heartbeat.forget_the_dead()
     OrmQ.objects.filter(lock__lt=now - QUEUES_ARE_KEPT).delete()

@@ -13,7 +13,7 @@ import pytest
 from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.errors import BadReply, MaybeSent
 from batchui.cloudflare.replies import decode
-from tests.cloudflare.conftest import MODEL, REQUEST_ID, finished, queued
+from tests.cloudflare.conftest import ACCOUNT, MODEL, REQUEST_ID, TOKEN, finished, queued
 from tests.cloudflare.server import (
     ScriptedServer,
     dripping,
@@ -182,9 +182,7 @@ def test_a_reply_may_have_exactly_as_many_bytes_as_the_cap(
     assert "larger than" in str(poll_error(client, max_bytes=len(LONG) - 1))
 
 
-def test_without_another_cap_a_reply_ends_at_256_mib(
-    server: ScriptedServer, client: RestClient
-) -> None:
+def test_without_another_cap_a_reply_ends_at_256_mib(server: ScriptedServer) -> None:
     class Sink(io.BytesIO):
         """Counts what is written, and keeps none of it."""
 
@@ -197,7 +195,10 @@ def test_without_another_cap_a_reply_ends_at_256_mib(
     member = gzip.compress(b"{" + b" " * (16 * 1024 * 1024 - 1), 1)
     server.script(reply(200, member * 17, content_encoding="gzip"))
     spool = Sink()
-    with pytest.raises(BadReply, match="larger than 268,435,456 bytes"):
+    with (
+        RestClient(account_id=ACCOUNT, token=TOKEN, base_url=server.base_url) as client,
+        pytest.raises(BadReply, match="larger than 268,435,456 bytes"),
+    ):
         client.poll(MODEL, REQUEST_ID, spool)
     assert spool.total <= 256 * 1024 * 1024
 

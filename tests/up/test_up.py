@@ -141,6 +141,15 @@ def test_an_address_others_can_reach_is_allowed(settings: Any) -> None:
     assert environment["ALLOWED_HOSTS"] == "localhost,127.0.0.1,[::1],10.0.0.5"
 
 
+def test_the_debug_pages_are_for_this_machine_alone(settings: Any) -> None:
+    settings.DEBUG = True
+    services.refuse_debug_for_others(services.names_for_others("127.0.0.1"))
+    with pytest.raises(CannotStart, match=r"DEBUG is on, and --host lets other machines in"):
+        services.refuse_debug_for_others(services.names_for_others("0.0.0.0"))
+    settings.DEBUG = False
+    services.refuse_debug_for_others(services.names_for_others("0.0.0.0"))
+
+
 def test_on_every_address_the_name_of_the_machine_is_allowed(settings: Any) -> None:
     settings.ALLOWED_HOSTS = ["batches.example.com"]
     environment = services.environment_for(names=services.names_for_others("0.0.0.0"), sandbox=None)

@@ -61,6 +61,36 @@ def test_a_download_is_a_file_named_after_the_upload(
     assert response["X-Content-Type-Options"] == "nosniff"
 
 
+def of_outside(web: Client, batch: Batch) -> list[Any]:
+    """What a browser gets of things that came from outside."""
+    kept = [reverse("source", args=[batch.pk]), reverse("raw_reply", args=[batch.pk, 1, 1])]
+    kinds = [reverse("download", args=[batch.pk, kind]) for kind in exporting.KINDS]
+    return [web.get(address) for address in [*kept, *kinds]]
+
+
+@pytest.mark.parametrize("name", ["x.js", "x.html", "x.svg", "x.css", "x.mjs"])
+def test_nothing_that_came_from_outside_can_be_a_part_of_a_page(
+    web: Client, sandbox: RunningSandbox, batch: Batch, name: str
+) -> None:
+    work(batch)
+    Batch.objects.filter(pk=batch.pk).update(source_name=name)
+    for response in of_outside(web, batch):
+        assert response["Content-Type"].partition(";")[0] in (
+            "application/octet-stream",
+            "application/json",
+            "application/x-ndjson",
+            "text/csv",
+        )
+        assert response["Content-Disposition"].startswith("attachment; filename")
+        assert response["Content-Security-Policy"] == "sandbox; default-src 'none'"
+        assert response["Cross-Origin-Resource-Policy"] == "same-origin"
+        assert response["X-Content-Type-Options"] == "nosniff"
+        assert b"".join(response.streaming_content)
+    source: Any = web.get(reverse("source", args=[batch.pk]))
+    assert source["Content-Type"] == downloads.UNTYPED
+    assert b"".join(source.streaming_content) == rows(60)
+
+
 @pytest.mark.parametrize("kind", ["csv", "json"])
 def test_the_first_byte_comes_before_any_row_is_read(
     web: Client, batch: Batch, files_in: Path, kind: str

@@ -117,6 +117,18 @@ def test_waiting_ends_with_0_and_the_answers(sandbox: RunningSandbox, texts: Pat
     assert {line[3] for line in table[1:]} == {"answered"}
 
 
+@pytest.mark.parametrize(("before", "after"), [(None, 0o600), (0o640, 0o640), (0o644, 0o644)])
+def test_the_answers_are_for_their_owner_unless_the_file_was_open_before(
+    sandbox: RunningSandbox, texts: Path, before: int | None, after: int
+) -> None:
+    output = texts.with_name("out.csv")
+    if before is not None:
+        output.touch()
+        output.chmod(before)
+    assert Ran(texts, *PROMPT, "--output", str(output)).status == 0
+    assert output.stat().st_mode & 0o777 == after
+
+
 @pytest.mark.parametrize(
     ("name", "options", "is_json"),
     [("out.json", (), True), ("out", ("--format", "json"), True), ("out.txt", (), False)],

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.contrib.sessions.models import Session
 from django.core.cache import cache
 from django.core.files.base import ContentFile
 from django.db import connection
@@ -116,6 +117,34 @@ def test_the_files_of_a_deleted_batch_outlive_it_by_an_hour(
     assert is_stored(batch) is batch.parts.filter(pk=part.pk).exists() is stays
     assert batch.files_removed is not stays
     assert bool(batch.sample or batch.problem_rows) is stays
+
+
+def test_what_a_deleted_batch_asked_goes_with_its_files_and_its_name_stays(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    canary = "canary of 7 birds"
+    batch = work(
+        start(f"id,{canary}\n1,{canary}\n".encode(), template=f"{canary} {{{{{canary}}}}}")
+    )
+    Batch.objects.update(
+        name="May",
+        instruction=canary,
+        options={"x": canary},
+        reference_column=canary,
+        deleted_at=ago(hours=2),
+    )
+    sweep.sweep()
+    left = Batch.objects.filter(pk=batch.pk).values().get()
+    assert canary not in str(left)
+    assert (left["name"], left["status"]) == ("May", "finished")
+    assert not batch.events.exists()
+
+
+def test_sessions_that_have_run_out_are_removed_once_a_day(db: None) -> None:
+    Session.objects.create(session_key="old", session_data="", expire_date=ago(days=1))
+    Session.objects.create(session_key="new", session_data="", expire_date=ago(days=-1))
+    sweep.sweep()
+    assert [one.session_key for one in Session.objects.all()] == ["new"]
 
 
 def test_files_are_removed_once_and_fifty_batches_at_a_time(team: Team) -> None:

@@ -235,7 +235,8 @@ def _write_whole(batch: Batch, output: Path, *, kind: str) -> None:
                 out.write(chunk)
             out.flush()
             os.fsync(out.fileno())
-            os.chmod(out.name, 0o644)
+            if output.exists():
+                os.chmod(out.name, output.stat().st_mode & 0o777)
             os.replace(out.name, output)
         except BaseException:
             os.unlink(out.name)

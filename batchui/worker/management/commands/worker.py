@@ -15,9 +15,10 @@ from django_q.conf import Conf
 from django_q.models import OrmQ
 
 from batchui import checks, data_folder
-from batchui.batches.phrases import counted
+from batchui.batches.phrases import counted, parts_phrase
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team
+from batchui.worker import restored
 from batchui.worker.checks import files_are_shared
 from batchui.worker.cluster import SteadyCluster
 from batchui.worker.database import first_line, migrations_waiting
@@ -51,6 +52,11 @@ class Command(BaseCommand):
         self.wait_for_database()
         self.refuse_another_storage()
         follow_settings()
+        if undecided := restored.begin():
+            self.say(
+                f"This database is older than the files beside it: {parts_phrase(undecided)} may "
+                "have been sent since. Somebody must decide, on the page “Batches”."
+            )
         connections.close_all()
         manage = str(settings.BASE_DIR / "manage.py")
         command = [sys.executable, manage, "worker", "--cluster"]
