@@ -144,6 +144,9 @@ def test_a_head_cut_within_a_row_does_not_mislead() -> None:
 def test_only_the_head_of_a_longer_one_is_looked_at() -> None:
     data = b"id,text\n" + b"1,ok\n" * HEAD_BYTES
     assert sniff(data, name="x.csv", whole=True).columns == ("id", "text")
+    # The head ends between the two bytes of an "é", which is no damage.
+    cut = "é" * (HEAD_BYTES // 2)
+    assert sniff(f"a\n1{cut}\n".encode(), name="x.csv", whole=True).encoding == "utf-8"
 
 
 @pytest.mark.parametrize(
