@@ -14,10 +14,14 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-# What is started in the background of a shell ignores Ctrl-C, and so do its children. Tests press
-# Ctrl-C, whoever started them.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# What is started in the background of a shell ignores Ctrl-C, what nohup starts ignores that the
+# terminal is closed, and so do their children. Tests do both, whoever started them.
+for number, handler in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGHUP, signal.SIG_DFL),
+):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, handler)
 
 CHROMIUM_FLAGS = [
     "--no-sandbox",
