@@ -189,7 +189,8 @@ def claim_part(part: Part, lease: timedelta) -> bool:
 def touch_part(part: Part, *, event: str = "", **changes: Unpack[PartChanges]) -> bool:
     """Change fields of a part but not its status, for example after a poll without news.
 
-    The lease ends unless `changes` sets one. False: the part was moved or claimed meanwhile.
+    The lease ends unless `changes` sets one. The batch gets new sums if counts of rows change.
+    False: the part was moved or claimed meanwhile.
     """
     touched = {"lease_until": None, **changes}
     with transaction.atomic():
@@ -200,6 +201,8 @@ def touch_part(part: Part, *, event: str = "", **changes: Unpack[PartChanges]) -
             record(batch, "failure", event, part=part.number)
         polled_at = changes.get("last_polled_at", batch.last_polled_at)
         Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1, last_polled_at=polled_at)
+        if not changes.keys().isdisjoint(ANSWER_FIELDS):
+            settle(batch)
     return True
 
 

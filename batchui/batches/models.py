@@ -296,7 +296,7 @@ class Part(AnswerCounts):
     polls = models.PositiveIntegerField(default=0)
     failures_in_a_row = models.PositiveIntegerField(default=0)  # of sends, or of polls
     failing_since = models.DateTimeField(null=True)  # the first failed poll of those
-    # A reply that is looked at again before it is believed: see `polling.ODD`.
+    # A reply that is looked at again before it is believed: see `patience.ODD`.
     odd_kind = models.CharField(max_length=16, blank=True)
     odd_at = models.DateTimeField(null=True)  # when it was first seen
     odd_seen = models.PositiveIntegerField(default=0)

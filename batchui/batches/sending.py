@@ -14,6 +14,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from django.utils import timezone
 
 from batchui.batches import call_limit, files, lifecycle, pauses, references, results
+from batchui.batches.changes import PartChanges
 from batchui.batches.clients import shared_client
 from batchui.batches.due import release_connection, stranded_parts
 from batchui.batches.files import DamagedFile
@@ -28,6 +29,7 @@ from batchui.batches.outcomes import (
     TooLarge,
     Unsure,
 )
+from batchui.batches.patience import NOTHING_WRONG
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus, Question
 from batchui.batches.steps import ONE_IN_MEMORY, PART_LEASE
@@ -269,20 +271,12 @@ def keep_receipt(
 
 def queue(part: Part, event: str, *, by: User | None = None) -> bool:
     """Move a part that Cloudflare has accepted to `queued`, and plan the first poll."""
-    return lifecycle.move_part(
-        part,
-        PartStatus.QUEUED,
-        event=event,
-        by=by,
-        next_poll_at=timezone.now() + pauses.first_poll(part),
-        polls=0,
-        failures_in_a_row=0,
-        failing_since=None,
-        odd_kind="",
-        odd_seen=0,
-        odd_at=None,
-        message="",
-    )
+    queued: PartChanges = {
+        **NOTHING_WRONG,
+        "next_poll_at": timezone.now() + pauses.first_poll(part),
+        "polls": 0,
+    }
+    return lifecycle.move_part(part, PartStatus.QUEUED, event=event, by=by, **queued)
 
 
 def _hold(part: Part, attempt: Attempt, outcome: OnHold) -> None:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -177,11 +178,17 @@ def poll_all() -> None:
         polling.poll(part)
 
 
+def let_odd_replies_age() -> None:
+    """Let an hour pass for what is looked at again before it is believed."""
+    Part.objects.exclude(odd_at=None).update(odd_at=timezone.now() - timedelta(hours=1))
+
+
 def work(batch: Batch, rounds: int = 20) -> Batch:
     """Send and poll until the batch has ended. Returns it as it is then."""
     for _ in range(rounds):
         send_all()
         poll_all()
+        let_odd_replies_age()
         batch.refresh_from_db()
         if batch.has_ended:
             break

@@ -72,7 +72,7 @@ def test_a_receipt_on_record_is_used_before_anything_is_sent_again(
         sending.shared_client(part.batch.connection),
         model=batch.ask.model,
         body=sending.payload(
-            files.read_lines(part.rows_file),
+            files.read_lines(part.rows_file, lines=10),
             None,
             first_row=1,
             writer=references.item_writer(batch),
@@ -139,7 +139,10 @@ def test_stop_leaves_an_unsure_part_out_even_where_it_would_be_sent_again(
 def test_a_retry_that_is_stopped_before_it_is_sent_counts_what_the_files_say(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
-    sandbox.script({"fault": "failed", "items": [0, 1]}, {"fault": "missing", "items": [5]})
+    sandbox.script(
+        {"fault": "failed", "items": [0, 1], "times": 2},
+        {"fault": "missing", "items": [5], "times": 2},
+    )
     batch = work(start(rows(25)))
     assert counted(batch) == {"answered": 22, "failed": 2, "missing": 1}
     decisions.retry(batch, by=None)

@@ -194,15 +194,17 @@ def test_an_accepted_part_begins_anew_at_being_polled(
     Part.objects.update(
         polls=7,
         failures_in_a_row=3,
-        gone_seen=2,
-        gone_at=timezone.now(),
+        failing_since=timezone.now(),
+        odd_kind="gone",
+        odd_seen=2,
+        odd_at=timezone.now(),
         message="Cloudflare has no room.",
     )
     send_all()
     part = batch.parts.get()
     assert part.status == PartStatus.QUEUED
-    assert (part.polls, part.failures_in_a_row, part.gone_seen, part.gone_at) == (0, 0, 0, None)
-    assert part.message == ""
+    assert (part.polls, part.failures_in_a_row, part.failing_since) == (0, 0, None)
+    assert (part.odd_kind, part.odd_seen, part.odd_at, part.message) == ("", 0, None, "")
     assert part.next_poll_at is not None
     assert timedelta(seconds=25) < part.next_poll_at - timezone.now() <= timedelta(seconds=30)
 
