@@ -19,6 +19,7 @@ from batchui.sandbox.testing import RunningSandbox, running_sandbox
 from batchui.teams.connections import ensure_connection
 from batchui.teams.founding import first_team
 from batchui.teams.models import Team, User
+from tests.cloudflare.server import ScriptedServer, scripted_server
 
 # A model whose replies come as `responses[]`, with references, and one with `results[]`.
 MODEL = "@cf/meta/llama-4-scout-17b-16e-instruct"
@@ -44,6 +45,17 @@ def sandbox(shared_sandbox: RunningSandbox, settings: Any) -> Iterator[RunningSa
     yield shared_sandbox
     shared_sandbox.script()
     close_clients()
+
+
+@pytest.fixture
+def api(settings: Any) -> Iterator[ScriptedServer]:
+    """A server in the place of Cloudflare's, which answers as a test says, byte for byte."""
+    with scripted_server() as server:
+        settings.CLOUDFLARE_API_URL = server.base_url
+        settings.FIRST_POLL_SECONDS = 0
+        another_account(settings)
+        yield server
+        close_clients()
 
 
 @pytest.fixture(autouse=True)
