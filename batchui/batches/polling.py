@@ -48,7 +48,10 @@ logger = logging.getLogger(__name__)
 # The code of a request that failed as a whole. It cannot fail differently a second time.
 FAILED_CODE = 3030
 GONE = "Cloudflare no longer has this result."
-CUT_OFF = "The worker that asked for the answers stopped half-way."
+CUT_OFF = (
+    "The worker that asked for the answers stopped half-way: it was ended, or the reply needs more "
+    "memory than there is."
+)
 # A reply is kept if a person is asked about it within so long: longer than a poll takes.
 SOON = timedelta(minutes=5)
 

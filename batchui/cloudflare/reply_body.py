@@ -211,11 +211,10 @@ def _item_of_members(raw: bytes) -> Item | BrokenItem:
         broken = BrokenItem(small(found.get(b"id", b"")), small(found.get(b"index", b"")))
         broken.external_reference = _text(found.get(b"external_reference", b""))
         return broken
-    success = small(found.get(b"success", b""))
     return Item(
         id=small(found.get(b"id", b"")),
         index=small(found.get(b"index", b"")),
-        success=success if isinstance(success, bool) else None,
+        success=small(found.get(b"success", b"")),
         external_reference=_text(found.get(b"external_reference", b"")),
         error=Raw(found.get(b"error", b"")),
         errors=Raw(found.get(b"errors", b"")),

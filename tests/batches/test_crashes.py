@@ -25,6 +25,7 @@ from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.outcomes import Accepted, StillUnderWay, Unsure
 from batchui.batches.states import AnswerStatus, AttemptStatus, BatchStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
+from batchui.cloudflare.client import LONGEST_CALL_SECONDS, PATIENT
 from batchui.prompts.ask import Ask
 from batchui.prompts.readers import read
 from batchui.sandbox.testing import RunningSandbox
@@ -50,6 +51,12 @@ pytestmark = pytest.mark.django_db
 def test_no_lease_ends_before_the_task_that_holds_it() -> None:
     assert PART_LEASE.total_seconds() > live_settings.Q_CLUSTER["timeout"]
     assert live_settings.Q_CLUSTER["timeout"] / 2 > tick.TICK_SECONDS
+
+
+def test_the_last_call_of_a_tick_ends_before_its_task_must() -> None:
+    assert PATIENT.pool is not None
+    longest = tick.TICK_SECONDS + PATIENT.pool + LONGEST_CALL_SECONDS
+    assert longest < live_settings.Q_CLUSTER["timeout"]
 
 
 def test_the_lease_begins_anew_with_the_post(sandbox: RunningSandbox, part: Part) -> None:

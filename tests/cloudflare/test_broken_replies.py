@@ -103,6 +103,27 @@ def test_an_item_that_is_broken_costs_its_row_alone(broken: str, container: str)
     }
 
 
+def test_an_answer_may_be_nested_a_hundred_levels() -> None:
+    assert DEEPEST_ANSWER == 100
+    mixed = '[{"a":' * 50 + "7" + "}]" * 50
+    usage = f'{{"id": 1, "result": {{"response": "Yes", "usage": {nested(100)}}}}}'
+    for fits in (item(nested(100)), item(mixed), usage):
+        assert [one.status for one in read(fits)] == ["answered"]
+    assert [one.broken for one in read(item(f"[{mixed}]"), item('{"a":' + mixed + "}"))] == [
+        True
+    ] * 2
+
+
+def test_many_lists_side_by_side_are_not_deep() -> None:
+    wide = json.dumps([[number, {"a": [number]}] for number in range(500)])
+    assert [one.status for one in read(item(wide))] == ["answered"]
+
+
+def test_brackets_in_a_text_are_not_deep() -> None:
+    assert [one.status for one in read(item(json.dumps("[{" * 500)))] == ["answered"]
+    assert [one.status for one in read(item(json.dumps(["[{" * 500])))] == ["answered"]
+
+
 def test_what_is_broken_beside_an_answer_costs_nothing() -> None:
     [answered] = read('{"id": 1, "more": tru, "result": {"response": "Yes"}}')
     assert (answered.index, answered.status, answered.answer) == (1, "answered", b'"Yes"')
@@ -188,9 +209,22 @@ def test_an_unusual_reply_without_an_envelope_is_read() -> None:
         assert [one.index for one in decode(content.encode()).items] == [0, 3]
 
 
+@pytest.mark.parametrize("response", ['"Yes"', "NaN"])
+def test_of_two_containers_with_items_the_first_counts(response: str) -> None:
+    one, other = item(response, 1), item(response, 2)
+    content = f'{{"result": {{"results": [{one}], "responses": [{other}]}}}}'
+    assert [found.index for found in decode(content.encode()).items] == [2]
+
+
 def test_of_two_containers_in_an_unusual_reply_the_one_with_items_counts() -> None:
     content = f'{{"result": {{"responses": [], "results": [{item("NaN")}]}}}}'
     assert [one.index for one in decode(content.encode()).items] == [1]
+
+
+def test_results_within_results_are_not_walked_into() -> None:
+    within = '{"result": ' * 3_000 + "7" + "}" * 3_000
+    content = body(item("NaN"), more=f', "result": {within}')
+    assert [one.index for one in decode(content).items] == [1]
 
 
 @pytest.mark.parametrize(
