@@ -15,7 +15,7 @@ from typing import BinaryIO, cast
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
-from batchui.batches import files, lifecycle, pauses
+from batchui.batches import files, lifecycle, pauses, refusals
 from batchui.batches.changes import PartChanges
 from batchui.batches.clients import shared_client
 from batchui.batches.files import DamagedFile
@@ -61,8 +61,6 @@ ODD = {
 # at fault, which people know before us.
 UNREADABLE_AFTER = timedelta(hours=6)
 UNREACHED_AFTER = timedelta(hours=24)
-# The code of a request that failed as a whole. It cannot fail differently a second time.
-FAILED_CODE = 3030
 GONE = "Cloudflare no longer has this result."
 
 
@@ -182,9 +180,14 @@ def apply_outcome(part: Part, attempt: Attempt, outcome: PollOutcome) -> None:
                     part, AnswerStatus.MISSING, GONE, Closing(attempt, AttemptStatus.LOST, message)
                 )
         case RefusedForGood(message, code):
-            if code in (None, FAILED_CODE) or _believed(part, "refused", message):
-                closing = Closing(attempt, AttemptStatus.REFUSED, message, code)
-                _end(part, AnswerStatus.FAILED, message, closing)
+            _refused(part, Closing(attempt, AttemptStatus.REFUSED, message, code))
+
+
+def _refused(part: Part, closing: Closing) -> None:
+    if closing.code == refusals.JUDGED_WHEN_POLLED:
+        refusals.refused(part, closing)
+    elif closing.code is None or _believed(part, "refused", closing.message):
+        _end(part, AnswerStatus.FAILED, closing.message, closing)
 
 
 def _under_way(part: Part, status: str) -> None:

@@ -10,13 +10,21 @@ from batchui.batches.models import Batch, Part
 from batchui.batches.outcomes import Unsure
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Connection
 from tests.batches.conftest import MakeBatch, posts, rows, send_all, work, written
 
 pytestmark = pytest.mark.django_db
 
 
+def let_the_pause_end() -> None:
+    """Let the pause be over that follows a send without a confirmation."""
+    Connection.objects.update(paused_until=timezone.now())
+
+
 def test_a_lost_receipt_is_never_resent_silently(sandbox: RunningSandbox, batch: Batch) -> None:
     sandbox.script({"fault": "cut_after", "call": "submit"})
+    batch = work(batch, rounds=3)
+    let_the_pause_end()
     batch = work(batch, rounds=3)
     assert batch.status == BatchStatus.ATTENTION
     assert posts(sandbox) == batch.part_count
@@ -29,6 +37,7 @@ def test_a_person_sends_an_unsure_part_again(sandbox: RunningSandbox, batch: Bat
     sandbox.script({"fault": "cut_after", "call": "submit"})
     work(batch, rounds=3)
     assert decisions.send_again(batch.parts.get(status=PartStatus.UNSURE), by=None)
+    let_the_pause_end()
     batch = work(batch)
     assert batch.status == BatchStatus.FINISHED
     assert posts(sandbox) == batch.part_count + 1
@@ -39,6 +48,7 @@ def test_a_person_leaves_an_unsure_part_out(sandbox: RunningSandbox, batch: Batc
     work(batch, rounds=3)
     unsure = batch.parts.get(status=PartStatus.UNSURE)
     assert decisions.leave_out(unsure, by=None)
+    let_the_pause_end()
     batch = work(batch)
     assert batch.status == BatchStatus.PROBLEMS
     assert batch.missing == unsure.rows
@@ -52,6 +62,7 @@ def test_an_unsure_part_is_sent_again_once_where_that_was_chosen(
     for _ in range(4):
         send_all()
         Part.objects.update(resume_at=None)
+        let_the_pause_end()
     assert posts(sandbox) == 2
     assert batch.parts.get().status == PartStatus.UNSURE
 
