@@ -156,9 +156,19 @@ def test_three_rows_that_are_refused_in_the_same_words_speak_for_all(
 def test_three_bad_rows_do_not_speak_for_a_part_of_which_others_were_accepted(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
-    sandbox.script(*refusing(row(18), row(19), row(20)))
+    sandbox.script(*refusing(*map(row, range(15, 20))))
     batch = work(start(rows(20)), rounds=60)
-    assert failed_rows(batch) == [18, 19, 20]
+    assert failed_rows(batch) == [15, 16, 17, 18, 19]
+
+
+def test_a_part_of_three_rows_that_are_all_refused_says_so_of_each(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script(*refusing("text"))
+    batch = work(start(rows(3)))
+    assert counted(batch) == in_files(batch) == {"failed": 3}
+    told = batch.events.filter(text__contains="was refused alone").order_by("id")
+    assert [event.text[:6] for event in told] == ["Row 1 ", "Row 3 ", "Row 2 "]
 
 
 def test_rows_that_are_refused_in_other_words_do_not_speak_for_all(

@@ -10,23 +10,21 @@ from django.utils import timezone
 
 from batchui.batches import call_limit, due, sending
 from batchui.batches.models import Attempt, Batch, Part
-from batchui.batches.outcomes import Accepted, RefusedForGood, TooLarge, Unsure
+from batchui.batches.outcomes import Accepted, OnHold, RefusedForGood, TooLarge, Unsure
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Connection, Team
 from tests.batches.conftest import MakeBatch, posts, rows, send_all, work, written
+from tests.batches.spans import Span
 
 pytestmark = pytest.mark.django_db
 
 STORM = {"fault": "error", "status": 503, "call": "submit", "times": 0}
 
 
-def paused_for() -> float:
-    """The seconds until the connection is used again."""
-    until = Connection.objects.get().paused_until
-    assert until is not None
-    return (until - timezone.now()).total_seconds()
+def paused_until() -> datetime | None:
+    return Connection.objects.get().paused_until
 
 
 def let_the_pause_end() -> None:
@@ -43,20 +41,20 @@ def test_a_storm_of_errors_costs_one_part_at_a_time_and_goes_on_by_itself(
 ) -> None:
     batch = start(rows(250))
     sandbox.script(STORM)
-    send_all()  # ten together: nobody knew of the storm
+    with Span() as span:
+        send_all()  # ten together: nobody knew of the storm
     assert posts(sandbox) == batch.part_count == 10
     batch = start(rows(250))
-    waits = []
-    for _ in range(8):
-        waits.append(round(paused_for()))
+    for sent, seconds in enumerate((2, 4, 8, 16, 32, 64, 120, 120), 10):
+        assert posts(sandbox) == sent
+        assert span.sets(paused_until(), seconds)
+        Connection.objects.update(paused_until=timezone.now() + timedelta(hours=1))
         send_all()
+        assert posts(sandbox) == sent  # nothing while it is paused
         let_the_pause_end()
-        send_all()
-    assert waits == [2, 4, 8, 16, 32, 64, 120, 120]
-    assert posts(sandbox) == 10 + 8
+        with Span() as span:
+            send_all()
     sandbox.script()
-    send_all()
-    assert due.ready_parts(10) == []  # until the pause is over
     let_the_pause_end()
     send_all()  # one, which is confirmed
     assert posts(sandbox) == 19
@@ -92,17 +90,19 @@ def test_a_503_that_names_a_time_is_obeyed(
     sandbox: RunningSandbox, batch: Batch, asked: int
 ) -> None:
     sandbox.script({**STORM, "retry_after": asked})
-    sending.send(due.ready_parts(1)[0])
-    assert asked - 5 < paused_for() <= asked
+    with Span() as span:
+        sending.send(due.ready_parts(1)[0])
+    assert span.sets(paused_until(), asked)
 
 
 def test_the_longest_time_that_is_asked_for_counts_of_those_sent_together(
     connection: Connection,
 ) -> None:
-    call_limit.trip(connection, reason="first")
-    call_limit.trip(connection, reason="second", wait=60)
+    call_limit.trip(connection, reason="first", first=100)
+    with Span() as span:
+        call_limit.trip(connection, reason="second", wait=600)
     call_limit.trip(connection, reason="third", wait=5)
-    assert paused_for() == pytest.approx(60, abs=2)
+    assert span.sets(paused_until(), 600)
     connection.refresh_from_db()
     assert connection.pause_reason == "second"
     assert connection.failures_in_a_row == 1
@@ -110,8 +110,9 @@ def test_the_longest_time_that_is_asked_for_counts_of_those_sent_together(
 
 def test_a_shorter_time_than_the_pause_does_not_shorten_it(connection: Connection) -> None:
     Connection.objects.update(failures_in_a_row=5)
-    call_limit.trip(connection, reason="storm", wait=1)
-    assert paused_for() == pytest.approx(64, abs=2)
+    with Span() as span:
+        call_limit.trip(connection, reason="storm", wait=1)
+    assert span.sets(paused_until(), 64)
 
 
 @pytest.mark.parametrize(
@@ -122,17 +123,20 @@ def test_each_failure_pauses_twice_as_long_up_to_two_minutes(
     connection: Connection, failures: int, seconds: int
 ) -> None:
     Connection.objects.update(failures_in_a_row=failures)
-    call_limit.trip(connection, reason="storm")
-    assert paused_for() == pytest.approx(seconds, abs=1)
+    with Span() as span:
+        call_limit.trip(connection, reason="storm")
+    assert span.sets(paused_until(), seconds)
     connection.refresh_from_db()
     assert (connection.failures_in_a_row, connection.pause_reason) == (failures + 1, "storm")
 
 
 def test_sends_that_fail_together_count_once(connection: Connection) -> None:
+    with Span() as span:
+        call_limit.trip(connection, reason="storm", first=600, longest=1000)
     for _ in range(5):
-        call_limit.trip(connection, reason="storm")
+        call_limit.trip(connection, reason="storm", first=600, longest=1000)
     assert Connection.objects.get().failures_in_a_row == 1
-    assert paused_for() <= 2
+    assert span.sets(paused_until(), 600)
 
 
 def test_a_storm_pauses_no_other_connection(connection: Connection) -> None:
@@ -185,8 +189,16 @@ def test_try_now_ends_a_storm(connection: Connection) -> None:
     assert connection.pause_reason == ""
 
 
-def test_a_part_that_may_have_been_sent_and_its_pause_are_stored_together(
-    sandbox: RunningSandbox, part: Part
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Unsure("The line was cut."),
+        OnHold("Bad token.", 10000, None, everywhere=True),
+        OnHold("A minute.", 3021, timezone.now(), everywhere=True),
+    ],
+)
+def test_what_came_of_a_send_and_its_pause_are_stored_together(
+    sandbox: RunningSandbox, part: Part, outcome: Unsure | OnHold
 ) -> None:
     """A worker that dies in between leaves all of it to the lease of the part."""
     attempt = written(part)
@@ -197,7 +209,7 @@ def test_a_part_that_may_have_been_sent_and_its_pause_are_stored_together(
         return execute(sql, *rest)
 
     with database.execute_wrapper(dies), pytest.raises(KeyboardInterrupt):
-        sending.apply_outcome(part, attempt, Unsure("The line was cut."))
+        sending.apply_outcome(part, attempt, outcome)
     kept = Part.objects.get(pk=part.pk)
     assert (kept.status, Attempt.objects.get().status) == (
         PartStatus.SENDING,
@@ -208,8 +220,6 @@ def test_a_part_that_may_have_been_sent_and_its_pause_are_stored_together(
 def test_a_time_that_was_asked_for_is_that_of_the_outcome(
     sandbox: RunningSandbox, part: Part
 ) -> None:
-    before: datetime = timezone.now()
-    sending.apply_outcome(part, written(part), Unsure("Later.", 5001, 300.0))
-    until = Connection.objects.get().paused_until
-    assert until is not None
-    assert until >= before + timedelta(seconds=300)
+    with Span() as span:
+        sending.apply_outcome(part, written(part), Unsure("Later.", 5001, 300.0))
+    assert span.sets(paused_until(), 300)

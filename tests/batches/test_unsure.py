@@ -1,14 +1,19 @@
 """Where nobody knows whether a part was sent, a person decides: no row is silently sent twice."""
 
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from batchui.batches import decisions, due, sending
+from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Batch, Part
 from batchui.batches.outcomes import Unsure
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
+from batchui.batches.steps import PART_LEASE
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection
 from tests.batches.conftest import MakeBatch, posts, rows, send_all, work, written
@@ -102,6 +107,27 @@ def test_it_is_not_sent_again_where_nobody_chose_that(
     assert batch.status == BatchStatus.ATTENTION
     told = batch.events.get(kind=PartStatus.UNSURE).text
     assert told == "Part 1 may or may not have been sent: The line was cut."
+
+
+def test_that_it_is_unsure_and_sent_again_is_stored_together(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    """A worker that dies in between leaves it to its lease: nobody is asked what was chosen."""
+    start(rows(10), resend_once=True)
+    (part,) = due.ready_parts(1)
+    attempt = written(part)
+
+    def dies(execute: Callable[..., Any], sql: str, params: Any, *rest: Any) -> Any:
+        if sql.startswith('UPDATE "batches_part"') and "ready" in params:
+            raise KeyboardInterrupt
+        return execute(sql, params, *rest)
+
+    with connection.execute_wrapper(dies), pytest.raises(KeyboardInterrupt):
+        sending.mark_unsure(part, Closing(attempt, AttemptStatus.UNSURE, "cut"))
+    assert Part.objects.get().status == PartStatus.SENDING
+    sending.rescue(timezone.now() + 2 * PART_LEASE)
+    part = Part.objects.get()
+    assert (part.status, part.resends) == (PartStatus.READY, 1)
 
 
 def test_it_is_sent_again_after_a_pause_and_only_once(
