@@ -213,6 +213,14 @@ def touch_part(part: Part, *, event: str = "", **changes: Unpack[PartChanges]) -
     return True
 
 
+def note(part: Part, text: str) -> None:
+    """Write a line about a part into its batch's timeline, whoever has the part."""
+    with transaction.atomic():
+        batch = lock(part.batch_id)
+        record(batch, "failure", text, part=part.number)
+        Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1)
+
+
 def close_attempt(closing: Closing) -> None:
     """End an attempt. Raises IllegalMoveError for a move that is not in `ATTEMPT_MOVES`."""
     attempt = closing.attempt

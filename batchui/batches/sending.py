@@ -28,7 +28,8 @@ from batchui.batches.outcomes import (
     TooLarge,
     Unsure,
 )
-from batchui.batches.states import AttemptStatus, PartStatus, Question
+from batchui.batches.phrases import rows_phrase
+from batchui.batches.states import TAKEN, AttemptStatus, PartStatus, Question
 from batchui.batches.steps import ONE_IN_MEMORY, PART_LEASE
 from batchui.cloudflare import catalogue, errors
 from batchui.cloudflare.protocol import BatchClient
@@ -213,11 +214,26 @@ def _accepted(part: Part, attempt: Attempt, request_id: str) -> None:
     accepted = f"Part {part.number} was accepted ({_rows_sent(attempt)})."
     if not queue(part, accepted):
         part.refresh_from_db()
-        if part.status == PartStatus.UNSURE:
+        if part.status != PartStatus.UNSURE:
+            lifecycle.note(part, _late(part, attempt))
+        else:
             queue(part, f"Part {part.number}: the receipt came late. Nothing is sent twice.")
     # 3. What waited for this goes on.
     call_limit.recover(part.batch.connection)
     release_like(part)
+
+
+def _late(part: Part, attempt: Attempt) -> str:
+    """What a receipt means for the bill that came after its part had gone on."""
+    late = f"Part {part.number}: Cloudflare had accepted a request that was in doubt."
+    again = part.attempts.filter(number__gt=attempt.number)
+    if again.filter(status__in=TAKEN).exists():
+        return (
+            f"{late} Its rows were sent again: {rows_phrase(attempt.items)} may be charged twice."
+        )
+    if again.filter(status__in=(AttemptStatus.WRITTEN, AttemptStatus.UNSURE)).exists():
+        return f"{late} Its rows may have been sent again, and are charged twice then."
+    return f"{late} Its answers are fetched before any of its rows is sent again."
 
 
 def _rows_sent(attempt: Attempt) -> str:

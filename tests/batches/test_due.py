@@ -215,18 +215,17 @@ def test_the_models_take_turns_at_being_tried(team: Team) -> None:
         assert ready() == [(batch.pk, 1)]
 
 
-def test_workers_that_look_at_the_same_time_try_the_same_part(team: Team) -> None:
-    """So that one of them cannot claim it. `claims`: a worker claims it while another one looks."""
+def test_of_two_workers_that_look_at_the_same_time_only_one_tries_a_part(team: Team) -> None:
+    """The other one claims the first part just before this one reads what there is."""
     batch = on_record(team, parts=3)
     after_failures(1)
 
-    def claims(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
-        result = execute(sql, *rest)
-        if "ROW_NUMBER" in sql:  # the parts are read
+    def claimed_first(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
+        if "ROW_NUMBER" in sql:
             Part.objects.filter(number=1).update(status=PartStatus.SENDING, epoch=1)
-        return result
+        return execute(sql, *rest)
 
-    with database.execute_wrapper(claims):
+    with database.execute_wrapper(claimed_first):
         assert ready() == []
     assert batch.parts.filter(status=PartStatus.SENDING).count() == 1
 
