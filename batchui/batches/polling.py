@@ -15,7 +15,7 @@ from typing import BinaryIO, cast
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
-from batchui.batches import files, lifecycle, pauses, refusals
+from batchui.batches import files, lifecycle, pauses, refusals, results
 from batchui.batches.changes import PartChanges
 from batchui.batches.clients import shared_client
 from batchui.batches.files import DamagedFile
@@ -33,6 +33,7 @@ from batchui.batches.outcomes import (
 )
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.replies import MismatchError, absorb, keep_raw
+from batchui.batches.results import Answer
 from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus, Question
 from batchui.batches.steps import PART_LEASE
 from batchui.cloudflare import errors
@@ -281,16 +282,37 @@ def _ask(
 
 
 def _end(part: Part, status: AnswerStatus, sentence: str, closing: Closing) -> None:
-    """End a part whose answers will not come."""
+    """End a request whose answers will not come. Rows that it did not have are sent even so."""
     failed = "failed" if status == AnswerStatus.FAILED else "has no answers"
+    event = f"Part {part.number} {failed}: {sentence}"
+    now = timezone.now()
+    changes = _of_the_rows_sent(part, closing.attempt, Answer(status.value, error=sentence))
+    if changes is not None:
+        changes["last_polled_at"] = now
+        lifecycle.settle_answers(part, changes, closing=closing, event=event)
+        return
     lifecycle.move_part(
         part,
         PartStatus.DONE,
         closing=closing,
-        last_polled_at=timezone.now(),
-        event=f"Part {part.number} {failed}: {sentence}",
+        last_polled_at=now,
+        event=event,
         **lifecycle.close_waiting(part, status, sentence),
     )
+
+
+def _of_the_rows_sent(part: Part, attempt: Attempt, answer: Answer) -> PartChanges | None:
+    """The changes that give `answer` to the rows of a request; None if no other row waits."""
+    if attempt.positions is None:
+        return None
+    try:
+        waiting, sent = results.open_positions(part), set(attempt.positions)
+        if sent.issuperset(waiting):
+            return None
+        arrived = {position: answer for position in waiting if position in sent}
+        return results.merge(part, arrived, missing=lambda _: None).store()
+    except (DamagedFile, OSError):  # they cannot be told from the others
+        return None
 
 
 def _answered_event(part: Part, changes: PartChanges) -> str:

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from batchui.batches import decisions, results, sending, unprepared
+from batchui.batches import decisions, polling, results, sending, unprepared
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.outcomes import RefusedForGood
 from batchui.batches.states import TAKEN, AttemptStatus, BatchStatus, PartStatus
@@ -19,6 +20,7 @@ from tests.batches.conftest import (
     counted,
     in_files,
     on_record,
+    poll_all,
     posts,
     rows,
     send_all,
@@ -370,3 +372,59 @@ def test_a_full_disk_when_a_row_fails_is_got_over_and_the_refusal_is_on_record(
     assert "could not read or store its rows" in part.message
     Part.objects.update(resume_at=None)
     assert failed_rows(work(batch)) == [1]
+
+
+# -- what became of a piece ---------------------------------------------------------------------
+
+
+def piece_sent(start: MakeBatch, sandbox: RunningSandbox) -> Batch:
+    """A batch of four rows, of which the first two are with Cloudflare, and row 3 is refused."""
+    sandbox.script(*refusing(row(3)))
+    batch = start(rows(4))
+    send_all()
+    send_all()
+    assert batch.parts.get().status == PartStatus.QUEUED
+    return batch
+
+
+def test_a_piece_that_fails_takes_no_row_with_it_that_was_not_in_it(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = piece_sent(start, sandbox)
+    part = batch.parts.get()
+    failed = RefusedForGood("Cloudflare could not answer these rows.", None)
+    polling.apply_outcome(part, part.attempts.get(number=2), failed)
+    assert (part.status, part.failed, part.waiting) == (PartStatus.READY, 2, 2)
+    assert part.last_polled_at is not None
+    told = batch.events.latest("id").text
+    assert told == "Part 1 failed: Cloudflare could not answer these rows."
+    batch = work(batch)
+    assert counted(batch) == in_files(batch) == {"failed": 3, "answered": 1}
+    errors = {found.row: found.error or "" for found in results.results(batch)}
+    assert errors[1] == errors[2] == "Cloudflare could not answer these rows."
+    assert "refused" in errors[3]
+
+
+def test_the_last_piece_ends_its_part(sandbox: RunningSandbox, start: MakeBatch) -> None:
+    batch = piece_sent(start, sandbox)
+    for _ in range(2):  # rows 1 and 2 come back, row 3 is refused, row 4 is sent
+        poll_all()
+        send_all()
+    part = batch.parts.get()
+    polling.apply_outcome(part, part.attempts.latest("number"), RefusedForGood("It failed.", None))
+    assert part.status == PartStatus.DONE
+    assert counted(batch) == in_files(batch) == {"answered": 2, "failed": 2}
+
+
+def test_where_the_rows_of_a_piece_cannot_be_told_all_fail_with_it(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script({"fault": "failed", "items": [0, 1]})
+    batch = work(start(rows(4)))
+    assert decisions.retry(batch, by=None)
+    Part.objects.update(send_limit=1)
+    send_all()
+    part = batch.parts.get()
+    default_storage.delete(part.answers_file)
+    polling.apply_outcome(part, part.attempts.latest("number"), RefusedForGood("It failed.", None))
+    assert (part.status, part.failed) == (PartStatus.DONE, 2)
