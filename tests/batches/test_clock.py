@@ -20,6 +20,7 @@ from tests.batches.conftest import MakeBatch, on_record, poll_all, rows, send_al
 pytestmark = pytest.mark.django_db
 
 DAY = timedelta(days=1)
+MINUTE = timedelta(minutes=1)
 SECOND = timedelta(seconds=1)
 
 
@@ -56,16 +57,16 @@ def test_what_is_further_off_than_it_can_be_is_over(
 
 def test_what_is_to_be_sent_is_sent_after_the_clock_went_back_by_a_day(team: Team) -> None:
     part = on_record(team).parts.get()
-    Part.objects.update(resume_at=timezone.now() + DAY + 2 * SECOND)
+    Part.objects.update(resume_at=timezone.now() + DAY + MINUTE)
     assert due.ready_parts(5) == [part]
 
 
 def test_a_pause_ends_after_the_clock_went_back_by_a_day(team: Team) -> None:
     batch = on_record(team)
-    call_limit.pause(batch.connection, until=timezone.now() + DAY + 2 * SECOND, reason="A minute.")
+    call_limit.pause(batch.connection, until=timezone.now() + DAY + MINUTE, reason="A minute.")
     assert len(due.ready_parts(5)) == 1
     # A new pause takes its place, although it ends sooner.
-    call_limit.pause(batch.connection, until=timezone.now() + 5 * SECOND, reason="Again.")
+    call_limit.pause(batch.connection, until=timezone.now() + MINUTE, reason="Again.")
     assert due.ready_parts(5) == []
     assert Connection.objects.get().pause_reason == "Again."
 
@@ -78,7 +79,7 @@ def test_a_pause_until_midnight_is_still_one(team: Team) -> None:
 
 def test_what_is_on_hold_is_released_after_the_clock_went_back_by_a_day(team: Team) -> None:
     on_record(team).parts.update(
-        status=PartStatus.HELD, resume_at=timezone.now() + DAY + 2 * SECOND
+        status=PartStatus.HELD, resume_at=timezone.now() + DAY + MINUTE
     )
     assert due.release_held() == 1
 
@@ -93,7 +94,7 @@ def test_what_was_accepted_is_polled_after_the_clock_went_back_by_a_day(
 ) -> None:
     batch = start(rows(10))
     send_all()
-    Part.objects.update(next_poll_at=timezone.now() + DAY + 2 * SECOND)
+    Part.objects.update(next_poll_at=timezone.now() + DAY + MINUTE)
     assert [part.batch_id for part in due.due_parts(5)] == [batch.pk]
     # Somebody polled it when the clock went back, and did not come to an end.
     Part.objects.update(lease_until=timezone.now() + DAY + PART_LEASE)

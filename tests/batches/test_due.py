@@ -145,7 +145,7 @@ def test_a_full_connection_with_many_batches_does_not_hide_another(team: Team, o
     assert ready() == [(theirs.pk, 1)]
 
 
-@pytest.mark.parametrize(("begun", "room"), [(59, 0), (61, 10)])
+@pytest.mark.parametrize(("begun", "room"), [(50, 0), (60, 10)])
 def test_parts_that_a_dead_worker_was_sending_hold_their_places_for_a_minute(
     team: Team, begun: int, room: int
 ) -> None:
