@@ -78,9 +78,7 @@ def test_a_pause_until_midnight_is_still_one(team: Team) -> None:
 
 
 def test_what_is_on_hold_is_released_after_the_clock_went_back_by_a_day(team: Team) -> None:
-    on_record(team).parts.update(
-        status=PartStatus.HELD, resume_at=timezone.now() + DAY + MINUTE
-    )
+    on_record(team).parts.update(status=PartStatus.HELD, resume_at=timezone.now() + DAY + MINUTE)
     assert due.release_held() == 1
 
 
