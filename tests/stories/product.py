@@ -97,6 +97,7 @@ class Product:
                 f"UPDATE batches_part SET {column} = '2000-01-01 00:00:00'"  # noqa: S608
                 f" WHERE {column} IS NOT NULL"
             )
+        self.change("UPDATE teams_connection SET paused_until = NULL")
 
     def part(self, name: str) -> psutil.Process:
         """The running process of `web`, `worker` or `sandbox`."""
