@@ -9,6 +9,9 @@ from typing import ClassVar
 
 from batchui.batches.changes import PartChanges
 
+# Codes by which Cloudflare refuses one model to an account, until a person has corrected something.
+OF_ONE_MODEL = frozenset({3041, 5016, 5018, 5035})
+
 
 @dataclass(frozen=True)
 class Accepted:

@@ -15,7 +15,7 @@ from typing import BinaryIO, cast
 from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
-from batchui.batches import files, lifecycle, patience, pauses
+from batchui.batches import files, lifecycle, patience, pauses, refusals, results
 from batchui.batches.changes import PartChanges
 from batchui.batches.clients import shared_client
 from batchui.batches.files import DamagedFile
@@ -37,6 +37,7 @@ from batchui.batches.outcomes import (
 )
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.replies import MismatchError, absorb, keep_raw
+from batchui.batches.results import Answer
 from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus, Question
 from batchui.batches.steps import PART_LEASE
 from batchui.cloudflare import errors
@@ -45,8 +46,6 @@ from batchui.teams.problems import TeamProblem
 
 logger = logging.getLogger(__name__)
 
-# The code of a request that failed as a whole. It cannot fail differently a second time.
-FAILED_CODE = 3030
 GONE = "Cloudflare no longer has this result."
 CUT_OFF = (
     "The worker that asked for the answers stopped half-way: it was ended, or the reply needs more "
@@ -198,7 +197,8 @@ def apply_outcome(part: Part, attempt: Attempt, outcome: PollOutcome) -> None:
 
 def _is_final(outcome: Doubtful) -> bool:
     """Whether the request failed as a whole. It cannot fail differently a second time."""
-    return isinstance(outcome, RefusedForGood) and outcome.code in (None, FAILED_CODE)
+    final = (None, refusals.JUDGED_WHEN_POLLED)
+    return isinstance(outcome, RefusedForGood) and outcome.code in final
 
 
 def _under_way(part: Part, attempt: Attempt, status: str) -> None:
@@ -312,20 +312,44 @@ def _ask(
 
 
 def _refused(part: Part, closing: Closing) -> None:
-    _end(part, AnswerStatus.FAILED, closing.message, closing)
+    if closing.code == refusals.JUDGED_WHEN_POLLED:
+        refusals.refused(part, closing)
+    else:
+        _end(part, AnswerStatus.FAILED, closing.message, closing)
 
 
 def _end(part: Part, status: AnswerStatus, sentence: str, closing: Closing) -> None:
-    """End a part whose answers will not come."""
+    """End a request whose answers will not come. Rows that it did not have are sent even so."""
     failed = "failed" if status == AnswerStatus.FAILED else "has no answers"
+    event = f"Part {part.number} {failed}: {sentence}"
+    now = timezone.now()
+    changes = _of_the_rows_sent(part, closing.attempt, Answer(status.value, error=sentence))
+    if changes is not None:
+        changes["last_polled_at"] = now
+        lifecycle.settle_answers(part, changes, closing=closing, event=event)
+        return
     lifecycle.move_part(
         part,
         PartStatus.DONE,
         closing=closing,
-        last_polled_at=timezone.now(),
-        event=f"Part {part.number} {failed}: {sentence}",
+        last_polled_at=now,
+        event=event,
         **lifecycle.close_waiting(part, status, sentence),
     )
+
+
+def _of_the_rows_sent(part: Part, attempt: Attempt, answer: Answer) -> PartChanges | None:
+    """The changes that give `answer` to the rows of a request; None if no other row waits."""
+    if attempt.positions is None:
+        return None
+    try:
+        waiting, sent = results.open_positions(part), set(attempt.positions)
+        if sent.issuperset(waiting):
+            return None
+        arrived = {position: answer for position in waiting if position in sent}
+        return results.merge(part, arrived, missing=lambda _: None).store()
+    except (DamagedFile, OSError):  # they cannot be told from the others
+        return None
 
 
 def _answered_event(part: Part, changes: PartChanges) -> str:

@@ -105,7 +105,7 @@ def test_retry_sends_just_the_rows_not_answered(sandbox: RunningSandbox, batch: 
 
 
 def test_a_retry_of_a_refused_part_sends_all_of_it(sandbox: RunningSandbox, batch: Batch) -> None:
-    sandbox.script({"fault": "error", "code": 5006, "call": "submit"})
+    sandbox.script({"fault": "error", "code": 5007, "call": "submit"})
     batch = work(batch)
     assert batch.failed == batch.parts.get(number=1).rows
     decisions.retry(batch, by=None)

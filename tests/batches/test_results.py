@@ -151,7 +151,7 @@ def test_whatever_is_no_answer_needs_attention(team: Team, status: AnswerStatus)
 def test_the_reason_of_a_whole_part_is_the_reason_of_its_rows(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
-    sandbox.script({"fault": "error", "code": 5006, "call": "submit"})
+    sandbox.script({"fault": "error", "code": 5007, "call": "submit"})
     batch = work(start(rows(3)))
     reason = batch.parts.get().waiting_error
     shown = results.page(batch, shown="attention", offset=0, limit=5)

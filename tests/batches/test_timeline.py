@@ -79,7 +79,13 @@ SENT: list[tuple[SendOutcome, str, AttemptStatus]] = [
         "Part 2 was too large; it is sent 5 rows at a time.",
         AttemptStatus.REFUSED,
     ),
-    (RefusedForGood(SAID, 5006), "Part 2 was refused: It was said.", AttemptStatus.REFUSED),
+    (RefusedForGood(SAID, 5007), "Part 2 was refused: It was said.", AttemptStatus.REFUSED),
+    (
+        RefusedForGood(SAID, 5006),
+        "Part 2 was refused. It is sent in halves, to find the rows that Cloudflare refuses. The "
+        "reason: It was said.",
+        AttemptStatus.REFUSED,
+    ),
     (
         Unsure(SAID, 3007),
         "Part 2 may or may not have been sent: It was said.",
@@ -88,7 +94,13 @@ SENT: list[tuple[SendOutcome, str, AttemptStatus]] = [
 ]
 POLLED: list[tuple[PollOutcome, str, AttemptStatus]] = [
     (Later(SAID, None), "Part 2: It was said.", AttemptStatus.ACCEPTED),
-    (RefusedForGood(SAID, 3030), "Part 2 failed: It was said.", AttemptStatus.REFUSED),
+    (RefusedForGood(SAID, None), "Part 2 failed: It was said.", AttemptStatus.REFUSED),
+    (
+        RefusedForGood(SAID, 3030),
+        "Part 2 was refused. It is sent in halves, to find the rows that Cloudflare refuses. The "
+        "reason: It was said.",
+        AttemptStatus.REFUSED,
+    ),
     (
         Quarantined(SAID, "kept-here"),
         "Part 2: It was said. Nothing of this reply was used.",
