@@ -163,9 +163,9 @@ def ask_again(part: Part, *, by: User | None) -> bool:
     if part.status != PartStatus.UNSURE or attempt is None:
         return False
     with transaction.atomic():
-        if attempt.status == AttemptStatus.QUARANTINED:
-            reopen_attempt(attempt)
         decided = queue(part, f"Part {part.number}: Cloudflare is asked again.", by=by)
+        if decided and attempt.status == AttemptStatus.QUARANTINED:
+            reopen_attempt(attempt)
     if decided:
         work_waits.send(Batch, batch=part.batch)
     return decided

@@ -73,7 +73,15 @@ class AnswerStatus(models.TextChoices):
 
 
 PART_MOVES: Mapping[PartStatus, frozenset[PartStatus]] = {
-    PartStatus.READY: frozenset({PartStatus.SENDING, PartStatus.STOPPED}),
+    PartStatus.READY: frozenset(
+        {
+            PartStatus.SENDING,
+            PartStatus.STOPPED,
+            PartStatus.DONE,  # Stop, when it may have been sent before
+            PartStatus.QUEUED,  # Stop, when it had been accepted after all
+            PartStatus.UNSURE,  # the database is a copy
+        }
+    ),
     PartStatus.SENDING: frozenset(
         {
             PartStatus.READY,  # certainly not sent
@@ -83,8 +91,23 @@ PART_MOVES: Mapping[PartStatus, frozenset[PartStatus]] = {
             PartStatus.DONE,  # refused for good, or nothing in it to send
         }
     ),
-    PartStatus.HELD: frozenset({PartStatus.READY, PartStatus.STOPPED}),
-    PartStatus.UNSURE: frozenset({PartStatus.QUEUED, PartStatus.READY, PartStatus.DONE}),
+    PartStatus.HELD: frozenset(
+        {
+            PartStatus.READY,
+            PartStatus.STOPPED,
+            PartStatus.DONE,  # these as above
+            PartStatus.QUEUED,
+            PartStatus.UNSURE,
+        }
+    ),
+    PartStatus.UNSURE: frozenset(
+        {
+            PartStatus.QUEUED,
+            PartStatus.READY,
+            PartStatus.DONE,
+            PartStatus.STOPPED,  # Stop, when it was certainly not sent
+        }
+    ),
     PartStatus.QUEUED: frozenset(
         {
             PartStatus.RUNNING,
@@ -162,6 +185,16 @@ STOPPABLE_BATCHES = frozenset({BatchStatus.QUEUED, BatchStatus.RUNNING, BatchSta
 
 OPEN_PARTS = frozenset(PartStatus) - {PartStatus.DONE, PartStatus.STOPPED}
 SENT_PARTS = frozenset({PartStatus.QUEUED, PartStatus.RUNNING})
+
+# Requests that Cloudflare has accepted.
+TAKEN = frozenset(
+    {
+        AttemptStatus.ACCEPTED,
+        AttemptStatus.ANSWERED,
+        AttemptStatus.LOST,
+        AttemptStatus.QUARANTINED,
+    }
+)
 
 # What a retry sends again: everything that was asked and has no answer.
 RETRYABLE_ANSWERS = (

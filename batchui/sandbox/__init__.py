@@ -38,6 +38,7 @@ A step
     fault        which fault (tables below); the only field that is required
     call         submit, poll, run, search, schema or any (any is the default)
     model        only calls for this model
+    containing   only calls whose body has this text in it
     state        only polls of a request that is queued, running or finished
     nth          fires from the n-th matching call on (1)
     times        for how many calls (1; 0: for ever)

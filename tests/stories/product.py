@@ -97,6 +97,14 @@ class Product:
                 f"UPDATE batches_part SET {column} = '2000-01-01 00:00:00'"  # noqa: S608
                 f" WHERE {column} IS NOT NULL"
             )
+        self.change("UPDATE teams_connection SET paused_until = NULL")
+
+    def let_odd_replies_age(self) -> None:
+        """Let an hour pass for parts whose reply is looked at again before it is believed."""
+        self.change(
+            "UPDATE batches_part SET odd_at = '2000-01-01 00:00:00',"
+            " next_poll_at = '2000-01-01 00:00:00' WHERE odd_at IS NOT NULL"
+        )
 
     def part(self, name: str) -> psutil.Process:
         """The running process of `web`, `worker` or `sandbox`."""
