@@ -79,21 +79,22 @@ def test_a_row_is_found_with_few_requests_and_each_other_row_is_accepted_once(
 def test_the_timeline_says_why_a_part_is_sent_in_halves_and_which_row_it_was(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
-    sandbox.script(*refusing(row(3), message="It is odd"))
-    batch = work(start(rows(4)))
+    sandbox.script(*refusing(row(1), message="It is odd"))
+    batch = work(start(rows(8)))
     told = list(batch.events.filter(part_number=1).order_by("id").values_list("text", flat=True))
     reason = (
         "Cloudflare refused this request. Cloudflare says: “It is odd”. Change the question, the "
         "options or the model, then send the rows again."
     )
+    assert sizes(sandbox) == [8, 4, 2, 1, 1, 6]
     assert told == [
         "Part 1 was refused. It is sent in halves, to find the rows that Cloudflare refuses. The "
         f"reason: {reason}",
-        "Part 1 was accepted (rows 1 to 2).",
-        "Part 1 came back: 2 of 4 rows answered.",
-        f"Row 3 was refused alone: {reason}",
-        "Part 1 was accepted (row 4).",
-        "Part 1 came back: 3 of 4 rows answered.",
+        f"Row 1 was refused alone: {reason}",
+        "Part 1 was accepted (row 8).",
+        "Part 1 came back: 1 of 8 rows answered.",
+        "Part 1 was accepted (rows 2 to 7).",
+        "Part 1 came back: 7 of 8 rows answered.",
     ]
 
 
