@@ -18,7 +18,7 @@ from batchui.backup.archive import BadArchive, Reader, Writer, check
 from batchui.batches import files
 from batchui.batches.models import Batch
 from batchui.keys import keep
-from batchui.worker import heartbeat, restored
+from batchui.worker import generation, heartbeat
 
 FILES, KEYS = "files", "keys"
 Say = Callable[[str], None]
@@ -111,7 +111,8 @@ def put_back(path: Path, *, replace: bool = False, say: Say = lambda _: None) ->
             _put_key_back(reader, name)
         say("Putting back the database …")
         snapshots.put_back(reader)
-        return restored.mark(f"It was restored from the backup of {reader.manifest['made_at']}.")
+        made_at = reader.manifest["made_at"]
+        return generation.note_restored(f"It was restored from the backup of {made_at}.")
 
 
 def _put_key_back(reader: Reader, name: str) -> None:

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from batchui.batches import call_limit, due, polling, sending
 from batchui.batches.models import Part
-from batchui.worker import reading
+from batchui.worker import generation, reading
 from batchui.worker.heartbeat import beat
 from batchui.worker.watchdog import stopping
 
@@ -101,6 +101,9 @@ def next_work(limit: int, *, besides: Container[int]) -> list[tuple[Step, Part]]
         sends = _allowed(
             part for part in due.ready_parts(limit - len(work)) if part.pk not in besides
         )
+        if sends:
+            # Of a copy of the database these parts wait for people now: they are not sent.
+            generation.keep_up()
         work += [(sending.send, part) for part in sends]
     return work
 
