@@ -25,6 +25,8 @@ from batchui.keys import new_fernet_key
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams import crypto
 from batchui.teams.models import Connection, Team, User
+from batchui.up import prepare
+from batchui.up import start as start_up
 from batchui.worker import generation, heartbeat, tick
 from batchui.worker.models import Heartbeat, Installation
 from tests.backup.conftest import kept_schemas
@@ -496,3 +498,16 @@ def test_a_machine_that_was_put_back_as_a_whole_is_told(
     assert posts(sandbox) == 0
     message = "This machine was put back to an earlier state."
     assert set(batch.parts.values_list("message", flat=True)) == {message}
+
+
+def test_up_tells_a_machine_that_was_put_back_before_anything_starts(
+    sandbox: RunningSandbox, batch: Batch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = start_up.parse(["--restored"])
+    assert not start_up.parse([]).restored
+    prepare.prepare_database(restored=asked.restored)
+    assert capsys.readouterr().out.startswith("3 parts may have been sent since.")
+    tick.run_tick()
+    assert posts(sandbox) == 0
+    prepare.prepare_database()
+    assert capsys.readouterr().out == ""
