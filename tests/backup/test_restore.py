@@ -1,6 +1,7 @@
 """`manage.py restore`: everything as it was, and nothing is paid for twice in silence."""
 
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -229,7 +230,8 @@ def test_what_was_kept_can_be_put_back_by_hand_and_is_known_for_a_copy(
     sandbox: RunningSandbox, batch: Batch, files_in: Path, to: Path, data: Path
 ) -> None:
     make(to)
-    generation.keep_up()
+    for _ in range(9):  # so many sends later
+        generation.keep_up()
     restore(to)
     for part in batch.parts.all():
         decisions.send_again(part, by=None)
@@ -312,12 +314,14 @@ def test_the_log_of_the_old_database_is_not_applied_to_the_new_one(
 ) -> None:
     make(to)
     target = Path(connection.settings_dict["NAME"])
-    log = target.with_name(f"{target.name}-wal")
-    Batch.objects.update(name="x" * 100)
-    kept = log.read_bytes()
-    connection.close()
-    log.write_bytes(kept)  # as after a kill
-    restore(to)
+    with closing(sqlite3.connect(target)) as other:  # which keeps the log from being removed
+        other.execute("SELECT count(*) FROM batches_batch").fetchone()
+        Batch.objects.update(name="x" * 100)
+        restore(to)
+        connection.close()
+        [log] = data.glob(f"before-restore-*/{target.name}-wal")
+        assert log.stat().st_size > 0
+        assert not target.with_name(f"{target.name}-wal").exists()
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA integrity_check")
         assert cursor.fetchone() == ("ok",)
@@ -387,6 +391,26 @@ def test_where_a_worker_runs_nothing_is_restored(team: Team) -> None:
         alone.wait_for_silence(say=said.append, pause=beat_again)
     [line] = said
     assert line.startswith("A worker was alive a moment ago. Waiting 4")
+
+
+def test_a_restore_looks_for_workers_first(team: Team, to: Path) -> None:
+    make(to)
+    heartbeat.beat("worker:other:1")
+    ended = threading.Event()
+
+    def work_on() -> None:
+        while not ended.wait(0.1):
+            heartbeat.beat("worker:other:1")
+        connection.close()
+
+    worker = threading.Thread(target=work_on)
+    worker.start()
+    try:
+        with pytest.raises(NotPossible, match="A worker runs"):
+            put_back(to, replace=True)
+    finally:
+        ended.set()
+        worker.join()
 
 
 def test_a_worker_that_was_stopped_is_waited_for(team: Team) -> None:

@@ -8,6 +8,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
+from batchui.batches import sending
 from batchui.batches.models import Batch
 from batchui.batches.states import PartStatus, Question
 from batchui.sandbox.testing import RunningSandbox
@@ -42,13 +43,17 @@ def test_the_number_grows_and_is_the_same_beside_the_files(team: Team) -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("at_once")
-def test_the_number_is_raised_before_something_is_sent(
-    sandbox: RunningSandbox, batch: Batch, files_in: Path
+def test_where_the_number_cannot_be_written_down_nothing_is_sent_and_polls_go_on(
+    sandbox: RunningSandbox, batch: Batch, files_in: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    (files_in / generation.MARK).mkdir(parents=True)  # it cannot be written
-    with pytest.raises(OSError, match="Is a directory"):
-        tick.run_tick()
-    assert posts(sandbox) == 0
+    first = batch.parts.get(number=1)
+    assert sending.send(first)
+    (files_in / generation.MARK).mkdir(parents=True)
+    tick.run_tick()
+    first.refresh_from_db()
+    assert first.status == PartStatus.DONE
+    assert posts(sandbox) == 1
+    assert "Nothing is sent, because the storage cannot be written" in caplog.text
     (files_in / generation.MARK).rmdir()
     tick.run_tick()
     assert posts(sandbox) == 3
