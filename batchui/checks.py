@@ -17,6 +17,7 @@
     batchui.E015  the pause before the first poll is longer than the longest pause
     batchui.E016  a bucket without the package for buckets
     batchui.E017  another host keeps its files in another folder (`worker/checks.py`)
+    batchui.E018  the files belong to another database (`worker/checks.py`)
     batchui.W001  ALLOWED_HOSTS allows every name
     batchui.W002  a generated key that other users of the machine can read
     batchui.W003  generated keys together with PostgreSQL and a bucket

@@ -169,6 +169,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # AWS_SECRET_ACCESS_KEY itself.
 S3_BUCKET = _env.text("BATCHUI_S3_BUCKET")
 S3_ENDPOINT = _env.address("BATCHUI_S3_ENDPOINT")
+# A folder in the bucket, so that two installations can share one.
+S3_PREFIX = _env.text("BATCHUI_S3_PREFIX").strip("/")
 STORAGES: dict[str, dict[str, Any]] = {
     "default": {
         "BACKEND": "batchui.batches.files.DurableFileSystemStorage",
@@ -181,6 +183,7 @@ if S3_BUCKET:
         "BACKEND": "storages.backends.s3.S3Storage",
         "OPTIONS": {
             "bucket_name": S3_BUCKET,
+            "location": S3_PREFIX,
             "endpoint_url": S3_ENDPOINT or None,
             "region_name": _env.text("AWS_REGION") or None,
             "default_acl": None,

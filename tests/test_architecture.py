@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("worker", "batches", "teams", "prompts", "cloudflare", "exports", "processes"),
         "security_log",
     },
-    "backup": {"worker", "batches", "keys"},
+    "backup": {"worker", "batches", "teams", "keys"},
     "up": {"worker", "teams", "checks", "data_folder", "processes"},
     # The measuring stick: it drives the product from outside.
     "bench": {"worker", "batches", "teams", "prompts", "processes"},
