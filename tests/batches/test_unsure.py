@@ -10,6 +10,7 @@ from batchui.batches.models import Batch, Part
 from batchui.batches.outcomes import Unsure
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Connection
 from tests.batches.conftest import MakeBatch, posts, rows, send_all, work, written
 
 pytestmark = pytest.mark.django_db
@@ -29,6 +30,7 @@ def test_a_person_sends_an_unsure_part_again(sandbox: RunningSandbox, batch: Bat
     sandbox.script({"fault": "cut_after", "call": "submit"})
     work(batch, rounds=3)
     assert decisions.send_again(batch.parts.get(status=PartStatus.UNSURE), by=None)
+    Connection.objects.update(paused_until=None)  # a while later
     batch = work(batch)
     assert batch.status == BatchStatus.FINISHED
     assert posts(sandbox) == batch.part_count + 1
@@ -52,6 +54,7 @@ def test_an_unsure_part_is_sent_again_once_where_that_was_chosen(
     for _ in range(4):
         send_all()
         Part.objects.update(resume_at=None)
+        Connection.objects.update(paused_until=None)
     assert posts(sandbox) == 2
     assert batch.parts.get().status == PartStatus.UNSURE
 

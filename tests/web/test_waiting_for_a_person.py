@@ -36,8 +36,8 @@ def undecided(sandbox: RunningSandbox, batch: Batch) -> Batch:
 
 def test_an_undecided_part_says_what_it_may_cost(web: Client, undecided: Batch) -> None:
     shown = page(web, undecided)
-    assert "Part 1 (rows 1 to 25) needs your decision." in shown
-    assert "If Cloudflare has it already and you send it again, 25 rows are charged twice." in shown
+    assert "It is unclear whether part 1 (rows 1 to 25) was sent." in shown
+    assert "Sends 25 rows again. If Cloudflare has them already, they are charged twice" in shown
 
 
 def test_send_again_and_leave_out_are_decided_once(web: Client, undecided: Batch) -> None:
@@ -45,7 +45,7 @@ def test_send_again_and_leave_out_are_decided_once(web: Client, undecided: Batch
     part = undecided.parts.get(number=1)
     assert (part.status, part.missing) == (PartStatus.DONE, 25)
     late = press(web, undecided, "send_again", 1)
-    assert "Part 1 no longer needs a decision." in late
+    assert "Part 1 no longer needs this decision." in late
     part.refresh_from_db()
     assert part.status == PartStatus.DONE
 
