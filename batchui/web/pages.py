@@ -17,6 +17,7 @@ from batchui.batches.due import MOST_UNDER_WAY, requests_under_way
 from batchui.batches.models import Batch, Event, Part
 from batchui.batches.phrases import rows_are
 from batchui.batches.states import BatchStatus, PartStatus
+from batchui.prompts.problems import BadInput
 from batchui.teams.models import Connection
 from batchui.web.access import with_batch
 from batchui.web.errors import post_only
@@ -100,7 +101,11 @@ def retry(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 @with_batch
 def run_again(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """Make a draft with the same file and question, and go to its page."""
-    copy = intake.run_again(batch, by=request.user)
+    try:
+        copy = intake.run_again(batch, by=request.user)
+    except BadInput as problem:
+        messages.error(request, str(problem))
+        return redirect(batch)
     messages.success(
         request, "This is a new draft with the same file and settings. Change what you like."
     )
