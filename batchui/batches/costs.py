@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Sum
+from django.db.models import Exists, OuterRef, QuerySet, Sum
 
-from batchui.batches.models import Attempt, Batch
+from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.states import CHARGED, CHARGED_PERHAPS
 from batchui.cloudflare import catalogue
 from batchui.prompts import ask
 
@@ -19,6 +20,18 @@ NEEDED = (
     *ask.NAMES,
     *("rows", "source_size", "answered", "prompt_tokens", "completion_tokens"),
 )
+
+
+def charged_twice(parts: QuerySet[Part]) -> QuerySet[Part]:
+    """Those of the parts that were charged twice, or may have been.
+
+    A request was made after one that was charged, or may have been, and brought no answer.
+    """
+    later = Attempt.objects.filter(
+        part=OuterRef("part"), number__gt=OuterRef("number"), status__in=CHARGED
+    )
+    in_vain = Attempt.objects.filter(Exists(later), status__in=CHARGED_PERHAPS)
+    return parts.filter(Exists(in_vain.filter(part=OuterRef("pk"))))
 
 
 class Cost(NamedTuple):

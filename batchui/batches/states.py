@@ -168,6 +168,8 @@ SENT_PARTS = frozenset({PartStatus.QUEUED, PartStatus.RUNNING})
 
 # Requests without an answer that Cloudflare has charged, or may have charged.
 CHARGED_PERHAPS = (AttemptStatus.UNSURE, AttemptStatus.QUARANTINED, AttemptStatus.LOST)
+# Requests that were charged, or may have been.
+CHARGED = (AttemptStatus.ACCEPTED, AttemptStatus.ANSWERED, *CHARGED_PERHAPS)
 
 # What a retry sends again: everything that was asked and has no answer.
 RETRYABLE_ANSWERS = (

@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet, Sum
 from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django_htmx.http import trigger_client_event
 
 from batchui.batches import call_limit, decisions, intake
+from batchui.batches.costs import charged_twice
 from batchui.batches.due import MOST_UNDER_WAY, requests_under_way
 from batchui.batches.models import Batch, Event, Part
 from batchui.batches.phrases import rows_are
@@ -48,6 +49,9 @@ def batch(request: MemberRequest, batch: Batch) -> HttpResponse:
         return ask_page(request, batch)
     context = _live_context(batch) | _parts_context(request, batch) | rows_context(request, batch)
     context["events"] = _events(batch)
+    context["charged_twice"] = charged_twice(batch.parts.all()).aggregate(
+        parts=Count("pk"), rows=Sum("rows")
+    )
     context["worker_is_silent"] = batch.is_active and worker_is_silent()
     return render(request, "batches/batch.html", context)
 
@@ -228,8 +232,10 @@ def _what_holds(batch: Batch) -> Hold | None:
 
 
 def _parts_context(request: MemberRequest, batch: Batch) -> dict[str, Any]:
-    pages = Paginator(batch.parts.order_by("number"), PARTS_PAGE)
-    return {"batch": batch, "parts": pages.get_page(request.GET.get("parts"))}
+    parts = batch.parts.order_by("number")
+    page = Paginator(parts, PARTS_PAGE).get_page(request.GET.get("parts"))
+    twice = charged_twice(parts.filter(pk__in=[part.pk for part in page]))
+    return {"batch": batch, "parts": page, "twice": set(twice.values_list("number", flat=True))}
 
 
 def _events(batch: Batch) -> QuerySet[Event]:

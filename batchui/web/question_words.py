@@ -30,13 +30,13 @@ WORDS: Mapping[Question, Words] = {
         title="It is unclear whether {which} {were} sent.",
         note=(
             "Cloudflare finds a request only by its receipt, and no receipt came, so batchui "
-            "cannot find out. {They_wait} until you decide; everything else goes on."
+            "cannot find out. {Parts_wait} until you decide; everything else goes on."
         ),
         stake="{rows}, and {cost} if {they_are} charged twice",
     ),
     Question.UNREADABLE: Words(
         title="{which} {were} sent, but for hours no answer could be read.",
-        note="{They_wait} until you decide; everything else goes on.",
+        note="{Parts_wait} until you decide; everything else goes on.",
         stake="{rows}, and {cost} that is probably charged already",
     ),
     Question.MISMATCH: Words(
@@ -51,13 +51,13 @@ WORDS: Mapping[Question, Words] = {
         title="batchui cannot go on with {which}.",
         note=(
             "If a file is lost or damaged, the person who runs batchui can put it back from a "
-            "backup. {They_wait} until you decide; everything else goes on."
+            "backup. {Parts_wait} until you decide; everything else goes on."
         ),
         stake="{rows}",
     ),
     Question.RESTORED: Words(
         title="This database is a copy. Since it was made, {which} may have been sent.",
-        note="{They_wait} until you decide.",
+        note="{Parts_wait} until you decide.",
         stake="{rows}, and {cost} if {they_are} charged twice",
     ),
     Question.TROUBLE: Words(
@@ -140,7 +140,7 @@ ANSWERS: Mapping[tuple[Question, Choice], Answer] = {
 
 # The message after a decision about so many parts.
 DONE: Mapping[Choice, str] = {
-    Choice.SEND_AGAIN: "{parts} {are} sent.",
+    Choice.SEND_AGAIN: "{parts} {are} sent now.",
     Choice.ASK_AGAIN: "Cloudflare is asked again about {parts}.",
     Choice.TRY_AGAIN: "{parts} {are} tried again.",
     Choice.LEAVE_OUT: "{parts} {are} left out.",

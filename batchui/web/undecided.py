@@ -174,7 +174,7 @@ class Undecided:
             "parts": f"part {self.first_part}" if one_part else parts_phrase(self.parts),
             "were": "was" if one_part else "were",
             "go": "goes" if one_part else "go",
-            "They_wait": "It waits" if one_part else "They wait",
+            "Parts_wait": "This part waits" if one_part else "These parts wait",
             "which": self._which(),
             "rows": rows_phrase(self.rows),
             "rows_have": f"{rows_phrase(self.rows)} {'has' if one_row else 'have'}",

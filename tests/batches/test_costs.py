@@ -85,3 +85,35 @@ def test_a_model_that_is_not_known_has_no_price(team: Team) -> None:
 def test_what_costs_next_to_nothing_is_not_called_nothing() -> None:
     assert str(Cost(0.0099, is_measured=True, is_free=False)) == "less than $0.01"
     assert str(Cost(1234.5, is_measured=True, is_free=False)) == "about $1,234.50"
+
+
+# -- charged twice ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("attempts", "twice"),
+    [
+        (["unsure", "answered"], True),
+        (["unsure", "accepted"], True),
+        (["unsure", "unsure"], True),
+        (["quarantined", "answered"], True),
+        (["lost", "busy", "answered"], True),
+        (["unsure"], False),
+        (["quarantined", "busy"], False),
+        (["unsure", "not sent", "refused"], False),
+        (["answered", "unsure"], False),
+        (["answered", "answered"], False),
+        (["not sent", "busy", "answered"], False),
+    ],
+)
+def test_a_part_shows_that_it_was_charged_twice_or_may_have_been(
+    team: Team, attempts: list[str], twice: bool
+) -> None:
+    batch = on_record(team, parts=2)
+    part, other = batch.parts.order_by("number")
+    for number, status in enumerate(attempts, 1):
+        made = Attempt(part=part, number=number, items=10, payload_size=1, status=status)
+        made.save()
+    Attempt.objects.create(part=other, number=9, items=10, payload_size=1, status="answered")
+    found = costs.charged_twice(batch.parts.all())
+    assert list(found) == ([part] if twice else [])

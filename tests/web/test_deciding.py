@@ -95,12 +95,16 @@ def test_one_decision_sends_every_part_of_a_storm_again(
 ) -> None:
     storm(batch, sandbox)
     shown = html(confirmed(web, opens(batch, *SEND_AGAIN)))
-    assert "3 parts are sent." in shown
+    assert "3 parts are sent now." in shown
     assert "Parts 1 to 3 are sent again. Their 60 rows may be charged twice." in shown
     assert posts(sandbox) == 0
+    assert "charged twice: it was sent" not in shown
     batch = work(batch)
     assert (batch.status, batch.answered) == (BatchStatus.FINISHED, 60)
     assert posts(sandbox) == 3
+    ended = page(web, batch)
+    assert ended.count("Perhaps charged twice: it was sent more than once.") == 3
+    assert "Perhaps charged twice 3 parts, 60 rows" in ended
 
 
 def test_the_dialog_says_what_is_done_before_it_is_done(
@@ -203,7 +207,7 @@ def test_who_decides_after_a_colleague_decided_some_is_told_of_how_many(
     decisions.leave_out(batch.parts.get(number=2), by=None)
     address = reverse("decide_all", args=[batch.pk, *SEND_AGAIN])
     told = html(web.post(address, {"parts": named[1]}, follow=True))
-    assert "2 parts are sent. 1 part no longer needed it." in told
+    assert "2 parts are sent now. 1 part no longer needed it." in told
 
 
 # -- the whole team -----------------------------------------------------------------------------
@@ -223,7 +227,7 @@ def test_the_history_asks_about_the_parts_of_all_batches_at_once(
     dialog = said(web.get(opened, headers=HTMX))
     assert "They belong to 2 batches of your team." in dialog
     told = html(confirmed(web, opened))
-    assert "5 parts are sent." in told
+    assert "5 parts are sent now." in told
     assert "It is unclear" not in told
     for each in (batch, other):
         assert work(each).status == BatchStatus.FINISHED
@@ -364,7 +368,7 @@ def test_a_part_is_not_sent_again_whose_question_has_no_such_answer(
                 "It is unclear whether part 1 (rows 1 to 10) was sent.",
                 "At stake: 10 rows, and about $0.20 if they are charged twice.",
                 "they are charged twice (about $0.20).",
-                "It waits until you decide; everything else goes on.",
+                "This part waits until you decide; everything else goes on.",
             ],
         ),
         (

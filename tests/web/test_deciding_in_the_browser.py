@@ -42,7 +42,7 @@ def test_a_storm_is_over_with_one_decision(
     dialog.get_by_role("heading", name="Send 3 parts again?").wait_for()
     assert dialog.get_by_text("If Cloudflare has them already").is_visible()
     dialog.get_by_role("button", name="Send 60 rows again").click()
-    page.locator(".toast", has_text="3 parts are sent.").wait_for()
+    page.locator(".toast", has_text="3 parts are sent now.").wait_for()
     assert page.locator(".question").count() == 0
     work(batch)
     page.locator(".status[data-status=finished]").first.wait_for()
@@ -84,7 +84,7 @@ def test_a_dialog_stays_open_while_the_page_behind_it_is_refreshed(
         state="attached"
     )
     dialog.get_by_role("button", name="Send 30 rows again").click()
-    page.locator(".toast", has_text="2 parts are sent. 1 part no longer needed it.").wait_for()
+    page.locator(".toast", has_text="2 parts are sent now. 1 part no longer needed it.").wait_for()
 
 
 def test_the_second_of_two_people_is_told(
@@ -112,7 +112,7 @@ def test_the_history_asks_for_the_whole_team_without_a_reload(page: "Page", team
     page.locator("#send-again-unclear").click()
     page.get_by_role("heading", name="Send 120 parts again?").wait_for()
     page.locator("#decide").click()
-    page.locator(".toast", has_text="120 parts are sent.").wait_for()
+    page.locator(".toast", has_text="120 parts are sent now.").wait_for()
     assert re.fullmatch(r".*//[^/]+/", page.url)
 
 
