@@ -300,3 +300,19 @@ def test_a_retry_counts_the_part_that_was_charged_without_an_answer_and_no_other
     Attempt.objects.filter(part__number=2).update(status=AttemptStatus.UNSURE)
     questions.decide(batch.parts.all(), Question.UNCLEAR, Choice.LEAVE_OUT, by=None)
     assert batch.rows_in_doubt == 10
+
+
+def test_rows_whose_answers_a_retry_asks_for_first_are_not_in_doubt(team: Team) -> None:
+    batch = asked(team, Question.UNCLEAR)
+    sent(batch, AttemptStatus.UNSURE)
+    second = batch.parts.get(number=2)
+    Attempt.objects.create(
+        part=second,
+        number=2,
+        items=10,
+        payload_size=900,
+        request_id="known",
+        status=AttemptStatus.ACCEPTED,
+    )
+    questions.decide(batch.parts.all(), Question.UNCLEAR, Choice.LEAVE_OUT, by=None)
+    assert batch.rows_in_doubt == 20
