@@ -87,6 +87,28 @@ def test_a_dialog_stays_open_while_the_page_behind_it_is_refreshed(
     page.locator(".toast", has_text="2 parts are sent now. 1 part no longer needed it.").wait_for()
 
 
+def test_who_decides_part_by_part_keeps_the_place_when_the_page_is_refreshed(
+    page: "Page", team: Team
+) -> None:
+    batch = asked(team, Question.UNCLEAR, parts=3)
+    page.goto(batch.get_absolute_url())
+    page.get_by_text("Decide part by part").click()
+    button = page.locator("#leave-out-3")
+    button.focus()
+    before = button.element_handle()
+    assert before is not None
+    with page.expect_response(lambda answer: "/live/" in answer.url and answer.status == 200):
+        assert decisions.leave_out(batch.parts.get(number=1), by=None)
+    page.locator("#leave-out-1").wait_for(state="detached")
+    assert not before.evaluate("element => element.isConnected")
+    assert button.is_visible()
+    assert button.evaluate("element => element === document.activeElement")
+    page.get_by_text("Decide part by part").click()
+    with page.expect_response(lambda answer: "/live/" in answer.url and answer.status == 200):
+        Batch.objects.update(version=99)
+    assert not button.is_visible()
+
+
 def test_the_second_of_two_people_is_told(
     page: "Page", new_page: NewPage, ana: User, team: Team
 ) -> None:
