@@ -45,6 +45,10 @@ def new(request: MemberRequest) -> HttpResponseBase:
     size = int(request.META.get("CONTENT_LENGTH") or 0)
     if size > settings.MAX_UPLOAD_BYTES + FORM_BYTES:
         return _upload_page(request, str(intake.too_large(size)))
+    try:
+        intake.refuse_full_disk(size)
+    except BadInput as problem:
+        return _upload_page(request, str(problem))
     return _take(request)
 
 
@@ -70,7 +74,11 @@ def new_from_sample(request: MemberRequest) -> HttpResponseBase:
     """Make a draft of the sample file, with a prompt."""
     upload = ContentFile(sample_csv(), SAMPLE_NAME)
     asked = Ask(template=SAMPLE_PROMPT)
-    return _made(request, intake.receive(upload, team=request.team, by=request.user, ask=asked))
+    try:
+        batch = intake.receive(upload, team=request.team, by=request.user, ask=asked)
+    except BadInput as problem:
+        return _upload_page(request, str(problem), SAMPLE_NAME)
+    return _made(request, batch)
 
 
 @member_required
