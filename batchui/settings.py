@@ -105,6 +105,7 @@ INSTALLED_APPS = [
     "batchui.batches",
     "batchui.worker",
     "batchui.backup",
+    "batchui.doctor",
     "batchui.web",
 ]
 

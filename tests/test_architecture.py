@@ -35,6 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "security_log",
     },
     "backup": {"worker", "batches", "keys"},
+    "doctor": {"worker", "batches", "teams", "prompts", "cloudflare"},
     "up": {"worker", "teams", "checks", "data_folder", "processes"},
     # The measuring stick: it drives the product from outside.
     "bench": {"worker", "batches", "teams", "prompts", "processes"},

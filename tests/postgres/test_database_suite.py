@@ -13,6 +13,7 @@ pytestmark = pytest.mark.processes
 WITH_A_DATABASE = (
     "tests/postgres/test_which_database.py",
     "tests/batches",
+    "tests/doctor",
     "tests/teams",
     "tests/web",
     "tests/worker",
