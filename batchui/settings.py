@@ -106,6 +106,7 @@ INSTALLED_APPS = [
     "batchui.worker",
     "batchui.backup",
     "batchui.doctor",
+    "batchui.chaos",
     "batchui.web",
 ]
 

@@ -37,6 +37,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "backup": {"worker", "batches", "keys"},
     "doctor": {"worker", "batches", "teams", "prompts", "cloudflare"},
     "up": {"worker", "teams", "checks", "data_folder", "processes"},
+    # It kills the product, and lets the doctor look.
+    "chaos": {
+        *("doctor", "worker", "batches", "teams", "prompts", "processes", "sandbox", "bench"),
+        "data_folder",
+    },
     # The measuring stick: it drives the product from outside.
     "bench": {"worker", "batches", "teams", "prompts", "processes"},
 }
