@@ -39,8 +39,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "up": {"worker", "teams", "checks", "data_folder", "processes"},
     # It kills the product, and lets the doctor look.
     "chaos": {
-        *("doctor", "worker", "batches", "teams", "prompts", "processes", "sandbox", "bench"),
-        "data_folder",
+        *("doctor", "worker", "batches", "cloudflare", "teams", "prompts", "processes", "sandbox"),
+        *("bench", "up"),
     },
     # The measuring stick: it drives the product from outside.
     "bench": {"worker", "batches", "teams", "prompts", "processes"},

@@ -5,10 +5,10 @@ They call what the worker and the pages call.
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from django.core.files.base import ContentFile
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from batchui.batches import decisions, intake
 from batchui.batches.models import Batch, Part
@@ -20,12 +20,14 @@ from batchui.batches.states import (
     PartStatus,
     Question,
 )
-from batchui.chaos.draws import File, chosen
+from batchui.chaos.draws import File
 from batchui.prompts.ask import Ask
 from batchui.teams.founding import first_team
 from batchui.worker import reading
 from batchui.worker.heartbeat import beat
 from batchui.worker.tick import run_tick
+
+Row = TypeVar("Row", bound=Model)
 
 
 class AtOnce(Executor):
@@ -53,7 +55,7 @@ def upload(file: File) -> None:
 def start(share: float) -> None:
     """Start a draft, which is cut into parts at once."""
     drafts = Batch.objects.filter(status=BatchStatus.DRAFT, deleted_at=None, rows__gt=0)
-    batch = chosen(list(drafts.order_by("created_at")), share)
+    batch = _at(drafts.order_by("created_at"), share)
     if batch is not None:
         decisions.start(batch, by=None, ask=Ask(**_asked(batch)))
 
@@ -115,15 +117,23 @@ DECISIONS: dict[str, Decision] = {
 }
 
 
+def target_of(name: str, share: float) -> Batch | Part | None:
+    """One of the batches or parts that a decision can be about; None if there are none."""
+    decision = DECISIONS[name]
+    if decision.batches is not None:
+        return _at(decision.batches().order_by("created_at"), share)
+    assert decision.parts is not None  # noqa: S101
+    parts = decision.parts().select_related("batch__connection")
+    return _at(parts.order_by("batch__created_at", "number"), share)
+
+
+def _at(rows: QuerySet[Row], share: float) -> Row | None:
+    """The row at this share of the way through them; None if there are none."""
+    return rows[int(share * count) :].first() if (count := rows.count()) else None
+
+
 def decide(name: str, share: float) -> None:
     """Let a person decide something about one of the batches or parts that it can be about."""
-    decision = DECISIONS[name]
-    target: Batch | Part | None
-    if decision.batches is not None:
-        target = chosen(list(decision.batches().order_by("created_at")), share)
-    else:
-        assert decision.parts is not None  # noqa: S101
-        parts = decision.parts().select_related("batch__connection")
-        target = chosen(list(parts.order_by("batch__created_at", "number")), share)
+    target = target_of(name, share)
     if target is not None:
-        decision.press(target, by=None)
+        DECISIONS[name].press(target, by=None)

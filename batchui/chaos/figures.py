@@ -17,10 +17,10 @@ COLUMNS = (
 class Figures:
     """What a campaign counted.
 
-    kills: processes that were ended. frozen: processes that were stopped for a while. survived:
-    steps that came to their end before their trigger. unsure: requests whose receipt was lost, and
-    of which a person was asked. wrong_answers: rows with the answer to another row. escaped: errors
-    that nobody caught.
+    kills: processes that were ended. frozen: how often some were stopped for a while. survived:
+    steps that came to their end before their trigger. pressed: buttons over HTTP that a page took.
+    unsure: requests whose receipt was lost, and of which a person was asked. wrong_answers: rows
+    with the answer to another row. escaped: errors that nobody caught.
     """
 
     campaign: str
@@ -34,6 +34,7 @@ class Figures:
     accepted: int = 0
     unsure: int = 0
     wrong_answers: int = 0
+    pressed: int = 0
     stuck: int = 0
     seconds: float = 0.0
     findings: list[Finding] = field(default_factory=list)

@@ -5,10 +5,11 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from batchui.bench.surroundings import ROOT, clean_environment
 from batchui.processes import children
@@ -26,13 +27,26 @@ class Wire:
     store: Path
     process: children.Process
 
+    def try_script(self, steps: Sequence[dict[str, Any]]) -> None:
+        """Replace the script of faults, unless the sandbox is dead or frozen just now."""
+        with suppress(OSError):
+            self.script(steps)
+
+    def start_again(self) -> children.Process:
+        """Start the sandbox again at its address, with the requests that it has in its file."""
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        self.process = launch(self.store, urlsplit(self.address).port or 0)
+        address_of(self.process)
+        return self.process
+
     def script(self, steps: Sequence[dict[str, Any]]) -> None:
         """Replace the script of faults."""
         root = self.address.removesuffix("/client/v4")
         request = urllib.request.Request(  # noqa: S310
             f"{root}/control/script", method="PUT", data=json.dumps(list(steps)).encode()
         )
-        with urllib.request.urlopen(request, timeout=20) as reply:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=5) as reply:  # noqa: S310
             reply.read()
 
 
@@ -40,12 +54,14 @@ class Wire:
 def running_wire(store: Path, *, port: int = 0) -> Iterator[Wire]:
     """A sandbox in a process of its own, while the context lasts. Raises ChaosFailed."""
     process = launch(store, port)
+    wire = Wire("", store, process)
     try:
-        yield Wire(address_of(process), store, process)
+        wire.address = address_of(process)
+        yield wire
     finally:
-        children.stop(process, grace=5)
-        if process.stdout is not None:
-            process.stdout.close()
+        children.stop(wire.process, grace=5)
+        if wire.process.stdout is not None:
+            wire.process.stdout.close()
 
 
 def launch(store: Path, port: int) -> children.Process:

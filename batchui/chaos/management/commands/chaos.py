@@ -4,19 +4,22 @@ import argparse
 import signal
 import sys
 import time
+from contextlib import closing
 from typing import Any
 
 from django.conf import settings
-from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from batchui import data_folder
+from batchui.bench.surroundings import BenchFailed
 from batchui.chaos import surroundings
 from batchui.chaos.figures import Figures, table
 from batchui.chaos.inside import Inside
+from batchui.chaos.outside import Outside
 from batchui.chaos.surroundings import POSTGRES, SQLITE, NoDatabase
 from batchui.chaos.wire import ChaosFailed, running_wire
 from batchui.processes import children
+from batchui.up import prepare
+from batchui.up.errors import CannotStart
 
 SECONDS_TO_STOP = 20.0
 FINDINGS_SHOWN = 20
@@ -55,7 +58,7 @@ class Command(BaseCommand):
                 self.run(**options)
             else:
                 self.run_elsewhere(**options)
-        except (ChaosFailed, NoDatabase) as problem:
+        except (BenchFailed, CannotStart, ChaosFailed, NoDatabase) as problem:
             raise CommandError(f"There are no figures. {problem}", returncode=2) from None
 
     def run_elsewhere(
@@ -78,13 +81,16 @@ class Command(BaseCommand):
 
     def run(self, *, kills: int, seed: int, database: str, inside: bool, **_: object) -> None:
         """Run the campaign with the settings of this process, and print the figures."""
-        data_folder.make()
-        call_command("migrate", interactive=False, verbosity=0)
+        prepare.prepare()
         figures = Figures("inside" if inside else "processes", database, seed)
         began = time.monotonic()
         with running_wire(settings.DATA / "sandbox.sqlite3") as wire:
             settings.SANDBOX_URL = wire.address
-            Inside(figures, wire, say=self.aside).run(kills)
+            if inside:
+                Inside(figures, wire, say=self.aside).run(kills)
+            else:
+                with closing(Outside(figures, wire, say=self.aside)) as campaign:
+                    campaign.run(kills)
         figures.seconds = time.monotonic() - began
         self.print(figures)
         if not figures.is_well:
@@ -97,10 +103,16 @@ class Command(BaseCommand):
         for escaped in figures.escaped[:FINDINGS_SHOWN]:
             self.stdout.write(f"An error that nobody caught: {escaped}")
         self.stdout.write(table([figures]))
+        inside = figures.campaign == "inside"
+        besides = (
+            f"{figures.survived:,} steps came to their end"
+            if inside
+            else f"{figures.frozen:,} times processes were frozen, {figures.pressed:,} buttons "
+            "were pressed over HTTP"
+        )
         self.stdout.write(
-            f"{figures.seconds:.0f} s; {figures.survived:,} steps came to their end. "
-            f"Again: manage.py chaos --kills {figures.kills} --seed {figures.seed} "
-            f"--database {figures.database}{' --inside' if figures.campaign == 'inside' else ''}"
+            f"{figures.seconds:.0f} s; {besides}. Again: manage.py chaos --kills {figures.kills} "
+            f"--seed {figures.seed} --database {figures.database}{' --inside' if inside else ''}"
         )
 
     def aside(self, sentence: str) -> None:

@@ -1,0 +1,96 @@
+"""Campaigns with real processes, from the command line to the table."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from batchui.bench.surroundings import ROOT, clean_environment
+from batchui.chaos.figures import COLUMNS
+from batchui.processes import procfs
+from tests.project.helpers import until
+
+pytestmark = pytest.mark.processes
+
+COMMAND = [sys.executable, str(ROOT / "manage.py"), "chaos"]
+
+
+def chaos(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments], env=clean_environment(), capture_output=True, text=True, check=False
+    )
+
+
+def figures(printed: str) -> dict[str, str]:
+    """The last line of the printed table."""
+    line = [line for line in printed.splitlines() if line.startswith("| ")][-1]
+    return dict(zip(COLUMNS, line.strip("| ").split(" | "), strict=True))
+
+
+def test_real_processes_are_killed_and_nothing_is_lost() -> None:
+    ended = chaos("--kills", "3", "--seed", "1")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    found = figures(ended.stdout)
+    assert int(found["kills"]) >= 3
+    assert (found["campaign"], found["database"], found["seed"]) == ("processes", "sqlite", "1")
+    assert [found[name] for name in COLUMNS[8:]] == ["0"] * 5
+
+
+def test_the_steps_are_killed_inside() -> None:
+    ended = chaos("--kills", "5", "--seed", "2", "--inside")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    found = figures(ended.stdout)
+    assert found["campaign"] == "inside"
+    assert "Again: manage.py chaos --kills" in ended.stdout
+    assert "--seed 2 --database sqlite --inside" in ended.stdout
+
+
+def test_a_campaign_without_kills_is_refused() -> None:
+    ended = chaos("--kills", "0")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "--kills must be at least 1" in ended.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_an_interrupted_campaign_leaves_no_process_and_no_folder(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "--kills", "1000", "--seed", "3"],
+        env=clean_environment(TMPDIR=str(tmp_path)),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        process_group=0,
+    )
+    try:
+        until(lambda: len(_family(tmp_path)) >= 4, seconds=90)
+        process.send_signal(number)
+        process.wait(60)
+        assert process.returncode != 0
+        until(lambda: not _family(tmp_path), seconds=20)
+        assert not list(tmp_path.glob("batchui-chaos-*"))
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        for pid in _family(tmp_path):
+            os.kill(pid, signal.SIGKILL)
+            time.sleep(0.1)
+
+
+def _family(folder: Path) -> list[int]:
+    """The processes whose data folder is below `folder`."""
+    wanted = f"BATCHUI_DATA={folder}".encode()
+    found = []
+    for pid, state, _ in procfs.running():
+        try:
+            environment = (procfs.PROC / str(pid) / "environ").read_bytes()
+        except OSError:
+            continue
+        if state != "Z" and wanted in environment:
+            found.append(pid)
+    return found
