@@ -8,10 +8,12 @@ import signal
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from django.conf import settings
 from django.db import DatabaseError, connection, connections
+from django.utils import timezone
 
 from batchui.bench.person import Person
 from batchui.chaos import points, presses, verdict
@@ -22,6 +24,7 @@ from batchui.chaos.services import Services, send
 from batchui.chaos.wire import ChaosFailed, Wire
 from batchui.up import prepare
 from batchui.up.ports import free_port
+from batchui.worker.heartbeat import latest_beat
 
 # What is killed, by weight: all processes of a service, one of them, or everything.
 TARGETS: Mapping[str, float] = {
@@ -32,13 +35,13 @@ TARGETS: Mapping[str, float] = {
     "wire": 0.5,
     "everything": 0.5,
 }
-SECONDS_TO_START = 90
+SECONDS_TO_START = 180
 # How long a process may take to reach the point at which it is to die.
 SECONDS_TO_REACH = 4.0
 SHORTEST_RUN, LONGEST_RUN = 0.3, 5.0
 LONGEST_FREEZE = 2.5
 MOST_QUIET_ROUNDS = 60
-SECONDS_FOR_A_ROUND = 20.0
+SECONDS_FOR_A_ROUND = 10.0
 
 
 @dataclass
@@ -200,6 +203,15 @@ class Outside:
             self.services.ensure()
             time.sleep(0.1)
 
+    def _wait_for_worker(self, since: datetime) -> None:
+        give_up = time.monotonic() + SECONDS_TO_START
+        while time.monotonic() < give_up:
+            beat = latest_beat()
+            if beat is not None and beat > since:
+                return
+            time.sleep(0.1)
+        raise ChaosFailed(f"The worker does not work.{self.last_lines()}")
+
     def _come_to_rest(self, people: presses.Team) -> None:
         """End the faults, let people decide what waits for them, and wait until all is quiet.
 
@@ -208,14 +220,17 @@ class Outside:
         self.services.ensure()
         self._wait_for_pages()
         self.wire.script([])
+        self.say("Coming to rest …")
         for _ in range(MOST_QUIET_ROUNDS):
+            for _ in range(verdict.waiting_for_people()):
+                people.decide(*presses.chosen_name(self.draws))
             self.services.kill("worker")
             pass_time(minutes=6)
+            began = timezone.now()
             self.services.ensure()
+            self._wait_for_worker(began)
             give_up = time.monotonic() + SECONDS_FOR_A_ROUND
             while time.monotonic() < give_up and not verdict.is_quiet():
                 time.sleep(0.1)
             if verdict.is_quiet() and not verdict.waiting_for_people():
                 return
-            for _ in range(max(1, verdict.waiting_for_people())):
-                people.decide(*presses.chosen_name(self.draws))
