@@ -86,6 +86,8 @@ MAX_ROWS = _env.number("BATCHUI_MAX_ROWS", 5_000_000, low=1, high=1_000_000_000)
 
 # While this file exists, background work is asked to stop (see `worker/watchdog.py`).
 STOPPING_FILE = _env.text("BATCHUI_STOPPING_FILE")
+# A folder with orders for `manage.py chaos`, which alone sets it (see `chaos/points.py`).
+CHAOS_FOLDER = _env.text("BATCHUI_CHAOS")
 # The name of the worker that this process is part of; its watchdog chooses it.
 WORKER_NAME = _env.text("BATCHUI_WORKER_NAME", "worker:by hand")
 
@@ -107,6 +109,8 @@ INSTALLED_APPS = [
     "batchui.batches",
     "batchui.worker",
     "batchui.backup",
+    "batchui.doctor",
+    "batchui.chaos",
     "batchui.web",
 ]
 

@@ -35,7 +35,13 @@ MAY_IMPORT: dict[str, set[str]] = {
         "security_log",
     },
     "backup": {"worker", "batches", "teams", "keys"},
+    "doctor": {"worker", "batches", "teams", "prompts", "cloudflare"},
     "up": {"worker", "teams", "checks", "data_folder", "processes"},
+    # It kills the product, and lets the doctor look.
+    "chaos": {
+        *("doctor", "worker", "batches", "cloudflare", "teams", "prompts", "processes", "sandbox"),
+        *("bench", "up"),
+    },
     # The measuring stick: it drives the product from outside.
     "bench": {"worker", "batches", "teams", "prompts", "processes"},
 }

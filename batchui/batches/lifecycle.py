@@ -197,6 +197,15 @@ def claim_part(part: Part, lease: timedelta) -> bool:
     return _update_part(part, claimed, is_free())
 
 
+def take_over(part: Part, lease: timedelta) -> bool:
+    """Take a part from a worker whose lease is over: it can commit nothing about the part any more.
+
+    False: it has renewed its lease since the part was read, or somebody else was faster.
+    """
+    taken = {"lease_until": timezone.now() + lease, "epoch": part.epoch + 1}
+    return _update_part(part, taken, Q(lease_until=part.lease_until))
+
+
 def touch_part(part: Part, *, event: str = "", **changes: Unpack[PartChanges]) -> bool:
     """Change fields of a part but not its status, for example after a poll without news.
 

@@ -14,6 +14,7 @@ WITH_A_DATABASE = (
     "tests/postgres/test_which_database.py",
     "tests/backup",
     "tests/batches",
+    "tests/doctor",
     "tests/teams",
     "tests/web",
     "tests/worker",
