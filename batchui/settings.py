@@ -77,6 +77,10 @@ SANDBOX_FILE = DATA / "sandbox-address"
 SANDBOX_URL = _env.address("BATCHUI_SANDBOX_URL")
 SANDBOX_IS_GIVEN = bool(SANDBOX_URL)
 SANDBOX_URL = SANDBOX_URL or _kept(SANDBOX_FILE) or "http://127.0.0.1:8787/client/v4"
+# The token that it answers to; "": one is made (`teams/connections.py: sandbox_token`).
+SANDBOX_TOKEN = Hidden(_env.text("BATCHUI_SANDBOX_TOKEN"))
+# Whether the sandbox that `up` starts has its control address, with which tests make faults.
+SANDBOX_CONTROL = _env.flag("BATCHUI_SANDBOX_CONTROL")
 
 # Largest upload, in bytes, and the number of rows a file may have.
 MAX_UPLOAD_BYTES = _env.number("BATCHUI_MAX_UPLOAD_MB", 1024, low=1, high=1_000_000) * 1024 * 1024
