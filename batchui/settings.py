@@ -122,6 +122,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "batchui.web.idle.IdleMiddleware",
+    "batchui.web.body_limits.BodyLimitMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
@@ -169,7 +170,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Uploads and answers (see `batches/files.py`) are in the data folder, or in a bucket. With a
 # bucket, web and worker may run on separate hosts. The `storages` package
-# (`pip install -c constraints.txt 'django-storages[s3]'`) reads AWS_ACCESS_KEY_ID and
+# (`pip install --require-hashes -r requirements/s3.txt`) reads AWS_ACCESS_KEY_ID and
 # AWS_SECRET_ACCESS_KEY itself.
 S3_BUCKET = _env.text("BATCHUI_S3_BUCKET")
 S3_ENDPOINT = _env.address("BATCHUI_S3_ENDPOINT")
@@ -257,6 +258,7 @@ SESSION_COOKIE_HTTPONLY = True
 # Names of their own: on "localhost" a browser sends the cookies of every port to every port.
 SESSION_COOKIE_NAME = "batchui-session"
 CSRF_COOKIE_NAME = "batchui-csrf"
+UPLOAD_COOKIE_NAME = "batchui-uploads"
 # Somebody who does nothing for so long has to sign in again (see `web/idle.py`).
 IDLE_SECONDS = 12 * 60 * 60
 # Health checks come from inside, without https.
@@ -272,6 +274,7 @@ if SECURE_PROXY:
     # No other host of the domain can set a cookie of this name.
     SESSION_COOKIE_NAME = "__Host-batchui-session"
     CSRF_COOKIE_NAME = "__Host-batchui-csrf"
+    UPLOAD_COOKIE_NAME = "__Host-batchui-uploads"
     # Sign-in attempts are counted by the address the proxy reports, not by the proxy's own.
     ALLAUTH_TRUSTED_PROXY_COUNT = 1
 

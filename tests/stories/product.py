@@ -103,7 +103,11 @@ class Product:
 
     def part(self, name: str) -> psutil.Process:
         """The running process of `web`, `worker` or `sandbox`."""
-        marks = {"web": "granian", "worker": "manage.py worker", "sandbox": "batchui.sandbox"}
+        marks = {
+            "web": "manage.py serve_pages",
+            "worker": "manage.py worker",
+            "sandbox": "batchui.sandbox",
+        }
 
         def find() -> psutil.Process | None:
             for child in psutil.Process(self.process.pid).children():
