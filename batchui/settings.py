@@ -174,6 +174,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # AWS_SECRET_ACCESS_KEY itself.
 S3_BUCKET = _env.text("BATCHUI_S3_BUCKET")
 S3_ENDPOINT = _env.address("BATCHUI_S3_ENDPOINT")
+# Two installations on one bucket each have a prefix of their own.
+S3_PREFIX = _env.text("BATCHUI_S3_PREFIX").strip("/")
 STORAGES: dict[str, dict[str, Any]] = {
     "default": {
         "BACKEND": "batchui.batches.files.DurableFileSystemStorage",
@@ -186,6 +188,7 @@ if S3_BUCKET:
         "BACKEND": "storages.backends.s3.S3Storage",
         "OPTIONS": {
             "bucket_name": S3_BUCKET,
+            "location": S3_PREFIX,
             "endpoint_url": S3_ENDPOINT or None,
             "region_name": _env.text("AWS_REGION") or None,
             "default_acl": None,
@@ -259,8 +262,10 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_NAME = "batchui-session"
 CSRF_COOKIE_NAME = "batchui-csrf"
 UPLOAD_COOKIE_NAME = "batchui-uploads"
-# Somebody who does nothing for so long has to sign in again (see `web/idle.py`).
+# Somebody who does nothing for so long has to sign in again (see `web/idle.py`); and everybody
+# after so long.
 IDLE_SECONDS = 12 * 60 * 60
+SESSION_COOKIE_AGE = 14 * 24 * 60 * 60
 # Health checks come from inside, without https.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 # The owner of the domain decides whether subdomains and browsers' preload lists may rely on https.
