@@ -84,6 +84,8 @@ SANDBOX_CONTROL = _env.flag("BATCHUI_SANDBOX_CONTROL")
 
 # Largest upload, in bytes, and the number of rows a file may have.
 MAX_UPLOAD_BYTES = _env.number("BATCHUI_MAX_UPLOAD_MB", 1024, low=1, high=1_000_000) * 1024 * 1024
+# An upload is refused that would leave less than this on the disk of the data folder.
+DISK_RESERVE_BYTES = 256 * 1024 * 1024
 MAX_ROWS = _env.number("BATCHUI_MAX_ROWS", 5_000_000, low=1, high=1_000_000_000)
 
 # While this file exists, background work is asked to stop (see `worker/watchdog.py`).
@@ -325,6 +327,8 @@ LOGGING = {
         # replies at DEBUG, which may repeat the token.
         "httpx": {"level": "WARNING"},
         "httpcore": {"level": "WARNING"},
+        # One line for each request that waits for a thread says nothing that /healthz does not.
+        "waitress.queue": {"level": "ERROR"},
         # A name that somebody made up is no error of ours: one line, without a traceback.
         "django.security.DisallowedHost": {"level": "CRITICAL"},
         # At WARNING it logs the address of every form with an error: links that let people in.

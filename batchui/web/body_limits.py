@@ -5,6 +5,7 @@ a signed cookie that it can check without the database. It gives no right but th
 request may do, the page decides.
 """
 
+import shutil
 from collections.abc import Callable, Mapping
 from http.cookies import CookieError, SimpleCookie
 
@@ -53,9 +54,18 @@ def most_bytes(path: str, headers: Mapping[str, str]) -> int:
     held = cookies.get(settings.UPLOAD_COOKIE_NAME)
     if held is None or not _is_good(held.value, seconds=SECONDS):
         return ANYBODY
-    if path == reverse("new"):
+    if path == reverse("new") and has_room(int(headers.get("CONTENT_LENGTH") or 0)):
         return settings.MAX_UPLOAD_BYTES + BESIDES_FILE
     return MEMBER
+
+
+def has_room(size: int) -> bool:
+    """Whether the disk has room for an upload of so many bytes, and some is left for the rest.
+
+    It is on the disk three times for a moment: as the request's body, as its file, and stored.
+    """
+    free = shutil.disk_usage(settings.DATA).free
+    return free - 3 * size > settings.DISK_RESERVE_BYTES
 
 
 def _is_good(value: str, *, seconds: int) -> bool:

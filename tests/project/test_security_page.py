@@ -55,6 +55,11 @@ def test_a_limit_is_the_one_of_the_code(what: str, limit: str) -> None:
     assert LIMITS[what] == limit
 
 
+def test_the_disk_is_never_full_of_uploads() -> None:
+    reserve = settings.DISK_RESERVE_BYTES // 1024**2
+    assert f"leave less than {reserve} MB on the disk is refused" in TEXT
+
+
 def test_sessions_and_links_end_when_it_says() -> None:
     days = settings.SESSION_COOKIE_AGE // 86_400
     hours = settings.IDLE_SECONDS // 3_600

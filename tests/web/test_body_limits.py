@@ -1,5 +1,6 @@
 """How large a body the web server keeps, before it knows what the request is."""
 
+import shutil
 from typing import Any
 
 import pytest
@@ -7,8 +8,10 @@ from django.core.signing import TimestampSigner
 from django.test import Client
 from django.urls import reverse
 
+from batchui.batches.models import Batch
 from batchui.web import body_limits
 from batchui.web.body_limits import ANYBODY, BESIDES_FILE, MEMBER, most_bytes
+from tests.web.visiting import said, upload
 
 pytestmark = pytest.mark.django_db
 
@@ -65,3 +68,21 @@ def test_no_script_reads_the_cookie(web: Client, settings: Any) -> None:
     web.get(reverse("batches"))
     cookie = web.cookies[settings.UPLOAD_COOKIE_NAME]
     assert (cookie["httponly"], cookie["samesite"]) == (True, "Lax")
+
+
+def test_an_upload_that_would_fill_the_disk_is_refused_before_it_is_kept(
+    web: Client, settings: Any
+) -> None:
+    web.get(reverse("batches"))
+    free = shutil.disk_usage(settings.DATA).free
+    settings.DISK_RESERVE_BYTES = free // 2
+    fits, fills = {"CONTENT_LENGTH": "1000"}, {"CONTENT_LENGTH": str(free // 4)}
+    allowed = settings.MAX_UPLOAD_BYTES + BESIDES_FILE
+    assert most_bytes(reverse("new"), headers(web) | fits) == allowed
+    assert most_bytes(reverse("new"), headers(web) | fills) == MEMBER
+    assert upload(web, b"a,b\n1,2\n").status_code == 302
+    settings.DISK_RESERVE_BYTES = 2 * free
+    refused = upload(web, b"a,b\n1,2\n")
+    assert refused.status_code == 422
+    assert "disk has too little room for this file" in said(refused)
+    assert Batch.objects.count() == 1
