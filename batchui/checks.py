@@ -195,6 +195,6 @@ def _files() -> Iterator[checks.CheckMessage]:
     if settings.S3_BUCKET and not (find_spec("storages") and find_spec("boto3")):
         yield checks.Error(
             "BATCHUI_S3_BUCKET is set, but the package for buckets is not installed.",
-            hint="Run: pip install -c constraints.txt 'django-storages[s3]'",
+            hint="Run: pip install --require-hashes -r requirements/s3.txt",
             id="batchui.E016",
         )

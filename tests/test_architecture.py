@@ -50,6 +50,7 @@ PLAIN = ("processes", "sandbox", "prompts", "cloudflare", "exports")
 DOORS = {
     "batches/management/commands/sandbox.py": {"data_folder", "sandbox"},
     "web/management/commands/bench.py": {"bench"},
+    "web/management/commands/serve_pages.py": {"wsgi"},
 }
 # Where an import may stand inside a function: what has to run before Django is there.
 MAY_IMPORT_LATE = ("management/commands/", "apps.py", "up/start.py", "bench/product.py")
