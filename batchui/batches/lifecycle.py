@@ -409,10 +409,20 @@ def queue_undecided(parts: QuerySet[Part], *, next_poll_at: datetime) -> int:
 def leave_out_parts(parts: QuerySet[Part], error: str) -> int:
     """End parts: their waiting rows become `missing`, with `error`. The caller settles the batch.
 
-    Returns how many were moved.
+    A request for whose answers a retry has already looked in vain is given up: the next retry sends
+    its rows again. Returns how many were moved.
     """
-    may_end = (PartStatus.UNSURE, *SENT_PARTS)
-    return _end(parts.filter(status__in=may_end), PartStatus.DONE, AnswerStatus.MISSING, error)
+    may_end = parts.filter(status__in=(PartStatus.UNSURE, *SENT_PARTS))
+    in_vain = Attempt.objects.filter(
+        part__in=may_end.values("pk"),
+        status=AttemptStatus.ACCEPTED,
+        number__lte=F("part__attempts_before"),
+    )
+    # By key: an UPDATE cannot read the part in its condition.
+    Attempt.objects.filter(pk__in=list(in_vain.values_list("pk", flat=True))).update(
+        status=AttemptStatus.LOST, message=error, finished_at=timezone.now()
+    )
+    return _end(may_end, PartStatus.DONE, AnswerStatus.MISSING, error)
 
 
 def close_waiting(part: Part, status: AnswerStatus, error: str) -> WaitingChanges:

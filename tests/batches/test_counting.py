@@ -14,6 +14,7 @@ from tests.batches.conftest import (
     MakeBatch,
     counted,
     in_files,
+    let_odd_replies_age,
     on_record,
     poll_all,
     rows,
@@ -28,11 +29,14 @@ TOO_LARGE = {"fault": "error", "code": 3006, "call": "submit"}
 
 def half_back(sandbox: RunningSandbox, start: MakeBatch, fault: str) -> Batch:
     """Ten rows in one part, too large at once: five are back, two of them spoilt; five wait."""
-    sandbox.script(TOO_LARGE, {"fault": fault, "items": [0, 1]})
+    looks = 2 if fault == "missing" else 1  # before it is believed
+    sandbox.script(TOO_LARGE, {"fault": fault, "items": [0, 1], "times": looks})
     batch = start(rows(10))
     send_all()
     send_all()
-    poll_all()
+    for _ in range(looks):
+        poll_all()
+        let_odd_replies_age()
     assert counted(batch) == in_files(batch) == {"answered": 3, fault: 2}
     part = batch.parts.get()
     assert (part.status, part.waiting) == (PartStatus.READY, 5)
