@@ -9,7 +9,7 @@ these functions.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Unpack, cast
 from uuid import UUID
 
@@ -27,6 +27,7 @@ from batchui.batches.states import (
     BATCH_MOVES,
     ENDED_BATCHES,
     PART_MOVES,
+    SENT_PARTS,
     AnswerStatus,
     AttemptStatus,
     BatchStatus,
@@ -196,6 +197,15 @@ def claim_part(part: Part, lease: timedelta) -> bool:
     return _update_part(part, claimed, is_free())
 
 
+def take_over(part: Part, lease: timedelta) -> bool:
+    """Take a part from a worker whose lease is over: it can commit nothing about the part any more.
+
+    False: it has renewed its lease since the part was read, or somebody else was faster.
+    """
+    taken = {"lease_until": timezone.now() + lease, "epoch": part.epoch + 1}
+    return _update_part(part, taken, Q(lease_until=part.lease_until))
+
+
 def touch_part(part: Part, *, event: str = "", **changes: Unpack[PartChanges]) -> bool:
     """Change fields of a part but not its status, for example after a poll without news.
 
@@ -240,11 +250,11 @@ def close_attempt(closing: Closing) -> None:
         _apply(attempt, changes)
 
 
-def reopen_attempt(attempt: Attempt) -> None:
-    """Let a request whose reply was not used be asked for again. Its raw reply stays."""
-    changes = {"status": AttemptStatus.ACCEPTED, "message": "", "finished_at": None}
-    Attempt.objects.filter(pk=attempt.pk, status=AttemptStatus.QUARANTINED).update(**changes)
-    _apply(attempt, changes)
+def reopen_attempts(attempts: QuerySet[Attempt]) -> None:
+    """Let requests whose reply was not used be asked for again. Their raw replies stay."""
+    attempts.filter(status=AttemptStatus.QUARANTINED).update(
+        status=AttemptStatus.ACCEPTED, message="", finished_at=None
+    )
 
 
 def keep_reply(attempt: Attempt, reply_file: str) -> None:
@@ -362,6 +372,49 @@ def let_people_decide(parts: QuerySet[Part], message: str) -> int:
     )
 
 
+def send_undecided(parts: QuerySet[Part]) -> int:
+    """Make unsure parts ready. Returns how many were moved; the caller settles the batch."""
+    return parts.filter(status=PartStatus.UNSURE).update(
+        status=PartStatus.READY,
+        question="",
+        epoch=F("epoch") + 1,
+        lease_until=None,
+        resume_at=None,
+        message="",
+        failures_in_a_row=0,
+    )
+
+
+def queue_undecided(parts: QuerySet[Part], *, next_poll_at: datetime) -> int:
+    """Make unsure parts `queued` that were sent, as if they had just been accepted.
+
+    Returns how many were moved; the caller settles the batch.
+    """
+    return parts.filter(status=PartStatus.UNSURE).update(
+        status=PartStatus.QUEUED,
+        question="",
+        epoch=F("epoch") + 1,
+        lease_until=None,
+        next_poll_at=next_poll_at,
+        polls=0,
+        failures_in_a_row=0,
+        failing_since=None,
+        odd_kind="",
+        odd_seen=0,
+        odd_at=None,
+        message="",
+    )
+
+
+def leave_out_parts(parts: QuerySet[Part], error: str) -> int:
+    """End parts: their waiting rows become `missing`, with `error`. The caller settles the batch.
+
+    Returns how many were moved.
+    """
+    may_end = (PartStatus.UNSURE, *SENT_PARTS)
+    return _end(parts.filter(status__in=may_end), PartStatus.DONE, AnswerStatus.MISSING, error)
+
+
 def close_waiting(part: Part, status: AnswerStatus, error: str) -> WaitingChanges:
     """The changes that give `status` to every waiting row, with the new count."""
     counted = getattr(part, status.value) + part.waiting
@@ -376,6 +429,7 @@ def close_waiting(part: Part, status: AnswerStatus, error: str) -> WaitingChange
 def _end(parts: QuerySet[Part], to: PartStatus, status: AnswerStatus, error: str) -> int:
     return parts.update(
         status=to,
+        question="",
         epoch=F("epoch") + 1,
         lease_until=None,
         waiting_became=status.value,

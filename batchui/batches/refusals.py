@@ -63,6 +63,7 @@ def refused(part: Part, closing: Closing) -> None:
             PartStatus.READY,
             closing=closing,
             resume_at=None,
+            failures_in_a_row=0,
             message=message,
             event=f"Part {part.number} was refused. It is sent in halves, to find the rows that "
             f"Cloudflare refuses. The reason: {message}"
@@ -105,6 +106,7 @@ def _fail_row(part: Part, closing: Closing, *, attempts_before: int | None = Non
     except (DamagedFile, OSError) as problem:
         unprepared.try_later(part, problem, closing=closing)
         return
+    changes["failures_in_a_row"] = 0
     if attempts_before is not None:
         changes["attempts_before"] = attempts_before
     event = f"Row {part.first_row + position:,} was refused alone: {closing.message}"

@@ -347,7 +347,9 @@ def rescue(now: datetime) -> int:
 
     They become queued, unsure or ready again, as their last attempt shows.
     """
-    parts = stranded_parts(now)
+    # A worker that only slept may go on just now. Once its part is taken over it writes no attempt
+    # down any more, so the last one can be relied on.
+    parts = [part for part in stranded_parts(now) if lifecycle.take_over(part, PART_LEASE)]
     for part in parts:
         attempt = part.attempts.order_by("-number").first()
         if attempt is not None and attempt.status == AttemptStatus.ACCEPTED:

@@ -86,8 +86,8 @@ class Caller:
             raise self._unreached(result)
         raise MaybeSent(
             f"It is unclear whether Cloudflare ({self.account.server}) accepted these rows: the "
-            "connection broke before it confirmed. It may have them: wait, send them again (they "
-            "may then be charged twice), or leave them out.",
+            "connection broke before it confirmed. It may have them already; sent again, they may "
+            "be charged twice.",
             **self._facts(result),
         )
 

@@ -209,8 +209,8 @@ _BY_ITSELF = "You need do nothing: batchui goes on by itself."
 _UNCLEAR = _Ruling(CloudflareError, "")
 _UNCONFIRMED = _Ruling(
     MaybeSent,
-    "Cloudflare did not confirm that it accepted these rows.{reason} It may have them already: "
-    "wait, send them again (they may then be charged twice), or leave them out.",
+    "Cloudflare did not confirm that it accepted these rows.{reason} It may have them already; "
+    "sent again, they may be charged twice.",
 )
 _UNUSABLE = _Ruling(
     BadReply,

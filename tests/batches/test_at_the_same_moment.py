@@ -17,14 +17,24 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from batchui.batches import call_limit, decisions, due, lifecycle, polling, sending
+from batchui.batches import call_limit, decisions, due, lifecycle, polling, questions, sending
 from batchui.batches.models import Batch, Part
-from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
+from batchui.batches.questions import Choice
+from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
 from batchui.batches.steps import PART_LEASE
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
-from batchui.teams.models import Connection
-from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, rows, send_all, work, written
+from batchui.teams.models import Connection, Team
+from tests.batches.conftest import (
+    MODEL,
+    TEMPLATE,
+    MakeBatch,
+    on_record,
+    rows,
+    send_all,
+    work,
+    written,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -153,6 +163,19 @@ def test_of_those_who_send_again_and_those_who_leave_out_one_wins(
     assert sum(done) == 1
     part.refresh_from_db()
     assert (part.status, part.missing) in ((PartStatus.READY, 0), (PartStatus.DONE, 25))
+
+
+def test_of_those_who_decide_about_many_parts_at_once_one_wins_for_each_part(
+    team: Team,
+) -> None:
+    batch = on_record(team, parts=RIVALS)
+    batch.parts.update(status=PartStatus.UNSURE, question=Question.UNCLEAR)
+    about_all = partial(questions.decide, Part.objects.all(), Question.UNCLEAR, by=None)
+    choices = [Choice.SEND_AGAIN, Choice.LEAVE_OUT] * (RIVALS // 2)
+    decided = at_once([partial(about_all, choice) for choice in choices])
+    assert sorted(one.parts for one in decided) == [0] * (RIVALS - 1) + [RIVALS]
+    became = set(batch.parts.values_list("status", "missing"))
+    assert became in ({(PartStatus.READY, 0)}, {(PartStatus.DONE, 10)})
 
 
 def test_no_more_calls_are_granted_than_allowed(part: Part, settings: Any) -> None:

@@ -54,11 +54,11 @@ def sizes(sandbox: RunningSandbox) -> list[int | None]:
 def test_the_row_that_is_refused_fails_alone_whatever_the_code(
     sandbox: RunningSandbox, start: MakeBatch, code: int
 ) -> None:
-    sandbox.script(*refusing(row(9), code=code, status=400, message="It is odd"))
-    batch = work(start(rows(20)))
+    sandbox.script(*refusing(row(3), code=code, status=400, message="It is odd"))
+    batch = work(start(rows(4)))
     assert batch.status == BatchStatus.PROBLEMS
-    assert counted(batch) == in_files(batch) == {"answered": 19, "failed": 1}
-    assert failed_rows(batch) == [9]
+    assert counted(batch) == in_files(batch) == {"answered": 3, "failed": 1}
+    assert failed_rows(batch) == [3]
     (bad,) = results.page(batch, shown="attention", offset=0, limit=5)
     assert "It is odd" in (bad.error or "")
 
@@ -79,21 +79,22 @@ def test_a_row_is_found_with_few_requests_and_each_other_row_is_accepted_once(
 def test_the_timeline_says_why_a_part_is_sent_in_halves_and_which_row_it_was(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
-    sandbox.script(*refusing(row(3), message="It is odd"))
-    batch = work(start(rows(4)))
+    sandbox.script(*refusing(row(1), message="It is odd"))
+    batch = work(start(rows(8)))
     told = list(batch.events.filter(part_number=1).order_by("id").values_list("text", flat=True))
     reason = (
         "Cloudflare refused this request. Cloudflare says: “It is odd”. Change the question, the "
         "options or the model, then send the rows again."
     )
+    assert sizes(sandbox) == [8, 4, 2, 1, 1, 6]
     assert told == [
         "Part 1 was refused. It is sent in halves, to find the rows that Cloudflare refuses. The "
         f"reason: {reason}",
-        "Part 1 was accepted (rows 1 to 2).",
-        "Part 1 came back: 2 of 4 rows answered.",
-        f"Row 3 was refused alone: {reason}",
-        "Part 1 was accepted (row 4).",
-        "Part 1 came back: 3 of 4 rows answered.",
+        f"Row 1 was refused alone: {reason}",
+        "Part 1 was accepted (row 8).",
+        "Part 1 came back: 1 of 8 rows answered.",
+        "Part 1 was accepted (rows 2 to 7).",
+        "Part 1 came back: 7 of 8 rows answered.",
     ]
 
 
@@ -113,13 +114,27 @@ def test_while_the_rows_are_looked_for_the_part_says_why(
 ) -> None:
     sandbox.script(*refusing(row(3), message="It is odd"))
     batch = start(rows(4))
+    Part.objects.update(failures_in_a_row=5)
     send_all()
     part = batch.parts.get()
     assert (part.status, part.resume_at) == (PartStatus.READY, None)
+    assert part.failures_in_a_row == 0  # Cloudflare has answered
     assert "It is odd" in part.message
     attempt = part.attempts.get()
     assert (attempt.status, attempt.code) == (AttemptStatus.REFUSED, 5006)
     assert attempt.message == part.message
+
+
+def test_a_row_that_fails_alone_ends_the_failures_before_it(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script(*refusing(row(1)))
+    batch = start(rows(2))
+    send_all()
+    Part.objects.update(failures_in_a_row=5)
+    send_all()
+    part = batch.parts.get()
+    assert (part.status, part.failed, part.failures_in_a_row) == (PartStatus.READY, 1, 0)
 
 
 def test_several_bad_rows_are_all_found(sandbox: RunningSandbox, start: MakeBatch) -> None:
