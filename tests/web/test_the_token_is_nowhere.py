@@ -21,7 +21,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from batchui.batches import exporting, polling, sending
+from batchui.batches import exporting, patience, polling, sending
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import PartStatus
 from batchui.cloudflare.bodies import SMALL
@@ -145,7 +145,7 @@ def polls_fail(api: ScriptedServer, batch: Batch, what: str) -> None:
     for act in faults(what):
         api.script(act)
         assert polling.poll(failing)
-    hours_ago = timezone.now() - 7 * polling.patience.UNREADABLE_AFTER
+    hours_ago = timezone.now() - 7 * patience.UNREADABLE_AFTER
     Part.objects.filter(pk=failing.pk).update(failing_since=hours_ago)
     api.script(truncated(f"<pre>{what} {LARGE}</pre>".encode(), keep=2 * SMALL))
     assert polling.poll(parts_of(batch)[-1])
