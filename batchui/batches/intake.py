@@ -93,16 +93,21 @@ def too_large(size: int) -> BadInput:
     )
 
 
-def refuse_full_disk(size: int) -> None:
-    """Raise BadInput if the disk has no room for an upload of `size` bytes and what is made of it.
+def has_room(size: int) -> bool:
+    """Whether the disk has room for an upload of `size` bytes and for what is made of it.
 
     A disk that is full stops every batch of everybody.
     """
     try:
         free = shutil.disk_usage(settings.DATA).free
     except OSError:
-        return  # storing the file says what is wrong
-    if free < settings.KEEP_FREE_BYTES + STORED_FOR_A_BYTE * size:
+        return True  # storing the file says what is wrong
+    return free >= settings.KEEP_FREE_BYTES + STORED_FOR_A_BYTE * size
+
+
+def refuse_full_disk(size: int) -> None:
+    """Raise BadInput if the disk has no room for an upload of `size` bytes."""
+    if not has_room(size):
         raise BadInput(
             "The disk of this server is nearly full, so nothing was uploaded. Tell the person who "
             "runs batchui. To make room, delete batches that nobody needs any more."

@@ -14,7 +14,8 @@ from typing import Any, Unpack, cast
 from uuid import UUID
 
 from django.db import models, transaction
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from batchui.batches.changes import BatchChanges, PartChanges, WaitingChanges, counted_rows
@@ -43,6 +44,15 @@ STOP_CHANGES = ("status", "epoch", "waiting_became", "waiting_error", "message",
 # The number of waiting rows of a part (`Part.waiting`), for an UPDATE of many parts.
 WAITING = (
     F("rows") - F("answered") - F("empty") - F("failed") - F("missing") - F("unsent") - F("invalid")
+)
+
+# Requests whose rows may be charged although there are no answers, or not yet.
+PERHAPS_SENT = (
+    AttemptStatus.WRITTEN,
+    AttemptStatus.ACCEPTED,
+    AttemptStatus.UNSURE,
+    AttemptStatus.LOST,
+    AttemptStatus.QUARANTINED,
 )
 
 STOPPED_BEFORE = "Stopped before it was sent."
@@ -187,10 +197,20 @@ def claim_part(part: Part, lease: timedelta) -> bool:
     return _update_part(part, claimed, is_free())
 
 
+def take_over(part: Part, lease: timedelta) -> bool:
+    """Take a part from a worker whose lease is over: it can commit nothing about the part any more.
+
+    False: it has renewed its lease since the part was read, or somebody else was faster.
+    """
+    taken = {"lease_until": timezone.now() + lease, "epoch": part.epoch + 1}
+    return _update_part(part, taken, Q(lease_until=part.lease_until))
+
+
 def touch_part(part: Part, *, event: str = "", **changes: Unpack[PartChanges]) -> bool:
     """Change fields of a part but not its status, for example after a poll without news.
 
-    The lease ends unless `changes` sets one. False: the part was moved or claimed meanwhile.
+    The lease ends unless `changes` sets one. The batch gets new sums if counts of rows change.
+    False: the part was moved or claimed meanwhile.
     """
     touched = {"lease_until": None, **changes}
     with transaction.atomic():
@@ -201,7 +221,17 @@ def touch_part(part: Part, *, event: str = "", **changes: Unpack[PartChanges]) -
             record(batch, "failure", event, part=part.number)
         polled_at = changes.get("last_polled_at", batch.last_polled_at)
         Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1, last_polled_at=polled_at)
+        if not changes.keys().isdisjoint(ANSWER_FIELDS):
+            settle(batch)
     return True
+
+
+def note(part: Part, text: str) -> None:
+    """Write a line about a part into its batch's timeline, whoever has the part."""
+    with transaction.atomic():
+        batch = lock(part.batch_id)
+        record(batch, "failure", text, part=part.number)
+        Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1)
 
 
 def close_attempt(closing: Closing) -> None:
@@ -271,13 +301,28 @@ def stop_parts(parts: QuerySet[Part]) -> int:
 
     Parts that were not sent are stopped, unsure parts are left out, sent parts go on.
     """
-    waiting = Q(status__in=(PartStatus.READY, PartStatus.HELD))
-    unclear = Attempt.objects.filter(part=OuterRef("pk"), status=AttemptStatus.UNSURE)
-    unsure = Q(status=PartStatus.UNSURE) | (waiting & Q(Exists(unclear)))
-    # First those that may have been sent, also if they are about to be sent again.
-    return _end(parts.filter(unsure), PartStatus.DONE, AnswerStatus.MISSING, STOPPED_UNSURE) + _end(
-        parts.filter(waiting), PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE
+    waiting = parts.filter(status__in=(PartStatus.READY, PartStatus.HELD))
+    # Its receipt came late, or it is asked again: its answers are fetched, not its rows sent.
+    moved = waiting.filter(_with_attempt(AttemptStatus.ACCEPTED)).update(
+        status=PartStatus.QUEUED,
+        epoch=F("epoch") + 1,
+        next_poll_at=timezone.now(),
+        polls=0,
+        failures_in_a_row=0,
+        message="",
     )
+    not_sent = parts.filter(status=PartStatus.UNSURE, question=Question.DAMAGED).exclude(
+        _with_attempt(*PERHAPS_SENT)
+    )
+    moved += _end(not_sent, PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE)
+    unsure = parts.filter(status=PartStatus.UNSURE)
+    for unclear in (unsure, waiting.filter(_with_attempt(*PERHAPS_SENT))):
+        moved += _end(unclear, PartStatus.DONE, AnswerStatus.MISSING, STOPPED_UNSURE)
+    return moved + _end(waiting, PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE)
+
+
+def _with_attempt(*statuses: AttemptStatus) -> Q:
+    return Q(Exists(Attempt.objects.filter(part=OuterRef("pk"), status__in=statuses)))
 
 
 def reopen_parts(parts: QuerySet[Part]) -> int:
@@ -285,6 +330,7 @@ def reopen_parts(parts: QuerySet[Part]) -> int:
 
     The counts of rows to ask again are set to 0. The caller settles the batch.
     """
+    latest = Attempt.objects.filter(part=OuterRef("pk")).order_by("-number").values("number")[:1]
     return parts.filter(status__in=(PartStatus.DONE, PartStatus.STOPPED)).update(
         status=PartStatus.READY,
         epoch=F("epoch") + 1,
@@ -293,6 +339,7 @@ def reopen_parts(parts: QuerySet[Part]) -> int:
         waiting_became="",
         waiting_error="",
         forget_unanswered=True,
+        attempts_before=Coalesce(Subquery(latest), 0),
         message="",
         failures_in_a_row=0,
         resends=0,

@@ -288,6 +288,9 @@ class Part(AnswerCounts):
     forget_unanswered = models.BooleanField(default=False)
     # Most rows in one request, after a larger request was refused as too large.
     send_limit = models.PositiveIntegerField(null=True)
+    # Attempts up to this number do not tell which rows are refused (`refusals.py`): a retry or a
+    # smaller limit came after them.
+    attempts_before = models.PositiveIntegerField(default=0)
 
     status = models.CharField(max_length=16, choices=PartStatus.choices, default=PartStatus.READY)
     epoch = models.PositiveIntegerField(default=0)
@@ -300,7 +303,8 @@ class Part(AnswerCounts):
     polls = models.PositiveIntegerField(default=0)
     failures_in_a_row = models.PositiveIntegerField(default=0)  # of sends, or of polls
     failing_since = models.DateTimeField(null=True)  # the first failed poll of those
-    # A reply that is looked at again before it is believed: see `polling.ODD`.
+    # A reply that is looked at again before it is believed (`patience.ODD`), or a request that
+    # could not be made (`unprepared.py`).
     odd_kind = models.CharField(max_length=16, blank=True)
     odd_at = models.DateTimeField(null=True)  # when it was first seen
     odd_seen = models.PositiveIntegerField(default=0)

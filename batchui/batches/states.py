@@ -76,7 +76,15 @@ class AnswerStatus(models.TextChoices):
 
 
 PART_MOVES: Mapping[PartStatus, frozenset[PartStatus]] = {
-    PartStatus.READY: frozenset({PartStatus.SENDING, PartStatus.STOPPED}),
+    PartStatus.READY: frozenset(
+        {
+            PartStatus.SENDING,
+            PartStatus.STOPPED,
+            PartStatus.DONE,  # Stop, when it may have been sent before
+            PartStatus.QUEUED,  # Stop, when it had been accepted after all
+            PartStatus.UNSURE,  # the database is a copy
+        }
+    ),
     PartStatus.SENDING: frozenset(
         {
             PartStatus.READY,  # certainly not sent
@@ -86,8 +94,23 @@ PART_MOVES: Mapping[PartStatus, frozenset[PartStatus]] = {
             PartStatus.DONE,  # refused for good, or nothing in it to send
         }
     ),
-    PartStatus.HELD: frozenset({PartStatus.READY, PartStatus.STOPPED}),
-    PartStatus.UNSURE: frozenset({PartStatus.QUEUED, PartStatus.READY, PartStatus.DONE}),
+    PartStatus.HELD: frozenset(
+        {
+            PartStatus.READY,
+            PartStatus.STOPPED,
+            PartStatus.DONE,  # these as above
+            PartStatus.QUEUED,
+            PartStatus.UNSURE,
+        }
+    ),
+    PartStatus.UNSURE: frozenset(
+        {
+            PartStatus.QUEUED,
+            PartStatus.READY,
+            PartStatus.DONE,
+            PartStatus.STOPPED,  # Stop, when it was certainly not sent
+        }
+    ),
     PartStatus.QUEUED: frozenset(
         {
             PartStatus.RUNNING,
@@ -170,6 +193,8 @@ SENT_PARTS = frozenset({PartStatus.QUEUED, PartStatus.RUNNING})
 CHARGED_PERHAPS = (AttemptStatus.UNSURE, AttemptStatus.QUARANTINED, AttemptStatus.LOST)
 # Requests that were charged, or may have been.
 CHARGED = (AttemptStatus.ACCEPTED, AttemptStatus.ANSWERED, *CHARGED_PERHAPS)
+# Requests that Cloudflare has accepted.
+TAKEN = frozenset(CHARGED) - {AttemptStatus.UNSURE}
 
 # What a retry sends again: everything that was asked and has no answer.
 RETRYABLE_ANSWERS = (

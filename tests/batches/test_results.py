@@ -110,7 +110,7 @@ def test_a_file_that_lost_lines_is_not_shown_as_if_it_had_them_all(team: Team) -
     part = on_record(team).parts.get()
     store(part, {0: YES})
     part.rows_file = files.Compressed.of_lines([b'["one"]'] * 9).store("nine-rows")
-    with pytest.raises(files.DamagedFile, match="9 lines in place of 10"):
+    with pytest.raises(files.DamagedFile, match="it has 9 lines in place of 10"):
         list(results.part_results(part))
 
 
@@ -187,7 +187,7 @@ def test_whatever_is_no_answer_needs_attention(team: Team, status: AnswerStatus)
 def test_the_reason_of_a_whole_part_is_the_reason_of_its_rows(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
-    sandbox.script({"fault": "error", "code": 5006, "call": "submit"})
+    sandbox.script({"fault": "error", "code": 5007, "call": "submit"})
     batch = work(start(rows(3)))
     reason = batch.parts.get().waiting_error
     shown = results.page(batch, shown="attention", offset=0, limit=5)

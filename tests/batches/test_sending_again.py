@@ -187,7 +187,7 @@ def test_only_a_part_nobody_is_sure_of_is_sent_again_or_left_out(
     team: Team, woken: list[Batch], status: PartStatus
 ) -> None:
     part = unsure(team)
-    Part.objects.update(status=status, failures_in_a_row=0)
+    Part.objects.update(status=status, failures_in_a_row=0)  # nor is it in trouble
     part.refresh_from_db()
     assert not decisions.send_again(part, by=None)
     assert not decisions.leave_out(part, by=None)

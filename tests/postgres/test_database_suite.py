@@ -12,7 +12,9 @@ pytestmark = pytest.mark.processes
 
 WITH_A_DATABASE = (
     "tests/postgres/test_which_database.py",
+    "tests/backup",
     "tests/batches",
+    "tests/doctor",
     "tests/teams",
     "tests/web",
     "tests/worker",

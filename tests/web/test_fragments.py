@@ -146,7 +146,7 @@ def test_rows_that_are_complete_stay_as_they_are(
     sandbox.script({"fault": "cut_after", "times": 1})
     last = batch.parts.get(number=3)
     sending.send(last)  # stays undecided: the batch stays active
-    Connection.objects.update(paused_until=None)  # a while later
+    Connection.objects.update(paused_until=None)  # as it would be two seconds later
     batch = work(batch, rounds=4)
     assert batch.is_active
     assert batch.answered == 50
