@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from django.conf import settings
 from django.urls import reverse
 from pytest_django.live_server_helper import LiveServer
 
@@ -169,7 +170,7 @@ def test_somebody_signed_out_meanwhile_is_led_to_the_sign_in_page(
     page = new_page(ana)
     page.goto("/people/")
     page.get_by_role("button", name="Invite a colleague").click()
-    page.context.clear_cookies()
+    page.context.clear_cookies(name=settings.SESSION_COOKIE_NAME)
     page.get_by_role("button", name="Make the link").click()
     page.wait_for_url("**/sign-in/?next=/people/")
 
