@@ -26,6 +26,7 @@ from batchui.keys import kept_text
 from batchui.teams import crypto
 from batchui.teams.models import Connection
 from batchui.worker import generation, restored
+from batchui.worker.generation import Mark
 from batchui.worker.models import Installation
 
 Say = Callable[[str], None]
@@ -174,11 +175,14 @@ def _become_a_copy(folder: Path, manifest: dict[str, Any], known: int) -> PutBac
     It becomes newer than any database that was here, so that one of those is known for an old one.
     """
     asked = restored.let_people_decide(came_from(manifest["made_at"]))
-    Installation.objects.update(
-        restored_from="",
-        restored_at=timezone.now(),
-        generation=max(known, Installation.here().generation) + 1,
-    )
+    installation = Installation.here()
+    installation.restored_from, installation.restored_at = "", timezone.now()
+    installation.generation = max(known, installation.generation) + 1
+    installation.save()
+    if not settings.S3_BUCKET:
+        # After a kill between two renames, a start with another database is refused.
+        mark = Mark(installation.database_id, installation.generation)
+        (folder / FILES / generation.MARK).write_bytes(bytes(mark))
     names = manifest["members"]
     given = {
         "secret-key": not settings.SECRET_KEY_FILE,

@@ -45,6 +45,9 @@ class Mark(NamedTuple):
     database_id: str
     generation: int
 
+    def __bytes__(self) -> bytes:
+        return f"{self.database_id} {self.generation}\n".encode()
+
 
 def keep_up() -> int:
     """Raise the number. First let people decide, if this database turns out to be a copy.
@@ -81,10 +84,10 @@ def in_words(asked: int) -> str:
     """The sentence about `asked` parts that people must decide."""
     if not asked:
         return "No part waits to be sent, so nothing has to be decided."
-    wait = "It waits" if asked == 1 else "They wait"
+    waits, sent = ("It waits", "is") if asked == 1 else ("They wait", "are")
     return (
-        f"{parts_phrase(asked)} may have been sent since. {wait} for a decision on the page "
-        "“Batches”; nothing of it is sent before."
+        f"{parts_phrase(asked)} may have been sent since. {waits} for a decision on the page "
+        f"“Batches”, and {sent} not sent before."
     )
 
 
@@ -122,5 +125,4 @@ def _is_mark(words: list[str]) -> bool:
 
 
 def _write_mark(mark: Mark) -> None:
-    content = ContentFile(f"{mark.database_id} {mark.generation}\n".encode())
-    default_storage.save(MARK, content)
+    default_storage.save(MARK, ContentFile(bytes(mark)))

@@ -1,5 +1,6 @@
 """`manage.py restore`: everything as it was, and nothing is paid for twice in silence."""
 
+import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from batchui.backup import alone, making, restoring
+from batchui.backup import alone, making, postgres, restoring
 from batchui.backup.archive import Writer
 from batchui.backup.aside import Swap
 from batchui.backup.making import make
@@ -28,6 +29,7 @@ from batchui.teams import crypto
 from batchui.teams.models import Connection, Team, User
 from batchui.up import prepare
 from batchui.up import start as start_up
+from batchui.up.errors import CannotStart
 from batchui.worker import generation, heartbeat, tick
 from batchui.worker.models import Heartbeat, Installation
 from tests.backup.conftest import kept_schemas
@@ -244,6 +246,66 @@ def test_what_was_kept_can_be_put_back_by_hand_and_is_known_for_a_copy(
     tick.run_tick()
     assert posts(sandbox) == 3
     assert batch.parts.filter(question=Question.RESTORED).count() == 3
+
+
+def test_the_files_know_at_once_to_which_database_they_belong(
+    sandbox: RunningSandbox, batch: Batch, files_in: Path, to: Path
+) -> None:
+    """A restore that is killed between two renames leaves files without their database."""
+    make(to)
+    restore(to)
+    installation = Installation.objects.get()
+    assert generation.read_mark() == (installation.database_id, installation.generation)
+    Installation.objects.all().delete()  # the empty database that a start would make
+    with pytest.raises(CannotStart, match="has the files of another database"):
+        prepare.prepare_database()
+
+
+def test_what_a_killed_restore_left_goes_with_the_next(
+    sandbox: RunningSandbox, batch: Batch, files_in: Path, to: Path, data: Path
+) -> None:
+    make(to)
+    left = data / ".restore" / "files" / "batches" / "left"
+    left.mkdir(parents=True)
+    restore(to)
+    assert not (data / ".restore").exists()
+    assert not (files_in / "batches" / "left").exists()
+
+
+@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="a file is copied")
+def test_an_old_database_file_that_is_copied_back_sends_nothing_unasked(
+    sandbox: RunningSandbox, batch: Batch, data: Path
+) -> None:
+    target = Path(connection.settings_dict["NAME"])
+    generation.keep_up()
+    connection.close()
+    shutil.copyfile(target, data / "old.sqlite3")
+    tick.run_tick()
+    assert posts(sandbox) == 3
+    connection.close()
+    shutil.copyfile(data / "old.sqlite3", target)
+    for _ in range(3):
+        tick.run_tick()
+    assert posts(sandbox) == 3
+    assert batch.parts.filter(question=Question.RESTORED).count() == 3
+
+
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite has no such locks")
+def test_a_restore_does_not_wait_for_ever_for_somebody_who_uses_the_tables(
+    sandbox: RunningSandbox, batch: Batch, to: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(to)
+    before = facts()
+    monkeypatch.setattr(postgres, "LOCK_TIMEOUT", "100ms")
+    forget_workers()
+    with closing(connection.copy()) as other, other.cursor() as cursor:
+        cursor.execute("BEGIN")
+        cursor.execute("SELECT count(*) FROM batches_part")
+        with pytest.raises(CommandError, match=r"Nothing was restored\. .*lock timeout"):
+            call_command("restore", to, replace=True)
+        cursor.execute("ROLLBACK")
+    assert facts() == before
+    assert in_files(work(batch)) == {"answered": 60}
 
 
 def test_where_there_are_batches_nothing_is_restored_unasked(

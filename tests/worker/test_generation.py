@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import CommandError
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
@@ -13,9 +14,12 @@ from batchui.batches.models import Batch
 from batchui.batches.states import PartStatus, Question
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
+from batchui.up import prepare
+from batchui.up.errors import CannotStart
 from batchui.worker import generation, health, heartbeat, tasks, tick
 from batchui.worker.checks import files_are_ours
 from batchui.worker.generation import Mark
+from batchui.worker.management.commands import worker
 from batchui.worker.models import Heartbeat, Installation
 from tests.batches.conftest import on_record, posts
 from tests.worker.copies import copied
@@ -136,13 +140,13 @@ def test_a_copy_stays_noticed_until_all_are_asked(
         (0, "No part waits to be sent, so nothing has to be decided."),
         (
             1,
-            "1 part may have been sent since. It waits for a decision on the page “Batches”; "
-            "nothing of it is sent before.",
+            "1 part may have been sent since. It waits for a decision on the page “Batches”, and "
+            "is not sent before.",
         ),
         (
             1200,
-            "1,200 parts may have been sent since. They wait for a decision on the page “Batches”; "
-            "nothing of it is sent before.",
+            "1,200 parts may have been sent since. They wait for a decision on the page “Batches”, "
+            "and are not sent before.",
         ),
     ],
 )
@@ -186,6 +190,18 @@ def test_a_start_beside_the_files_of_another_database_is_refused(
     [error] = files_are_ours(databases=["default"])
     assert error.msg.startswith("The bucket answers has the files of another database")
     assert "BATCHUI_S3_PREFIX" in error.msg
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_and_up_refuse_the_files_of_another_database(files_in: Path) -> None:
+    generation.keep_up()
+    worker.Command().refuse_another_storage()
+    prepare.prepare_database()
+    (files_in / generation.MARK).write_text(ANOTHER)
+    with pytest.raises(CommandError, match=r"\(batchui\.E018\)"):
+        worker.Command().refuse_another_storage()
+    with pytest.raises(CannotStart, match=r"\(batchui\.E018\)"):
+        prepare.prepare_database()
 
 
 @pytest.mark.django_db
