@@ -17,6 +17,7 @@
     batchui.E015  the pause before the first poll is longer than the longest pause
     batchui.E016  a bucket without the package for buckets
     batchui.E017  another host keeps its files in another folder (`worker/checks.py`)
+    batchui.E018  the files belong to another database (`worker/checks.py`)
     batchui.W001  ALLOWED_HOSTS allows every name
     batchui.W002  a generated key that other users of the machine can read
     batchui.W003  generated keys together with PostgreSQL and a bucket
@@ -194,6 +195,6 @@ def _files() -> Iterator[checks.CheckMessage]:
     if settings.S3_BUCKET and not (find_spec("storages") and find_spec("boto3")):
         yield checks.Error(
             "BATCHUI_S3_BUCKET is set, but the package for buckets is not installed.",
-            hint="Run: pip install -c constraints.txt 'django-storages[s3]'",
+            hint="Run: pip install --require-hashes -r requirements/s3.txt",
             id="batchui.E016",
         )

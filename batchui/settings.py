@@ -77,7 +77,13 @@ SANDBOX_FILE = DATA / "sandbox-address"
 SANDBOX_URL = _env.address("BATCHUI_SANDBOX_URL")
 SANDBOX_IS_GIVEN = bool(SANDBOX_URL)
 SANDBOX_URL = SANDBOX_URL or _kept(SANDBOX_FILE) or "http://127.0.0.1:8787/client/v4"
+# The token that it answers to; "": one is made (`teams/connections.py: sandbox_token`).
+SANDBOX_TOKEN = Hidden(_env.text("BATCHUI_SANDBOX_TOKEN"))
+# Whether the sandbox that `up` starts has its control address, with which tests make faults.
+SANDBOX_CONTROL = _env.flag("BATCHUI_SANDBOX_CONTROL")
 
+# An upload is refused if less of the disk would be free after it, and after its answers.
+KEEP_FREE_BYTES = 500_000_000
 # Largest upload, in bytes, and the number of rows a file may have.
 MAX_UPLOAD_BYTES = _env.number("BATCHUI_MAX_UPLOAD_MB", 1024, low=1, high=1_000_000) * 1024 * 1024
 MAX_ROWS = _env.number("BATCHUI_MAX_ROWS", 5_000_000, low=1, high=1_000_000_000)
@@ -122,6 +128,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "batchui.web.idle.IdleMiddleware",
+    "batchui.web.body_limits.BodyLimitMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
@@ -169,10 +176,12 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Uploads and answers (see `batches/files.py`) are in the data folder, or in a bucket. With a
 # bucket, web and worker may run on separate hosts. The `storages` package
-# (`pip install -c constraints.txt 'django-storages[s3]'`) reads AWS_ACCESS_KEY_ID and
+# (`pip install --require-hashes -r requirements/s3.txt`) reads AWS_ACCESS_KEY_ID and
 # AWS_SECRET_ACCESS_KEY itself.
 S3_BUCKET = _env.text("BATCHUI_S3_BUCKET")
 S3_ENDPOINT = _env.address("BATCHUI_S3_ENDPOINT")
+# A folder in the bucket, so that two installations can share one.
+S3_PREFIX = _env.text("BATCHUI_S3_PREFIX").strip("/")
 STORAGES: dict[str, dict[str, Any]] = {
     "default": {
         "BACKEND": "batchui.batches.files.DurableFileSystemStorage",
@@ -185,6 +194,7 @@ if S3_BUCKET:
         "BACKEND": "storages.backends.s3.S3Storage",
         "OPTIONS": {
             "bucket_name": S3_BUCKET,
+            "location": S3_PREFIX,
             "endpoint_url": S3_ENDPOINT or None,
             "region_name": _env.text("AWS_REGION") or None,
             "default_acl": None,
@@ -257,8 +267,11 @@ SESSION_COOKIE_HTTPONLY = True
 # Names of their own: on "localhost" a browser sends the cookies of every port to every port.
 SESSION_COOKIE_NAME = "batchui-session"
 CSRF_COOKIE_NAME = "batchui-csrf"
-# Somebody who does nothing for so long has to sign in again (see `web/idle.py`).
+UPLOAD_COOKIE_NAME = "batchui-uploads"
+# Somebody who does nothing for so long has to sign in again (see `web/idle.py`); and everybody
+# after so long.
 IDLE_SECONDS = 12 * 60 * 60
+SESSION_COOKIE_AGE = 14 * 24 * 60 * 60
 # Health checks come from inside, without https.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 # The owner of the domain decides whether subdomains and browsers' preload lists may rely on https.
@@ -272,6 +285,7 @@ if SECURE_PROXY:
     # No other host of the domain can set a cookie of this name.
     SESSION_COOKIE_NAME = "__Host-batchui-session"
     CSRF_COOKIE_NAME = "__Host-batchui-csrf"
+    UPLOAD_COOKIE_NAME = "__Host-batchui-uploads"
     # Sign-in attempts are counted by the address the proxy reports, not by the proxy's own.
     ALLAUTH_TRUSTED_PROXY_COUNT = 1
 
@@ -317,6 +331,8 @@ LOGGING = {
         # replies at DEBUG, which may repeat the token.
         "httpx": {"level": "WARNING"},
         "httpcore": {"level": "WARNING"},
+        # One line for each request that waits for a thread says nothing that /healthz does not.
+        "waitress.queue": {"level": "ERROR"},
         # A name that somebody made up is no error of ours: one line, without a traceback.
         "django.security.DisallowedHost": {"level": "CRITICAL"},
         # At WARNING it logs the address of every form with an error: links that let people in.

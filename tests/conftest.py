@@ -14,10 +14,14 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-# What is started in the background of a shell ignores Ctrl-C, and so do its children. Tests press
-# Ctrl-C, whoever started them.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# What is started in the background of a shell ignores Ctrl-C, what nohup starts ignores that the
+# terminal is closed, and so do their children. Tests do both, whoever started them.
+for number, handler in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGHUP, signal.SIG_DFL),
+):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, handler)
 
 CHROMIUM_FLAGS = [
     "--no-sandbox",
@@ -31,12 +35,21 @@ CHROMIUM_FLAGS = [
 
 
 def chromium() -> str:
-    """The path of Chromium. Skips the test where there is none, or fails it where the browser is
-    required (BATCHUI_REQUIRE_BROWSER=1)."""
-    for name in ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"):
+    """The path of Chromium; see `required_program`."""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    return required_program(*names, package="chromium")
+
+
+def required_program(*names: str, package: str) -> str:
+    """The path of the first of these programs that is installed.
+
+    Skips the test where none is, or fails it where programs are required, as in CI
+    (BATCHUI_REQUIRE_BROWSER=1).
+    """
+    for name in names:
         if path := shutil.which(name):
             return path
-    sentence = "Chromium is not installed. Install it with: sudo apt-get install chromium"
+    sentence = f"{names[0]} is not installed. Install it with: sudo apt-get install {package}"
     if os.environ.get("BATCHUI_REQUIRE_BROWSER") == "1":
         pytest.fail(sentence)
     pytest.skip(sentence)

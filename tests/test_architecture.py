@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("worker", "batches", "teams", "prompts", "cloudflare", "exports", "processes"),
         "security_log",
     },
-    "backup": {"worker", "batches", "keys"},
+    "backup": {"worker", "batches", "teams", "keys"},
     "doctor": {"worker", "batches", "teams", "prompts", "cloudflare"},
     "up": {"worker", "teams", "checks", "data_folder", "processes"},
     # It kills the product, and lets the doctor look.
@@ -50,6 +50,7 @@ PLAIN = ("processes", "sandbox", "prompts", "cloudflare", "exports")
 DOORS = {
     "batches/management/commands/sandbox.py": {"data_folder", "sandbox"},
     "web/management/commands/bench.py": {"bench"},
+    "web/management/commands/serve_pages.py": {"wsgi"},
 }
 # Where an import may stand inside a function: what has to run before Django is there.
 MAY_IMPORT_LATE = ("management/commands/", "apps.py", "up/start.py", "bench/product.py")

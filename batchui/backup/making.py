@@ -1,136 +1,184 @@
-"""Makes a backup, and puts one back."""
+"""Makes a backup, also while batchui runs."""
 
+import fcntl
 import os
-import tempfile
-from collections.abc import Callable
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from django.conf import settings
-from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.db import connection
-from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
-from batchui.backup import snapshots
-from batchui.backup.archive import BadArchive, Reader, Writer, check
+from batchui.backup import archive, postgres, sqlite
+from batchui.backup.archive import FILES, KEYS, Writer, check
+from batchui.backup.problems import NotPossible
 from batchui.batches import files
-from batchui.batches.models import Batch
-from batchui.keys import keep
-from batchui.worker import heartbeat, restored
+from batchui.batches.files import DurableFileSystemStorage
+from batchui.batches.phrases import counted
+from batchui.worker import sweep
+from batchui.worker.models import Installation
 
-FILES, KEYS = "files", "keys"
 Say = Callable[[str], None]
-
-
-class NotPossible(Exception):
-    """A backup that cannot be made or restored now. str() is a sentence on what to do."""
+SECONDS_BETWEEN_LINES = 10.0
 
 
 class Made(NamedTuple):
-    """What a backup has: the number of its files, its size in bytes, whether it has the keys."""
+    """What a backup has: how many files and keys, its size in bytes.
+
+    missing: the files that the database names and that are not there any more.
+    """
 
     files: int
+    keys: int
     size: int
-    has_keys: bool
+    missing: list[str]
 
 
 def make(path: Path, *, with_keys: bool = False, say: Say = lambda _: None) -> Made:
-    """Write everything into the file `path`, also while batchui runs, and check what was written.
+    """Write everything into the file `path`, and check what was written.
 
-    It appears under its name when it is whole. Raises NotPossible, BadArchive, OSError.
+    It appears under its name when it is whole, and takes the place of an earlier one. Raises
+    NotPossible, BadArchive, OSError, DatabaseError.
     """
-    folder = path.absolute().parent
-    if not folder.is_dir():
-        raise NotPossible(f"There is no folder {folder}. Make it, or choose another one.")
-    descriptor, draft = tempfile.mkstemp(dir=folder, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            written = _write(Writer(stream), with_keys=with_keys, say=say)
-            stream.flush()
-            os.fsync(stream.fileno())
+    target = path.absolute()
+    if not target.parent.is_dir():
+        raise NotPossible(f"There is no folder {target.parent}. Make it, or choose another one.")
+    if target.is_dir():
+        raise NotPossible(f"{target} is a folder. Name a file in it.")
+    with _folder_for(target) as folder:
+        draft = folder / "draft"
+        sweep.keep_files()
+        try:
+            made = _write(draft, with_keys=with_keys, say=say)
+        finally:
+            sweep.remove_again()
         say("Checking what was written …")
-        manifest = check(Path(draft))
-        os.replace(draft, path)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
-    return Made(written, path.stat().st_size, bool(manifest["keys"]))
+        check(draft)
+        os.replace(draft, target)
+        _sync(target.parent)
+    return made._replace(size=target.stat().st_size)
 
 
-def _write(writer: Writer, *, with_keys: bool, say: Say) -> int:
+def _write(draft: Path, *, with_keys: bool, say: Say) -> Made:
     say("Copying the database …")
-    at, number = timezone.now(), 0
-    with snapshots.snapshot(writer) as names:
-        for name in names:
-            with files.open_file(name) as stored:
-                writer.add(f"{FILES}/{name}", stored, default_storage.size(name))
+    made_at = timezone.now()
+    folder, names = draft.parent, draft.with_name("names")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+        writer = Writer(stream)
+        if connection.vendor == "sqlite":
+            if Installation._meta.db_table in connection.introspection.table_names():
+                Installation.here()  # so that the copy has it
+            reason = came_from(made_at.isoformat())
+            migrations = sqlite.add(writer, folder, names, reason=reason)
+        else:
+            migrations = postgres.add(writer, folder, names)
+        _refuse_full_disk(names)
+        stored, missing = _add_files(writer, names, say=say)
+        keys = _add_keys(writer) if with_keys else 0
+        writer.close(
+            made_at=made_at.isoformat(),
+            database=connection.vendor,
+            migrations=sorted(migrations),
+            missing=missing,
+        )
+        stream.flush()
+        os.fsync(stream.fileno())
+    return Made(stored, keys, 0, missing)
+
+
+def came_from(made_at: str) -> str:
+    """The sentence about a database that was restored. made_at: ISO 8601."""
+    at = datetime.fromisoformat(made_at)
+    return f"It is the backup of {at:%-d %B %Y, %H:%M} UTC."
+
+
+def _add_files(writer: Writer, names: Path, *, say: Say) -> tuple[int, list[str]]:
+    """Add the files with these names. Returns how many there were, and those that are not there."""
+    said, number, missing = time.monotonic(), 0, []
+    for name in _lines(names):
+        if time.monotonic() - said >= SECONDS_BETWEEN_LINES:
+            said = time.monotonic()
+            sweep.keep_files()
+            say(f"{counted(number, 'file')} …")
+        try:
+            if not archive.is_name(f"{FILES}{name}"):
+                raise FileNotFoundError(name)
+            with files.open_file(name) as content:
+                writer.add(f"{FILES}{name}", content, default_storage.size(name))
             number += 1
-            if number % 1_000 == 0:
-                say(f"{number:,} files …")
-    keys = _add_keys(writer) if with_keys else 0
-    writer.close(
-        made_at=at.isoformat(),
-        database=connection.vendor,
-        migrations=sorted(MigrationRecorder(connection).applied_migrations()),
-        keys=keys,
-    )
-    return number
+        except FileNotFoundError:
+            missing.append(name)
+    return number, missing
+
+
+def _refuse_full_disk(names: Path) -> None:
+    """Raise NotPossible if the files do not fit on the disk: batchui may need it, too."""
+    if not isinstance(default_storage, DurableFileSystemStorage):
+        return
+    root = Path(default_storage.location)
+    needed = sum(path.stat().st_size for name in _lines(names) if (path := root / name).is_file())
+    free = shutil.disk_usage(names.parent).free
+    if needed > free:
+        raise NotPossible(
+            f"The files need {_megabytes(needed)}, and {_megabytes(free)} are free in "
+            f"{names.parent.parent}. Choose another disk."
+        )
+
+
+def _megabytes(size: int) -> str:
+    return f"{max(1, round(size / 1e6)):,} MB"
+
+
+def _lines(names: Path) -> Iterator[str]:
+    with names.open() as lines:
+        yield from (line.rstrip("\n") for line in lines)
 
 
 def _add_keys(writer: Writer) -> int:
+    """Add the keys that are in files. Returns how many; those of the environment are elsewhere."""
     kept = [path for path in (settings.SECRET_KEY_FILE, settings.ENCRYPTION_KEY_FILE) if path]
-    for path in kept:
-        with path.open("rb") as content:
-            writer.add(f"{KEYS}/{path.name}", content, path.stat().st_size)
-    return len(kept)
+    there = [path for path in kept if path.exists()]
+    for path in there:
+        writer.add_file(f"{KEYS}{path.name}", path)
+    return len(there)
 
 
-def put_back(path: Path, *, replace: bool = False, say: Say = lambda _: None) -> int:
-    """Put everything back from a backup. Returns the number of parts that a person must decide.
+@contextmanager
+def _folder_for(target: Path) -> Iterator[Path]:
+    """An empty folder beside a backup that is made, for this process alone.
 
-    What was to be sent at the moment of the backup may have been sent since: nobody sends it until
-    somebody has decided. replace: also if there are batches already, which are lost. Raises
-    NotPossible, BadArchive, OSError; nothing is changed then.
+    What a killed process leaves in it goes the next time.
     """
-    _refuse_running()
-    if not replace and _has_batches():
-        raise NotPossible(
-            "There are batches here, which would be lost. Set BATCHUI_DATA (or DATABASE_URL) to an "
-            "empty place, or add --replace."
-        )
-    say("Checking the backup …")
-    with Reader(path) as reader:
-        say("Putting back the files …")
-        for name in reader.names(FILES):
-            with reader.open(name) as content:
-                stored = name.removeprefix(f"{FILES}/")
-                default_storage.save(stored, File(content, stored))
-        for name in reader.names(KEYS):
-            _put_key_back(reader, name)
-        say("Putting back the database …")
-        snapshots.put_back(reader)
-        return restored.mark(f"It was restored from the backup of {reader.manifest['made_at']}.")
+    folder = target.with_name(f".{target.name}.unfinished")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_ours = os.path.samestat(os.fstat(descriptor), folder.stat())
+        except (BlockingIOError, FileNotFoundError):
+            is_ours = False
+        if not is_ours:
+            raise NotPossible(f"Another backup to {target} is being made. Wait until it is done.")
+        for left in folder.iterdir():
+            left.unlink()
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(descriptor)
 
 
-def _put_key_back(reader: Reader, name: str) -> None:
-    path = settings.DATA / name.removeprefix(f"{KEYS}/")
-    with reader.open(name) as content:
-        text = content.read().decode()
-    if keep(path, text) != text.strip():
-        raise BadArchive(
-            f"{path} is another key than that of the backup. Remove it, and restore again."
-        )
-
-
-def _refuse_running() -> None:
-    if heartbeat.table_is_there() and heartbeat.live_workers():
-        raise NotPossible(
-            "A worker is running, or was a moment ago. Stop batchui on every host, wait a minute, "
-            "and try again."
-        )
-
-
-def _has_batches() -> bool:
-    return heartbeat.table_is_there() and Batch.objects.exists()
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

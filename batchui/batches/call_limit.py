@@ -14,10 +14,11 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from batchui.batches.clock import LONGEST_WAIT, is_over
+from batchui.batches.pauses import MOST_STEPS
 from batchui.teams.models import Connection
 
 WINDOW_SECONDS = 300
-NOT_PAUSED = Q(paused_until=None)
+FIRST_TRIP_SECONDS, LONGEST_TRIP_SECONDS = 2.0, 120.0
 
 
 def take(connection: Connection, wanted: int) -> int:
@@ -66,11 +67,20 @@ def give_back(connection: Connection, unused: int) -> None:
         Connection.objects.filter(pk=connection.pk).update(calls_left=F("calls_left") + unused)
 
 
+def not_paused(connection: str = "") -> Q:
+    """Whether sends may go through a connection now.
+
+    connection: the prefix of its fields in a query of parts, "batch__connection__".
+    """
+    field = f"{connection}paused_until"
+    return Q(**{field: None}) | is_over(field, most=LONGEST_WAIT)
+
+
 def pause(connection: Connection, *, until: datetime, reason: str) -> None:
     """Send nothing through a connection before `until`. A longer pause stays."""
-    Connection.objects.filter(
-        Q(paused_until=None) | Q(paused_until__lt=until), pk=connection.pk
-    ).update(paused_until=until, pause_reason=reason)
+    Connection.objects.filter(not_paused() | Q(paused_until__lt=until), pk=connection.pk).update(
+        paused_until=until, pause_reason=reason
+    )
 
 
 def resume(connection_id: int) -> None:
@@ -81,34 +91,38 @@ def resume(connection_id: int) -> None:
 
 
 def trip(
-    connection: Connection, *, reason: str, wait: float | None = None, longest: float = 120.0
+    connection: Connection,
+    *,
+    reason: str,
+    first: float = FIRST_TRIP_SECONDS,
+    longest: float = LONGEST_TRIP_SECONDS,
+    wait: float | None = None,
 ) -> None:
-    """Pause a connection after a send that ended unclear or waits for a person.
+    """Pause a connection after a send that was not confirmed, or that waits for a person.
 
-    The pause is 2 s, doubled each time, up to `longest` seconds, and at least `wait`. Sends that
-    were under way together count once: those that end during the pause do not lengthen it.
+    The pause lasts `first` seconds, doubled after each failure, up to `longest`. Sends that were
+    under way together count once: those that fail during the pause do not lengthen it, unless
+    Cloudflare asks for a longer one (`wait`, seconds).
     """
     now = timezone.now()
-    failures = (
-        Connection.objects.filter(is_over("paused_until", most=LONGEST_WAIT) | NOT_PAUSED)
-        .filter(pk=connection.pk)
-        .values_list("failures_in_a_row", flat=True)
-        .first()
-    )
-    if failures is None:
-        return
-    seconds = max(min(longest, 2.0 ** (min(failures, 20) + 1)), wait or 0.0)
-    Connection.objects.filter(pk=connection.pk, failures_in_a_row=failures).update(
-        failures_in_a_row=failures + 1,
-        paused_until=now + timedelta(seconds=seconds),
-        pause_reason=reason,
-    )
-
-
-def recover(connection: Connection) -> bool:
-    """Note that a send was accepted. Returns whether the connection had failures before."""
-    return bool(
-        Connection.objects.filter(pk=connection.pk, failures_in_a_row__gt=0).update(
-            failures_in_a_row=0
+    running = Connection.objects.filter(not_paused(), pk=connection.pk)
+    failures = running.values_list("failures_in_a_row", flat=True).first()
+    if failures is not None:
+        seconds = min(longest, first * 2.0 ** min(failures, MOST_STEPS))
+        running.filter(failures_in_a_row=failures).update(
+            failures_in_a_row=failures + 1,
+            paused_until=now + timedelta(seconds=seconds),
+            pause_reason=reason,
         )
+    if wait is not None:
+        pause(connection, until=now + timedelta(seconds=wait), reason=reason)
+
+
+def recover(connection: Connection) -> None:
+    """Note that Cloudflare's API took a send or refused it for what it says: it is there again.
+
+    A send that comes back during the pause was under way before, and proves nothing.
+    """
+    Connection.objects.filter(not_paused(), pk=connection.pk, failures_in_a_row__gt=0).update(
+        failures_in_a_row=0
     )

@@ -36,6 +36,7 @@ class PartChanges(WaitingChanges, total=False):
     answers_version: int
     forget_unanswered: bool
     send_limit: int | None
+    attempts_before: int
     lease_until: datetime | None
     resume_at: datetime | None
     next_poll_at: datetime | None

@@ -11,13 +11,10 @@ from django.utils import timezone
 from batchui import security_log
 from batchui.batches import call_limit
 from batchui.batches.lifecycle import (
-    close_waiting,
     lock,
     move_batch,
-    move_part,
     record,
     release_parts,
-    reopen_attempt,
     reopen_parts,
     settle,
     stop_parts,
@@ -25,23 +22,19 @@ from batchui.batches.lifecycle import (
 from batchui.batches.models import Attempt, Batch, Part, asked_fields
 from batchui.batches.phrases import rows_are, rows_phrase
 from batchui.batches.preparing import prepare, prepare_now_or_soon
-from batchui.batches.sending import queue
+from batchui.batches.questions import Choice, decide, question_about
 from batchui.batches.signals import work_waits
 from batchui.batches.states import (
     ENDED_BATCHES,
     RETRYABLE_ANSWERS,
     STOPPABLE_BATCHES,
-    AnswerStatus,
     AttemptStatus,
     BatchStatus,
-    PartStatus,
-    Question,
 )
 from batchui.prompts.ask import Ask
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import User
 
-LEFT_OUT = "It is unclear what became of this row. Somebody in your team left it out."
 EDITABLE = (BatchStatus.CHECKING, BatchStatus.DRAFT)
 
 
@@ -130,45 +123,21 @@ def retry(batch: Batch, *, by: User | None) -> bool:
 
 def _retry_event(batch: Batch) -> str:
     doubt = batch.rows_in_doubt
-    charged = f" Of these, {rows_phrase(doubt)} may be charged twice." if doubt else ""
+    charged = f" Up to {rows_phrase(doubt)} of these may be charged twice." if doubt else ""
     return f"Retry: {rows_are(batch.unanswered)} sent again.{charged}"
 
 
 def send_again(part: Part, *, by: User | None) -> bool:
-    """Send an unsure part again. False: it is no longer unsure.
-
-    Its rows may be charged twice, unless it was certainly not sent (`Question.DAMAGED`).
-    """
-    charged = " Its rows may be charged twice." if part.question != Question.DAMAGED else ""
-    decided = part.status == PartStatus.UNSURE and move_part(
-        part,
-        PartStatus.READY,
-        event=f"Part {part.number} is sent again.{charged}",
-        by=by,
-        resume_at=None,
-        message="",
-        failures_in_a_row=0,
-    )
-    if decided:
-        work_waits.send(Batch, batch=part.batch)
-    return decided
+    """Send an unsure part. False: it is no longer unsure, or this is no answer to its question."""
+    return _decided(part, Choice.SEND_AGAIN, by)
 
 
 def ask_again(part: Part, *, by: User | None) -> bool:
     """Ask Cloudflare again for the answers to an unsure part that was sent. It costs nothing.
 
-    False: it is no longer unsure, or nothing of it was accepted.
+    False: it is no longer unsure, or this is no answer to its question.
     """
-    attempt = part.requested
-    if part.status != PartStatus.UNSURE or attempt is None:
-        return False
-    with transaction.atomic():
-        if attempt.status == AttemptStatus.QUARANTINED:
-            reopen_attempt(attempt)
-        decided = queue(part, f"Part {part.number}: Cloudflare is asked again.", by=by)
-    if decided:
-        work_waits.send(Batch, batch=part.batch)
-    return decided
+    return _decided(part, Choice.ASK_AGAIN, by)
 
 
 def try_again(part: Part, *, by: User | None) -> bool:
@@ -176,21 +145,26 @@ def try_again(part: Part, *, by: User | None) -> bool:
 
     Its answers are asked for if it was sent; if not, it is sent.
     """
-    return ask_again(part, by=by) or send_again(part, by=by)
+    return _decided(part, Choice.TRY_AGAIN, by)
 
 
 def leave_out(part: Part, *, by: User | None) -> bool:
-    """Leave out an unsure part, or one whose polls fail: rows without an answer become `missing`.
+    """Leave out an unsure part, or one that was sent: rows without an answer become `missing`.
 
-    False: the part is neither.
+    False: nothing is asked about the part (see `questions.question_about`).
     """
-    return (part.status == PartStatus.UNSURE or part.is_in_trouble) and move_part(
-        part,
-        PartStatus.DONE,
-        event=f"Part {part.number} was left out.",
-        by=by,
-        **close_waiting(part, AnswerStatus.MISSING, LEFT_OUT),
-    )
+    return _decided(part, Choice.LEAVE_OUT, by)
+
+
+def _decided(part: Part, choice: Choice, by: User | None) -> bool:
+    question = question_about(part)
+    if question is None:
+        return False
+    as_seen = Part.objects.filter(pk=part.pk, epoch=part.epoch)
+    decided = decide(as_seen, question, choice, by=by)
+    if decided.parts:
+        part.refresh_from_db()
+    return bool(decided.parts)
 
 
 def try_now(batch: Batch, *, by: User | None) -> int:

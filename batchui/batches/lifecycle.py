@@ -9,12 +9,13 @@ these functions.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Unpack, cast
 from uuid import UUID
 
 from django.db import models, transaction
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from batchui.batches.changes import BatchChanges, PartChanges, WaitingChanges, counted_rows
@@ -26,6 +27,7 @@ from batchui.batches.states import (
     BATCH_MOVES,
     ENDED_BATCHES,
     PART_MOVES,
+    SENT_PARTS,
     AnswerStatus,
     AttemptStatus,
     BatchStatus,
@@ -42,6 +44,15 @@ STOP_CHANGES = ("status", "epoch", "waiting_became", "waiting_error", "message",
 # The number of waiting rows of a part (`Part.waiting`), for an UPDATE of many parts.
 WAITING = (
     F("rows") - F("answered") - F("empty") - F("failed") - F("missing") - F("unsent") - F("invalid")
+)
+
+# Requests whose rows may be charged although there are no answers, or not yet.
+PERHAPS_SENT = (
+    AttemptStatus.WRITTEN,
+    AttemptStatus.ACCEPTED,
+    AttemptStatus.UNSURE,
+    AttemptStatus.LOST,
+    AttemptStatus.QUARANTINED,
 )
 
 STOPPED_BEFORE = "Stopped before it was sent."
@@ -198,7 +209,8 @@ def take_over(part: Part, lease: timedelta) -> bool:
 def touch_part(part: Part, *, event: str = "", **changes: Unpack[PartChanges]) -> bool:
     """Change fields of a part but not its status, for example after a poll without news.
 
-    The lease ends unless `changes` sets one. False: the part was moved or claimed meanwhile.
+    The lease ends unless `changes` sets one. The batch gets new sums if counts of rows change.
+    False: the part was moved or claimed meanwhile.
     """
     touched = {"lease_until": None, **changes}
     with transaction.atomic():
@@ -209,7 +221,17 @@ def touch_part(part: Part, *, event: str = "", **changes: Unpack[PartChanges]) -
             record(batch, "failure", event, part=part.number)
         polled_at = changes.get("last_polled_at", batch.last_polled_at)
         Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1, last_polled_at=polled_at)
+        if not changes.keys().isdisjoint(ANSWER_FIELDS):
+            settle(batch)
     return True
+
+
+def note(part: Part, text: str) -> None:
+    """Write a line about a part into its batch's timeline, whoever has the part."""
+    with transaction.atomic():
+        batch = lock(part.batch_id)
+        record(batch, "failure", text, part=part.number)
+        Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1)
 
 
 def close_attempt(closing: Closing) -> None:
@@ -228,11 +250,11 @@ def close_attempt(closing: Closing) -> None:
         _apply(attempt, changes)
 
 
-def reopen_attempt(attempt: Attempt) -> None:
-    """Let a request whose reply was not used be asked for again. Its raw reply stays."""
-    changes = {"status": AttemptStatus.ACCEPTED, "message": "", "finished_at": None}
-    Attempt.objects.filter(pk=attempt.pk, status=AttemptStatus.QUARANTINED).update(**changes)
-    _apply(attempt, changes)
+def reopen_attempts(attempts: QuerySet[Attempt]) -> None:
+    """Let requests whose reply was not used be asked for again. Their raw replies stay."""
+    attempts.filter(status=AttemptStatus.QUARANTINED).update(
+        status=AttemptStatus.ACCEPTED, message="", finished_at=None
+    )
 
 
 def keep_reply(attempt: Attempt, reply_file: str) -> None:
@@ -279,13 +301,28 @@ def stop_parts(parts: QuerySet[Part]) -> int:
 
     Parts that were not sent are stopped, unsure parts are left out, sent parts go on.
     """
-    waiting = Q(status__in=(PartStatus.READY, PartStatus.HELD))
-    unclear = Attempt.objects.filter(part=OuterRef("pk"), status=AttemptStatus.UNSURE)
-    unsure = Q(status=PartStatus.UNSURE) | (waiting & Q(Exists(unclear)))
-    # First those that may have been sent, also if they are about to be sent again.
-    return _end(parts.filter(unsure), PartStatus.DONE, AnswerStatus.MISSING, STOPPED_UNSURE) + _end(
-        parts.filter(waiting), PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE
+    waiting = parts.filter(status__in=(PartStatus.READY, PartStatus.HELD))
+    # Its receipt came late, or it is asked again: its answers are fetched, not its rows sent.
+    moved = waiting.filter(_with_attempt(AttemptStatus.ACCEPTED)).update(
+        status=PartStatus.QUEUED,
+        epoch=F("epoch") + 1,
+        next_poll_at=timezone.now(),
+        polls=0,
+        failures_in_a_row=0,
+        message="",
     )
+    not_sent = parts.filter(status=PartStatus.UNSURE, question=Question.DAMAGED).exclude(
+        _with_attempt(*PERHAPS_SENT)
+    )
+    moved += _end(not_sent, PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE)
+    unsure = parts.filter(status=PartStatus.UNSURE)
+    for unclear in (unsure, waiting.filter(_with_attempt(*PERHAPS_SENT))):
+        moved += _end(unclear, PartStatus.DONE, AnswerStatus.MISSING, STOPPED_UNSURE)
+    return moved + _end(waiting, PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE)
+
+
+def _with_attempt(*statuses: AttemptStatus) -> Q:
+    return Q(Exists(Attempt.objects.filter(part=OuterRef("pk"), status__in=statuses)))
 
 
 def reopen_parts(parts: QuerySet[Part]) -> int:
@@ -293,6 +330,7 @@ def reopen_parts(parts: QuerySet[Part]) -> int:
 
     The counts of rows to ask again are set to 0. The caller settles the batch.
     """
+    latest = Attempt.objects.filter(part=OuterRef("pk")).order_by("-number").values("number")[:1]
     return parts.filter(status__in=(PartStatus.DONE, PartStatus.STOPPED)).update(
         status=PartStatus.READY,
         epoch=F("epoch") + 1,
@@ -301,6 +339,7 @@ def reopen_parts(parts: QuerySet[Part]) -> int:
         waiting_became="",
         waiting_error="",
         forget_unanswered=True,
+        attempts_before=Coalesce(Subquery(latest), 0),
         message="",
         failures_in_a_row=0,
         resends=0,
@@ -333,6 +372,49 @@ def let_people_decide(parts: QuerySet[Part], message: str) -> int:
     )
 
 
+def send_undecided(parts: QuerySet[Part]) -> int:
+    """Make unsure parts ready. Returns how many were moved; the caller settles the batch."""
+    return parts.filter(status=PartStatus.UNSURE).update(
+        status=PartStatus.READY,
+        question="",
+        epoch=F("epoch") + 1,
+        lease_until=None,
+        resume_at=None,
+        message="",
+        failures_in_a_row=0,
+    )
+
+
+def queue_undecided(parts: QuerySet[Part], *, next_poll_at: datetime) -> int:
+    """Make unsure parts `queued` that were sent, as if they had just been accepted.
+
+    Returns how many were moved; the caller settles the batch.
+    """
+    return parts.filter(status=PartStatus.UNSURE).update(
+        status=PartStatus.QUEUED,
+        question="",
+        epoch=F("epoch") + 1,
+        lease_until=None,
+        next_poll_at=next_poll_at,
+        polls=0,
+        failures_in_a_row=0,
+        failing_since=None,
+        odd_kind="",
+        odd_seen=0,
+        odd_at=None,
+        message="",
+    )
+
+
+def leave_out_parts(parts: QuerySet[Part], error: str) -> int:
+    """End parts: their waiting rows become `missing`, with `error`. The caller settles the batch.
+
+    Returns how many were moved.
+    """
+    may_end = (PartStatus.UNSURE, *SENT_PARTS)
+    return _end(parts.filter(status__in=may_end), PartStatus.DONE, AnswerStatus.MISSING, error)
+
+
 def close_waiting(part: Part, status: AnswerStatus, error: str) -> WaitingChanges:
     """The changes that give `status` to every waiting row, with the new count."""
     counted = getattr(part, status.value) + part.waiting
@@ -347,6 +429,7 @@ def close_waiting(part: Part, status: AnswerStatus, error: str) -> WaitingChange
 def _end(parts: QuerySet[Part], to: PartStatus, status: AnswerStatus, error: str) -> int:
     return parts.update(
         status=to,
+        question="",
         epoch=F("epoch") + 1,
         lease_until=None,
         waiting_became=status.value,

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from batchui.batches.states import (
     ACTIVE_BATCHES,
+    CHARGED_PERHAPS,
     ENDED_BATCHES,
     RETRYABLE_ANSWERS,
     SENT_PARTS,
@@ -29,9 +30,9 @@ from batchui.prompts.rows import decode_row
 from batchui.prompts.sniffing import Format
 
 # In characters: of a batch.
+LONGEST_NAME = 200
 # A request whose polls have failed so often in a row is in trouble.
 MOST_FAILURES = 3
-LONGEST_NAME = 200
 
 
 class AnswerCounts(models.Model):
@@ -244,12 +245,15 @@ class Batch(AnswerCounts, Asked):
 
     @property
     def rows_in_doubt(self) -> int:
-        """The number of rows that a retry may pay for a second time.
+        """The largest number of rows that a retry may pay for a second time.
 
-        Of a request in which they were sent nobody knows whether Cloudflare has it.
+        They are in parts of which a request was charged, or may have been, without an answer.
+        Answers that can still be fetched do not count: a retry asks for those first.
         """
-        unclear = Attempt.objects.filter(part=OuterRef("pk"), status=AttemptStatus.UNSURE)
-        counts = self.parts.filter(Exists(unclear)).aggregate(
+        requests = Attempt.objects.filter(part=OuterRef("pk"))
+        charged = Exists(requests.filter(status__in=CHARGED_PERHAPS))
+        fetched_first = Exists(requests.filter(status=AttemptStatus.ACCEPTED))
+        counts = self.parts.filter(charged & ~fetched_first).aggregate(
             **{status.value: Sum(status.value) for status in RETRYABLE_ANSWERS}
         )
         return sum(count or 0 for count in counts.values())
@@ -284,6 +288,9 @@ class Part(AnswerCounts):
     forget_unanswered = models.BooleanField(default=False)
     # Most rows in one request, after a larger request was refused as too large.
     send_limit = models.PositiveIntegerField(null=True)
+    # Attempts up to this number do not tell which rows are refused (`refusals.py`): a retry or a
+    # smaller limit came after them.
+    attempts_before = models.PositiveIntegerField(default=0)
 
     status = models.CharField(max_length=16, choices=PartStatus.choices, default=PartStatus.READY)
     epoch = models.PositiveIntegerField(default=0)
@@ -296,7 +303,8 @@ class Part(AnswerCounts):
     polls = models.PositiveIntegerField(default=0)
     failures_in_a_row = models.PositiveIntegerField(default=0)  # of sends, or of polls
     failing_since = models.DateTimeField(null=True)  # the first failed poll of those
-    # A reply that is looked at again before it is believed: see `polling.ODD`.
+    # A reply that is looked at again before it is believed (`patience.ODD`), or a request that
+    # could not be made (`unprepared.py`).
     odd_kind = models.CharField(max_length=16, blank=True)
     odd_at = models.DateTimeField(null=True)  # when it was first seen
     odd_seen = models.PositiveIntegerField(default=0)
@@ -329,14 +337,6 @@ class Part(AnswerCounts):
     def waiting(self) -> int:
         """The number of rows that wait for an answer."""
         return max(0, self.rows - self.settled)
-
-    @property
-    def requested(self) -> "Attempt | None":
-        """The latest attempt that Cloudflare accepted and whose answers can be asked for."""
-        asked = self.attempts.filter(
-            status__in=(AttemptStatus.ACCEPTED, AttemptStatus.QUARANTINED)
-        ).exclude(request_id="")
-        return asked.order_by("-number").first()
 
     @property
     def is_in_trouble(self) -> bool:

@@ -2,20 +2,20 @@
 
 A network fault, 429, 5xx or garbage never fails a part: the next poll comes after a longer pause,
 and after some hours a person is asked. Only these replies of Cloudflare end a part: its answers,
-and a request that failed as a whole. A reply that would give answers up is looked at again before
-it is believed (`ODD`), because they are paid for.
+and a request that failed as a whole. Any other reply that would give answers up is looked at again
+before it is believed, because they are paid for (see `patience.py`).
 """
 
 import logging
 import tempfile
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import timedelta
 from typing import BinaryIO, cast
 
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
-from batchui.batches import files, lifecycle, pauses
+from batchui.batches import files, lifecycle, patience, pauses, refusals, results
 from batchui.batches.changes import PartChanges
 from batchui.batches.clients import shared_client
 from batchui.batches.files import DamagedFile
@@ -23,16 +23,21 @@ from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import (
     Answered,
+    CutOff,
+    Doubtful,
     GoneNow,
+    Incomplete,
     Later,
     PollOutcome,
     Quarantined,
     RefusedForGood,
     StillUnderWay,
+    TooLong,
     Unusable,
 )
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.replies import MismatchError, absorb, keep_raw
+from batchui.batches.results import Answer
 from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus, Question
 from batchui.batches.steps import PART_LEASE
 from batchui.cloudflare import errors
@@ -41,29 +46,13 @@ from batchui.teams.problems import TeamProblem
 
 logger = logging.getLogger(__name__)
 
-
-@dataclass(frozen=True)
-class Looks:
-    """How often a reply must be seen, and for how long, before it is believed."""
-
-    polls: int
-    time: timedelta
-
-
-# By the kind of reply (`Part.odd_kind`).
-ODD = {
-    "gone": Looks(3, timedelta(minutes=10)),
-    "refused": Looks(3, timedelta(minutes=10)),
-    "mismatch": Looks(3, timedelta(minutes=2)),
-    "incomplete": Looks(2, timedelta(minutes=1)),
-}
-# A person is asked after polls have failed for so long. Where nobody answers at all, the network is
-# at fault, which people know before us.
-UNREADABLE_AFTER = timedelta(hours=6)
-UNREACHED_AFTER = timedelta(hours=24)
-# The code of a request that failed as a whole. It cannot fail differently a second time.
-FAILED_CODE = 3030
 GONE = "Cloudflare no longer has this result."
+CUT_OFF = (
+    "The worker that asked for the answers stopped half-way: it was ended, or the reply needs more "
+    "memory than there is."
+)
+# A reply is kept if a person is asked about it within so long: longer than a poll takes.
+SOON = timedelta(minutes=5)
 
 
 def poll(part: Part) -> bool:
@@ -71,17 +60,16 @@ def poll(part: Part) -> bool:
 
     Returns whether Cloudflare was called.
     """
+    was_cut_off = part.lease_until is not None  # whoever ends a poll ends the lease
     if not lifecycle.claim_part(part, PART_LEASE):
         return False
     attempt = part.attempts.filter(status=AttemptStatus.ACCEPTED).order_by("-number").first()
     if attempt is None:
-        lifecycle.move_part(
-            part,
-            PartStatus.UNSURE,
-            question=Question.UNCLEAR,
-            message="It was accepted, but its receipt is missing.",
-            event=f"Part {part.number} was accepted, but its receipt is missing.",
-        )
+        message = "It was accepted, but its receipt is missing."
+        _ask(part, None, Question.UNCLEAR, message)
+        return False
+    if was_cut_off:
+        apply_outcome(part, attempt, CutOff(CUT_OFF))
         return False
     try:
         client = shared_client(part.batch.connection)
@@ -102,17 +90,10 @@ def fetch(part: Part, attempt: Attempt, *, client: BatchClient) -> PollOutcome:
         reply = cast(BinaryIO, spool)
         try:
             return _fetch(part, attempt, client, reply)
-        except errors.Gone as exc:
-            return GoneNow(exc.user_message)
-        except errors.Refused as exc:
-            return RefusedForGood(exc.user_message, exc.code)
-        except errors.NotSent as exc:
-            return Later(exc.user_message, None, unreached=True)
         except errors.CloudflareError as exc:
-            wait = exc.wait if isinstance(exc, errors.Busy) else None
-            return Later(exc.user_message, wait, reply_file=_last_reply(part, attempt, reply))
+            return _of_error(part, attempt, exc, reply)
         except DamagedFile as problem:
-            return Unusable(str(problem))
+            return Unusable(str(problem), _last_look(part, attempt, reply, "damaged"))
         except OSError as exc:
             return Later(
                 f"The answers are there, but this server could not store them: "
@@ -131,74 +112,109 @@ def fetch(part: Part, attempt: Attempt, *, client: BatchClient) -> PollOutcome:
             )
 
 
+def _of_error(
+    part: Part, attempt: Attempt, error: errors.CloudflareError, reply: BinaryIO
+) -> PollOutcome:
+    message = error.user_message
+    match error:
+        case errors.Gone():
+            return GoneNow(message)
+        case errors.Refused():
+            return RefusedForGood(message, error.code)
+        case errors.Oversized():
+            return TooLong(message, _last_look(part, attempt, reply, "oversized"))
+        case errors.NotSent():
+            return Later(message, error.wait, patient=True)
+        case _:
+            waits = isinstance(error, errors.Busy) and not error.needs_person
+            kept = _last_reply(part, attempt, reply)
+            return Later(message, error.wait, patient=waits, reply_file=kept)
+
+
 def _fetch(part: Part, attempt: Attempt, client: BatchClient, spool: BinaryIO) -> PollOutcome:
     status = client.poll(part.batch.ask.model, attempt.request_id, spool)
     if status is not None:
         return StillUnderWay(status)
+    is_last = patience.is_enough(part, "incomplete")
     try:
-        taken_in = absorb(part, attempt, spool)
+        taken_in = absorb(part, attempt, spool, is_last=is_last)
     except MismatchError as exc:
-        return Quarantined(str(exc), keep_raw(part, attempt, spool))
-    return Answered(taken_in.changes, taken_in.reply_file, taken_in.missing)
+        return Quarantined(str(exc), _last_look(part, attempt, spool, "mismatch"))
+    if taken_in.missing and not is_last:
+        return Incomplete(taken_in.changes, taken_in.missing)
+    return Answered(taken_in.changes, taken_in.reply_file)
 
 
 def _last_reply(part: Part, attempt: Attempt, spool: BinaryIO) -> str:
-    """Keep a reply that cannot be read, if a person is asked about it now; "" if not."""
-    since = part.failing_since
-    asks = since is not None and timezone.now() - since >= UNREADABLE_AFTER
-    return keep_raw(part, attempt, spool) if asks and spool.seek(0, 2) else ""
+    """Keep a reply that cannot be read, if a person is asked about it soon. "" if not."""
+    soon = timezone.now() + SOON
+    asks = patience.has_failed_for_hours(part, soon, patient=False)
+    return _kept(part, attempt, spool) if asks else ""
+
+
+def _last_look(part: Part, attempt: Attempt, spool: BinaryIO, kind: str) -> str:
+    """Keep a reply that cannot be used, if it may be the last one looked at. "" if not."""
+    return _kept(part, attempt, spool) if patience.may_be_last(part, kind) else ""
+
+
+def _kept(part: Part, attempt: Attempt, spool: BinaryIO) -> str:
+    with suppress(OSError):  # what is wrong may be the storage
+        if spool.seek(0, 2):
+            return keep_raw(part, attempt, spool)
+    return ""
+
+
+# -- applying an outcome --------------------------------------------------------------------------
 
 
 def apply_outcome(part: Part, attempt: Attempt, outcome: PollOutcome) -> None:
     """Change a part and its attempt according to a poll's outcome: both together, or neither."""
     match outcome:
         case StillUnderWay(status):
-            _under_way(part, status)
-        case Later():
-            _later(part, attempt, outcome)
-        case Answered(changes, reply_file, missing):
-            if missing and not _believed(part, "incomplete", _incomplete(missing)):
-                return
-            closing = Closing(attempt, AttemptStatus.ANSWERED, reply_file=reply_file)
-            lifecycle.settle_answers(
-                part, changes, closing=closing, event=_answered_event(part, changes)
+            _under_way(part, attempt, status)
+        case Later(message, wait):
+            pause = pauses.after_failure(part.failures_in_a_row, wait)
+            _poll_again(
+                part,
+                attempt,
+                message,
+                pause,
+                patient=outcome.patient,
+                reply_file=outcome.reply_file,
             )
-        case Quarantined(message, reply_file):
-            if _believed(part, "mismatch", f"{message} batchui asks again."):
-                _ask(
-                    part,
-                    Question.MISMATCH,
-                    message,
-                    event=f"{message} Nothing of this reply was used.",
-                    closing=Closing(
-                        attempt, AttemptStatus.QUARANTINED, message, reply_file=reply_file
-                    ),
-                )
-        case Unusable(message):
-            _ask(part, Question.DAMAGED, message)
-        case GoneNow(message):
-            if _believed(part, "gone", message):
-                _end(
-                    part, AnswerStatus.MISSING, GONE, Closing(attempt, AttemptStatus.LOST, message)
-                )
-        case RefusedForGood(message, code):
-            if code in (None, FAILED_CODE) or _believed(part, "refused", message):
-                closing = Closing(attempt, AttemptStatus.REFUSED, message, code)
-                _end(part, AnswerStatus.FAILED, message, closing)
+        case Answered(changes, reply_file):
+            closing = Closing(attempt, AttemptStatus.ANSWERED, reply_file=reply_file)
+            event = _answered_event(part, changes)
+            lifecycle.settle_answers(part, changes, closing=closing, event=event)
+        case Incomplete(changes, missing):
+            without = f"Cloudflare's reply has no answer for {rows_phrase(missing)} yet."
+            _look_again(part, attempt, outcome.kind, without, changes)
+        case _ if _is_final(outcome) or patience.is_enough(part, outcome.kind):
+            _believe(part, attempt, outcome)
+        case _:
+            _look_again(part, attempt, outcome.kind, outcome.message, {})
 
 
-def _under_way(part: Part, status: str) -> None:
+def _is_final(outcome: Doubtful) -> bool:
+    """Whether the request failed as a whole. It cannot fail differently a second time."""
+    final = (None, refusals.JUDGED_WHEN_POLLED)
+    return isinstance(outcome, RefusedForGood) and outcome.code in final
+
+
+def _under_way(part: Part, attempt: Attempt, status: str) -> None:
+    if patience.is_overdue(attempt):
+        message = (
+            f"Cloudflare has had these rows for {patience.OVERDUE_AFTER.days} days, and they are "
+            f"still {status}. It usually needs minutes. batchui asks again."
+        )
+        _poll_again(part, attempt, message, pauses.after_failure(part.failures_in_a_row, None))
+        return
     now = timezone.now()
     polled: PartChanges = {
+        **patience.NOTHING_WRONG,
         "last_polled_at": now,
         "next_poll_at": now + pauses.next_poll(part.polls + 1),
         "polls": part.polls + 1,
-        "failures_in_a_row": 0,
-        "failing_since": None,
-        "odd_kind": "",
-        "odd_seen": 0,
-        "odd_at": None,
-        "message": "",
     }
     if status == PartStatus.RUNNING and part.status == PartStatus.QUEUED:
         lifecycle.move_part(part, PartStatus.RUNNING, **polled)
@@ -206,88 +222,134 @@ def _under_way(part: Part, status: str) -> None:
         lifecycle.touch_part(part, **polled)
 
 
-def _later(part: Part, attempt: Attempt, outcome: Later) -> None:
-    """Plan the next poll after one that failed. After some hours of failures, ask a person."""
+def _look_again(
+    part: Part, attempt: Attempt, kind: str, message: str, changes: PartChanges
+) -> None:
+    """Plan to look again at a reply that is not believed yet."""
+    seen: PartChanges = {**changes, **patience.sighting(part, kind, timezone.now())}
+    again = f"{message} batchui asks again."
+    _poll_again(part, attempt, again, patience.ODD[kind].pause, changes=seen)
+
+
+def _poll_again(
+    part: Part,
+    attempt: Attempt,
+    message: str,
+    pause: timedelta,
+    *,
+    patient: bool = False,
+    reply_file: str = "",
+    changes: PartChanges | None = None,
+) -> None:
+    """Plan the next poll after one without a usable reply. After some hours, ask a person."""
     now = timezone.now()
-    since = part.failing_since or now
-    if now - since >= (UNREACHED_AFTER if outcome.unreached else UNREADABLE_AFTER):
-        if outcome.reply_file:
-            lifecycle.keep_reply(attempt, outcome.reply_file)
+    if patience.has_failed_for_hours(part, now, patient=patient):
+        event = f"No answer could be read for hours. {message}"
         _ask(
             part,
+            attempt,
             Question.UNREADABLE,
-            outcome.message,
-            event=f"No answer since hours: {outcome.message}",
+            message,
+            event,
+            reply_file=reply_file,
+            changes=changes,
         )
         return
-    lifecycle.touch_part(
-        part,
-        event=f"Part {part.number}: {outcome.message}" if not part.failures_in_a_row else "",
-        last_polled_at=now,
-        next_poll_at=now + pauses.after_failure(part.failures_in_a_row, outcome.wait),
-        failures_in_a_row=part.failures_in_a_row + 1,
-        failing_since=since,
-        message=outcome.message,
-    )
+    failed: PartChanges = {
+        **(changes or {}),
+        "last_polled_at": now,
+        "next_poll_at": now + pause,
+        "failures_in_a_row": part.failures_in_a_row + 1,
+        "failing_since": patience.failing_since(part, now),
+        "message": message,
+    }
+    event = "" if part.failures_in_a_row else f"Part {part.number}: {message}"
+    lifecycle.touch_part(part, event=event, **failed)
 
 
-def _believed(part: Part, kind: str, message: str) -> bool:
-    """Whether a reply of this kind was seen often enough. If not, plan to look again."""
-    now, looks = timezone.now(), ODD[kind]
-    known = part.odd_kind == kind and part.odd_at is not None
-    first = part.odd_at if known and part.odd_at else now
-    seen = part.odd_seen + 1 if known else 1
-    if seen >= looks.polls and now - first >= looks.time:
-        return True
-    lifecycle.touch_part(
-        part,
-        last_polled_at=now,
-        next_poll_at=now + looks.time / (looks.polls - 1),
-        failures_in_a_row=0,
-        failing_since=None,
-        odd_kind=kind,
-        odd_seen=seen,
-        odd_at=first,
-        message=message,
-    )
-    return False
-
-
-def _incomplete(missing: int) -> str:
-    return f"Cloudflare's reply has no answer for {rows_phrase(missing)} yet. batchui asks again."
+def _believe(part: Part, attempt: Attempt, outcome: Doubtful) -> None:
+    """Apply a reply that gives answers up."""
+    message = outcome.message
+    match outcome:
+        case Quarantined(_, reply_file):
+            closing = Closing(attempt, AttemptStatus.QUARANTINED, message, reply_file=reply_file)
+            event = f"{message} Nothing of this reply was used."
+            _ask(part, attempt, Question.MISMATCH, message, event, closing=closing)
+        case Unusable(_, reply_file):
+            _ask(part, attempt, Question.DAMAGED, message, reply_file=reply_file)
+        case TooLong(_, reply_file) | CutOff(_, reply_file):
+            _ask(part, attempt, Question.UNREADABLE, message, reply_file=reply_file)
+        case GoneNow():
+            closing = Closing(attempt, AttemptStatus.LOST, message)
+            _end(part, AnswerStatus.MISSING, GONE, closing)
+        case RefusedForGood(_, code):
+            _refused(part, Closing(attempt, AttemptStatus.REFUSED, message, code))
 
 
 def _ask(
     part: Part,
+    attempt: Attempt | None,
     question: Question,
     message: str,
-    *,
     event: str = "",
+    *,
     closing: Closing | None = None,
+    reply_file: str = "",
+    changes: PartChanges | None = None,
 ) -> None:
-    """Let a person decide about a part that was sent."""
-    lifecycle.move_part(
-        part,
-        PartStatus.UNSURE,
-        closing=closing,
-        question=question,
-        message=message,
-        last_polled_at=timezone.now(),
-        event=f"Part {part.number}: {event or message}",
-    )
+    """Let a person decide about a part that was sent. Its attempt points to the reply, if kept."""
+    asked: PartChanges = {
+        **(changes or {}),
+        "question": question,
+        "message": message,
+        "last_polled_at": timezone.now(),
+    }
+    told = f"Part {part.number}: {event or message}"
+    with transaction.atomic():
+        moved = lifecycle.move_part(part, PartStatus.UNSURE, closing=closing, event=told, **asked)
+        if moved and attempt is not None and reply_file:
+            lifecycle.keep_reply(attempt, reply_file)
+
+
+def _refused(part: Part, closing: Closing) -> None:
+    if closing.code == refusals.JUDGED_WHEN_POLLED:
+        refusals.refused(part, closing)
+    else:
+        _end(part, AnswerStatus.FAILED, closing.message, closing)
 
 
 def _end(part: Part, status: AnswerStatus, sentence: str, closing: Closing) -> None:
-    """End a part whose answers will not come."""
+    """End a request whose answers will not come. Rows that it did not have are sent even so."""
     failed = "failed" if status == AnswerStatus.FAILED else "has no answers"
+    event = f"Part {part.number} {failed}: {sentence}"
+    now = timezone.now()
+    changes = _of_the_rows_sent(part, closing.attempt, Answer(status.value, error=sentence))
+    if changes is not None:
+        changes["last_polled_at"] = now
+        lifecycle.settle_answers(part, changes, closing=closing, event=event)
+        return
     lifecycle.move_part(
         part,
         PartStatus.DONE,
         closing=closing,
-        last_polled_at=timezone.now(),
-        event=f"Part {part.number} {failed}: {sentence}",
+        last_polled_at=now,
+        event=event,
         **lifecycle.close_waiting(part, status, sentence),
     )
+
+
+def _of_the_rows_sent(part: Part, attempt: Attempt, answer: Answer) -> PartChanges | None:
+    """The changes that give `answer` to the rows of a request; None if no other row waits."""
+    if attempt.positions is None:
+        return None
+    try:
+        waiting, sent = results.open_positions(part), set(attempt.positions)
+        if sent.issuperset(waiting):
+            return None
+        arrived = {position: answer for position in waiting if position in sent}
+        return results.merge(part, arrived, missing=lambda _: None).store()
+    except (DamagedFile, OSError):  # they cannot be told from the others
+        return None
 
 
 def _answered_event(part: Part, changes: PartChanges) -> str:

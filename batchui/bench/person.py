@@ -96,6 +96,16 @@ class Person:
             return ""
         return str(reply.headers.get("Location", "")).rstrip("/").rpartition("/")[2]
 
+    def upload_and_wait(self, source: Path) -> tuple[str, str, str]:
+        """Upload `source`, and wait until it is read.
+
+        Returns the batch's id, the cookies of a browser, and the one against forged forms.
+        """
+        batch = self._upload(source)
+        self._product.wait_for(batch, lambda status, _: status == "draft")
+        cookies = "; ".join(f"{name}={value}" for name, value in self._web.cookies.items())
+        return batch, cookies, self._web.cookies["batchui-csrf"]
+
     def _upload(self, source: Path) -> str:
         """Upload the file. Returns the batch's id."""
         with source.open("rb") as file:

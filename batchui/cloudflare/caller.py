@@ -8,7 +8,14 @@ from typing import Any, BinaryIO
 import httpx
 
 from batchui.cloudflare.accounts import Account
-from batchui.cloudflare.errors import BadReply, CloudflareError, MaybeSent, NotSent, error_for
+from batchui.cloudflare.errors import (
+    BadReply,
+    CloudflareError,
+    MaybeSent,
+    NotSent,
+    Oversized,
+    error_for,
+)
 from batchui.cloudflare.http_call import Call, HttpFault, HttpReply, Line, certificates, make_call
 from batchui.cloudflare.redaction import clean
 from batchui.cloudflare.redactor import Redactor
@@ -79,19 +86,22 @@ class Caller:
             raise self._unreached(result)
         raise MaybeSent(
             f"It is unclear whether Cloudflare ({self.account.server}) accepted these rows: the "
-            "connection broke before it confirmed. It may have them: wait, send them again (they "
-            "may then be charged twice), or leave them out.",
+            "connection broke before it confirmed. It may have them already; sent again, they may "
+            "be charged twice.",
             **self._facts(result),
         )
 
     def free(self, call: Call, spool: BinaryIO | None = None) -> HttpReply:
         """Make a call that costs nothing and changes nothing. Returns the reply, which is a 2xx.
 
-        Raises NotSent for a fault of the network, BadReply for a 2xx that is not whole, and for
-        any other status the error that it means.
+        The spool has the body, also that of a reply that raises an error. Raises NotSent for a
+        fault of the network, BadReply for a 2xx that is not whole (Oversized for one that is too
+        large), and for any other status the error that it means.
         """
         result = self._make(call, spool)
         if isinstance(result, HttpReply):
+            if spool is not None and result.body:
+                spool.write(result.body)
             if result.succeeded:
                 return result
             raise self.meaning(result, submitting=False)
@@ -101,6 +111,12 @@ class Caller:
             raise NotSent(
                 f"The connection to Cloudflare ({self.account.server}) broke before an answer "
                 "came. Nothing is lost. batchui asks again by itself.",
+                **self._facts(result),
+            )
+        if result.kind == "too large":
+            raise Oversized(
+                f"The answer of Cloudflare ({self.account.server}) is larger than batchui can read "
+                f"({call.max_bytes:,} bytes).",
                 **self._facts(result),
             )
         raise BadReply(

@@ -20,6 +20,8 @@ from batchui.cloudflare.replies import FAILED, UNDER_WAY, State, check_request, 
 
 # The timeouts are long: a late receipt is better than an unsure part.
 PATIENT = httpx.Timeout(connect=10.0, read=90.0, write=90.0, pool=30.0)
+# With what a tick does before, a call ends before its task must (see the settings).
+LONGEST_CALL_SECONDS = 150.0
 MAX_REPLY = 256 * 1024 * 1024
 MAX_SHORT_REPLY = 16 * 1024 * 1024
 _MOST_PAGES = 100
@@ -54,7 +56,7 @@ class RestClient:
         timeout: httpx.Timeout = PATIENT,
         max_connections: int = 8,
         proxy: str | None = None,
-        seconds: float = 180.0,
+        seconds: float = LONGEST_CALL_SECONDS,
     ) -> None:
         self._account = Account.of(base_url=base_url, account_id=account_id, token=token)
         self._seconds = seconds
@@ -99,9 +101,10 @@ class RestClient:
         At most 64 KiB are in memory. A longer body is a finished reply: only its first and last
         bytes are checked here, the rest by `replies.decode`. max_bytes: of the unpacked reply.
 
-        Raises NotSent (any fault of the network), Busy, BadReply (5xx, garbage, cut short, over
-        max_bytes, about another request), Gone (5504), Refused (3030 and the like, or
-        `"status": "failed"`), and the OSError of a spool that cannot be written.
+        Raises NotSent (any fault of the network), Busy, BadReply (5xx, garbage, cut short, about
+        another request), Oversized (over max_bytes), Gone (5504), Refused (3030 and the like, or
+        `"status": "failed"`), and the OSError of a spool that cannot be written. The spool has then
+        what came of the reply.
         """
         asked = msgspec.json.encode({"request_id": request_id})
         call = self._post(self._run_url(model, queued=True), asked, max_bytes=max_bytes)
@@ -111,7 +114,6 @@ class RestClient:
         if reply.body is None:
             _check_ends(spool, reply.ending)
         else:
-            spool.write(reply.body)  # first, so that a reply that cannot be read can be kept
             state = state_of(reply.body)
             check_request(state, asked=request_id)
             if not state.finished:

@@ -8,6 +8,7 @@ CloudflareError    any of these; .user_message for the page, str() for the log
 │   ├── TooLarge   send fewer rows (3006, HTTP 413)
 │   └── Gone       Cloudflare no longer has the request (5504)
 └── BadReply       a reply that cannot be used: ask again later
+    └── Oversized  a reply larger than can be read
 
 No error contains an API token. Texts from outside are cleaned here. The client raises outside its
 `except` blocks, so that no exception of httpx is chained to one of these: such an exception has the
@@ -102,6 +103,10 @@ class Gone(Refused):
 
 class BadReply(CloudflareError):
     """A reply that cannot be used: nothing is lost, ask again later."""
+
+
+class Oversized(BadReply):
+    """A reply larger than can be read. It will hardly be smaller later."""
 
 
 def error_for(
@@ -204,8 +209,8 @@ _BY_ITSELF = "You need do nothing: batchui goes on by itself."
 _UNCLEAR = _Ruling(CloudflareError, "")
 _UNCONFIRMED = _Ruling(
     MaybeSent,
-    "Cloudflare did not confirm that it accepted these rows.{reason} It may have them already: "
-    "wait, send them again (they may then be charged twice), or leave them out.",
+    "Cloudflare did not confirm that it accepted these rows.{reason} It may have them already; "
+    "sent again, they may be charged twice.",
 )
 _UNUSABLE = _Ruling(
     BadReply,

@@ -11,7 +11,7 @@ MARK = b"[token]"
 # A part of base64 shorter than this would be found in texts that have nothing to do with it.
 SHORTEST_BASE64 = 16
 # The longest way to write one character.
-LONGEST_ESCAPE = len("&#0000x61;")
+LONGEST_ESCAPE = len("&#x000061;")
 
 
 class Redactor:
@@ -75,7 +75,7 @@ def _escapes(secret: bytes) -> list[re.Pattern[bytes]]:
     decimal = b"|".join(b"%d;" % code for code in codes)
     signs = b"".join(re.escape(bytes([code])) for code in codes if not chr(code).isalnum())
     escapes = [rb"\\u00(?i:%b)" % hexadecimal, b"%%(?i:%b)" % hexadecimal]
-    escapes.append(b"&#0{0,4}(?:%b|(?i:x(?:%b));)" % (decimal, hexadecimal))
+    escapes.append(b"&#(?:0{0,4}(?:%b)|[xX]0{0,4}(?i:%b);)" % (decimal, hexadecimal))
     if signs:
         escapes.append(rb"\\[%b]" % signs)
     return [re.compile(escape) for escape in escapes]
@@ -90,7 +90,7 @@ def _written(code: int) -> bytes:
         plain,
         rb"\\{1,4}u00(?i:%02x)" % code,
         b"%%(?i:%02x)" % code,
-        b"&#0{0,4}(?:%d|(?i:x%02x));" % (code, code),
+        b"&#(?:0{0,4}%d|[xX]0{0,4}(?i:%02x));" % (code, code),
     )
     return b"(?:%b)" % b"|".join(ways)
 

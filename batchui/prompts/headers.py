@@ -22,6 +22,12 @@ FILLED_LINE = re.compile(r"[^\r\n]+")
 def check_header(text: str, *, delimiter: str | None, columns: Sequence[str]) -> None:
     """Raise BadInput, with names and positions, if the names in the first line cannot be used."""
     _refuse_open_quotes(text, delimiter)
+    if not columns and _is_blank_below_separator(text):
+        raise BadInput.at(
+            "there are no column names below the line that names the separator. Choose a file with "
+            "column names and at least one row.",
+            line=2,
+        )
     if not columns:
         raise BadInput(
             "The first line of the file is longer than 256 KB, too long for a line of column "
@@ -34,6 +40,11 @@ def check_header(text: str, *, delimiter: str | None, columns: Sequence[str]) ->
         )
     _refuse_blank_names(columns)
     _refuse_duplicate_names(columns)
+
+
+def _is_blank_below_separator(text: str) -> bool:
+    named = SEPARATOR_LINE.match(text)
+    return named is not None and not FILLED_LINE.search(text, named.end())
 
 
 def _refuse_open_quotes(text: str, delimiter: str | None) -> None:

@@ -4,6 +4,8 @@ Encrypting uses the first key; decrypting tries all of them. To replace a key, p
 front of it, and remove the old one when nothing is encrypted with it any more.
 """
 
+from collections.abc import Sequence
+
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 
@@ -26,6 +28,15 @@ def decrypt(encrypted: str) -> str:
             "Add the key it was stored with to the end of the list, or set CLOUDFLARE_API_TOKEN "
             "and start batchui again to store the token again."
         ) from None
+
+
+def fits(encrypted: str, keys: Sequence[str]) -> bool:
+    """Whether a secret can be read with one of these keys; an empty one is none."""
+    try:
+        MultiFernet([Fernet(key) for key in keys if key]).decrypt(encrypted.encode())
+    except (InvalidToken, ValueError):
+        return False
+    return True
 
 
 def _fernet() -> MultiFernet:

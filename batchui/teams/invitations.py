@@ -6,7 +6,7 @@ the transaction that makes the person, so if two people click at once, only one 
 
 import hashlib
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -34,10 +34,11 @@ def create(team: Team, *, by: User | None, role: Role) -> tuple[Invitation, str]
     return invitation, token
 
 
-def create_password_link(membership: Membership, *, by: User) -> tuple[Invitation, str]:
+def create_password_link(membership: Membership, *, by: User | None) -> tuple[Invitation, str]:
     """A link for a colleague to choose a new password. Their older links stop working.
 
-    Returns the invitation and its token, which is not stored.
+    by: None for a link made in the terminal. Returns the invitation and its token, which is not
+    stored.
     """
     with transaction.atomic():
         withdraw_password_links(membership.user)
@@ -130,6 +131,26 @@ def choose_password(token: str, *, password: str) -> User:
     return person
 
 
+def last_password_link(person: User) -> Invitation | None:
+    """The password link that this person, or whoever had it, used last; None if there was none."""
+    used = Invitation.objects.filter(for_user=person, used_at__isnull=False)
+    return used.select_related("created_by").order_by("-used_at").first()
+
+
+def note_sign_in(link: Invitation, person: User) -> None:
+    """Note that the latest sign-in of this person was by a link, which they have just used."""
+    Invitation.objects.filter(pk=link.pk).update(used_at=person.last_login)
+
+
+def signed_in_by_link(person: User, *, at: datetime | None) -> Invitation | None:
+    """The password link with which somebody signed in as this person at that time, or None.
+
+    Whoever has such a link can be this person, so they are told when they sign in next.
+    """
+    used = Invitation.objects.filter(for_user=person, used_at__isnull=False, used_at=at)
+    return used.select_related("created_by").first()
+
+
 def withdraw(invitation: Invitation, *, by: User | None = None) -> bool:
     """Withdraw a link. False: it was used or withdrawn before."""
     rows = Invitation.objects.filter(pk=invitation.pk, used_at=None, withdrawn_at=None).update(
@@ -141,11 +162,12 @@ def withdraw(invitation: Invitation, *, by: User | None = None) -> bool:
 
 
 def _note(event: str, invitation: Invitation, *, who: User | None) -> None:
-    whom = invitation.for_user
+    whom, maker = invitation.for_user, invitation.created_by
     security_log.record(
         event,
         who=who and who.in_log,
         whom=whom.in_log if whom and whom != who else None,
+        made_by=maker.in_log if maker and maker != who else None,
         link=invitation.pk,
         role=invitation.role,
         team=invitation.team_id,

@@ -169,6 +169,11 @@ class Invitation(models.Model):
         return f"{self.purpose.value} link {self.pk}"
 
     @property
+    def maker(self) -> str:
+        """Who made the link, for a sentence."""
+        return self.created_by.name if self.created_by else "somebody at the terminal"
+
+    @property
     def purpose(self) -> "Invitation.Purpose":
         """What the link is for."""
         if self.for_user_id is not None:

@@ -11,6 +11,8 @@ from batchui.batches import exporting, files
 from batchui.batches.models import Batch, Part
 from batchui.exports.names import download_name
 from batchui.web.access import with_batch
+from batchui.web.download_limit import MOST_AT_ONCE, Counted, TooManyDownloads
+from batchui.web.errors import too_many_requests
 from batchui.web.members import MemberRequest
 
 logger = logging.getLogger(__name__)
@@ -35,12 +37,28 @@ def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBas
     made = exporting.KINDS[kind]
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what=kind)
     name = download_name(batch.source_name, made.ending)
-    return StreamingHttpResponse(
+    return _streamed(
+        request,
         _whole_or_marked(made.chunks(batch), batch),
         content_type=made.content_type,
         # no-store: a minute later there may be more answers.
         headers=_attachment(name) | {"Cache-Control": "no-store"},
     )
+
+
+def _streamed(
+    request: MemberRequest, chunks: Iterator[bytes], *, content_type: str, headers: dict[str, str]
+) -> HttpResponseBase:
+    """The chunks, which are made while they are sent; 429 if too many are on their way already."""
+    try:
+        counted = Counted(chunks, person=request.user.pk)
+    except TooManyDownloads:
+        return too_many_requests(
+            request,
+            f"You are downloading {MOST_AT_ONCE} files at the moment. When one of them is "
+            "complete, this one can begin.",
+        )
+    return StreamingHttpResponse(counted, content_type=content_type, headers=headers)
 
 
 def _whole_or_marked(chunks: Iterator[bytes], batch: Batch) -> Iterator[bytes]:
@@ -77,7 +95,8 @@ def raw_reply(request: MemberRequest, batch: Batch, number: int, attempt: int) -
     if found is None or not found.reply_file:
         raise Http404("No reply is kept for this attempt.")
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what="raw reply")
-    return StreamingHttpResponse(
+    return _streamed(
+        request,
         files.read_compressed(found.reply_file),
         content_type=UNTYPED,
         headers=_attachment(f"part-{number}-attempt-{attempt}.json"),

@@ -51,9 +51,9 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return render(request, "404.html", {"sentence": sentence}, status=404)
 
 
-def too_many_requests(request: HttpRequest) -> HttpResponse:
-    """Answer 429, after too many attempts to sign in."""
-    return render(request, "429.html", status=429)
+def too_many_requests(request: HttpRequest, sentence: str = "") -> HttpResponse:
+    """Answer 429, with the sentence; without one, after too many attempts to sign in."""
+    return render(request, "429.html", {"sentence": sentence}, status=429)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Signs out people who have done nothing for a long time."""
+"""Signs out people who have done nothing for a long time, and everybody after two weeks."""
 
 import time
 from collections.abc import Callable
@@ -9,12 +9,14 @@ from django.http import HttpRequest, HttpResponse
 
 # When somebody did something last, in seconds since 1970. It is written down this often at most.
 USED_AT = "used_at"
+BEGAN_AT = "began_at"
 NOTED_EVERY_SECONDS = 600
 
 
 class IdleMiddleware:
-    """Ends the session of somebody who has done nothing for IDLE_SECONDS.
+    """Ends the session of somebody who has done nothing for IDLE_SECONDS, or signed in long ago.
 
+    Django alone would count SESSION_COOKIE_AGE from the last use.
     Pages ask by themselves how far a batch is; that is nobody's doing, and does not count.
     """
 
@@ -29,13 +31,14 @@ class IdleMiddleware:
 
 def begin(*, request: HttpRequest, **_: object) -> None:
     """Somebody signed in now."""
-    request.session[USED_AT] = time.time()
+    request.session[USED_AT] = request.session[BEGAN_AT] = time.time()
 
 
 def _check(request: HttpRequest) -> None:
     now = time.time()
     used_at = request.session.get(USED_AT, now)
-    if now - used_at > settings.IDLE_SECONDS:
+    began_at = request.session.setdefault(BEGAN_AT, now)
+    if now - used_at > settings.IDLE_SECONDS or now - began_at > settings.SESSION_COOKIE_AGE:
         logout(request)
     elif "seen" in request.GET:
         return

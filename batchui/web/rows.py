@@ -46,7 +46,7 @@ def row(request: MemberRequest, batch: Batch, number: int) -> HttpResponse:
     if not 1 <= number <= batch.rows or not batch.is_started:
         raise Http404(f"This batch has no row {number:,}.")
     result = results.page(batch, shown="all", offset=number - 1, limit=1)[0]
-    columns = as_object(result.cells, batch.columns)
+    columns = {} if result.cells is None else as_object(result.cells, batch.columns)
     context = {
         "batch": batch,
         "row": _shown(batch, [result], most=LONGEST_TEXT_SHOWN + 1)[0],
@@ -117,8 +117,9 @@ def _shown(batch: Batch, found: list[Result], *, most: int) -> list[ShownRow]:
 
 
 def _prompt(fill: Callable[[Any, int], str], result: Result, most: int) -> str:
-    # An invalid row was asked nothing; its error says why.
-    return "" if result.status == AnswerStatus.INVALID else fill(result.cells, most)
+    # An invalid row was asked nothing, and the text of a row may be lost; its error says why.
+    nothing = result.status == AnswerStatus.INVALID or result.cells is None
+    return "" if nothing else fill(result.cells, most)
 
 
 def _answer_text(answer: bytes | None) -> str:

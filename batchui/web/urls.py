@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from batchui.batches.questions import Choice
 from batchui.web import deciding, downloads, history, new, pages, rows
 
 urlpatterns = [
@@ -30,10 +31,15 @@ urlpatterns = [
         path(
             f"batches/<uuid:pk>/parts/<int:number>/{choice}/",
             deciding.decide,
-            {"choice": choice},
+            {"choice": choice.value},
             name=choice.replace("-", "_"),
         )
-        for choice in deciding.DECISIONS
+        for choice in Choice
+    ),
+    path(
+        "batches/<uuid:pk>/parts/<int:number>/<str:choice>/confirm/",
+        deciding.confirm,
+        name="confirm",
     ),
     path(
         "batches/<uuid:pk>/decide/<str:question>/<str:choice>/",
@@ -41,8 +47,19 @@ urlpatterns = [
         name="decide_all",
     ),
     path(
+        "batches/<uuid:pk>/decide/<str:question>/<str:choice>/confirm/",
+        deciding.confirm_all,
+        name="confirm_all",
+    ),
+    path(
         "decide/<str:question>/<str:choice>/", deciding.decide_everywhere, name="decide_everywhere"
     ),
+    path(
+        "decide/<str:question>/<str:choice>/confirm/",
+        deciding.confirm_everywhere,
+        name="confirm_everywhere",
+    ),
+    path("batches/<uuid:pk>/retry/confirm/", deciding.confirm_retry, name="confirm_retry"),
     path(
         "batches/<uuid:pk>/parts/<int:number>/replies/<int:attempt>/",
         downloads.raw_reply,

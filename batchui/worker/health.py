@@ -127,7 +127,7 @@ def worker() -> str:
             "`python manage.py worker` running?"
         )
     if problem := problem_of_workers():
-        raise NotReady(f"Background work fails: {problem}. The log says more.")
+        raise NotReady(f"Background work fails. {problem} The log says more.")
     elsewhere = files_are_shared(databases=["default"])
     if elsewhere:
         raise NotReady(elsewhere[0].msg)

@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import Max, QuerySet
 from django.utils import timezone
 
@@ -75,11 +74,6 @@ def worker_is_silent() -> bool:
     """Whether all workers are silent, or none ever ran."""
     at = latest_beat()
     return at is None or timezone.now() - at > SILENCE
-
-
-def table_is_there() -> bool:
-    """Whether the database has been prepared."""
-    return Heartbeat._meta.db_table in connection.introspection.table_names()
 
 
 def forget_the_dead() -> None:

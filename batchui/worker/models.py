@@ -14,7 +14,12 @@ class Installation(models.Model):
     """The one row that says which database this is, and how far it has come."""
 
     database_id = models.CharField(max_length=32, default=new_database_id)
+    # Raised before anything is sent (see `generation.py`).
     generation = models.PositiveBigIntegerField(default=1)
+    # What this database was restored from, until people are asked about the parts that may have
+    # been sent since; and when they were asked the last time.
+    restored_from = models.CharField(max_length=200, blank=True)
+    restored_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return f"{self.database_id} at {self.generation}"

@@ -1,114 +1,121 @@
-"""A database that is a copy: what it says is to be sent may have been sent since it was made.
+"""A database that is a copy: what it takes for unsent may have been sent since it was made.
 
-A number in the database is raised now and then, and written down beside the files. A database whose
-number is lower than the one beside the files is older than they are: it was restored.
+Only people can know whether it was, so each such part waits for a decision. Parts of which the copy
+has a receipt need none: their answers are fetched, which costs nothing.
 """
 
-from contextlib import suppress
-from typing import NamedTuple
-
-from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
 
 from batchui.batches import lifecycle
 from batchui.batches.models import Attempt, Batch, Part
-from batchui.batches.states import AttemptStatus, PartStatus
-from batchui.worker.models import Installation
+from batchui.batches.phrases import parts_phrase
+from batchui.batches.states import (
+    RETRYABLE_ANSWERS,
+    SENT_PARTS,
+    AttemptStatus,
+    BatchStatus,
+    PartStatus,
+    Question,
+)
 
-# Beside the files: the id of the database they belong to, and its generation.
-MARK = "installation"
-TO_BE_SENT = (PartStatus.READY, PartStatus.HELD, PartStatus.SENDING)
-
-
-class Mark(NamedTuple):
-    """What is written down beside the files."""
-
-    database_id: str
-    generation: int
-
-
-def begin() -> int:
-    """Compare database and files when a worker starts. Returns the parts a person must decide."""
-    mark, installation = read_mark(), Installation.here()
-    decided = 0
-    is_ours = mark is not None and mark.database_id == installation.database_id
-    if mark and is_ours and mark.generation > installation.generation:
-        decided = _let_people_decide("It is older than the files beside it.")
-        Installation.objects.update(generation=mark.generation)
-    raise_generation()
-    return decided
+TO_BE_SENT = Q(status__in=(PartStatus.READY, PartStatus.SENDING, PartStatus.HELD, *SENT_PARTS)) | Q(
+    status=PartStatus.UNSURE, question=Question.DAMAGED
+)
+# Attempts that are written together.
+AT_ONCE = 500
 
 
-def mark(reason: str) -> int:
-    """Note that the database is a copy. Returns the number of parts that a person must decide."""
-    decided = _let_people_decide(reason)
-    found = read_mark()
-    if found is not None:
-        Installation.here()
-        Installation.objects.update(generation=found.generation)
-    raise_generation()
-    return decided
+def let_people_decide(reason: str) -> int:
+    """Let nothing be sent that may have been sent since this database was copied.
 
-
-def raise_generation() -> None:
-    """Raise the number of this database, and write it down beside the files."""
-    installation = Installation.here()
-    Installation.objects.update(generation=F("generation") + 1)
-    installation.refresh_from_db()
-    if owns_files():
-        _write_mark(Mark(installation.database_id, installation.generation))
-
-
-def owns_files() -> bool:
-    """Whether the files here belong to this database, or to none yet."""
-    mark = read_mark()
-    return mark is None or mark.database_id == Installation.here().database_id
-
-
-def read_mark() -> Mark | None:
-    """What is written down beside the files; None if there is nothing."""
-    with suppress(FileNotFoundError, ValueError), default_storage.open(MARK) as stored:
-        database_id, generation = stored.read().decode().split()
-        return Mark(database_id, int(generation))
-    return None
-
-
-def _write_mark(mark: Mark) -> None:
-    default_storage.save(MARK, ContentFile(f"{mark.database_id} {mark.generation}\n".encode()))
-
-
-def _let_people_decide(reason: str) -> int:
-    """Take what is to be sent from the workers, until a person decides. Returns how many parts."""
-    parts = Part.objects.filter(status__in=TO_BE_SENT, batch__deleted_at=None)
-    decided = 0
-    for batch_id in parts.values_list("batch", flat=True).distinct().order_by():
+    reason: a sentence that says what the database was copied from. Returns the number of parts that
+    people must decide. Batches that were being cut into parts become drafts again. A retry of rows
+    that may have been retried since says that they may be charged twice.
+    """
+    _back_to_drafts(reason)
+    batches = Batch.objects.filter(deleted_at=None, part_count__gt=0)
+    open_batches = _perhaps_sent(Part.objects.filter(batch__in=batches))
+    asked = 0
+    for batch_id in list(open_batches.values_list("batch", flat=True).distinct().order_by()):
         with transaction.atomic():
-            batch = lifecycle.lock(batch_id)
-            decided += _of_batch(batch, reason)
-            lifecycle.settle(batch)
-    return decided
+            asked += _of_batch(lifecycle.lock(batch_id), reason)
+    _note_attempts(_perhaps_retried(Part.objects.filter(batch__in=batches)), reason)
+    return asked
+
+
+def _back_to_drafts(reason: str) -> None:
+    problem = (
+        f"This database is a copy. {reason} Perhaps this batch was started and sent since. If it "
+        "was and you start it, it is charged twice."
+    )
+    for batch in Batch.objects.filter(status=BatchStatus.PREPARING, deleted_at=None):
+        lifecycle.move_batch(
+            batch,
+            BatchStatus.DRAFT,
+            event=f"Not started: {problem}",
+            problem=problem,
+            problem_rows=[],
+            started_at=None,
+            started_by=None,
+        )
 
 
 def _of_batch(batch: Batch, reason: str) -> int:
-    found = list(batch.parts.filter(status__in=TO_BE_SENT))
-    Attempt.objects.filter(part__in=found, status=AttemptStatus.WRITTEN).update(
-        status=AttemptStatus.UNSURE, message=reason
+    """Ask people about the parts of a batch, which is locked. Returns how many parts."""
+    found = list(_perhaps_sent(batch.parts.all()).values_list("pk", flat=True))
+    parts = Part.objects.filter(pk__in=found)
+    Attempt.objects.filter(part__in=parts, status=AttemptStatus.WRITTEN).update(
+        status=AttemptStatus.UNSURE, message=reason, finished_at=timezone.now()
     )
-    # Perhaps sent, by a worker that this database does not remember.
-    Attempt.objects.bulk_create(
-        Attempt(
-            part=part,
-            number=part.attempts.count() + 1,
-            items=part.waiting,
-            payload_size=0,
-            status=AttemptStatus.UNSURE,
-            message=reason,
-        )
-        for part in found
-    )
-    lifecycle.let_people_decide(batch.parts.filter(pk__in=[part.pk for part in found]), reason)
+    _note_attempts(parts, reason)
+    lifecycle.let_people_decide(parts, reason)
+    if batch.stop_requested_at is not None:
+        lifecycle.stop_parts(parts)
     if found:
-        lifecycle.record(batch, "restored", f"This database is a copy. {reason}")
+        text = f"This database is a copy. {reason} {parts_phrase(len(found))} may have been sent."
+        lifecycle.record(batch, "restored", text)
+    lifecycle.settle(batch)
     return len(found)
+
+
+def _perhaps_sent(parts: QuerySet[Part]) -> QuerySet[Part]:
+    """Parts that would be sent, except those of which every open row has a receipt."""
+    receipt = Attempt.objects.filter(
+        part=OuterRef("pk"), status=AttemptStatus.ACCEPTED, items__gte=OuterRef("open_rows")
+    )
+    waiting = parts.filter(TO_BE_SENT).annotate(open_rows=lifecycle.WAITING)
+    return waiting.exclude(Exists(receipt))
+
+
+def _perhaps_retried(parts: QuerySet[Part]) -> QuerySet[Part]:
+    """Parts that have ended with rows that a retry would send."""
+    unanswered = Q()
+    for status in RETRYABLE_ANSWERS:
+        unanswered |= Q(**{f"{status.value}__gt": 0})
+    return parts.filter(unanswered, status__in=(PartStatus.DONE, PartStatus.STOPPED))
+
+
+def _note_attempts(parts: QuerySet[Part], reason: str) -> None:
+    """Write down for each part an attempt that may have been made, unless there is one."""
+    unclear = Attempt.objects.filter(part=OuterRef("pk"), status=AttemptStatus.UNSURE)
+    without = list(parts.exclude(Exists(unclear)).values_list("pk", flat=True).order_by())
+    for first in range(0, len(without), AT_ONCE):
+        some = Part.objects.filter(pk__in=without[first : first + AT_ONCE])
+        Attempt.objects.bulk_create(
+            _perhaps_made(part, reason) for part in some.prefetch_related("attempts")
+        )
+
+
+def _perhaps_made(part: Part, reason: str) -> Attempt:
+    known = list(part.attempts.all())
+    return Attempt(
+        part=part,
+        number=len(known) + 1,
+        items=part.waiting or part.unanswered,
+        payload_size=known[-1].payload_size if known else 0,
+        status=AttemptStatus.UNSURE,
+        message=reason,
+        finished_at=timezone.now(),
+    )

@@ -54,7 +54,7 @@ def test_rows_refused_are_counted_with_those_that_failed(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
     batch = half_back(sandbox, start, "failed")
-    sandbox.script({"fault": "error", "code": 5006, "call": "submit"})
+    sandbox.script({"fault": "error", "code": 5007, "call": "submit"})
     send_all()
     assert counted(batch) == in_files(batch) == {"answered": 3, "failed": 7}
     assert batch.status == BatchStatus.PROBLEMS
@@ -137,7 +137,7 @@ def test_the_only_row_of_a_part_may_be_too_large(sandbox: RunningSandbox, start:
     assert counted(batch) == in_files(batch) == {"failed": 1}
     attempt = batch.parts.get().attempts.get()
     assert (attempt.status, attempt.code) == (AttemptStatus.REFUSED, 3006)
-    assert not batch.events.filter(part_number=1).exists()  # the batch says how it ended
+    assert batch.events.get(part_number=1).text == f"Row 1 was refused alone: {attempt.message}"
 
 
 def test_of_two_rows_that_are_too_large_together_each_gets_its_own_try(

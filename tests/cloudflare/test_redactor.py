@@ -33,6 +33,7 @@ WRITTEN = {
     "in HTML": escaped("&#{:d};"),
     "in HTML, hexadecimal": escaped("&#x{:x};"),
     "in HTML, with zeros": escaped("&#{:06d};", "3"),
+    "in HTML, hexadecimal, with zeros": escaped("&#X{:06X};", "_-"),
     "in mixed ways": "%73" + TOKEN[1:5] + "\\u0074" + "&#45;" + TOKEN[7:],
 }
 
@@ -101,7 +102,7 @@ def test_a_stream_holds_back_no_more_than_the_secret_could_need() -> None:
     redactor = Redactor(TOKEN)
     stream = RedactedStream(redactor)
     assert len(stream.write(b"x" * 10_000)) == 10_000 - redactor.longest
-    assert redactor.longest == len(TOKEN) * len("&#0000x61;")
+    assert redactor.longest == len(TOKEN) * len("&#x000061;")
 
 
 def test_the_secret_is_not_shown() -> None:

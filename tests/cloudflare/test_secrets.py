@@ -146,7 +146,8 @@ def test_no_log_tells_the_token(
     in_heads = {"a redirect to it", "a broken status line", "not HTTP"}
     acts = [act for name, act in ECHOES.items() if name not in in_heads]
     server.script(*acts, *acts, reply(200, queued()))
-    with caplog.at_level(logging.DEBUG):
+    # The settings keep httpcore quiet. Here it tells all it can.
+    with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, logger="httpcore"):
         for call in [*calls(client), *calls(client), *calls(client), *calls(client)]:
             if exc := error_of(call):
                 logging.getLogger("test").warning("%s", exc, exc_info=exc)

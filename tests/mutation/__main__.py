@@ -1,9 +1,7 @@
 """`python -m tests.mutation`: see the package."""
 
-import argparse
-import fnmatch
+import json
 import os
-import random
 import shutil
 import subprocess
 import sys
@@ -13,50 +11,38 @@ from pathlib import Path
 
 from tests.mutation import mutants
 from tests.mutation.accepted import Accepted
+from tests.mutation.choosing import CHOSEN
 from tests.mutation.mutants import DEAD
+from tests.mutation.options import Options
 
-# A few mutants with quick tests: running them makes all the others, and finds which test runs what.
-CHEAP = "batchui.exports.names.*"
 LEAST_SHARE = 0.9
 
 
 def main() -> int:
     """Exit status 0 when every survivor has a reason, and of all mutants enough have died."""
-    options = parse()
-    seed = options.seed or commit()
+    options = Options.read(sys.argv[1:])
     if not options.keep:
         shutil.rmtree(mutants.FOLDER, ignore_errors=True)
-    run_mutmut([CHEAP])
-    pick = random.Random(seed)
-    chosen = choose(options, pick)
-    functions = mutants.tested_functions()
-    controls = mutants.add_controls(pick.sample(functions, min(40, max(6, len(chosen) // 20))))
-    say(f"{len(chosen):,} mutants and {len(controls)} controls; seed {seed}")
-    # Without names mutmut runs all that has no result yet.
-    run_mutmut([] if options.all else [*chosen, *controls])
-    return judge(chosen, controls, whole=options.all)
+    run_mutmut(sys.argv[1:])
+    chosen = json.loads(CHOSEN.read_text())
+    names, controls = chosen["mutants"], chosen["controls"]
+    say(f"{len(names):,} mutants and {len(controls)} controls; seed {options.seed}")
+    return judge(names, controls, whole=options.all)
 
 
-def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tests.mutation")
-    parser.add_argument("--sample", type=int, default=120, help="how many mutants (%(default)s)")
-    parser.add_argument("--seed", default="", help="which ones; else the commit decides")
-    parser.add_argument("--only", default="*", help="a pattern for the names of mutants")
-    parser.add_argument("--all", action="store_true", help="every mutant")
-    parser.add_argument("--keep", action="store_true", help="go on with what the last run made")
-    return parser.parse_args()
-
-
-def choose(options: argparse.Namespace, pick: random.Random) -> list[str]:
-    """The names of the mutants to run."""
-    names = sorted(
-        name
-        for name in mutants.results()
-        if fnmatch.fnmatch(name, options.only) and not name.endswith(mutants.CONTROL)
+def run_mutmut(arguments: Iterable[str]) -> None:
+    """Run mutants; ends this program when the tests cannot be run at all."""
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.mutation.choosing", *arguments],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
     )
-    if options.all or options.only != "*":
-        return names
-    return sorted(pick.sample(names, min(options.sample, len(names))))
+    if done.returncode:
+        sys.exit(f"mutmut could not run:\n{done.stdout[-6000:]}")
 
 
 def judge(chosen: Iterable[str], controls: Iterable[str], *, whole: bool) -> int:
@@ -78,29 +64,6 @@ def judge(chosen: Iterable[str], controls: Iterable[str], *, whole: bool) -> int
     if too_few:
         say(f"Fewer than {LEAST_SHARE:.0%} died.")
     return 1 if unexplained or broken or too_few else 0
-
-
-def run_mutmut(names: Iterable[str]) -> None:
-    """Run mutants; ends this program when the tests cannot be run at all."""
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["mutmut", "run", *names],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        sys.exit(f"mutmut could not run:\n{done.stdout[-6000:]}")
-
-
-def commit() -> str:
-    """The commit that is checked out; "0" where there is none."""
-    done = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
-    )
-    return done.stdout.strip() or "0"
 
 
 def say(text: str) -> None:

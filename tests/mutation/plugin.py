@@ -14,10 +14,13 @@ from types import FrameType
 
 import pytest
 from django.conf import settings
+from mutmut.mutation.trampoline import get_mutant_under_test
 from mutmut.state import state
 
 # Processor time after which a test has met a mutant that never ends: many times what a test takes.
 LONGEST_SECONDS = 20.0
+# The name of the mutant while the code runs as it is.
+UNCHANGED = ""
 
 
 @contextmanager
@@ -60,7 +63,13 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run first the tests that reach the fewest functions: they are about this one, and quick."""
+    """Run first the tests that reach the fewest functions: they are about this one, and quick.
+
+    mutmut runs all tests of its mutants unchanged before it begins. One is enough: it has just run
+    every test for its statistics, and a mutant that changes nothing would show one that fails.
+    """
+    if get_mutant_under_test() == UNCHANGED:
+        del items[1:]
     reached = functions_reached()
     items.sort(key=lambda item: reached[item.nodeid])
 

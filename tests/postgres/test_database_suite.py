@@ -12,6 +12,7 @@ pytestmark = pytest.mark.processes
 
 WITH_A_DATABASE = (
     "tests/postgres/test_which_database.py",
+    "tests/backup",
     "tests/batches",
     "tests/doctor",
     "tests/teams",

@@ -35,6 +35,18 @@ def production(**more: str) -> dict[str, str]:
     } | more
 
 
+def test_two_installations_share_a_bucket_without_seeing_each_other(tmp_path: Path) -> None:
+    code = "from django.core.files.storage import default_storage as s; print(s.location)"
+    for given, location in (("staging/", "staging"), ("", "")):
+        result = manage(
+            *("shell", "--no-imports", "-c", code),
+            data=tmp_path,
+            BATCHUI_S3_BUCKET="bucket",
+            BATCHUI_S3_PREFIX=given,
+        )
+        assert result.stdout.strip() == location, result.stderr
+
+
 def test_every_wrong_value_is_said_at_once_and_without_a_traceback(tmp_path: Path) -> None:
     result = manage(
         "check",

@@ -225,6 +225,13 @@ def test_an_encoding_chosen_by_a_person_is_never_guessed_again() -> None:
     assert report.sample[0] == ["1", "Êîìíàòà áûëà ÷èñòàÿ è òèõàÿ."]
 
 
+@pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.txt"])
+def test_an_encoding_chosen_by_a_person_is_kept_for_every_kind_of_file(name: str) -> None:
+    data = b'{"a": "caf\xe9"}\n{"a": "th\xe9"}\n' if name == "x.jsonl" else b"a,b\ncaf\xe9,2\n"
+    assert sniff(data, name=name, whole=True, encoding="cp1252").encoding_chosen
+    assert not sniff(data, name=name, whole=True).encoding_chosen
+
+
 def test_a_chosen_encoding_that_does_not_fit_is_refused_by_line() -> None:
     data = table(RUSSIAN).encode("cp1251")
     with pytest.raises(BadInput, match=r"^Line 2: the byte 0x.. has no meaning in UTF-8"):

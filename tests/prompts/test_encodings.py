@@ -4,6 +4,7 @@ from typing import BinaryIO, cast
 
 import pytest
 
+from batchui.prompts.decoding import detect
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import read
 from batchui.prompts.sniffing import Format
@@ -110,3 +111,42 @@ def test_lines_are_counted_across_pieces_and_line_breaks() -> None:
     data = "a,b\r\n1,é\r2,x\n3,".encode() + b"\xff\n"
     with pytest.raises(BadInput, match=r"^Line 4: the byte 0xFF"):
         list(read(cast(BinaryIO, Dribble(data, 2)), Format("csv", "utf-8", ",", ("a", "b"))))
+
+
+# -- UTF-16 without a byte order mark -----------------------------------------------------------
+
+BYTE_ORDERS = ["utf-16-le", "utf-16-be"]
+
+
+@pytest.mark.parametrize("encoding", BYTE_ORDERS)
+@pytest.mark.parametrize("text", ["a", "abcПр"])
+def test_six_latin_letters_in_ten_show_utf16(encoding: str, text: str) -> None:
+    assert detect(text.encode(encoding), whole=True) == encoding
+
+
+@pytest.mark.parametrize("encoding", BYTE_ORDERS)
+def test_one_zero_in_twenty_may_be_at_the_wrong_place(encoding: str) -> None:
+    assert detect("Ānother twenty signs".encode(encoding), whole=True) == encoding
+    with pytest.raises(BadInput, match="NUL byte"):
+        detect("ĀĀother twenty signs".encode(encoding), whole=True)
+
+
+@pytest.mark.parametrize("encoding", BYTE_ORDERS)
+def test_half_the_letters_are_too_few_to_show_utf16(encoding: str) -> None:
+    with pytest.raises(BadInput, match="NUL byte"):
+        detect("abПр".encode(encoding), whole=True)
+
+
+@pytest.mark.parametrize("encoding", ["utf-32-le", "utf-32-be"])
+def test_zeros_at_both_places_are_no_utf16(encoding: str) -> None:
+    with pytest.raises(BadInput, match="NUL byte"):
+        detect("a table".encode(encoding), whole=True)
+
+
+def test_half_a_character_at_the_end_is_no_utf16() -> None:
+    with pytest.raises(BadInput, match="NUL byte"):
+        detect(b"a\0b\0c", whole=True)
+
+
+def test_nothing_is_read_as_utf8() -> None:
+    assert detect(b"", whole=True) == "utf-8"

@@ -150,6 +150,8 @@ def test_nul_bytes_are_named_by_line() -> None:
     with pytest.raises(BadInput, match=r"^Line 3: there is a NUL byte") as caught:
         format_of(b"a,b\n1,2\n3,\0\n")
     assert caught.value.line == 3
+    with pytest.raises(BadInput, match=r"^Line 2: there is a NUL byte"):
+        format_of(b"a,b\n1,\0\n3,\0\n")
     late = b"a,b\n" + b"1,2\n" * 100_000 + b"3,\0\n"
     with pytest.raises(BadInput, match=r"^Line 100,002: there is a NUL byte"):
         report_of(late, max_rows=200_000)

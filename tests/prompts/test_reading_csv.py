@@ -146,8 +146,12 @@ def test_an_empty_line_of_a_single_column_is_an_empty_cell() -> None:
 def test_many_empty_lines_keep_their_numbers() -> None:
     rows = rows_of(b"a,b\n1,2\n" + b"\n" * 2500 + b"3,4\n", piece=97)
     assert [row.number for row in rows] == list(range(1, 2503))
-    assert (rows[-1].line, rows[-1].cells) == (2503, ["3", "4"])
-    assert all(row.problem for row in rows[1:-1])
+    assert [row.line for row in rows] == list(range(2, 2504))
+    assert rows[-1].cells == ["3", "4"]
+    for row in rows[1:-1]:
+        assert row.cells == []
+        assert row.problem is not None
+        assert row.problem.startswith(f"Row {row.number:,} (line {row.line:,}): the line is empty.")
 
 
 def test_a_row_with_too_many_cells_keeps_them_all() -> None:

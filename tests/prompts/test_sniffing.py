@@ -144,6 +144,9 @@ def test_a_head_cut_within_a_row_does_not_mislead() -> None:
 def test_only_the_head_of_a_longer_one_is_looked_at() -> None:
     data = b"id,text\n" + b"1,ok\n" * HEAD_BYTES
     assert sniff(data, name="x.csv", whole=True).columns == ("id", "text")
+    # The head ends between the two bytes of an "é", which is no damage.
+    cut = "é" * (HEAD_BYTES // 2)
+    assert sniff(f"a\n1{cut}\n".encode(), name="x.csv", whole=True).encoding == "utf-8"
 
 
 @pytest.mark.parametrize(
@@ -167,6 +170,27 @@ def test_of_two_delimiters_the_one_that_fits_more_rows_wins() -> None:
 def test_of_two_delimiters_that_fit_alike_the_more_usual_one_wins() -> None:
     assert format_of(b"a,b;c\n1,2;3\n").columns == ("a", "b;c")
     assert format_of(b"a;b\tc\n1;2\t3\n").columns == ("a", "b\tc")
+
+
+def test_rows_that_fit_the_header_count_more_than_a_wider_header() -> None:
+    assert format_of(b"a,b;c,d\n1,5;2\n3,5;4\n").columns == ("a,b", "c,d")
+
+
+def test_of_two_delimiters_the_share_of_rows_that_fit_counts_and_not_their_number() -> None:
+    assert format_of(b'a;b,c\n1;"x\ny",2\n').delimiter == ";"
+
+
+def test_a_header_without_rows_fits_no_better_than_one_whose_rows_fit() -> None:
+    assert format_of(b'a,x;"b\n1,c"\n').delimiter == ","
+
+
+def test_a_line_break_within_a_name_is_kept_as_it_is() -> None:
+    assert format_of(b'"a\r\nb",c\r\n1,2\r\n').columns == ("a\r\nb", "c")
+
+
+def test_a_file_of_nothing_but_the_separator_is_refused() -> None:
+    with pytest.raises(BadInput, match=r"^Line 2: there are no column names"):
+        format_of(b"sep=;\n\n")
 
 
 def test_names_are_checked_below_the_line_that_names_the_separator() -> None:

@@ -15,9 +15,11 @@ from django.urls import reverse
 from batchui.batches import exporting
 from batchui.batches.models import Batch
 from batchui.sandbox.testing import RunningSandbox
-from batchui.web import downloads
+from batchui.teams.models import User
+from batchui.web import download_limit, downloads
+from batchui.web.download_limit import MOST_AT_ONCE, Counted, TooManyDownloads
 from tests.batches.conftest import MakeBatch, rows, work
-from tests.teams.people import outsider
+from tests.teams.people import join, outsider
 from tests.web.visiting import drafted, said, signed_in
 
 pytestmark = pytest.mark.django_db
@@ -183,3 +185,40 @@ def test_another_team_downloads_nothing(batch: Batch) -> None:
         assert get(stranger, batch, kind).status_code == 404
     assert stranger.get(reverse("source", args=[batch.pk])).status_code == 404
     assert stranger.get(reverse("raw_reply", args=[batch.pk, 1, 1])).status_code == 404
+
+
+def test_one_person_downloads_a_few_files_at_a_time(web: Client, ana: User, batch: Batch) -> None:
+    under_way = [get(web, batch, "csv") for _ in range(MOST_AT_ONCE)]
+    assert [response.status_code for response in under_way] == [200] * MOST_AT_ONCE
+    refused = get(web, batch, "csv")
+    assert refused.status_code == 429
+    assert f"You are downloading {MOST_AT_ONCE} files at the moment." in said(refused)
+    assert get(signed_in(join(ana)), batch, "csv").status_code == 200
+
+
+@pytest.fixture(autouse=True)
+def nobody_downloads() -> None:
+    """What a test has not read to the end counts no more in the next one."""
+    download_limit._running.clear()
+
+
+def test_a_download_counts_until_it_is_closed_and_only_once() -> None:
+    def chunks() -> Iterator[bytes]:
+        try:
+            yield b"a"
+            yield b"b"
+        finally:
+            ended.append(True)
+
+    ended: list[bool] = []
+    first, *_ = [Counted(chunks(), person=1) for _ in range(MOST_AT_ONCE)]
+    Counted(chunks(), person=2)
+    assert next(first) == b"a"
+    with pytest.raises(TooManyDownloads):
+        Counted(chunks(), person=1)
+    first.close()
+    first.close()
+    assert ended == [True]
+    assert list(Counted(chunks(), person=1)) == [b"a", b"b"]
+    with pytest.raises(TooManyDownloads):
+        Counted(chunks(), person=1)

@@ -41,6 +41,16 @@ def test_twelve_hours_without_use_end_a_session(ana: User) -> None:
     assert not stays(browser)
 
 
+def test_two_weeks_end_a_session_however_much_it_is_used(ana: User) -> None:
+    browser = signed_in(ana)
+    for days, kept in ((13.9, True), (14.1, False)):
+        assert stays(browser)
+        session = browser.session
+        session[idle.BEGAN_AT] = time.time() - days * 24 * 3600
+        session.save()
+        assert stays(browser) == kept
+
+
 def test_use_keeps_a_session_and_what_a_page_asks_by_itself_does_not(ana: User) -> None:
     browser = signed_in(ana)
     assert stays(browser)
@@ -77,7 +87,7 @@ def test_signing_out_elsewhere_needs_a_button(ana: User) -> None:
 def test_cookies_have_names_of_this_product(ana: User) -> None:
     browser = signed_in(ana)
     browser.get("/account/")
-    assert set(browser.cookies) == {"batchui-session", "batchui-csrf"}
+    assert set(browser.cookies) == {"batchui-session", "batchui-csrf", "batchui-uploads"}
     assert Session.objects.filter(pk=browser.cookies["batchui-session"].value).exists()
     assert settings.SESSION_COOKIE_HTTPONLY
 

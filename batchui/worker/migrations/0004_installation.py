@@ -20,6 +20,8 @@ class Migration(migrations.Migration):
                 ),
                 ("database_id", models.CharField(default=new_database_id, max_length=32)),
                 ("generation", models.PositiveBigIntegerField(default=1)),
+                ("restored_from", models.CharField(blank=True, max_length=200)),
+                ("restored_at", models.DateTimeField(null=True)),
             ],
         ),
     ]

@@ -15,11 +15,10 @@ from django_q.conf import Conf
 from django_q.models import OrmQ
 
 from batchui import checks, data_folder
-from batchui.batches.phrases import counted, parts_phrase
+from batchui.batches.phrases import counted
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team
-from batchui.worker import restored
-from batchui.worker.checks import files_are_shared
+from batchui.worker.checks import files_are_ours, files_are_shared
 from batchui.worker.cluster import SteadyCluster
 from batchui.worker.database import first_line, migrations_waiting
 from batchui.worker.heartbeat import last_beat, new_worker_name
@@ -52,11 +51,6 @@ class Command(BaseCommand):
         self.wait_for_database()
         self.refuse_another_storage()
         follow_settings()
-        if undecided := restored.begin():
-            self.say(
-                f"This database is older than the files beside it: {parts_phrase(undecided)} may "
-                "have been sent since. Somebody must decide, on the page “Batches”."
-            )
         connections.close_all()
         manage = str(settings.BASE_DIR / "manage.py")
         command = [sys.executable, manage, "worker", "--cluster"]
@@ -82,8 +76,9 @@ class Command(BaseCommand):
             time.sleep(SECONDS_BETWEEN_TRIES)
 
     def refuse_another_storage(self) -> None:
-        """Raise CommandError if the web process keeps its files where this one cannot read them."""
-        for sentence in checks.in_sentences(files_are_shared(databases=["default"])):
+        """Raise CommandError if the files here belong to other processes, or another database."""
+        found = files_are_shared(databases=["default"]) + files_are_ours(databases=["default"])
+        for sentence in checks.in_sentences(found):
             raise CommandError(sentence)
 
 

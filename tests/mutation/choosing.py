@@ -1,0 +1,84 @@
+"""Runs mutmut once, and chooses the mutants while it runs: `python -m tests.mutation` starts this.
+
+mutmut wants the names of its mutants before it has made them, and would have to run twice, for
+minutes each. A sample is made of a few files alone, which saves making the mutants of all others.
+"""
+
+import fnmatch
+import json
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+from mutmut import __main__ as mutmut
+from mutmut.configuration import Config, config
+
+from tests.mutation import mutants
+from tests.mutation.options import Options
+
+FILES_OF_A_SAMPLE = 12
+# What was chosen, for who judges it.
+CHOSEN = mutants.FOLDER / "chosen.json"
+# The names of mutants, which mutmut is given: to be filled before it reads them. Empty: all.
+wanted: list[str] = []
+
+
+def main() -> None:
+    options = Options.read(sys.argv[1:])
+    pick = random.Random(options.seed)
+    config().only_mutate = files_to_mutate(config(), options, pick)
+    collect = mutmut.collect_source_file_mutation_data
+
+    def choose_and_collect(**_: Any) -> Any:
+        """The mutants to run. mutmut calls this when all are made and the tests have run once."""
+        choose(options, pick)
+        return collect(mutant_names=wanted)
+
+    mutmut.collect_source_file_mutation_data = choose_and_collect
+    forget_tests()
+    mutmut._run(wanted, None)
+
+
+def files_to_mutate(patterns: Config, options: Options, pick: random.Random) -> list[str]:
+    """The files that have mutants which may be chosen."""
+    files = sorted(
+        str(path) for path in Path("batchui").rglob("*.py") if patterns.should_mutate(path)
+    )
+    if options.is_sample:
+        return sorted(pick.sample(files, FILES_OF_A_SAMPLE))
+    return [path for path in files if may_match(path, options.only)]
+
+
+def may_match(path: str, pattern: str) -> bool:
+    """Whether a file may have mutants whose names match the pattern."""
+    module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") + "."
+    fixed = pattern.partition("*")[0].partition("?")[0].partition("[")[0]
+    return module.startswith(fixed) or fixed.startswith(module)
+
+
+def choose(options: Options, pick: random.Random) -> None:
+    """Choose mutants, and controls in functions that some test runs."""
+    chosen = sorted(
+        name
+        for name in mutants.results()
+        if fnmatch.fnmatch(name, options.only) and not name.endswith(mutants.CONTROL)
+    )
+    if options.is_sample:
+        chosen = sorted(pick.sample(chosen, min(options.sample, len(chosen))))
+    functions = mutants.tested_functions()
+    number = min(len(functions), 40, max(6, len(chosen) // 20))
+    controls = mutants.add_controls(pick.sample(functions, number))
+    CHOSEN.write_text(json.dumps({"mutants": chosen, "controls": controls}))
+    if not options.all:
+        wanted.extend([*chosen, *controls])
+
+
+def forget_tests() -> None:
+    """Let mutmut import the tests anew, from its own copy of them."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
+        del sys.modules[name]
+
+
+if __name__ == "__main__":
+    main()

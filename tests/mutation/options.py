@@ -1,0 +1,48 @@
+"""What a mutation run is asked for."""
+
+import argparse
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Options:
+    """sample: how many mutants, unless all are wanted. seed: decides which ones.
+
+    only: a pattern for their names. keep: go on with what an earlier run of all has made.
+    """
+
+    sample: int
+    seed: str
+    only: str
+    all: bool
+    keep: bool
+
+    @classmethod
+    def read(cls, arguments: Sequence[str]) -> "Options":
+        """Read the command line. Ends the program, with a sentence, if it is wrong."""
+        parser = argparse.ArgumentParser(prog="python -m tests.mutation")
+        parser.add_argument(
+            "--sample", type=int, default=120, help="how many mutants (%(default)s)"
+        )
+        parser.add_argument("--seed", default="", help="which ones; else the commit decides")
+        parser.add_argument("--only", default="*", help="a pattern for the names of mutants")
+        parser.add_argument("--all", action="store_true", help="every mutant")
+        parser.add_argument("--keep", action="store_true", help="go on with what --all has made")
+        given = parser.parse_args(arguments)
+        if given.keep and not given.all:
+            parser.error("--keep goes on with --all")
+        return cls(given.sample, given.seed or commit(), given.only, given.all, given.keep)
+
+    @property
+    def is_sample(self) -> bool:
+        return not self.all and self.only == "*"
+
+
+def commit() -> str:
+    """The commit that is checked out; "0" where there is none."""
+    done = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip() or "0"
