@@ -17,15 +17,17 @@ COLUMNS = (
 class Figures:
     """What a campaign counted.
 
-    kills: processes that were ended. frozen: how often some were stopped for a while. survived:
-    steps that came to their end before their trigger. pressed: buttons over HTTP that a page took.
-    unsure: requests whose receipt was lost, and of which a person was asked. wrong_answers: rows
-    with the answer to another row. escaped: errors that nobody caught.
+    wanted: how many kills were asked for. kills: processes that were ended. frozen: how often some
+    were stopped for a while. survived: steps that came to their end before their trigger. pressed:
+    buttons over HTTP that a page took. unsure: requests whose receipt was lost, and of which a
+    person was asked. wrong_answers: rows with the answer to another row. escaped: errors that
+    nobody caught.
     """
 
     campaign: str
     database: str
     seed: int
+    wanted: int = 0
     kills: int = 0
     frozen: int = 0
     survived: int = 0

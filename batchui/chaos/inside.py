@@ -12,6 +12,7 @@ import signal
 import time
 import traceback
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -28,9 +29,12 @@ from batchui.chaos.figures import Figures
 from batchui.chaos.passing import pass_time
 from batchui.chaos.triggers import KILLED, Trigger
 from batchui.chaos.wire import ChaosFailed, Wire
+from batchui.doctor.examine import look
+from batchui.doctor.records import Scope
 from batchui.processes.parent_death import ask_to_stop_with_parent
 
 ESCAPED = 70
+LEASES = 7  # the invariant about them
 SECONDS_FOR_A_STEP = 60.0
 # So many batches are kept going.
 BATCHES_AT_ONCE = 4
@@ -109,6 +113,8 @@ class Inside:
         if draws.chance(0.3):
             steps.append(self._step())
         self._take(steps)
+        if draws.chance(0.05):
+            self._look_now()
         if draws.chance(0.5):
             pass_time(minutes=draws.one_of(PAUSES))
 
@@ -183,6 +189,17 @@ class Inside:
 
     def _note_receipts(self) -> None:
         self.receipts = {**verdict.receipts(), **self.receipts}
+
+    def _look_now(self) -> None:
+        """Check what goes on in the middle of it: every kill must leave the truth behind.
+
+        Nobody is at work just now. Leases are over because time passed at once, which is no fault.
+        """
+        for batch in verdict.open_batches():
+            for finding in look(Scope(batch=batch, skew=timedelta())).findings:
+                known = {one.place for one in self.figures.findings}
+                if finding.invariant != LEASES and finding.place not in known:
+                    self.figures.findings.append(finding)
 
     def _come_to_rest(self) -> None:
         """End the faults, let people decide what waits for them, and work until all is quiet."""

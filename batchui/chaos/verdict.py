@@ -50,13 +50,14 @@ def give(figures: Figures, *, store: Path, address: str, receipts: Mapping[int, 
 
     store, address: of the sandbox. receipts: as they were seen during the campaign.
     """
-    known = ledger.together(ledger.of_store(store), ledger.of_calls(address, is_whole=True))
-    scope = Scope(ledger=known, receipts=receipts, skew=timedelta())
-    figures.findings += look(scope).findings
-    figures.accepted = len(known.accepted)
+    accepted = ledger.together(ledger.of_store(store), ledger.of_calls(address, is_whole=True))
+    scope = Scope(ledger=accepted, receipts=receipts, skew=timedelta())
+    known = {one.place for one in figures.findings}
+    figures.findings += [one for one in look(scope).findings if one.place not in known]
+    figures.accepted = len(accepted.accepted)
     figures.batches = Batch.objects.count()
     figures.rows = Batch.objects.aggregate(rows=Sum("rows"))["rows"] or 0
-    figures.unsure = _unsure(known)
+    figures.unsure = _unsure(accepted)
     figures.stuck = Part.objects.filter(
         status__in=OPEN_PARTS - {PartStatus.UNSURE}, batch__deleted_at=None
     ).count()

@@ -11,6 +11,7 @@ from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.results import Answer
 from batchui.batches.states import AttemptStatus, PartStatus
 from batchui.chaos import actors
+from batchui.chaos.draws import Draws
 from batchui.chaos.figures import Figures
 from batchui.chaos.inside import Inside
 from batchui.chaos.wire import Wire, running_wire
@@ -79,11 +80,14 @@ MISTAKES: dict[str, tuple[object, str, Any, set[int]]] = {
 def test_a_planted_mistake_is_found(
     wire: Wire, monkeypatch: pytest.MonkeyPatch, mistake: str
 ) -> None:
+    """Where a step dies is left to chance, so one short campaign may miss it: eight do not."""
     module, name, wrong, invariants = MISTAKES[mistake]
     monkeypatch.setattr(module, name, wrong)
-    figures = campaign(wire, seed=2)
-    assert not figures.is_well
-    assert invariants & {one.invariant for one in figures.findings}, figures.findings
+    lost = {"fault": "cut_after", "call": "submit", "times": 3}
+    monkeypatch.setattr(Draws, "faults", lambda _: [lost])
+    campaigns = (campaign(wire, seed=seed, kills=15) for seed in range(1, 9))
+    found = next(figures for figures in campaigns if not figures.is_well)
+    assert invariants & {one.invariant for one in found.findings}, found.findings
 
 
 def test_an_error_that_nobody_catches_is_told(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,7 +82,7 @@ class Command(BaseCommand):
     def run(self, *, kills: int, seed: int, database: str, inside: bool, **_: object) -> None:
         """Run the campaign with the settings of this process, and print the figures."""
         prepare.prepare()
-        figures = Figures("inside" if inside else "processes", database, seed)
+        figures = Figures("inside" if inside else "processes", database, seed, wanted=kills)
         began = time.monotonic()
         with running_wire(settings.DATA / "sandbox.sqlite3") as wire:
             settings.SANDBOX_URL = wire.address
@@ -111,7 +111,7 @@ class Command(BaseCommand):
             "were pressed over HTTP"
         )
         self.stdout.write(
-            f"{figures.seconds:.0f} s; {besides}. Again: manage.py chaos --kills {figures.kills} "
+            f"{figures.seconds:.0f} s; {besides}. Again: manage.py chaos --kills {figures.wanted} "
             f"--seed {figures.seed} --database {figures.database}{' --inside' if inside else ''}"
         )
 
