@@ -39,6 +39,7 @@ def test_anybody_else_may_send_little(client: Client) -> None:
 @pytest.mark.parametrize(
     "value",
     ["member", "member:1abc:forged", TimestampSigner(salt="another").sign("member"), "", "\x01"],
+    ids=["unsigned", "forged", "signed for something else", "empty", "a control character"],
 )
 def test_a_cookie_of_ones_own_making_is_worth_nothing(settings: Any, value: str) -> None:
     cookie = {"COOKIE": f"{settings.UPLOAD_COOKIE_NAME}={value}"}
