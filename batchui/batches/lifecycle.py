@@ -21,6 +21,7 @@ from django.utils import timezone
 from batchui.batches.changes import BatchChanges, PartChanges, WaitingChanges, counted_rows
 from batchui.batches.clock import is_free
 from batchui.batches.models import Attempt, Batch, Event, Part, asked_fields
+from batchui.batches.patience import NOTHING_WRONG
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.states import (
     ATTEMPT_MOVES,
@@ -308,8 +309,7 @@ def stop_parts(parts: QuerySet[Part]) -> int:
         epoch=F("epoch") + 1,
         next_poll_at=timezone.now(),
         polls=0,
-        failures_in_a_row=0,
-        message="",
+        **NOTHING_WRONG,
     )
     not_sent = parts.filter(status=PartStatus.UNSURE, question=Question.DAMAGED).exclude(
         _with_attempt(*PERHAPS_SENT)
@@ -397,12 +397,7 @@ def queue_undecided(parts: QuerySet[Part], *, next_poll_at: datetime) -> int:
         lease_until=None,
         next_poll_at=next_poll_at,
         polls=0,
-        failures_in_a_row=0,
-        failing_since=None,
-        odd_kind="",
-        odd_seen=0,
-        odd_at=None,
-        message="",
+        **NOTHING_WRONG,
     )
 
 

@@ -35,7 +35,7 @@ WORDS: Mapping[Question, Words] = {
         stake="{rows}, and {cost} if {they_are} charged twice",
     ),
     Question.UNREADABLE: Words(
-        title="{which} {were} sent, but for hours no answer could be read.",
+        title="{which} {were} sent, but no answer could be read.",
         note="{Parts_wait} until you decide; everything else goes on.",
         stake="{rows}, and {cost} that is probably charged already",
     ),
@@ -90,7 +90,7 @@ ANSWERS: Mapping[tuple[Question, Choice], Answer] = {
         "Leave out", "x", f"Sends nothing. {_LATER}", "Leave {parts} out?", "Leave {rows} out"
     ),
     (Question.UNREADABLE, Choice.ASK_AGAIN): Answer(
-        "Go on looking", "rotate-cw", "Free. batchui asks for six more hours, then asks you again."
+        "Go on looking", "rotate-cw", "Free. If it still cannot be read, batchui asks you again."
     ),
     (Question.UNREADABLE, Choice.LEAVE_OUT): Answer(
         "Leave out", "x", _GIVE_UP, "Leave {parts} out?", "Leave {rows} out"

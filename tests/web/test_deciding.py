@@ -374,9 +374,9 @@ def test_a_part_is_not_sent_again_whose_question_has_no_such_answer(
         (
             Question.UNREADABLE,
             [
-                "Part 1 (rows 1 to 10) was sent, but for hours no answer could be read.",
+                "Part 1 (rows 1 to 10) was sent, but no answer could be read.",
                 "At stake: 10 rows, and about $0.20 that is probably charged already.",
-                "Go on looking Free. batchui asks for six more hours, then asks you again.",
+                "Go on looking Free. If it still cannot be read, batchui asks you again.",
                 "Retry looks for the answers again first, free of charge.",
             ],
         ),
