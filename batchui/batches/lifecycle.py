@@ -7,7 +7,7 @@ both counted. The decisions of people (start, stop, retry …) are in `decisions
 these functions.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Unpack, cast
@@ -82,10 +82,25 @@ class Closing:
 
 
 def record(
-    batch: Batch, kind: str, text: str, *, by: User | None = None, part: int | None = None
+    batch: Batch,
+    kind: str,
+    text: str,
+    *,
+    by: User | None = None,
+    part: int | None = None,
+    parts: Sequence[int] = (),
 ) -> None:
-    """Write one line of the batch's timeline."""
-    Event.objects.create(batch=batch, kind=kind, text=text, actor=by, part_number=part)
+    """Write one line of the batch's timeline: about the batch, a part, or several parts."""
+    if len(parts) == 1:
+        [part], parts = parts, ()
+    Event.objects.create(
+        batch=batch,
+        kind=kind,
+        text=text,
+        actor=by,
+        part_number=part,
+        part_numbers=list(parts) or None,
+    )
 
 
 # -- batches ------------------------------------------------------------------------------------

@@ -383,6 +383,8 @@ class Event(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
     part_number = models.PositiveIntegerField(null=True)
+    # Of a line about several parts; null: it is about one, or about the batch.
+    part_numbers = models.JSONField(null=True)
     # A status, or what was done; the style sheet colours statuses.
     kind = models.CharField(max_length=32)
     text = models.TextField()

@@ -129,8 +129,8 @@ def _decide(
         these = Part.objects.filter(pk__in=[part.pk for part in found])
         kind = _APPLY[choice](these, question)
         text = _EVENTS[choice](found, question)
-        number = found[0].number if len(found) == 1 else None
-        lifecycle.record(batch, kind, text, by=by, part=number)
+        numbers = [part.number for part in found]
+        lifecycle.record(batch, kind, text, by=by, parts=numbers)
         lifecycle.settle(batch)
     work_waits.send(Batch, batch=batch)
     return decided

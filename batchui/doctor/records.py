@@ -65,7 +65,8 @@ class Record:
     def _events_by_part(self) -> dict[int | None, list[Event]]:
         found: dict[int | None, list[Event]] = defaultdict(list)
         for event in self.events:
-            found[event.part_number].append(event)
+            for number in event.part_numbers or [event.part_number]:
+                found[number].append(event)
         return found
 
     @property

@@ -180,7 +180,10 @@ def what_was_billed_twice_says_so(record: Record) -> Iterator[Finding]:
     asked_of_all = sum(event.kind in (RETRY, RESTORED) for event in record.of_batch)
     for part in record.parts:
         billed = [one for one in record.attempts(part) if _may_be_billed(one)]
-        asked = sum(SENT_AGAIN in event.text for event in record.of_part(part))
+        asked = sum(
+            event.kind == PartStatus.READY and SENT_AGAIN in event.text
+            for event in record.of_part(part)
+        )
         if len(billed) <= 1 + asked + asked_of_all:
             continue  # without looking at which rows they had
         most, position = _most_often(billed, part)
