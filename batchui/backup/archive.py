@@ -21,7 +21,7 @@ from typing import IO, Any, NamedTuple, cast
 from batchui.backup.problems import BadArchive
 
 FORMAT = 1
-MANIFEST = "manifest.json"
+MANIFEST, SEAL = "manifest.json", "seal"
 SQLITE, TABLES, FILES, KEYS = "database.sqlite3", "database/", "files/", "keys/"
 CHUNK_BYTES = 1024 * 1024
 # Nothing leads out of the folder into which a backup is unpacked.
@@ -30,6 +30,11 @@ _NAME = re.compile(
     rf"database\.sqlite3|database/\w+\.csv|files/batches(/{_PART})+|keys/(secret|encryption)-key",
     re.ASCII,
 )
+
+
+def seal(manifest: dict[str, Any]) -> str:
+    """The checksum of a manifest itself, without its seal."""
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
 
 
 class Member(NamedTuple):
@@ -70,7 +75,7 @@ class Writer:
     def close(self, **facts: Any) -> None:
         """Add the manifest, with facts about the backup, and end the archive."""
         manifest = {"format": FORMAT, **facts, "members": self._members}
-        content = json.dumps(manifest, indent=1).encode()
+        content = json.dumps({**manifest, SEAL: seal(manifest)}, indent=1).encode()
         self._add(MANIFEST, io.BytesIO(content), len(content))
         self._tar.close()
 
@@ -150,7 +155,7 @@ def _manifest(path: Path, content: bytes) -> dict[str, Any]:
         number = manifest["format"] if is_ours else 0
     except (ValueError, KeyError):
         number = 0
-    if number == FORMAT:
+    if number == FORMAT and manifest.pop(SEAL, "") == seal(manifest):
         return cast(dict[str, Any], manifest)
     if isinstance(number, int) and number > FORMAT:
         raise BadArchive(f"{path} was made by a newer batchui. Restore it with that version.")

@@ -157,6 +157,9 @@ def _swap(folder: Path, manifest: dict[str, Any]) -> PutBack:
     except BaseException:
         swap.undo()
         raise
+    if settings.S3_BUCKET:
+        with (folder / FILES / generation.MARK).open("rb") as mark:
+            default_storage.save(generation.MARK, File(mark, generation.MARK))
     kept_files = str(swap.kept) if swap.kept.exists() else ""
     return done._replace(kept=" and ".join(filter(None, (kept_files, kept_tables))))
 
@@ -179,10 +182,9 @@ def _become_a_copy(folder: Path, manifest: dict[str, Any], known: int) -> PutBac
     installation.restored_from, installation.restored_at = "", timezone.now()
     installation.generation = max(known, installation.generation) + 1
     installation.save()
-    if not settings.S3_BUCKET:
-        # After a kill between two renames, a start with another database is refused.
-        mark = Mark(installation.database_id, installation.generation)
-        (folder / FILES / generation.MARK).write_bytes(bytes(mark))
+    # After a kill between two renames, a start with another database is refused.
+    mark = bytes(Mark(installation.database_id, installation.generation))
+    (folder / FILES / generation.MARK).write_bytes(mark)
     names = manifest["members"]
     given = {
         "secret-key": not settings.SECRET_KEY_FILE,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from batchui.backup.archive import MANIFEST, Writer, check, is_name, opened
+from batchui.backup.archive import MANIFEST, SEAL, Writer, check, is_name, opened, seal
 from batchui.backup.problems import BadArchive
 
 CONTENTS = {
@@ -89,6 +89,16 @@ def test_a_single_changed_byte_is_found_and_its_member_named(path: Path, name: s
     assert f"is damaged: {name} is not what was written" in refusal(path)
 
 
+@pytest.mark.parametrize(
+    ("written", "changed"), [(b"2026-11-22", b"2026-11-23"), (b'"seal"', b'"sear"')]
+)
+def test_a_change_of_what_is_said_about_a_backup_is_found(
+    path: Path, written: bytes, changed: bytes
+) -> None:
+    path.write_bytes(path.read_bytes().replace(written, changed))
+    assert "is damaged: manifest.json cannot be read" in refusal(path)
+
+
 def test_a_damaged_head_of_a_member_is_found(path: Path) -> None:
     whole = path.read_bytes().replace(b"keys/secret-key", b"keys/secret-kez", 1)
     path.write_bytes(whole)
@@ -118,7 +128,8 @@ def pack(path: Path, *entries: tarfile.TarInfo, **manifest: Any) -> None:
         for entry in entries:
             entry.size = 5 if entry.isreg() else 0
             archive.addfile(entry, io.BytesIO(b"12345"))
-        content = json.dumps({"format": 1, "members": {}} | manifest).encode()
+        manifest = {"format": 1, "members": {}} | manifest
+        content = json.dumps(manifest | {SEAL: seal(manifest)}).encode()
         last = tarfile.TarInfo(MANIFEST)
         last.size = len(content)
         archive.addfile(last, io.BytesIO(content))

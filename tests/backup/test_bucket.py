@@ -99,8 +99,11 @@ def test_the_files_of_a_bucket_go_into_another_folder_of_it(
     in_backup = {name.removeprefix(FILES) for name in check(to)["members"]}
     assert before <= in_backup
     bucket.use("another")
+    # An empty installation was started there before.
+    files.save_source(generation.MARK, ContentFile(b"another-database 7"))
     put_back(to, replace=True)
-    assert names(client, "another") == before
+    assert not generation.belong_to_another()
+    assert names(client, "another") == before | {generation.MARK}
     assert names(client, tmp_path.name) == before
     assert counted(ended) == in_files(ended) == {"answered": 60}
 
