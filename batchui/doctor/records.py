@@ -1,5 +1,6 @@
 """A batch as it was at one moment, with its parts, attempts and events."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,8 +14,16 @@ from django.utils import timezone
 
 from batchui.batches import lifecycle
 from batchui.batches.models import Attempt, Batch, Event, Part
+from batchui.batches.states import PartStatus
 from batchui.doctor.findings import Finding
 from batchui.doctor.ledger import NO_LEDGER, Ledger
+
+# The kinds of events that may be about several parts.
+OF_PARTS = frozenset({PartStatus.READY, PartStatus.DONE})
+# As `phrases.part_numbers` writes them, without the commas.
+PARTS_NAMED = re.compile(r"Parts (?:\d+(?: to \d+)?(?: and)? ?(?! ?more))+")
+RUN = re.compile(r"(\d+)(?: to (\d+))?")
+MORE = re.compile(r"Parts [\d to]+ and \d+ more ")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,14 +67,18 @@ class Record:
         return self.attempts_by_part.get(part.pk, ())
 
     def of_part(self, part: Part) -> Sequence[Event]:
-        """The events of a part, the oldest first."""
+        """The events of a part, the oldest first; with those about several that name it."""
         return self._events_by_part.get(part.number, ())
 
     @cached_property
     def _events_by_part(self) -> dict[int | None, list[Event]]:
+        """The events by part. One about several parts, which it names, is an event of each."""
         found: dict[int | None, list[Event]] = defaultdict(list)
         for event in self.events:
             found[event.part_number].append(event)
+            if event.part_number is None and event.kind in OF_PARTS:
+                for number in named_parts(event.text):
+                    found[number].append(event)
         return found
 
     @property
@@ -104,6 +117,18 @@ class Record:
     def _latest(self, part: Part | None) -> datetime:
         events = (self.of_part(part) if part else ()) or self.events
         return events[-1].at if events else self.batch.created_at
+
+
+def named_parts(text: str) -> Iterator[int]:
+    """The parts that a line of the timeline begins with, such as "Parts 1 to 3, 7 and 9 …"."""
+    beginning = PARTS_NAMED.match(text.replace(",", ""))
+    for first, last in RUN.findall(beginning[0]) if beginning else ():
+        yield from range(int(first), int(last or first) + 1)
+
+
+def names_more_parts(text: str) -> bool:
+    """Whether a line of the timeline is about more parts than it names."""
+    return bool(MORE.match(text.replace(",", "")))
 
 
 def records(scope: Scope) -> Iterator[Record]:

@@ -6,11 +6,11 @@ from datetime import datetime
 
 from django.db.models import Max
 
-from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.models import Attempt, Batch, Event, Part
 from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus
 from batchui.doctor.findings import LOOK_AT_LOG, Finding
 from batchui.doctor.ledger import Accepted, sha256_of
-from batchui.doctor.records import Record, Scope
+from batchui.doctor.records import Record, Scope, names_more_parts
 from batchui.teams.models import Connection
 
 # The API has taken the request: there is a receipt.
@@ -25,8 +25,8 @@ TAKEN = frozenset(
 # The attempt says that nothing was taken.
 DENIED = frozenset({AttemptStatus.NOT_SENT, AttemptStatus.BUSY, AttemptStatus.REFUSED})
 RETRY, RESTORED = "retry", "restored"
-# So says the line of the timeline when a part is sent again, by a person or as chosen before.
-SENT_AGAIN = "sent again"
+# So says the line of the timeline when parts are sent again, by a person or as chosen before.
+SENT_AGAIN = ("sent again", "charged twice")
 TELL_WHAT_IS_BILLED = (
     "Compare with what Cloudflare bills. Its rows may be charged although nobody is told so: "
     f"{LOOK_AT_LOG}"
@@ -178,9 +178,10 @@ def what_was_billed_twice_says_so(record: Record) -> Iterator[Finding]:
     Each of those times is a line of the timeline: Retry, “sent again”, a restored database.
     """
     asked_of_all = sum(event.kind in (RETRY, RESTORED) for event in record.of_batch)
+    asked_of_all += sum(_asks(event) and names_more_parts(event.text) for event in record.of_batch)
     for part in record.parts:
         billed = [one for one in record.attempts(part) if _may_be_billed(one)]
-        asked = sum(SENT_AGAIN in event.text for event in record.of_part(part))
+        asked = sum(map(_asks, record.of_part(part)))
         if len(billed) <= 1 + asked + asked_of_all:
             continue  # without looking at which rows they had
         most, position = _most_often(billed, part)
@@ -195,6 +196,11 @@ def what_was_billed_twice_says_so(record: Record) -> Iterator[Finding]:
                 since=billed[-1].created_at,
                 do=TELL_WHAT_IS_BILLED,
             )
+
+
+def _asks(event: Event) -> bool:
+    """Whether a line says that parts are sent again."""
+    return event.kind == PartStatus.READY and any(words in event.text for words in SENT_AGAIN)
 
 
 def _may_be_billed(attempt: Attempt) -> bool:

@@ -6,13 +6,17 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions
+from batchui.batches import decisions, questions
 from batchui.batches.models import Attempt, Batch, Event, Part
-from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus
+from batchui.batches.phrases import part_numbers
+from batchui.batches.questions import Choice
+from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus, Question
 from batchui.doctor import ledger
 from batchui.doctor.ledger import Ledger
+from batchui.doctor.records import named_parts, names_more_parts
 from batchui.sandbox.testing import RunningSandbox, running_sandbox
 from batchui.teams.connections import ensure_connection
+from batchui.teams.models import Connection
 from tests.batches.conftest import MakeBatch, close_clients, rows, send_all, work, written
 from tests.doctor.conftest import Find, places
 
@@ -133,6 +137,46 @@ def test_a_part_sent_twice_without_a_word_is_found(unsure: Part, find: Find) -> 
     work(unsure.batch)
     (found,) = [one for one in find() if one.invariant == 4]
     assert (found.part, found.row) == (unsure.number, unsure.first_row)
+
+
+def test_one_line_about_several_parts_counts_for_each_that_it_names(
+    sandbox: RunningSandbox, start: MakeBatch, find: Find
+) -> None:
+    sandbox.script({"fault": "cut_after", "call": "submit", "times": 9})
+    batch = start(rows(100))
+    while batch.parts.filter(status=PartStatus.READY).exists():
+        Connection.objects.update(paused_until=None)
+        send_all()
+    sandbox.script()
+    assert batch.parts.filter(status=PartStatus.UNSURE).count() == 4
+    questions.decide(batch.parts.all(), Question.UNCLEAR, Choice.SEND_AGAIN, by=None)
+    Connection.objects.update(paused_until=None, failures_in_a_row=0)
+    send_all()
+    assert Attempt.objects.count() == 8
+    assert find() == []
+    line = Event.objects.get(kind=PartStatus.READY, part_number=None)
+    assert line.text.startswith("Parts 1 to 4 are sent again")
+    line.text = line.text.replace("1 to 4", "1 to 2 and 4")
+    line.save()
+    assert [(one.invariant, one.part) for one in find()] == [(4, 3)]
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [[1, 2], [4, 6], [1, 2, 3, 7, 9], [1_234, 1_235, 1_236, 1_240], list(range(5, 20))],
+    ids=str,
+)
+def test_the_parts_that_a_line_names_are_read(numbers: list[int]) -> None:
+    line = f"{part_numbers(numbers)} are sent again. Their 75 rows may be charged twice."
+    assert list(named_parts(line)) == numbers
+    assert not names_more_parts(line)
+
+
+def test_a_line_may_be_about_more_parts_than_it_names() -> None:
+    line = f"{part_numbers(list(range(1, 80, 2)))} are sent again."
+    assert names_more_parts(line)
+    assert list(named_parts(line))[:3] == [1, 3, 5]
+    assert len(list(named_parts(line))) < 40
 
 
 def test_two_requests_with_different_rows_of_a_part_are_no_fault(
