@@ -24,9 +24,10 @@ def done_stays_done(record: Record) -> Iterator[Finding]:
     """Invariant 6: what is done reopens only by a recorded Retry.
 
     After the line that says that a part or a batch has ended, nothing of it is sent, and it is not
-    open, unless a Retry is on record since.
+    open, unless a Retry is on record since. A restored database is on record as well: what was sent
+    since its copy was made may be open in it.
     """
-    retries = [event for event in record.of_batch if event.kind == RETRY]
+    retries = [event for event in record.of_batch if event.kind in (RETRY, RESTORED)]
     ended = [event for event in record.of_batch if event.kind in ENDED]
     if ended and record.batch.status not in ENDED and not _is_between(retries, ended[-1]):
         yield record.finding(
@@ -95,7 +96,7 @@ def every_status_is_explained(record: Record) -> Iterator[Finding]:
     for part in record.parts:
         wanted = _lines_for(part)
         of_part = {event.kind for event in record.of_part(part)}
-        if wanted and not wanted & (of_part | {kind for kind in kinds if kind in (STOP, RESTORED)}):
+        if wanted and not wanted & (of_part | kinds & {STOP, RESTORED, PartStatus.DONE}):
             yield _unexplained(
                 record, "part", f"It is {part.status}, and no line of the timeline says why.", part
             )

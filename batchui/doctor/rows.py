@@ -196,8 +196,9 @@ def _listed(counts: Any, waiting: int) -> str:
 def each_answer_belongs_to_its_row(record: Record) -> Iterator[Finding]:
     """Invariant 2: an answer belongs to its row.
 
-    The answer of a row stands in the stored reply to a request of its part, at the place at which
-    that request had the row; and the request that the API has on record had these rows.
+    The answer of a row is one that a stored reply gives at the place at which its request had the
+    row; and the request that the API has on record had these rows. Of a reply that is not whole yet
+    the answers are kept, and the reply itself is not: of those rows nothing can be said.
     """
     for part in record.parts:
         for attempt in record.attempts(part):
@@ -236,11 +237,11 @@ def _answers_stand_in_replies(record: Record, part: Part) -> Iterator[Finding]:
         for position, stored in enumerate(results.read_answers(part)):
             if stored is None or stored.status not in ("answered", "empty"):
                 continue
-            if not any(_same(stored, one) for one in given.get(position, ())):
+            if position in given and not any(_same(stored, one) for one in given[position]):
                 yield record.finding(
                     2,
                     "answer",
-                    "Its answer stands in no stored reply at the place of this row.",
+                    "The stored replies have another answer at the place of this row.",
                     part=part,
                     row=part.first_row + position,
                     do=LOOK_AT_LOG,

@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions
+from batchui.batches import decisions, questions
 from batchui.batches.models import Attempt, Batch, Event, Part
-from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus
+from batchui.batches.questions import Choice
+from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus, Question
 from batchui.doctor import ledger
 from batchui.doctor.ledger import Ledger
 from batchui.sandbox.testing import RunningSandbox, running_sandbox
 from batchui.teams.connections import ensure_connection
+from batchui.teams.models import Connection
 from tests.batches.conftest import MakeBatch, close_clients, rows, send_all, work, written
 from tests.doctor.conftest import Find, places
 
@@ -133,6 +135,28 @@ def test_a_part_sent_twice_without_a_word_is_found(unsure: Part, find: Find) -> 
     work(unsure.batch)
     (found,) = [one for one in find() if one.invariant == 4]
     assert (found.part, found.row) == (unsure.number, unsure.first_row)
+
+
+def test_one_line_about_several_parts_counts_for_each_that_it_names(
+    sandbox: RunningSandbox, start: MakeBatch, find: Find
+) -> None:
+    sandbox.script({"fault": "cut_after", "call": "submit", "times": 9})
+    batch = start(rows(100))
+    while batch.parts.filter(status=PartStatus.READY).exists():
+        Connection.objects.update(paused_until=None)
+        send_all()
+    sandbox.script()
+    assert batch.parts.filter(status=PartStatus.UNSURE).count() == 4
+    questions.decide(batch.parts.all(), Question.UNCLEAR, Choice.SEND_AGAIN, by=None)
+    Connection.objects.update(paused_until=None, failures_in_a_row=0)
+    send_all()
+    assert Attempt.objects.count() == 8
+    assert find() == []
+    line = Event.objects.get(kind=PartStatus.READY, part_number=None)
+    assert line.text.startswith("Parts 1 to 4 are sent again")
+    line.part_numbers = [1, 2, 4]
+    line.save()
+    assert [(one.invariant, one.part) for one in find()] == [(4, 3)]
 
 
 def test_two_requests_with_different_rows_of_a_part_are_no_fault(

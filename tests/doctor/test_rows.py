@@ -81,7 +81,7 @@ def test_a_stored_file_that_cannot_be_read_is_found(
         path.write_bytes(path.read_bytes()[:-40])
     found = places(find())
     assert (1, "stored file", 2) in found
-    assert (1, "download", None) in found
+    assert (1, "fates in a download", None) in found
     assert not [one for one in found if one[2] in (1, 3)]
 
 
