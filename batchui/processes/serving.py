@@ -27,11 +27,12 @@ from batchui.processes.channels import (
 from batchui.processes.parent_death import ask_to_stop_with_parent
 
 # Connections of a process; each needs an open file, and perhaps one for what it buffers.
-MOST_CONNECTIONS = 4_000
+MOST_CONNECTIONS = 2_000
+LONGEST_HEAD = 64 * 1024  # bytes
 # A process that ends sooner than this would end again.
 SHORTEST_LIFE = 5.0
 # Bodies and replies above this many bytes wait in a file.
-IN_MEMORY = 512 * 1024
+IN_MEMORY = 128 * 1024
 SECONDS_BETWEEN_CHECKS = 1.0
 
 
@@ -57,7 +58,10 @@ def serve(
     load: makes the site; it is called in each process. Raises OSError if it cannot listen there.
     """
     family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    with socket.create_server(address[:2], family=family, backlog=1024) as listener:
+    both = host == "::" and socket.has_dualstack_ipv6()  # every address, as 0.0.0.0 is
+    with socket.create_server(
+        address[:2], family=family, backlog=1024, dualstack_ipv6=both
+    ) as listener:
         listener.setblocking(False)
         return _Family(
             lambda: _work(load, listener, threads=threads, seconds_to_stop=seconds_to_stop),
@@ -102,6 +106,8 @@ class _Family:
         starter, pid = os.getpid(), os.fork()
         if pid:
             self._began[pid] = time.monotonic()
+            if self._stopping:  # asked between the two lines above
+                os.kill(pid, signal.SIGTERM)
             return
         status = 1
         try:
@@ -140,6 +146,7 @@ def _work(
         inbuf_overflow=IN_MEMORY,
         outbuf_overflow=IN_MEMORY,
         outbuf_high_watermark=WAITING_BYTES,
+        max_request_header_size=LONGEST_HEAD,
         max_request_body_size=1 << 62,
         # Django decides by SECURE_PROXY whether it believes a proxy's headers.
         clear_untrusted_proxy_headers=False,

@@ -10,8 +10,9 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
@@ -127,6 +128,11 @@ def test_a_chunked_body_that_gets_too_large_is_refused(site: Site) -> None:
         assert client.recv(100).startswith(b"HTTP/1.1 413 ")
 
 
+def test_a_head_that_is_too_long_is_refused(site: Site) -> None:
+    with site.connect(b"GET / HTTP/1.1\r\nX-Long: ".ljust(64 * 1024, b"x")) as client:
+        assert client.recv(100).startswith(b"HTTP/1.0 431 ")
+
+
 def test_what_a_proxy_reports_reaches_the_application(site: Site) -> None:
     with site.connect(b"GET /proxy HTTP/1.0\r\nX-Forwarded-Proto: https\r\n\r\n") as client:
         assert client.makefile("rb").read().endswith(b"\r\n\r\nhttps")
@@ -168,6 +174,34 @@ def is_cut_off(client: socket.socket, site: Site) -> bool:
     table = Path("/proc/net/tcp").read_text().splitlines()[1:]
     mine = [line.split() for line in table if int(line.split()[1].rpartition(":")[2], 16) == local]
     return not mine or mine[0][3] != "01"  # ESTABLISHED
+
+
+def test_where_too_much_waits_for_clients_a_page_waits_for_its_client() -> None:
+    """So the disk is not filled by replies that nobody reads."""
+    with running_site(ALL_BYTES=0) as crowded:
+        pid = int(crowded.get("/pid"))
+
+        def little_waits() -> bool:
+            with crowded.connect(b"GET /large HTTP/1.0\r\n\r\n") as client:
+                client.recv(100)
+                time.sleep(0.5)  # as long as the page needs, if it does not wait
+                return 0 < waiting(pid) < 5_000_000
+
+        until(little_waits, seconds=PATIENCE)
+    with running_site() as usual, usual.connect(b"GET /large HTTP/1.0\r\n\r\n") as client:
+        pid = int(usual.get("/pid"))
+        client.recv(100)
+        until(lambda: waiting(pid) > 30_000_000, seconds=PATIENCE)
+
+
+def waiting(pid: int) -> int:
+    """The bytes in the files without a name that a process has open."""
+    total = 0
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(OSError):
+            if " (deleted)" in os.readlink(link):
+                total += link.stat().st_size
+    return total
 
 
 def test_a_process_that_ends_is_replaced() -> None:

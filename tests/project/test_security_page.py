@@ -28,7 +28,10 @@ def test_the_readme_points_to_it() -> None:
 @pytest.mark.parametrize(
     ("what", "limit"),
     [
-        ("the head of a request", f"{channels.HEAD_SECONDS:.0f} seconds"),
+        (
+            "the head of a request",
+            f"{channels.HEAD_SECONDS:.0f} seconds, {serving.LONGEST_HEAD // 1024} kB",
+        ),
         (
             "a body, a reply",
             f"after {channels.PATIENCE_SECONDS:.0f} seconds, {channels.BYTES_A_SECOND:,} bytes a "

@@ -87,3 +87,16 @@ def test_an_upload_that_would_fill_the_disk_is_refused_before_it_is_kept(
     assert refused.status_code == 422
     assert "The disk of this server is nearly full" in said(refused)
     assert Batch.objects.count() == 1
+
+
+def test_a_file_that_was_thrown_away_is_asked_for_again(web: Client) -> None:
+    """The web server did so: it was sent without the cookie."""
+    for length, sentence in ((100, "No file was chosen."), (ANYBODY, "The file did not arrive.")):
+        answer = web.post(
+            reverse("new"),
+            b"",
+            content_type="application/x-www-form-urlencoded",
+            CONTENT_LENGTH=str(length),
+        )
+        assert answer.status_code == 422
+        assert sentence in said(answer)
