@@ -10,8 +10,9 @@ from typing import Any, NamedTuple, TypeVar
 from django.core.files.base import ContentFile
 from django.db.models import Model, Q, QuerySet
 
-from batchui.batches import decisions, intake
+from batchui.batches import decisions, intake, questions
 from batchui.batches.models import Batch, Part
+from batchui.batches.questions import Choice
 from batchui.batches.states import (
     ENDED_BATCHES,
     SENT_PARTS,
@@ -87,6 +88,20 @@ def _to_leave_out() -> QuerySet[Part]:
     return Part.objects.filter(unsure_or_sent, batch__deleted_at=None)
 
 
+def _undecided() -> QuerySet[Batch]:
+    unsure = Part.objects.filter(status=PartStatus.UNSURE).values("batch")
+    return Batch.objects.filter(pk__in=unsure, deleted_at=None)
+
+
+def _for_all(choice: Choice) -> Callable[..., object]:
+    """The decision about all parts of a batch of which it is unclear whether they were sent."""
+
+    def press(batch: Batch, by: None) -> object:
+        return questions.decide(batch.parts.all(), Question.UNCLEAR, choice, by=by)
+
+    return press
+
+
 # By the name of each: how often it is drawn.
 WEIGHTS: dict[str, float] = {
     "stop": 1,
@@ -95,6 +110,8 @@ WEIGHTS: dict[str, float] = {
     "ask again": 2,
     "try again": 1,
     "leave out": 1,
+    "send all again": 2,
+    "leave all out": 0.5,
     "try now": 2,
     "run again": 0.3,
     "delete": 0.3,
@@ -111,6 +128,8 @@ DECISIONS: dict[str, Decision] = {
     ),
     "try again": Decision(decisions.try_again, parts=_parts(Question.DAMAGED)),
     "leave out": Decision(decisions.leave_out, parts=_to_leave_out),
+    "send all again": Decision(_for_all(Choice.SEND_AGAIN), batches=_undecided),
+    "leave all out": Decision(_for_all(Choice.LEAVE_OUT), batches=_undecided),
     "try now": Decision(decisions.try_now, batches=_batches(*STOPPABLE_BATCHES)),
     "run again": Decision(intake.run_again, batches=_batches(*ENDED_BATCHES)),
     "delete": Decision(decisions.delete, batches=_batches(*ENDED_BATCHES)),

@@ -25,6 +25,8 @@ ADDRESSES: Mapping[str, str] = {
     "ask again": "/batches/{batch}/parts/{part}/ask-again/",
     "try again": "/batches/{batch}/parts/{part}/try-again/",
     "leave out": "/batches/{batch}/parts/{part}/leave-out/",
+    "send all again": "/batches/{batch}/decide/unclear/send-again/",
+    "leave all out": "/batches/{batch}/decide/unclear/leave-out/",
 }
 AT_THE_END: Mapping[str, float] = {"send again": 3, "ask again": 1, "try again": 1, "leave out": 1}
 BATCHES_AT_ONCE = 6

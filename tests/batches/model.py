@@ -22,6 +22,7 @@ from batchui.batches.states import (
 P, A = PartStatus, AttemptStatus
 
 TAKEN = frozenset({A.ACCEPTED, A.ANSWERED, A.LOST, A.QUARANTINED})
+PERHAPS_SENT = frozenset({A.WRITTEN, A.ACCEPTED, A.UNSURE, A.LOST, A.QUARANTINED})
 DENIED = frozenset({A.NOT_SENT, A.BUSY, A.REFUSED})
 LIVE, OVER, NO_LEASE = "live", "over", ""
 
@@ -273,8 +274,11 @@ class Rules:
         """With Stop, what would be sent, or waits for a person, ends at once."""
         if not state.stopped:
             return state
-        in_doubt = any(attempt.status == A.UNSURE for attempt in state.attempts)
+        statuses = {attempt.status for attempt in state.attempts}
+        in_doubt = bool(statuses & PERHAPS_SENT)
         waits = state.part in (P.READY, P.HELD)
+        if waits and A.ACCEPTED in statuses:  # its answers are fetched
+            return state._replace(part=P.QUEUED, lease=NO_LEASE)
         if state.part == P.UNSURE or (waits and in_doubt):
             return state._replace(part=P.DONE, lease=NO_LEASE)
         return state._replace(part=P.STOPPED, lease=NO_LEASE) if waits else state

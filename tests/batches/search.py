@@ -3,7 +3,7 @@
 from collections import deque
 
 from batchui.batches.states import ATTEMPT_MOVES, OPEN_PARTS, PART_MOVES, PartStatus
-from tests.batches.model import DENIED, NO_LEASE, TAKEN, A, P, Rules, State, Step
+from tests.batches.model import DENIED, NO_LEASE, PERHAPS_SENT, TAKEN, A, P, Rules, State, Step
 
 # How a state was reached first: from which one, by which step.
 Origins = dict[State, tuple[State, str] | None]
@@ -32,7 +32,7 @@ def check_state(state: State) -> None:
             raise Violation(3, f"the part is {state.part}, and its attempt says nothing")
         if attempt.status in TAKEN and not attempt.receipt:
             raise Violation(5, f"{attempt.status} without a receipt")
-    if state.part == P.STOPPED and any(one.status == A.UNSURE for one in state.attempts):
+    if state.part == P.STOPPED and any(one.status in PERHAPS_SENT for one in state.attempts):
         raise Violation(3, "its rows say not sent, and it may have been sent")
     if sum(attempt.billed for attempt in state.attempts) > 1 + state.asked + state.retries:
         raise Violation(4, "billed twice unasked")
