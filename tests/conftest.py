@@ -34,6 +34,11 @@ CHROMIUM_FLAGS = [
 ]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the long ones, so that no process is left alone with one at the end."""
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/postgres/"))
+
+
 def chromium() -> str:
     """The path of Chromium; see `required_program`."""
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
