@@ -14,7 +14,7 @@ from django.core.management import get_commands
 from batchui.up.venv import ROOT
 from tests.batches.conftest import MODEL, rows
 from tests.project.helpers import until
-from tests.stories.product import QUICK, Product, running_product
+from tests.stories.product import QUICK, TOKEN, Product, running_product
 from tests.surroundings import clean_environment
 
 README = (ROOT / "README.md").read_text()
@@ -57,7 +57,7 @@ def carried_out(line: str, *, at: Path, data: Path) -> str:
     done = subprocess.run(
         ["bash", "-c", line],
         cwd=at,
-        env=clean_environment(BATCHUI_DATA=str(data)),
+        env=clean_environment(BATCHUI_DATA=str(data), BATCHUI_SANDBOX_TOKEN=TOKEN),
         capture_output=True,
         text=True,
         check=False,
