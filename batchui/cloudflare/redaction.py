@@ -6,13 +6,14 @@ from typing import Any
 import msgspec
 
 LONGEST_QUOTE = 240
-DEEPEST_ERROR = 10
 
 _SECRETS = re.compile(r"(?i:bearer)\s+[^\s\"',;]+|\bcf[a-z]{1,3}_[A-Za-z0-9_-]{16,}")
 
 
-def clean(text: str, *, longest: int = LONGEST_QUOTE) -> str:
-    """The text on one line, at most `longest` long, without what looks like a token."""
+def clean(text: str, *, hide: str = "", longest: int = LONGEST_QUOTE) -> str:
+    """The text on one line, at most `longest` long, without `hide` and what looks like a token."""
+    if hide:
+        text = text.replace(hide, "[token]")
     text = _SECRETS.sub("[token]", text)
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     while text.startswith("AiError: "):
@@ -25,24 +26,19 @@ def quote(reason: str) -> str:
     return f" Cloudflare says: “{reason.rstrip('.')}”." if reason else ""
 
 
-def error_text(value: Any, *, deepest: int = DEEPEST_ERROR) -> str:
+def error_text(value: Any) -> str:
     """The words in an error: a text, an object, or a list of those. "" if there are none.
 
-    The shape of errors is not documented; texts and objects have been seen. Below `deepest` levels
-    nothing is looked for.
+    The shape of errors is not documented; texts and objects have been seen.
     """
-    if not deepest:
-        return ""
     match value:
         case str():
             return value
         case list():
-            inside = (error_text(one, deepest=deepest - 1) for one in value)
-            return next((text for text in inside if text), "")
+            return next((text for text in map(error_text, value) if text), "")
         case dict():
             names = ("message", "error", "detail", "reason", "description", "errors")
-            inside = (error_text(value.get(name), deepest=deepest - 1) for name in names)
-            known = next((text for text in inside if text), "")
+            known = next((text for name in names if (text := error_text(value.get(name)))), "")
             return known or (msgspec.json.encode(value).decode() if value else "")
         case _:
             return ""

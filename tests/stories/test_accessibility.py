@@ -117,8 +117,7 @@ def furnished(product: Product, eve: Visitor, reviews: Path, broken_file: Path) 
 
 
 def stands(product: Product, batch: str, statuses: list[str]) -> bool:
-    """Whether the parts of a batch have these statuses, however often they are looked at."""
-    product.let_odd_replies_age()
+    """Whether the parts of a batch have these statuses."""
     return sorted(product.statuses(batch).values()) == statuses
 
 

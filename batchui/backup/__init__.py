@@ -1,1 +1,0 @@
-"""Backups: everything in one file, checked, made while batchui runs; and back again."""

@@ -1,8 +1,0 @@
-"""Backups; no models."""
-
-from django.apps import AppConfig
-
-
-class BackupConfig(AppConfig):
-    name = "batchui.backup"
-    label = "backup"
