@@ -22,10 +22,12 @@ FILLED_LINE = re.compile(r"[^\r\n]+")
 def check_header(text: str, *, delimiter: str | None, columns: Sequence[str]) -> None:
     """Raise BadInput, with names and positions, if the names in the first line cannot be used."""
     _refuse_open_quotes(text, delimiter)
-    if not columns and _is_blank_below_separator(text):
+    start = _table_start(text)
+    if not columns and start and not FILLED_LINE.search(text, start):
+        above = text[:start].strip()
         raise BadInput.at(
-            "there are no column names below the line that names the separator. Choose a file with "
-            "column names and at least one row.",
+            f"there are no column names below the line “{above}”. Choose a file with column names "
+            "and at least one row.",
             line=2,
         )
     if not columns:
@@ -42,14 +44,14 @@ def check_header(text: str, *, delimiter: str | None, columns: Sequence[str]) ->
     _refuse_duplicate_names(columns)
 
 
-def _is_blank_below_separator(text: str) -> bool:
+def _table_start(text: str) -> int:
+    """Where the table begins: below a line that names the separator."""
     named = SEPARATOR_LINE.match(text)
-    return named is not None and not FILLED_LINE.search(text, named.end())
+    return named.end() if named else 0
 
 
 def _refuse_open_quotes(text: str, delimiter: str | None) -> None:
-    named = SEPARATOR_LINE.match(text)
-    start = FILLED_LINE.search(text, named.end() if named else 0)
+    start = FILLED_LINE.search(text, _table_start(text))
     fault = start and find_fault(text, start=start.start(), delimiter=delimiter or NO_DELIMITER)
     if fault:
         line = 1 + line_breaks(text[: fault.start])
@@ -127,9 +129,8 @@ def _score(rows: Sequence[Sequence[str]]) -> tuple[float, int, int] | None:
 
 def head_rows(text: str, delimiter: str, *, whole: bool) -> list[list[str]]:
     """The rows of the head that are not empty. The last one is dropped if it may be cut off."""
-    named = SEPARATOR_LINE.match(text)
     csv.field_size_limit(CELL_LIMIT)
-    lines = io.StringIO(text[named.end() :] if named else text, newline="")
+    lines = io.StringIO(text[_table_start(text) :], newline="")
     rows = list(csv.reader(lines, delimiter=delimiter))
     if not whole and rows:
         rows.pop()

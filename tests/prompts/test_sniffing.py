@@ -189,7 +189,7 @@ def test_a_line_break_within_a_name_is_kept_as_it_is() -> None:
 
 
 def test_a_file_of_nothing_but_the_separator_is_refused() -> None:
-    with pytest.raises(BadInput, match=r"^Line 2: there are no column names"):
+    with pytest.raises(BadInput, match=r"^Line 2: there are no column names below .* “sep=;”"):
         format_of(b"sep=;\n\n")
 
 
