@@ -9,7 +9,7 @@ import json
 import random
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from mutmut import __main__ as mutmut
 from mutmut.configuration import Config, config
@@ -20,8 +20,6 @@ from tests.mutation.options import Options
 FILES_OF_A_SAMPLE = 12
 # What was chosen, for who judges it.
 CHOSEN = mutants.FOLDER / "chosen.json"
-# The names of mutants, which mutmut is given: to be filled before it reads them. Empty: all.
-wanted: list[str] = []
 
 
 def main() -> None:
@@ -29,10 +27,12 @@ def main() -> None:
     pick = random.Random(options.seed)
     config().only_mutate = files_to_mutate(config(), options, pick)
     collect = mutmut.collect_source_file_mutation_data
+    # What mutmut is given: filled before it reads it.
+    wanted: list[str] = []
 
     def choose_and_collect(**_: Any) -> Any:
         """The mutants to run. mutmut calls this when all are made and the tests have run once."""
-        choose(options, pick)
+        wanted[:] = choose(options, pick)
         return collect(mutant_names=wanted)
 
     mutmut.collect_source_file_mutation_data = choose_and_collect
@@ -41,13 +41,14 @@ def main() -> None:
 
 
 def files_to_mutate(patterns: Config, options: Options, pick: random.Random) -> list[str]:
-    """The files that have mutants which may be chosen."""
+    """The files that have mutants which may be chosen. Ends the program if there is none."""
     files = sorted(
         str(path) for path in Path("batchui").rglob("*.py") if patterns.should_mutate(path)
     )
     if options.is_sample:
         return sorted(pick.sample(files, FILES_OF_A_SAMPLE))
-    return [path for path in files if may_match(path, options.only)]
+    # None at all would mean every file to mutmut.
+    return [path for path in files if may_match(path, options.only)] or refuse(options.only)
 
 
 def may_match(path: str, pattern: str) -> bool:
@@ -57,8 +58,15 @@ def may_match(path: str, pattern: str) -> bool:
     return module.startswith(fixed) or fixed.startswith(module)
 
 
-def choose(options: Options, pick: random.Random) -> None:
-    """Choose mutants, and controls in functions that some test runs."""
+def refuse(pattern: str) -> NoReturn:
+    sys.exit(f"No mutant has a name like {pattern}.")
+
+
+def choose(options: Options, pick: random.Random) -> list[str]:
+    """Choose mutants, and controls in functions that some test runs, and write them to CHOSEN.
+
+    Returns the names to run; [] for all that have no result yet.
+    """
     chosen = sorted(
         name
         for name in mutants.results()
@@ -66,12 +74,13 @@ def choose(options: Options, pick: random.Random) -> None:
     )
     if options.is_sample:
         chosen = sorted(pick.sample(chosen, min(options.sample, len(chosen))))
+    if not chosen:
+        refuse(options.only)
     functions = mutants.tested_functions()
     number = min(len(functions), 40, max(6, len(chosen) // 20))
     controls = mutants.add_controls(pick.sample(functions, number))
     CHOSEN.write_text(json.dumps({"mutants": chosen, "controls": controls}))
-    if not options.all:
-        wanted.extend([*chosen, *controls])
+    return [] if options.all else [*chosen, *controls]
 
 
 def forget_tests() -> None:

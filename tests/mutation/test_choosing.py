@@ -1,11 +1,14 @@
-"""Which files a mutation run mutates, and what it may be asked for."""
+"""Which files and mutants a mutation run chooses, and what it may be asked for."""
 
+import json
 import random
+from pathlib import Path
 
 import pytest
 from mutmut.configuration import config
 
-from tests.mutation.choosing import FILES_OF_A_SAMPLE, files_to_mutate, may_match
+from tests.mutation.choosing import CHOSEN, FILES_OF_A_SAMPLE, choose, files_to_mutate, may_match
+from tests.mutation.mutants import CONTROL
 from tests.mutation.options import Options
 
 
@@ -49,3 +52,52 @@ def test_going_on_is_for_a_run_of_all(capsys: pytest.CaptureFixture[str]) -> Non
     with pytest.raises(SystemExit):
         Options.read(["--keep"])
     assert "--keep goes on with --all" in capsys.readouterr().err
+
+
+def test_a_pattern_that_no_file_can_match_is_refused() -> None:
+    with pytest.raises(SystemExit, match="No mutant has a name like batchui"):
+        files("--only", "batchui.batchs.*")
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Thirty mutants of two functions, one of which some test runs. Returns their names."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "mutants/batchui/exports"
+    folder.mkdir(parents=True)
+    run, unused = "batchui.exports.sums.x_add", "batchui.exports.sums.x_unused"
+    names = [f"{function}__mutmut_{at}" for function in (run, unused) for at in range(1, 16)]
+    (folder / "sums.py.meta").write_text(json.dumps({"exit_code_by_key": dict.fromkeys(names)}))
+    stats = {"tests_by_mangled_function_name": {run: ["tests/test_sums.py::test_sum"], unused: []}}
+    (tmp_path / "mutants/mutmut-stats.json").write_text(json.dumps(stats))
+    return names
+
+
+def chosen(*arguments: str) -> tuple[list[str], list[str], list[str]]:
+    """What mutmut is given to run, and the mutants and controls to be judged."""
+    options = Options.read(["--seed", "7", *arguments])
+    given = choose(options, random.Random(options.seed))
+    judged = json.loads(CHOSEN.read_text())
+    return given, judged["mutants"], judged["controls"]
+
+
+def test_a_sample_is_run_with_controls_where_tests_are(made: list[str]) -> None:
+    given, judged, controls = chosen("--sample", "10")
+    assert len(judged) == 10
+    assert set(judged) < set(made)
+    assert controls == [f"batchui.exports.sums.x_add{CONTROL}"]
+    assert given == judged + controls
+
+
+def test_of_all_mutmut_runs_what_has_no_result_yet(made: list[str]) -> None:
+    given, judged, controls = chosen("--all")
+    assert given == []
+    assert sorted(judged) == sorted(made)
+    assert controls
+
+
+def test_mutants_are_chosen_by_pattern_and_never_none(made: list[str]) -> None:
+    _, judged, _ = chosen("--only", "*unused*")
+    assert sorted(judged) == sorted(made[15:])
+    with pytest.raises(SystemExit, match="No mutant has a name like"):
+        chosen("--only", "*subtract*")

@@ -1,10 +1,11 @@
-"""What the plugin of a mutation run does with a mutant that never ends."""
+"""Which tests the plugin of a mutation run leaves out, and which it ends."""
 
 import time
 from contextlib import suppress
 
 import pytest
 
+from tests.mutation import plugin
 from tests.mutation.plugin import within
 
 
@@ -26,3 +27,15 @@ def test_what_ends_in_time_goes_on() -> None:
     began = time.process_time()
     while time.process_time() - began < 0.4:
         pass
+
+
+@pytest.mark.parametrize(
+    ("mutant", "run"), [("", 1), ("batchui.exports.names.x_safe__mutmut_1", 3), ("stats", 3)]
+)
+def test_only_the_tests_of_unchanged_code_are_left_out(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, mutant: str, run: int
+) -> None:
+    monkeypatch.setenv("MUTANT_UNDER_TEST", mutant)
+    items = [request.node] * 3
+    plugin.pytest_collection_modifyitems(items)
+    assert len(items) == run
