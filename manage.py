@@ -33,6 +33,7 @@ def main() -> None:
 
 def run_django() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "batchui.settings")
+    os.umask(0o077)  # what is stored is for this user alone
     try:
         from django.core.management import execute_from_command_line
     except ModuleNotFoundError as error:

@@ -17,9 +17,12 @@
     batchui.E015  the pause before the first poll is longer than the longest pause
     batchui.E016  a bucket without the package for buckets
     batchui.E017  another host keeps its files in another folder (`worker/checks.py`)
+    batchui.E018  the files belong to another database (`worker/checks.py`)
     batchui.W001  ALLOWED_HOSTS allows every name
     batchui.W002  a generated key that other users of the machine can read
     batchui.W003  generated keys together with PostgreSQL and a bucket
+    batchui.W004  a data folder that other users of the machine can look into
+    batchui.W005  an API address without https, on another machine
 
 An app's `ready` imports this module, which registers the checks.
 """
@@ -28,6 +31,7 @@ import os
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core import checks
@@ -37,6 +41,7 @@ from django.core.checks.registry import registry
 from batchui.keys import is_fernet
 
 SHORTEST_SECRET = 32
+THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
 HOW_TO_MAKE_A_FERNET_KEY = (
     "Make one with: python -c 'from cryptography.fernet import Fernet; "
     "print(Fernet.generate_key().decode())'"
@@ -51,7 +56,7 @@ registry.registered_checks.discard(check_setting_file_upload_temp_dir)
 def settings_are_right(**_: Any) -> list[checks.CheckMessage]:
     """The problems of all settings, each in a sentence."""
     unread = [checks.Error(p.sentence, hint=p.advice, id=p.id) for p in settings.PROBLEMS]
-    return [*unread, *_keys(), *_cloudflare(), *_visitors(), *_platform(), *_files()]
+    return [*unread, *_keys(), *_data(), *_cloudflare(), *_visitors(), *_platform(), *_files()]
 
 
 def in_sentences(found: Iterable[checks.CheckMessage]) -> list[str]:
@@ -91,6 +96,16 @@ def _keys() -> Iterator[checks.CheckMessage]:
             yield checks.Warning(sentence, hint=f"Run: chmod 600 {path}", id="batchui.W002")
 
 
+def _data() -> Iterator[checks.CheckMessage]:
+    folder = settings.DATA
+    if os.path.exists(folder) and folder.stat().st_mode & 0o077:
+        yield checks.Warning(
+            f"Other users of this machine can look into the data folder {folder}.",
+            hint=f"Run: chmod 700 {folder}",
+            id="batchui.W004",
+        )
+
+
 def _cloudflare() -> Iterator[checks.CheckMessage]:
     account, token = settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN
     if bool(account) != bool(token):
@@ -101,6 +116,14 @@ def _cloudflare() -> Iterator[checks.CheckMessage]:
             f"{present} is set, but {absent} is not.",
             hint="Set both to use your Cloudflare account, or none to use the sandbox.",
             id="batchui.E009",
+        )
+    server = urlsplit(settings.CLOUDFLARE_API_URL)
+    if token and server.scheme == "http" and server.hostname not in THIS_MACHINE:
+        yield checks.Warning(
+            f"CLOUDFLARE_API_URL is {settings.CLOUDFLARE_API_URL}: the API token goes to another "
+            "machine without encryption.",
+            hint="Use an address that begins with https://, or remove it to use Cloudflare's.",
+            id="batchui.W005",
         )
     if settings.FIRST_POLL_SECONDS > settings.LONGEST_PAUSE_SECONDS:
         yield checks.Error(
@@ -172,6 +195,6 @@ def _files() -> Iterator[checks.CheckMessage]:
     if settings.S3_BUCKET and not (find_spec("storages") and find_spec("boto3")):
         yield checks.Error(
             "BATCHUI_S3_BUCKET is set, but the package for buckets is not installed.",
-            hint="Run: pip install -c constraints.txt 'django-storages[s3]'",
+            hint="Run: pip install --require-hashes -r requirements/s3.txt",
             id="batchui.E016",
         )

@@ -77,6 +77,18 @@ class Environment:
         )
         return default
 
+    def choice(self, name: str, *words: str) -> str:
+        """One of the words; the first one if it is absent."""
+        value = self.text(name, words[0]).lower()
+        if value in words:
+            return value
+        self.problem(
+            2,
+            f"{name} is “{value}”, which is none of: {', '.join(words)}.",
+            advice=f"Set one of these, or remove it to use the default, {words[0]}.",
+        )
+        return words[0]
+
     def words(self, name: str) -> list[str]:
         """The words of a list that is separated by commas or blanks."""
         return self.text(name).replace(",", " ").split()

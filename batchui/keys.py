@@ -1,5 +1,7 @@
 """Keys: reads them from a list, makes random ones, and keeps them in files."""
 
+import hashlib
+import hmac
 import os
 import secrets
 from base64 import urlsafe_b64encode
@@ -8,9 +10,18 @@ from pathlib import Path
 from cryptography.fernet import Fernet
 
 
+class Hidden(str):
+    """A secret text. It is not shown where settings, variables or errors are shown."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "'[hidden]'"
+
+
 def split_keys(text: str) -> list[str]:
     """The keys in a list separated by commas or blanks, newest first."""
-    return text.replace(",", " ").split()
+    return [Hidden(key) for key in text.replace(",", " ").split()]
 
 
 def is_fernet(key: str) -> bool:
@@ -30,6 +41,11 @@ def new_secret() -> str:
 def new_fernet_key() -> str:
     """32 random bytes in URL-safe Base64."""
     return urlsafe_b64encode(os.urandom(32)).decode()
+
+
+def derived(secret: str, *, purpose: str) -> str:
+    """64 characters that only somebody who knows `secret` can find; others for each purpose."""
+    return hmac.new(secret.encode(), f"batchui: {purpose}".encode(), hashlib.sha256).hexdigest()
 
 
 def kept_text(path: Path) -> str:

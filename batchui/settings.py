@@ -12,7 +12,8 @@ from csp.constants import NONE, SELF
 
 from batchui.environment import DATABASES as KNOWN_DATABASES
 from batchui.environment import Environment
-from batchui.keys import kept_text, new_fernet_key, new_secret, split_keys
+from batchui.keys import Hidden, kept_text, new_fernet_key, new_secret, split_keys
+from batchui.logs import FORMATTERS
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -42,14 +43,14 @@ PLATFORM = next((who for var, who in _PLATFORMS.items() if _env.text(var)), "")
 DEBUG = _env.flag("DEBUG")
 # A key that is not in the environment is in a file of the data folder. If there is no file yet,
 # this process has a new key, which `data_folder.make` stores.
-SECRET_KEY = _env.text("SECRET_KEY")
+SECRET_KEY = Hidden(_env.text("SECRET_KEY"))
 SECRET_KEY_FILE = None if SECRET_KEY else DATA / "secret-key"
 if SECRET_KEY_FILE:
-    SECRET_KEY = _kept(SECRET_KEY_FILE) or new_secret()
+    SECRET_KEY = Hidden(_kept(SECRET_KEY_FILE) or new_secret())
 ENCRYPTION_KEYS = split_keys(_env.text("BATCHUI_ENCRYPTION_KEYS"))
 ENCRYPTION_KEY_FILE = None if ENCRYPTION_KEYS else DATA / "encryption-key"
 if ENCRYPTION_KEY_FILE:
-    ENCRYPTION_KEYS = [_kept(ENCRYPTION_KEY_FILE) or new_fernet_key()]
+    ENCRYPTION_KEYS = [Hidden(_kept(ENCRYPTION_KEY_FILE) or new_fernet_key())]
 KEYS_ARE_GIVEN = not (SECRET_KEY_FILE or ENCRYPTION_KEY_FILE)
 
 HOSTS_ARE_GIVEN = bool(_env.words("ALLOWED_HOSTS"))
@@ -65,7 +66,7 @@ BASE_URL = _env.address("BATCHUI_BASE_URL") or _kept(ADDRESS_FILE)
 # Cloudflare
 CLOUDFLARE_API_URL = _env.address("CLOUDFLARE_API_URL", "https://api.cloudflare.com/client/v4")
 CLOUDFLARE_ACCOUNT_ID = _env.text("CLOUDFLARE_ACCOUNT_ID")
-CLOUDFLARE_API_TOKEN = _env.text("CLOUDFLARE_API_TOKEN")
+CLOUDFLARE_API_TOKEN = Hidden(_env.text("CLOUDFLARE_API_TOKEN"))
 CALLS_PER_5_MINUTES = _env.number("BATCHUI_CALLS_PER_5_MINUTES", 600, low=1, high=1_000_000)
 FIRST_POLL_SECONDS = _env.amount("BATCHUI_FIRST_POLL_SECONDS", 2, low=0.05, high=3600)
 LONGEST_PAUSE_SECONDS = _env.amount("BATCHUI_LONGEST_PAUSE_SECONDS", 60, low=0.05, high=3600)
@@ -76,13 +77,21 @@ SANDBOX_FILE = DATA / "sandbox-address"
 SANDBOX_URL = _env.address("BATCHUI_SANDBOX_URL")
 SANDBOX_IS_GIVEN = bool(SANDBOX_URL)
 SANDBOX_URL = SANDBOX_URL or _kept(SANDBOX_FILE) or "http://127.0.0.1:8787/client/v4"
+# The token that it answers to; "": one is made (`teams/connections.py: sandbox_token`).
+SANDBOX_TOKEN = Hidden(_env.text("BATCHUI_SANDBOX_TOKEN"))
+# Whether the sandbox that `up` starts has its control address, with which tests make faults.
+SANDBOX_CONTROL = _env.flag("BATCHUI_SANDBOX_CONTROL")
 
+# An upload is refused if less of the disk would be free after it, and after its answers.
+KEEP_FREE_BYTES = 500_000_000
 # Largest upload, in bytes, and the number of rows a file may have.
 MAX_UPLOAD_BYTES = _env.number("BATCHUI_MAX_UPLOAD_MB", 1024, low=1, high=1_000_000) * 1024 * 1024
 MAX_ROWS = _env.number("BATCHUI_MAX_ROWS", 5_000_000, low=1, high=1_000_000_000)
 
 # While this file exists, background work is asked to stop (see `worker/watchdog.py`).
 STOPPING_FILE = _env.text("BATCHUI_STOPPING_FILE")
+# A folder with orders for `manage.py chaos`, which alone sets it (see `chaos/points.py`).
+CHAOS_FOLDER = _env.text("BATCHUI_CHAOS")
 # The name of the worker that this process is part of; its watchdog chooses it.
 WORKER_NAME = _env.text("BATCHUI_WORKER_NAME", "worker:by hand")
 
@@ -103,6 +112,9 @@ INSTALLED_APPS = [
     "batchui.teams",
     "batchui.batches",
     "batchui.worker",
+    "batchui.backup",
+    "batchui.doctor",
+    "batchui.chaos",
     "batchui.web",
 ]
 
@@ -110,10 +122,13 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "batchui.web.security.ClientAddressMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "batchui.web.idle.IdleMiddleware",
+    "batchui.web.body_limits.BodyLimitMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
@@ -142,6 +157,8 @@ TEMPLATES = [
 DATABASES: dict[str, dict[str, Any]] = {
     "default": _env.database("DATABASE_URL", DATA / "batchui.sqlite3")
 }
+if DATABASES["default"].get("PASSWORD"):
+    DATABASES["default"]["PASSWORD"] = Hidden(DATABASES["default"]["PASSWORD"])
 DATABASE_KIND = KNOWN_DATABASES.get(DATABASES["default"]["ENGINE"], "")
 if DATABASE_KIND == "SQLite":
     # IMMEDIATE: a transaction takes the lock when it begins, so that two writers wait for each
@@ -159,10 +176,12 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Uploads and answers (see `batches/files.py`) are in the data folder, or in a bucket. With a
 # bucket, web and worker may run on separate hosts. The `storages` package
-# (`pip install -c constraints.txt 'django-storages[s3]'`) reads AWS_ACCESS_KEY_ID and
+# (`pip install --require-hashes -r requirements/s3.txt`) reads AWS_ACCESS_KEY_ID and
 # AWS_SECRET_ACCESS_KEY itself.
 S3_BUCKET = _env.text("BATCHUI_S3_BUCKET")
 S3_ENDPOINT = _env.address("BATCHUI_S3_ENDPOINT")
+# A folder in the bucket, so that two installations can share one.
+S3_PREFIX = _env.text("BATCHUI_S3_PREFIX").strip("/")
 STORAGES: dict[str, dict[str, Any]] = {
     "default": {
         "BACKEND": "batchui.batches.files.DurableFileSystemStorage",
@@ -175,6 +194,7 @@ if S3_BUCKET:
         "BACKEND": "storages.backends.s3.S3Storage",
         "OPTIONS": {
             "bucket_name": S3_BUCKET,
+            "location": S3_PREFIX,
             "endpoint_url": S3_ENDPOINT or None,
             "region_name": _env.text("AWS_REGION") or None,
             "default_acl": None,
@@ -183,6 +203,7 @@ if S3_BUCKET:
         },
     }
 STATIC_URL = "/static/"
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 STATIC_ROOT = BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 # Uploads above this many bytes go to a temporary file instead of memory.
@@ -243,6 +264,14 @@ CONTENT_SECURITY_POLICY = {
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_HTTPONLY = True
+# Names of their own: on "localhost" a browser sends the cookies of every port to every port.
+SESSION_COOKIE_NAME = "batchui-session"
+CSRF_COOKIE_NAME = "batchui-csrf"
+UPLOAD_COOKIE_NAME = "batchui-uploads"
+# Somebody who does nothing for so long has to sign in again (see `web/idle.py`); and everybody
+# after so long.
+IDLE_SECONDS = 12 * 60 * 60
+SESSION_COOKIE_AGE = 14 * 24 * 60 * 60
 # Health checks come from inside, without https.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 # The owner of the domain decides whether subdomains and browsers' preload lists may rely on https.
@@ -253,6 +282,10 @@ if SECURE_PROXY:
     SECURE_HSTS_SECONDS = 31_536_000
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
+    # No other host of the domain can set a cookie of this name.
+    SESSION_COOKIE_NAME = "__Host-batchui-session"
+    CSRF_COOKIE_NAME = "__Host-batchui-csrf"
+    UPLOAD_COOKIE_NAME = "__Host-batchui-uploads"
     # Sign-in attempts are counted by the address the proxy reports, not by the proxy's own.
     ALLAUTH_TRUSTED_PROXY_COUNT = 1
 
@@ -278,23 +311,30 @@ Q_CLUSTER = {
     "log_level": "WARNING",
 }
 
+LOG_FORMAT = _env.choice("BATCHUI_LOG_FORMAT", "plain", "json")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{levelname} {name}: {message}", "style": "{"}},
+    "formatters": {"lines": {"()": FORMATTERS[LOG_FORMAT]}},
     "filters": {"secrets": {"()": "batchui.logs.LinksBlottedOut"}},
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
-            "formatter": "plain",
+            "formatter": "lines",
             "filters": ["secrets"],
         }
     },
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "batchui": {"level": "INFO"},
-        # httpx logs every request's address at INFO, with the account id.
+        # httpx logs every request's address at INFO, with the account id; httpcore the heads of
+        # replies at DEBUG, which may repeat the token.
         "httpx": {"level": "WARNING"},
+        "httpcore": {"level": "WARNING"},
+        # One line for each request that waits for a thread says nothing that /healthz does not.
+        "waitress.queue": {"level": "ERROR"},
+        # A name that somebody made up is no error of ours: one line, without a traceback.
+        "django.security.DisallowedHost": {"level": "CRITICAL"},
         # At WARNING it logs the address of every form with an error: links that let people in.
         "django.request": {"level": "ERROR"},
     },

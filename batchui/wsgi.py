@@ -5,6 +5,7 @@ import sys
 
 from django.core.wsgi import get_wsgi_application
 
+os.umask(0o077)  # what is stored is for this user alone
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "batchui.settings")
 django_application = get_wsgi_application()
 

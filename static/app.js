@@ -363,9 +363,26 @@
     time?.focus({ preventScroll: true });
   };
 
+  /* What somebody has unfolded stays unfolded when its fragment is replaced, with the focus inside. */
+  let unfolded = { ids: [], focus: "" };
+  for (const event of ["htmx:beforeSwap", "htmx:oobBeforeSwap"]) {
+    on(event, ({ detail: { target } }) => {
+      const ids = [...target.querySelectorAll("details[id][open]")].map(({ id }) => id);
+      if (!ids.length) return; /* One answer may replace several fragments. */
+      const inside = document.activeElement.closest("details[id]");
+      unfolded = { ids, focus: ids.includes(inside?.id) ? document.activeElement.id : "" };
+    });
+  }
+  const unfoldAgain = () => {
+    for (const id of unfolded.ids) byId(id)?.setAttribute("open", "");
+    if (unfolded.focus) byId(unfolded.focus)?.focus({ preventScroll: true });
+    unfolded = { ids: [], focus: "" };
+  };
+
   on("htmx:load", () => {
     updateTimes();
     settleToasts();
+    unfoldAgain();
     if (watched) watchAgain();
   });
   on("DOMContentLoaded", () => {

@@ -34,13 +34,27 @@ CHROMIUM_FLAGS = [
 ]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the long ones, so that no process is left alone with one at the end."""
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/postgres/"))
+
+
 def chromium() -> str:
-    """The path of Chromium. Skips the test where there is none, or fails it where the browser is
-    required (BATCHUI_REQUIRE_BROWSER=1)."""
-    for name in ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"):
+    """The path of Chromium; see `required_program`."""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    return required_program(*names, package="chromium")
+
+
+def required_program(*names: str, package: str) -> str:
+    """The path of the first of these programs that is installed.
+
+    Skips the test where none is, or fails it where programs are required, as in CI
+    (BATCHUI_REQUIRE_BROWSER=1).
+    """
+    for name in names:
         if path := shutil.which(name):
             return path
-    sentence = "Chromium is not installed. Install it with: sudo apt-get install chromium"
+    sentence = f"{names[0]} is not installed. Install it with: sudo apt-get install {package}"
     if os.environ.get("BATCHUI_REQUIRE_BROWSER") == "1":
         pytest.fail(sentence)
     pytest.skip(sentence)

@@ -14,7 +14,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "environment": set(),
     "keys": set(),
     "logs": set(),
-    "settings": {"environment", "keys"},
+    "security_log": set(),
+    "settings": {"environment", "keys", "logs"},
     "checks": {"keys"},
     "data_folder": {"keys"},
     "urls": {"web", "worker"},
@@ -26,11 +27,21 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cloudflare": set(),
     "exports": set(),
     # The product.
-    "teams": {"cloudflare"},
-    "batches": {"teams", "prompts", "cloudflare", "exports"},
-    "worker": {"batches", "teams", "checks", "data_folder", "keys", "processes"},
-    "web": {"worker", "batches", "teams", "prompts", "cloudflare", "exports", "processes"},
+    "teams": {"keys", "security_log", "cloudflare"},
+    "batches": {"security_log", "teams", "prompts", "cloudflare", "exports"},
+    "worker": {"batches", "teams", "prompts", "checks", "data_folder", "keys", "processes"},
+    "web": {
+        *("worker", "batches", "teams", "prompts", "cloudflare", "exports", "processes"),
+        "security_log",
+    },
+    "backup": {"worker", "batches", "teams", "keys"},
+    "doctor": {"worker", "batches", "teams", "prompts", "cloudflare"},
     "up": {"worker", "teams", "checks", "data_folder", "processes"},
+    # It kills the product, and lets the doctor look.
+    "chaos": {
+        *("doctor", "worker", "batches", "cloudflare", "teams", "prompts", "processes", "sandbox"),
+        *("bench", "up"),
+    },
     # The measuring stick: it drives the product from outside.
     "bench": {"worker", "batches", "teams", "prompts", "processes"},
 }
@@ -39,6 +50,7 @@ PLAIN = ("processes", "sandbox", "prompts", "cloudflare", "exports")
 DOORS = {
     "batches/management/commands/sandbox.py": {"data_folder", "sandbox"},
     "web/management/commands/bench.py": {"bench"},
+    "web/management/commands/serve_pages.py": {"wsgi"},
 }
 # Where an import may stand inside a function: what has to run before Django is there.
 MAY_IMPORT_LATE = ("management/commands/", "apps.py", "up/start.py", "bench/product.py")

@@ -13,9 +13,12 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from batchui.batches.clock import LONGEST_WAIT, is_over
+from batchui.batches.pauses import MOST_STEPS
 from batchui.teams.models import Connection
 
 WINDOW_SECONDS = 300
+FIRST_TRIP_SECONDS, LONGEST_TRIP_SECONDS = 2.0, 120.0
 
 
 def take(connection: Connection, wanted: int) -> int:
@@ -64,13 +67,62 @@ def give_back(connection: Connection, unused: int) -> None:
         Connection.objects.filter(pk=connection.pk).update(calls_left=F("calls_left") + unused)
 
 
+def not_paused(connection: str = "") -> Q:
+    """Whether sends may go through a connection now.
+
+    connection: the prefix of its fields in a query of parts, "batch__connection__".
+    """
+    field = f"{connection}paused_until"
+    return Q(**{field: None}) | is_over(field, most=LONGEST_WAIT)
+
+
 def pause(connection: Connection, *, until: datetime, reason: str) -> None:
     """Send nothing through a connection before `until`. A longer pause stays."""
-    Connection.objects.filter(
-        Q(paused_until=None) | Q(paused_until__lt=until), pk=connection.pk
-    ).update(paused_until=until, pause_reason=reason)
+    Connection.objects.filter(not_paused() | Q(paused_until__lt=until), pk=connection.pk).update(
+        paused_until=until, pause_reason=reason
+    )
 
 
 def resume(connection_id: int) -> None:
-    """End the pause of a connection."""
-    Connection.objects.filter(pk=connection_id).update(paused_until=None, pause_reason="")
+    """End the pause of a connection. Its parts are sent as usual again."""
+    Connection.objects.filter(pk=connection_id).update(
+        paused_until=None, pause_reason="", failures_in_a_row=0
+    )
+
+
+def trip(
+    connection: Connection,
+    *,
+    reason: str,
+    first: float = FIRST_TRIP_SECONDS,
+    longest: float = LONGEST_TRIP_SECONDS,
+    wait: float | None = None,
+) -> None:
+    """Pause a connection after a send that was not confirmed, or that waits for a person.
+
+    The pause lasts `first` seconds, doubled after each failure, up to `longest`. Sends that were
+    under way together count once: those that fail during the pause do not lengthen it, unless
+    Cloudflare asks for a longer one (`wait`, seconds).
+    """
+    now = timezone.now()
+    running = Connection.objects.filter(not_paused(), pk=connection.pk)
+    failures = running.values_list("failures_in_a_row", flat=True).first()
+    if failures is not None:
+        seconds = min(longest, first * 2.0 ** min(failures, MOST_STEPS))
+        running.filter(failures_in_a_row=failures).update(
+            failures_in_a_row=failures + 1,
+            paused_until=now + timedelta(seconds=seconds),
+            pause_reason=reason,
+        )
+    if wait is not None:
+        pause(connection, until=now + timedelta(seconds=wait), reason=reason)
+
+
+def recover(connection: Connection) -> None:
+    """Note that Cloudflare's API took a send or refused it for what it says: it is there again.
+
+    A send that comes back during the pause was under way before, and proves nothing.
+    """
+    Connection.objects.filter(not_paused(), pk=connection.pk, failures_in_a_row__gt=0).update(
+        failures_in_a_row=0
+    )

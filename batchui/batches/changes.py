@@ -36,14 +36,18 @@ class PartChanges(WaitingChanges, total=False):
     answers_version: int
     forget_unanswered: bool
     send_limit: int | None
+    attempts_before: int
     lease_until: datetime | None
     resume_at: datetime | None
     next_poll_at: datetime | None
     last_polled_at: datetime | None
     polls: int
     failures_in_a_row: int
-    gone_at: datetime | None
-    gone_seen: int
+    failing_since: datetime | None
+    odd_kind: str
+    odd_at: datetime | None
+    odd_seen: int
+    question: str
     resends: int
     prompt_tokens: int
     completion_tokens: int

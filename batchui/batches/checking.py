@@ -24,7 +24,7 @@ from batchui.batches.phrases import rows_phrase
 from batchui.batches.signals import work_waits
 from batchui.batches.states import BatchStatus
 from batchui.prompts.checking import Report, check
-from batchui.prompts.problems import BadInput
+from batchui.prompts.problems import BadInput, quoted
 from batchui.prompts.rows import cell_text, encode_row
 from batchui.prompts.sniffing import Format
 
@@ -103,10 +103,9 @@ def refuse_nul(form: Format) -> None:
     """Raise BadInput for a column name with a NUL character, which PostgreSQL cannot store."""
     for column in form.columns:
         if "\0" in column:
-            shown = column.replace("\0", "␀")
             raise BadInput(
-                f"The name of the column “{shown}” contains a NUL character. Rename the column "
-                "and upload the file again."
+                f"The name of the column {quoted(column)} contains a NUL character. Rename it and "
+                "upload the file again."
             )
 
 

@@ -25,3 +25,10 @@ def shared_client(connection: Connection) -> BatchClient:
                 del _clients[old]  # a thread that still uses it finishes; then it is freed
             client = _clients[key] = client_for(connection)
     return client
+
+
+def close_all() -> None:
+    """Close every client of this process. The next use makes a new one."""
+    with _lock:
+        while _clients:
+            _clients.popitem()[1].close()

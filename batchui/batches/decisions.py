@@ -8,12 +8,11 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
+from batchui import security_log
 from batchui.batches import call_limit
 from batchui.batches.lifecycle import (
-    close_waiting,
     lock,
     move_batch,
-    move_part,
     record,
     release_parts,
     reopen_parts,
@@ -21,23 +20,21 @@ from batchui.batches.lifecycle import (
     stop_parts,
 )
 from batchui.batches.models import Attempt, Batch, Part, asked_fields
-from batchui.batches.phrases import rows_are
+from batchui.batches.phrases import rows_are, rows_phrase
 from batchui.batches.preparing import prepare, prepare_now_or_soon
+from batchui.batches.questions import Choice, decide, question_about
 from batchui.batches.signals import work_waits
 from batchui.batches.states import (
     ENDED_BATCHES,
     RETRYABLE_ANSWERS,
     STOPPABLE_BATCHES,
-    AnswerStatus,
     AttemptStatus,
     BatchStatus,
-    PartStatus,
 )
 from batchui.prompts.ask import Ask
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import User
 
-LEFT_OUT = "It is unclear what became of this row. Somebody in your team left it out."
 EDITABLE = (BatchStatus.CHECKING, BatchStatus.DRAFT)
 
 
@@ -113,7 +110,7 @@ def retry(batch: Batch, *, by: User | None) -> bool:
         if not Attempt.objects.filter(part__batch=batch, status=AttemptStatus.ACCEPTED).exists():
             batch.connection = ensure_connection(batch.team)
         batch.save(update_fields=["stop_requested_at", "connection"])
-        record(batch, "retry", f"Retry: {rows_are(batch.unanswered)} sent again.", by=by)
+        record(batch, "retry", _retry_event(batch), by=by)
         without = Q()
         for status in RETRYABLE_ANSWERS:
             without |= Q(**{f"{status.value}__gt": 0})
@@ -124,34 +121,50 @@ def retry(batch: Batch, *, by: User | None) -> bool:
     return True
 
 
+def _retry_event(batch: Batch) -> str:
+    doubt = batch.rows_in_doubt
+    charged = f" Up to {rows_phrase(doubt)} of these may be charged twice." if doubt else ""
+    return f"Retry: {rows_are(batch.unanswered)} sent again.{charged}"
+
+
 def send_again(part: Part, *, by: User | None) -> bool:
-    """Send an unsure part again; its rows may be charged twice. False: it is no longer unsure."""
-    decided = part.status == PartStatus.UNSURE and move_part(
-        part,
-        PartStatus.READY,
-        event=f"Part {part.number} is sent again. Its rows may be charged twice.",
-        by=by,
-        resume_at=None,
-        message="",
-        failures_in_a_row=0,
-    )
-    if decided:
-        work_waits.send(Batch, batch=part.batch)
-    return decided
+    """Send an unsure part. False: it is no longer unsure, or this is no answer to its question."""
+    return _decided(part, Choice.SEND_AGAIN, by)
+
+
+def ask_again(part: Part, *, by: User | None) -> bool:
+    """Ask Cloudflare again for the answers to an unsure part that was sent. It costs nothing.
+
+    False: it is no longer unsure, or this is no answer to its question.
+    """
+    return _decided(part, Choice.ASK_AGAIN, by)
+
+
+def try_again(part: Part, *, by: User | None) -> bool:
+    """Try a part again one of whose files was damaged. False: it is no longer unsure.
+
+    Its answers are asked for if it was sent; if not, it is sent.
+    """
+    return _decided(part, Choice.TRY_AGAIN, by)
 
 
 def leave_out(part: Part, *, by: User | None) -> bool:
-    """Leave an unsure part out: its rows without an answer become `missing`.
+    """Leave out an unsure part, or one that was sent: rows without an answer become `missing`.
 
-    False: it is no longer unsure.
+    False: nothing is asked about the part (see `questions.question_about`).
     """
-    return part.status == PartStatus.UNSURE and move_part(
-        part,
-        PartStatus.DONE,
-        event=f"Part {part.number} was left out.",
-        by=by,
-        **close_waiting(part, AnswerStatus.MISSING, LEFT_OUT),
-    )
+    return _decided(part, Choice.LEAVE_OUT, by)
+
+
+def _decided(part: Part, choice: Choice, by: User | None) -> bool:
+    question = question_about(part)
+    if question is None:
+        return False
+    as_seen = Part.objects.filter(pk=part.pk, epoch=part.epoch)
+    decided = decide(as_seen, question, choice, by=by)
+    if decided.parts:
+        part.refresh_from_db()
+    return bool(decided.parts)
 
 
 def try_now(batch: Batch, *, by: User | None) -> int:
@@ -175,8 +188,9 @@ def delete(batch: Batch, *, by: User | None) -> bool:
 
     False: the batch is under way (stop it first), or is deleted already.
     """
-    return bool(
-        Batch.objects.filter(
-            pk=batch.pk, deleted_at=None, status__in=(*EDITABLE, *ENDED_BATCHES)
-        ).update(deleted_at=timezone.now(), deleted_by=by, epoch=F("epoch") + 1)
-    )
+    deleted = Batch.objects.filter(
+        pk=batch.pk, deleted_at=None, status__in=(*EDITABLE, *ENDED_BATCHES)
+    ).update(deleted_at=timezone.now(), deleted_by=by, epoch=F("epoch") + 1)
+    if deleted:
+        security_log.record("batch deleted", who=by and by.in_log, batch=batch.pk)
+    return bool(deleted)

@@ -67,6 +67,8 @@ def export_rows(batch: Batch) -> Iterator[ExportRow]:
     columns = batch.columns
     reference = references.reference_of(batch)
     for row, cells, status, answer, error, usage in results.results(batch):
+        if cells is None:  # its text is lost; the error says why
+            cells = [""] * len(columns)
         yield ExportRow(
             row=row,
             cells=as_list(cells, columns),

@@ -42,6 +42,10 @@ SPOOL_BYTES = 4 * 1024 * 1024
 CHUNK_BYTES = 256 * 1024
 
 
+class DamagedFile(Exception):
+    """A stored file is lost, cut short or changed. str() is a sentence that names it."""
+
+
 class DurableFileSystemStorage(FileSystemStorage):
     """A local folder. A file appears in it as a whole, under its name, and survives a power cut."""
 
@@ -142,7 +146,7 @@ class Compressed:
     def of_lines(cls, lines: Iterable[bytes]) -> "Compressed":
         """The content of a file with these lines, which are given without newlines."""
         made = cls()
-        with zstandard.ZstdCompressor(LEVEL).stream_writer(made._spool, closefd=False) as out:
+        with _compressor().stream_writer(made._spool, closefd=False) as out:
             buffer: list[bytes] = []
             pending = 0
             for line in lines:
@@ -159,7 +163,7 @@ class Compressed:
         """The content of a whole file, from its beginning."""
         made = cls()
         content.seek(0)
-        zstandard.ZstdCompressor(LEVEL).copy_stream(content, made._spool)
+        _compressor().copy_stream(content, made._spool)
         return made
 
     def store(self, name: str) -> str:
@@ -170,11 +174,32 @@ class Compressed:
         return name
 
 
-def read_lines(name: str) -> Iterator[bytes]:
-    """The lines of a file that was made by `Compressed.of_lines`, each with its newline."""
-    with open_file(name) as stored:
-        reader = zstandard.ZstdDecompressor().stream_reader(stored, read_size=CHUNK_BYTES)
-        yield from io.BufferedReader(cast(io.RawIOBase, reader), CHUNK_BYTES)
+def _compressor() -> zstandard.ZstdCompressor:
+    return zstandard.ZstdCompressor(LEVEL, write_checksum=True)
+
+
+def read_lines(name: str, *, lines: int) -> Iterator[bytes]:
+    """The `lines` lines of a file that was made by `Compressed.of_lines`, each with its newline.
+
+    Raises DamagedFile where the file is not there, cannot be unpacked, or has another number of
+    lines: a file that was cut short unpacks without an error.
+    """
+    number, line = 0, b"\n"
+    try:
+        with open_file(name) as stored:
+            reader = zstandard.ZstdDecompressor().stream_reader(stored, read_size=CHUNK_BYTES)
+            unpacked = io.BufferedReader(cast(io.RawIOBase, reader), CHUNK_BYTES)
+            for line in unpacked:
+                number += 1
+                yield line
+    except FileNotFoundError:
+        raise DamagedFile(f"The stored file {name} is not there any more.") from None
+    except zstandard.ZstdError:
+        raise DamagedFile(f"The stored file {name} is damaged.") from None
+    if number != lines or not line.endswith(b"\n"):
+        raise DamagedFile(
+            f"The stored file {name} is damaged: it has {number:,} lines in place of {lines:,}."
+        )
 
 
 def read_compressed(name: str) -> Iterator[bytes]:

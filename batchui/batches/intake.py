@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import shutil
 from contextlib import suppress
 from pathlib import PurePath
 from typing import Any, BinaryIO, cast
@@ -25,6 +26,9 @@ from batchui.prompts.sniffing import HEAD_BYTES, Format, sniff
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team, User
 
+# Bytes stored for each byte of an upload: its rows, answers and replies too, and while it comes in
+# another copy.
+STORED_FOR_A_BYTE = 4
 # The fields that `run_again` copies besides the question.
 SAME_FILE = ("source_name", "source_format", "sample")
 
@@ -89,6 +93,27 @@ def too_large(size: int) -> BadInput:
     )
 
 
+def has_room(size: int) -> bool:
+    """Whether the disk has room for an upload of `size` bytes and for what is made of it.
+
+    A disk that is full stops every batch of everybody.
+    """
+    try:
+        free = shutil.disk_usage(settings.DATA).free
+    except OSError:
+        return True  # storing the file says what is wrong
+    return free >= settings.KEEP_FREE_BYTES + STORED_FOR_A_BYTE * size
+
+
+def refuse_full_disk(size: int) -> None:
+    """Raise BadInput if the disk has no room for an upload of `size` bytes."""
+    if not has_room(size):
+        raise BadInput(
+            "The disk of this server is nearly full, so nothing was uploaded. Tell the person who "
+            "runs batchui. To make room, delete batches that nobody needs any more."
+        )
+
+
 def run_again(batch: Batch, *, by: User | None) -> Batch:
     """A new draft with the same file and question, to be edited before it is started."""
     with files.open_file(batch.source_file) as source:
@@ -104,6 +129,7 @@ def run_again(batch: Batch, *, by: User | None) -> Batch:
 
 
 def _store(upload: AnyFile, *, team: Team, by: User | None, **fields: Any) -> Batch:
+    refuse_full_disk(upload.size)
     # 1. The file, under the id that the batch will have.
     batch_id = uuid4()
     stored_as = files.source_path(batch_id)

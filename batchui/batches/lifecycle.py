@@ -7,28 +7,33 @@ both counted. The decisions of people (start, stop, retry …) are in `decisions
 these functions.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Unpack, cast
 from uuid import UUID
 
 from django.db import models, transaction
-from django.db.models import Count, F, Max, Q, QuerySet, Sum
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from batchui.batches.changes import BatchChanges, PartChanges, WaitingChanges, counted_rows
+from batchui.batches.clock import is_free
 from batchui.batches.models import Attempt, Batch, Event, Part, asked_fields
+from batchui.batches.patience import NOTHING_WRONG
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.states import (
     ATTEMPT_MOVES,
     BATCH_MOVES,
     ENDED_BATCHES,
     PART_MOVES,
+    SENT_PARTS,
     AnswerStatus,
     AttemptStatus,
     BatchStatus,
     PartStatus,
+    Question,
     derive,
 )
 from batchui.prompts.ask import Ask
@@ -40,6 +45,15 @@ STOP_CHANGES = ("status", "epoch", "waiting_became", "waiting_error", "message",
 # The number of waiting rows of a part (`Part.waiting`), for an UPDATE of many parts.
 WAITING = (
     F("rows") - F("answered") - F("empty") - F("failed") - F("missing") - F("unsent") - F("invalid")
+)
+
+# Requests whose rows may be charged although there are no answers, or not yet.
+PERHAPS_SENT = (
+    AttemptStatus.WRITTEN,
+    AttemptStatus.ACCEPTED,
+    AttemptStatus.UNSURE,
+    AttemptStatus.LOST,
+    AttemptStatus.QUARANTINED,
 )
 
 STOPPED_BEFORE = "Stopped before it was sent."
@@ -68,10 +82,25 @@ class Closing:
 
 
 def record(
-    batch: Batch, kind: str, text: str, *, by: User | None = None, part: int | None = None
+    batch: Batch,
+    kind: str,
+    text: str,
+    *,
+    by: User | None = None,
+    part: int | None = None,
+    parts: Sequence[int] = (),
 ) -> None:
-    """Write one line of the batch's timeline."""
-    Event.objects.create(batch=batch, kind=kind, text=text, actor=by, part_number=part)
+    """Write one line of the batch's timeline: about the batch, a part, or several parts."""
+    if len(parts) == 1:
+        [part], parts = parts, ()
+    Event.objects.create(
+        batch=batch,
+        kind=kind,
+        text=text,
+        actor=by,
+        part_number=part,
+        part_numbers=list(parts) or None,
+    )
 
 
 # -- batches ------------------------------------------------------------------------------------
@@ -109,14 +138,12 @@ def claim_batch(batch: Batch, lease: timedelta) -> bool:
     False: another worker has it. Each claim begins a reading of the file, and is counted until one
     ends.
     """
-    now = timezone.now()
-    free = Q(lease_until=None) | Q(lease_until__lt=now)
     changes = {
-        "lease_until": now + lease,
+        "lease_until": timezone.now() + lease,
         "epoch": batch.epoch + 1,
         "readings_begun": batch.readings_begun + 1,
     }
-    return _update_batch(batch, changes, free)
+    return _update_batch(batch, changes, is_free())
 
 
 def touch_batch(batch: Batch, **changes: Unpack[BatchChanges]) -> bool:
@@ -154,7 +181,8 @@ def move_part(
     """
     if to not in PART_MOVES[PartStatus(part.status)]:
         raise IllegalMoveError(f"part {part.pk}: {part.status} -> {to}")
-    moved = {"lease_until": None, **changes, "status": to, "epoch": part.epoch + 1}
+    moved = {"lease_until": None, "question": "", **changes}
+    moved |= {"status": to, "epoch": part.epoch + 1}
     with transaction.atomic():
         batch = lock(part.batch_id)
         if not _update_part(part, moved):
@@ -181,15 +209,24 @@ def claim_part(part: Part, lease: timedelta) -> bool:
 
     False: another worker has it.
     """
-    now = timezone.now()
-    free = Q(lease_until=None) | Q(lease_until__lt=now)
-    return _update_part(part, {"lease_until": now + lease, "epoch": part.epoch + 1}, free)
+    claimed = {"lease_until": timezone.now() + lease, "epoch": part.epoch + 1}
+    return _update_part(part, claimed, is_free())
+
+
+def take_over(part: Part, lease: timedelta) -> bool:
+    """Take a part from a worker whose lease is over: it can commit nothing about the part any more.
+
+    False: it has renewed its lease since the part was read, or somebody else was faster.
+    """
+    taken = {"lease_until": timezone.now() + lease, "epoch": part.epoch + 1}
+    return _update_part(part, taken, Q(lease_until=part.lease_until))
 
 
 def touch_part(part: Part, *, event: str = "", **changes: Unpack[PartChanges]) -> bool:
     """Change fields of a part but not its status, for example after a poll without news.
 
-    The lease ends unless `changes` sets one. False: the part was moved or claimed meanwhile.
+    The lease ends unless `changes` sets one. The batch gets new sums if counts of rows change.
+    False: the part was moved or claimed meanwhile.
     """
     touched = {"lease_until": None, **changes}
     with transaction.atomic():
@@ -200,7 +237,17 @@ def touch_part(part: Part, *, event: str = "", **changes: Unpack[PartChanges]) -
             record(batch, "failure", event, part=part.number)
         polled_at = changes.get("last_polled_at", batch.last_polled_at)
         Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1, last_polled_at=polled_at)
+        if not changes.keys().isdisjoint(ANSWER_FIELDS):
+            settle(batch)
     return True
+
+
+def note(part: Part, text: str) -> None:
+    """Write a line about a part into its batch's timeline, whoever has the part."""
+    with transaction.atomic():
+        batch = lock(part.batch_id)
+        record(batch, "failure", text, part=part.number)
+        Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1)
 
 
 def close_attempt(closing: Closing) -> None:
@@ -217,6 +264,19 @@ def close_attempt(closing: Closing) -> None:
     }
     if Attempt.objects.filter(pk=attempt.pk, status=attempt.status).update(**changes):
         _apply(attempt, changes)
+
+
+def reopen_attempts(attempts: QuerySet[Attempt]) -> None:
+    """Let requests whose reply was not used be asked for again. Their raw replies stay."""
+    attempts.filter(status=AttemptStatus.QUARANTINED).update(
+        status=AttemptStatus.ACCEPTED, message="", finished_at=None
+    )
+
+
+def keep_reply(attempt: Attempt, reply_file: str) -> None:
+    """Let an attempt point to a raw reply that cannot be read; its status stays."""
+    Attempt.objects.filter(pk=attempt.pk).update(reply_file=reply_file)
+    attempt.reply_file = reply_file
 
 
 def store_receipt(attempt: Attempt, request_id: str) -> None:
@@ -258,10 +318,26 @@ def stop_parts(parts: QuerySet[Part]) -> int:
     Parts that were not sent are stopped, unsure parts are left out, sent parts go on.
     """
     waiting = parts.filter(status__in=(PartStatus.READY, PartStatus.HELD))
-    unsure = parts.filter(status=PartStatus.UNSURE)
-    return _end(waiting, PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE) + _end(
-        unsure, PartStatus.DONE, AnswerStatus.MISSING, STOPPED_UNSURE
+    # Its receipt came late, or it is asked again: its answers are fetched, not its rows sent.
+    moved = waiting.filter(_with_attempt(AttemptStatus.ACCEPTED)).update(
+        status=PartStatus.QUEUED,
+        epoch=F("epoch") + 1,
+        next_poll_at=timezone.now(),
+        polls=0,
+        **NOTHING_WRONG,
     )
+    not_sent = parts.filter(status=PartStatus.UNSURE, question=Question.DAMAGED).exclude(
+        _with_attempt(*PERHAPS_SENT)
+    )
+    moved += _end(not_sent, PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE)
+    unsure = parts.filter(status=PartStatus.UNSURE)
+    for unclear in (unsure, waiting.filter(_with_attempt(*PERHAPS_SENT))):
+        moved += _end(unclear, PartStatus.DONE, AnswerStatus.MISSING, STOPPED_UNSURE)
+    return moved + _end(waiting, PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE)
+
+
+def _with_attempt(*statuses: AttemptStatus) -> Q:
+    return Q(Exists(Attempt.objects.filter(part=OuterRef("pk"), status__in=statuses)))
 
 
 def reopen_parts(parts: QuerySet[Part]) -> int:
@@ -269,6 +345,7 @@ def reopen_parts(parts: QuerySet[Part]) -> int:
 
     The counts of rows to ask again are set to 0. The caller settles the batch.
     """
+    latest = Attempt.objects.filter(part=OuterRef("pk")).order_by("-number").values("number")[:1]
     return parts.filter(status__in=(PartStatus.DONE, PartStatus.STOPPED)).update(
         status=PartStatus.READY,
         epoch=F("epoch") + 1,
@@ -277,6 +354,7 @@ def reopen_parts(parts: QuerySet[Part]) -> int:
         waiting_became="",
         waiting_error="",
         forget_unanswered=True,
+        attempts_before=Coalesce(Subquery(latest), 0),
         message="",
         failures_in_a_row=0,
         resends=0,
@@ -294,6 +372,69 @@ def release_parts(parts: QuerySet[Part]) -> int:
     )
 
 
+def let_people_decide(parts: QuerySet[Part], message: str) -> int:
+    """Make parts unsure that may have been sent since this database was copied.
+
+    The caller settles the batch.
+    """
+    return parts.update(
+        status=PartStatus.UNSURE,
+        question=Question.RESTORED,
+        epoch=F("epoch") + 1,
+        lease_until=None,
+        resume_at=None,
+        message=message,
+    )
+
+
+def send_undecided(parts: QuerySet[Part]) -> int:
+    """Make unsure parts ready. Returns how many were moved; the caller settles the batch."""
+    return parts.filter(status=PartStatus.UNSURE).update(
+        status=PartStatus.READY,
+        question="",
+        epoch=F("epoch") + 1,
+        lease_until=None,
+        resume_at=None,
+        message="",
+        failures_in_a_row=0,
+    )
+
+
+def queue_undecided(parts: QuerySet[Part], *, next_poll_at: datetime) -> int:
+    """Make unsure parts `queued` that were sent, as if they had just been accepted.
+
+    Returns how many were moved; the caller settles the batch.
+    """
+    return parts.filter(status=PartStatus.UNSURE).update(
+        status=PartStatus.QUEUED,
+        question="",
+        epoch=F("epoch") + 1,
+        lease_until=None,
+        next_poll_at=next_poll_at,
+        polls=0,
+        **NOTHING_WRONG,
+    )
+
+
+def leave_out_parts(parts: QuerySet[Part], error: str) -> int:
+    """End parts: their waiting rows become `missing`, with `error`. The caller settles the batch.
+
+    A request for whose answers a retry has already looked in vain is given up: the next retry sends
+    its rows again. Returns how many were moved.
+    """
+    may_end = parts.filter(status__in=(PartStatus.UNSURE, *SENT_PARTS))
+    in_vain = Attempt.objects.filter(
+        part__in=may_end.values("pk"),
+        status=AttemptStatus.ACCEPTED,
+        number__lte=F("part__attempts_before"),
+    )
+    # By key: an UPDATE cannot read the part in its condition.
+    Attempt.objects.filter(pk__in=list(in_vain.values_list("pk", flat=True))).update(
+        status=AttemptStatus.LOST, message=error, finished_at=timezone.now()
+    )
+    return _end(may_end, PartStatus.DONE, AnswerStatus.MISSING, error)
+
+
 def close_waiting(part: Part, status: AnswerStatus, error: str) -> WaitingChanges:
     """The changes that give `status` to every waiting row, with the new count."""
     counted = getattr(part, status.value) + part.waiting
@@ -308,6 +449,7 @@ def close_waiting(part: Part, status: AnswerStatus, error: str) -> WaitingChange
 def _end(parts: QuerySet[Part], to: PartStatus, status: AnswerStatus, error: str) -> int:
     return parts.update(
         status=to,
+        question="",
         epoch=F("epoch") + 1,
         lease_until=None,
         waiting_became=status.value,

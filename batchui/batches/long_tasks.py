@@ -10,6 +10,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from batchui.batches import lifecycle
+from batchui.batches.clock import LONGEST_LEASE, is_over
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.cloudflare.catalogue import UnknownModel
@@ -61,7 +62,9 @@ def _unclaimed() -> QuerySet[Batch]:
         Q(large | Q(created_at__lt=since), status=BatchStatus.CHECKING)
         | Q(large | Q(started_at__lt=since), status=BatchStatus.PREPARING)
     )
-    abandoned = Q(status__in=(BatchStatus.CHECKING, BatchStatus.PREPARING), lease_until__lt=now)
+    abandoned = is_over("lease_until", most=LONGEST_LEASE) & Q(
+        status__in=(BatchStatus.CHECKING, BatchStatus.PREPARING)
+    )
     return Batch.objects.filter(never_claimed | abandoned, deleted_at=None)
 
 

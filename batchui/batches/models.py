@@ -7,18 +7,22 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Exists, OuterRef, Sum
 from django.urls import reverse
 from django.utils import timezone
 
 from batchui.batches.states import (
     ACTIVE_BATCHES,
+    CHARGED_PERHAPS,
     ENDED_BATCHES,
     RETRYABLE_ANSWERS,
+    SENT_PARTS,
     STOPPABLE_BATCHES,
     AnswerStatus,
     AttemptStatus,
     BatchStatus,
     PartStatus,
+    Question,
 )
 from batchui.prompts import ask
 from batchui.prompts.ask import Ask
@@ -27,6 +31,8 @@ from batchui.prompts.sniffing import Format
 
 # In characters: of a batch.
 LONGEST_NAME = 200
+# A request whose polls have failed so often in a row is in trouble.
+MOST_FAILURES = 3
 
 
 class AnswerCounts(models.Model):
@@ -238,6 +244,21 @@ class Batch(AnswerCounts, Asked):
         return max(0, self.rows - self.settled)
 
     @property
+    def rows_in_doubt(self) -> int:
+        """The largest number of rows that a retry may pay for a second time.
+
+        They are in parts of which a request was charged, or may have been, without an answer.
+        Answers that can still be fetched do not count: a retry asks for those first.
+        """
+        requests = Attempt.objects.filter(part=OuterRef("pk"))
+        charged = Exists(requests.filter(status__in=CHARGED_PERHAPS))
+        fetched_first = Exists(requests.filter(status=AttemptStatus.ACCEPTED))
+        counts = self.parts.filter(charged & ~fetched_first).aggregate(
+            **{status.value: Sum(status.value) for status in RETRYABLE_ANSWERS}
+        )
+        return sum(count or 0 for count in counts.values())
+
+    @property
     def source_stem(self) -> str:
         """The name of the upload without its ending."""
         return PurePath(self.source_name).stem
@@ -267,6 +288,9 @@ class Part(AnswerCounts):
     forget_unanswered = models.BooleanField(default=False)
     # Most rows in one request, after a larger request was refused as too large.
     send_limit = models.PositiveIntegerField(null=True)
+    # Attempts up to this number do not tell which rows are refused (`refusals.py`): a retry or a
+    # smaller limit came after them.
+    attempts_before = models.PositiveIntegerField(default=0)
 
     status = models.CharField(max_length=16, choices=PartStatus.choices, default=PartStatus.READY)
     epoch = models.PositiveIntegerField(default=0)
@@ -278,8 +302,14 @@ class Part(AnswerCounts):
     last_polled_at = models.DateTimeField(null=True)
     polls = models.PositiveIntegerField(default=0)
     failures_in_a_row = models.PositiveIntegerField(default=0)  # of sends, or of polls
-    gone_at = models.DateTimeField(null=True)  # when Cloudflare first did not know the request
-    gone_seen = models.PositiveIntegerField(default=0)
+    failing_since = models.DateTimeField(null=True)  # the first failed poll of those
+    # A reply that is looked at again before it is believed (`patience.ODD`), or a request that
+    # could not be made (`unprepared.py`).
+    odd_kind = models.CharField(max_length=16, blank=True)
+    odd_at = models.DateTimeField(null=True)  # when it was first seen
+    odd_seen = models.PositiveIntegerField(default=0)
+    # `unsure`: what a person is asked.
+    question = models.CharField(max_length=16, choices=Question.choices, blank=True)
     resends = models.PositiveIntegerField(default=0)  # sent again because of `resend_once`
     message = models.TextField(blank=True)
     prompt_tokens = models.PositiveBigIntegerField(default=0)
@@ -307,6 +337,11 @@ class Part(AnswerCounts):
     def waiting(self) -> int:
         """The number of rows that wait for an answer."""
         return max(0, self.rows - self.settled)
+
+    @property
+    def is_in_trouble(self) -> bool:
+        """Whether it was sent, and the polls for its answers fail again and again."""
+        return self.status in SENT_PARTS and self.failures_in_a_row >= MOST_FAILURES
 
 
 class Attempt(models.Model):
@@ -348,6 +383,8 @@ class Event(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
     part_number = models.PositiveIntegerField(null=True)
+    # Of a line about several parts; null: it is about one, or about the batch.
+    part_numbers = models.JSONField(null=True)
     # A status, or what was done; the style sheet colours statuses.
     kind = models.CharField(max_length=32)
     text = models.TextField()

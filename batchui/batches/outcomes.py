@@ -5,8 +5,12 @@ The steps return them. `apply_outcome` in `sending` and in `polling` changes the
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import ClassVar
 
 from batchui.batches.changes import PartChanges
+
+# Codes by which Cloudflare refuses one model to an account, until a person has corrected something.
+OF_ONE_MODEL = frozenset({3041, 5016, 5018, 5035})
 
 
 @dataclass(frozen=True)
@@ -48,16 +52,21 @@ class TooLarge:
 class RefusedForGood:
     """Cloudflare refused the request, and would refuse it again."""
 
+    kind: ClassVar = "refused"
     message: str
     code: int | None
 
 
 @dataclass(frozen=True)
 class Unsure:
-    """The request may have reached Cloudflare, or not. It may be charged."""
+    """The request may have reached Cloudflare, or not. It may be charged.
+
+    wait: seconds before anything more is sent. None: Cloudflare named no time.
+    """
 
     message: str
     code: int | None = None
+    wait: float | None = None
 
 
 @dataclass(frozen=True)
@@ -76,30 +85,78 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Quarantined:
-    """The reply does not fit what was sent. It is kept raw, and nothing of it is used."""
+class Later:
+    """This poll failed; a later one may succeed.
 
+    wait: seconds until the next poll. None: Cloudflare named no time. patient: nobody answered, or
+    Cloudflare asked to wait. reply_file: the raw reply, if it is kept; "" if not.
+    """
+
+    message: str
+    wait: float | None
+    patient: bool = False
+    reply_file: str = ""
+
+
+# -- what is looked at again before it is believed; `kind` is one of `patience.ODD` ---------------
+
+
+@dataclass(frozen=True)
+class Incomplete:
+    """The reply has no usable answer for `missing` rows.
+
+    With `changes`, the part points to the others, if there are any.
+    """
+
+    kind: ClassVar = "incomplete"
+    changes: PartChanges
+    missing: int
+
+
+@dataclass(frozen=True)
+class Quarantined:
+    """The reply does not fit what was sent. Nothing of it is used; the last one is kept raw."""
+
+    kind: ClassVar = "mismatch"
     message: str
     reply_file: str
 
 
 @dataclass(frozen=True)
-class Later:
-    """This poll failed; a later one may succeed.
+class Unusable:
+    """A stored file of the part is lost or damaged. The message names it."""
 
-    wait: seconds until the next poll. None: Cloudflare named no time.
-    """
-
+    kind: ClassVar = "damaged"
     message: str
-    wait: float | None
+    reply_file: str = ""
+
+
+@dataclass(frozen=True)
+class TooLong:
+    """The reply is larger than batchui can read."""
+
+    kind: ClassVar = "oversized"
+    message: str
+    reply_file: str = ""
+
+
+@dataclass(frozen=True)
+class CutOff:
+    """The worker that polled the part before has ended without any outcome."""
+
+    kind: ClassVar = "cut off"
+    message: str
+    reply_file: str = ""
 
 
 @dataclass(frozen=True)
 class GoneNow:
     """Cloudflare does not know the request (5504)."""
 
+    kind: ClassVar = "gone"
     message: str
 
 
+Doubtful = Quarantined | Unusable | TooLong | CutOff | GoneNow | RefusedForGood
 SendOutcome = Accepted | CertainlyNotSent | OnHold | TooLarge | RefusedForGood | Unsure
-PollOutcome = StillUnderWay | Answered | Quarantined | Later | GoneNow | RefusedForGood
+PollOutcome = StillUnderWay | Answered | Later | Incomplete | Doubtful

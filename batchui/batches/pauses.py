@@ -12,6 +12,11 @@ from batchui.batches.states import AttemptStatus
 LONGEST_BACKOFF_SECONDS = 120
 FAILURE_SECONDS = 10
 LONGEST_FAILURE_SECONDS = 120
+# A poll is made again after this time at the latest, whatever Cloudflare asked for.
+LONGEST_ASKED_SECONDS = 3600
+# Between two tries of a part that waits for a person.
+PROBE_SECONDS = 300
+LONGEST_PROBE_SECONDS = 3600
 # After so many steps every pause has its longest value. Larger powers would overflow.
 MOST_STEPS = 40
 
@@ -62,12 +67,21 @@ def next_poll(polls: int) -> timedelta:
 def after_failure(failures_in_a_row: int, wait: float | None) -> timedelta:
     """The pause after a failed poll: 10 s, doubled after each failure, up to 2 min, jittered.
 
-    It is at least the time that Cloudflare asked for (`wait`, seconds).
+    It is at least the time that Cloudflare asked for (`wait`, seconds), up to an hour.
     """
     pause = _jittered(
         min(LONGEST_FAILURE_SECONDS, FAILURE_SECONDS * 2.0 ** min(failures_in_a_row, MOST_STEPS))
     )
-    return max(pause, timedelta(seconds=wait or 0))
+    return max(pause, timedelta(seconds=min(wait or 0, LONGEST_ASKED_SECONDS)))
+
+
+def probe(failures_in_a_row: int) -> timedelta:
+    """The pause before a part that waits for a person is tried again, after so many refusals.
+
+    It is 5 min, doubled after each refusal, up to an hour.
+    """
+    steps = min(max(failures_in_a_row - 1, 0), MOST_STEPS)
+    return timedelta(seconds=min(LONGEST_PROBE_SECONDS, PROBE_SECONDS * 2.0**steps))
 
 
 def _jittered(seconds: float) -> timedelta:

@@ -1,6 +1,12 @@
 """Words and sentences about batches that the page and the terminal share."""
 
+from collections.abc import Sequence
+from itertools import groupby
+
 from batchui.batches.models import Batch
+
+# Runs of consecutive numbers that a sentence names.
+RUNS_NAMED = 12
 
 # Statuses of batches, parts and rows whose word is another; "" is a row without an answer yet.
 _STATUS_WORDS = {
@@ -24,6 +30,21 @@ def rows_are(count: int) -> str:
 def parts_phrase(count: int) -> str:
     """ "1 part", "12 parts"."""
     return counted(count, "part")
+
+
+def part_numbers(numbers: Sequence[int]) -> str:
+    """ "Part 4", "Parts 1 to 3, 7 and 9". `numbers` are in order."""
+    runs = [
+        [number for _, number in run]
+        for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])
+    ]
+    named = [f"{run[0]:,}" if len(run) == 1 else f"{run[0]:,} to {run[-1]:,}" for run in runs]
+    more = len(named) - RUNS_NAMED
+    if more > 1:
+        left = sum(map(len, runs[RUNS_NAMED:]))
+        named = [*named[:RUNS_NAMED], f"{left:,} more"]
+    text = " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
+    return f"Part {text}" if len(numbers) == 1 else f"Parts {text}"
 
 
 def status_word(status: str | None) -> str:

@@ -1,41 +1,48 @@
 """Polls the requests that Cloudflare has accepted, until their answers are stored.
 
-A network fault, 429, 5xx or garbage never fails a part: the next poll comes after a longer pause.
-Only these replies of Cloudflare end a part: its answers, a refusal of the whole request, or "not
-found in queue" (5504) three times, over at least ten minutes.
+A network fault, 429, 5xx or garbage never fails a part: the next poll comes after a longer pause,
+and after some hours a person is asked. Only these replies of Cloudflare end a part: its answers,
+and a request that failed as a whole. Any other reply that would give answers up is looked at again
+before it is believed, because they are paid for (see `patience.py`).
 """
 
-import tempfile
 from datetime import timedelta
-from typing import BinaryIO, cast
 
+from django.db import transaction
 from django.utils import timezone
 
-from batchui.batches import files, lifecycle, pauses
+from batchui.batches import lifecycle, patience, pauses, refusals, results
 from batchui.batches.changes import PartChanges
 from batchui.batches.clients import shared_client
+from batchui.batches.fetching import fetch
+from batchui.batches.files import DamagedFile
 from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import (
     Answered,
+    CutOff,
+    Doubtful,
     GoneNow,
+    Incomplete,
     Later,
     PollOutcome,
     Quarantined,
     RefusedForGood,
     StillUnderWay,
+    TooLong,
+    Unusable,
 )
 from batchui.batches.phrases import rows_phrase
-from batchui.batches.replies import MismatchError, absorb, keep_raw
-from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus
+from batchui.batches.results import Answer
+from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus, Question
 from batchui.batches.steps import PART_LEASE
-from batchui.cloudflare import errors
-from batchui.cloudflare.protocol import BatchClient
 from batchui.teams.problems import TeamProblem
 
-GONE_POLLS = 3
-GONE_AFTER = timedelta(minutes=10)
 GONE = "Cloudflare no longer has this result."
+CUT_OFF = (
+    "The worker that asked for the answers stopped half-way: it was ended, or the reply needs more "
+    "memory than there is."
+)
 
 
 def poll(part: Part) -> bool:
@@ -43,16 +50,16 @@ def poll(part: Part) -> bool:
 
     Returns whether Cloudflare was called.
     """
+    was_cut_off = part.lease_until is not None  # whoever ends a poll ends the lease
     if not lifecycle.claim_part(part, PART_LEASE):
         return False
     attempt = part.attempts.filter(status=AttemptStatus.ACCEPTED).order_by("-number").first()
     if attempt is None:
-        lifecycle.move_part(
-            part,
-            PartStatus.UNSURE,
-            message="It was accepted, but its receipt is missing.",
-            event=f"Part {part.number} was accepted, but its receipt is missing.",
-        )
+        message = "It was accepted, but its receipt is missing."
+        _ask(part, None, Question.UNCLEAR, message)
+        return False
+    if was_cut_off:
+        apply_outcome(part, attempt, CutOff(CUT_OFF))
         return False
     try:
         client = shared_client(part.batch.connection)
@@ -63,84 +70,54 @@ def poll(part: Part) -> bool:
     return True
 
 
-def fetch(part: Part, attempt: Attempt, *, client: BatchClient) -> PollOutcome:
-    """Ask Cloudflare once how far a request is.
-
-    A finished reply is read to a spool, decoded as a whole, and stored before this returns. This
-    does not change the part.
-    """
-    try:
-        return _fetch(part, attempt, client)
-    except errors.Gone as exc:
-        return GoneNow(exc.user_message)
-    except errors.Refused as exc:
-        return RefusedForGood(exc.user_message, exc.code)
-    except errors.Busy as exc:
-        return Later(exc.user_message, exc.wait)
-    except errors.CloudflareError as exc:
-        return Later(exc.user_message, None)
-    except OSError as exc:
-        return Later(
-            f"The answers are there, but this server could not store them: {exc.strerror or exc}. "
-            "batchui fetches them again.",
-            None,
-        )
-
-
-def _fetch(part: Part, attempt: Attempt, client: BatchClient) -> PollOutcome:
-    with tempfile.SpooledTemporaryFile(files.SPOOL_BYTES) as spool:
-        status = client.poll(part.batch.ask.model, attempt.request_id, cast(BinaryIO, spool))
-        if status is not None:
-            return StillUnderWay(status)
-        try:
-            return Answered(*absorb(part, attempt, spool))
-        except MismatchError as exc:
-            return Quarantined(str(exc), keep_raw(part, attempt, spool))
-
-
 def apply_outcome(part: Part, attempt: Attempt, outcome: PollOutcome) -> None:
     """Change a part and its attempt according to a poll's outcome: both together, or neither."""
     match outcome:
         case StillUnderWay(status):
-            _under_way(part, status)
+            _under_way(part, attempt, status)
         case Later(message, wait):
-            _later(part, message, wait)
+            pause = pauses.after_failure(part.failures_in_a_row, wait)
+            _poll_again(
+                part,
+                attempt,
+                message,
+                pause,
+                patient=outcome.patient,
+                reply_file=outcome.reply_file,
+            )
         case Answered(changes, reply_file):
             closing = Closing(attempt, AttemptStatus.ANSWERED, reply_file=reply_file)
-            lifecycle.settle_answers(
-                part, changes, closing=closing, event=_answered_event(part, changes)
-            )
-        case Quarantined(message, reply_file):
-            lifecycle.move_part(
-                part,
-                PartStatus.UNSURE,
-                closing=Closing(attempt, AttemptStatus.QUARANTINED, message, reply_file=reply_file),
-                message=message,
-                event=f"Part {part.number}: {message} Nothing of this reply was used.",
-            )
-        case GoneNow(message):
-            _gone(part, attempt, message)
-        case RefusedForGood(message, code):
-            lifecycle.move_part(
-                part,
-                PartStatus.DONE,
-                closing=Closing(attempt, AttemptStatus.REFUSED, message, code),
-                last_polled_at=timezone.now(),
-                event=f"Part {part.number} failed: {message}",
-                **lifecycle.close_waiting(part, AnswerStatus.FAILED, message),
-            )
+            event = _answered_event(part, changes)
+            lifecycle.settle_answers(part, changes, closing=closing, event=event)
+        case Incomplete(changes, missing):
+            without = f"Cloudflare's reply has no answer for {rows_phrase(missing)} yet."
+            _look_again(part, attempt, outcome.kind, without, changes)
+        case _ if _is_final(outcome) or patience.is_enough(part, outcome.kind):
+            _believe(part, attempt, outcome)
+        case _:
+            _look_again(part, attempt, outcome.kind, outcome.message, {})
 
 
-def _under_way(part: Part, status: str) -> None:
+def _is_final(outcome: Doubtful) -> bool:
+    """Whether the request failed as a whole. It cannot fail differently a second time."""
+    final = (None, refusals.JUDGED_WHEN_POLLED)
+    return isinstance(outcome, RefusedForGood) and outcome.code in final
+
+
+def _under_way(part: Part, attempt: Attempt, status: str) -> None:
+    if patience.is_overdue(attempt):
+        message = (
+            f"Cloudflare has had these rows for {patience.OVERDUE_AFTER.days} days, and they are "
+            f"still {status}. It usually needs minutes. batchui asks again."
+        )
+        _poll_again(part, attempt, message, pauses.after_failure(part.failures_in_a_row, None))
+        return
     now = timezone.now()
     polled: PartChanges = {
+        **patience.NOTHING_WRONG,
         "last_polled_at": now,
         "next_poll_at": now + pauses.next_poll(part.polls + 1),
         "polls": part.polls + 1,
-        "failures_in_a_row": 0,
-        "gone_seen": 0,
-        "gone_at": None,
-        "message": "",
     }
     if status == PartStatus.RUNNING and part.status == PartStatus.QUEUED:
         lifecycle.move_part(part, PartStatus.RUNNING, **polled)
@@ -148,41 +125,134 @@ def _under_way(part: Part, status: str) -> None:
         lifecycle.touch_part(part, **polled)
 
 
-def _later(part: Part, message: str, wait: float | None) -> None:
-    now = timezone.now()
-    lifecycle.touch_part(
-        part,
-        event=f"Part {part.number}: {message}" if not part.failures_in_a_row else "",
-        last_polled_at=now,
-        next_poll_at=now + pauses.after_failure(part.failures_in_a_row, wait),
-        failures_in_a_row=part.failures_in_a_row + 1,
-        message=message,
-    )
+def _look_again(
+    part: Part, attempt: Attempt, kind: str, message: str, changes: PartChanges
+) -> None:
+    """Plan to look again at a reply that is not believed yet."""
+    seen: PartChanges = {**changes, **patience.sighting(part, kind, timezone.now())}
+    again = f"{message} batchui asks again."
+    _poll_again(part, attempt, again, patience.ODD[kind].pause, changes=seen)
 
 
-def _gone(part: Part, attempt: Attempt, message: str) -> None:
+def _poll_again(
+    part: Part,
+    attempt: Attempt,
+    message: str,
+    pause: timedelta,
+    *,
+    patient: bool = False,
+    reply_file: str = "",
+    changes: PartChanges | None = None,
+) -> None:
+    """Plan the next poll after one without a usable reply. After some hours, ask a person."""
     now = timezone.now()
-    first_seen = part.gone_at or now
-    seen = part.gone_seen + 1
-    if seen < GONE_POLLS or now - first_seen < GONE_AFTER:
-        wait = GONE_AFTER / (GONE_POLLS - 1)
-        lifecycle.touch_part(
+    if patience.has_failed_for_hours(part, now, patient=patient):
+        event = f"No answer could be read for hours. {message}"
+        _ask(
             part,
-            last_polled_at=now,
-            next_poll_at=now + wait,
-            gone_seen=seen,
-            gone_at=first_seen,
-            message=message,
+            attempt,
+            Question.UNREADABLE,
+            message,
+            event,
+            reply_file=reply_file,
+            changes=changes,
         )
+        return
+    failed: PartChanges = {
+        **(changes or {}),
+        "last_polled_at": now,
+        "next_poll_at": now + pause,
+        "failures_in_a_row": part.failures_in_a_row + 1,
+        "failing_since": patience.failing_since(part, now),
+        "message": message,
+    }
+    event = "" if part.failures_in_a_row else f"Part {part.number}: {message}"
+    lifecycle.touch_part(part, event=event, **failed)
+
+
+def _believe(part: Part, attempt: Attempt, outcome: Doubtful) -> None:
+    """Apply a reply that gives answers up."""
+    message = outcome.message
+    match outcome:
+        case Quarantined(_, reply_file):
+            closing = Closing(attempt, AttemptStatus.QUARANTINED, message, reply_file=reply_file)
+            event = f"{message} Nothing of this reply was used."
+            _ask(part, attempt, Question.MISMATCH, message, event, closing=closing)
+        case Unusable(_, reply_file):
+            _ask(part, attempt, Question.DAMAGED, message, reply_file=reply_file)
+        case TooLong(_, reply_file) | CutOff(_, reply_file):
+            _ask(part, attempt, Question.UNREADABLE, message, reply_file=reply_file)
+        case GoneNow():
+            closing = Closing(attempt, AttemptStatus.LOST, message)
+            _end(part, AnswerStatus.MISSING, GONE, closing)
+        case RefusedForGood(_, code):
+            _refused(part, Closing(attempt, AttemptStatus.REFUSED, message, code))
+
+
+def _ask(
+    part: Part,
+    attempt: Attempt | None,
+    question: Question,
+    message: str,
+    event: str = "",
+    *,
+    closing: Closing | None = None,
+    reply_file: str = "",
+    changes: PartChanges | None = None,
+) -> None:
+    """Let a person decide about a part that was sent. Its attempt points to the reply, if kept."""
+    asked: PartChanges = {
+        **(changes or {}),
+        "question": question,
+        "message": message,
+        "last_polled_at": timezone.now(),
+    }
+    told = f"Part {part.number}: {event or message}"
+    with transaction.atomic():
+        moved = lifecycle.move_part(part, PartStatus.UNSURE, closing=closing, event=told, **asked)
+        if moved and attempt is not None and reply_file:
+            lifecycle.keep_reply(attempt, reply_file)
+
+
+def _refused(part: Part, closing: Closing) -> None:
+    if closing.code == refusals.JUDGED_WHEN_POLLED:
+        refusals.refused(part, closing)
+    else:
+        _end(part, AnswerStatus.FAILED, closing.message, closing)
+
+
+def _end(part: Part, status: AnswerStatus, sentence: str, closing: Closing) -> None:
+    """End a request whose answers will not come. Rows that it did not have are sent even so."""
+    failed = "failed" if status == AnswerStatus.FAILED else "has no answers"
+    event = f"Part {part.number} {failed}: {sentence}"
+    now = timezone.now()
+    changes = _of_the_rows_sent(part, closing.attempt, Answer(status.value, error=sentence))
+    if changes is not None:
+        changes["last_polled_at"] = now
+        lifecycle.settle_answers(part, changes, closing=closing, event=event)
         return
     lifecycle.move_part(
         part,
         PartStatus.DONE,
-        closing=Closing(attempt, AttemptStatus.LOST, message),
+        closing=closing,
         last_polled_at=now,
-        event=f"Part {part.number}: {GONE}",
-        **lifecycle.close_waiting(part, AnswerStatus.MISSING, GONE),
+        event=event,
+        **lifecycle.close_waiting(part, status, sentence),
     )
+
+
+def _of_the_rows_sent(part: Part, attempt: Attempt, answer: Answer) -> PartChanges | None:
+    """The changes that give `answer` to the rows of a request; None if no other row waits."""
+    if attempt.positions is None:
+        return None
+    try:
+        waiting, sent = results.open_positions(part), set(attempt.positions)
+        if sent.issuperset(waiting):
+            return None
+        arrived = {position: answer for position in waiting if position in sent}
+        return results.merge(part, arrived, missing=lambda _: None).store()
+    except (DamagedFile, OSError):  # they cannot be told from the others
+        return None
 
 
 def _answered_event(part: Part, changes: PartChanges) -> str:

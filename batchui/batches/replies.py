@@ -4,8 +4,8 @@ An item belongs to the row that its `id` or `index` names (the position in the r
 its position in the reply: Cloudflare does not keep the order.
 """
 
-from collections.abc import Callable
-from typing import IO
+from collections.abc import Callable, Iterable
+from typing import IO, NamedTuple
 
 import msgspec
 from django.utils import timezone
@@ -13,41 +13,80 @@ from django.utils import timezone
 from batchui.batches import files, references, results
 from batchui.batches.changes import PartChanges
 from batchui.batches.models import Attempt, Part
+from batchui.batches.patience import NOTHING_WRONG
 from batchui.batches.results import NOTHING, Answer
 from batchui.batches.states import AnswerStatus
 from batchui.batches.steps import ONE_IN_MEMORY
-from batchui.cloudflare.replies import Reply, decode
+from batchui.cloudflare.replies import ItemReply, Reply, decode
+from batchui.cloudflare.reply_body import TooManyItems
 from batchui.prompts.rows import decode_row
 
 NO_ANSWER = "Cloudflare's reply has no answer for this row."
+# An answer may come twice. A reply with more answers than so many times the rows is not read on.
+MOST_TIMES = 4
 
 
 class MismatchError(Exception):
     """A reply that does not fit what was sent. str() is a sentence for the page."""
 
 
-def absorb(part: Part, attempt: Attempt, spool: IO[bytes]) -> tuple[PartChanges, str]:
-    """Decode and store a finished reply. Returns the part's changes and the raw reply's file name.
+class TakenIn(NamedTuple):
+    """A reply that was decoded. With `changes`, the part points to its answers.
+
+    reply_file: the raw reply, "" if it is not kept. missing: the number of rows that were sent and
+    have no usable answer in it.
+    """
+
+    changes: PartChanges
+    reply_file: str
+    missing: int
+
+
+def absorb(part: Part, attempt: Attempt, spool: IO[bytes], *, is_last: bool) -> TakenIn:
+    """Decode and store a finished reply.
+
+    is_last: rows without an answer are missing for good. If this is not the last look at an
+    incomplete reply, they go on waiting, as do rows whose answer is broken. The others have their
+    answers from now on, whatever the next polls bring.
 
     Raises BadReply if it is not a finished reply, MismatchError if it does not fit what was sent;
     nothing is stored then.
     """
     with ONE_IN_MEMORY:
         spool.seek(0)
-        reply = decode(spool.read(), request_id=attempt.request_id)
-        arrived = match(part, attempt, reply)
+        reply = _decoded(spool.read(), attempt)
+        items = [item for item in reply.items if is_last or not item.broken]
+        arrived = match(part, attempt, items)
+        missing = attempt.items - len(arrived)
+        if missing and not is_last:
+            return TakenIn(_of_those_that_came(part, arrived), "", missing)
         sent = set(attempt.positions) if attempt.positions is not None else None
         answers = results.merge(part, arrived, missing=lambda position: _missing(position, sent))
         raw = files.Compressed.of_file(spool)
     reply_file = raw.store(files.reply_path(part, attempt=attempt.number))
     changes = answers.store()
+    changes.update(NOTHING_WRONG)
     changes["last_polled_at"] = timezone.now()
-    changes["message"] = ""
-    changes["failures_in_a_row"] = 0
     if reply.usage is not None:
         changes["prompt_tokens"] = part.prompt_tokens + reply.usage.prompt_tokens
         changes["completion_tokens"] = part.completion_tokens + reply.usage.completion_tokens
-    return changes, reply_file
+    return TakenIn(changes, reply_file, missing)
+
+
+def _decoded(body: bytes, attempt: Attempt) -> Reply:
+    most = MOST_TIMES * attempt.items
+    try:
+        return decode(body, request_id=attempt.request_id, most=most)
+    except TooManyItems:
+        raise MismatchError(
+            f"Cloudflare's reply has more than {most:,} answers to {attempt.items:,} rows."
+        ) from None
+
+
+def _of_those_that_came(part: Part, arrived: dict[int, Answer]) -> PartChanges:
+    if not arrived:
+        return {}
+    return results.merge(part, arrived, missing=lambda _: None).store()
 
 
 def _missing(position: int, sent: set[int] | None) -> Answer | None:
@@ -61,8 +100,8 @@ def keep_raw(part: Part, attempt: Attempt, spool: IO[bytes]) -> str:
     return files.Compressed.of_file(spool).store(files.reply_path(part, attempt=attempt.number))
 
 
-def match(part: Part, attempt: Attempt, reply: Reply) -> dict[int, Answer]:
-    """The answers of a reply, by position in the part.
+def match(part: Part, attempt: Attempt, items: Iterable[ItemReply]) -> dict[int, Answer]:
+    """The answers among the items of a reply, by position in the part.
 
     Raises MismatchError for an item that was not sent, for an item with another row's reference,
     and for two different answers to one row. Two equal answers count once.
@@ -70,7 +109,7 @@ def match(part: Part, attempt: Attempt, reply: Reply) -> dict[int, Answer]:
     positions = attempt.positions
     reference_at = _references(part)
     arrived: dict[int, Answer] = {}
-    for item in reply.items:
+    for item in items:
         index = item.index
         if index is None or not 0 <= index < attempt.items:
             raise _never_sent(index)
@@ -120,6 +159,6 @@ def _references(part: Part) -> Callable[[int], str]:
     reference = references.reference_of(batch)
     sent = [
         reference(first_row + position, decode_row(line))
-        for position, line in enumerate(files.read_lines(part.rows_file))
+        for position, line in enumerate(files.read_lines(part.rows_file, lines=part.rows))
     ]
     return sent.__getitem__

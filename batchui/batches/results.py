@@ -7,7 +7,8 @@ own, else `[status, answer, error, usage]`. All rows with `null` have the same s
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from itertools import islice, repeat
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -16,6 +17,8 @@ from batchui.batches.changes import PartChanges
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import RETRYABLE_ANSWERS, AnswerStatus
 from batchui.prompts.rows import decode_row
+
+Item = TypeVar("Item")
 
 NOTHING = msgspec.Raw(b"null")
 
@@ -30,7 +33,10 @@ class Answer(msgspec.Struct, array_like=True, frozen=True, gc=False):
 
 
 class Result(NamedTuple):
-    """A row of the file with its answer. `status` is "" while it waits for one."""
+    """A row of the file with its answer. `status` is "" while it waits for one.
+
+    cells: None if they are lost (see `readable_results`).
+    """
 
     row: int
     cells: Any
@@ -64,7 +70,9 @@ def read_answers(part: Part) -> Iterator[Answer | None]:
     """
     if not part.answers_file:
         return iter([None] * part.rows)
-    answers: Iterator[Answer | None] = map(_decode, files.read_lines(part.answers_file))
+    answers: Iterator[Answer | None] = map(
+        _decode, files.read_lines(part.answers_file, lines=part.rows)
+    )
     if not part.forget_unanswered:
         return answers
     return (
@@ -131,20 +139,58 @@ def open_positions(part: Part) -> list[int]:
     return [position for position, answer in enumerate(read_answers(part)) if answer is None]
 
 
+class Lost(NamedTuple):
+    """In place of a line that cannot be read, because its file is damaged or not there."""
+
+    why: str
+
+
 def part_results(part: Part) -> Iterator[Result]:
-    """The rows of a part, each with its answer."""
+    """The rows of a part, each with its answer. Raises DamagedFile if a file is damaged."""
+    lines = files.read_lines(part.rows_file, lines=part.rows)
+    return _joined(part, lines, read_answers(part))
+
+
+def readable_results(part: Part) -> Iterator[Result]:
+    """The rows of a part as far as they can be read, for people.
+
+    `cells` is None for a row whose text is lost. A row whose answer is lost is `missing`. The error
+    of both says why.
+    """
+    lines = files.read_lines(part.rows_file, lines=part.rows)
+    return _joined(part, _or_lost(lines, part.rows), _or_lost(read_answers(part), part.rows))
+
+
+def _or_lost(found: Iterator[Item], number: int) -> Iterator[Item | Lost]:
+    """So many items; a `Lost` for each one from which on the file is damaged."""
+    read = 0
+    try:
+        for item in islice(found, number):
+            read += 1
+            yield item
+    except files.DamagedFile as problem:
+        yield from repeat(Lost(str(problem)), number - read)
+
+
+def _joined(
+    part: Part, lines: Iterator[bytes | Lost], answers: Iterator[Answer | Lost | None]
+) -> Iterator[Result]:
     waiting_error = part.waiting_error or None
     number = part.first_row
-    for line, answer in zip(files.read_lines(part.rows_file), read_answers(part), strict=True):
+    for line, answer in zip(lines, answers, strict=True):
+        cells, lost = (None, line.why) if isinstance(line, Lost) else (decode_row(line), None)
         if answer is None:
-            yield Result(number, decode_row(line), part.waiting_became, None, waiting_error, None)
+            error = waiting_error or lost
+            yield Result(number, cells, part.waiting_became, None, error, None)
+        elif isinstance(answer, Lost):
+            yield Result(number, cells, AnswerStatus.MISSING.value, None, answer.why, None)
         else:
             yield Result(
                 number,
-                decode_row(line),
+                cells,
                 answer.status,
                 _json_or_none(answer.answer),
-                answer.error,
+                answer.error or lost,
                 _json_or_none(answer.usage),
             )
         number += 1
@@ -155,9 +201,9 @@ def _json_or_none(raw: msgspec.Raw) -> bytes | None:
 
 
 def results(batch: Batch) -> Iterator[Result]:
-    """Every row of a started batch, in file order."""
+    """Every row of a started batch, in file order (see `readable_results`)."""
     for part in batch.parts.order_by("number").iterator():
-        yield from part_results(part)
+        yield from readable_results(part)
 
 
 READ_FOR_ROWS = (
@@ -196,7 +242,7 @@ def page(batch: Batch, *, shown: str, offset: int, limit: int) -> list[Result]:
         if offset >= size:
             offset -= size
             continue
-        for result in part_results(part):
+        for result in readable_results(part):
             if statuses and result.status not in statuses:
                 continue
             if offset:

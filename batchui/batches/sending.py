@@ -10,15 +10,17 @@ import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 
-from batchui.batches import call_limit, files, lifecycle, pauses, references, results
+from batchui.batches import call_limit, files, lifecycle, pauses, references, refusals, unprepared
+from batchui.batches.changes import PartChanges
 from batchui.batches.clients import shared_client
-from batchui.batches.due import stranded_parts
+from batchui.batches.due import release_like, stranded_parts
 from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import (
+    OF_ONE_MODEL,
     Accepted,
     CertainlyNotSent,
     OnHold,
@@ -27,19 +29,24 @@ from batchui.batches.outcomes import (
     TooLarge,
     Unsure,
 )
+from batchui.batches.patience import NOTHING_WRONG
 from batchui.batches.phrases import rows_phrase
-from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus
+from batchui.batches.states import TAKEN, AttemptStatus, PartStatus, Question
 from batchui.batches.steps import ONE_IN_MEMORY, PART_LEASE
 from batchui.cloudflare import catalogue, errors
 from batchui.cloudflare.protocol import BatchClient
 from batchui.prompts.payload import payload
 from batchui.prompts.problems import BadInput
+from batchui.teams.models import Connection, User
 from batchui.teams.problems import TeamProblem
 
 logger = logging.getLogger(__name__)
 
-PAUSE_FOR_PERSON = timedelta(minutes=5)
 RECEIPT_TRIES = 6
+NOT_CONFIRMED = (
+    "Cloudflare did not confirm the last request. batchui waits a moment, then sends one part at a "
+    "time until one is confirmed. You need do nothing."
+)
 
 
 # -- one part -----------------------------------------------------------------------------------
@@ -60,12 +67,15 @@ def send(part: Part) -> bool:
         client = shared_client(part.batch.connection)
         prepared = write_attempt(part)
     except (BadInput, catalogue.UnknownModel) as problem:
-        _fail(part, f"Part {part.number} could not be sent: {problem}", str(problem))
+        refusals.fail(part, f"Part {part.number} could not be sent: {problem}", str(problem))
         return False
     except TeamProblem as problem:  # the token cannot be read
-        lifecycle.move_part(
-            part, PartStatus.HELD, resume_at=None, message=str(problem), event=str(problem)
-        )
+        _cannot_read_token(part, str(problem))
+        return False
+    except (InterfaceError, OperationalError):
+        raise  # the database: the lease runs out, and the part is tried again
+    except Exception as problem:
+        unprepared.try_later(part, problem)
         return False
     if prepared is None:
         if part.status == PartStatus.SENDING:
@@ -76,6 +86,19 @@ def send(part: Part) -> bool:
     return True
 
 
+def _cannot_read_token(part: Part, message: str) -> None:
+    with transaction.atomic():
+        lifecycle.move_part(
+            part,
+            PartStatus.HELD,
+            resume_at=None,
+            failures_in_a_row=part.failures_in_a_row + 1,
+            message=message,
+            event="" if part.failures_in_a_row else message,
+        )
+        _wait_for_person(part.batch.connection, message)
+
+
 def write_attempt(part: Part) -> tuple[Attempt, bytes] | None:
     """Build the request for the rows that wait, and commit an attempt to send it.
 
@@ -84,14 +107,12 @@ def write_attempt(part: Part) -> tuple[Attempt, bytes] | None:
     worker has the part. Raises BadInput if a row cannot be made into an item.
     """
     with ONE_IN_MEMORY:
-        positions = results.open_positions(part)
-        if part.send_limit:
-            positions = positions[: part.send_limit]
+        positions = refusals.rows_to_send(part)
         if not positions:
             return None
         sent = None if len(positions) == part.rows else positions
         body = payload(
-            files.read_lines(part.rows_file),
+            files.read_lines(part.rows_file, lines=part.rows),
             sent,
             first_row=part.first_row,
             writer=references.item_writer(part.batch),
@@ -112,7 +133,9 @@ def _commit(attempt: Attempt) -> bool:
         if lifecycle.lock(part.batch_id).stop_requested_at is not None:
             lifecycle.move_part(part, PartStatus.READY)  # which stops it
             return False
-        if not lifecycle.touch_part(part, lease_until=timezone.now() + PART_LEASE):
+        if not lifecycle.touch_part(
+            part, lease_until=timezone.now() + PART_LEASE, odd_kind="", odd_seen=0
+        ):
             return False
         attempt.number = part.attempts.count() + 1
         attempt.save()
@@ -132,14 +155,21 @@ def post(client: BatchClient, *, model: str, body: bytes) -> SendOutcome:
     except errors.Refused as exc:
         return RefusedForGood(exc.user_message, exc.code)
     except errors.CloudflareError as exc:
-        return Unsure(exc.user_message, exc.code)
+        return Unsure(exc.user_message, exc.code, exc.wait)
+    except Exception:
+        logger.exception("A request may have been sent, and its reply was lost")
+        return Unsure(
+            "It is unclear whether Cloudflare accepted these rows, because of a mistake in "
+            "batchui. Tell the person who runs batchui: the log says more."
+        )
     return Accepted(receipt.request_id)
 
 
 def _on_hold(busy: errors.Busy) -> OnHold:
     now = timezone.now()
     if busy.needs_person:
-        return OnHold(busy.user_message, busy.code, None, everywhere=True)
+        everywhere = busy.code not in OF_ONE_MODEL
+        return OnHold(busy.user_message, busy.code, None, everywhere=everywhere)
     if busy.until_midnight:
         midnight = pauses.next_midnight(now)
         return OnHold(busy.user_message, busy.code, midnight, everywhere=True)
@@ -168,23 +198,55 @@ def apply_outcome(part: Part, attempt: Attempt, outcome: SendOutcome) -> None:
         case OnHold():
             _hold(part, attempt, outcome)
         case TooLarge(message, code):
-            _cut_smaller(part, Closing(attempt, AttemptStatus.REFUSED, message, code))
+            refusals.cut_smaller(part, Closing(attempt, AttemptStatus.REFUSED, message, code))
+            call_limit.recover(part.batch.connection)
         case RefusedForGood(message, code):
-            closing = Closing(attempt, AttemptStatus.REFUSED, message, code)
-            _fail(part, f"Part {part.number} was refused: {message}", message, closing)
-        case Unsure(message, code):
-            mark_unsure(part, Closing(attempt, AttemptStatus.UNSURE, message, code))
+            refusals.refused(part, Closing(attempt, AttemptStatus.REFUSED, message, code))
+            call_limit.recover(part.batch.connection)
+        case Unsure(message, code, wait):
+            with transaction.atomic():
+                mark_unsure(part, Closing(attempt, AttemptStatus.UNSURE, message, code))
+                call_limit.trip(part.batch.connection, wait=wait, reason=NOT_CONFIRMED)
 
 
 def _accepted(part: Part, attempt: Attempt, request_id: str) -> None:
     # 1. The receipt is stored whatever else has happened: without it the result is lost.
     keep_receipt(attempt, request_id)
     # 2. The part is queued, even if it became unsure meanwhile.
-    accepted = f"Part {part.number} was accepted (rows {part.first_row:,} to {part.last_row:,})."
+    accepted = f"Part {part.number} was accepted ({_rows_sent(attempt)})."
     if not queue(part, accepted):
         part.refresh_from_db()
-        if part.status == PartStatus.UNSURE:
+        if part.status != PartStatus.UNSURE:
+            lifecycle.note(part, _late(part, attempt))
+        else:
             queue(part, f"Part {part.number}: the receipt came late. Nothing is sent twice.")
+    # 3. What waited for this goes on.
+    call_limit.recover(part.batch.connection)
+    release_like(part)
+
+
+def _late(part: Part, attempt: Attempt) -> str:
+    """What a receipt means for the bill that came after its part had gone on."""
+    late = f"Part {part.number}: Cloudflare had accepted a request that was in doubt."
+    again = part.attempts.filter(number__gt=attempt.number)
+    if again.filter(status__in=TAKEN).exists():
+        return (
+            f"{late} Its rows were sent again: {rows_phrase(attempt.items)} may be charged twice."
+        )
+    if again.filter(status__in=(AttemptStatus.WRITTEN, AttemptStatus.UNSURE)).exists():
+        return f"{late} Its rows may have been sent again, and are charged twice then."
+    return f"{late} Its answers are fetched before any of its rows is sent again."
+
+
+def _rows_sent(attempt: Attempt) -> str:
+    part, sent = attempt.part, attempt.positions
+    if sent is None:
+        return f"rows {part.first_row:,} to {part.last_row:,}"
+    first, last = part.first_row + sent[0], part.first_row + sent[-1]
+    if len(sent) == 1:
+        return f"row {first:,}"
+    among = "" if len(sent) == last - first + 1 else f"{len(sent):,} of "
+    return f"{among}rows {first:,} to {last:,}"
 
 
 def keep_receipt(
@@ -212,62 +274,46 @@ def keep_receipt(
     return None
 
 
-def queue(part: Part, event: str) -> bool:
+def queue(part: Part, event: str, *, by: User | None = None) -> bool:
     """Move a part that Cloudflare has accepted to `queued`, and plan the first poll."""
-    return lifecycle.move_part(
-        part,
-        PartStatus.QUEUED,
-        event=event,
-        next_poll_at=timezone.now() + pauses.first_poll(part),
-        polls=0,
-        failures_in_a_row=0,
-        gone_seen=0,
-        gone_at=None,
-        message="",
-    )
+    queued: PartChanges = {
+        **NOTHING_WRONG,
+        "next_poll_at": timezone.now() + pauses.first_poll(part),
+        "polls": 0,
+    }
+    return lifecycle.move_part(part, PartStatus.QUEUED, event=event, by=by, **queued)
 
 
 def _hold(part: Part, attempt: Attempt, outcome: OnHold) -> None:
-    now = timezone.now()
     resume_at = outcome.resume_at
     if resume_at is not None:
-        resume_at = max(resume_at, now + pauses.backoff(part.failures_in_a_row))
-    if outcome.everywhere:
-        until = resume_at or now + PAUSE_FOR_PERSON
-        call_limit.pause(part.batch.connection, until=until, reason=outcome.message)
-    lifecycle.move_part(
-        part,
-        PartStatus.HELD,
-        closing=Closing(attempt, AttemptStatus.BUSY, outcome.message, outcome.code),
-        resume_at=resume_at,
-        failures_in_a_row=part.failures_in_a_row + 1,
-        message=outcome.message,
-        event="" if part.failures_in_a_row else f"Part {part.number} is on hold: {outcome.message}",
-    )
-
-
-def _cut_smaller(part: Part, closing: Closing) -> None:
-    attempt = closing.attempt
-    if attempt.items > 1:
-        half = (attempt.items + 1) // 2
+        resume_at = max(resume_at, timezone.now() + pauses.backoff(part.failures_in_a_row))
+    with transaction.atomic():
         lifecycle.move_part(
             part,
-            PartStatus.READY,
-            closing=closing,
-            send_limit=half,
-            event=f"Part {part.number} was too large; it is sent {rows_phrase(half)} at a time.",
+            PartStatus.HELD,
+            closing=Closing(attempt, AttemptStatus.BUSY, outcome.message, outcome.code),
+            resume_at=resume_at,
+            failures_in_a_row=part.failures_in_a_row + 1,
+            message=outcome.message,
+            event=""
+            if part.failures_in_a_row
+            else f"Part {part.number} is on hold: {outcome.message}",
         )
-        return
-    # This row alone is too large: it fails, and the others go on.
-    position = attempt.positions[0] if attempt.positions else 0
-    failed = results.Answer(AnswerStatus.FAILED.value, error=closing.message)
-    answers = results.merge(part, {position: failed}, missing=lambda _: None)
-    lifecycle.settle_answers(part, answers.store(), closing=closing)
+        if outcome.everywhere and resume_at is not None:
+            call_limit.pause(part.batch.connection, until=resume_at, reason=outcome.message)
+        elif outcome.everywhere:
+            _wait_for_person(part.batch.connection, outcome.message)
 
 
-def _fail(part: Part, event: str, message: str, closing: Closing | None = None) -> None:
-    failed = lifecycle.close_waiting(part, AnswerStatus.FAILED, message)
-    lifecycle.move_part(part, PartStatus.DONE, event=event, closing=closing, **failed)
+def _wait_for_person(connection: Connection, reason: str) -> None:
+    """Pause a connection that a person must correct. Now and then one part is sent even so."""
+    call_limit.trip(
+        connection,
+        reason=reason,
+        first=pauses.PROBE_SECONDS,
+        longest=pauses.LONGEST_PROBE_SECONDS,
+    )
 
 
 def mark_unsure(part: Part, closing: Closing) -> None:
@@ -275,23 +321,25 @@ def mark_unsure(part: Part, closing: Closing) -> None:
 
     It is sent again only if that was chosen at the start (`resend_once`), and only once.
     """
-    moved = lifecycle.move_part(
-        part,
-        PartStatus.UNSURE,
-        closing=closing,
-        message=closing.message,
-        event=f"Part {part.number} may or may not have been sent: {closing.message}",
-    )
-    # If Stop was pressed, the move has ended the part already.
-    still_unsure = moved and part.status == PartStatus.UNSURE
-    if still_unsure and part.batch.ask.resend_once and not part.resends:
-        lifecycle.move_part(
+    with transaction.atomic():
+        moved = lifecycle.move_part(
             part,
-            PartStatus.READY,
-            resends=1,
-            resume_at=timezone.now() + pauses.backoff(1),
-            event=f"Part {part.number} is sent again, as chosen at the start.",
+            PartStatus.UNSURE,
+            closing=closing,
+            question=Question.UNCLEAR,
+            message=closing.message,
+            event=f"Part {part.number} may or may not have been sent: {closing.message}",
         )
+        # If Stop was pressed, the move has ended the part already.
+        still_unsure = moved and part.status == PartStatus.UNSURE
+        if still_unsure and part.batch.ask.resend_once and not part.resends:
+            lifecycle.move_part(
+                part,
+                PartStatus.READY,
+                resends=1,
+                resume_at=timezone.now() + pauses.backoff(1),
+                event=f"Part {part.number} is sent again, as chosen at the start.",
+            )
 
 
 def rescue(now: datetime) -> int:
@@ -299,7 +347,9 @@ def rescue(now: datetime) -> int:
 
     They become queued, unsure or ready again, as their last attempt shows.
     """
-    parts = stranded_parts(now)
+    # A worker that only slept may go on just now. Once its part is taken over it writes no attempt
+    # down any more, so the last one can be relied on.
+    parts = [part for part in stranded_parts(now) if lifecycle.take_over(part, PART_LEASE)]
     for part in parts:
         attempt = part.attempts.order_by("-number").first()
         if attempt is not None and attempt.status == AttemptStatus.ACCEPTED:

@@ -37,6 +37,19 @@ class PartStatus(models.TextChoices):
     STOPPED = "stopped"
 
 
+class Question(models.TextChoices):
+    """What a person is asked about a part: that is `unsure`, or that was sent (the last two)."""
+
+    UNCLEAR = "unclear"  # it may have been sent, or not
+    UNREADABLE = "unreadable"  # it was sent, and for hours no reply could be read
+    MISMATCH = "mismatch"  # its reply does not fit what was sent
+    DAMAGED = "damaged"  # one of its files is lost or damaged
+    RESTORED = "restored"  # the database is a copy: it may have been sent since
+    # These follow from other columns; no part has them stored.
+    TROUBLE = "trouble"  # it was sent, and its polls fail again and again
+    STOPPING = "stopping"  # it was sent before Stop, and has no answer yet
+
+
 class AttemptStatus(models.TextChoices):
     """The status of one POST. Before the POST, and after a crash, it is `written`."""
 
@@ -63,7 +76,15 @@ class AnswerStatus(models.TextChoices):
 
 
 PART_MOVES: Mapping[PartStatus, frozenset[PartStatus]] = {
-    PartStatus.READY: frozenset({PartStatus.SENDING, PartStatus.STOPPED}),
+    PartStatus.READY: frozenset(
+        {
+            PartStatus.SENDING,
+            PartStatus.STOPPED,
+            PartStatus.DONE,  # Stop, when it may have been sent before
+            PartStatus.QUEUED,  # Stop, when it had been accepted after all
+            PartStatus.UNSURE,  # the database is a copy
+        }
+    ),
     PartStatus.SENDING: frozenset(
         {
             PartStatus.READY,  # certainly not sent
@@ -73,8 +94,23 @@ PART_MOVES: Mapping[PartStatus, frozenset[PartStatus]] = {
             PartStatus.DONE,  # refused for good, or nothing in it to send
         }
     ),
-    PartStatus.HELD: frozenset({PartStatus.READY, PartStatus.STOPPED}),
-    PartStatus.UNSURE: frozenset({PartStatus.QUEUED, PartStatus.READY, PartStatus.DONE}),
+    PartStatus.HELD: frozenset(
+        {
+            PartStatus.READY,
+            PartStatus.STOPPED,
+            PartStatus.DONE,  # these as above
+            PartStatus.QUEUED,
+            PartStatus.UNSURE,
+        }
+    ),
+    PartStatus.UNSURE: frozenset(
+        {
+            PartStatus.QUEUED,
+            PartStatus.READY,
+            PartStatus.DONE,
+            PartStatus.STOPPED,  # Stop, when it was certainly not sent
+        }
+    ),
     PartStatus.QUEUED: frozenset(
         {
             PartStatus.RUNNING,
@@ -112,7 +148,7 @@ ATTEMPT_MOVES: Mapping[AttemptStatus, frozenset[AttemptStatus]] = {
     AttemptStatus.REFUSED: frozenset(),
     AttemptStatus.ANSWERED: frozenset(),
     AttemptStatus.LOST: frozenset(),
-    AttemptStatus.QUARANTINED: frozenset(),
+    AttemptStatus.QUARANTINED: frozenset({AttemptStatus.ACCEPTED}),  # it is asked for again
 }
 
 # From `queued` on a batch's status is recomputed from its parts, so any of these may follow any.
@@ -152,6 +188,13 @@ STOPPABLE_BATCHES = frozenset({BatchStatus.QUEUED, BatchStatus.RUNNING, BatchSta
 
 OPEN_PARTS = frozenset(PartStatus) - {PartStatus.DONE, PartStatus.STOPPED}
 SENT_PARTS = frozenset({PartStatus.QUEUED, PartStatus.RUNNING})
+
+# Requests without an answer that Cloudflare has charged, or may have charged.
+CHARGED_PERHAPS = (AttemptStatus.UNSURE, AttemptStatus.QUARANTINED, AttemptStatus.LOST)
+# Requests that were charged, or may have been.
+CHARGED = (AttemptStatus.ACCEPTED, AttemptStatus.ANSWERED, *CHARGED_PERHAPS)
+# Requests that Cloudflare has accepted.
+TAKEN = frozenset(CHARGED) - {AttemptStatus.UNSURE}
 
 # What a retry sends again: everything that was asked and has no answer.
 RETRYABLE_ANSWERS = (

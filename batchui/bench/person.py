@@ -2,27 +2,43 @@
 
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 from urllib.parse import urlsplit
 
 import httpx
 
 from batchui.bench.question import MAX_TOKENS, MODEL, TEMPLATE
-from batchui.bench.running import Product
 from batchui.bench.surroundings import BenchFailed
 
 PASSWORD = "kettle-orchard-9"  # noqa: S105
 
 
-class Person:
-    """The first administrator of a new product. Use it in `with`."""
+class Product(Protocol):
+    """A running product. first_page: the link to set it up."""
 
-    def __init__(self, product: Product) -> None:
+    @property
+    def first_page(self) -> str: ...
+
+    def last_lines(self) -> str:
+        """What it printed last, to be added to a sentence."""
+
+    def wait_for(self, batch: str, arrived: Callable[[str, int], bool]) -> None:
+        """Return as soon as `arrived(status, answered rows)` of a batch is true."""
+
+
+class Person:
+    """The first administrator of a new product. Use it in `with`.
+
+    seconds: how long a page may take.
+    """
+
+    def __init__(self, product: Product, *, seconds: float = 600) -> None:
         self._product = product
         address = urlsplit(product.first_page)
         self._web = httpx.Client(
-            base_url=f"{address.scheme}://{address.netloc}", timeout=600, trust_env=False
+            base_url=f"{address.scheme}://{address.netloc}", timeout=seconds, trust_env=False
         )
 
     def __enter__(self) -> Self:
@@ -63,6 +79,33 @@ class Person:
         legs["download"] = time.perf_counter() - began
         return legs
 
+    def press(self, address: str, **form: str) -> int:
+        """Send a form of a page. Returns the status of the answer; 0 if nobody answered."""
+        try:
+            return self._web.post(address, data=form, headers=self._not_forged()).status_code
+        except httpx.HTTPError:
+            return 0
+
+    def choose_file(self, name: str, content: bytes) -> str:
+        """Upload a file. Returns the batch's id; "" if there is no such answer."""
+        try:
+            reply = self._web.post(
+                "/new/", files={"file": (name, content, "text/csv")}, headers=self._not_forged()
+            )
+        except httpx.HTTPError:
+            return ""
+        return str(reply.headers.get("Location", "")).rstrip("/").rpartition("/")[2]
+
+    def upload_and_wait(self, source: Path) -> tuple[str, str, str]:
+        """Upload `source`, and wait until it is read.
+
+        Returns the batch's id, the cookies of a browser, and the one against forged forms.
+        """
+        batch = self._upload(source)
+        self._product.wait_for(batch, lambda status, _: status == "draft")
+        cookies = "; ".join(f"{name}={value}" for name, value in self._web.cookies.items())
+        return batch, cookies, self._web.cookies["batchui-csrf"]
+
     def _upload(self, source: Path) -> str:
         """Upload the file. Returns the batch's id."""
         with source.open("rb") as file:
@@ -99,4 +142,4 @@ class Person:
         return reply.headers["Location"]
 
     def _not_forged(self) -> dict[str, str]:
-        return {"X-CSRFToken": self._web.cookies["csrftoken"]}
+        return {"X-CSRFToken": self._web.cookies["batchui-csrf"]}

@@ -20,7 +20,7 @@ ENDS = {"attention", "failed", "finished", "finished with problems", "stopped"}
 # Between two queries of the database.
 SECONDS_BETWEEN_CHECKS = 0.02
 # The kinds of the children of `up`, by a text in their command line.
-KINDS = (("granian", "web"), ("manage.py worker", "watchdog"))
+KINDS = (("manage.py serve_pages", "web"), ("manage.py worker", "watchdog"))
 
 
 @dataclass
@@ -66,6 +66,10 @@ class Product:
             used.cpu_seconds += cpu
             used.processes += 1
         return found
+
+    def processes(self, kind: str) -> list[int]:
+        """The ids of the running processes of a kind."""
+        return [pid for pid, found in _family(self.process.pid) if found == kind]
 
     def last_lines(self) -> str:
         """The last lines that `up` printed, to be added to a sentence."""

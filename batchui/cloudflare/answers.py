@@ -15,6 +15,9 @@ from batchui.cloudflare.redaction import clean
 from batchui.cloudflare.tolerant_json import DAMAGED, Other, Scalar, is_nothing, one_line
 
 _DEEPEST = 4
+# A result larger than this is an answer as it is: taking it apart could need twenty times as much
+# memory. The largest known ones, vectors of a hundred texts, are a third of it.
+LARGEST_TAKEN_APART = 8 * 1024 * 1024
 _CUT_SHORT = (
     "The model reached the longest answer allowed before it wrote anything. Allow a longer answer, "
     "then retry this row."
@@ -75,6 +78,8 @@ _LIST_OF_LISTS = re.compile(rb"\[\s*\[")
 
 def read_answer(raw: Raw) -> Found:
     """The answer in the `result` of an item: any JSON, or b"" for a missing one."""
+    if len(raw) > LARGEST_TAKEN_APART:
+        return _found(raw)
     try:
         return _read(raw, depth=0)
     except DAMAGED:  # not an object, or one with a shape of its own
@@ -105,7 +110,7 @@ def _read(raw: Raw, *, depth: int) -> Found:
 
 def _found(answer: Raw | bytes, *, usage: Raw | bytes = b"", why: str | None = None) -> Found:
     line = one_line(answer)
-    spent = one_line(usage)
+    spent = one_line(usage) if usage else b""
     return Found(
         line if line and line != b"null" else None,
         spent if spent and spent != b"null" else None,

@@ -11,19 +11,32 @@ from typing import BinaryIO
 
 import httpx
 
+from batchui.cloudflare.redactor import RedactedStream, Redactor
+
 # A body up to this size stays in memory. Only the reply to a finished request is larger.
 SMALL = 64 * 1024
 PIECE = 256 * 1024
+NOT_IN_TIME = "the reply was not finished in time"
 
 
 class Unreadable(Exception):
     """The body is cut short, too large, too slow or wrongly encoded. str() says which."""
 
 
-class Landing:
-    """Receives a body: in memory up to SMALL bytes, then in the spool, if there is one."""
+class OverLimit(Unreadable):
+    """The body is larger than it may be."""
 
-    def __init__(self, *, max_bytes: int, spool: BinaryIO | None = None) -> None:
+
+class Landing:
+    """Receives a body: in memory up to SMALL bytes, then in the spool, if there is one.
+
+    What it keeps has no secret that `redactor` finds.
+    """
+
+    def __init__(
+        self, redactor: Redactor, *, max_bytes: int, spool: BinaryIO | None = None
+    ) -> None:
+        self._redacted = RedactedStream(redactor)
         self.max_bytes = max_bytes
         self.total = 0
         self.last = b""
@@ -32,11 +45,24 @@ class Landing:
         self._head = bytearray()
 
     def write(self, piece: bytes) -> None:
-        """Add a piece. Raises Unreadable over max_bytes, and OSError if the spool does."""
+        """Add a piece. Raises OverLimit over max_bytes, and OSError if the spool does."""
         self.total += len(piece)
         if self.total > self.max_bytes:
-            raise Unreadable(f"the body is larger than {self.max_bytes:,} bytes")
-        if not piece.isspace():
+            raise OverLimit(f"the body is larger than {self.max_bytes:,} bytes")
+        self._keep(self._redacted.write(piece))
+
+    def end(self) -> None:
+        """Keep what was held back, after the last piece. Raises OSError if the spool does."""
+        self._keep(self._redacted.end())
+
+    def spill(self) -> None:
+        """Keep what came of a body that will not end, all of it in the spool, if there is one."""
+        self.end()
+        if self._spool is not None and not self._spilled:
+            self._spill(b"")
+
+    def _keep(self, piece: bytes) -> None:
+        if piece and not piece.isspace():
             self.last = piece
         if self._spool is None or (not self._spilled and self.total <= SMALL):
             self._head += piece
@@ -58,13 +84,13 @@ class Landing:
         self._head = bytearray()
 
 
-def read_body(response: httpx.Response, landing: Landing, *, seconds: float) -> None:
-    """Read the body of a streamed response into `landing`, for at most about `seconds`.
+def read_body(response: httpx.Response, landing: Landing, *, ends: float) -> None:
+    """Read the body of a streamed response into `landing`, until `ends` on the monotonic clock.
 
     Raises Unreadable, what httpx raises for a broken connection, and OSError if the spool does.
     """
     packing = response.headers.get("content-encoding", "").strip().lower()
-    raw = _whole(response, ends=time.monotonic() + seconds)
+    raw = _whole(response, ends=ends)
     if packing in ("", "identity"):
         pieces: Iterable[bytes] = raw
     elif packing in ("gzip", "x-gzip"):
@@ -87,7 +113,7 @@ def _whole(response: httpx.Response, *, ends: float) -> Iterator[bytes]:
             got += len(chunk)
             yield chunk
             if time.monotonic() > ends:
-                raise Unreadable(f"the body was not finished in time ({got:,} bytes came)")
+                raise Unreadable(f"{NOT_IN_TIME} ({got:,} bytes came)")
     except OSError as exc:  # from a transport that is not httpx's own
         raise Unreadable(f"the body is cut short: {exc}") from None
     announced = response.headers.get("content-length", "")

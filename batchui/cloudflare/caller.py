@@ -1,15 +1,24 @@
 """Makes the calls of one account: paid ones, where a lost reply may cost money, and free ones."""
 
-from dataclasses import dataclass, replace
+from contextlib import closing
+from dataclasses import dataclass
 from queue import Empty, LifoQueue
 from typing import Any, BinaryIO
 
 import httpx
 
 from batchui.cloudflare.accounts import Account
-from batchui.cloudflare.errors import BadReply, CloudflareError, MaybeSent, NotSent, error_for
-from batchui.cloudflare.http_call import Call, HttpFault, HttpReply, certificates, make_call
+from batchui.cloudflare.errors import (
+    BadReply,
+    CloudflareError,
+    MaybeSent,
+    NotSent,
+    Oversized,
+    error_for,
+)
+from batchui.cloudflare.http_call import Call, HttpFault, HttpReply, Line, certificates, make_call
 from batchui.cloudflare.redaction import clean
+from batchui.cloudflare.redactor import Redactor
 
 # Short, because a server may close a kept connection at the moment it is used again.
 KEPT_SECONDS = 5.0
@@ -51,18 +60,19 @@ class Caller:
         )
         if not account.problem:
             self._headers["Authorization"] = f"Bearer {token.strip()}"
+        self._redactor = Redactor("" if account.problem else token.strip())
         # One place for each connection; the last one put back is taken first. None: not made yet.
-        self._places: LifoQueue[httpx.Client | None] = LifoQueue()
+        self._places: LifoQueue[Line | None] = LifoQueue()
         for _ in range(network.max_connections):
             self._places.put(None)
 
     def close(self) -> None:
         """Close every connection. No call may be under way."""
         kept = [self._places.get() for _ in range(self._places.qsize())]
-        for client in kept:
+        for line in kept:
             self._places.put(None)
-            if client:
-                client.close()
+            if line:
+                line.close()
 
     def paid(self, call: Call) -> HttpReply:
         """Make a call that may cost money. Returns the reply, whatever its HTTP status.
@@ -71,25 +81,27 @@ class Caller:
         """
         result = self._make(call, fresh=True)
         if isinstance(result, HttpReply):
-            return self._without_token(result)
+            return result
         if result.kind in ("no place", "not sent"):
             raise self._unreached(result)
         raise MaybeSent(
             f"It is unclear whether Cloudflare ({self.account.server}) accepted these rows: the "
-            "connection broke before it confirmed. It may have them: wait, send them again (they "
-            "may then be charged twice), or leave them out.",
+            "connection broke before it confirmed. It may have them already; sent again, they may "
+            "be charged twice.",
             **self._facts(result),
         )
 
     def free(self, call: Call, spool: BinaryIO | None = None) -> HttpReply:
         """Make a call that costs nothing and changes nothing. Returns the reply, which is a 2xx.
 
-        Raises NotSent for a fault of the network, BadReply for a 2xx that is not whole, and for
-        any other status the error that it means.
+        The spool has the body, also that of a reply that raises an error. Raises NotSent for a
+        fault of the network, BadReply for a 2xx that is not whole (Oversized for one that is too
+        large), and for any other status the error that it means.
         """
         result = self._make(call, spool)
         if isinstance(result, HttpReply):
-            result = self._without_token(result)
+            if spool is not None and result.body:
+                spool.write(result.body)
             if result.succeeded:
                 return result
             raise self.meaning(result, submitting=False)
@@ -99,6 +111,12 @@ class Caller:
             raise NotSent(
                 f"The connection to Cloudflare ({self.account.server}) broke before an answer "
                 "came. Nothing is lost. batchui asks again by itself.",
+                **self._facts(result),
+            )
+        if result.kind == "too large":
+            raise Oversized(
+                f"The answer of Cloudflare ({self.account.server}) is larger than batchui can read "
+                f"({call.max_bytes:,} bytes).",
                 **self._facts(result),
             )
         raise BadReply(
@@ -120,10 +138,10 @@ class Caller:
             return HttpFault("no place", "every connection is in use")
         try:
             if fresh:
-                with self._client() as client:
-                    return make_call(client, call, spool)
-            kept = kept or self._client()
-            return make_call(kept, call, spool)
+                with closing(Line(self._client())) as line:
+                    return make_call(line, call, self._redactor, spool)
+            kept = kept or Line(self._client())
+            return make_call(kept, call, self._redactor, spool)
         finally:
             self._places.put(kept)
 
@@ -157,28 +175,10 @@ class Caller:
 
     def _facts(self, fault: HttpFault) -> dict[str, Any]:
         return {
-            "detail": f"{fault.kind}: {clean(fault.detail, hide=self._token)}",
+            "detail": f"{fault.kind}: {clean(fault.detail)}",
             "http_status": fault.status,
         }
 
     def meaning(self, reply: HttpReply, *, submitting: bool) -> CloudflareError:
-        """The error that a reply means (see `errors.error_for`), without the token."""
-        return error_for(
-            reply.status,
-            reply.body or b"",
-            reply.retry_after,
-            submitting=submitting,
-            hide=self._token,
-        )
-
-    def _without_token(self, reply: HttpReply) -> HttpReply:
-        """The reply without the token. Some servers repeat what they received, and replies are
-        shown, stored and logged."""
-        token = self._token.encode()
-        if reply.body and token in reply.body:
-            return replace(reply, body=reply.body.replace(token, b"[token]"))
-        return reply
-
-    @property
-    def _token(self) -> str:
-        return str(self._headers.get("Authorization", "")).removeprefix("Bearer ")
+        """The error that a reply means (see `errors.error_for`)."""
+        return error_for(reply.status, reply.body or b"", reply.retry_after, submitting=submitting)

@@ -20,6 +20,8 @@ from batchui.cloudflare.replies import FAILED, UNDER_WAY, State, check_request, 
 
 # The timeouts are long: a late receipt is better than an unsure part.
 PATIENT = httpx.Timeout(connect=10.0, read=90.0, write=90.0, pool=30.0)
+# With what a tick does before, a call ends before its task must (see the settings).
+LONGEST_CALL_SECONDS = 150.0
 MAX_REPLY = 256 * 1024 * 1024
 MAX_SHORT_REPLY = 16 * 1024 * 1024
 _MOST_PAGES = 100
@@ -40,7 +42,7 @@ class RestClient:
     transport: replaces the network, in tests; it is not closed here.
     timeout: seconds for connecting, for each read and for each write. Its `pool`: how long a call
     waits while max_connections others are under way.
-    seconds: for reading the body of one reply.
+    seconds: for one call, from its connection to the end of its reply.
     A wrong address, token or account id raises an error in the calls, not in the constructor.
     """
 
@@ -54,7 +56,7 @@ class RestClient:
         timeout: httpx.Timeout = PATIENT,
         max_connections: int = 8,
         proxy: str | None = None,
-        seconds: float = 180.0,
+        seconds: float = LONGEST_CALL_SECONDS,
     ) -> None:
         self._account = Account.of(base_url=base_url, account_id=account_id, token=token)
         self._seconds = seconds
@@ -99,9 +101,10 @@ class RestClient:
         At most 64 KiB are in memory. A longer body is a finished reply: only its first and last
         bytes are checked here, the rest by `replies.decode`. max_bytes: of the unpacked reply.
 
-        Raises NotSent (any fault of the network), Busy, BadReply (5xx, garbage, cut short, over
-        max_bytes, about another request), Gone (5504), Refused (3030 and the like, or
-        `"status": "failed"`), and the OSError of a spool that cannot be written.
+        Raises NotSent (any fault of the network), Busy, BadReply (5xx, garbage, cut short, about
+        another request), Oversized (over max_bytes), Gone (5504), Refused (3030 and the like, or
+        `"status": "failed"`), and the OSError of a spool that cannot be written. The spool has then
+        what came of the reply.
         """
         asked = msgspec.json.encode({"request_id": request_id})
         call = self._post(self._run_url(model, queued=True), asked, max_bytes=max_bytes)
@@ -115,7 +118,6 @@ class RestClient:
             check_request(state, asked=request_id)
             if not state.finished:
                 return self._under_way(reply, state)
-            spool.write(reply.body)
         spool.seek(0)
         return None
 

@@ -8,6 +8,7 @@ CloudflareError    any of these; .user_message for the page, str() for the log
 │   ├── TooLarge   send fewer rows (3006, HTTP 413)
 │   └── Gone       Cloudflare no longer has the request (5504)
 └── BadReply       a reply that cannot be used: ask again later
+    └── Oversized  a reply larger than can be read
 
 No error contains an API token. Texts from outside are cleaned here. The client raises outside its
 `except` blocks, so that no exception of httpx is chained to one of these: such an exception has the
@@ -31,7 +32,8 @@ class CloudflareError(Exception):
     """A call that failed.
 
     user_message: one or two sentences for the page. The last one says what to do.
-    detail: for the log. code: Cloudflare's own, or None. http_status: None if no reply came.
+    detail: for the log. code: Cloudflare's own, or None. http_status: None if no reply came. wait:
+    seconds that Cloudflare asks to wait; None if it names no time.
     """
 
     def __init__(
@@ -41,8 +43,10 @@ class CloudflareError(Exception):
         detail: str = "",
         code: int | None = None,
         http_status: int | None = None,
+        wait: float | None = None,
     ) -> None:
         super().__init__(user_message)
+        self.wait = wait
         self.user_message = user_message
         self.detail = detail
         self.code = code
@@ -66,7 +70,6 @@ class MaybeSent(CloudflareError):
 class Busy(CloudflareError):
     """Certainly not accepted now, and perhaps accepted later.
 
-    wait: seconds to wait; None if Cloudflare names no time (back off).
     until_midnight: wait until 00:00 UTC. needs_person: wait until a person has corrected something.
     """
 
@@ -81,8 +84,7 @@ class Busy(CloudflareError):
         code: int | None = None,
         http_status: int | None = None,
     ) -> None:
-        super().__init__(user_message, detail=detail, code=code, http_status=http_status)
-        self.wait = wait
+        super().__init__(user_message, detail=detail, code=code, http_status=http_status, wait=wait)
         self.until_midnight = until_midnight
         self.needs_person = needs_person
 
@@ -103,20 +105,22 @@ class BadReply(CloudflareError):
     """A reply that cannot be used: nothing is lost, ask again later."""
 
 
+class Oversized(BadReply):
+    """A reply larger than can be read. It will hardly be smaller later."""
+
+
 def error_for(
     http_status: int,
     body: bytes,
     retry_after: str | None,
     *,
     submitting: bool,
-    hide: str = "",
 ) -> CloudflareError:
     """The error that an unsuccessful reply means: by Cloudflare's code, else by HTTP status.
 
     body: as far as it was read, JSON or not. retry_after: that header, seconds or a date.
     submitting: whether the call may be paid for twice if it is repeated (submit, run). If so, an
     unclear reply is a MaybeSent; for polls and look-ups it is a BadReply.
-    hide: a secret to remove from every text.
 
     A 2xx without a known code is unclear. The codes are those of Cloudflare's table of errors, and
     6003, 7000, 9106 and 10001: its gateway gives them for a malformed token or a wrong account.
@@ -125,23 +129,21 @@ def error_for(
     code, message = next(
         (one for one in named if one[0] in _BY_CODE), named[0] if named else (None, "")
     )
-    reason = clean(message, hide=hide)
+    reason = clean(message)
     ruling = _BY_CODE.get(code)
     if ruling is None:
         explained = bool(reason) or code is not None
         ruling = _by_status(http_status, submitting=submitting, explained=explained)
     if ruling is _UNCLEAR:
         ruling = _UNCONFIRMED if submitting else _UNUSABLE
-    opening = clean(body[:LONGEST_QUOTE].decode("utf-8", "replace"), hide=hide)
-    extras = dict(ruling.extras)
-    if ruling.kind is Busy:
-        extras["wait"] = _longer(_seconds(retry_after), ruling.least_wait)
+    opening = clean(body[:LONGEST_QUOTE].decode("utf-8", "replace"))
     return ruling.kind(
         ruling.sentence.format(reason=quote(reason), status=http_status),
         detail=reason or f"no error code or message; the body begins: {opening!r}",
         code=code,
         http_status=http_status,
-        **extras,
+        wait=_longer(_seconds(retry_after), ruling.least_wait),
+        **ruling.extras,
     )
 
 
@@ -207,8 +209,8 @@ _BY_ITSELF = "You need do nothing: batchui goes on by itself."
 _UNCLEAR = _Ruling(CloudflareError, "")
 _UNCONFIRMED = _Ruling(
     MaybeSent,
-    "Cloudflare did not confirm that it accepted these rows.{reason} It may have them already: "
-    "wait, send them again (they may then be charged twice), or leave them out.",
+    "Cloudflare did not confirm that it accepted these rows.{reason} It may have them already; "
+    "sent again, they may be charged twice.",
 )
 _UNUSABLE = _Ruling(
     BadReply,

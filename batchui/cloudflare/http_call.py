@@ -4,15 +4,27 @@ An exception of httpx contains its request, and with it the token. No such excep
 module, not even as the context of another one.
 """
 
+import socket
 import ssl
-from contextlib import suppress
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
-from typing import BinaryIO, Literal
+from typing import Any, BinaryIO, Literal
 
 import httpx
 
-from batchui.cloudflare.bodies import SMALL, Landing, Unreadable, read_body
+from batchui.cloudflare.bodies import (
+    NOT_IN_TIME,
+    SMALL,
+    Landing,
+    OverLimit,
+    Unreadable,
+    read_body,
+)
+from batchui.cloudflare.redactor import Redactor
 
 # Raised before there is a connection, or by a proxy that made none: nothing was sent.
 _NOT_SENT = (
@@ -52,59 +64,129 @@ class HttpFault:
     """A call without a usable reply.
 
     kind: "no place": no connection was free. "not sent": none could be made. "broken": it broke.
-    "unreadable": a 2xx did not come whole. status: of that 2xx.
+    "unreadable": a 2xx did not come whole. "too large": it has more than max_bytes. status: of that
+    2xx.
     """
 
-    kind: Literal["no place", "not sent", "broken", "unreadable"]
+    kind: Literal["no place", "not sent", "broken", "unreadable", "too large"]
     detail: str = field(repr=False)
     status: int | None = None
 
 
 @dataclass(frozen=True)
 class Call:
-    """A request. max_bytes: of the unpacked reply. seconds: for reading its body."""
+    """A request. max_bytes: of the unpacked reply. seconds: for sending it and for the reply."""
 
     method: Literal["GET", "POST"]
     url: str
+    seconds: float
     content: bytes | None = field(default=None, repr=False)
     max_bytes: int = SMALL
-    seconds: float = 180.0
+
+
+class Line:
+    """A client with one connection, which can be cut when a call takes too long.
+
+    httpx limits each read and not the whole: a server that sends a byte of its head each minute
+    would hold a thread for hours.
+    """
+
+    def __init__(self, client: httpx.Client) -> None:
+        self.client = client
+        self.was_cut = False
+        self._socket: socket.socket | None = None
+
+    def close(self) -> None:
+        """Close the client."""
+        self.client.close()
+
+    def note(self, event: str, info: dict[str, Any]) -> None:
+        """Remember the socket, when httpcore tells of a new connection, also of one by a proxy."""
+        if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
+            self._socket = info["return_value"].get_extra_info("socket")
+            if self.was_cut:  # while it was being made
+                self._shut()
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Cut the connection after so many seconds, unless the block has ended."""
+        self.was_cut = False
+        timer = threading.Timer(seconds, self._cut)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()  # else it could cut the next call
+
+    def _cut(self) -> None:
+        self.was_cut = True
+        self._shut()
+
+    def _shut(self) -> None:
+        """End the call under way: what waits for the other side gets an error."""
+        if self._socket is not None:
+            with suppress(OSError):
+                # Not that of SSLSocket, which another thread may be reading from.
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
 
 def make_call(
-    http: httpx.Client, call: Call, spool: BinaryIO | None = None
+    line: Line, call: Call, redactor: Redactor, spool: BinaryIO | None = None
 ) -> HttpReply | HttpFault:
-    """Make the call once. The body of a 2xx over SMALL bytes goes to `spool`, if there is one.
+    """Make the call once, within `call.seconds`.
 
+    The body of a 2xx over SMALL bytes goes to `spool`, if there is one; so does what came of a body
+    that cannot be used. Nothing that is returned or spooled has a secret that `redactor` finds.
     Raises only what `spool` raises.
     """
+    with line.within(call.seconds):
+        return _make(line, call, redactor, spool)
+
+
+def _make(
+    line: Line, call: Call, redactor: Redactor, spool: BinaryIO | None
+) -> HttpReply | HttpFault:
+    ends = time.monotonic() + call.seconds
     try:
         headers = {"Content-Type": "application/json"} if call.content is not None else None
-        request = http.build_request(call.method, call.url, content=call.content, headers=headers)
-        response = http.send(request, stream=True)
+        request = line.client.build_request(
+            call.method,
+            call.url,
+            content=call.content,
+            headers=headers,
+            extensions={"trace": line.note},
+        )
+        response = line.client.send(request, stream=True)
     except _NOT_SENT as exc:
-        return HttpFault("not sent", _named(exc))
+        return HttpFault("not sent", redactor.text(_named(exc, line)))
     except _BROKEN as exc:
-        return HttpFault("broken", _named(exc))
+        return HttpFault("broken", redactor.text(_named(exc, line)))
     try:
         if not response.is_success:
-            return _unsuccessful(response, seconds=call.seconds)
-        landing = Landing(max_bytes=call.max_bytes, spool=spool)
-        read_body(response, landing, seconds=call.seconds)
-    except Unreadable as exc:
-        return HttpFault("unreadable", str(exc), response.status_code)
-    except httpx.HTTPError as exc:
-        return HttpFault("unreadable", _named(exc), response.status_code)
+            return _unsuccessful(response, Landing(redactor, max_bytes=SMALL), ends)
+        landing = Landing(redactor, max_bytes=call.max_bytes, spool=spool)
+        try:
+            read_body(response, landing, ends=ends)
+        except (Unreadable, httpx.HTTPError) as exc:
+            landing.spill()
+            return HttpFault(
+                "too large" if isinstance(exc, OverLimit) else "unreadable",
+                redactor.text(_named(exc, line)),
+                response.status_code,
+            )
+        landing.end()
     finally:
         response.close()
     return _reply(response, landing)
 
 
-def _unsuccessful(response: httpx.Response, *, seconds: float) -> HttpReply:
+def _unsuccessful(response: httpx.Response, landing: Landing, ends: float) -> HttpReply:
     """The reply to a call that failed, with as much of its body as can be read."""
-    landing = Landing(max_bytes=SMALL)
     with suppress(Unreadable, httpx.HTTPError):
-        read_body(response, landing, seconds=seconds)
+        read_body(response, landing, ends=ends)
+    landing.end()
     return _reply(response, landing)
 
 
@@ -117,8 +199,10 @@ def _reply(response: httpx.Response, landing: Landing) -> HttpReply:
     )
 
 
-def _named(exc: Exception) -> str:
-    return f"{type(exc).__name__}: {exc}" if str(exc) else type(exc).__name__
+def _named(exc: Exception, line: Line) -> str:
+    name = "" if isinstance(exc, Unreadable) else f"{type(exc).__name__}: "
+    told = f"{name}{exc}".removesuffix(": ")
+    return f"{NOT_IN_TIME} ({told})" if line.was_cut else told
 
 
 @cache

@@ -39,11 +39,12 @@ class BatchClient(Protocol):
         """Ask for the reply to a request. Returns None if it is in `spool` now, else its status.
 
         The status is "queued" or "running". The spool is emptied, filled and rewound;
-        `replies.decode` reads it. After an error, the content of the spool is of no use.
+        `replies.decode` reads it. After an error, the spool has what came of the reply.
 
-        Raises NotSent, Busy and BadReply if a later poll may succeed, Gone if the API does not have
-        the request or no longer has it, Refused if the request failed as a whole, and the OSError
-        of a spool that cannot be written. Never MaybeSent, because a poll costs nothing.
+        Raises NotSent, Busy and BadReply if a later poll may succeed, Oversized if the reply is
+        larger than can be read, Gone if the API does not have the request or no longer has it,
+        Refused if the request failed as a whole, and the OSError of a spool that cannot be written.
+        Never MaybeSent, because a poll costs nothing.
         """
 
     def run(self, model: str, item: bytes) -> bytes:

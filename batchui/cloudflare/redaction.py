@@ -6,14 +6,13 @@ from typing import Any
 import msgspec
 
 LONGEST_QUOTE = 240
+DEEPEST_ERROR = 10
 
 _SECRETS = re.compile(r"(?i:bearer)\s+[^\s\"',;]+|\bcf[a-z]{1,3}_[A-Za-z0-9_-]{16,}")
 
 
-def clean(text: str, *, hide: str = "", longest: int = LONGEST_QUOTE) -> str:
-    """The text on one line, at most `longest` long, without `hide` and what looks like a token."""
-    if hide:
-        text = text.replace(hide, "[token]")
+def clean(text: str, *, longest: int = LONGEST_QUOTE) -> str:
+    """The text on one line, at most `longest` long, without what looks like a token."""
     text = _SECRETS.sub("[token]", text)
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     while text.startswith("AiError: "):
@@ -26,19 +25,24 @@ def quote(reason: str) -> str:
     return f" Cloudflare says: “{reason.rstrip('.')}”." if reason else ""
 
 
-def error_text(value: Any) -> str:
+def error_text(value: Any, *, deepest: int = DEEPEST_ERROR) -> str:
     """The words in an error: a text, an object, or a list of those. "" if there are none.
 
-    The shape of errors is not documented; texts and objects have been seen.
+    The shape of errors is not documented; texts and objects have been seen. Below `deepest` levels
+    nothing is looked for.
     """
+    if not deepest:
+        return ""
     match value:
         case str():
             return value
         case list():
-            return next((text for text in map(error_text, value) if text), "")
+            inside = (error_text(one, deepest=deepest - 1) for one in value)
+            return next((text for text in inside if text), "")
         case dict():
             names = ("message", "error", "detail", "reason", "description", "errors")
-            known = next((text for name in names if (text := error_text(value.get(name)))), "")
+            inside = (error_text(value.get(name), deepest=deepest - 1) for name in names)
+            known = next((text for text in inside if text), "")
             return known or (msgspec.json.encode(value).decode() if value else "")
         case _:
             return ""

@@ -2,24 +2,45 @@
 
 Items come in one of two arrays (`responses[]` with `id`, `results[]` with `index`), with the
 envelope of the API or, through the binding of a Worker, without it. All of these are read, from any
-model. Answers stay raw JSON: they are not turned into Python objects.
+model. Answers stay raw JSON: they are not turned into Python objects. What is broken in one item
+costs the row of that item alone (see `reply_body.py`).
 """
 
 from typing import Any, Literal
 
-import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from batchui.cloudflare import tolerant_json
 from batchui.cloudflare.answers import read_answer
 from batchui.cloudflare.errors import BadReply
+from batchui.cloudflare.json_scanner import depth
 from batchui.cloudflare.redaction import clean, error_text, quote
-from batchui.cloudflare.tolerant_json import Other, Scalar, one_line
+from batchui.cloudflare.reply_body import (
+    AnyItem,
+    BrokenItem,
+    Damaged,
+    Item,
+    Level,
+    open_body,
+    small,
+)
 
 UNDER_WAY = frozenset({"queued", "running"})
 FAILED = frozenset({"failed", "error"})
 
+# What is nested deeper is not kept: a page or a download could not show it.
+DEEPEST_ANSWER = 100
+# Bytes: nothing shorter can be nested so deep.
+SHALLOW = 2 * DEEPEST_ANSWER
+_QUOTE = ord('"')
+# Of a reply that is read without knowing how many items were sent.
+MOST_ITEMS = 1_000_000
+
 _EMPTY = "The model's answer is empty. Retry this row, or ask more plainly."
+_BROKEN = (
+    "Cloudflare's answer for this row cannot be read: it is damaged, or nested too deep. Retry "
+    "this row."
+)
 
 
 class Usage(Struct, frozen=True):
@@ -38,6 +59,7 @@ class ItemReply(Struct, frozen=True, gc=False):
     is kept.
     error: a sentence on a failed or empty item. reference: the external_reference in the reply.
     usage: a raw JSON object, if this item has one of its own.
+    broken: it failed because the reply is broken at this item.
     """
 
     index: int | None
@@ -46,6 +68,7 @@ class ItemReply(Struct, frozen=True, gc=False):
     error: str | None = None
     reference: str | None = None
     usage: bytes | None = None
+    broken: bool = False
 
 
 class Reply(Struct, frozen=True):
@@ -64,12 +87,14 @@ class State(Struct, frozen=True):
     reason: str = ""
 
 
-def decode(body: bytes, *, request_id: str | None = None) -> Reply:
+def decode(body: bytes, *, request_id: str | None = None, most: int = MOST_ITEMS) -> Reply:
     """Read a finished reply. Raises BadReply, with the reason, if `body` is not one.
 
-    request_id: if given, a reply that names another one is a BadReply too.
+    request_id: if given, a reply that names another one is a BadReply too. most: a reply with more
+    items raises TooManyItems, before they are in memory. A broken item that does not tell its
+    position is left out.
     """
-    envelope, result = _open(body)
+    envelope, result = _open(body, most=most)
     state = _state(envelope, result)
     if not state.finished:
         raise BadReply(
@@ -78,12 +103,13 @@ def decode(body: bytes, *, request_id: str | None = None) -> Reply:
         )
     if request_id is not None:
         check_request(state, asked=request_id)
-    return Reply(items=[_item(item) for item in _container(result) or []], usage=_usage(result))
+    items = [_item(item) for item in result.items or []]
+    return Reply(items=[item for item in items if item is not _NOBODYS], usage=_usage(result))
 
 
 def state_of(body: bytes) -> State:
     """How far a request is, read from the 2xx of a poll. Raises BadReply for no JSON object."""
-    return _state(*_open(body))
+    return _state(*_open(body, most=MOST_ITEMS))
 
 
 def check_request(state: State, *, asked: str) -> None:
@@ -96,44 +122,11 @@ def check_request(state: State, *, asked: str) -> None:
         )
 
 
-class _Item(Struct, gc=False):
-    id: Any = None
-    index: Any = None
-    success: Any = None
-    external_reference: Any = None
-    error: Any = None
-    errors: Any = None
-    message: Any = None
-    result: Raw = Raw()
-
-
-class _Result(Struct):
-    responses: list[_Item | Other] | dict[str, Any] | Scalar = None
-    results: list[_Item | Other] | dict[str, Any] | Scalar = None
-    status: Any = None
-    request_id: Any = None
-    usage: Any = None
-    error: Any = None
-    errors: Any = None
-    message: Any = None
-
-
-class _Envelope(_Result):
-    result: _Result | Other = None
-
-
-_ENVELOPE = msgspec.json.Decoder(_Envelope)
-
-
-def _open(body: bytes) -> tuple[_Envelope, _Result]:
-    """The envelope and the inner result. Without an envelope both are the same."""
+def _open(body: bytes, *, most: int) -> tuple[Level, Level]:
     try:
-        envelope = tolerant_json.decode(_ENVELOPE, body)
-    except tolerant_json.DAMAGED as exc:
+        return open_body(body, most=most)
+    except Damaged as exc:
         why = str(exc)
-    else:
-        inner = envelope.result
-        return envelope, inner if isinstance(inner, _Result) else envelope
     raise BadReply(
         "Cloudflare's reply cannot be read: it is damaged, or not from Cloudflare. batchui asks "
         "again.",
@@ -141,53 +134,92 @@ def _open(body: bytes) -> tuple[_Envelope, _Result]:
     )
 
 
-def _container(result: _Result) -> list[_Item | Other] | None:
-    lists = [c for c in (result.responses, result.results) if isinstance(c, list)]
-    return next((items for items in lists if items), lists[0] if lists else None)
-
-
-def _state(envelope: _Envelope, result: _Result) -> State:
+def _state(envelope: Level, result: Level) -> State:
     """How far the request is: finished if there is an array, unless the status says otherwise."""
-    container = _container(result)
-    status = result.status.strip().lower() if isinstance(result.status, str) else None
-    finished = container is not None and status not in UNDER_WAY
-    if status in FAILED and not container:
+    status = result.status.strip().lower() if result.status is not None else None
+    finished = result.items is not None and status not in UNDER_WAY
+    if status in FAILED and not result.items:
         finished = False
     reasons = [
-        error_text([level.error, level.errors, level.message]) for level in (result, envelope)
+        error_text([small(reason) for reason in level.reasons]) for level in (result, envelope)
     ]
     return State(
         finished=finished,
         status=status,
-        request_id=result.request_id if isinstance(result.request_id, str) else None,
+        request_id=result.request_id,
         reason=clean(reasons[0] or reasons[1]),
     )
 
 
-def _item(item: _Item | Other) -> ItemReply:
-    if not isinstance(item, _Item):
+# A broken item that does not tell its position.
+_NOBODYS = ItemReply(None, "failed", broken=True)
+
+
+def _item(item: AnyItem) -> ItemReply:
+    if item is None:
         return ItemReply(index=None, status="failed", error=_failure(""))
-    index = _position(item.index)
-    index = _position(item.id) if index is None else index
-    reference = item.external_reference
-    if not (reference is None or isinstance(reference, str)):
-        reference = msgspec.json.encode(reference).decode()
+    if isinstance(item, BrokenItem):
+        return _broken(item)
+    try:
+        return _whole_item(item)
+    except tolerant_json.DAMAGED:
+        return _broken(item)
+
+
+def _broken(item: Item | BrokenItem) -> ItemReply:
+    index, reference = _index(item), item.external_reference
+    if index is None:
+        return _NOBODYS
+    return ItemReply(index, "failed", error=_BROKEN, reference=reference, broken=True)
+
+
+def _whole_item(item: Item) -> ItemReply:
+    index, reference = _index(item), item.external_reference
     if item.success is not True:
-        reason = error_text([item.error, item.errors, item.message])
+        reason = error_text([small(item.error), small(item.errors), small(item.message)])
         if item.success is False or (reason and not item.result):
-            error = _failure(reason or _reason_in(item.result))
+            error = _failure(reason or error_text(small(item.result)))
             return ItemReply(index, "failed", error=error, reference=reference)
     found = read_answer(item.result)
-    if found.answer is not None and not tolerant_json.is_nothing(found.answer):
-        return ItemReply(index, "answered", found.answer, None, reference, found.usage)
-    return ItemReply(index, "empty", found.answer, found.why or _EMPTY, reference, found.usage)
+    answer, usage = found.answer, found.usage
+    for raw in (answer, usage):
+        if raw and len(raw) > SHALLOW and _is_too_deep(raw):
+            return _broken(item)
+    if answer is not None and not tolerant_json.is_nothing(answer):
+        return ItemReply(index, "answered", answer, None, reference, usage)
+    return ItemReply(index, "empty", answer, found.why or _EMPTY, reference, usage)
+
+
+def _is_too_deep(raw: bytes) -> bool:
+    # Looking for half as many of one sign is much faster than finding the depth.
+    return (
+        raw[0] != _QUOTE
+        and (_has_many(raw, b"[") or _has_many(raw, b"{"))
+        and depth(raw) > DEEPEST_ANSWER
+    )
+
+
+def _has_many(raw: bytes, sign: bytes) -> bool:
+    at = -1
+    for _ in range(DEEPEST_ANSWER // 2):
+        at = raw.find(sign, at + 1)
+        if at < 0:
+            return False
+    return True
+
+
+def _index(item: Item | BrokenItem) -> int | None:
+    index = None if item.index is None else _position(item.index)
+    return _position(item.id) if index is None else index
 
 
 def _position(value: Any) -> int | None:
     """`index` or `id` as a position. Some models write it as text."""
+    if type(value) is int:  # not a bool
+        return value
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
         return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return None
 
 
 def _failure(reason: str) -> str:
@@ -195,17 +227,9 @@ def _failure(reason: str) -> str:
     return f"The model could not answer this row.{why} Retry it, or shorten its text."
 
 
-def _reason_in(result: Raw) -> str:
-    """The reason of a failed item that has it in its result."""
-    try:
-        return error_text(msgspec.json.decode(one_line(result)))
-    except tolerant_json.DAMAGED:
-        return ""
-
-
-def _usage(result: _Result) -> Usage | None:
+def _usage(result: Level) -> Usage | None:
     """The tokens of the whole reply. A Responses object has other names for them."""
-    usage = result.usage
+    usage = small(result.usage)
     if not isinstance(usage, dict):
         return None
     return Usage(

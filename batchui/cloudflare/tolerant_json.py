@@ -14,31 +14,50 @@ Other = list[Any] | Scalar
 
 DAMAGED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
+# A list or object longer than this is something, whatever it consists of.
+LONGEST_NOTHING = 64 * 1024
+
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     rb"|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)"
 )
+_NO_NUMBER = re.compile(rb"[-+]?(?i:nan|inf(?:inity)?)\b")
+# A string goes up to its end, or to that of the text: so the time grows with the size alone.
+_STRING_OR_NO_NUMBER = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|' + _NO_NUMBER.pattern, re.DOTALL)
 _NUMBERS = re.compile(rb"[\[\s]*[-0-9]")
 
 
 def decode(decoder: msgspec.json.Decoder[T], body: bytes) -> T:
-    """Decode `body`. Half of an emoji, cut off by the limit of an answer, becomes U+FFFD.
+    """Decode `body`, repaired if it must be. Raises the exceptions in DAMAGED.
 
-    JavaScript allows half a surrogate pair in a string, so the API can send one; msgspec refuses
-    such a body. Raises the exceptions in DAMAGED.
+    NaN and Infinity, which some programs write for numbers, become null. Half of an emoji, cut off
+    by the limit of an answer, becomes U+FFFD: JavaScript allows half a surrogate pair in a string.
+    msgspec refuses a body with any of these.
     """
     try:
         return decoder.decode(body)
     except msgspec.DecodeError:
-        repaired = _ESCAPE.sub(_whole_pairs, body) if b"\\u" in body else body
+        repaired = _repaired(body)
         if repaired == body:
             raise
     return decoder.decode(repaired)
 
 
+def _repaired(body: bytes) -> bytes:
+    if b"\\u" in body:
+        body = _ESCAPE.sub(_whole_pairs, body)
+    if _NO_NUMBER.search(body):
+        body = _STRING_OR_NO_NUMBER.sub(_null_for_no_number, body)
+    return body
+
+
 def _whole_pairs(escape: re.Match[bytes]) -> bytes:
     lone = len(escape[0]) == len(rb"\ud83d")
     return rb"\ufffd" if lone else escape[0]
+
+
+def _null_for_no_number(found: re.Match[bytes]) -> bytes:
+    return found[0] if found[0].startswith(b'"') else b"null"
 
 
 def one_line(raw: Raw | bytes) -> bytes:
@@ -68,7 +87,7 @@ def is_nothing(raw: bytes) -> bool:
         return not (plain or msgspec.json.decode(raw, type=str).strip())
     if first not in (b"[", b"{"):
         return not raw or raw == b"null"
-    if _NUMBERS.match(raw):
+    if len(raw) > LONGEST_NOTHING or _NUMBERS.match(raw):
         return False
     try:
         return _hollow(msgspec.json.decode(raw))

@@ -6,24 +6,17 @@ sixth of the time.
 """
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from batchui.exports.formulas import inert, numbers_that_go_on
 from batchui.exports.names import answer_columns
 from batchui.exports.rows import ExportRow, groups
 
 BOM = b"\xef\xbb\xbf"
 LINE_END = "\r\n"
 QUOTE, TWO_QUOTES = '"', '""'
-# A cell that begins like this runs as a formula in a spreadsheet, unless it is a number.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-NUMBER = re.compile(r"[+-][0-9]+(?:[.,][0-9]+)*(?:[eE][+-]?[0-9]+)?%?")
-# Put between the cells of a column for the search. If a cell has one too, only time is lost.
-BETWEEN = "\0"
-_formula_behind = re.compile(f"{BETWEEN}[{''.join(FORMULA_STARTS)}]").search
-
 _decode_text = msgspec.json.Decoder(str).decode
 
 
@@ -42,8 +35,8 @@ def csv_chunks(
     end with CR LF. delimiter: None (the file has none) means a comma. Raises ValueError for a row
     that does not have one cell for each column.
 
-    Without `plain` the file is for spreadsheets: it begins with a byte order mark, and a cell that
-    would run as a formula gets an apostrophe before it.
+    Without `plain` the file is for spreadsheets: it begins with a byte order mark, and no cell runs
+    as a formula (see `formulas.py`).
     """
     layout = _Layout(columns, delimiter=delimiter or ",", plain=plain)
     yield (b"" if plain else BOM) + layout.header()
@@ -87,7 +80,7 @@ class _Layout:
 
     def header(self) -> bytes:
         names = [*self._columns, *answer_columns(self._columns)]
-        return self._encode([self._delimiter.join(self._cells(names))])
+        return self._encode(self._lines([[name] for name in names]))
 
     def chunk(self, group: Sequence[ExportRow]) -> bytes:
         columns: list[Sequence[str]] = list(zip(*(row.cells for row in group), strict=True))
@@ -96,18 +89,26 @@ class _Layout:
         columns.append([answer_text(row.answer) for row in group])
         columns.append([row.status for row in group])
         columns.append([row.error or "" for row in group])
-        lines = list(map(self._delimiter.join, zip(*map(self._cells, columns), strict=True)))
+        lines = self._lines(columns)
         for at, row in enumerate(group):
             if row.extras:
                 lines[at] = self._delimiter.join([lines[at], *self._cells(row.extras)])
         return self._encode(lines)
 
+    def _lines(self, columns: list[Sequence[str]]) -> list[str]:
+        """The lines for these columns of texts."""
+        if not self._plain:
+            first = list(columns[0])
+            for at in numbers_that_go_on(columns):
+                first[at] = f"'{first[at]}"
+            columns[0] = first
+        return list(map(self._delimiter.join, zip(*map(self._cells, columns), strict=True)))
+
     def _cells(self, texts: Sequence[str]) -> Sequence[str]:
         """The texts as cells of a CSV file: no formulas, and quotation marks if they need them."""
-        joined = BETWEEN.join(texts)
-        if not self._plain and (joined.startswith(FORMULA_STARTS) or _formula_behind(joined)):
-            texts = list(map(_inert, texts))
-            joined = BETWEEN.join(texts)
+        if not self._plain:
+            texts = inert(texts)
+        joined = "".join(texts)
         delimiter = self._delimiter
         if delimiter in joined or '"' in joined or "\n" in joined or "\r" in joined:
             return [
@@ -122,8 +123,3 @@ class _Layout:
         lines.append("")
         # Half a surrogate pair cannot be written in UTF-8; it becomes a question mark.
         return LINE_END.join(lines).encode("utf-8", "replace")
-
-
-def _inert(text: str) -> str:
-    """The text with an apostrophe before it if it would run as a formula."""
-    return f"'{text}" if text.startswith(FORMULA_STARTS) and not NUMBER.fullmatch(text) else text

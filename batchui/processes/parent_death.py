@@ -15,12 +15,17 @@ import sys
 PR_SET_PDEATHSIG = 1
 
 
-def main() -> None:
-    parent, command = int(sys.argv[1]), sys.argv[2:]
+def ask_to_stop_with_parent() -> None:
+    """Let the kernel send SIGTERM to this process when its parent ends (Linux only)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-        if os.getppid() != parent:  # it ended before the line above
-            sys.exit(1)
+
+
+def main() -> None:
+    parent, command = int(sys.argv[1]), sys.argv[2:]
+    ask_to_stop_with_parent()
+    if sys.platform == "linux" and os.getppid() != parent:  # it ended before the line above
+        sys.exit(1)
     os.execv(command[0], command)  # noqa: S606
 
 

@@ -2,26 +2,20 @@
 
 from pathlib import Path
 
+# Processes, so that one core is not all; threads in each, for pages that wait for the database.
+PROCESSES, THREADS = 2, 32
+
 
 def web_server(python: str, *, root: Path, host: str, port: int, seconds_to_stop: int) -> list[str]:
-    """The command that serves the pages with granian.
+    """The command that serves the pages (see `serving.py`).
 
     root: the project's folder. seconds_to_stop: how long a download may take to end after SIGTERM.
     """
     return [
         python,
-        "-m",
-        "granian",
-        "--interface=wsgi",
-        "--http=1",
-        "--no-ws",
-        "--workers=2",
-        # Each slow upload or download holds a thread, so there are more than cores could use.
-        "--blocking-threads=32",
-        f"--workers-kill-timeout={seconds_to_stop}",
+        str(root / "manage.py"),
+        "serve_pages",
         f"--host={host}",
         f"--port={port}",
-        "--log-level=error",
-        f"--working-dir={root}",
-        "batchui.wsgi:application",
+        f"--seconds-to-stop={seconds_to_stop}",
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
-from batchui.prompts.decoding import Decoder
+from batchui.prompts.decoding import Decoder, line_breaks
 from batchui.prompts.problems import LINE_LIMIT, BadInput
 
 Cells = list[str] | dict[str, Any]
@@ -49,6 +49,17 @@ class Parser(Protocol):
 
     def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
         """The row, and its problem, for an empty line in the middle of the file."""
+
+
+def empty_lines(text: str, *, number: int, line: int) -> Parsed | None:
+    """The result of parsing empty lines, which are only counted; None if there is more in `text`.
+
+    Somebody may send a gigabyte of them.
+    """
+    if text.count("\n") + text.count("\r") < len(text):
+        return None
+    breaks = line_breaks(text)
+    return Parsed(Block(number, (), [], {}), breaks, len(text), line + breaks)
 
 
 def read_text(stream: BinaryIO, *, encoding: str, parser: Parser) -> Iterator[Block]:

@@ -9,7 +9,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from batchui.prompts.blocks import Block, Cells, Parsed, split_lines
+from batchui.prompts.blocks import Block, Cells, Parsed, empty_lines, split_lines
 from batchui.prompts.decoding import line_breaks
 from batchui.prompts.headers import NO_DELIMITER, SEPARATOR_LINE
 from batchui.prompts.problems import CELL_LIMIT, BadInput, cell_too_long, empty_line, place, quoted
@@ -56,6 +56,10 @@ class CsvParser:
             if named := SEPARATOR_LINE.match(text):
                 skipped = named.end()
                 text, line = text[skipped:], line + 1
+        if empty := empty_lines(text, number=number, line=line):
+            # Before the header they are no rows.
+            empty_after = 0 if self._header_due else empty.empty_after
+            return empty._replace(empty_after=empty_after, used=skipped + empty.used)
         if '"' not in text and len(text) <= CELL_LIMIT:
             table = self._split(text, line=line)
         else:

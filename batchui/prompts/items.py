@@ -20,7 +20,7 @@ from batchui.prompts.ask import Ask
 from batchui.prompts.blocks import Cells
 from batchui.prompts.problems import BadInput, listed, quoted
 from batchui.prompts.rows import as_list, cell_text
-from batchui.prompts.template import Filler, Template
+from batchui.prompts.template import LONGEST_TEXT, Filler, Template, too_long
 
 ItemFormat = Literal["messages", "prompt", "input", "text", "translation"]
 
@@ -46,8 +46,8 @@ class ItemWriter:
     """Makes the items of one batch. What is the same in every item is encoded only once.
 
     Raises BadInput for a mistake that concerns every row: a template without a column, a name that
-    is not a column, a translation without a language, an option that would overwrite a field of
-    OURS.
+    is not a column, a text that is too long, a translation without a language, an option that would
+    overwrite a field of OURS.
     """
 
     def __init__(self, item_format: str, ask: Ask, columns: Sequence[str]) -> None:
@@ -61,6 +61,8 @@ class ItemWriter:
         self._settings = _settings(self.item_format, ask)
         self._referred = _position_of_reference(ask.reference_column, self.columns)
         self._filler: Filler | None = None
+        if len(ask.instruction) > LONGEST_TEXT:
+            raise BadInput(too_long("instruction", ask.instruction))
         if not ask.as_items:
             before = f"{ask.instruction}\n\n" if ask.instruction and item_format == "prompt" else ""
             self._filler = Template(ask.template).bind(self.columns, before=before)
@@ -88,19 +90,30 @@ class ItemWriter:
         return b"%b%b%b%b}" % (self._head, _encode(prompt), self._tail, reference)
 
     def size(
-        self, row_number: int, cells: Cells, line: int | None = None, *, stored: int, enough: int
+        self,
+        row_number: int,
+        cells: Cells,
+        line: int | None = None,
+        *,
+        stored: int,
+        enough: int,
+        limit: int,
     ) -> int:
-        """The size of the item in bytes, or an upper bound if that is not more than `enough`.
+        """The size of the item in bytes, or a bound that costs less.
 
-        The upper bound costs less. stored: the length of `encode_row(cells)`. Raises what `encode`
-        raises.
+        An upper bound if that is not more than `enough`; a lower bound if that is more than
+        `limit`, so that an item too large for any request is never built. stored: the length of
+        `encode_row(cells)`. Raises what `encode` raises.
         """
         filler = self._filler
         # A value that is not text becomes JSON inside a JSON string, where each quotation mark
         # takes two bytes.
         most = self._constant + self._uses * (stored if type(cells) is list else 2 * stored)
-        if filler is None or most > enough:
+        if filler is None:
             return len(self.encode(row_number, cells, line))
+        if most > enough:
+            least = filler.least_bytes(cells)
+            return least if least > limit else len(self.encode(row_number, cells, line))
         if filler.prompt_of(cells) is None:
             raise _blank(filler.used, row=row_number, line=line)
         return most

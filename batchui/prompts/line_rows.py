@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from batchui.prompts.blocks import Block, Cells, Parsed, split_lines
+from batchui.prompts.blocks import Block, Cells, Parsed, empty_lines, split_lines
 from batchui.prompts.problems import CELL_LIMIT, cell_too_long, empty_line, place
 from batchui.prompts.sniffing import Format
 
@@ -21,6 +21,8 @@ class TxtParser:
 
     def parse(self, text: str, *, number: int, line: int, final: bool) -> Parsed:
         """The rows of `text` (see `blocks.Parser`). Raises BadInput for a cell that is too long."""
+        if empty := empty_lines(text, number=number, line=line):
+            return empty
         lines = split_lines(text)
         next_line = line + len(lines)
         empty_after = _pop_empty(lines)
@@ -53,6 +55,8 @@ class JsonlParser:
 
     def parse(self, text: str, *, number: int, line: int, final: bool) -> Parsed:
         """The rows of `text` (see `blocks.Parser`). Raises BadInput for a cell that is too long."""
+        if empty := empty_lines(text, number=number, line=line):
+            return empty
         lines = split_lines(text)
         next_line = line + len(lines)
         empty_after = _pop_empty(lines)

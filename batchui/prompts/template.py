@@ -1,8 +1,8 @@
 """Puts the cells of a row into a text with `{{column}}` in it."""
 
 import difflib
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -14,8 +14,13 @@ from batchui.prompts.rows import cell_text
 
 PromptOf = Callable[[Any], str | None]
 
-NAME = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
-
+LONGEST_TEXT = 100_000  # characters of a template, and of an instruction
+# With 200 cells, each of up to 8 MB, no request would take a prompt for long.
+MOST_USES = 200
+# A wrong name is compared with the file's only where both are short, since that takes the product
+# of their lengths for each column.
+SHORT_NAME = 60
+COLUMNS_COMPARED = 200
 
 NOT_CLOSED = (
     "The text opens a column's name with {{ but does not close it. Close it with }}, like "
@@ -27,25 +32,36 @@ class Template:
     """A text with names of columns between double braces.
 
     names: each once, in the order in which they appear. A name may have any characters except
-    "}}". Everything else in the text stays as it is.
+    "}}". Everything else in the text stays as it is. Reading it takes time in proportion to its
+    length, whatever is in it.
     """
 
     def __init__(self, text: str) -> None:
         self.text = text
-        # Literal text and names in turn; the first and the last are literals.
-        self._pieces = NAME.split(text)
+        # Literal text and names in turn; the first and the last are literals. Of a text that is too
+        # long nothing more is wanted.
+        self._pieces = list(_pieces(text[: LONGEST_TEXT + 1]))
         self.names = tuple(dict.fromkeys(self._pieces[1::2]))
 
     def bind(self, columns: Sequence[str], *, before: str = "") -> "Filler":
         """The filler for rows with these columns. before: literal text to put before the template.
 
         A name is looked up as it is written, then without the white space around it. Raises
-        BadInput for a name that is not a column, and for a template without a name.
+        BadInput for a name that is not a column, for a template without a name, and for one that
+        is longer than LONGEST_TEXT or has more than MOST_USES names.
         """
+        if len(self.text) > LONGEST_TEXT:
+            raise BadInput(too_long("text", self.text))
         if not self.names:
             raise BadInput(self._no_names())
         if "{{" in self._pieces[-1]:
             raise BadInput(NOT_CLOSED)
+        uses = len(self._pieces) // 2
+        if uses > MOST_USES:
+            raise BadInput(
+                f"The text names columns {uses:,} times; at most {MOST_USES} are possible. Remove "
+                "some of them."
+            )
         positions = {name: _position(name, columns) for name in self.names}
         literals = [before + self._pieces[0], *self._pieces[2::2]]
         return Filler(
@@ -63,6 +79,22 @@ class Template:
         )
 
 
+def too_long(what: str, text: str) -> str:
+    """The sentence for a text of a question with more than LONGEST_TEXT characters."""
+    most = f"at most {LONGEST_TEXT:,} are possible"
+    return f"The {what} has {len(text):,} characters; {most}. Shorten it."
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The text between the names, and the names, in turn. What is not closed is no name."""
+    end = 0
+    while (start := text.find("{{", end)) >= 0 and (close := text.find("}}", start + 2)) >= 0:
+        yield text[end:start]
+        yield text[start + 2 : close]
+        end = close + 2
+    yield text[end:]
+
+
 def _position(name: str, columns: Sequence[str]) -> int:
     for wanted, known in (
         (name, columns),
@@ -77,8 +109,13 @@ def _position(name: str, columns: Sequence[str]) -> int:
 def _unknown(name: str, columns: Sequence[str]) -> str:
     if not name.strip():
         return "There is no column's name between {{ and }}. Write one there, like {{column}}."
-    by_fold = {column.strip().casefold(): column for column in columns}
-    close = difflib.get_close_matches(name.strip().casefold(), by_fold, n=1)
+    by_fold = {
+        column.strip().casefold(): column
+        for column in columns[:COLUMNS_COMPARED]
+        if len(column) <= SHORT_NAME
+    }
+    wanted = name.strip().casefold()
+    close = difflib.get_close_matches(wanted, by_fold, n=1) if len(wanted) <= SHORT_NAME else []
     if close:
         advice = f"Did you mean {quoted(by_fold[close[0]])}?"
     elif columns:
@@ -95,6 +132,8 @@ class Filler:
     row of a batch, so a specialised function is built once.
     used: the columns in the template. uses: how often the most frequent one is in it.
     constant_bytes: the size, as JSON, of the text that is the same in every row.
+    least_bytes(cells): at least so many bytes has the text for one row, as JSON. Nothing is built
+    to find that out.
     """
 
     def __init__(
@@ -106,19 +145,31 @@ class Filler:
         self.used = tuple(dict.fromkeys(self._names))
         self.uses = max(map(self._positions.count, positions))
         self.constant_bytes = len(msgspec.json.encode("".join(literals)))
+        self._constant_characters = sum(map(len, self._literals))
         self.prompt_of = self._for_several() if len(positions) > 1 else self._for_one()
 
-    def fill(self, cells: Cells) -> str:
-        """The text for one row, blank or not. A cell that is missing in the row is empty."""
+    def fill(self, cells: Cells, most: int) -> str:
+        """The text for one row, blank or not, cut off after `most` characters.
+
+        A cell that is missing in the row is empty.
+        """
         texts = self._cells_or_empty(cells)
-        return self._literals[0] + "".join(
-            text + literal for text, literal in zip(texts, self._literals[1:], strict=True)
-        )
+        made, length = [self._literals[0][:most]], len(self._literals[0])
+        for piece in chain.from_iterable(zip(texts, self._literals[1:], strict=True)):
+            if length >= most:
+                break
+            made.append(piece[: most - length])
+            length += len(piece)
+        return "".join(made)
+
+    def least_bytes(self, cells: Cells) -> int:
+        return self._constant_characters + sum(map(len, self._cells_or_empty(cells)))
 
     def _cells_or_empty(self, cells: Cells) -> tuple[str, ...]:
         """The cells for the template; "" for one that the row does not have."""
         if isinstance(cells, dict):
-            return tuple(cell_text(cells.get(name)) for name in self._names)
+            texts = {name: cell_text(cells.get(name)) for name in self.used}
+            return tuple(map(texts.__getitem__, self._names))
         return tuple(cells[at] if at < len(cells) else "" for at in self._positions)
 
     def _for_several(self) -> PromptOf:

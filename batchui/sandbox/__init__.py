@@ -2,9 +2,11 @@
 
 `manage.py sandbox` or `python -m batchui.sandbox --port 8787` serves
 `http://127.0.0.1:8787/client/v4`: submit, poll, synchronous run, `ai/models/search` and
-`ai/models/schema`, with the real envelopes and error codes. It accepts any account id and any token
-that is not empty. Requests are kept in an SQLite file and survive a restart. The package imports no
-Django and nothing else of ours.
+`ai/models/schema`, with the real envelopes and error codes. It accepts any account id, and only the
+token it was started with (BATCHUI_SANDBOX_TOKEN). A request for another host name than 127.0.0.1,
+localhost, [::1] or its own is refused (421), and so is one from a web page (an `Origin`: 403): a
+page could give a name of its own to this machine's address. Requests are kept in an SQLite file and
+survive a restart. The package imports no Django and nothing else of ours.
 
 Where the real API is not documented, the sandbox decides. 5504 has HTTP status 404. A body above
 10,000,000 bytes (the documented limit) is refused with 3006. A request id under another model or
@@ -21,7 +23,7 @@ Modules, from the outside to the inside
     made_up_answers, texts, schemas             what is in them
     testing                                     a sandbox on a free port
 
-Control address (the same server; callers on this machine only, no token)
+Control address (the same server, with --control; callers on this machine only, the same token)
     GET    /control/script         the steps, each with `seen` and `used`
     PUT    /control/script         replace the script: a list of steps
     POST   /control/script         add a step or a list of steps at the end
@@ -38,6 +40,7 @@ A step
     fault        which fault (tables below); the only field that is required
     call         submit, poll, run, search, schema or any (any is the default)
     model        only calls for this model
+    containing   only calls whose body has this text in it
     state        only polls of a request that is queued, running or finished
     nth          fires from the n-th matching call on (1)
     times        for how many calls (1; 0: for ever)

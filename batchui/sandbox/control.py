@@ -11,11 +11,17 @@ from batchui.sandbox.options import Timings
 from batchui.sandbox.scripted_faults import Script, read_steps
 
 
-def control(context: Context, calls: Calls, request: Request) -> Response:
-    """Answer a request whose path is /control or begins with /control/."""
-    # A browser adds Origin if a page of another site calls. No page may change the script.
-    if not request.host.startswith("127.") or "origin" in request.headers:
+def control(context: Context, calls: Calls, request: Request, *, allowed: bool) -> Response:
+    """Answer a request whose path is /control or begins with /control/.
+
+    allowed: whether it has the token.
+    """
+    if not context.options.control:
+        return _error(404, "The control address is closed. Start the sandbox with --control.")
+    if not request.host.startswith("127."):
         return _error(403, "The control address is for programs on this machine only.")
+    if context.options.token is not None and not allowed:
+        return _error(401, "The control address needs the token of this sandbox.")
     method, body = request.method, request.body or b""
     try:
         match request.path.removeprefix("/control/"):

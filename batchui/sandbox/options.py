@@ -35,11 +35,15 @@ AT_ONCE = Timings(queued=0, running=0, per_1000_items=0, longest=0)
 class Options:
     """The settings of a sandbox, which stay the same while it runs.
 
-    data: the SQLite file; None: requests are in memory. max_bytes: the largest body accepted (the
-    documented 10 MB). keep_days: how long finished requests are kept. keep_bytes: if all stored
-    bodies (compressed) together are larger, the oldest finished ones are dropped sooner.
+    token: the only one that is accepted; None (in tests): any that is not empty. control: whether
+    the control address is there. data: the SQLite file; None: requests are in memory. max_bytes:
+    the largest body accepted (the documented 10 MB). keep_days: how long finished requests are
+    kept. keep_bytes: if all stored bodies (compressed) together are larger, the oldest finished
+    ones are dropped sooner.
     """
 
+    token: str | None = None
+    control: bool = False
     data: Path | None = None
     timings: Timings = USUAL
     max_bytes: int = 10_000_000
@@ -53,3 +57,4 @@ def add_arguments(parser: argparse.ArgumentParser, *, data: Path) -> None:
     add("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
     add("--port", type=int, default=8787, help="port to listen on (%(default)s)")
     add("--data", type=Path, default=data, help="SQLite file for the requests (%(default)s)")
+    add("--control", action="store_true", help="open the control address, for scripts of faults")

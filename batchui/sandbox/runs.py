@@ -74,7 +74,7 @@ def _submit(context: Context, call: _Call) -> Response:
     """Accept a batch. Only the model is checked: accepted does not mean valid."""
     record = call.record
     record.items = _count(call.fields.requests)
-    plan = context.script.plan("submit", model=call.name)
+    plan = context.script.plan("submit", model=call.name, body=call.body)
     record.fault = plan.names
 
     def accept() -> Response:
@@ -111,7 +111,7 @@ def _poll(context: Context, call: _Call) -> Response:
     record = call.record
     stored = context.store.find(record.request_id, account=call.account, model=call.name)
     state = stored.state(context.clock()) if stored else ""
-    plan = context.script.plan("poll", model=call.name, state=state)
+    plan = context.script.plan("poll", model=call.name, state=state, body=call.body)
     record.fault, record.items = plan.names, stored.items if stored else None
 
     def reply() -> Response:
@@ -150,7 +150,7 @@ def _finished(context: Context, stored: Stored, *, model: Model, plan: Plan) -> 
 
 def _run_one(context: Context, call: _Call) -> Response:
     """Answer one item at once."""
-    plan = context.script.plan("run", model=call.name)
+    plan = context.script.plan("run", model=call.name, body=call.body)
     call.record.fault, call.record.items = plan.names, 1
 
     def act() -> Response:

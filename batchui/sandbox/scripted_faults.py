@@ -60,6 +60,7 @@ class Step(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaul
     fault: str
     call: Literal[Call, "any"] = "any"
     model: str = ""
+    containing: str = ""
     state: Literal["", "queued", "running", "finished"] = ""
     nth: Annotated[int, msgspec.Meta(ge=1)] = 1
     times: Annotated[int, msgspec.Meta(ge=0)] = 1
@@ -119,7 +120,7 @@ class _Line:
     def is_of_items(self) -> bool:
         return FAULT_KINDS[self.step.fault].of_items
 
-    def matches(self, call: str, *, model: str, state: str) -> bool:
+    def matches(self, call: str, *, model: str, state: str, body: bytes) -> bool:
         step = self.step
         # A fault of items needs a reply that has items.
         wanted = step.state or ("finished" if self.is_of_items and call == "poll" else "")
@@ -127,6 +128,7 @@ class _Line:
             call in FAULT_KINDS[step.fault].calls
             and step.call in {"any", call}
             and step.model in {"", model}
+            and step.containing.encode() in body
             and wanted in {"", state}
         )
 
@@ -163,10 +165,14 @@ class Script:
                 for line in self._lines
             ]
 
-    def plan(self, call: Call, *, model: str = "", state: str = "") -> Plan:
+    def plan(self, call: Call, *, model: str = "", state: str = "", body: bytes = b"") -> Plan:
         """The faults for this call. The steps count it."""
         with self._lock:
-            lines = [line for line in self._lines if line.matches(call, model=model, state=state)]
+            lines = [
+                line
+                for line in self._lines
+                if line.matches(call, model=model, state=state, body=body)
+            ]
             step = next(_fired(lines, of_items=False), None)
             if step and step.fault in _WITHOUT_ITEMS:
                 return Plan(step)

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import re
 import signal
 import socket
 import sqlite3
@@ -20,11 +21,14 @@ from batchui.sandbox.wire import Sandbox
 
 _WAIT_FOR_THREADS = 0.5  # seconds
 _SECONDS_BETWEEN_CHECKS = 0.02  # whether it is asked to stop
+_PORT = re.compile(r":[0-9]*\Z")
+_THIS_MACHINE = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 
-def serve(*, host: str, port: int, options: Options) -> int:
+def serve(*, host: str, port: int, options: Options, hint: str = "") -> int:
     """Serve until SIGTERM or Ctrl-C. Returns the exit status. Call it in the main thread.
 
+    hint: printed when it listens, after its address.
     The status is 2 if it cannot start (port in use, file not usable), with the reason on stderr;
     else 0.
     """
@@ -43,7 +47,9 @@ def serve(*, host: str, port: int, options: Options) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     with server.running():
-        sys.stdout.write(f"The sandbox listens on {server.base_url}. No AI model runs here.\n")
+        sys.stdout.write(
+            f"The sandbox listens on {server.base_url}. No AI model runs here.\n{hint}"
+        )
         sys.stdout.flush()
         stop.wait()
     return 0
@@ -64,6 +70,8 @@ class SandboxServer(ThreadingMixIn, TCPServer):
         """Raises OSError if it cannot listen there, OverflowError for an impossible port."""
         super().__init__(address, _Handler)
         self.sandbox = sandbox
+        # Somebody who lets it listen on a name of this machine calls it by that name.
+        self.names = _THIS_MACHINE | {address[0].lower()}
         self._talking: dict[socket.socket, threading.Thread] = {}
 
     @property
@@ -152,6 +160,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self._send(Response(status=400, body=b'{"error":"The body has no proper length."}'))
             return
+        if refused := self._refused():
+            self._send(refused)
+            return
         path, query = split_target(self.path)
         request = Request(
             method=self.command,
@@ -162,6 +173,19 @@ class _Handler(BaseHTTPRequestHandler):
             host=self.client_address[0],
         )
         self._send(self.server.sandbox.respond(request))
+
+    def _refused(self) -> Response | None:
+        """The answer to what a web page may have sent; None for a program's request.
+
+        A page on a name that its owner points at 127.0.0.1 could read answers: a browser sends that
+        name as `Host`. For any other page it sends an `Origin`.
+        """
+        hosts = self.headers.get_all("Host", [])
+        if len(hosts) != 1 or _PORT.sub("", hosts[0].strip().lower()) not in self.server.names:
+            return Response(status=421, body=b'{"error":"This is the sandbox of another host."}')
+        if "Origin" in self.headers:
+            return Response(status=403, body=b'{"error":"The sandbox is for programs alone."}')
+        return None
 
     def _body(self) -> bytes | None:
         """The request's body; None if it is larger than the sandbox accepts.

@@ -19,7 +19,7 @@ from batchui.sandbox.wire import Sandbox
 class RunningSandbox:
     """A running sandbox. base_url: the address of the API, which ends in /client/v4.
 
-    It accepts any account id and any token that is not empty.
+    It accepts any account id and, unless the options say one, any token that is not empty.
     """
 
     base_url: str
@@ -56,7 +56,7 @@ def running_sandbox(
     Requests finish at once unless `timings` say otherwise. They are in memory unless `data` is a
     file. options: other fields of `Options`.
     """
-    made = Options(data=data, timings=timings, **options)
+    made = Options(data=data, timings=timings, **{"control": True, **options})
     sandbox = Sandbox(made, clock=clock)
     server = SandboxServer(("127.0.0.1", port), sandbox)
     with server.running():

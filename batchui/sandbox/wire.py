@@ -1,5 +1,6 @@
 """The whole sandbox: it answers one HTTP request with one response."""
 
+import hmac
 import re
 import sys
 import time
@@ -46,7 +47,7 @@ class Sandbox:
     def respond(self, request: Request) -> Response:
         """Answer a request, and record it if it is a call of the API."""
         if request.path == "/control" or request.path.startswith("/control/"):
-            return control(self.context, self.calls, request)
+            return control(self.context, self.calls, request, allowed=self._is_allowed(request))
         record = CallRecord(method=request.method, kind="", time=self.context.clock())
         try:
             response = self._routed(request, record)
@@ -67,8 +68,7 @@ class Sandbox:
         path = _ACCOUNT.fullmatch(request.path)
         if not path:
             raise _no_route(request)
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
+        if not self._is_allowed(request):
             raise ApiError(10000)
         match path["rest"].split("/", 1):
             case ["run", name]:
@@ -79,6 +79,14 @@ class Sandbox:
                 _only(request, "GET")
                 return self._looked_up(request, record, what=what)
         raise _no_route(request)
+
+    def _is_allowed(self, request: Request) -> bool:
+        """Whether the request has the token of this sandbox."""
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not token.strip():
+            return False
+        wanted = self.context.options.token
+        return wanted is None or hmac.compare_digest(token.strip().encode(), wanted.encode())
 
     def _looked_up(
         self, request: Request, record: CallRecord, *, what: Literal["search", "schema"]

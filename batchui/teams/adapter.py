@@ -5,9 +5,19 @@ are in the database cache, so all web processes share them. Behind a proxy it ne
 `ALLAUTH_TRUSTED_PROXY_COUNT`; else all clients have the proxy's address.
 """
 
+import hashlib
+from typing import Any
+
 from allauth.account.adapter import DefaultAccountAdapter
+from django.core.cache import cache
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.urls import reverse
+
+from batchui import security_log
+
+# An address from which somebody has signed in is known for so long.
+KNOWN_SECONDS = 30 * 24 * 60 * 60
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -26,6 +36,33 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         "password_mismatch": "The two passwords differ. Type the new one twice.",
     }
 
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """Whose failures are counted together: those of an account from all strange addresses.
+
+        Where a person has signed in before, failures from elsewhere do not count: a stranger cannot
+        lock a colleague out.
+        """
+        login = str(super()._get_login_attempts_cache_key(request, **credentials))
+        place = _place(login, self.get_client_ip(request))
+        return place if cache.get(place) else login
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> Any:
+        person = super().authenticate(request, **credentials)
+        if person is not None:
+            login = str(super()._get_login_attempts_cache_key(request, **credentials))
+            cache.set(_place(login, self.get_client_ip(request)), True, KNOWN_SECONDS)
+        return person
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        try:
+            super().pre_authenticate(request, **credentials)
+        except ValidationError:
+            security_log.record("sign-in throttled", whom=credentials.get("email"))
+            raise
+
+    def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
+        security_log.record("sign-in failed", whom=credentials.get("email"))
+
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """False: people join by an invitation link only."""
         return False
@@ -35,3 +72,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def send_notification_mail(self, *args: object, **kwargs: object) -> None:
         """Does nothing: batchui sends no e-mail."""
+
+
+def _place(login: str, address: str) -> str:
+    return "signed-in:" + hashlib.sha256(f"{login} {address}".encode()).hexdigest()

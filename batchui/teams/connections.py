@@ -4,16 +4,15 @@ from collections.abc import Callable, Mapping
 
 from django.conf import settings
 
+from batchui import security_log
 from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.protocol import BatchClient
+from batchui.keys import Hidden, derived
 from batchui.teams import crypto
 from batchui.teams.models import Connection, Team
 from batchui.teams.problems import UnreadableSecret
 
-# The sandbox accepts any account and token that is not empty. The client removes its token from
-# replies, so this token is not a word that an answer could contain.
-_SANDBOX_ACCOUNT = "sandbox"
-_SANDBOX_TOKEN = "no-secret-3f9c1e7a5b2d8046"  # noqa: S105
+_SANDBOX_ACCOUNT = "sandbox"  # it accepts any account
 # Calls at one time through one connection, for each process: as many as a tick has threads.
 CALLS_AT_ONCE = 8
 
@@ -43,9 +42,19 @@ def ensure_connection(team: Team) -> Connection:
         kind=Connection.Kind.SANDBOX,
         name="Sandbox",
         account_id=_SANDBOX_ACCOUNT,
-        token=_SANDBOX_TOKEN,
+        token=sandbox_token(),
         base_url=settings.SANDBOX_URL,
     )
+
+
+def sandbox_token() -> str:
+    """The token that the sandbox was started with.
+
+    It is made from SECRET_KEY unless the settings have one, so that every process that knows that
+    key (`up`, web, worker, `submit`) has the same, and no file has it. The key cannot be found from
+    it.
+    """
+    return settings.SANDBOX_TOKEN or Hidden(derived(settings.SECRET_KEY, purpose="sandbox"))
 
 
 def client_for(connection: Connection) -> BatchClient:
@@ -81,6 +90,8 @@ def _ensure(
         account_id=account_id,
         defaults={"name": name, "token_encrypted": crypto.encrypt(token), "base_url": base_url},
     )
+    if made:
+        _note("connection made", connection)
     if made or (connection.base_url == base_url and _token_of(connection) == token):
         return connection
     connection.base_url = base_url
@@ -90,7 +101,19 @@ def _ensure(
     connection.save(
         update_fields=["base_url", "token_encrypted", "paused_until", "pause_reason"],
     )
+    _note("connection changed", connection)
     return connection
+
+
+def _note(event: str, connection: Connection) -> None:
+    security_log.record(
+        event,
+        connection=connection.pk,
+        kind=connection.kind,
+        account=connection.account_id,
+        server=connection.base_url,
+        team=connection.team_id,
+    )
 
 
 def _token_of(connection: Connection) -> str | None:

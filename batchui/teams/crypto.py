@@ -4,9 +4,12 @@ Encrypting uses the first key; decrypting tries all of them. To replace a key, p
 front of it, and remove the old one when nothing is encrypted with it any more.
 """
 
+from collections.abc import Sequence
+
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 
+from batchui.keys import Hidden
 from batchui.teams.problems import UnreadableSecret
 
 
@@ -18,13 +21,22 @@ def encrypt(secret: str) -> str:
 def decrypt(encrypted: str) -> str:
     """Return the secret that was encrypted. Raises UnreadableSecret if none of the keys fits."""
     try:
-        return _fernet().decrypt(encrypted.encode()).decode()
+        return Hidden(_fernet().decrypt(encrypted.encode()).decode())
     except InvalidToken:
         raise UnreadableSecret(
             "A stored API token cannot be read: none of the keys in BATCHUI_ENCRYPTION_KEYS fits. "
             "Add the key it was stored with to the end of the list, or set CLOUDFLARE_API_TOKEN "
             "and start batchui again to store the token again."
         ) from None
+
+
+def fits(encrypted: str, keys: Sequence[str]) -> bool:
+    """Whether a secret can be read with one of these keys; an empty one is none."""
+    try:
+        MultiFernet([Fernet(key) for key in keys if key]).decrypt(encrypted.encode())
+    except (InvalidToken, ValueError):
+        return False
+    return True
 
 
 def _fernet() -> MultiFernet:

@@ -1,6 +1,7 @@
 """The first team. The set-up page makes it, or a command before anybody has an account."""
 
 from django.db import transaction
+from django.db.models import Count
 
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Membership, Role, Team, User
@@ -26,6 +27,43 @@ def first_team(*, name: str = "") -> Team:
     return team
 
 
+def has_one_administrator() -> bool:
+    """Whether some team has one administrator, who could ask nobody for a password link."""
+    administrators = Membership.objects.filter(role=Role.ADMIN, user__is_active=True)
+    counts = administrators.values("team").annotate(number=Count("pk")).order_by()
+    return counts.filter(number=1).exists()
+
+
+def membership_for_link(email: str | None) -> Membership:
+    """The membership of the person with this e-mail address; without one, of the administrator.
+
+    Raises TeamProblem if nobody has the address, or there is not exactly one administrator.
+    """
+    memberships = Membership.objects.select_related("team", "user").filter(user__is_active=True)
+    if email is not None:
+        membership = memberships.filter(user__email=email.strip().lower()).first()
+        if membership is None:
+            raise TeamProblem(_nobody_has(email))
+        return membership
+    administrators = list(memberships.filter(role=Role.ADMIN).order_by("user__email"))
+    if not administrators:
+        raise TeamProblem(
+            "Nobody has an account yet. The link that makes the first one is printed by: "
+            "manage.py setup_link"
+        )
+    if len(administrators) > 1:
+        addresses = ", ".join(membership.user.email for membership in administrators)
+        raise TeamProblem(f"There are several administrators. Name one of them: {addresses}")
+    return administrators[0]
+
+
+def _nobody_has(email: str) -> str:
+    return (
+        f"Nobody in batchui has the e-mail address {email.strip()}. Use the address of somebody on "
+        "the People page."
+    )
+
+
 def team_for_terminal(email: str | None) -> tuple[Team, User | None]:
     """Return the team and the person that a command works for.
 
@@ -36,10 +74,7 @@ def team_for_terminal(email: str | None) -> tuple[Team, User | None]:
     if email is not None:
         membership = memberships.filter(user__email=email.strip().lower()).first()
         if membership is None:
-            raise TeamProblem(
-                f"Nobody in batchui has the e-mail address {email.strip()}. "
-                "Use the address of somebody on the People page."
-            )
+            raise TeamProblem(_nobody_has(email))
     else:
         membership = memberships.filter(role=Role.ADMIN).order_by("joined_at", "pk").first()
     if membership is None:

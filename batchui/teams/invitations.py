@@ -6,18 +6,20 @@ the transaction that makes the person, so if two people click at once, only one 
 
 import hashlib
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import formats, timezone
 
+from batchui import security_log
 from batchui.teams.connections import ensure_connection
 from batchui.teams.founding import first_team
 from batchui.teams.models import Invitation, Membership, Role, Team, User
 from batchui.teams.problems import EmailTaken, LinkProblem, TeamProblem
 
 LIFETIME = timedelta(days=7)
+PASSWORD_LINK_LIFETIME = timedelta(days=1)
 
 _USED = (
     "This link was used already, and a link works only once. If you used it, sign in. If not, tell "
@@ -27,24 +29,27 @@ _USED = (
 
 def create(team: Team, *, by: User | None, role: Role) -> tuple[Invitation, str]:
     """Invite one colleague. Returns the invitation and its token, which is not stored."""
-    return _make(team=team, created_by=by, role=role)
+    invitation, token = _make(team=team, created_by=by, role=role)
+    _note("invitation made", invitation, who=by)
+    return invitation, token
 
 
-def create_password_link(membership: Membership, *, by: User) -> tuple[Invitation, str]:
+def create_password_link(membership: Membership, *, by: User | None) -> tuple[Invitation, str]:
     """A link for a colleague to choose a new password. Their older links stop working.
 
-    Returns the invitation and its token, which is not stored.
+    by: None for a link made in the terminal. Returns the invitation and its token, which is not
+    stored.
     """
     with transaction.atomic():
-        open_invitations(membership.team).filter(for_user=membership.user).update(
-            withdrawn_at=timezone.now()
-        )
-        return _make(
+        withdraw_password_links(membership.user)
+        invitation, token = _make(
             team=membership.team,
             created_by=by,
             role=Role(membership.role),
             for_user=membership.user,
         )
+    _note("password link made", invitation, who=by)
+    return invitation, token
 
 
 def first_administrator_token() -> str | None:
@@ -62,9 +67,8 @@ def first_administrator_token() -> str | None:
 def open_invitations(team: Team) -> QuerySet[Invitation]:
     """The team's links that still work, newest first."""
     return (
-        Invitation.objects.filter(
-            team=team, used_at=None, withdrawn_at=None, expires_at__gt=timezone.now()
-        )
+        _open()
+        .filter(team=team)
         .select_related("created_by", "for_user")
         .order_by("-created_at", "-pk")
     )
@@ -90,8 +94,9 @@ def find(token: str) -> Invitation:
 def accept(token: str, *, name: str, email: str, password: str, team_name: str = "") -> User:
     """Use a set-up or invitation link: make the person and put them in the team.
 
-    If the e-mail address belongs to somebody who was removed, that person comes back. Raises
-    LinkProblem if the link does not work, EmailTaken if somebody in a team has the address.
+    The e-mail address of somebody who was removed is free again: whoever joins with it is a new
+    person, as nobody has proved to be the old one. Raises LinkProblem if the link does not work,
+    EmailTaken if somebody in a team has the address.
     """
     with transaction.atomic():
         invitation = find(token)
@@ -103,6 +108,7 @@ def accept(token: str, *, name: str, email: str, password: str, team_name: str =
         Membership.objects.create(user=person, team=team, role=invitation.role)
         ensure_connection(team)
         Invitation.objects.filter(pk=invitation.pk).update(used_by=person)
+    _note("joined", invitation, who=person)
     return person
 
 
@@ -119,16 +125,67 @@ def choose_password(token: str, *, password: str) -> User:
         _use(invitation)
         person.set_password(password)
         person.save(update_fields=["password"])
+        withdraw_password_links(person)
         Invitation.objects.filter(pk=invitation.pk).update(used_by=person)
+    _note("password chosen by a link", invitation, who=person)
     return person
 
 
-def withdraw(invitation: Invitation) -> bool:
+def last_password_link(person: User) -> Invitation | None:
+    """The password link that this person, or whoever had it, used last; None if there was none."""
+    used = Invitation.objects.filter(for_user=person, used_at__isnull=False)
+    return used.select_related("created_by").order_by("-used_at").first()
+
+
+def note_sign_in(link: Invitation, person: User) -> None:
+    """Note that the latest sign-in of this person was by a link, which they have just used."""
+    Invitation.objects.filter(pk=link.pk).update(used_at=person.last_login)
+
+
+def signed_in_by_link(person: User, *, at: datetime | None) -> Invitation | None:
+    """The password link with which somebody signed in as this person at that time, or None.
+
+    Whoever has such a link can be this person, so they are told when they sign in next.
+    """
+    used = Invitation.objects.filter(for_user=person, used_at__isnull=False, used_at=at)
+    return used.select_related("created_by").first()
+
+
+def withdraw(invitation: Invitation, *, by: User | None = None) -> bool:
     """Withdraw a link. False: it was used or withdrawn before."""
     rows = Invitation.objects.filter(pk=invitation.pk, used_at=None, withdrawn_at=None).update(
         withdrawn_at=timezone.now()
     )
+    if rows:
+        _note("link withdrawn", invitation, who=by)
     return rows == 1
+
+
+def _note(event: str, invitation: Invitation, *, who: User | None) -> None:
+    whom, maker = invitation.for_user, invitation.created_by
+    security_log.record(
+        event,
+        who=who and who.in_log,
+        whom=whom.in_log if whom and whom != who else None,
+        made_by=maker.in_log if maker and maker != who else None,
+        link=invitation.pk,
+        role=invitation.role,
+        team=invitation.team_id,
+    )
+
+
+def withdraw_links_made_by(person: User) -> None:
+    """Withdraw the open links that somebody made: they had the power of an administrator."""
+    _open().filter(created_by=person).update(withdrawn_at=timezone.now())
+
+
+def withdraw_password_links(person: User) -> None:
+    """Withdraw the open links with which this person's password can be chosen."""
+    _open().filter(for_user=person).update(withdrawn_at=timezone.now())
+
+
+def _open() -> QuerySet[Invitation]:
+    return Invitation.objects.filter(used_at=None, withdrawn_at=None, expires_at__gt=timezone.now())
 
 
 def _make(
@@ -143,7 +200,7 @@ def _make(
         role=role,
         created_by=created_by,
         created_at=now,
-        expires_at=now + LIFETIME,
+        expires_at=now + (PASSWORD_LINK_LIFETIME if for_user else LIFETIME),
     )
     return invitation, token
 
@@ -167,7 +224,7 @@ def _check_usable(invitation: Invitation) -> None:
             else "This link was withdrawn. Ask an administrator of your team for a new one."
         )
     if invitation.expires_at <= timezone.now():
-        day = formats.date_format(invitation.expires_at, "j F Y")
+        day = formats.date_format(invitation.expires_at, "j F Y, H:i e")
         ask = (
             "Start batchui again to get a new one."
             if setting_up
@@ -191,17 +248,12 @@ def _person(*, name: str, email: str, password: str) -> User:
     taken = EmailTaken(
         f"Somebody already signs in as {email}. Sign in instead, or use another address."
     )
-    person = User.objects.filter(email=email).first()
-    if person is None:
-        try:
-            with transaction.atomic():
-                return User.objects.create_user(email=email, name=name, password=password)
-        except IntegrityError:  # the same address, through another link, at the same moment
-            raise taken from None
-    if Membership.objects.filter(user=person).exists():
-        raise taken
-    person.name = name.strip()
-    person.is_active = True
-    person.set_password(password)
-    person.save(update_fields=["name", "is_active", "password"])
-    return person
+    try:
+        with transaction.atomic():
+            for removed in User.objects.filter(email=email, membership=None):
+                removed.email = f"removed-{removed.pk}@batchui.invalid"
+                removed.is_active = False
+                removed.save(update_fields=["email", "is_active"])
+            return User.objects.create_user(email=email, name=name, password=password)
+    except IntegrityError:  # somebody in a team has it, perhaps since a moment
+        raise taken from None

@@ -1,21 +1,28 @@
 """What an administrator may change about colleagues. A team never loses its last administrator."""
 
 from django.db import transaction
-from django.utils import timezone
 
-from batchui.teams.invitations import open_invitations
+from batchui import security_log
+from batchui.teams.invitations import withdraw_links_made_by, withdraw_password_links
 from batchui.teams.models import Membership, Role, Team, User
 from batchui.teams.problems import TeamProblem
 
 
 def change_role(membership: Membership, *, role: Role, by: User) -> None:
-    """Give a colleague another role. Raises TeamProblem for the last administrator."""
+    """Give a colleague another role. The links of somebody who was an administrator stop working.
+
+    Raises TeamProblem for the last administrator.
+    """
     with transaction.atomic():
         membership = _locked(membership)
         if membership.is_admin and role != Role.ADMIN:
             _keep_an_administrator(membership, by=by)
         membership.role = role
         membership.save(update_fields=["role"])
+        if role != Role.ADMIN:
+            withdraw_links_made_by(membership.user)
+    person = membership.user
+    security_log.record("role changed", who=by.in_log, whom=person.in_log, role=role.value)
 
 
 def remove(membership: Membership, *, by: User) -> None:
@@ -31,13 +38,12 @@ def remove(membership: Membership, *, by: User) -> None:
             raise TeamProblem("You cannot remove yourself. Ask another administrator to do it.")
         if membership.is_admin:
             _keep_an_administrator(membership, by=by)
-        links = open_invitations(membership.team)
-        now = timezone.now()
-        links.filter(created_by=person).update(withdrawn_at=now)
-        links.filter(for_user=person).update(withdrawn_at=now)
+        withdraw_links_made_by(person)
+        withdraw_password_links(person)
         membership.delete()
         person.is_active = False
         person.save(update_fields=["is_active"])
+    security_log.record("removed", who=by.in_log, whom=person.in_log)
 
 
 def _locked(membership: Membership) -> Membership:

@@ -51,6 +51,11 @@ class User(AbstractBaseUser):
     def __str__(self) -> str:
         return self.name or self.email
 
+    @property
+    def in_log(self) -> str:
+        """The person in the security log: a number that stays, and the address of today."""
+        return f"{self.pk} {self.email}"
+
     def clean(self) -> None:
         self.email = self.email.strip().lower()
 
@@ -111,6 +116,9 @@ class Connection(models.Model):
     # The call limit, shared by every worker (`batches/call_limit.py`).
     calls_left = models.FloatField(null=True, editable=False)
     calls_counted_at = models.DateTimeField(null=True, editable=False)
+    # Sends in a row that ended unclear or waited for a person. While there are any, one part at a
+    # time is sent, to see whether it is over.
+    failures_in_a_row = models.PositiveIntegerField(default=0, editable=False)
     # Nothing is sent before this time; the reason is a sentence for the page.
     paused_until = models.DateTimeField(null=True, editable=False)
     pause_reason = models.TextField(blank=True, editable=False)
@@ -159,6 +167,11 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.purpose.value} link {self.pk}"
+
+    @property
+    def maker(self) -> str:
+        """Who made the link, for a sentence."""
+        return self.created_by.name if self.created_by else "somebody at the terminal"
 
     @property
     def purpose(self) -> "Invitation.Purpose":

@@ -24,21 +24,25 @@ from batchui.teams.invitations import first_administrator_token
 from batchui.up.errors import CannotStart
 from batchui.up.ports import sandbox_address
 from batchui.up.progress import say
-from batchui.worker.checks import files_are_shared
+from batchui.worker import generation
+from batchui.worker.checks import files_are_ours, files_are_shared
 from batchui.worker.database import first_line, migrations_waiting
 
 _locks: list[IO[str]] = []
 
 
-def prepare() -> None:
-    """Check the settings, and prepare database and static files. Raises CannotStart."""
+def prepare(*, restored: bool = False) -> None:
+    """Check the settings, and prepare database and static files. Raises CannotStart.
+
+    restored: this machine was put back to an earlier state.
+    """
     refuse(run_checks())
     try:
         data_folder.make()
     except data_folder.DataFolderProblem as problem:
         raise CannotStart(str(problem)) from None
     refuse_second_start()
-    prepare_database()
+    prepare_database(restored=restored)
     gather_static_files()
 
 
@@ -68,7 +72,7 @@ def refuse(found: list[CheckMessage]) -> None:
         raise CannotStart("\n".join(["batchui cannot start:", *errors]))
 
 
-def prepare_database() -> None:
+def prepare_database(*, restored: bool = False) -> None:
     """Bring the tables up to date. Raises CannotStart if that is not possible."""
     try:
         connection.ensure_connection()
@@ -78,7 +82,9 @@ def prepare_database() -> None:
         if migrations_waiting():
             say("Preparing the database …")
             call_command("migrate", interactive=False, verbosity=0)
-        refuse(files_are_shared(databases=["default"]))
+        refuse(files_are_shared(databases=["default"]) + files_are_ours(databases=["default"]))
+        if restored:
+            say(generation.in_words(generation.note_restored(generation.PUT_BACK)))
     except DatabaseError as error:
         reason = first_line(error)
         raise CannotStart(f"The database could not be brought up to date: {reason}") from None

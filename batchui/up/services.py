@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from batchui.processes.web_server import web_server
-from batchui.teams.connections import cloudflare_is_configured
+from batchui.teams.connections import cloudflare_is_configured, sandbox_token
 from batchui.up import venv
+from batchui.up.errors import CannotStart
 from batchui.up.ports import free_port, in_address, sandbox_address, this_machine
 from batchui.up.supervisor import Service
 
@@ -32,6 +33,15 @@ def names_for_others(host: str) -> list[str]:
     return [in_address(name) for name in (this_machine() if host in EVERYWHERE else [host])]
 
 
+def refuse_debug_for_others(names: Sequence[str]) -> None:
+    """Raise CannotStart if other machines would reach Django's debug pages."""
+    if names and settings.DEBUG:
+        raise CannotStart(
+            "DEBUG is on, and --host lets other machines in: they would see settings and source "
+            "code. Remove DEBUG, or remove --host."
+        )
+
+
 def sandbox_port() -> int | None:
     """A free port for the sandbox; the port of the last start, if it is free.
 
@@ -43,12 +53,13 @@ def sandbox_port() -> int | None:
 
 
 def environment_for(*, names: Sequence[str], sandbox: int | None) -> dict[str, str]:
-    """The environment for the services, with the chosen hosts and sandbox address."""
+    """The environment for the services: with the chosen hosts, the sandbox's address and token."""
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
     if names:
         environment["ALLOWED_HOSTS"] = ",".join([*settings.ALLOWED_HOSTS, *names])
     if sandbox:
         environment["BATCHUI_SANDBOX_URL"] = sandbox_address(sandbox)
+        environment["BATCHUI_SANDBOX_TOKEN"] = sandbox_token()
     return environment
 
 
@@ -67,6 +78,7 @@ def the_services(
     if sandbox:
         command = [python, "-m", "batchui.sandbox", "--host", "127.0.0.1"]
         command += ["--port", str(sandbox), "--data", str(settings.DATA / "sandbox.sqlite3")]
+        command += ["--control"] if settings.SANDBOX_CONTROL else []
         of_sandbox = {**environment, "PYTHONPATH": str(venv.ROOT)}
         services.append(Service("sandbox", command, of_sandbox))
     return services

@@ -27,7 +27,7 @@ def main(arguments: Sequence[str]) -> None:
     try:
         refuse_taken_port(host=options.host, port=options.port)
         venv.enter()
-        run(host=options.host, port=options.port)
+        run(host=options.host, port=options.port, restored=options.restored)
     except CannotStart as reason:
         sys.stderr.write(f"{reason}\n")
         sys.exit(reason.status)
@@ -42,16 +42,23 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
     parser.add_argument("--port", default=8000, type=int, help="port to listen on (%(default)s)")
+    parser.add_argument(
+        "--restored",
+        action="store_true",
+        help="this machine, its disk or its database was put back to an earlier state: what may "
+        "have been sent since waits for a decision",
+    )
     return parser.parse_args(arguments)
 
 
-def run(*, host: str, port: int) -> None:
+def run(*, host: str, port: int, restored: bool = False) -> None:
     """Prepare everything, start the services, and keep them running until asked to stop."""
     set_up_django()
     from batchui.up import prepare, services
 
-    prepare.prepare()
+    prepare.prepare(restored=restored)
     names = services.names_for_others(host)
+    services.refuse_debug_for_others(names)
     sandbox = services.sandbox_port()
     prepare.remember_sandbox(sandbox)
     environment = services.environment_for(names=names, sandbox=sandbox)
@@ -70,6 +77,7 @@ def set_up_django() -> None:
     """Set Django up. Only inside `.venv`, where it is installed."""
     import django
 
+    os.umask(0o077)  # what is stored is for this user alone
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "batchui.settings")
     django.setup()
 

@@ -52,13 +52,15 @@ class Service:
 class Screen:
     """Prints lines after the name of their service, in colour on a terminal.
 
-    `closed` becomes true when nobody reads stdout any more. Lines are thrown away then.
+    `closed` becomes true when nobody reads stdout any more. Lines are thrown away then, and also
+    while they cannot be written, for example because the disk is full: that is no reason to stop.
     """
 
     def __init__(self, *, names: Sequence[str], colours: bool) -> None:
         self.width = max(map(len, names), default=0)
         self.colours = colours
         self.closed = False
+        self.lost = 0
 
     def show(self, name: str, line: str) -> None:
         """Print a line of a service."""
@@ -69,12 +71,16 @@ class Screen:
 
     def say(self, line: str) -> None:
         """Print a line as it is."""
+        missed = f"({self.lost:,} lines could not be written here.)\n" if self.lost else ""
         try:
-            sys.stdout.write(f"{line}\n")
-            sys.stdout.flush()
-        except OSError:
+            # Not through a buffer: what it could not write it would try again at every line.
+            os.write(sys.stdout.fileno(), f"{missed}{line}\n".encode(errors="replace"))
+            self.lost = 0
+        except BrokenPipeError:
             self.closed = True
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError:
+            self.lost += 1
 
 
 class Supervisor:

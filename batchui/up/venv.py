@@ -1,7 +1,8 @@
 """Makes `.venv` beside manage.py, and goes on inside it.
 
-Standard library only: this runs before anything is installed. It installs what `pyproject.toml`
-asks for, in the versions of `constraints.txt`. Two files inside `.venv` show its state:
+Standard library only: this runs before anything is installed. It installs what `requirements/`
+lists, with exact versions and the hashes of their files, which pip checks. Two files inside `.venv`
+show its state:
 
 - `batchui.json` is written last and says what was installed. If that is what is needed, nothing is
   done.
@@ -38,7 +39,7 @@ class SetupFailed(Exception):
 
 @dataclass(frozen=True)
 class Project:
-    """A folder with `pyproject.toml`, `constraints.txt` and, once made, `.venv`."""
+    """A folder with `pyproject.toml`, `requirements/` and, once made, `.venv`."""
 
     root: Path
 
@@ -50,9 +51,9 @@ class Project:
     def python(self) -> Path:
         return self.venv / "bin" / "python"
 
-    @property
-    def constraints(self) -> Path:
-        return self.root / "constraints.txt"
+    def locked(self, extras: Iterable[str]) -> list[Path]:
+        """The files with versions and hashes: of the product, and of each of the `extras`."""
+        return [self.root / "requirements" / f"{e}.txt" for e in ("product", *sorted(extras))]
 
     @property
     def stamp(self) -> Path:
@@ -73,7 +74,8 @@ class Project:
     def wanted(self, extras: Iterable[str]) -> dict[str, object]:
         """The stamp of a finished installation with the `extras`."""
         extras = sorted(set(extras))
-        asked = "\n".join([*self.requirements(extras), self.constraints.read_text()])
+        texts = (path.read_text() for path in self.locked(extras))
+        asked = "\n".join([*self.requirements(extras), *texts])
         return {
             "extras": extras,
             "python": os.path.realpath(self.python),
@@ -220,7 +222,6 @@ def _prepare_folder(project: Project) -> None:
 
 def _install(project: Project, extras: Iterable[str]) -> None:
     """Install the requirements, and show which package is installed. Raises SetupFailed."""
-    requirements = project.requirements(extras)
     pip: list[str | Path] = [
         project.python,
         "-I",
@@ -230,7 +231,10 @@ def _install(project: Project, extras: Iterable[str]) -> None:
         "--no-input",
         "--progress-bar=off",
     ]
-    pip += ["--disable-pip-version-check", "--constraint", project.constraints, *requirements]
+    # No code of a package runs before its hash is checked: building one would fetch more.
+    pip += ["--disable-pip-version-check", "--require-hashes", "--only-binary=:all:"]
+    for path in project.locked(extras):
+        pip += ["--requirement", path]
     # A pip set up to install elsewhere (for the user, into a target folder) would miss .venv.
     elsewhere = {"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT"}
     environment = {k: v for k, v in os.environ.items() if k not in elsewhere} | {"PIP_USER": "0"}

@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django_htmx.http import HttpResponseClientRefresh
 
+from batchui import security_log
 from batchui.batches.decisions import EDITABLE
 from batchui.batches.models import Batch
 from batchui.web.members import MemberRequest, member_required
@@ -40,6 +41,8 @@ def with_batch(
             .first()
         )
         if batch is None:
+            if Batch.objects.filter(pk=pk).exists():
+                security_log.record("batch of another team", who=request.user.in_log, batch=pk)
             raise Http404(NOT_FOUND)
         if batch.deleted_at is not None:
             if request.htmx:

@@ -6,14 +6,24 @@ from collections.abc import Iterator
 from django.http import FileResponse, Http404, HttpResponseBase, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
+from batchui import security_log
 from batchui.batches import exporting, files
 from batchui.batches.models import Batch, Part
 from batchui.exports.names import download_name
 from batchui.web.access import with_batch
+from batchui.web.download_limit import MOST_AT_ONCE, Counted, TooManyDownloads
+from batchui.web.errors import too_many_requests
 from batchui.web.members import MemberRequest
 
 logger = logging.getLogger(__name__)
 
+# For what came from outside: no page of this origin can use it as a script, whatever its name is.
+UNTYPED = "application/octet-stream"
+# A file that is opened instead of saved has no rights here.
+NO_PAGE = {
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
 BROKEN_OFF = b"\r\nTHIS FILE IS NOT COMPLETE: the download broke off here. Download it again.\r\n"
 
 
@@ -25,16 +35,30 @@ def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBas
     if not batch.is_started:
         raise Http404("This batch has not been started, so there are no answers to download yet.")
     made = exporting.KINDS[kind]
+    security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what=kind)
     name = download_name(batch.source_name, made.ending)
-    return StreamingHttpResponse(
+    return _streamed(
+        request,
         _whole_or_marked(made.chunks(batch), batch),
         content_type=made.content_type,
-        headers={
-            "Content-Disposition": _attachment(name),
-            "Cache-Control": "no-store",  # a minute later there may be more answers
-            "X-Accel-Buffering": "no",
-        },
+        # no-store: a minute later there may be more answers.
+        headers=_attachment(name) | {"Cache-Control": "no-store"},
     )
+
+
+def _streamed(
+    request: MemberRequest, chunks: Iterator[bytes], *, content_type: str, headers: dict[str, str]
+) -> HttpResponseBase:
+    """The chunks, which are made while they are sent; 429 if too many are on their way already."""
+    try:
+        counted = Counted(chunks, person=request.user.pk)
+    except TooManyDownloads:
+        return too_many_requests(
+            request,
+            f"You are downloading {MOST_AT_ONCE} files at the moment. When one of them is "
+            "complete, this one can begin.",
+        )
+    return StreamingHttpResponse(counted, content_type=content_type, headers=headers)
 
 
 def _whole_or_marked(chunks: Iterator[bytes], batch: Batch) -> Iterator[bytes]:
@@ -53,8 +77,13 @@ def _whole_or_marked(chunks: Iterator[bytes], batch: Batch) -> Iterator[bytes]:
 @with_batch
 def source(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """The file as it was uploaded, byte for byte."""
+    security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what="upload")
     return FileResponse(
-        files.open_file(batch.source_file), as_attachment=True, filename=batch.source_name
+        files.open_file(batch.source_file),
+        as_attachment=True,
+        filename=batch.source_name,
+        content_type=UNTYPED,
+        headers=NO_PAGE,
     )
 
 
@@ -65,12 +94,15 @@ def raw_reply(request: MemberRequest, batch: Batch, number: int, attempt: int) -
     found = part.attempts.filter(number=attempt).first() if part else None
     if found is None or not found.reply_file:
         raise Http404("No reply is kept for this attempt.")
-    return StreamingHttpResponse(
+    security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what="raw reply")
+    return _streamed(
+        request,
         files.read_compressed(found.reply_file),
-        content_type="application/json",
-        headers={"Content-Disposition": _attachment(f"part-{number}-attempt-{attempt}.json")},
+        content_type=UNTYPED,
+        headers=_attachment(f"part-{number}-attempt-{attempt}.json"),
     )
 
 
-def _attachment(name: str) -> str:
-    return content_disposition_header(True, name) or "attachment"
+def _attachment(name: str) -> dict[str, str]:
+    """The headers of a file to be saved under this name."""
+    return NO_PAGE | {"Content-Disposition": content_disposition_header(True, name) or "attachment"}

@@ -14,6 +14,8 @@ from django.http.response import HttpResponseNotAllowed
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
+from batchui import security_log
+
 logger = logging.getLogger(__name__)
 
 P = ParamSpec("P")
@@ -33,7 +35,12 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def not_allowed(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer 403, with the sentence of the exception if it has one."""
+    security_log.record("not allowed", who=_who(request), path=request.path)
     return render(request, "403.html", {"sentence": str(exception)}, status=403)
+
+
+def _who(request: HttpRequest) -> str | None:
+    return request.user.in_log if request.user.is_authenticated else None
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -44,9 +51,9 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return render(request, "404.html", {"sentence": sentence}, status=404)
 
 
-def too_many_requests(request: HttpRequest) -> HttpResponse:
-    """Answer 429, after too many attempts to sign in."""
-    return render(request, "429.html", status=429)
+def too_many_requests(request: HttpRequest, sentence: str = "") -> HttpResponse:
+    """Answer 429, with the sentence; without one, after too many attempts to sign in."""
+    return render(request, "429.html", {"sentence": sentence}, status=429)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -11,9 +11,10 @@ from django.db.models import Case, Q, QuerySet, Value, When
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from batchui.batches.models import Batch
+from batchui.batches.models import LONGEST_NAME, Batch
 from batchui.batches.states import ACTIVE_BATCHES, BatchStatus
 from batchui.teams.models import User
+from batchui.web import undecided
 from batchui.web.members import MemberRequest, member_required
 
 PAGE_SIZE = 25
@@ -44,6 +45,7 @@ def batches(request: MemberRequest) -> HttpResponse:
         "person": request.GET.get("person", ""),
         "status_filters": [(word, name) for word, (name, _) in STATUS_FILTERS.items()],
         "people": User.objects.filter(membership__team=request.team).order_by("name"),
+        "questions": undecided.of_team(request.team),
         "filtered": any(request.GET.get(key) for key in ("q", "status", "person")),
     }
     if request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request:
@@ -63,13 +65,14 @@ def changes(request: MemberRequest) -> HttpResponse:
         .filter(pk__in=seen)
         .select_related("created_by", "started_by")
     )
-    context = {
+    context: dict[str, Any] = {
         "changed": [batch for batch in found if batch.version != seen[batch.pk]],
         "gone": seen.keys() - {batch.pk for batch in found},
         "seen": _seen_query(found),
     }
     if not context["changed"] and not context["gone"]:
         return HttpResponse(status=204)
+    context["questions"] = undecided.of_team(request.team)
     return render(request, "batches/_history_changes.html", context)
 
 
@@ -90,7 +93,7 @@ def _seen(request: MemberRequest) -> dict[UUID, int]:
 
 
 def _filtered(request: MemberRequest, batches: QuerySet[Batch]) -> QuerySet[Batch]:
-    query = request.GET.get("q", "").replace("\0", "").strip()
+    query = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST_NAME]
     if query:
         batches = batches.filter(name__icontains=query)
     if request.GET.get("status") in STATUS_FILTERS:

@@ -19,6 +19,7 @@ from batchui.prompts.ask import Ask
 from batchui.prompts.problems import BadInput
 from batchui.prompts.rows import as_list
 from batchui.web.access import with_batch
+from batchui.web.body_limits import ANYBODY, BESIDES_FILE
 from batchui.web.errors import post_only
 from batchui.web.forms.ask import AskForm
 from batchui.web.members import MemberRequest, member_required
@@ -28,8 +29,9 @@ from batchui.worker.heartbeat import worker_is_silent
 
 NOT_STARTED_PHASES = frozenset({BatchStatus.CHECKING, BatchStatus.DRAFT, BatchStatus.PREPARING})
 
-# Bytes of an upload request besides its file.
-FORM_BYTES = 64 * 1024
+NO_FILE = "No file was chosen. Choose one, or drop it here."
+# The web server keeps no large body without the cookie of `body_limits.py`.
+NOT_ARRIVED = "The file did not arrive. Choose it again; this page is new now, and takes it."
 
 
 @csrf_exempt  # `_take` checks it, after the size: checking it reads the whole request
@@ -42,17 +44,26 @@ def new(request: MemberRequest) -> HttpResponseBase:
     """
     if request.method != "POST":
         return _upload_page(request)
-    size = int(request.META.get("CONTENT_LENGTH") or 0)
-    if size > settings.MAX_UPLOAD_BYTES + FORM_BYTES:
+    size = _size(request)
+    if size > settings.MAX_UPLOAD_BYTES + BESIDES_FILE:
         return _upload_page(request, str(intake.too_large(size)))
+    try:
+        intake.refuse_full_disk(size)
+    except BadInput as problem:
+        return _upload_page(request, str(problem))
     return _take(request)
+
+
+def _size(request: MemberRequest) -> int:
+    """The bytes of the request, as the browser announced them."""
+    return int(request.META.get("CONTENT_LENGTH") or 0)
 
 
 @csrf_protect
 def _take(request: MemberRequest) -> HttpResponseBase:
     upload = request.FILES.get("file")
     if upload is None:
-        return _upload_page(request, "No file was chosen. Choose one, or drop it here.")
+        return _upload_page(request, NO_FILE if _size(request) < ANYBODY else NOT_ARRIVED)
     instead = _corrected_draft(request)
     name, asked = _taken_over(instead, upload.name or "") if instead else ("", Ask())
     try:
@@ -70,7 +81,11 @@ def new_from_sample(request: MemberRequest) -> HttpResponseBase:
     """Make a draft of the sample file, with a prompt."""
     upload = ContentFile(sample_csv(), SAMPLE_NAME)
     asked = Ask(template=SAMPLE_PROMPT)
-    return _made(request, intake.receive(upload, team=request.team, by=request.user, ask=asked))
+    try:
+        batch = intake.receive(upload, team=request.team, by=request.user, ask=asked)
+    except BadInput as problem:
+        return _upload_page(request, str(problem), SAMPLE_NAME)
+    return _made(request, batch)
 
 
 @member_required

@@ -6,27 +6,36 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet, Sum
 from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django_htmx.http import trigger_client_event
 
 from batchui.batches import call_limit, decisions, intake
+from batchui.batches.costs import charged_twice
+from batchui.batches.due import MOST_UNDER_WAY, requests_under_way
 from batchui.batches.models import Batch, Event, Part
 from batchui.batches.phrases import rows_are
 from batchui.batches.states import BatchStatus, PartStatus
+from batchui.prompts.problems import BadInput
 from batchui.teams.models import Connection
 from batchui.web.access import with_batch
 from batchui.web.errors import post_only
 from batchui.web.members import MemberRequest
 from batchui.web.new import NOT_STARTED_PHASES, ask_page
 from batchui.web.rows import rows_context
+from batchui.web.undecided import undecided
 from batchui.worker.heartbeat import worker_is_silent
 
 PARTS_PAGE = 24
 EVENTS_SHOWN = 30
-UNDECIDED_SHOWN = 10
+TOO_MANY_REQUESTS = (
+    "{} requests are under way at Cloudflare, the most at one time. The next ones are sent as "
+    "answers come back."
+)
+WENT_WRONG = "The last request to Cloudflare went wrong: {}"
+PROBING = "batchui sends one part then. If Cloudflare accepts it, the others follow by themselves."
 TOO_MANY_CALLS = (
     "The limit of {:,} calls to Cloudflare in five minutes is reached. batchui goes on as calls "
     "become free again."
@@ -40,6 +49,9 @@ def batch(request: MemberRequest, batch: Batch) -> HttpResponse:
         return ask_page(request, batch)
     context = _live_context(batch) | _parts_context(request, batch) | rows_context(request, batch)
     context["events"] = _events(batch)
+    context["charged_twice"] = charged_twice(batch.parts.all()).aggregate(
+        parts=Count("pk"), rows=Sum("rows")
+    )
     context["worker_is_silent"] = batch.is_active and worker_is_silent()
     return render(request, "batches/batch.html", context)
 
@@ -93,7 +105,11 @@ def retry(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 @with_batch
 def run_again(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """Make a draft with the same file and question, and go to its page."""
-    copy = intake.run_again(batch, by=request.user)
+    try:
+        copy = intake.run_again(batch, by=request.user)
+    except BadInput as problem:
+        messages.error(request, str(problem))
+        return redirect(batch)
     messages.success(
         request, "This is a new draft with the same file and settings. Change what you like."
     )
@@ -130,19 +146,6 @@ def try_now(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     return redirect(batch)
 
 
-@post_only
-@with_batch
-def decide(request: MemberRequest, batch: Batch, number: int, choice: str) -> HttpResponseBase:
-    """Send an unsure part again, or leave it out."""
-    part = _part_of(batch, number)
-    act = {"send-again": decisions.send_again, "leave-out": decisions.leave_out}[choice]
-    if not act(part, by=request.user):
-        messages.info(
-            request, f"Part {number} no longer needs a decision. This page is up to date."
-        )
-    return redirect(batch)
-
-
 @with_batch
 def part(request: MemberRequest, batch: Batch, number: int) -> HttpResponse:
     """The technical details of a part: its attempts and Cloudflare's replies."""
@@ -155,11 +158,10 @@ def part(request: MemberRequest, batch: Batch, number: int) -> HttpResponse:
 
 
 def _live_context(batch: Batch) -> dict[str, Any]:
-    unsure = batch.parts.filter(status=PartStatus.UNSURE).order_by("number")
     return {
         "batch": batch,
         "seen": _seen(batch),
-        "undecided": list(unsure[:UNDECIDED_SHOWN]),
+        "questions": undecided(batch.parts.all()),
         "on_hold": _what_holds(batch),
         "failed_because": _why_failed(batch),
     }
@@ -168,20 +170,26 @@ def _live_context(batch: Batch) -> dict[str, Any]:
 def _seen(batch: Batch) -> str:
     """A text that changes when the progress of a batch must be shown again.
 
-    It has the batch's version and what holds its connection. Another batch may pause the connection
-    or end its pause; the version of this one stays the same then.
+    It has the batch's version and what holds its connection. Another batch may pause the
+    connection, end its pause or fill it; the version of this one stays the same then.
     """
     connection = batch.connection
     paused_until = _paused_until(connection)
     pause = f".{paused_until.timestamp()}" if paused_until else ""
     calls = ".calls" if call_limit.is_used_up(connection) else ""
-    return f"{batch.version}{pause}{calls}"
+    full = ".full" if batch.is_active and _is_full(connection) else ""
+    return f"{batch.version}{pause}{calls}{full}"
 
 
 def _paused_until(connection: Connection) -> datetime | None:
     """Until when nothing is sent through a connection; None: it is not paused now."""
     until = connection.paused_until
     return until if until is not None and until > timezone.now() else None
+
+
+def _is_full(connection: Connection) -> bool:
+    """Whether as many requests of a connection are under way as may be at one time."""
+    return requests_under_way()[connection.pk] >= MOST_UNDER_WAY
 
 
 def _why_failed(batch: Batch) -> str:
@@ -194,32 +202,40 @@ def _why_failed(batch: Batch) -> str:
 class Hold(NamedTuple):
     """Why nothing of a batch is sent now.
 
-    resume_at: when batchui tries again; None: that is not known. can_be_ended: by “Try now”.
+    resume_at: when batchui tries again; None: that is not known. then: what happens at that time.
+    can_be_ended: by “Try now”.
     """
 
     message: str
     resume_at: datetime | None
+    then: str = ""
     can_be_ended: bool = True
 
 
 def _what_holds(batch: Batch) -> Hold | None:
     """Why nothing is sent now; None if nothing is on hold."""
-    part = batch.parts.filter(status=PartStatus.HELD).order_by("number").first()
-    if part is not None:
-        return Hold(part.message, part.resume_at)
     connection = batch.connection
     paused_until = _paused_until(connection)
+    probing = PROBING if connection.failures_in_a_row else ""
+    part = batch.parts.filter(status=PartStatus.HELD).order_by("number").first()
+    if part is not None:
+        return Hold(part.message, part.resume_at or paused_until, probing)
     if paused_until and batch.parts.filter(status=PartStatus.READY).exists():
-        return Hold(connection.pause_reason, paused_until)
+        reason = connection.pause_reason
+        return Hold(WENT_WRONG.format(reason) if probing else reason, paused_until, probing)
     if batch.is_active and call_limit.is_used_up(connection):
         message = TOO_MANY_CALLS.format(settings.CALLS_PER_5_MINUTES)
         return Hold(message, resume_at=None, can_be_ended=False)
+    if _is_full(connection) and batch.parts.filter(status=PartStatus.READY).exists():
+        return Hold(TOO_MANY_REQUESTS.format(MOST_UNDER_WAY), resume_at=None, can_be_ended=False)
     return None
 
 
 def _parts_context(request: MemberRequest, batch: Batch) -> dict[str, Any]:
-    pages = Paginator(batch.parts.order_by("number"), PARTS_PAGE)
-    return {"batch": batch, "parts": pages.get_page(request.GET.get("parts"))}
+    parts = batch.parts.order_by("number")
+    page = Paginator(parts, PARTS_PAGE).get_page(request.GET.get("parts"))
+    twice = charged_twice(parts.filter(pk__in=[part.pk for part in page]))
+    return {"batch": batch, "parts": page, "twice": set(twice.values_list("number", flat=True))}
 
 
 def _events(batch: Batch) -> QuerySet[Event]:

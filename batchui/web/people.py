@@ -88,7 +88,7 @@ def remove(request: MemberRequest, pk: int) -> HttpResponse:
 def withdraw(request: MemberRequest, pk: int) -> HttpResponse:
     """Withdraw an open link."""
     invitation = get_object_or_404(Invitation, pk=pk, team=request.team)
-    if invitations.withdraw(invitation):
+    if invitations.withdraw(invitation, by=request.user):
         messages.success(request, "The link was withdrawn. It no longer works.")
     else:
         messages.error(

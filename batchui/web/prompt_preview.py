@@ -15,6 +15,8 @@ from batchui.prompts.template import Template
 
 # How many of the first rows a draft's page shows: their prompts, and their cells.
 ROWS_SHOWN = 3
+# Characters of each prompt: one more than the page shows, which says that there are more.
+PREVIEWED = 1501
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,12 @@ class PromptPreview:
             sentence = str(problem) if typed["template"].strip() else ""
             return cls([], sentence, [], model)
         first_rows = batch.first_rows[:ROWS_SHOWN]
-        prompts = [(number, fill(cells)) for number, cells in enumerate(first_rows, 1)]
+        prompts = [(number, fill(cells, PREVIEWED)) for number, cells in enumerate(first_rows, 1)]
         return cls(prompts, "", _warnings(batch, typed), model)
 
 
-def prompt_filler(batch: Batch, template: str, *, as_items: bool) -> Callable[[Any], str]:
-    """A function that makes a row's prompt as text, from its cells.
+def prompt_filler(batch: Batch, template: str, *, as_items: bool) -> Callable[[Any, int], str]:
+    """A function that makes a row's prompt as text, from its cells and the most characters wanted.
 
     Raises BadInput for a template without a column, or with one that the file does not have.
     """
@@ -50,8 +52,12 @@ def prompt_filler(batch: Batch, template: str, *, as_items: bool) -> Callable[[A
     return Template(template).bind(batch.columns).fill
 
 
-def _item_text(cells: Any) -> str:
-    """A ready-made item as text: its last message, its prompt, or the whole item."""
+def _item_text(cells: Any, most: int) -> str:
+    """The beginning of a ready-made item as text: of its last message, its prompt, or all of it."""
+    return _whole_item_text(cells)[:most]
+
+
+def _whole_item_text(cells: Any) -> str:
     if isinstance(cells, Mapping):
         messages = cells.get("messages")
         if isinstance(messages, list) and messages and isinstance(messages[-1], Mapping):

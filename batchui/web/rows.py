@@ -22,6 +22,8 @@ from batchui.web.prompt_preview import prompt_filler
 ROWS_PAGE = 25
 # Longer text is cut in the table; a dialog shows it in full.
 LONG_TEXT = 280
+# A dialog shows so many characters of each text; the download has all.
+LONGEST_TEXT_SHOWN = 100_000
 
 
 @with_batch
@@ -44,11 +46,14 @@ def row(request: MemberRequest, batch: Batch, number: int) -> HttpResponse:
     if not 1 <= number <= batch.rows or not batch.is_started:
         raise Http404(f"This batch has no row {number:,}.")
     result = results.page(batch, shown="all", offset=number - 1, limit=1)[0]
-    columns = as_object(result.cells, batch.columns)
+    columns = {} if result.cells is None else as_object(result.cells, batch.columns)
     context = {
         "batch": batch,
-        "row": _shown(batch, [result], most=None)[0],
-        "columns": [(name, cell_text(value)) for name, value in columns.items()],
+        "row": _shown(batch, [result], most=LONGEST_TEXT_SHOWN + 1)[0],
+        "columns": [
+            (name, cell_text(value)[: LONGEST_TEXT_SHOWN + 1]) for name, value in columns.items()
+        ],
+        "most": LONGEST_TEXT_SHOWN,
     }
     return render(request, "batches/_row.html", context)
 
@@ -96,13 +101,13 @@ class ShownRow:
         return max(len(self.prompt), len(self.answer)) > LONG_TEXT
 
 
-def _shown(batch: Batch, found: list[Result], *, most: int | None) -> list[ShownRow]:
-    """Rows as the page shows them, with at most `most` characters of each text (None: all)."""
+def _shown(batch: Batch, found: list[Result], *, most: int) -> list[ShownRow]:
+    """Rows as the page shows them, with at most `most` characters of each text."""
     fill = prompt_filler(batch, batch.ask.template, as_items=batch.ask.as_items)
     return [
         ShownRow(
             number=result.row,
-            prompt=_prompt(fill, result)[:most],
+            prompt=_prompt(fill, result, most),
             answer=_answer_text(result.answer)[:most],
             status=result.status,
             error=result.error or "",
@@ -111,9 +116,10 @@ def _shown(batch: Batch, found: list[Result], *, most: int | None) -> list[Shown
     ]
 
 
-def _prompt(fill: Callable[[Any], str], result: Result) -> str:
-    # An invalid row was asked nothing; its error says why.
-    return "" if result.status == AnswerStatus.INVALID else fill(result.cells)
+def _prompt(fill: Callable[[Any, int], str], result: Result, most: int) -> str:
+    # An invalid row was asked nothing, and the text of a row may be lost; its error says why.
+    nothing = result.status == AnswerStatus.INVALID or result.cells is None
+    return "" if nothing else fill(result.cells, most)
 
 
 def _answer_text(answer: bytes | None) -> str:

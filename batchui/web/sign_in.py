@@ -1,5 +1,6 @@
 """Signing in, the links to join or to choose a password, and the account page."""
 
+from datetime import datetime
 from typing import Any
 
 from allauth.account.views import LoginView
@@ -7,12 +8,16 @@ from django.contrib import messages
 from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import formats
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
-from batchui.teams import invitations
+from batchui import security_log
+from batchui.teams import invitations, sessions
+from batchui.teams.founding import has_one_administrator
 from batchui.teams.models import Invitation, User
 from batchui.teams.problems import EmailTaken, LinkProblem
+from batchui.web.errors import post_only
 from batchui.web.forms.people import (
     JoinForm,
     NameForm,
@@ -37,7 +42,17 @@ class SignInView(LoginView):  # type: ignore[misc]
 
     def get_context_data(self, **kwargs: object) -> dict[str, Any]:
         context: dict[str, Any] = super().get_context_data(**kwargs)
-        return context | {"set_up": User.objects.exists()}
+        return context | {
+            "set_up": User.objects.exists(),
+            "one_administrator": has_one_administrator(),
+        }
+
+    def form_valid(self, form: SignInForm) -> HttpResponse:
+        person, before = form.user, form.user.last_login
+        response: HttpResponse = super().form_valid(form)
+        if self.request.user.is_authenticated:
+            _tell_of_link(self.request, person, before)
+        return response
 
 
 @never_cache
@@ -50,9 +65,13 @@ def use_link(request: HttpRequest, token: str) -> HttpResponse:
             return render(request, "people/signed_in_already.html", {"invitation": invitation})
         form = _FORMS[invitation.purpose](request.POST or None, person=invitation.for_user)
         if form.is_valid() and (person := _use_link(token, invitation, form)):
+            before = person.last_login
             login(request, person)
+            invitations.note_sign_in(invitation, person)
+            _tell_of_link(request, person, before)
             return redirect("batches")
     except LinkProblem as problem:
+        security_log.record("link refused", reason=problem)
         status = 410 if problem.gone else 404
         return render(
             request, "people/link_problem.html", {"sentence": str(problem)}, status=status
@@ -72,8 +91,36 @@ def account(request: MemberRequest) -> HttpResponse:
         request.user.save(update_fields=["name"])
         messages.success(request, "Your name is saved.")
         return redirect("account")
-    context = {"form": form, "password_form": NewPasswordForm(user=request.user)}
+    context = {
+        "form": form,
+        "password_form": NewPasswordForm(user=request.user),
+        "password_link": invitations.last_password_link(request.user),
+    }
     return render(request, "people/account.html", context, status=422 if form.is_bound else 200)
+
+
+@post_only
+@member_required
+def sign_out_elsewhere(request: MemberRequest) -> HttpResponse:
+    """End the person's sessions in all other browsers."""
+    ended = sessions.end_others(request.user, keep=request.session.session_key)
+    where = "1 other browser" if ended == 1 else f"{ended} other browsers"
+    messages.success(request, f"You are signed out in {where}. This one stays signed in.")
+    return redirect("account")
+
+
+def _tell_of_link(request: HttpRequest, person: User, before: datetime | None) -> None:
+    """Tell somebody who signs in that the sign-in before this one was by a password link."""
+    link = invitations.signed_in_by_link(person, at=before)
+    if link is None or link.used_at is None:
+        return
+    security_log.record("told of a password link", who=person.in_log, link=link.pk)
+    messages.warning(
+        request,
+        f"Your password was chosen on {formats.date_format(link.used_at, 'j F Y, H:i e')} with a "
+        f"link that {link.maker} made. If that was not you, choose a new password on your account "
+        "page, and tell the person who runs batchui.",
+    )
 
 
 def _use_link(token: str, invitation: Invitation, form: PasswordForm) -> User | None:

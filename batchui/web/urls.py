@@ -2,7 +2,8 @@
 
 from django.urls import path
 
-from batchui.web import downloads, history, new, pages, rows
+from batchui.batches.questions import Choice
+from batchui.web import deciding, downloads, history, new, pages, rows
 
 urlpatterns = [
     path("", history.batches, name="batches"),
@@ -26,18 +27,39 @@ urlpatterns = [
     path("batches/<uuid:pk>/try-now/", pages.try_now, name="try_now"),
     path("batches/<uuid:pk>/parts/", pages.parts, name="parts"),
     path("batches/<uuid:pk>/parts/<int:number>/", pages.part, name="part"),
-    path(
-        "batches/<uuid:pk>/parts/<int:number>/send-again/",
-        pages.decide,
-        {"choice": "send-again"},
-        name="send_again",
+    *(
+        path(
+            f"batches/<uuid:pk>/parts/<int:number>/{choice}/",
+            deciding.decide,
+            {"choice": choice.value},
+            name=choice.replace("-", "_"),
+        )
+        for choice in Choice
     ),
     path(
-        "batches/<uuid:pk>/parts/<int:number>/leave-out/",
-        pages.decide,
-        {"choice": "leave-out"},
-        name="leave_out",
+        "batches/<uuid:pk>/parts/<int:number>/<str:choice>/confirm/",
+        deciding.confirm,
+        name="confirm",
     ),
+    path(
+        "batches/<uuid:pk>/decide/<str:question>/<str:choice>/",
+        deciding.decide_all,
+        name="decide_all",
+    ),
+    path(
+        "batches/<uuid:pk>/decide/<str:question>/<str:choice>/confirm/",
+        deciding.confirm_all,
+        name="confirm_all",
+    ),
+    path(
+        "decide/<str:question>/<str:choice>/", deciding.decide_everywhere, name="decide_everywhere"
+    ),
+    path(
+        "decide/<str:question>/<str:choice>/confirm/",
+        deciding.confirm_everywhere,
+        name="confirm_everywhere",
+    ),
+    path("batches/<uuid:pk>/retry/confirm/", deciding.confirm_retry, name="confirm_retry"),
     path(
         "batches/<uuid:pk>/parts/<int:number>/replies/<int:attempt>/",
         downloads.raw_reply,

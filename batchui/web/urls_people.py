@@ -6,6 +6,7 @@ password link for somebody who forgot the password.
 
 from allauth.account.views import PasswordChangeView, account_inactive, logout
 from django.urls import path
+from django.views.decorators.cache import never_cache
 
 from batchui.web import people, sign_in
 from batchui.web.forms.people import NewPasswordForm
@@ -22,10 +23,11 @@ urlpatterns = [
     path("account/", sign_in.account, name="account"),
     path(
         "account/password/",
-        PasswordChangeView.as_view(form_class=NewPasswordForm),
+        never_cache(PasswordChangeView.as_view(form_class=NewPasswordForm)),
         name="account_change_password",
     ),
+    path("account/sign-out-elsewhere/", sign_in.sign_out_elsewhere, name="sign_out_elsewhere"),
     path("sign-in/", sign_in.SignInView.as_view(), name="account_login"),
-    path("sign-out/", logout, name="account_logout"),
+    path("sign-out/", never_cache(logout), name="account_logout"),
     path("sign-in/removed/", account_inactive, name="account_inactive"),
 ]

@@ -1,8 +1,9 @@
-"""The check that hosts with the same database also have the same files.
+"""The checks that a database and its files belong together.
 
     batchui.E017  another host of this database keeps its files in another folder (database check)
+    batchui.E018  the files belong to another database (database check)
 
-The app's `ready` imports this module, which registers the check.
+The app's `ready` imports this module, which registers the checks.
 """
 
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from django.core import checks
 from django.db import DatabaseError
 from django.utils import timezone
 
+from batchui.worker import generation
 from batchui.worker.heartbeat import kept_storage_id
 from batchui.worker.models import Heartbeat
 
@@ -38,6 +40,20 @@ def files_are_shared(
     except DatabaseError:  # no tables yet, or no database: other checks report that
         return []
     return [another_storage(other.name.partition(":")[0], host=other.host)] if other else []
+
+
+@checks.register(checks.Tags.database)
+def files_are_ours(
+    *, databases: Sequence[str] | None = None, **_: Any
+) -> list[checks.CheckMessage]:
+    """An error if the files here belong to another database than the one that is set."""
+    if not databases:
+        return []
+    try:
+        another = generation.belong_to_another()
+    except Exception:  # no database or no storage; that of a bucket has errors of its own
+        return []
+    return [checks.Error(generation.another_database(), id="batchui.E018")] if another else []
 
 
 def another_storage(name: str, *, host: str) -> checks.CheckMessage:

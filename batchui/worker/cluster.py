@@ -1,9 +1,15 @@
 """django-q2's cluster, as the watchdog runs it."""
 
+import os
 import sys
 from types import FrameType
 
 from django_q.cluster import Cluster
+
+from batchui.processes.parent_death import ask_to_stop_with_parent
+
+# The cluster's processes fork one another. Without this, those of a killed one wait for ever.
+os.register_at_fork(after_in_child=ask_to_stop_with_parent)
 
 
 class SteadyCluster(Cluster):  # type: ignore[misc]

@@ -1,13 +1,37 @@
 """The migrations that the database still needs, and its errors on one line."""
 
-from django.db import connection
+from pathlib import Path
+
+from django.conf import settings
+from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
+
+_SAME_SETTINGS = (
+    "Start batchui once (python3 manage.py up). If it runs already, set BATCHUI_DATA and "
+    "DATABASE_URL here as they are set there."
+)
 
 
 def migrations_waiting() -> int:
     """The number of migrations that are not applied yet. Raises DatabaseError."""
     executor = MigrationExecutor(connection)
     return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def why_not_ready() -> str:
+    """Why a command cannot work with the database, as a sentence; "" if it can. Makes no file."""
+    if connection.vendor == "sqlite" and _is_not_there(str(connection.settings_dict["NAME"])):
+        return f"There is no batchui in the data folder {settings.DATA} yet. {_SAME_SETTINGS}"
+    try:
+        waiting = migrations_waiting()
+    except DatabaseError as error:
+        return f"The database cannot be used: {first_line(error)}. {_SAME_SETTINGS}"
+    return f"The database is not prepared for this version yet. {_SAME_SETTINGS}" if waiting else ""
+
+
+def _is_not_there(name: str) -> bool:
+    in_memory = name.startswith(("file:", ":memory:"))
+    return not in_memory and not Path(name).exists()
 
 
 def first_line(error: Exception) -> str:

@@ -22,7 +22,7 @@ from django.utils import timezone
 from batchui.batches.phrases import counted
 from batchui.worker.checks import files_are_shared
 from batchui.worker.database import migrations_waiting
-from batchui.worker.heartbeat import SILENCE, latest_beat
+from batchui.worker.heartbeat import SILENCE, latest_beat, problem_of_workers
 
 logger = logging.getLogger(__name__)
 
@@ -126,6 +126,8 @@ def worker() -> str:
             f"Background work last showed a sign of life {age} s ago. Is "
             "`python manage.py worker` running?"
         )
+    if problem := problem_of_workers():
+        raise NotReady(f"Background work fails. {problem} The log says more.")
     elsewhere = files_are_shared(databases=["default"])
     if elsewhere:
         raise NotReady(elsewhere[0].msg)

@@ -40,6 +40,19 @@ def beat(name: str = "") -> None:
     )
 
 
+def note(problem: str) -> None:
+    """Store why the last tick of this worker failed; "" if it did not."""
+    own = Heartbeat.objects.filter(name=settings.WORKER_NAME)
+    own.exclude(problem=problem[:300]).update(problem=problem[:300])
+
+
+def problem_of_workers() -> str:
+    """Why ticks fail, if those of every worker that is alive do; "" if not."""
+    alive = _workers().filter(at__gt=timezone.now() - SILENCE)
+    problems = list(alive.values_list("problem", flat=True))
+    return problems[0] if problems and all(problems) else ""
+
+
 def last_beat(name: str) -> datetime | None:
     """The time of the last heartbeat of a worker; None: it never had one."""
     return _workers().filter(name=name).values_list("at", flat=True).first()

@@ -1,6 +1,33 @@
-"""The table of heartbeats."""
+"""The tables of heartbeats, and of the installation."""
+
+import secrets
 
 from django.db import models
+
+
+def new_database_id() -> str:
+    """An id for a database. Copies of it have the same one."""
+    return secrets.token_hex(16)
+
+
+class Installation(models.Model):
+    """The one row that says which database this is, and how far it has come."""
+
+    database_id = models.CharField(max_length=32, default=new_database_id)
+    # Raised before anything is sent (see `generation.py`).
+    generation = models.PositiveBigIntegerField(default=1)
+    # What this database was restored from, until people are asked about the parts that may have
+    # been sent since; and when they were asked the last time.
+    restored_from = models.CharField(max_length=200, blank=True)
+    restored_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.database_id} at {self.generation}"
+
+    @classmethod
+    def here(cls) -> "Installation":
+        """The row, which is made when it is first asked for."""
+        return cls.objects.get_or_create(pk=1)[0]
 
 
 class Heartbeat(models.Model):
@@ -15,6 +42,8 @@ class Heartbeat(models.Model):
     storage_id = models.CharField(max_length=64, blank=True)
     # A worker reads one file at a time: until when one of its processes does.
     reads_until = models.DateTimeField(null=True)
+    # Why its last tick failed; "" if it did not.
+    problem = models.CharField(max_length=300, blank=True)
 
     def __str__(self) -> str:
         return f"{self.name} at {self.at}"

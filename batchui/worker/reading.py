@@ -5,10 +5,11 @@ all the while, however many files wait.
 """
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from batchui.batches import checking, long_tasks, preparing
+from batchui.batches.clock import is_free
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.worker.heartbeat import beat
@@ -63,4 +64,4 @@ def _this_worker() -> QuerySet[Heartbeat]:
 
 def _free_to_read() -> QuerySet[Heartbeat]:
     """This worker's heartbeat, unless one of its processes reads a file."""
-    return _this_worker().filter(Q(reads_until=None) | Q(reads_until__lt=timezone.now()))
+    return _this_worker().filter(is_free("reads_until"))

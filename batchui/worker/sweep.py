@@ -2,40 +2,68 @@
 
 import logging
 from datetime import timedelta
+from typing import Any
 
 from django.core.cache import cache
+from django.core.files.storage import default_storage
+from django.core.management import call_command
 from django.utils import timezone
 
 from batchui.batches import files
-from batchui.batches.models import Batch
+from batchui.batches.models import Batch, asked_fields
 from batchui.batches.states import BatchStatus
+from batchui.prompts.ask import Ask
+from batchui.worker import overtaken
+from batchui.worker.generation import belong_to_another
+from batchui.worker.models import Installation
 
 logger = logging.getLogger(__name__)
 
 # A draft that nobody started is kept this long.
 DRAFTS_ARE_KEPT = timedelta(days=30)
 AT_ONCE = 50
+NOTHING_LEFT: dict[str, Any] = {
+    **asked_fields(Ask()),
+    "source_format": {},
+    "sample": [],
+    "problem": "",
+    "problem_rows": [],
+    "blanks": {},
+}
 # Somebody may be downloading a batch while a colleague deletes it.
 FILES_OUTLIVE = timedelta(hours=1)
 ONCE_A_DAY = 24 * 60 * 60
 SEEN_BEFORE = "orphans"
+# In the cache while a backup is made, and for as long as its process may be dead unnoticed.
+BACKUP_UNDER_WAY = "backup-under-way"
+BACKUP_SECONDS = 60 * 60
 
 
 def sweep() -> None:
-    """Remove old drafts, the files of deleted batches, and files that belong to no batch."""
+    """Remove old drafts, the files of deleted batches, and files that belong to no batch.
+
+    While a backup is made no file is removed: it may be one that the backup is about to read.
+    """
     Batch.objects.filter(
         status=BatchStatus.DRAFT,
         deleted_at=None,
         created_at__lt=timezone.now() - DRAFTS_ARE_KEPT,
     ).update(deleted_at=timezone.now())
+    if cache.get(BACKUP_UNDER_WAY):
+        return
     gone = Batch.objects.filter(files_removed=False, deleted_at__lt=timezone.now() - FILES_OUTLIVE)
     for batch in gone[:AT_ONCE]:
         if not _remove_files(batch.pk):
             continue
         batch.parts.all().delete()
-        Batch.objects.filter(pk=batch.pk).update(files_removed=True, sample=[], problem_rows=[])
+        batch.events.all().delete()
+        # Its page still says what was deleted, by whom and when; what it asked is gone.
+        Batch.objects.filter(pk=batch.pk).update(files_removed=True, **NOTHING_LEFT)
+    overtaken.remove()
     if cache.add("looked-for-orphans", True, ONCE_A_DAY):
-        remove_orphans()
+        if not belong_to_another():
+            remove_orphans()
+        call_command("clearsessions")
 
 
 def _remove_files(batch_id: object) -> bool:
@@ -51,6 +79,16 @@ def _remove_files(batch_id: object) -> bool:
     return True
 
 
+def keep_files() -> None:
+    """Let no sweep remove a file for the next BACKUP_SECONDS."""
+    cache.set(BACKUP_UNDER_WAY, True, BACKUP_SECONDS)
+
+
+def remove_again() -> None:
+    """Let sweeps remove files again."""
+    cache.delete(BACKUP_UNDER_WAY)
+
+
 def remove_orphans() -> None:
     """Remove folders that belong to no batch. A crash during an upload leaves such folders.
 
@@ -61,5 +99,24 @@ def remove_orphans() -> None:
     known = Batch.objects.filter(pk__in=folders).values_list("pk", flat=True)
     orphans = folders - {str(pk) for pk in known}
     for folder in orphans & set(cache.get(SEEN_BEFORE, ())):
-        _remove_files(folder)
+        if _is_broken_upload(folder):
+            _remove_files(folder)
     cache.set(SEEN_BEFORE, sorted(orphans), 3 * ONCE_A_DAY)
+
+
+def _is_broken_upload(folder: str) -> bool:
+    """Whether a crash in the middle of an upload left this folder.
+
+    One with parts is of a batch that was started, of another database or of a newer one than a copy
+    that was put back; and so may be any that is older than the moment the copy was noticed.
+    """
+    folders, _ = default_storage.listdir(f"batches/{folder}")
+    if "parts" in folders:
+        return False
+    restored_at = Installation.here().restored_at
+    if restored_at is None:
+        return True
+    try:
+        return default_storage.get_modified_time(files.source_path(folder)) > restored_at
+    except OSError:
+        return False

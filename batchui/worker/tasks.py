@@ -10,11 +10,13 @@ from typing import Any
 
 from django.conf import settings
 from django.core.cache import cache
+from django.db import DatabaseError
 from django.utils import timezone
 from django_q.models import OrmQ, Task
 from django_q.tasks import async_task
 
-from batchui.worker import heartbeat, reading, sweep
+from batchui.worker import generation, heartbeat, reading, sweep
+from batchui.worker.database import first_line
 from batchui.worker.tick import run_tick
 
 # Failed tasks are kept, with their tracebacks; successful ones are not.
@@ -31,17 +33,31 @@ def tick() -> None:
 
     Never both: a task's time is limited, and what is sent late in it could be cut off half-way.
     """
-    if reading.read_next():
-        enqueue_tick(settings.WORKER_NAME)
-        return
-    run_tick()
-    if cache.add("swept", True, SECONDS_BETWEEN_SWEEPS):
-        tidy()
+    try:
+        if reading.read_next():
+            enqueue_tick(settings.WORKER_NAME)
+            return
+        run_tick()
+        if cache.add("swept", True, SECONDS_BETWEEN_SWEEPS):
+            tidy()
+    except Exception as error:
+        heartbeat.note(_in_words(error))
+        raise
+    heartbeat.note("")
+
+
+def _in_words(error: Exception) -> str:
+    """Why a tick failed, for a page that everybody may read."""
+    if isinstance(error, generation.AnotherDatabase):
+        return str(error)
+    kind = type(error).__name__
+    return f"{kind}: {first_line(error)}." if isinstance(error, DatabaseError) else f"{kind}."
 
 
 def tidy() -> None:
     """Remove what nobody needs any more: files, heartbeats, tasks."""
     now = timezone.now()
+    generation.keep_up()
     sweep.sweep()
     heartbeat.forget_the_dead()
     OrmQ.objects.filter(lock__lt=now - QUEUES_ARE_KEPT).delete()

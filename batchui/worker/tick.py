@@ -9,12 +9,13 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 
+from django.db import DatabaseError
 from django.db import connection as database
 from django.utils import timezone
 
 from batchui.batches import call_limit, due, polling, sending
 from batchui.batches.models import Part
-from batchui.worker import reading
+from batchui.worker import generation, reading
 from batchui.worker.heartbeat import beat
 from batchui.worker.watchdog import stopping
 
@@ -98,11 +99,26 @@ def next_work(limit: int, *, besides: Container[int]) -> list[tuple[Step, Part]]
     work: list[tuple[Step, Part]] = [(polling.poll, part) for part in polls]
     # Polls that may not be made now take no place from the sends of another connection.
     if len(work) < limit:
-        sends = _allowed(
-            part for part in due.ready_parts(limit - len(work)) if part.pk not in besides
-        )
+        ready = [part for part in due.ready_parts(limit - len(work)) if part.pk not in besides]
+        # If this database is a copy, the parts wait for people now, and are not sent.
+        sends = _allowed(ready) if ready and _may_send() else []
         work += [(sending.send, part) for part in sends]
     return work
+
+
+def _may_send() -> bool:
+    """Raise the number of this database. False: it cannot be written down, so nothing is sent.
+
+    Polls go on then: what was sent is paid for.
+    """
+    try:
+        generation.keep_up()
+    except (DatabaseError, generation.AnotherDatabase):
+        raise
+    except Exception as problem:  # a bucket has errors of its own
+        logger.error("Nothing is sent, because the storage cannot be written: %s", problem)
+        return False
+    return True
 
 
 def _allowed(parts: Iterable[Part]) -> list[Part]:

@@ -17,13 +17,24 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from batchui.batches import call_limit, decisions, due, lifecycle, polling, sending
+from batchui.batches import call_limit, decisions, due, lifecycle, polling, questions, sending
 from batchui.batches.models import Batch, Part
-from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
+from batchui.batches.questions import Choice
+from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
 from batchui.batches.steps import PART_LEASE
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
-from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, rows, send_all, work, written
+from batchui.teams.models import Connection, Team
+from tests.batches.conftest import (
+    MODEL,
+    TEMPLATE,
+    MakeBatch,
+    on_record,
+    rows,
+    send_all,
+    work,
+    written,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -154,6 +165,19 @@ def test_of_those_who_send_again_and_those_who_leave_out_one_wins(
     assert (part.status, part.missing) in ((PartStatus.READY, 0), (PartStatus.DONE, 25))
 
 
+def test_of_those_who_decide_about_many_parts_at_once_one_wins_for_each_part(
+    team: Team,
+) -> None:
+    batch = on_record(team, parts=RIVALS)
+    batch.parts.update(status=PartStatus.UNSURE, question=Question.UNCLEAR)
+    about_all = partial(questions.decide, Part.objects.all(), Question.UNCLEAR, by=None)
+    choices = [Choice.SEND_AGAIN, Choice.LEAVE_OUT] * (RIVALS // 2)
+    decided = at_once([partial(about_all, choice) for choice in choices])
+    assert sorted(one.parts for one in decided) == [0] * (RIVALS - 1) + [RIVALS]
+    became = set(batch.parts.values_list("status", "missing"))
+    assert became in ({(PartStatus.READY, 0)}, {(PartStatus.DONE, 10)})
+
+
 def test_no_more_calls_are_granted_than_allowed(part: Part, settings: Any) -> None:
     settings.CALLS_PER_5_MINUTES = 60
     line = part.batch.connection
@@ -218,3 +242,54 @@ def test_a_part_that_was_rescued_and_claimed_anew_is_sent_by_its_new_owner_alone
     assert sending.write_attempt(overslept) is None
     assert not part.attempts.exists()
     assert sending.write_attempt(quicker)
+
+
+def test_sends_that_fail_together_are_one_failure(part: Part) -> None:
+    line = part.batch.connection
+    at_once([partial(call_limit.trip, line, reason="storm", first=600, longest=6000)] * RIVALS)
+    line.refresh_from_db()
+    assert line.failures_in_a_row == 1
+    Connection.objects.update(paused_until=timezone.now())
+    at_once([partial(call_limit.trip, line, reason="storm", first=600, longest=6000)] * RIVALS)
+    line.refresh_from_db()
+    assert line.failures_in_a_row == 2
+    assert line.paused_until is not None
+    assert line.paused_until > timezone.now() + timedelta(seconds=1100)
+
+
+def test_after_a_failure_workers_that_look_together_send_one_part(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    start(rows(RIVALS * 25))
+    Connection.objects.update(failures_in_a_row=1)
+    storm = {"fault": "error", "status": 503, "retry_after": 3600, "call": "submit", "times": 0}
+    sandbox.script(storm)
+
+    def look_and_send() -> None:
+        for part in due.ready_parts(RIVALS):
+            sending.send(part)
+
+    at_once([look_and_send] * RIVALS)
+    assert len(sandbox.calls("submit")) == 1
+
+
+def test_parts_that_wait_for_a_person_are_released_once(part: Part) -> None:
+    Part.objects.update(status=PartStatus.HELD, resume_at=None)
+    assert sum(at_once([due.release_held] * RIVALS)) == 1
+    Part.objects.update(status=PartStatus.HELD)
+    assert sum(at_once([partial(due.release_like, part)] * RIVALS)) == 3
+
+
+def test_stop_at_the_moment_of_a_refusal_leaves_no_row_without_a_word(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    refused = {"fault": "error", "code": 5006, "call": "submit", "times": 0}
+    sandbox.script(refused | {"containing": 'number 3"'})
+    batch = start(rows(RIVALS * 25))
+    parts = due.ready_parts(RIVALS)
+    steps: list[Callable[[], object]] = [partial(sending.send, part) for part in parts]
+    steps.append(partial(decisions.stop, batch, by=None))
+    at_once(steps)
+    batch = work(batch)
+    assert batch.has_ended
+    assert batch.answered + batch.unsent == batch.rows

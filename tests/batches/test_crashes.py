@@ -25,6 +25,7 @@ from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.outcomes import Accepted, StillUnderWay, Unsure
 from batchui.batches.states import AnswerStatus, AttemptStatus, BatchStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
+from batchui.cloudflare.client import LONGEST_CALL_SECONDS, PATIENT
 from batchui.prompts.ask import Ask
 from batchui.prompts.readers import read
 from batchui.sandbox.testing import RunningSandbox
@@ -52,6 +53,12 @@ def test_no_lease_ends_before_the_task_that_holds_it() -> None:
     assert live_settings.Q_CLUSTER["timeout"] / 2 > tick.TICK_SECONDS
 
 
+def test_the_last_call_of_a_tick_ends_before_its_task_must() -> None:
+    assert PATIENT.pool is not None
+    longest = tick.TICK_SECONDS + PATIENT.pool + LONGEST_CALL_SECONDS
+    assert longest < live_settings.Q_CLUSTER["timeout"]
+
+
 def test_the_lease_begins_anew_with_the_post(sandbox: RunningSandbox, part: Part) -> None:
     lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now() + timedelta(seconds=5))
     sending.write_attempt(part)
@@ -72,7 +79,7 @@ def test_a_receipt_on_record_is_used_before_anything_is_sent_again(
         sending.shared_client(part.batch.connection),
         model=batch.ask.model,
         body=sending.payload(
-            files.read_lines(part.rows_file),
+            files.read_lines(part.rows_file, lines=10),
             None,
             first_row=1,
             writer=references.item_writer(batch),
@@ -139,7 +146,10 @@ def test_stop_leaves_an_unsure_part_out_even_where_it_would_be_sent_again(
 def test_a_retry_that_is_stopped_before_it_is_sent_counts_what_the_files_say(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
-    sandbox.script({"fault": "failed", "items": [0, 1]}, {"fault": "missing", "items": [5]})
+    sandbox.script(
+        {"fault": "failed", "items": [0, 1], "times": 2},
+        {"fault": "missing", "items": [5], "times": 2},
+    )
     batch = work(start(rows(25)))
     assert counted(batch) == {"answered": 22, "failed": 2, "missing": 1}
     decisions.retry(batch, by=None)

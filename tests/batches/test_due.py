@@ -1,15 +1,18 @@
 """Which parts are sent, polled and released next, and which are left alone."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection as database
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from batchui.batches import due
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import SENT_PARTS, BatchStatus, PartStatus
+from batchui.batches.steps import PART_LEASE
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Connection, Team
 from tests.batches.conftest import on_record
@@ -116,7 +119,8 @@ def test_fifty_parts_of_a_connection_are_under_way_at_most(
     team: Team, other: Team, status: PartStatus, under_way: int, room: int
 ) -> None:
     batch, theirs = on_record(team, parts=60), on_record(other)
-    batch.parts.filter(number__lte=under_way).update(status=status)
+    lease = timezone.now() + PART_LEASE
+    batch.parts.filter(number__lte=under_way).update(status=status, lease_until=lease)
     chosen = ready()
     assert [pk for pk, _ in chosen].count(batch.pk) == room
     assert (theirs.pk, 1) in chosen
@@ -139,6 +143,91 @@ def test_a_full_connection_with_many_batches_does_not_hide_another(team: Team, o
     Part.objects.bulk_create(Part(batch=batch, number=1, first_row=1, rows=1) for batch in many)
     theirs = on_record(other)
     assert ready() == [(theirs.pk, 1)]
+
+
+@pytest.mark.parametrize(("begun", "room"), [(50, 0), (60, 10)])
+def test_parts_that_a_dead_worker_was_sending_hold_their_places_for_a_minute(
+    team: Team, begun: int, room: int
+) -> None:
+    batch = on_record(team, parts=60)
+    lease = timezone.now() + PART_LEASE - timedelta(seconds=begun)
+    batch.parts.filter(number__lte=50).update(status=PartStatus.SENDING, lease_until=lease)
+    assert len(ready()) == room
+
+
+@pytest.mark.parametrize("status", sorted(SENT_PARTS))
+@pytest.mark.parametrize(("failures", "room"), [(2, 0), (3, 10), (4, 10)])
+def test_requests_whose_polls_fail_do_not_hold_up_the_others(
+    team: Team, status: PartStatus, failures: int, room: int
+) -> None:
+    batch = on_record(team, parts=60)
+    batch.parts.filter(number__lte=50).update(status=status, failures_in_a_row=failures)
+    assert len(ready()) == room
+    assert due.requests_under_way()[batch.connection_id] == 50 - 5 * room
+
+
+def test_parts_of_deleted_batches_hold_up_no_others(team: Team) -> None:
+    deleted, batch = on_record(team, parts=50), on_record(team)
+    deleted.parts.update(status=PartStatus.RUNNING)
+    assert ready() == []
+    Batch.objects.filter(pk=deleted.pk).update(deleted_at=timezone.now())
+    assert ready() == [(batch.pk, 1)]
+
+
+# -- one at a time, after a send that failed ----------------------------------------------------
+
+
+def after_failures(count: int) -> None:
+    """Let so many sends in a row have failed; the pause after them is over."""
+    Connection.objects.update(failures_in_a_row=count, paused_until=a_minute_ago())
+
+
+def test_after_a_failed_send_one_part_of_its_connection_is_tried(team: Team, other: Team) -> None:
+    now = timezone.now()
+    young, old = (on_record(team, parts=3, started_at=now - n * MINUTE) for n in (1, 2))
+    theirs = on_record(other, parts=2, started_at=now)
+    after_failures(1)
+    Connection.objects.filter(team=other).update(failures_in_a_row=0)
+    assert ready() == [(old.pk, 1), (theirs.pk, 1), (theirs.pk, 2)]
+    after_failures(0)
+    assert len(ready()) == 8
+    assert (young.pk, 3) in ready()
+
+
+def test_no_second_part_is_tried_while_the_first_is_under_way(team: Team, other: Team) -> None:
+    batch, theirs = on_record(team, parts=3), on_record(other)
+    after_failures(1)
+    batch.parts.filter(number=1).update(status=PartStatus.SENDING)
+    assert ready() == [(theirs.pk, 1)]
+    batch.parts.filter(number=1).update(status=PartStatus.DONE)
+    assert ready() == [(batch.pk, 2), (theirs.pk, 1)]
+
+
+def test_the_models_take_turns_at_being_tried(team: Team) -> None:
+    now = timezone.now()
+    models = ("@cf/one", "@cf/two", "@cf/one", "@cf/three")
+    one, two, _, three = (
+        on_record(team, parts=2, model=model, started_at=now + n * MINUTE)
+        for n, model in enumerate(models)
+    )
+    for failures, batch in ((3, one), (4, two), (5, three), (6, one)):
+        after_failures(failures)
+        assert ready() == [(batch.pk, 1)]
+
+
+def test_of_two_workers_that_look_at_the_same_time_only_one_tries_a_part(team: Team) -> None:
+    """The other one claims the first part just before this one reads what there is."""
+    batch = on_record(team, parts=3)
+    after_failures(1)
+
+    def claimed_first(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
+        if "ROW_NUMBER" in sql:
+            Part.objects.filter(number=1).update(status=PartStatus.SENDING, epoch=1)
+        return execute(sql, *rest)
+
+    with database.execute_wrapper(claimed_first):
+        assert ready() == []
+    assert batch.parts.filter(status=PartStatus.SENDING).count() == 1
 
 
 # -- to be polled -------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """What people decide: stop, retry, delete; and that two at once decide once."""
 
+from typing import Any
+
 import pytest
 from django.utils import timezone
 
@@ -81,11 +83,13 @@ def test_a_stopped_batch_goes_on_with_retry(sandbox: RunningSandbox, batch: Batc
 
 
 def test_retry_sends_just_the_rows_not_answered(sandbox: RunningSandbox, batch: Batch) -> None:
-    sandbox.script(
+    faults: list[dict[str, Any]] = [
         {"fault": "failed", "items": [0, 1]},
         {"fault": "empty", "items": [4]},
         {"fault": "missing", "items": [6]},
-    )
+    ]
+    # The first poll of part 1, and the second one, after those of parts 2 and 3.
+    sandbox.script(*({**fault, "nth": nth} for fault in faults for nth in (1, 4)))
     batch = work(batch)
     before = {row.row: row.answer for row in results.results(batch) if row.status == "answered"}
     assert batch.unanswered == 4
@@ -101,7 +105,7 @@ def test_retry_sends_just_the_rows_not_answered(sandbox: RunningSandbox, batch: 
 
 
 def test_a_retry_of_a_refused_part_sends_all_of_it(sandbox: RunningSandbox, batch: Batch) -> None:
-    sandbox.script({"fault": "error", "code": 5006, "call": "submit"})
+    sandbox.script({"fault": "error", "code": 5007, "call": "submit"})
     batch = work(batch)
     assert batch.failed == batch.parts.get(number=1).rows
     decisions.retry(batch, by=None)

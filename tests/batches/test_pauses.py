@@ -38,6 +38,8 @@ def test_parts_that_failed_together_do_not_come_back_together() -> None:
 
 def test_a_poll_comes_never_sooner_than_cloudflare_asked() -> None:
     assert seconds(pauses.after_failure(0, 400)) == 400
+    assert seconds(pauses.after_failure(0, 3600)) == 3600
+    assert seconds(pauses.after_failure(0, 86_400)) == 3600  # but for more than an hour
     assert seconds(pauses.after_failure(0, 1)) >= 7.5
 
 

@@ -1,9 +1,18 @@
 """Counts, statuses and problems as sentences say them."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from batchui.batches.models import Batch
-from batchui.batches.phrases import parts_phrase, problem_of, rows_are, rows_phrase, status_word
+from batchui.batches.phrases import (
+    part_numbers,
+    parts_phrase,
+    problem_of,
+    rows_are,
+    rows_phrase,
+    status_word,
+)
 from batchui.batches.states import AnswerStatus, BatchStatus, PartStatus
 
 
@@ -18,6 +27,22 @@ from batchui.batches.states import AnswerStatus, BatchStatus, PartStatus
 )
 def test_a_count_has_its_noun_and_its_verb(count: int, rows: str, are: str, parts: str) -> None:
     assert (rows_phrase(count), rows_are(count), parts_phrase(count)) == (rows, are, parts)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [
+        ([4], "Part 4"),
+        ([4, 5], "Parts 4 to 5"),
+        ([1, 2, 3, 7], "Parts 1 to 3 and 7"),
+        ([1, 3, 4, 5, 9], "Parts 1, 3 to 5 and 9"),
+        ([1000, 1001], "Parts 1,000 to 1,001"),
+        (range(1, 27, 2), "Parts 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23 and 25"),
+        (range(1, 29, 2), "Parts 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23 and 2 more"),
+    ],
+)
+def test_numbers_of_parts_are_named_in_runs(numbers: Sequence[int], text: str) -> None:
+    assert part_numbers(numbers) == text
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """A receipt is kept whatever else happens: without it an answer that is paid for is lost."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from django.utils import timezone
 
 from batchui.batches import decisions, lifecycle, sending
 from batchui.batches.clients import shared_client
-from batchui.batches.models import Attempt, Part
+from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import AttemptStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
 from batchui.sandbox.testing import RunningSandbox
@@ -59,12 +60,66 @@ def test_a_receipt_that_comes_to_a_part_that_went_on_is_kept_and_moves_nothing(
     sandbox: RunningSandbox, part: Part, status: PartStatus
 ) -> None:
     attempt = written(part)
-    Part.objects.filter(pk=part.pk).update(status=status, epoch=part.epoch + 1)
+    later = timezone.now() + timedelta(hours=1)
+    Part.objects.filter(pk=part.pk).update(status=status, epoch=part.epoch + 1, resume_at=later)
     sending.apply_outcome(part, attempt, sending.Accepted("late"))
     part.refresh_from_db()
     attempt.refresh_from_db()
     assert part.status == status
     assert (attempt.status, attempt.request_id) == (AttemptStatus.ACCEPTED, "late")
+    assert part.batch.events.latest("id").text == (
+        "Part 1: Cloudflare had accepted a request that was in doubt. Its answers are fetched "
+        "before any of its rows is sent again."
+    )
+
+
+CHARGED = "Its rows were sent again: 25 rows may be charged twice."
+PERHAPS = "Its rows may have been sent again, and are charged twice then."
+FETCHED = "Its answers are fetched before any of its rows is sent again."
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("again", "said"),
+    [
+        (AttemptStatus.WRITTEN, PERHAPS),
+        (AttemptStatus.UNSURE, PERHAPS),
+        (AttemptStatus.ACCEPTED, CHARGED),
+        (AttemptStatus.ANSWERED, CHARGED),
+        (AttemptStatus.LOST, CHARGED),
+        (AttemptStatus.QUARANTINED, CHARGED),
+        (AttemptStatus.NOT_SENT, FETCHED),
+        (AttemptStatus.BUSY, FETCHED),
+        (AttemptStatus.REFUSED, FETCHED),
+    ],
+)
+def test_a_receipt_that_comes_after_its_rows_were_sent_again_says_what_they_cost(
+    sandbox: RunningSandbox, part: Part, again: AttemptStatus, said: str
+) -> None:
+    attempt = written(part)
+    Attempt.objects.create(part=part, number=2, items=25, payload_size=1, status=again)
+    Part.objects.filter(pk=part.pk).update(status=PartStatus.QUEUED, epoch=part.epoch + 1)
+    version = Batch.objects.get().version
+    sending.apply_outcome(part, attempt, sending.Accepted("late"))
+    told = part.batch.events.latest("id")
+    assert told.text == f"Part 1: Cloudflare had accepted a request that was in doubt. {said}"
+    assert told.part_number == 1
+    assert Batch.objects.get().version > version
+
+
+@pytest.mark.django_db
+def test_a_request_before_the_one_in_doubt_is_not_charged_twice(
+    sandbox: RunningSandbox, part: Part
+) -> None:
+    attempt = written(part)
+    Attempt.objects.filter(pk=attempt.pk).update(number=2)
+    attempt.number = 2
+    Attempt.objects.create(
+        part=part, number=1, items=25, payload_size=1, status=AttemptStatus.ANSWERED
+    )
+    Part.objects.filter(pk=part.pk).update(status=PartStatus.QUEUED, epoch=part.epoch + 1)
+    sending.apply_outcome(part, attempt, sending.Accepted("late"))
+    assert part.batch.events.latest("id").text.endswith(FETCHED)
 
 
 @pytest.mark.django_db
@@ -124,7 +179,8 @@ def test_a_receipt_that_is_never_stored_is_no_secret(caplog: pytest.LogCaptureFi
         f"The receipt of attempt {attempt.pk} (part {attempt.part_id}) is not stored yet: "
         "request_id known"
     )
-    assert caplog.messages == [told] * 6
+    logged = [record.getMessage() for record in caplog.records if record.name == sending.__name__]
+    assert logged == [told] * 6
 
 
 @pytest.mark.django_db(transaction=True)

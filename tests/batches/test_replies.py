@@ -11,7 +11,7 @@ from batchui.batches.models import Attempt, Part
 from batchui.batches.replies import NO_ANSWER, MismatchError, absorb, match
 from batchui.batches.states import PartStatus
 from batchui.cloudflare.errors import BadReply
-from batchui.cloudflare.replies import ItemReply, Reply
+from batchui.cloudflare.replies import ItemReply
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
 from tests.batches.conftest import MakeBatch, on_record, poll_all, send_all
@@ -38,11 +38,11 @@ def attempt_at(part: Part, positions: list[int] | None = None) -> Attempt:
     )
 
 
-def reply(*items: tuple[int | None, str | None]) -> Reply:
-    """A reply with an answer for each (index, reference)."""
-    return Reply(
-        [ItemReply(index, "answered", b'"yes"', reference=reference) for index, reference in items]
-    )
+def reply(*items: tuple[int | None, str | None]) -> list[ItemReply]:
+    """The items of a reply with an answer for each (index, reference)."""
+    return [
+        ItemReply(index, "answered", b'"yes"', reference=reference) for index, reference in items
+    ]
 
 
 @pytest.mark.parametrize("index", [None, -1, 10, 11])
@@ -113,14 +113,14 @@ def test_two_different_answers_for_a_row_are_refused_and_two_that_agree_count_on
 ) -> None:
     attempt = attempt_at(part)
     yes, no = (ItemReply(3, "answered", answer) for answer in (b'"yes"', b'"no"'))
-    assert list(match(part, attempt, Reply([yes, yes]))) == [3]
+    assert list(match(part, attempt, [yes, yes])) == [3]
     with pytest.raises(MismatchError, match="two different answers for row 14"):
-        match(part, attempt, Reply([yes, no]))
+        match(part, attempt, [yes, no])
 
 
 def test_what_is_said_of_an_item_is_kept(part: Part) -> None:
     failed = ItemReply(0, "failed", None, error="Too long.", usage=b'{"total_tokens":3}')
-    (answer,) = match(part, attempt_at(part), Reply([failed])).values()
+    (answer,) = match(part, attempt_at(part), [failed]).values()
     assert (answer.status, answer.error) == ("failed", "Too long.")
     assert bytes(answer.answer) == b"null"
     assert bytes(answer.usage) == b'{"total_tokens":3}'
@@ -135,9 +135,9 @@ def test_a_reply_about_another_request_is_not_taken(part: Part) -> None:
     answered = [{"id": 0, "result": {"response": "yes"}, "success": True}]
     another = as_it_came(responses=answered, request_id="another")
     with pytest.raises(BadReply):
-        absorb(part, attempt_at(part), another)
+        absorb(part, attempt_at(part), another, is_last=True)
     ours = as_it_came(responses=answered, request_id="known")
-    changes, _ = absorb(part, attempt_at(part), ours)
+    changes = absorb(part, attempt_at(part), ours, is_last=True).changes
     assert changes["answered"] == 1
 
 
@@ -145,7 +145,7 @@ def test_rows_that_were_not_sent_go_on_waiting(part: Part) -> None:
     answered = [{"id": 0, "result": {"response": "yes"}, "success": True}]
     spool = as_it_came(responses=answered)
     spool.read()  # as it is after it was written
-    changes, _ = absorb(part, attempt_at(part, [3, 4]), spool)
+    changes = absorb(part, attempt_at(part, [3, 4]), spool, is_last=True).changes
     assert (changes["answered"], changes["missing"]) == (1, 1)
     part.answers_file = changes["answers_file"]
     answers = [answer and (answer.status, answer.error) for answer in results.read_answers(part)]

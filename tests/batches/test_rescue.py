@@ -32,6 +32,41 @@ def test_a_worker_that_died_before_its_attempt_sent_nothing(
     assert part.status == PartStatus.READY
 
 
+def test_a_worker_that_wakes_while_its_part_is_rescued_does_not_send_it_besides(
+    sandbox: RunningSandbox, part: Part, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It slept before it wrote its attempt down, and wakes after the rescuer has read the part."""
+    lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
+    sleeper = Part.objects.select_related("batch__connection").get(pk=part.pk)
+    prepared = []
+    stranded = sending.stranded_parts
+
+    def and_the_sleeper_wakes(now: datetime) -> list[Part]:
+        found = stranded(now)
+        prepared.append(sending.write_attempt(sleeper))
+        return found
+
+    monkeypatch.setattr(sending, "stranded_parts", and_the_sleeper_wakes)
+    sending.rescue(after_the_lease())
+    part.refresh_from_db()
+    # Either the sleeper goes on, or the rescuer: never both.
+    assert prepared[0] is not None
+    assert part.status == PartStatus.SENDING
+    assert part.lease_until is not None
+    assert part.lease_until > timezone.now()
+
+
+def test_a_worker_whose_part_was_taken_over_writes_no_attempt_down(
+    sandbox: RunningSandbox, part: Part
+) -> None:
+    lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
+    sleeper = Part.objects.select_related("batch__connection").get(pk=part.pk)
+    assert lifecycle.take_over(Part.objects.get(pk=part.pk), PART_LEASE)
+    assert sending.write_attempt(sleeper) is None
+    assert not Attempt.objects.exists()
+    assert not lifecycle.take_over(sleeper, PART_LEASE)
+
+
 def test_a_worker_that_died_around_its_post_leaves_the_part_unsure(
     sandbox: RunningSandbox, part: Part
 ) -> None:

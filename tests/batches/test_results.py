@@ -110,8 +110,44 @@ def test_a_file_that_lost_lines_is_not_shown_as_if_it_had_them_all(team: Team) -
     part = on_record(team).parts.get()
     store(part, {0: YES})
     part.rows_file = files.Compressed.of_lines([b'["one"]'] * 9).store("nine-rows")
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(files.DamagedFile, match="it has 9 lines in place of 10"):
         list(results.part_results(part))
+
+
+def damaged(part: Part, field: str, lines: int) -> None:
+    """Let a file of the part end after so many lines."""
+    kept = [b'["one"]'] * lines if field == "rows_file" else [b'["answered","yes"]'] * lines
+    setattr(part, field, files.Compressed.of_lines(kept).store(f"{field} cut short"))
+    part.save()
+
+
+@pytest.mark.parametrize("lines", [0, 4, 9])
+def test_people_see_the_rows_of_a_damaged_file_as_far_as_they_can_be_read(
+    team: Team, lines: int
+) -> None:
+    form = {"kind": "txt", "encoding": "utf-8", "delimiter": None, "columns": ["text"]}
+    part = on_record(team, source_format=form).parts.get()
+    store(part, dict.fromkeys(range(10), YES))
+    damaged(part, "rows_file", lines)
+    shown = list(results.readable_results(part))
+    assert [row.cells for row in shown] == [["one"]] * lines + [None] * (10 - lines)
+    assert {row.status for row in shown} == {"answered"}
+    assert [row.row for row in shown] == list(range(1, 11))
+    assert all("is damaged" in (row.error or "") for row in shown[lines:])
+    (exported, *_) = list(exporting.export_rows(part.batch))[9:]
+    assert (exported.row, exported.cells) == (10, [""] * len(part.batch.columns))
+
+
+@pytest.mark.parametrize("lines", [0, 4, 9])
+def test_answers_in_a_damaged_file_are_missing_with_the_reason(team: Team, lines: int) -> None:
+    part = on_record(team).parts.get()
+    store(part, dict.fromkeys(range(10), YES))
+    part.rows_file = files.Compressed.of_lines([b'["one"]'] * 10).store("ten-rows")
+    damaged(part, "answers_file", lines)
+    shown = list(results.readable_results(part))
+    assert [row.status for row in shown] == ["answered"] * lines + ["missing"] * (10 - lines)
+    assert all(row.cells == ["one"] for row in shown)
+    assert all("is damaged" in (row.error or "") for row in shown[lines:])
 
 
 # -- pages --------------------------------------------------------------------------------------
@@ -151,7 +187,7 @@ def test_whatever_is_no_answer_needs_attention(team: Team, status: AnswerStatus)
 def test_the_reason_of_a_whole_part_is_the_reason_of_its_rows(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
-    sandbox.script({"fault": "error", "code": 5006, "call": "submit"})
+    sandbox.script({"fault": "error", "code": 5007, "call": "submit"})
     batch = work(start(rows(3)))
     reason = batch.parts.get().waiting_error
     shown = results.page(batch, shown="attention", offset=0, limit=5)

@@ -1,12 +1,14 @@
 """How a part is sent, and what can become of its POST."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
-from batchui.batches import due, files, lifecycle, sending
+from batchui.batches import due, lifecycle, sending
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.outcomes import CertainlyNotSent
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
@@ -67,8 +69,8 @@ def test_what_certainly_was_not_sent_is_sent_later(
     assert work(batch).status == BatchStatus.FINISHED
 
 
-@pytest.mark.parametrize("code", [3003, 5004, 5006, 5007, 8007])
-def test_a_refusal_for_good_fails_the_rows_with_its_reason(
+@pytest.mark.parametrize("code", [3042, 5007, 5504])
+def test_a_refusal_that_is_not_for_its_rows_fails_them_all_at_once(
     sandbox: RunningSandbox, start: MakeBatch, code: int
 ) -> None:
     sandbox.script({"fault": "error", "code": code, "call": "submit"})
@@ -172,14 +174,21 @@ def test_stop_between_the_claim_and_the_attempt_ends_the_part(
     assert batch.status == BatchStatus.STOPPED
 
 
-def test_a_worker_that_breaks_before_its_attempt_leaves_the_part_to_its_lease(
-    sandbox: RunningSandbox, start: MakeBatch
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
+def test_a_database_that_fails_before_the_attempt_leaves_the_part_to_its_lease(
+    sandbox: RunningSandbox, start: MakeBatch, error: type[Exception]
 ) -> None:
     batch = start(rows(5))
     (part,) = due.ready_parts(1)
-    files.remove_batch_files(batch.pk)
-    with pytest.raises(FileNotFoundError):
+
+    def no_attempt_is_stored(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
+        if sql.startswith('INSERT INTO "batches_attempt"'):
+            raise error("the database is away")
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(no_attempt_is_stored), pytest.raises(error):
         sending.send(part)
+    assert posts(sandbox) == 0
     left = batch.parts.get()
     assert left.status == PartStatus.SENDING
     assert left.lease_until is not None
@@ -194,15 +203,17 @@ def test_an_accepted_part_begins_anew_at_being_polled(
     Part.objects.update(
         polls=7,
         failures_in_a_row=3,
-        gone_seen=2,
-        gone_at=timezone.now(),
+        failing_since=timezone.now(),
+        odd_kind="gone",
+        odd_seen=2,
+        odd_at=timezone.now(),
         message="Cloudflare has no room.",
     )
     send_all()
     part = batch.parts.get()
     assert part.status == PartStatus.QUEUED
-    assert (part.polls, part.failures_in_a_row, part.gone_seen, part.gone_at) == (0, 0, 0, None)
-    assert part.message == ""
+    assert (part.polls, part.failures_in_a_row, part.failing_since) == (0, 0, None)
+    assert (part.odd_kind, part.odd_seen, part.odd_at, part.message) == ("", 0, None, "")
     assert part.next_poll_at is not None
     assert timedelta(seconds=25) < part.next_poll_at - timezone.now() <= timedelta(seconds=30)
 

@@ -55,9 +55,15 @@ def polled(part: Part, outcome: PollOutcome) -> Attempt:
     """The attempt of the part after a poll came to this."""
     attempt = sent(part, Accepted("known"))
     part.batch.events.all().delete()
+    seen_often(part, getattr(outcome, "kind", ""))
     polling.apply_outcome(part, attempt, outcome)
     attempt.refresh_from_db()
     return attempt
+
+
+def seen_often(part: Part, kind: str) -> None:
+    """Let the part have had odd replies of this kind often enough for the next to be believed."""
+    part.odd_kind, part.odd_seen, part.odd_at = kind, 5, timezone.now() - timedelta(hours=1)
 
 
 SENT: list[tuple[SendOutcome, str, AttemptStatus]] = [
@@ -73,7 +79,13 @@ SENT: list[tuple[SendOutcome, str, AttemptStatus]] = [
         "Part 2 was too large; it is sent 5 rows at a time.",
         AttemptStatus.REFUSED,
     ),
-    (RefusedForGood(SAID, 5006), "Part 2 was refused: It was said.", AttemptStatus.REFUSED),
+    (RefusedForGood(SAID, 5007), "Part 2 was refused: It was said.", AttemptStatus.REFUSED),
+    (
+        RefusedForGood(SAID, 5006),
+        "Part 2 was refused. It is sent in halves, to find the rows that Cloudflare refuses. The "
+        "reason: It was said.",
+        AttemptStatus.REFUSED,
+    ),
     (
         Unsure(SAID, 3007),
         "Part 2 may or may not have been sent: It was said.",
@@ -82,7 +94,13 @@ SENT: list[tuple[SendOutcome, str, AttemptStatus]] = [
 ]
 POLLED: list[tuple[PollOutcome, str, AttemptStatus]] = [
     (Later(SAID, None), "Part 2: It was said.", AttemptStatus.ACCEPTED),
-    (RefusedForGood(SAID, 3030), "Part 2 failed: It was said.", AttemptStatus.REFUSED),
+    (RefusedForGood(SAID, None), "Part 2 failed: It was said.", AttemptStatus.REFUSED),
+    (
+        RefusedForGood(SAID, 3030),
+        "Part 2 was refused. It is sent in halves, to find the rows that Cloudflare refuses. The "
+        "reason: It was said.",
+        AttemptStatus.REFUSED,
+    ),
     (
         Quarantined(SAID, "kept-here"),
         "Part 2: It was said. Nothing of this reply was used.",
@@ -124,12 +142,8 @@ def test_what_came_of_a_poll_is_said_and_noted_with_the_attempt(
 
 
 def test_what_cloudflare_no_longer_has_is_said(part: Part) -> None:
-    Part.objects.filter(pk=part.pk).update(gone_seen=5)
-    attempt = sent(part, Accepted("known"))
-    part.gone_seen, part.gone_at = 5, timezone.now() - timedelta(hours=1)
-    polling.apply_outcome(part, attempt, GoneNow(SAID))
-    attempt.refresh_from_db()
-    assert told(part)[-1] == "Part 2: Cloudflare no longer has this result."
+    attempt = polled(part, GoneNow(SAID))
+    assert told(part) == ["Part 2 has no answers: Cloudflare no longer has this result."]
     assert (attempt.status, attempt.message) == (AttemptStatus.LOST, SAID)
 
 
@@ -137,7 +151,7 @@ def test_a_receipt_that_is_not_on_record_is_said(part: Part) -> None:
     sent(part, Accepted("known"))
     Attempt.objects.update(status=AttemptStatus.UNSURE)
     polling.poll(part)
-    assert told(part)[-1] == "Part 2 was accepted, but its receipt is missing."
+    assert told(part)[-1] == "Part 2: It was accepted, but its receipt is missing."
 
 
 def test_a_part_that_is_sent_again_as_chosen_is_said(part: Part) -> None:

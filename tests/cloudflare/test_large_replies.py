@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from batchui.cloudflare.client import RestClient
-from batchui.cloudflare.errors import BadReply, MaybeSent
+from batchui.cloudflare.errors import BadReply, CloudflareError, MaybeSent, Oversized
 from batchui.cloudflare.replies import decode
-from tests.cloudflare.conftest import MODEL, REQUEST_ID, finished, queued
+from tests.cloudflare.conftest import ACCOUNT, MODEL, REQUEST_ID, TOKEN, finished, queued
 from tests.cloudflare.server import (
+    Act,
     ScriptedServer,
     dripping,
     raw,
@@ -174,6 +175,52 @@ def test_the_cap_counts_the_unpacked_bytes(server: ScriptedServer, client: RestC
         assert "larger than 100,000 bytes" in str(poll_error(client, max_bytes=100_000))
 
 
+def test_a_reply_over_the_cap_is_another_error_than_one_that_is_cut_short(
+    server: ScriptedServer, client: RestClient
+) -> None:
+    server.script(reply(200, LONG), truncated(LONG, keep=100_000))
+    over, cut = poll_error(client, max_bytes=70_000), poll_error(client, max_bytes=len(LONG))
+    assert (type(over), type(cut)) == (Oversized, BadReply)
+    assert over.user_message == (
+        f"The answer of Cloudflare ({server.address}) is larger than batchui can read "
+        "(70,000 bytes)."
+    )
+    assert over.http_status == cut.http_status == 200
+
+
+@pytest.mark.parametrize(
+    ("act", "comes"),
+    [
+        (truncated(LONG, keep=100_000), LONG[:100_000]),
+        (truncated(LONG, keep=1_000), LONG[:1_000]),
+        (reply(200, b"<html>not ours"), b"<html>not ours"),
+        (reply(500, b"<html>broken"), b"<html>broken"),
+        (reply(401, b'{"errors": []}'), b'{"errors": []}'),
+        (reply(200, queued(status="odd")), json.dumps(queued(status="odd")).encode()),
+        (reply(200, b""), b""),
+    ],
+    ids=["long", "short", "another page", "an error", "refused", "an odd status", "nothing"],
+)
+def test_the_spool_has_what_came_of_a_reply_that_cannot_be_used(
+    server: ScriptedServer, client: RestClient, act: Act, comes: bytes
+) -> None:
+    server.script(act)
+    spool = io.BytesIO(b"of an earlier poll")
+    with pytest.raises(CloudflareError):
+        client.poll(MODEL, REQUEST_ID, spool)
+    assert spool.getvalue() == comes
+
+
+def test_the_spool_has_no_more_than_the_cap(server: ScriptedServer, client: RestClient) -> None:
+    server.script(reply(200, LONG))
+    spool = io.BytesIO()
+    with pytest.raises(Oversized):
+        client.poll(MODEL, REQUEST_ID, spool, max_bytes=100_000)
+    kept = len(spool.getvalue())
+    assert LONG.startswith(spool.getvalue())
+    assert 0 < kept <= 100_000
+
+
 def test_a_reply_may_have_exactly_as_many_bytes_as_the_cap(
     server: ScriptedServer, client: RestClient
 ) -> None:
@@ -182,9 +229,7 @@ def test_a_reply_may_have_exactly_as_many_bytes_as_the_cap(
     assert "larger than" in str(poll_error(client, max_bytes=len(LONG) - 1))
 
 
-def test_without_another_cap_a_reply_ends_at_256_mib(
-    server: ScriptedServer, client: RestClient
-) -> None:
+def test_without_another_cap_a_reply_ends_at_256_mib(server: ScriptedServer) -> None:
     class Sink(io.BytesIO):
         """Counts what is written, and keeps none of it."""
 
@@ -197,7 +242,10 @@ def test_without_another_cap_a_reply_ends_at_256_mib(
     member = gzip.compress(b"{" + b" " * (16 * 1024 * 1024 - 1), 1)
     server.script(reply(200, member * 17, content_encoding="gzip"))
     spool = Sink()
-    with pytest.raises(BadReply, match="larger than 268,435,456 bytes"):
+    with (
+        RestClient(account_id=ACCOUNT, token=TOKEN, base_url=server.base_url) as client,
+        pytest.raises(BadReply, match="larger than 268,435,456 bytes"),
+    ):
         client.poll(MODEL, REQUEST_ID, spool)
     assert spool.total <= 256 * 1024 * 1024
 

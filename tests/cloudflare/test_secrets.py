@@ -1,6 +1,7 @@
 """The API token goes to the server and nowhere else."""
 
 import io
+import json
 import logging
 import pickle
 import pprint
@@ -12,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from batchui.cloudflare.bodies import SMALL
 from batchui.cloudflare.client import RestClient
-from batchui.cloudflare.errors import CloudflareError, NotSent, error_for
+from batchui.cloudflare.errors import CloudflareError, NotSent
 from batchui.cloudflare.redaction import clean, error_text, quote
 from tests.cloudflare.conftest import ACCOUNT, MODEL, QUICK, REQUEST_ID, TOKEN, finished, queued
 from tests.cloudflare.server import (
@@ -93,9 +95,21 @@ def test_no_error_tells_the_token(server: ScriptedServer, client: RestClient, ac
         assert TOKEN not in everything_told_by(exc)
 
 
-def test_what_is_to_be_hidden_is_hidden_on_any_page() -> None:
-    exc = error_for(500, f"<pre>{TOKEN}</pre>".encode(), None, submitting=True, hide=TOKEN)
-    assert str(exc).startswith("no error code or message; the body begins: '<pre>[token]</pre>'")
+@pytest.mark.parametrize("rows", [1, 3_000], ids=["short", "long"])
+@pytest.mark.parametrize(
+    "written", [TOKEN, TOKEN.replace("T", "\\u0054")], ids=["plain", "escaped"]
+)
+def test_no_reply_that_is_kept_tells_the_token(
+    server: ScriptedServer, client: RestClient, rows: int, written: str
+) -> None:
+    items = [{"id": row, "success": True, "result": {"response": "SECRET"}} for row in range(rows)]
+    body = json.dumps(finished(*items)).replace("SECRET", f"You sent Bearer {written}.")
+    server.script(reply(200, body.encode()))
+    spool = io.BytesIO()
+    client.poll(MODEL, REQUEST_ID, spool)
+    assert (len(body) > SMALL) == (rows > 1)
+    assert TOKEN not in json.dumps(json.loads(spool.getvalue()))
+    assert spool.getvalue().count(b"You sent Bearer [token].") == rows
 
 
 def test_a_reply_that_is_kept_says_where_the_token_was(
@@ -133,7 +147,8 @@ def test_no_log_tells_the_token(
     in_heads = {"a redirect to it", "a broken status line", "not HTTP"}
     acts = [act for name, act in ECHOES.items() if name not in in_heads]
     server.script(*acts, *acts, reply(200, queued()))
-    with caplog.at_level(logging.DEBUG):
+    # The settings keep httpcore quiet. Here it tells all it can.
+    with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, logger="httpcore"):
         for call in [*calls(client), *calls(client), *calls(client), *calls(client)]:
             if exc := error_of(call):
                 logging.getLogger("test").warning("%s", exc, exc_info=exc)

@@ -1,8 +1,13 @@
 """No cell of a CSV runs as a formula in a spreadsheet, unless the plain variant is asked for."""
 
+import csv
+import io
+import random
+
 import pytest
 
 from batchui.exports.csv import csv_chunks
+from batchui.exports.formulas import BLANKS, SIGNS
 from tests.exports.rows import row, table_of
 
 DANGEROUS = [
@@ -11,11 +16,16 @@ DANGEROUS = [
     "+cmd|' /C calc'!A0",
     "-2+3",
     "@SUM(A1:A9)",
-    "\t=1+1",
-    "\r=1+1",
     "-",
     "+49 171 5550",
     "-3.5; DROP",
+    "＝1+1",
+    "＋1+1",
+    "－1+1",
+    "＠SUM(A1:A9)",
+    "\ttab",
+    "\rreturn",
+    "\nfeed",
 ]
 HARMLESS = ["-3.5", "+49", "-1.000,50", "-1e-5", "+5%", "a=1", " =1", "'=1", "1-2", "", "–5", "٣"]
 
@@ -56,3 +66,84 @@ def test_a_column_name_and_cells_beyond_the_header_can_be_formulas_too() -> None
 def test_the_plain_variant_changes_nothing(text: str) -> None:
     [_, cells] = table_of(csv_chunks([row(1, [text, "x"])], columns=["a", "b"], plain=True))
     assert cells[0] == text
+
+
+@pytest.mark.parametrize(
+    ("text", "held_off"),
+    [
+        ("x;=1+1;y", "x;'=1+1;y"),
+        ("x\n=1+1\ny", "x\n'=1+1\ny"),
+        ("x\r@SUM(A1)", "x\r'@SUM(A1)"),
+        ("x\t+1+1", "x\t'+1+1"),
+        ("x,=1+1", "x,'=1+1"),
+        ("x;＝1+1;－1", "x;'＝1+1;'－1"),
+        ("\t=1+1", "'\t'=1+1"),
+        ('x;"=1+1;y', "x;\"'=1+1;y"),
+        ("Pros:\n- cheap\n- fast\n---", "Pros:\n - cheap\n - fast\n ---"),
+        ("fine ;-)", "fine ; -)"),
+        # A number is left alone where the same separator, the line or the list ends it.
+        ("[0.1,-0.25,-3e-05,-1]", "[0.1,-0.25,-3e-05,-1]"),
+        ('{"a":[1,-2],"b":"x"}', '{"a":[1,-2],"b":"x"}'),
+        ("1\n-2\n3", "1\n-2\n3"),
+        ("1;-5,5+cmd|' /C calc'!A0", "1; -5,5+cmd|' /C calc'!A0"),
+        ("1\n-5;5+cmd|' /C calc'!A0", "1\n -5;5+cmd|' /C calc'!A0"),
+        ("1;-5", "1; -5"),
+        # Nothing begins here.
+        ("a = b; c - d, e + f @ g", "a = b; c - d, e + f @ g"),
+        ("well-known, a@example.com", "well-known, a@example.com"),
+        ("| a | b |\n|---|---|", "| a | b |\n|---|---|"),
+    ],
+)
+def test_what_another_separator_would_make_a_formula_is_held_off_within_a_cell(
+    text: str, held_off: str
+) -> None:
+    [cells] = table_of(csv_chunks([row(1, ["1", text])], columns=["a", "b"]))[1:]
+    assert cells[1] == held_off
+    [cells] = table_of(csv_chunks([row(1, ["1", text])], columns=["a", "b"], plain=True))[1:]
+    assert cells[1] == text
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("seed", range(30))
+def test_no_cell_is_a_formula_whatever_separator_the_file_is_read_with(
+    delimiter: str, seed: int
+) -> None:
+    dice = random.Random(seed)
+    letters = ["a", " ", ",", ";", "\t", '"', "\n", "\r", "=", "-", "+", "@", "＝", "'", "(", "é"]
+
+    def cell() -> str:
+        return "".join(dice.choices(letters, k=dice.randrange(8)))
+
+    rows = [row(at, [cell(), cell()], error=cell(), extras=[cell()]) for at in range(1, 200)]
+    chunks = csv_chunks(rows, columns=[cell(), cell()], delimiter=delimiter)
+    text = b"".join(chunks).decode("utf-8-sig")
+    for separator in (",", ";", "\t"):
+        for line in csv.reader(io.StringIO(text, newline=""), delimiter=separator):
+            for found in line:
+                assert not found.lstrip(BLANKS).startswith(tuple(SIGNS)), (separator, found)
+
+
+@pytest.mark.parametrize(
+    ("following", "delimiter"),
+    [
+        (["5+cmd|' /C calc'!A0"], ","),
+        (["*cmd|' /C calc'!A0"], "\t"),
+        (["", "*cmd|' /C calc'!A0"], "\t"),
+        ([" (cmd|' /C calc'!A0)"], "\t"),
+        (["5*WEBSERVICE(1)"], ","),
+    ],
+)
+def test_a_number_that_the_next_cell_makes_a_formula_gets_an_apostrophe(
+    following: list[str], delimiter: str
+) -> None:
+    columns = [f"c{at}" for at in range(1 + len(following))]
+    rows = [row(1, ["-5", *following]), row(2, ["-5", *("good" for _ in following)])]
+    table = table_of(csv_chunks(rows, columns=columns, delimiter=delimiter), delimiter)
+    assert [cells[0] for cells in table[1:]] == ["'-5", "-5"]
+
+
+@pytest.mark.parametrize("following", ["good", "2026-11-22", "12.50", "1,000", "", "7 days", "-3"])
+def test_a_number_before_an_ordinary_cell_stays_a_number(following: str) -> None:
+    rows = [row(1, ["-5", following]), row(2, ["+1.5", following])]
+    table = table_of(csv_chunks(rows, columns=["a", "b"]))
+    assert [cells[0] for cells in table[1:]] == ["-5", "+1.5"]

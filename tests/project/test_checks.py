@@ -55,6 +55,14 @@ def test_the_settings_of_a_platform_are_right(settings: Settings) -> None:
         ("E011", {**PRODUCTION, "DEBUG": True}),
         ("E015", {"FIRST_POLL_SECONDS": 90}),
         ("W001", {"ALLOWED_HOSTS": ["*"]}),
+        (
+            "W005",
+            {
+                "CLOUDFLARE_API_URL": "http://192.0.2.7/client/v4",
+                "CLOUDFLARE_ACCOUNT_ID": "0123",
+                "CLOUDFLARE_API_TOKEN": "secret",
+            },
+        ),
         ("W003", {**PRODUCTION, "KEYS_ARE_GIVEN": False, "S3_BUCKET": "bucket"}),
     ],
 )
@@ -86,6 +94,22 @@ def test_a_key_that_others_can_read_is_warned_about(settings: Settings) -> None:
         assert found(settings) == ["W002"]
     finally:
         path.chmod(0o600)
+
+
+@pytest.mark.parametrize("mode", [0o750, 0o705, 0o755])
+def test_a_data_folder_that_others_can_look_into_is_said(
+    settings: Settings, tmp_path: Path, mode: int
+) -> None:
+    tmp_path.chmod(0o700)
+    assert found(settings, DATA=tmp_path) == []
+    tmp_path.chmod(mode)
+    assert found(settings) == ["W004"]
+
+
+@pytest.mark.parametrize("server", ["http://127.0.0.1:8787/v4", "https://192.0.2.7/v4"])
+def test_a_token_may_go_to_this_machine_and_by_https(settings: Settings, server: str) -> None:
+    account = {"CLOUDFLARE_ACCOUNT_ID": "0123", "CLOUDFLARE_API_TOKEN": "secret"}
+    assert found(settings, CLOUDFLARE_API_URL=server, **account) == []
 
 
 @pytest.mark.django_db

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from batchui.keys import is_fernet, keep, kept_text, new_fernet_key, new_secret, split_keys
+from batchui.keys import Hidden, is_fernet, keep, kept_text, new_fernet_key, new_secret, split_keys
 
 
 def test_a_key_is_kept_once_with_mode_600(tmp_path: Path) -> None:
@@ -18,6 +18,13 @@ def test_a_key_is_kept_once_with_mode_600(tmp_path: Path) -> None:
     assert kept_text(path) == key
     assert path.stat().st_mode & 0o777 == 0o600
     assert [entry.name for entry in tmp_path.iterdir()] == ["secret-key"]
+
+
+def test_a_secret_is_itself_and_is_not_shown() -> None:
+    secret = Hidden("cfut_0123456789")
+    assert (secret, str(secret), f"{secret}") == ("cfut_0123456789",) * 3
+    assert "0123" not in f"{secret!r} {[secret]} { {'token': secret} }"
+    assert [type(key) for key in split_keys("a,b")] == [Hidden, Hidden]
 
 
 def test_processes_that_start_together_agree_on_the_key(tmp_path: Path) -> None:

@@ -35,6 +35,18 @@ def production(**more: str) -> dict[str, str]:
     } | more
 
 
+def test_two_installations_share_a_bucket_without_seeing_each_other(tmp_path: Path) -> None:
+    code = "from django.core.files.storage import default_storage as s; print(s.location)"
+    for given, location in (("staging/", "staging"), ("", "")):
+        result = manage(
+            *("shell", "--no-imports", "-c", code),
+            data=tmp_path,
+            BATCHUI_S3_BUCKET="bucket",
+            BATCHUI_S3_PREFIX=given,
+        )
+        assert result.stdout.strip() == location, result.stderr
+
+
 def test_every_wrong_value_is_said_at_once_and_without_a_traceback(tmp_path: Path) -> None:
     result = manage(
         "check",
@@ -119,3 +131,36 @@ def test_keys_are_kept_in_the_data_folder_and_differ(tmp_path: Path) -> None:
     kept = secret.read_text()
     assert manage("migrate", data=data).returncode == 0
     assert secret.read_text() == kept
+
+
+def test_no_command_shows_a_secret(tmp_path: Path) -> None:
+    secrets = {
+        "SECRET_KEY": "canary-key-0123456789012345678901234567890123456789",
+        "BATCHUI_ENCRYPTION_KEYS": Fernet.generate_key().decode(),
+        "CLOUDFLARE_ACCOUNT_ID": "0123456789abcdef0123456789abcdef",
+        "CLOUDFLARE_API_TOKEN": "canary-token-0123456789",
+        "DATABASE_URL": "postgres://batchui:canary-password@db.example.com/batchui",
+    }
+    shown = manage("diffsettings", data=tmp_path, **secrets).stdout
+    assert "CLOUDFLARE_API_TOKEN = '[hidden]'" in shown
+    assert "canary" not in shown
+    assert secrets["BATCHUI_ENCRYPTION_KEYS"] not in shown
+
+
+def test_what_is_stored_is_for_its_user_alone(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir(mode=0o755)
+    for name in ("batchui.sqlite3", "sandbox.sqlite3"):
+        (data / name).touch(mode=0o644)
+    assert manage("migrate", "--verbosity=0", data=data).returncode == 0
+    texts = tmp_path / "texts.csv"
+    texts.write_text("id,text\n1,one\n")
+    submitted = manage(
+        *("submit", str(texts), "--model", "@cf/meta/llama-3.3-70b-instruct-fp8-fast"),
+        *("--prompt", "Say {{text}}"),
+        data=data,
+    )
+    assert submitted.returncode == 0, submitted.stderr
+    stored = [path for path in data.rglob("*") if path.is_file()]
+    assert len(stored) > 4
+    assert {path.name for path in stored if path.stat().st_mode & 0o077} == set()

@@ -22,6 +22,7 @@ class Caller:
 
     def __init__(self, base_url: str, *, account: str = "account", token: str = TOKEN) -> None:
         self.http = httpx.Client(timeout=10, headers={"Authorization": f"Bearer {token}"})
+        self.root_url = base_url.removesuffix("/client/v4")
         self.account_url = f"{base_url}/accounts/{account}/ai"
 
     def post(self, model: str, body: Any, *, queue: bool = True) -> httpx.Response:

@@ -13,7 +13,7 @@ def status_of(sandbox: RunningSandbox, header: str, body: bytes) -> str:
     host, _, port = sandbox.root_url.removeprefix("http://").partition(":")
     head = (
         f"POST /client/v4/accounts/a/ai/run/{LLAMA}?queueRequest=true HTTP/1.1\r\n"
-        f"Host: x\r\nAuthorization: Bearer x\r\n{header}\r\n\r\n"
+        f"Host: localhost\r\nAuthorization: Bearer x\r\n{header}\r\n\r\n"
     )
     with socket.create_connection((host, int(port)), timeout=3) as connection:
         connection.sendall(head.encode() + body)

@@ -91,10 +91,7 @@ def test_an_unknown_control_address_is_not_found(control: httpx.Client) -> None:
     assert control.get("/weather").status_code == 404
 
 
-def test_other_machines_and_web_pages_are_kept_out(
-    control: httpx.Client, sandbox: RunningSandbox
-) -> None:
-    assert control.delete("/script", headers={"Origin": "https://example.com"}).status_code == 403
+def test_other_machines_are_kept_out(sandbox: RunningSandbox) -> None:
     for host, status in [("192.0.2.7", 403), ("", 403), ("127.0.0.1", 200)]:
         request = Request(method="GET", path="/control/script", host=host)
         assert sandbox.sandbox.respond(request).status == status

@@ -263,3 +263,15 @@ def test_searching_can_fail_too(sandbox: RunningSandbox, caller: Caller) -> None
     sandbox.script({"fault": "error", "code": 10000, "call": "search"})
     url = f"{caller.account_url}/models/search"
     assert [caller.http.get(url).status_code for _ in range(2)] == [401, 200]
+
+
+def test_a_fault_can_be_for_calls_with_a_certain_text(
+    sandbox: RunningSandbox, caller: Caller
+) -> None:
+    sandbox.script({"fault": "error", "code": 5006, "containing": "Row 3", "times": 0})
+    assert caller.post(LLAMA, BATCH).status_code == 400
+    assert caller.post(LLAMA, {"requests": ITEMS[:3]}).status_code == 200
+    assert caller.post(LLAMA, {"requests": ITEMS[4:]}).status_code == 200
+    assert caller.post(LLAMA, {"requests": ITEMS[3:4]}).status_code == 400
+    (step,) = sandbox.sandbox.context.script.shown()
+    assert (step["seen"], step["used"]) == (2, 2)  # it counts the calls that it is for

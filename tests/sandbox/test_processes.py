@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from batchui.keys import derived
 from tests.project.helpers import until
-from tests.sandbox.conftest import LLAMA, Caller
+from tests.sandbox.conftest import LLAMA, TOKEN, Caller
+from tests.surroundings import clean_environment
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = [sys.executable, "-m", "batchui.sandbox"]
@@ -24,8 +26,9 @@ MODULE = [sys.executable, "-m", "batchui.sandbox"]
 def started(*arguments: str, command: list[str] = MODULE) -> Iterator[subprocess.Popen[str]]:
     """The process, ended and waited for at the end."""
     process = subprocess.Popen(
-        [*command, "--port", "0", *arguments],
+        [*command, "--port", "0", "--control", *arguments],
         cwd=ROOT,
+        env=os.environ | {"BATCHUI_SANDBOX_TOKEN": TOKEN},
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -73,7 +76,7 @@ def test_a_signal_ends_it_within_a_second(tmp_path: Path, number: signal.Signals
             with socket.create_connection(_host(base_url)) as waiting:
                 waiting.sendall(
                     b"GET /client/v4/accounts/a/ai/models/search HTTP/1.1\r\n"
-                    b"Host: x\r\nAuthorization: Bearer x\r\n\r\n"
+                    b"Host: localhost\r\nAuthorization: Bearer %b\r\n\r\n" % TOKEN.encode()
                 )
                 time.sleep(0.1)
                 began = time.monotonic()
@@ -81,6 +84,21 @@ def test_a_signal_ends_it_within_a_second(tmp_path: Path, number: signal.Signals
                 assert process.wait(5) == 0
                 assert time.monotonic() - began < 1
     assert process.returncode == 0
+
+
+def test_without_a_token_it_does_not_start(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*MODULE, "--port", "0", "--data", str(tmp_path / "s.sqlite3")],
+        cwd=ROOT,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "Set BATCHUI_SANDBOX_TOKEN" in done.stderr
+    assert not (tmp_path / "s.sqlite3").exists()
 
 
 def _host(base_url: str) -> tuple[str, int]:
@@ -93,6 +111,7 @@ def test_a_port_in_use_is_said_in_one_sentence(tmp_path: Path) -> None:
         done = subprocess.run(
             [*MODULE, "--port", port, "--data", str(tmp_path / "s.sqlite3")],
             cwd=ROOT,
+            env=os.environ | {"BATCHUI_SANDBOX_TOKEN": TOKEN},
             capture_output=True,
             text=True,
             timeout=20,
@@ -115,7 +134,7 @@ def test_a_file_that_cannot_be_used_is_said_in_one_sentence(tmp_path: Path) -> N
 
 def test_it_prints_one_line_however_many_calls_are_made(tmp_path: Path) -> None:
     with started("--data", str(tmp_path / "s.sqlite3")) as process:
-        caller = Caller(address(process), token="s3cret-token")
+        caller = Caller(address(process))
         with caller.http:
             for _ in range(3):
                 caller.poll(LLAMA, caller.submit(LLAMA, {"prompt": "One"}))
@@ -136,7 +155,8 @@ def test_it_needs_neither_django_nor_anything_of_ours() -> None:
 
 @pytest.mark.processes
 def test_the_management_command_serves_the_same(tmp_path: Path) -> None:
-    environment = {**os.environ, "BATCHUI_DATA": str(tmp_path)}
+    key = "a key that is long enough for anybody"
+    environment = clean_environment(BATCHUI_DATA=str(tmp_path), SECRET_KEY=key)
     process = subprocess.Popen(
         [sys.executable, "manage.py", "sandbox", "--port", "0"],
         cwd=ROOT,
@@ -146,9 +166,12 @@ def test_the_management_command_serves_the_same(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
     )
     try:
-        caller = Caller(address(process))
+        caller = Caller(address(process), token=derived(key, purpose="sandbox"))
         with caller.http:
             assert caller.submit(LLAMA, {"prompt": "Hello"})
+            assert caller.http.get(f"{caller.root_url}/control/script").status_code == 404
+        assert process.stdout
+        assert "BATCHUI_SANDBOX_TOKEN" in process.stdout.readline()
         process.send_signal(signal.SIGTERM)
         assert process.wait(5) == 0
     finally:

@@ -26,7 +26,7 @@ class Person:
         return response
 
     def _not_forged(self) -> dict[str, str]:
-        return {"X-CSRFToken": self.web.cookies["csrftoken"]}
+        return {"X-CSRFToken": self.web.cookies["batchui-csrf"]}
 
     def start(self, content: bytes, *, ask: str, model: str = MODEL) -> str:
         """Upload a file and press Start; returns the batch's id."""

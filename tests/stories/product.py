@@ -25,6 +25,8 @@ from tests.surroundings import clean_environment
 
 SECONDS_TO_START = 60
 SECONDS_TO_STOP = 10
+# Of the sandbox, whose control address the stories use.
+TOKEN = "a-token-for-the-sandbox-of-stories"
 
 # Looks often enough for a story that is told in seconds.
 QUICK = {
@@ -50,6 +52,7 @@ class Product:
         request = urllib.request.Request(
             f"{self.sandbox}/control/{path}",
             method=method,
+            headers={"Authorization": f"Bearer {TOKEN}"},
             data=None if body is None else json.dumps(body).encode(),
         )
         with urllib.request.urlopen(request, timeout=10) as response:
@@ -97,10 +100,22 @@ class Product:
                 f"UPDATE batches_part SET {column} = '2000-01-01 00:00:00'"  # noqa: S608
                 f" WHERE {column} IS NOT NULL"
             )
+        self.change("UPDATE teams_connection SET paused_until = NULL")
+
+    def let_odd_replies_age(self) -> None:
+        """Let an hour pass for parts whose reply is looked at again before it is believed."""
+        self.change(
+            "UPDATE batches_part SET odd_at = '2000-01-01 00:00:00',"
+            " next_poll_at = '2000-01-01 00:00:00' WHERE odd_at IS NOT NULL"
+        )
 
     def part(self, name: str) -> psutil.Process:
         """The running process of `web`, `worker` or `sandbox`."""
-        marks = {"web": "granian", "worker": "manage.py worker", "sandbox": "batchui.sandbox"}
+        marks = {
+            "web": "manage.py serve_pages",
+            "worker": "manage.py worker",
+            "sandbox": "batchui.sandbox",
+        }
 
         def find() -> psutil.Process | None:
             for child in psutil.Process(self.process.pid).children():
@@ -139,7 +154,12 @@ def running_product(data: Path, **variables: str) -> Iterator[Product]:
     (data / "sandbox-address").write_text(f"http://127.0.0.1:{_free_port()}/client/v4")
     process = children.launch(
         [sys.executable, str(ROOT / "manage.py"), "up", "--port", str(port)],
-        environment=clean_environment(BATCHUI_DATA=str(data), **variables),
+        environment=clean_environment(
+            BATCHUI_DATA=str(data),
+            BATCHUI_SANDBOX_TOKEN=TOKEN,
+            BATCHUI_SANDBOX_CONTROL="1",
+            **variables,
+        ),
         output=subprocess.PIPE,
     )
     assert process.stdout is not None

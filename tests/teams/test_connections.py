@@ -43,6 +43,15 @@ def test_the_sandboxs_token_is_no_word_that_an_answer_may_hold(team: Team) -> No
     assert token not in "[sandbox] No AI model ran. The sandbox has no secret."
 
 
+def test_the_sandboxs_token_is_made_from_the_key_or_chosen(team: Team, settings: Settings) -> None:
+    made = crypto.decrypt(ensure_connection(team).token_encrypted)
+    assert settings.SECRET_KEY not in made
+    settings.SECRET_KEY = "another key, and long enough " * 3
+    assert crypto.decrypt(ensure_connection(team).token_encrypted) != made
+    settings.SANDBOX_TOKEN = "chosen"
+    assert crypto.decrypt(ensure_connection(team).token_encrypted) == "chosen"
+
+
 def test_the_sandbox_follows_its_address(team: Team, settings: Settings) -> None:
     first = ensure_connection(team)
     settings.SANDBOX_URL = "http://127.0.0.1:9999/client/v4"

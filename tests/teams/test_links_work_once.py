@@ -120,15 +120,39 @@ def test_a_colleagues_address_is_refused_and_the_link_stays_good(ana: User) -> N
     assert invitations.accept(token, **CARLA).email == "carla@example.com"
 
 
-def test_somebody_who_was_removed_can_be_invited_back(ana: User) -> None:
+def test_the_address_of_somebody_who_was_removed_makes_a_new_person(ana: User) -> None:
+    """Whoever has a link may write any address: it proves nothing."""
     ben = join(ana)
+    address = ben.email
     members.remove(ben.membership, by=ana)
-    again = invitations.accept(
-        invite(ana), name="Ben B.", email=ben.email, password="paper-lantern-22"
-    )
-    assert again.pk == ben.pk
-    assert (again.is_active, again.name) == (True, "Ben B.")
-    assert again.check_password("paper-lantern-22")
+    again = invitations.accept(invite(ana), name="Eve", email=address, password="paper-lantern-22")
+    assert (again.name, again.email) == ("Eve", address)
+    assert again.pk != ben.pk
+    ben.refresh_from_db()
+    assert (ben.name, ben.is_active, ben.email == address) == ("Ben", False, False)
+    assert ben.check_password(PASSWORD)
+
+
+def test_a_password_link_works_for_a_day(ana: User) -> None:
+    link, _ = invitations.create_password_link(join(ana).membership, by=ana)
+    assert link.expires_at - link.created_at == timedelta(days=1)
+
+
+def test_a_password_link_dies_with_the_password_it_was_made_for(ana: User) -> None:
+    ben = join(ana)
+    _, token = invitations.create_password_link(ben.membership, by=ana)
+    browser = Client()
+    browser.force_login(ben)
+    new = {
+        "oldpassword": PASSWORD,
+        "password1": "slate-harbour-31",
+        "password2": "slate-harbour-31",
+    }
+    assert browser.post(reverse("account_change_password"), new).status_code == 302
+    with pytest.raises(LinkProblem, match="was withdrawn"):
+        invitations.choose_password(token, password="paper-lantern-22")
+    ben.refresh_from_db()
+    assert ben.check_password("slate-harbour-31")
 
 
 def test_only_the_newest_set_up_link_works() -> None:

@@ -97,6 +97,20 @@ def test_the_links_of_somebody_removed_stop_working(ana: User) -> None:
     assert invitations.find(made_by_ana)
 
 
+def test_the_links_of_an_administrator_stop_working_with_the_role(ana: User) -> None:
+    ben = join(ana, role=Role.ADMIN)
+    _, for_an_administrator = invitations.create(ana.membership.team, by=ben, role=Role.ADMIN)
+    _, for_anas_password = invitations.create_password_link(ana.membership, by=ben)
+    _, made_by_ana = invitations.create(ana.membership.team, by=ana, role=Role.MEMBER)
+    members.change_role(ben.membership, role=Role.ADMIN, by=ana)
+    assert invitations.find(for_an_administrator)
+    members.change_role(ben.membership, role=Role.MEMBER, by=ana)
+    for token in (for_an_administrator, for_anas_password):
+        with pytest.raises(LinkProblem, match="withdrawn"):
+            invitations.find(token)
+    assert invitations.find(made_by_ana)
+
+
 def test_a_colleague_who_was_just_removed_is_told_so(ana: User) -> None:
     ben = join(ana)
     stale = Membership.objects.get(user=ben)

@@ -105,6 +105,29 @@ def test_the_services_are_told_where_the_sandbox_is(settings: Any) -> None:
     assert environment["BATCHUI_SANDBOX_URL"] == f"http://127.0.0.1:{port}/client/v4"
 
 
+def test_the_services_share_a_token_that_is_on_no_command_line(settings: Any) -> None:
+    settings.SECRET_KEY = "one long enough key " * 3
+    token = services.environment_for(names=[], sandbox=8787)["BATCHUI_SANDBOX_TOKEN"]
+    assert len(token) == 64
+    assert token not in " ".join(command_of("sandbox"))
+    settings.SECRET_KEY = "another long enough key " * 3
+    assert services.environment_for(names=[], sandbox=8787)["BATCHUI_SANDBOX_TOKEN"] != token
+    settings.SANDBOX_TOKEN = "a token of one's own"
+    chosen = services.environment_for(names=[], sandbox=8787)["BATCHUI_SANDBOX_TOKEN"]
+    assert chosen == "a token of one's own"
+
+
+def test_the_control_address_of_the_sandbox_is_open_only_when_asked_for(settings: Any) -> None:
+    assert "--control" not in command_of("sandbox")
+    settings.SANDBOX_CONTROL = True
+    assert "--control" in command_of("sandbox")
+
+
+def command_of(name: str) -> list[str]:
+    running = services.the_services(host="127.0.0.1", port=8000, sandbox=8787, environment={})
+    return [word for service in running if service.name == name for word in service.command]
+
+
 def test_with_a_cloudflare_account_no_sandbox_is_started(settings: Any) -> None:
     settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN = "0123", "token"
     assert services.sandbox_port() is None
@@ -139,6 +162,15 @@ def test_an_address_others_can_reach_is_allowed(settings: Any) -> None:
         names=services.names_for_others("10.0.0.5"), sandbox=None
     )
     assert environment["ALLOWED_HOSTS"] == "localhost,127.0.0.1,[::1],10.0.0.5"
+
+
+def test_the_debug_pages_are_for_this_machine_alone(settings: Any) -> None:
+    settings.DEBUG = True
+    services.refuse_debug_for_others(services.names_for_others("127.0.0.1"))
+    with pytest.raises(CannotStart, match=r"DEBUG is on, and --host lets other machines in"):
+        services.refuse_debug_for_others(services.names_for_others("0.0.0.0"))
+    settings.DEBUG = False
+    services.refuse_debug_for_others(services.names_for_others("0.0.0.0"))
 
 
 def test_on_every_address_the_name_of_the_machine_is_allowed(settings: Any) -> None:

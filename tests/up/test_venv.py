@@ -8,6 +8,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -36,13 +37,16 @@ more = ["more"]
 """
 
 
-def wheel(folder: Path, name: str, *, version: str = "1.0", code: str = "") -> None:
+def wheel(
+    folder: Path, name: str, *, version: str = "1.0", code: str = "", needs: str = ""
+) -> None:
     """Put a package into `folder`, as pip installs it."""
     info = f"{name}-{version}.dist-info"
     files = {
         f"{name}/__init__.py": "",
         f"{name}/__main__.py": code,
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        + (f"Requires-Dist: {needs}\n" if needs else ""),
         f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
     record = f"{info}/RECORD"
@@ -73,11 +77,16 @@ def _only_the_index(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
 
 
-def small(root: Path) -> Project:
+def small(root: Path, index: Path) -> Project:
     """The small project, in `root`, with batchui's own manage.py and what makes `.venv`."""
     root.mkdir(exist_ok=True)
     (root / "pyproject.toml").write_text(PYPROJECT)
-    (root / "constraints.txt").write_text("django==1.0\npytest==1.0\nmore==1.0\n")
+    (root / "requirements").mkdir(exist_ok=True)
+    for name, package in (("product", "django"), ("test", "pytest"), ("more", "more")):
+        content = (index / f"{package}-1.0-py3-none-any.whl").read_bytes()
+        digest = hashlib.sha256(content).hexdigest()
+        line = f"{package}==1.0 --hash=sha256:{digest}\n"
+        (root / "requirements" / f"{name}.txt").write_text(line)
     shutil.copy(ROOT / "manage.py", root)
     (root / "batchui" / "up").mkdir(parents=True, exist_ok=True)
     for name in ("__init__.py", "up/__init__.py", "up/venv.py", "up/progress.py"):
@@ -88,7 +97,7 @@ def small(root: Path) -> Project:
 @pytest.fixture(scope="module")
 def made(index: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The small project with its `.venv` made."""
-    project = small(tmp_path_factory.mktemp("made"))
+    project = small(tmp_path_factory.mktemp("made"), index)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PIP_NO_INDEX", "1")
         patch.setenv("PIP_FIND_LINKS", str(index))
@@ -137,13 +146,39 @@ def test_an_extra_is_added_and_stays(project: Project) -> None:
     assert project.installed()["extras"] == ["more", "test"]
 
 
-@pytest.mark.parametrize("name", ["pyproject.toml", "constraints.txt"])
+@pytest.mark.parametrize("name", ["pyproject.toml", "requirements/product.txt"])
 def test_changed_dependencies_are_installed_at_the_next_start(project: Project, name: str) -> None:
-    text = (project.root / name).read_text()
-    changed = text.replace('["django"]', '["django", "more"]').replace("more==1.0", "more>=1.0")
-    (project.root / name).write_text(changed)
+    path = project.root / name
+    changed = path.read_text().replace('["django"]', '["django", "more"]')
+    if name != "pyproject.toml":
+        changed += (project.root / "requirements/more.txt").read_text()
+    path.write_text(changed)
     assert ensure(project) is True
     assert ensure(project) is False
+
+
+def test_a_package_with_another_hash_is_not_installed(index: Path, tmp_path: Path) -> None:
+    project = small(tmp_path / "forged", index)
+    path = project.root / "requirements/product.txt"
+    path.write_text(re.sub("sha256:.*", f"sha256:{'0' * 64}", path.read_text()))
+    with pytest.raises(SetupFailed) as failure:
+        ensure(project)
+    assert "DO NOT MATCH THE HASHES" in str(failure.value)
+    assert packages(project) == set()
+
+
+def test_a_package_that_is_not_locked_is_not_installed(index: Path, tmp_path: Path) -> None:
+    wheel(tmp_path, "needy", needs="more")
+    project = small(tmp_path / "open", index)
+    content = (tmp_path / "needy-1.0-py3-none-any.whl").read_bytes()
+    line = f"needy==1.0 --hash=sha256:{hashlib.sha256(content).hexdigest()}\n"
+    with (project.root / "requirements/product.txt").open("a") as file:
+        file.write(line)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PIP_FIND_LINKS", f"{index} {tmp_path}")
+        with pytest.raises(SetupFailed, match="all requirements must have their versions pinned"):
+            ensure(project)
+    assert packages(project) == set()
 
 
 def test_other_changes_of_the_project_file_install_nothing(project: Project) -> None:
@@ -153,7 +188,7 @@ def test_other_changes_of_the_project_file_install_nothing(project: Project) -> 
 
 
 def test_an_installation_that_was_killed_starts_over(index: Path, tmp_path: Path) -> None:
-    project = small(tmp_path / "killed")
+    project = small(tmp_path / "killed", index)
     program = subprocess.Popen(
         [sys.executable, "manage.py", "test"],
         cwd=project.root,
@@ -174,8 +209,8 @@ def test_an_installation_that_was_killed_starts_over(index: Path, tmp_path: Path
 def test_a_failed_installation_shows_the_last_lines_of_pip(
     project: Project, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    path = project.root / "pyproject.toml"
-    path.write_text(path.read_text().replace('"django"', '"nobody-has-this"'))
+    path = project.root / "requirements/product.txt"
+    path.write_text(path.read_text().replace("django", "nobody-has-this"))
     with pytest.raises(SetupFailed) as failure:
         ensure(project)
     assert "No matching distribution found for nobody-has-this" in str(failure.value)
@@ -184,9 +219,9 @@ def test_a_failed_installation_shows_the_last_lines_of_pip(
 
 
 def test_after_a_failure_the_next_start_succeeds(project: Project) -> None:
-    path = project.root / "pyproject.toml"
+    path = project.root / "requirements/product.txt"
     right = path.read_text()
-    path.write_text(right.replace('"django"', '"nobody-has-this"'))
+    path.write_text(right.replace("django", "nobody-has-this"))
     with pytest.raises(SetupFailed):
         ensure(project)
     path.write_text(right)
@@ -230,8 +265,8 @@ def test_progress_is_a_few_short_lines(project: Project) -> None:
     assert any(line.startswith("Installed in") for line in lines)
 
 
-def test_a_missing_venv_module_is_said_with_what_to_install(tmp_path: Path) -> None:
-    project = small(tmp_path / "bare")
+def test_a_missing_venv_module_is_said_with_what_to_install(index: Path, tmp_path: Path) -> None:
+    project = small(tmp_path / "bare", index)
     # Debian without python3-venv: the module `ensurepip` is not there.
     hide = "import sys; sys.modules['ensurepip'] = None; sys.argv = ['manage.py', 'test'];"
     result = subprocess.run(
@@ -248,8 +283,8 @@ def test_a_missing_venv_module_is_said_with_what_to_install(tmp_path: Path) -> N
     assert not project.venv.exists()
 
 
-def test_ctrl_c_during_the_installation_ends_it_in_a_sentence(tmp_path: Path) -> None:
-    project = small(tmp_path / "stopped")
+def test_ctrl_c_during_the_installation_ends_it_in_a_sentence(index: Path, tmp_path: Path) -> None:
+    project = small(tmp_path / "stopped", index)
     program = subprocess.Popen(
         [sys.executable, "manage.py", "test"],
         cwd=project.root,
@@ -270,9 +305,9 @@ def test_ctrl_c_during_the_installation_ends_it_in_a_sentence(tmp_path: Path) ->
 
 @pytest.mark.parametrize("has_environment", [True, False])
 def test_other_commands_without_django_say_where_it_is(
-    made: Project, tmp_path: Path, has_environment: bool
+    index: Path, made: Project, tmp_path: Path, has_environment: bool
 ) -> None:
-    project = made if has_environment else small(tmp_path / "fresh")
+    project = made if has_environment else small(tmp_path / "fresh", index)
     result = subprocess.run(
         [sys.executable, "-S", "manage.py", "submit", "my file.csv"],
         cwd=project.root,

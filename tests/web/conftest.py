@@ -1,10 +1,13 @@
 """What tests of the pages ask for: people, and batches with a real sandbox behind them."""
 
+from collections import Counter
+
 import pytest
 from django.test import Client
 
 from batchui.batches import long_tasks
 from batchui.teams.models import Team, User
+from batchui.web import download_limit
 from tests.batches.conftest import batch, files_in, receive, sandbox, shared_sandbox, start
 from tests.teams.people import set_up
 from tests.web.visiting import signed_in
@@ -27,6 +30,12 @@ def team(ana: User) -> Team:
 def web(ana: User) -> Client:
     """Ana's browser. A view that breaks answers 500 here, as it would to her."""
     return signed_in(ana)
+
+
+@pytest.fixture(autouse=True)
+def nobody_downloads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Django's test client does not close what it streams, so that it would count as under way."""
+    monkeypatch.setattr(download_limit, "_running", Counter())
 
 
 @pytest.fixture(autouse=True)

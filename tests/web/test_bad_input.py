@@ -2,6 +2,7 @@
 
 import io
 import random
+import shutil
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from batchui.batches import preparing
+from batchui.batches import intake, preparing
 from batchui.batches.models import Attempt, Batch
 from batchui.batches.states import BatchStatus
+from batchui.prompts.problems import BadInput
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import User
 from tests.batches.conftest import rows, work
@@ -313,6 +315,44 @@ def test_somebody_who_is_not_signed_in_cannot_make_us_receive_anything(db: None)
         **request,  # type: ignore[arg-type]
     )
     assert response.status_code == 302
+
+
+NEARLY_FULL = "The disk of this server is nearly full, so nothing was uploaded."
+
+
+def test_on_a_nearly_full_disk_an_upload_is_refused_before_it_is_received(
+    web: Client, settings: Any
+) -> None:
+    settings.KEEP_FREE_BYTES = shutil.disk_usage(settings.DATA).free + 10**12
+    request = {
+        "CONTENT_LENGTH": "1000",
+        "CONTENT_TYPE": "multipart/form-data; boundary=x",
+        "wsgi.input": Unreadable(),
+    }
+    response = web.generic("POST", reverse("new"), **request)  # type: ignore[arg-type]
+    assert response.status_code == 422
+    assert f"{NEARLY_FULL} Tell the person who runs batchui." in said(response)
+
+
+@pytest.mark.parametrize("way", ["the sample", "run again"])
+def test_on_a_nearly_full_disk_no_other_way_stores_a_file(
+    web: Client, settings: Any, files_in: Path, way: str
+) -> None:
+    batch = drafted(web, rows(3)) if way == "run again" else None
+    before = sorted(files_in.rglob("*"))
+    settings.KEEP_FREE_BYTES = shutil.disk_usage(settings.DATA).free + 10**12
+    address = reverse("run_again", args=[batch.pk]) if batch else reverse("new_from_sample")
+    assert NEARLY_FULL in html(web.post(address, follow=True))
+    assert sorted(files_in.rglob("*")) == before
+    assert Batch.objects.count() == (1 if batch else 0)
+
+
+def test_the_room_for_the_answers_counts_too(settings: Any) -> None:
+    free = shutil.disk_usage(settings.DATA).free
+    settings.KEEP_FREE_BYTES = free // 2
+    intake.refuse_full_disk(free // 100)
+    with pytest.raises(BadInput, match="nearly full"):
+        intake.refuse_full_disk(free // 7)
 
 
 def test_more_rows_than_a_batch_takes(web: Client, settings: Any) -> None:

@@ -15,9 +15,11 @@ from django.urls import reverse
 from batchui.batches import exporting
 from batchui.batches.models import Batch
 from batchui.sandbox.testing import RunningSandbox
-from batchui.web import downloads
+from batchui.teams.models import User
+from batchui.web import download_limit, downloads
+from batchui.web.download_limit import MOST_AT_ONCE, Counted, TooManyDownloads
 from tests.batches.conftest import MakeBatch, rows, work
-from tests.teams.people import outsider
+from tests.teams.people import join, outsider
 from tests.web.visiting import drafted, said, signed_in
 
 pytestmark = pytest.mark.django_db
@@ -61,6 +63,42 @@ def test_a_download_is_a_file_named_after_the_upload(
     assert response["X-Content-Type-Options"] == "nosniff"
 
 
+def of_outside(web: Client, batch: Batch) -> list[Any]:
+    """What a browser gets of things that came from outside."""
+    kept = [reverse("source", args=[batch.pk]), reverse("raw_reply", args=[batch.pk, 1, 1])]
+    kinds = [reverse("download", args=[batch.pk, kind]) for kind in exporting.KINDS]
+    return [web.get(address) for address in [*kept, *kinds]]
+
+
+@pytest.mark.parametrize("name", ["x.js", "x.html", "x.svg", "x.css", "x.mjs"])
+def test_nothing_that_came_from_outside_can_be_a_part_of_a_page(
+    web: Client, sandbox: RunningSandbox, batch: Batch, name: str
+) -> None:
+    work(batch)
+    Batch.objects.filter(pk=batch.pk).update(source_name=name)
+    for response in of_outside(web, batch):
+        assert response["Content-Type"].partition(";")[0] in (
+            "application/octet-stream",
+            "application/json",
+            "application/x-ndjson",
+            "text/csv",
+        )
+        assert response["Content-Disposition"].startswith("attachment; filename")
+        assert response["Content-Security-Policy"] == "sandbox; default-src 'none'"
+        assert response["Cross-Origin-Resource-Policy"] == "same-origin"
+        assert response["X-Content-Type-Options"] == "nosniff"
+        assert b"".join(response.streaming_content)
+    source: Any = web.get(reverse("source", args=[batch.pk]))
+    assert source["Content-Type"] == downloads.UNTYPED
+    assert b"".join(source.streaming_content) == rows(60)
+
+
+def out_of_reach(stored: Path) -> None:
+    """Let a stored file be unreadable, as where the disk fails. A lost one only costs its rows."""
+    stored.unlink()
+    stored.mkdir()
+
+
 @pytest.mark.parametrize("kind", ["csv", "json"])
 def test_the_first_byte_comes_before_any_row_is_read(
     web: Client, batch: Batch, files_in: Path, kind: str
@@ -69,7 +107,7 @@ def test_the_first_byte_comes_before_any_row_is_read(
     assert isinstance(response, StreamingHttpResponse)
     # Nothing of the rows can be read any more; the beginning comes all the same.
     for stored in files_in.rglob("rows-*.jsonl.zst"):
-        stored.unlink()
+        out_of_reach(stored)
     content: Iterator[bytes] = iter(response)
     assert next(content) in (b"\xef\xbb\xbfid,text,answer,status,error\r\n", b"[")
     assert next(content) == downloads.BROKEN_OFF
@@ -80,7 +118,7 @@ def test_one_part_is_read_at_a_time(web: Client, start: MakeBatch, files_in: Pat
     batch = start("".join(["id,text\n", *(f"{n},{text}\n" for n in range(60))]).encode())
     content = iter(get(web, batch, "csv"))
     next(content), next(content)
-    (files_in / batch.parts.get(number=3).rows_file).unlink()
+    out_of_reach(files_in / batch.parts.get(number=3).rows_file)
     assert list(content)[-1] == downloads.BROKEN_OFF
 
 
@@ -88,7 +126,7 @@ def test_one_part_is_read_at_a_time(web: Client, start: MakeBatch, files_in: Pat
 def test_a_download_that_broke_off_does_not_look_whole(
     web: Client, batch: Batch, files_in: Path, kind: str
 ) -> None:
-    (files_in / batch.parts.get(number=2).rows_file).unlink()
+    out_of_reach(files_in / batch.parts.get(number=2).rows_file)
     text = body(web, batch, kind).decode()
     assert "THIS FILE IS NOT COMPLETE" in text.splitlines()[-1]
     if kind.startswith("json"):
@@ -153,3 +191,40 @@ def test_another_team_downloads_nothing(batch: Batch) -> None:
         assert get(stranger, batch, kind).status_code == 404
     assert stranger.get(reverse("source", args=[batch.pk])).status_code == 404
     assert stranger.get(reverse("raw_reply", args=[batch.pk, 1, 1])).status_code == 404
+
+
+def test_one_person_downloads_a_few_files_at_a_time(web: Client, ana: User, batch: Batch) -> None:
+    under_way = [get(web, batch, "csv") for _ in range(MOST_AT_ONCE)]
+    assert [response.status_code for response in under_way] == [200] * MOST_AT_ONCE
+    refused = get(web, batch, "csv")
+    assert refused.status_code == 429
+    assert f"You are downloading {MOST_AT_ONCE} files at the moment." in said(refused)
+    assert get(signed_in(join(ana)), batch, "csv").status_code == 200
+
+
+@pytest.fixture(autouse=True)
+def nobody_downloads() -> None:
+    """What a test has not read to the end counts no more in the next one."""
+    download_limit._running.clear()
+
+
+def test_a_download_counts_until_it_is_closed_and_only_once() -> None:
+    def chunks() -> Iterator[bytes]:
+        try:
+            yield b"a"
+            yield b"b"
+        finally:
+            ended.append(True)
+
+    ended: list[bool] = []
+    first, *_ = [Counted(chunks(), person=1) for _ in range(MOST_AT_ONCE)]
+    Counted(chunks(), person=2)
+    assert next(first) == b"a"
+    with pytest.raises(TooManyDownloads):
+        Counted(chunks(), person=1)
+    first.close()
+    first.close()
+    assert ended == [True]
+    assert list(Counted(chunks(), person=1)) == [b"a", b"b"]
+    with pytest.raises(TooManyDownloads):
+        Counted(chunks(), person=1)

@@ -1,6 +1,7 @@
 """Whatever goes wrong, the page says a sentence and never a traceback."""
 
 import pytest
+from django.conf import settings as django_settings
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse
 from django.test import Client, RequestFactory, override_settings
@@ -67,7 +68,7 @@ def test_each_error_has_a_page_with_a_sentence(address: str, status: int, senten
 def test_the_page_for_a_broken_server_needs_no_database() -> None:
     """No `django_db` here: touching the database would fail this test."""
     client = Client(raise_request_exception=False)
-    client.cookies["sessionid"] = "x" * 32
+    client.cookies[django_settings.SESSION_COOKIE_NAME] = "x" * 32
     assert client.get("/broken/").status_code == 500
 
 

@@ -137,7 +137,7 @@ def test_ten_batches_take_as_many_queries_as_twenty(
 ) -> None:
     for number in range(10):
         made(team, f"one {number}", created_by=ana)
-    with django_assert_num_queries(6) as few:
+    with django_assert_num_queries(7) as few:
         names(web)
     for number in range(10):
         made(team, f"two {number}", BatchStatus.RUNNING, created_by=ana)
@@ -215,7 +215,7 @@ def test_a_poll_costs_as_much_for_one_batch_as_for_twenty(
         made(team, f"batch {number}", BatchStatus.RUNNING, created_by=ana) for number in range(20)
     ]
     Batch.objects.update(version=2)
-    with django_assert_num_queries(4) as few:
+    with django_assert_num_queries(5) as few:
         poll(web, active[0])
     with django_assert_num_queries(len(few.captured_queries)):
         poll(web, *active)

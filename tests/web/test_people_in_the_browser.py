@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from django.test import Client
+from django.conf import settings
 from django.urls import reverse
 from pytest_django.live_server_helper import LiveServer
 
 from batchui.teams import invitations
 from batchui.teams.models import Membership, Role, User
 from tests.teams.people import PASSWORD, join, set_up
+from tests.web.visiting import session_cookie
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page
@@ -41,10 +42,8 @@ def new_page(browser: "Browser", live_server: LiveServer) -> Iterator[NewPage]:
         context = browser.new_context(base_url=live_server.url, **options)
         contexts.append(context)
         if person:
-            client = Client()
-            client.force_login(person)
-            cookie = client.cookies["sessionid"].value
-            context.add_cookies([{"name": "sessionid", "value": cookie, "url": live_server.url}])
+            cookie = session_cookie(person, live_server.url)
+            context.add_cookies([cookie])  # type: ignore[list-item]
         page = context.new_page()
         page.set_default_timeout(5_000)
         page.on("console", listen)
@@ -171,7 +170,7 @@ def test_somebody_signed_out_meanwhile_is_led_to_the_sign_in_page(
     page = new_page(ana)
     page.goto("/people/")
     page.get_by_role("button", name="Invite a colleague").click()
-    page.context.clear_cookies(name="sessionid")
+    page.context.clear_cookies(name=settings.SESSION_COOKIE_NAME)
     page.get_by_role("button", name="Make the link").click()
     page.wait_for_url("**/sign-in/?next=/people/")
 

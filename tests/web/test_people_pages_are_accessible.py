@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 from pytest_django.live_server_helper import LiveServer
 
 from batchui.teams import invitations
 from batchui.teams.models import Role, User
 from tests.teams.people import join, set_up
+from tests.web.visiting import session_cookie
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -35,12 +35,8 @@ def page(browser: "Browser", live_server: LiveServer, ana: User) -> Iterator["Pa
 
 
 def sign_in(page: "Page", person: User) -> None:
-    client = Client()
-    client.force_login(person)
     url = page.context.pages[0].evaluate("location.origin")
-    page.context.add_cookies(
-        [{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": url}]
-    )
+    page.context.add_cookies([session_cookie(person, url)])  # type: ignore[list-item]
 
 
 def faults(page: "Page") -> list[str]:

@@ -165,6 +165,22 @@ def test_guessing_a_password_is_stopped_even_from_many_addresses(settings: Setti
     assert "Too many attempts to sign in. Wait five minutes" in page
 
 
+def test_nobody_is_locked_out_where_they_have_signed_in_before(settings: Settings) -> None:
+    settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
+    set_up()
+    sign_in(Client(), "ana@example.com", PASSWORD, X_Forwarded_For="198.51.100.7")
+    for number in range(6):
+        sign_in(Client(), "ana@example.com", "wrong", X_Forwarded_For=f"192.0.2.{number}")
+    at_her_desk = Client()
+    sign_in(at_her_desk, "ana@example.com", PASSWORD, X_Forwarded_For="198.51.100.7")
+    assert at_her_desk.get("/people/").status_code == 200
+    # And who sits there cannot guess for ever.
+    for _ in range(5):
+        sign_in(Client(), "ana@example.com", "wrong", X_Forwarded_For="198.51.100.7")
+    page = sign_in(Client(), "ana@example.com", PASSWORD, X_Forwarded_For="198.51.100.7")
+    assert "Too many attempts" in page
+
+
 def test_one_address_that_tries_many_accounts_is_stopped_and_others_are_not(
     settings: Settings,
 ) -> None:

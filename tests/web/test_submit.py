@@ -109,12 +109,25 @@ def test_waiting_ends_with_0_and_the_answers(sandbox: RunningSandbox, texts: Pat
     who, *lines = ran.err.splitlines()
     assert who == "The sandbox answers: no AI model runs there."
     assert lines[0] == "Queued: 0 of 60 rows answered"
-    assert all(line.endswith("of 60 rows answered") for line in lines)
+    assert all(line.endswith("of 60 rows answered") for line in lines[:-1])
+    assert lines[-1] == f"Finished: 60 of 60 rows answered, written to {output}"
     assert "\r" not in ran.err
     table = list(csv.reader(io.StringIO(output.read_bytes().decode("utf-8-sig"), newline="")))
     assert table[0] == ["id", "text", "answer", "status", "error"]
     assert len(table) == 61
     assert {line[3] for line in table[1:]} == {"answered"}
+
+
+@pytest.mark.parametrize(("before", "after"), [(None, 0o600), (0o640, 0o640), (0o644, 0o644)])
+def test_the_answers_are_for_their_owner_unless_the_file_was_open_before(
+    sandbox: RunningSandbox, texts: Path, before: int | None, after: int
+) -> None:
+    output = texts.with_name("out.csv")
+    if before is not None:
+        output.touch()
+        output.chmod(before)
+    assert Ran(texts, *PROMPT, "--output", str(output)).status == 0
+    assert output.stat().st_mode & 0o777 == after
 
 
 @pytest.mark.parametrize(
@@ -171,7 +184,8 @@ def test_rows_without_an_answer_end_with_1(sandbox: RunningSandbox, texts: Path)
     output = texts.with_name("out.jsonl")
     ran = Ran(texts, *PROMPT, "--wait", "--output", str(output))
     assert ran.status == 1
-    assert ran.err.splitlines()[-1] == "Finished with problems: 59 of 60 rows answered"
+    ended = f"Finished with problems: 59 of 60 rows answered, written to {output}"
+    assert ran.err.splitlines()[-1] == ended
     statuses = [json.loads(line)["status"] for line in output.read_bytes().splitlines()]
     assert sorted(set(statuses)) == ["answered", "failed"]
 
@@ -247,6 +261,12 @@ def test_a_worker_that_is_quicker_does_no_harm(
     assert Ran(texts, *PROMPT, "--wait").status == 0
 
 
+def test_waiting_ends_with_how_it_ended_also_without_an_output(
+    sandbox: RunningSandbox, texts: Path
+) -> None:
+    assert Ran(texts, *PROMPT, "--wait").err.splitlines()[-1] == "Finished: 60 of 60 rows answered"
+
+
 # -- in a process of its own --------------------------------------------------------------------
 
 
@@ -290,3 +310,31 @@ def test_a_real_process_beside_a_real_worker(
     refused = manage("submit", str(written(tmp_path, b"", "empty.csv")), "--model", MODEL, *PROMPT)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr == "The file is empty. Choose a file with at least one row.\n"
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("folder", ["nothing", "an empty folder", "a database without tables"])
+@pytest.mark.parametrize("command", ["submit", "sign_in_link"])
+def test_where_batchui_was_never_started_one_sentence_says_so_and_nothing_is_made(
+    tmp_path: Path, folder: str, command: str
+) -> None:
+    data = tmp_path / "data"
+    if folder != "nothing":
+        data.mkdir(0o700)
+    if folder == "a database without tables":
+        (data / "batchui.sqlite3").touch()
+    texts = written(tmp_path, rows(3))
+    words = (str(texts), "--model", MODEL, *PROMPT) if command == "submit" else ()
+    before = sorted(tmp_path.rglob("*"))
+    ran = subprocess.run(
+        [sys.executable, "manage.py", command, *words],
+        cwd=ROOT,
+        env=clean_environment(BATCHUI_DATA=str(data)),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ran.returncode == (2 if command == "submit" else 1)
+    assert "Start batchui once (python3 manage.py up)." in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+    assert sorted(tmp_path.rglob("*")) == before

@@ -10,6 +10,7 @@ from django.urls import reverse
 from batchui.batches import decisions, due, intake, sending
 from batchui.batches.exporting import KINDS
 from batchui.batches.models import Batch, Part
+from batchui.batches.questions import Choice
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
@@ -65,8 +66,9 @@ def test_nothing_of_another_batch_shows_on_any_page(
         assert response.status_code == 200, name
         shown = content(response)
         assert THEIRS not in shown, name
-        assert "needs your decision" not in shown, name
+        assert "banner question" not in shown, name
     for name in ("batches", "people"):
+        assert "banner question" not in content(web.get(reverse(name)))
         assert THEIRS not in content(web.get(reverse(name)))
         assert "Zoe" not in content(web.get(reverse(name)))
 
@@ -82,8 +84,10 @@ def test_a_part_is_that_of_the_batch_in_the_address(web: Client, ours: Batch) ->
     addresses += [("raw_reply", [number, 1]) for number in (1, 4)]
     for name, numbers in addresses:
         assert web.get(reverse(name, args=[ours.pk, *numbers])).status_code == 404
-    for name in ("send_again", "leave_out"):
+    for choice in Choice:
+        name = choice.replace("-", "_")
         assert web.post(reverse(name, args=[ours.pk, 4])).status_code == 404
+        assert web.get(reverse("confirm", args=[ours.pk, 4, choice])).status_code == 404
     assert Part.objects.get(number=4).status == PartStatus.UNSURE
 
 
@@ -121,7 +125,7 @@ def test_an_address_that_changes_a_batch_is_for_buttons_only(
     assert web.get(reverse(name, args=[ours.pk])).status_code == 405
 
 
-@pytest.mark.parametrize("name", ["send_again", "leave_out"])
+@pytest.mark.parametrize("name", [choice.replace("-", "_") for choice in Choice])
 def test_an_address_that_decides_about_a_part_is_for_buttons_only(
     web: Client, ours: Batch, name: str
 ) -> None:

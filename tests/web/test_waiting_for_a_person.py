@@ -14,10 +14,7 @@ from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection
-from tests.batches.conftest import (
-    MakeBatch,
-    rows,
-)
+from tests.batches.conftest import MakeBatch, rows, work
 from tests.web.visiting import HTMX, html, page, press, said
 
 pytestmark = pytest.mark.django_db
@@ -36,8 +33,8 @@ def undecided(sandbox: RunningSandbox, batch: Batch) -> Batch:
 
 def test_an_undecided_part_says_what_it_may_cost(web: Client, undecided: Batch) -> None:
     shown = page(web, undecided)
-    assert "Part 1 (rows 1 to 25) needs your decision." in shown
-    assert "If Cloudflare has it already and you send it again, 25 rows are charged twice." in shown
+    assert "It is unclear whether part 1 (rows 1 to 25) was sent." in shown
+    assert "Sends 25 rows again. If Cloudflare has them already, they are charged twice" in shown
 
 
 def test_send_again_and_leave_out_are_decided_once(web: Client, undecided: Batch) -> None:
@@ -45,7 +42,7 @@ def test_send_again_and_leave_out_are_decided_once(web: Client, undecided: Batch
     part = undecided.parts.get(number=1)
     assert (part.status, part.missing) == (PartStatus.DONE, 25)
     late = press(web, undecided, "send_again", 1)
-    assert "Part 1 no longer needs a decision." in late
+    assert "Part 1 no longer needs this decision." in late
     part.refresh_from_db()
     assert part.status == PartStatus.DONE
 
@@ -94,6 +91,23 @@ def test_a_pause_of_the_connection_shows_and_ends_on_the_pages_of_its_other_batc
     assert "batchui tries again now." not in pressed
     Connection.objects.update(calls_left=5)
     assert "On hold" not in changed(other)
+
+
+def test_what_a_refused_token_held_goes_on_by_itself_once_cloudflare_takes_a_part(
+    web: Client, sandbox: RunningSandbox, batch: Batch
+) -> None:
+    sandbox.script({"fault": "error", "code": 10000, "call": "submit", "times": 3})
+    for part in due.ready_parts(10):
+        sending.send(part)
+    assert set(batch.parts.values_list("status", flat=True)) == {PartStatus.HELD}
+    assert "On hold. Cloudflare does not accept" in page(web, batch)
+    Connection.objects.update(paused_until=timezone.now())  # five minutes later
+    assert due.release_held() == 1
+    sending.send(due.ready_parts(10)[0])
+    assert not batch.parts.filter(status=PartStatus.HELD).exists()
+    assert "On hold" not in page(web, batch)
+    assert work(batch).status == BatchStatus.FINISHED
+    assert not batch.events.filter(kind="try now").exists()
 
 
 def test_a_part_on_hold_says_why_until_when_and_can_be_tried_now(web: Client, batch: Batch) -> None:

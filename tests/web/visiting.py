@@ -5,6 +5,7 @@ from html import unescape
 from html.parser import HTMLParser
 from typing import Any
 
+from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
@@ -23,6 +24,12 @@ def signed_in(person: User) -> Client:
     client = Client(raise_request_exception=False)
     client.force_login(person)
     return client
+
+
+def session_cookie(person: User, url: str) -> dict[str, str]:
+    """The cookie of somebody who is signed in, for a real browser."""
+    name = settings.SESSION_COOKIE_NAME
+    return {"name": name, "value": signed_in(person).cookies[name].value, "url": url}
 
 
 def upload(web: Client, content: bytes, name: str = "texts.csv", **extra: Any) -> Any:

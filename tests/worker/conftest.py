@@ -10,6 +10,7 @@ from tests.batches.conftest import (
     MakeBatch,
     batch,
     files_in,
+    part,
     receive,
     rows,
     sandbox,
@@ -18,7 +19,7 @@ from tests.batches.conftest import (
     team,
 )
 
-__all__ = ["batch", "files_in", "receive", "sandbox", "shared_sandbox", "start", "team"]
+__all__ = ["batch", "files_in", "part", "receive", "sandbox", "shared_sandbox", "start", "team"]
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from batchui.worker import heartbeat, tasks, this_host
 from batchui.worker.models import Heartbeat
 from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, on_record, rows
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("files_in")]
 
 ONE, OTHER = "worker:one:1", "worker:other:2"
 

@@ -1,10 +1,12 @@
 """What the sweep removes, and what outlives it."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
+from django.contrib.sessions.models import Session
 from django.core.cache import cache
 from django.core.files.base import ContentFile
 from django.db import connection
@@ -15,7 +17,8 @@ from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
-from batchui.worker import sweep
+from batchui.worker import generation, sweep
+from batchui.worker.models import Installation
 from tests.batches.conftest import MakeBatch, on_record, rows, work
 
 pytestmark = pytest.mark.django_db
@@ -118,6 +121,34 @@ def test_the_files_of_a_deleted_batch_outlive_it_by_an_hour(
     assert bool(batch.sample or batch.problem_rows) is stays
 
 
+def test_what_a_deleted_batch_asked_goes_with_its_files_and_its_name_stays(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    canary = "canary of 7 birds"
+    batch = work(
+        start(f"id,{canary}\n1,{canary}\n".encode(), template=f"{canary} {{{{{canary}}}}}")
+    )
+    Batch.objects.update(
+        name="May",
+        instruction=canary,
+        options={"x": canary},
+        reference_column=canary,
+        deleted_at=ago(hours=2),
+    )
+    sweep.sweep()
+    left = Batch.objects.filter(pk=batch.pk).values().get()
+    assert canary not in str(left)
+    assert (left["name"], left["status"]) == ("May", "finished")
+    assert not batch.events.exists()
+
+
+def test_sessions_that_have_run_out_are_removed_once_a_day(db: None) -> None:
+    Session.objects.create(session_key="old", session_data="", expire_date=ago(days=1))
+    Session.objects.create(session_key="new", session_data="", expire_date=ago(days=-1))
+    sweep.sweep()
+    assert [one.session_key for one in Session.objects.all()] == ["new"]
+
+
 def test_files_are_removed_once_and_fifty_batches_at_a_time(team: Team) -> None:
     for _ in range(sweep.AT_ONCE + 1):
         on_record(team, parts=0, deleted_at=ago(hours=2))
@@ -159,6 +190,83 @@ def test_folders_that_are_no_ids_of_batches_are_left_alone(team: Team) -> None:
         sweep.remove_orphans()
     for name in names:
         files.open_file(name).close()
+
+
+def look_daily(times: int = 3) -> None:
+    """Sweep as often, a day apart."""
+    for _ in range(times):
+        cache.delete("looked-for-orphans")
+        sweep.sweep()
+
+
+def test_what_a_crash_left_of_an_upload_goes(team: Team) -> None:
+    name = leave(ORPHAN)
+    look_daily()
+    with pytest.raises(FileNotFoundError):
+        files.open_file(name)
+
+
+def test_a_batch_of_another_database_is_never_taken_for_an_upload(
+    team: Team, files_in: Path
+) -> None:
+    name = leave(ORPHAN)
+    files.save_source(f"batches/{ORPHAN}/parts/1/rows-1.jsonl.zst", ContentFile(b"rows"))
+    look_daily()
+    files.open_file(name).close()
+
+
+def test_where_the_files_belong_to_another_database_none_of_them_is_removed(
+    team: Team, files_in: Path
+) -> None:
+    name = leave(ORPHAN)
+    (files_in / generation.MARK).write_text("another-database 7\n")
+    look_daily()
+    files.open_file(name).close()
+    (files_in / generation.MARK).write_text(f"{Installation.here().database_id} 1\n")
+    look_daily()
+    with pytest.raises(FileNotFoundError):
+        files.open_file(name)
+
+
+@pytest.mark.parametrize(("hours", "stays"), [(1, False), (-1, True)])
+def test_an_upload_that_a_copy_of_the_database_does_not_know_stays(
+    team: Team, hours: float, stays: bool
+) -> None:
+    name = leave(ORPHAN)
+    Installation.here()
+    Installation.objects.update(restored_at=ago(hours=hours))
+    look_daily()
+    if stays:
+        files.open_file(name).close()
+    else:
+        with pytest.raises(FileNotFoundError):
+            files.open_file(name)
+
+
+def test_a_folder_of_a_copy_without_an_upload_stays(team: Team, files_in: Path) -> None:
+    Installation.here()
+    Installation.objects.update(restored_at=ago(hours=1))
+    (files_in / "batches" / ORPHAN).mkdir(parents=True)
+    look_daily()
+    assert (files_in / "batches" / ORPHAN).exists()
+
+
+def test_while_a_backup_is_made_no_file_is_removed(
+    sandbox: RunningSandbox, receive: MakeBatch
+) -> None:
+    batch = receive(rows(5))
+    orphan = leave(ORPHAN)
+    Batch.objects.update(deleted_at=ago(hours=2))
+    sweep.keep_files()
+    look_daily()
+    assert is_stored(batch)
+    files.open_file(orphan).close()
+    assert timedelta(minutes=59) < kept_in_cache(sweep.BACKUP_UNDER_WAY) <= timedelta(hours=1)
+    sweep.remove_again()
+    look_daily()
+    assert not is_stored(batch)
+    with pytest.raises(FileNotFoundError):
+        files.open_file(orphan)
 
 
 def test_files_of_no_batch_are_looked_for_once_a_day(team: Team) -> None:

@@ -9,8 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from django.core.files.storage import default_storage
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from batchui.batches import call_limit, sending
@@ -118,8 +117,14 @@ def test_a_step_that_breaks_leaves_its_part_to_its_lease_and_stops_no_other(
     sandbox: RunningSandbox, batch: Batch, caplog: pytest.LogCaptureFixture
 ) -> None:
     broken = batch.parts.get(number=2)
-    default_storage.delete(broken.rows_file)
-    tick.run_tick()
+
+    def breaks(execute: Callable[..., Any], sql: str, params: Any, *rest: Any) -> Any:
+        if sql.startswith('INSERT INTO "batches_attempt"') and params[0] == broken.pk:
+            raise OperationalError("the database is away")
+        return execute(sql, params, *rest)
+
+    with connection.execute_wrapper(breaks):
+        run()
     statuses = list(batch.parts.order_by("number").values_list("status", flat=True))
     assert statuses == [PartStatus.DONE, PartStatus.SENDING, PartStatus.DONE]
     broken.refresh_from_db()

@@ -14,10 +14,13 @@ from batchui.prompts import ask
 from batchui.prompts.ask import Ask
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
-from batchui.prompts.template import Template
+from batchui.prompts.template import LONGEST_TEXT, Template
 from batchui.web.forms.model_field import ModelField
 
 NO_TEMPLATE = "Write what to ask, then click a column to insert it."
+TOO_LONG = (
+    "At most %(limit_value)d characters are possible, and this has %(show_value)d. Shorten it."
+)
 NOT_JSON = 'This is not JSON. Write it like {"top_p": 0.9}.'
 NO_LANGUAGE = "The translation model does not know the language “%(value)s”. Choose another."
 
@@ -54,6 +57,7 @@ def form_field(field: ask.Field) -> forms.Field:
     if field.kind is str and about.most:
         return forms.CharField(max_length=about.most, **shown)
     if field.kind is str:
+        shown |= {"max_length": LONGEST_TEXT, "error_messages": {"max_length": TOO_LONG}}
         return forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), **shown)
     return OptionsField(error_messages={"invalid": NOT_JSON}, **shown)
 
@@ -89,7 +93,8 @@ class AskForm(forms.Form):
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "true"}),
-        error_messages={"required": NO_TEMPLATE},
+        max_length=LONGEST_TEXT,
+        error_messages={"required": NO_TEMPLATE, "max_length": TOO_LONG},
     )
     target_lang = forms.ChoiceField(required=False, error_messages={"invalid_choice": NO_LANGUAGE})
     source_lang = forms.ChoiceField(
@@ -142,12 +147,16 @@ class AskForm(forms.Form):
     def ask_so_far(self) -> Ask:
         """The question while somebody types.
 
-        Valid fields as typed, and the prompt even if it is invalid; all others as in the draft.
+        Valid fields as typed, and the prompt even if it is invalid; all others as in the draft. A
+        prompt that is too long is not kept.
         """
         self.full_clean()
+        typed = self.as_typed()
+        if len(typed["template"]) > LONGEST_TEXT:
+            del typed["template"]
         chosen = {"skip_invalid": bool(self.data.get("skip_invalid"))}
         right = {name: self.cleaned_data[name] for name in ask.NAMES if name in self.cleaned_data}
-        return replace(self.batch.ask, **(right | self.as_typed() | chosen))
+        return replace(self.batch.ask, **(right | typed | chosen))
 
     @property
     def first_error(self) -> str:

@@ -9,6 +9,13 @@ from django.core.management.base import BaseCommand, CommandParser
 from batchui import data_folder
 from batchui.sandbox.options import Options, add_arguments
 from batchui.sandbox.server import serve
+from batchui.teams.connections import sandbox_token
+
+WHO_MAY_CALL = (
+    "It answers to batchui with the same SECRET_KEY (or the same data folder). For other programs "
+    "set BATCHUI_SANDBOX_TOKEN, here and where batchui runs; they send it as “Authorization: "
+    "Bearer …”.\n"
+)
 
 
 class Command(BaseCommand):
@@ -20,5 +27,6 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         data_folder.make()
-        given = Options(data=options["data"])
-        sys.exit(serve(host=options["host"], port=options["port"], options=given))
+        given = Options(token=sandbox_token(), control=options["control"], data=options["data"])
+        host, port = options["host"], options["port"]
+        sys.exit(serve(host=host, port=port, options=given, hint=WHO_MAY_CALL))

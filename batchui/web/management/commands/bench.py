@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from batchui.bench import compare, whole
+from batchui.bench import compare, slow, whole
 from batchui.bench.surroundings import BenchFailed
 from batchui.processes import procfs
 
@@ -24,6 +24,12 @@ class Command(BaseCommand):
         )
         parser.add_argument("--whole", action="store_true", help="from upload to download")
         parser.add_argument(
+            "--slow-clients",
+            type=int,
+            metavar="N",
+            help="only this: whether N slow clients of each kind hold the pages up",
+        )
+        parser.add_argument(
             "--calls-per-5-minutes",
             type=int,
             help="with --whole: the call limit (default: the product's own)",
@@ -31,16 +37,21 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         rows, repeat, calls = (options[name] for name in ("rows", "repeat", "calls_per_5_minutes"))
+        clients = options["slow_clients"]
         if rows < 1 or repeat < 1:
             raise CommandError("--rows and --repeat must be at least 1.")
         if calls is not None and not options["whole"]:
             raise CommandError(
                 "Use --calls-per-5-minutes only with --whole; without it there is no limit."
             )
+        if clients is not None and clients < 1:
+            raise CommandError("--slow-clients must be at least 1.")
         if not procfs.is_there():
             raise CommandError("The bench reads memory and CPU time from /proc: run it on Linux.")
         try:
-            if options["whole"]:
+            if clients:
+                slow.measure(clients, self.stdout.write)
+            elif options["whole"]:
                 whole.measure(rows, repeat, self.stdout.write, calls_per_5_minutes=calls)
             else:
                 compare.compare(rows, repeat, self.stdout.write)

@@ -30,6 +30,7 @@ from batchui.web.forms.terminal import (
     fields,
     first_error,
 )
+from batchui.worker.database import why_not_ready
 from batchui.worker.heartbeat import worker_is_silent
 
 ANSWERED_ALL, NOT_ALL, NOT_STARTED = 0, 1, 2
@@ -88,12 +89,16 @@ class Command(BaseCommand):
             ) from None
         if options["output"]:
             _write(batch, options["output"], kind=_kind(options))
+        written_to = f", written to {options['output']}" if options["output"] else ""
+        if written_to or not self.stderr.isatty():  # else the bar has said it
+            self._say(f"{_summary(batch)}{written_to}")
         if batch.answered < batch.rows:
-            self._say(_summary(batch))
             sys.exit(NOT_ALL)
 
     def _started(self, options: dict[str, Any]) -> Batch:
         """The batch, cut and queued. If that is not possible, raises and leaves nothing behind."""
+        if problem := why_not_ready():
+            raise BadInput(problem)
         _check_account()
         _check_output(options["output"])
         options = checked(options)
@@ -235,7 +240,8 @@ def _write_whole(batch: Batch, output: Path, *, kind: str) -> None:
                 out.write(chunk)
             out.flush()
             os.fsync(out.fileno())
-            os.chmod(out.name, 0o644)
+            if output.exists():
+                os.chmod(out.name, output.stat().st_mode & 0o777)
             os.replace(out.name, output)
         except BaseException:
             os.unlink(out.name)

@@ -18,7 +18,7 @@ from batchui import checks, data_folder
 from batchui.batches.phrases import counted
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team
-from batchui.worker.checks import files_are_shared
+from batchui.worker.checks import files_are_ours, files_are_shared
 from batchui.worker.cluster import SteadyCluster
 from batchui.worker.database import first_line, migrations_waiting
 from batchui.worker.heartbeat import last_beat, new_worker_name
@@ -76,8 +76,9 @@ class Command(BaseCommand):
             time.sleep(SECONDS_BETWEEN_TRIES)
 
     def refuse_another_storage(self) -> None:
-        """Raise CommandError if the web process keeps its files where this one cannot read them."""
-        for sentence in checks.in_sentences(files_are_shared(databases=["default"])):
+        """Raise CommandError if the files here belong to other processes, or another database."""
+        found = files_are_shared(databases=["default"]) + files_are_ours(databases=["default"])
+        for sentence in checks.in_sentences(found):
             raise CommandError(sentence)
 
 

@@ -1,0 +1,43 @@
+"""Puts something in the place of what is there, which is kept; all of it, or nothing."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from batchui.backup.problems import NotPossible
+
+
+class Swap:
+    """A number of renames that can be undone. What was there goes into the folder `kept`."""
+
+    def __init__(self, kept: Path) -> None:
+        self.kept = kept
+        self._done: list[tuple[Path, Path]] = []
+
+    def keep(self, path: Path) -> None:
+        """Move a file or folder into `kept`; nothing if there is none. Raises NotPossible."""
+        if path.exists() or path.is_symlink():
+            self.kept.mkdir(mode=0o700, exist_ok=True)
+            self._move(path, self.kept / path.name)
+
+    def put(self, new: Path, path: Path) -> None:
+        """Move `new` to `path`, where nothing is any more. Raises NotPossible."""
+        self._move(new, path)
+
+    def undo(self) -> None:
+        """Move everything back."""
+        while self._done:
+            old, new = self._done.pop()
+            os.rename(new, old)
+        with suppress(FileNotFoundError):
+            self.kept.rmdir()
+
+    def _move(self, old: Path, new: Path) -> None:
+        try:
+            os.rename(old, new)
+        except OSError as problem:
+            raise NotPossible(
+                f"{old} cannot be moved to {new} ({problem.strerror}). Set BATCHUI_DATA to an "
+                "empty folder on one disk, and restore there."
+            ) from None
+        self._done.append((old, new))

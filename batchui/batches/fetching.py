@@ -1,0 +1,121 @@
+"""Makes one poll: asks Cloudflare for the answers, reads and stores them, and says what came of it.
+
+A reply that cannot be used is kept raw when a person is about to be asked about it.
+"""
+
+import logging
+import tempfile
+from contextlib import suppress
+from datetime import timedelta
+from typing import BinaryIO, cast
+
+from django.db import InterfaceError, OperationalError
+from django.utils import timezone
+
+from batchui.batches import files, patience
+from batchui.batches.files import DamagedFile
+from batchui.batches.models import Attempt, Part
+from batchui.batches.outcomes import (
+    Answered,
+    GoneNow,
+    Incomplete,
+    Later,
+    PollOutcome,
+    Quarantined,
+    RefusedForGood,
+    StillUnderWay,
+    TooLong,
+    Unusable,
+)
+from batchui.batches.replies import MismatchError, absorb, keep_raw
+from batchui.cloudflare import errors
+from batchui.cloudflare.protocol import BatchClient
+
+logger = logging.getLogger(__name__)
+
+# A reply is kept if a person is asked about it within so long: longer than a poll takes.
+SOON = timedelta(minutes=5)
+
+
+def fetch(part: Part, attempt: Attempt, *, client: BatchClient) -> PollOutcome:
+    """Ask Cloudflare once how far a request is.
+
+    A finished reply is read to a spool, decoded as a whole, and stored before this returns. This
+    does not change the part.
+    """
+    with tempfile.SpooledTemporaryFile(files.SPOOL_BYTES) as spool:
+        reply = cast(BinaryIO, spool)
+        try:
+            return _fetch(part, attempt, client, reply)
+        except errors.CloudflareError as exc:
+            return _of_error(part, attempt, exc, reply)
+        except DamagedFile as problem:
+            return Unusable(str(problem), _last_look(part, attempt, reply, "damaged"))
+        except OSError as exc:
+            return Later(
+                f"The answers are there, but this server could not store them: "
+                f"{exc.strerror or exc}. batchui fetches them again.",
+                None,
+            )
+        except (InterfaceError, OperationalError):
+            raise  # the database: the lease runs out, and it is polled again
+        except Exception:
+            logger.exception("Part %s of batch %s: its reply", part.number, part.batch_id)
+            return Later(
+                "The answers are there, but batchui cannot read them, because of a mistake in "
+                "batchui. Tell the person who runs batchui: the log says more.",
+                None,
+                reply_file=_last_reply(part, attempt, reply),
+            )
+
+
+def _of_error(
+    part: Part, attempt: Attempt, error: errors.CloudflareError, reply: BinaryIO
+) -> PollOutcome:
+    message = error.user_message
+    match error:
+        case errors.Gone():
+            return GoneNow(message)
+        case errors.Refused():
+            return RefusedForGood(message, error.code)
+        case errors.Oversized():
+            return TooLong(message, _last_look(part, attempt, reply, "oversized"))
+        case errors.NotSent():
+            return Later(message, error.wait, patient=True)
+        case _:
+            waits = isinstance(error, errors.Busy) and not error.needs_person
+            kept = _last_reply(part, attempt, reply)
+            return Later(message, error.wait, patient=waits, reply_file=kept)
+
+
+def _fetch(part: Part, attempt: Attempt, client: BatchClient, spool: BinaryIO) -> PollOutcome:
+    status = client.poll(part.batch.ask.model, attempt.request_id, spool)
+    if status is not None:
+        return StillUnderWay(status)
+    is_last = patience.is_enough(part, "incomplete")
+    try:
+        taken_in = absorb(part, attempt, spool, is_last=is_last)
+    except MismatchError as exc:
+        return Quarantined(str(exc), _last_look(part, attempt, spool, "mismatch"))
+    if taken_in.missing and not is_last:
+        return Incomplete(taken_in.changes, taken_in.missing)
+    return Answered(taken_in.changes, taken_in.reply_file)
+
+
+def _last_reply(part: Part, attempt: Attempt, spool: BinaryIO) -> str:
+    """Keep a reply that cannot be read, if a person is asked about it soon. "" if not."""
+    soon = timezone.now() + SOON
+    asks = patience.has_failed_for_hours(part, soon, patient=False)
+    return _kept(part, attempt, spool) if asks else ""
+
+
+def _last_look(part: Part, attempt: Attempt, spool: BinaryIO, kind: str) -> str:
+    """Keep a reply that cannot be used, if it may be the last one looked at. "" if not."""
+    return _kept(part, attempt, spool) if patience.may_be_last(part, kind) else ""
+
+
+def _kept(part: Part, attempt: Attempt, spool: BinaryIO) -> str:
+    with suppress(OSError):  # what is wrong may be the storage
+        if spool.seek(0, 2):
+            return keep_raw(part, attempt, spool)
+    return ""

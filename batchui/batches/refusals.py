@@ -1,0 +1,156 @@
+"""What is done with a request that Cloudflare refused for good, or found too large.
+
+Nothing of it is charged. One row is enough to have all others refused with it, so the rows are sent
+again in halves (`halving.py`), until the row that is refused stands alone. Only that one fails.
+"""
+
+from django.db.models import QuerySet
+
+from batchui.batches import halving, lifecycle, results, unprepared
+from batchui.batches.files import DamagedFile
+from batchui.batches.halving import Tried
+from batchui.batches.lifecycle import Closing
+from batchui.batches.models import Attempt, Part
+from batchui.batches.phrases import rows_phrase
+from batchui.batches.states import TAKEN, AnswerStatus, AttemptStatus, PartStatus
+
+# Refused, whatever the rows: there is no such model, or no such request.
+NOT_FOR_ITS_ROWS = frozenset({3042, 5007, 5504})
+# A request that was accepted, and refused when it was polled. Nothing of it was asked.
+JUDGED_WHEN_POLLED = 3030
+# So many rows that were sent alone and refused in the same words tell that of all rows; and so many
+# parts tell it of all parts.
+ENOUGH_ROWS, ENOUGH_PARTS = 3, 3
+# After so many refusals of one part, no more rows are looked for.
+MOST_REFUSALS = 100
+
+
+def rows_to_send(part: Part) -> list[int]:
+    """The positions (from 0) of the rows that the next request of a part has; [] if none wait.
+
+    Raises DamagedFile if the answers so far cannot be read.
+    """
+    waiting = results.open_positions(part)
+    if not waiting:
+        return []
+    return list(halving.next_rows(waiting, _tried(part)))[: part.send_limit]
+
+
+def _tried(part: Part) -> list[Tried]:
+    judged = _judged(part).order_by("number").values_list("positions", "status")
+    return [
+        Tried(
+            rows=frozenset(range(part.rows) if positions is None else positions),
+            accepted=status != AttemptStatus.REFUSED,
+        )
+        for positions, status in judged
+    ]
+
+
+def refused(part: Part, closing: Closing) -> None:
+    """Send the rows of a refused request again in halves, or let the only one in it fail."""
+    message = closing.message
+    if closing.code in NOT_FOR_ITS_ROWS or _are_all_parts_refused(part, closing):
+        fail(part, f"Part {part.number} was refused: {message}", message, closing)
+    elif event := _enough(part, closing):
+        fail(part, f"Part {part.number}: {event} {message}", message, closing)
+    elif closing.attempt.items == 1:
+        _fail_row(part, closing)
+    else:
+        first = not _before(closing).filter(status=AttemptStatus.REFUSED).exists()
+        lifecycle.move_part(
+            part,
+            PartStatus.READY,
+            closing=closing,
+            resume_at=None,
+            failures_in_a_row=0,
+            message=message,
+            event=f"Part {part.number} was refused. It is sent in halves, to find the rows that "
+            f"Cloudflare refuses. The reason: {message}"
+            if first
+            else "",
+        )
+
+
+def cut_smaller(part: Part, closing: Closing) -> None:
+    """Send half as many rows at a time, after a request was too large; one row alone fails."""
+    attempt = closing.attempt
+    if attempt.items == 1:
+        _fail_row(part, closing, attempts_before=attempt.number)
+        return
+    half = (attempt.items + 1) // 2
+    lifecycle.move_part(
+        part,
+        PartStatus.READY,
+        closing=closing,
+        send_limit=half,
+        attempts_before=attempt.number,
+        event=f"Part {part.number} was too large; it is sent {rows_phrase(half)} at a time.",
+    )
+
+
+def fail(part: Part, event: str, message: str, closing: Closing | None = None) -> None:
+    """Let every waiting row of a part fail."""
+    failed = lifecycle.close_waiting(part, AnswerStatus.FAILED, message)
+    lifecycle.move_part(part, PartStatus.DONE, event=event, closing=closing, **failed)
+
+
+def _fail_row(part: Part, closing: Closing, *, attempts_before: int | None = None) -> None:
+    """Let the only row of a request fail; the others go on."""
+    positions = closing.attempt.positions
+    position = positions[0] if positions else 0
+    failed = results.Answer(AnswerStatus.FAILED.value, error=closing.message)
+    try:
+        answers = results.merge(part, {position: failed}, missing=lambda _: None)
+        changes = answers.store()
+    except (DamagedFile, OSError) as problem:
+        unprepared.try_later(part, problem, closing=closing)
+        return
+    changes["failures_in_a_row"] = 0
+    if attempts_before is not None:
+        changes["attempts_before"] = attempts_before
+    event = f"Row {part.first_row + position:,} was refused alone: {closing.message}"
+    lifecycle.settle_answers(part, changes, closing=closing, event=event)
+
+
+def _enough(part: Part, closing: Closing) -> str:
+    """Why no more rows are looked for: words for the timeline; "" if they are."""
+    earlier = list(_before(closing).values_list("status", "items", "code", "message"))
+    refusals = [found for found in earlier if found[0] == AttemptStatus.REFUSED]
+    if len(refusals) + 1 >= MOST_REFUSALS:
+        return f"its rows were refused {MOST_REFUSALS} times. Those that still wait fail, too:"
+    if closing.attempt.items > 1 or part.waiting == 1:
+        return ""
+    alone = refusals.count((AttemptStatus.REFUSED, 1, closing.code, closing.message)) + 1
+    if alone >= ENOUGH_ROWS and len(refusals) == len(earlier):
+        return (
+            f"{rows_phrase(alone)} were refused in the same words, each sent alone, and none was "
+            "accepted. The others fail without being sent alone:"
+        )
+    return ""
+
+
+def _are_all_parts_refused(part: Part, closing: Closing) -> bool:
+    """Whether some parts of the batch failed in the words of this refusal, and none got through."""
+    refused_parts = Part.objects.filter(
+        batch=part.batch_id,
+        status=PartStatus.DONE,
+        waiting_became=AnswerStatus.FAILED,
+        waiting_error=closing.message,
+    )
+    if refused_parts.count() < ENOUGH_PARTS:
+        return False
+    through = TAKEN if closing.code != JUDGED_WHEN_POLLED else TAKEN - {AttemptStatus.ACCEPTED}
+    return not Attempt.objects.filter(part__batch=part.batch_id, status__in=through).exists()
+
+
+def _judged(part: Part) -> QuerySet[Attempt]:
+    """The attempts of a part that Cloudflare accepted or refused, since the latest retry."""
+    return part.attempts.filter(
+        number__gt=part.attempts_before, status__in=(AttemptStatus.REFUSED, *TAKEN)
+    )
+
+
+def _before(closing: Closing) -> QuerySet[Attempt]:
+    """Those before the attempt that ends now."""
+    return _judged(closing.attempt.part).exclude(pk=closing.attempt.pk)

@@ -1,0 +1,123 @@
+"""Files, faults and decisions, drawn from a seed."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from batchui.prompts.ask import Ask
+
+T = TypeVar("T")
+
+MODELS = ("@cf/meta/llama-4-scout-17b-16e-instruct", "@cf/moonshotai/kimi-k2.6")
+TEMPLATE = "Summarise: {{text}}"
+FEWEST_ROWS, MOST_ROWS = 3, 120
+# What may go wrong with a submission or a poll, each with its weight.
+FAULTS: Sequence[tuple[int, Mapping[str, Any]]] = (
+    (4, {"fault": "cut_after", "call": "submit"}),
+    (2, {"fault": "cut_after", "call": "submit", "reset": True}),
+    (2, {"fault": "cut_before", "call": "submit"}),
+    (2, {"fault": "truncated", "call": "submit"}),
+    (2, {"fault": "garbage", "call": "submit"}),
+    (1, {"fault": "no_request_id", "call": "submit"}),
+    (1, {"fault": "no_model", "call": "submit"}),
+    (1, {"fault": "other_status", "call": "submit"}),
+    (1, {"fault": "forgotten", "call": "submit"}),
+    (2, {"fault": "error", "call": "submit", "code": 3040}),
+    (1, {"fault": "error", "call": "submit", "code": 3021}),
+    (1, {"fault": "error", "call": "submit", "code": 3036}),
+    (1, {"fault": "error", "call": "submit", "code": 10000}),
+    (2, {"fault": "error", "call": "submit", "code": 3006}),
+    (1, {"fault": "error", "call": "submit", "code": 8007}),
+    (2, {"fault": "error", "call": "submit", "status": 502}),
+    (1, {"fault": "error", "call": "submit", "status": 503, "retry_after": 1}),
+    (2, {"fault": "cut_before", "call": "poll"}),
+    (2, {"fault": "truncated", "call": "poll"}),
+    (2, {"fault": "garbage", "call": "poll"}),
+    (2, {"fault": "error", "call": "poll", "status": 500}),
+    (1, {"fault": "error", "call": "poll", "code": 5504}),
+    (1, {"fault": "error", "call": "poll", "code": 5006}),
+    (1, {"fault": "batch_failed", "call": "poll"}),
+    (2, {"fault": "running", "call": "poll"}),
+    (2, {"fault": "missing", "every": 3}),
+    (2, {"fault": "failed", "every": 4}),
+    (2, {"fault": "empty", "every": 5}),
+    (1, {"fault": "duplicate", "every": 2}),
+    (1, {"fault": "contradiction"}),
+    (1, {"fault": "unknown_id"}),
+    (1, {"fault": "wrong_reference"}),
+)
+
+
+class File(NamedTuple):
+    """A file to upload, and what is asked of it. Each row's text begins with `mark_of`."""
+
+    name: str
+    content: bytes
+    rows: int
+    ask: Ask
+
+
+class Draws:
+    """Everything that is left to chance. Two of the same seed draw the same."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)  # noqa: S311
+        self._files = 0
+
+    def chance(self, probability: float) -> bool:
+        """Whether something with this probability happens."""
+        return self._random.random() < probability
+
+    def share(self) -> float:
+        """A number from 0 to 1."""
+        return self._random.random()
+
+    def number(self, low: int, high: int) -> int:
+        """A whole number from `low` to `high`; small ones are as likely as large ones."""
+        return int(low * (high / low) ** self._random.random())
+
+    def one_of(self, weighted: Mapping[T, float]) -> T:
+        """One of the keys, by weight."""
+        return self._random.choices(list(weighted), list(weighted.values()))[0]
+
+    def faults(self) -> list[dict[str, Any]]:
+        """A script for the sandbox: up to three faults, each for up to three calls."""
+        weights = [weight for weight, _ in FAULTS]
+        chosen = self._random.choices(FAULTS, weights, k=self._random.randint(1, 3))
+        return [
+            {**fault, "nth": self._random.randint(1, 3), "times": self._random.randint(1, 3)}
+            for _, fault in chosen
+        ]
+
+    def file(self) -> File:
+        """A file that nobody has uploaded before, and a question."""
+        self._files += 1
+        name, rows = f"f{self._files}", self.number(FEWEST_ROWS, MOST_ROWS)
+        lines = ["id,text", *(f"{row},{mark_of(name, row)} of the file" for row in _to(rows))]
+        ask = Ask(
+            model=self._random.choice(MODELS),
+            template=TEMPLATE,
+            resend_once=self.chance(0.2),
+        )
+        return File(f"{name}.csv", "\r\n".join([*lines, ""]).encode(), rows, ask)
+
+    def seed(self) -> int:
+        """A seed for something that draws by itself."""
+        return self._random.getrandbits(32)
+
+
+def mark_of(name: str, row: int) -> str:
+    """The text that no other row of any file has."""
+    return f"Row-{name}-{row}-"
+
+
+def _to(rows: int) -> range:
+    return range(1, rows + 1)
+
+
+def chosen(candidates: Sequence[T], share: float) -> T | None:
+    """The candidate at this share of the way through them; None if there are none."""
+    return candidates[int(share * len(candidates))] if candidates else None
+
+
+Say = Callable[[str], object]

@@ -1,0 +1,88 @@
+"""What is true at the end of a campaign."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from uuid import UUID
+
+from django.db.models import Sum
+
+from batchui.batches import exporting
+from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.states import (
+    ACTIVE_BATCHES,
+    OPEN_PARTS,
+    AnswerStatus,
+    BatchStatus,
+    PartStatus,
+)
+from batchui.chaos.draws import mark_of
+from batchui.chaos.figures import Figures
+from batchui.doctor import ledger
+from batchui.doctor.examine import look
+from batchui.doctor.ledger import Ledger
+from batchui.doctor.records import Scope
+
+READ = (BatchStatus.CHECKING, BatchStatus.PREPARING)
+
+
+def is_quiet() -> bool:
+    """Whether nothing more will happen by itself: all is closed, or waits for a person."""
+    return (
+        not open_batches() and not Batch.objects.filter(status__in=READ, deleted_at=None).exists()
+    )
+
+
+def open_batches() -> set[UUID]:
+    """The batches with parts that are open and do not wait for a person."""
+    going_on = OPEN_PARTS - {PartStatus.UNSURE}
+    parts = Part.objects.filter(status__in=going_on, batch__deleted_at=None)
+    return set(parts.values_list("batch", flat=True).order_by())
+
+
+def receipts() -> dict[int, str]:
+    """The receipts that are on record now, by the key of their attempt."""
+    return dict(Attempt.objects.exclude(request_id="").values_list("pk", "request_id"))
+
+
+def give(figures: Figures, *, store: Path, address: str, receipts: Mapping[int, str]) -> None:
+    """Check everything, and fill in the figures. Call it when all is quiet, and no worker lives.
+
+    store, address: of the sandbox. receipts: as they were seen during the campaign.
+    """
+    accepted = ledger.together(ledger.of_store(store), ledger.of_calls(address, is_whole=True))
+    scope = Scope(ledger=accepted, receipts=receipts, skew=timedelta())
+    known = {one.place for one in figures.findings}
+    figures.findings += [one for one in look(scope).findings if one.place not in known]
+    figures.accepted = len(accepted.accepted)
+    figures.batches = Batch.objects.count()
+    figures.rows = Batch.objects.aggregate(rows=Sum("rows"))["rows"] or 0
+    figures.unsure = _unsure(accepted)
+    figures.stuck = Part.objects.filter(
+        status__in=OPEN_PARTS - {PartStatus.UNSURE}, batch__deleted_at=None
+    ).count()
+    figures.stuck += Batch.objects.filter(status__in=READ, deleted_at=None).count()
+    for batch in Batch.objects.filter(deleted_at=None, part_count__gt=0):
+        figures.wrong_answers += wrong_answers(batch)
+
+
+def _unsure(known: Ledger) -> int:
+    """The number of accepted requests whose receipt is not on record: somebody was asked."""
+    stored = set(Attempt.objects.exclude(request_id="").values_list("request_id", flat=True))
+    return len(set(known.accepted) - stored)
+
+
+def wrong_answers(batch: Batch) -> int:
+    """The number of rows with an answer that is not about their own text."""
+    wrong = 0
+    for row in exporting.export_rows(batch):
+        if row.status != AnswerStatus.ANSWERED:
+            continue
+        mark = mark_of(batch.source_stem, row.row)
+        wrong += mark.encode() not in (row.answer or b"")
+    return wrong
+
+
+def waiting_for_people() -> int:
+    """The number of parts that wait for a decision."""
+    return Part.objects.filter(status=PartStatus.UNSURE, batch__status__in=ACTIVE_BATCHES).count()

@@ -1,0 +1,8 @@
+"""The doctor; no models."""
+
+from django.apps import AppConfig
+
+
+class DoctorConfig(AppConfig):
+    name = "batchui.doctor"
+    label = "doctor"

@@ -1,0 +1,130 @@
+"""What the API accepted, as far as it can be asked: the sandbox keeps what it was sent.
+
+Cloudflare has no such list. Without one, the checks go by the database alone.
+"""
+
+import hashlib
+import json
+import sqlite3
+import urllib.request
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from batchui.batches import files, references
+from batchui.batches.files import DamagedFile
+from batchui.batches.models import Attempt
+from batchui.prompts.payload import payload
+from batchui.prompts.problems import BadInput
+from batchui.teams.connections import cloudflare_is_configured
+
+SECONDS_TO_ANSWER = 10
+
+
+class Accepted(NamedTuple):
+    """A request that the API accepted. size: bytes. sha256: of its body; "" if it is not known."""
+
+    request_id: str
+    model: str
+    items: int | None
+    size: int
+    at: datetime
+    sha256: str = ""
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The accepted requests, by id.
+
+    is_whole: nobody else sends to this API, so that each of them must be on record here.
+    """
+
+    accepted: Mapping[str, Accepted] = field(default_factory=dict)
+    is_whole: bool = False
+    where: str = ""
+
+
+NO_LEDGER = Ledger()
+
+
+def find_ledger() -> Ledger:
+    """The ledger of the sandbox that belongs to this data folder; else NO_LEDGER.
+
+    A sandbox that runs elsewhere may have other callers, too: it is asked for its calls.
+    """
+    if cloudflare_is_configured():
+        return NO_LEDGER
+    store = Path(settings.DATA, "sandbox.sqlite3")
+    if not settings.SANDBOX_IS_GIVEN and store.exists():
+        return of_store(store)
+    with suppress(OSError, ValueError):
+        return of_calls(settings.SANDBOX_URL)
+    return NO_LEDGER
+
+
+def of_store(path: Path) -> Ledger:
+    """The requests that a sandbox keeps in its file. Raises sqlite3.Error."""
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=20)) as store:
+        found = {one.request_id: one for one in _stored(store)}
+    return Ledger(found, is_whole=True, where=str(path))
+
+
+def _stored(store: sqlite3.Connection) -> Iterator[Accepted]:
+    for request_id, model, items, created, packed in store.execute(
+        "SELECT id, model, items, created, body FROM requests"
+    ):
+        body = zlib.decompress(packed)
+        at = datetime.fromtimestamp(created, UTC)
+        digest = hashlib.sha256(body).hexdigest()
+        yield Accepted(request_id, model, items, len(body), at, digest)
+
+
+def of_calls(address: str, *, is_whole: bool = False) -> Ledger:
+    """The submissions that a running sandbox remembers. Raises OSError, ValueError.
+
+    address: of its API. It forgets them when it is started again.
+    """
+    server = urlsplit(address)
+    url = f"{server.scheme}://{server.netloc}/control/calls?kind=submit"
+    with urllib.request.urlopen(url, timeout=SECONDS_TO_ANSWER) as reply:  # noqa: S310
+        calls = json.load(reply)
+    found = {
+        call["request_id"]: Accepted(
+            call["request_id"],
+            call["model"],
+            call["items"],
+            call["bytes"],
+            datetime.fromtimestamp(call["time"], UTC),
+        )
+        for call in calls
+        if call["request_id"]
+    }
+    return Ledger(found, is_whole=is_whole, where=url)
+
+
+def together(first: Ledger, second: Ledger) -> Ledger:
+    """Two ledgers of the same API in one; where both have a request, what the first one says."""
+    accepted = {**second.accepted, **first.accepted}
+    return Ledger(accepted, is_whole=first.is_whole or second.is_whole, where=first.where)
+
+
+def sha256_of(attempt: Attempt) -> str:
+    """The SHA-256 of the body of an attempt, made again from its rows; "" if they are lost."""
+    part = attempt.part
+    try:
+        body = payload(
+            files.read_lines(part.rows_file, lines=part.rows),
+            attempt.positions,
+            first_row=part.first_row,
+            writer=references.item_writer(part.batch),
+        )
+    except (BadInput, DamagedFile, OSError, LookupError):
+        return ""
+    return hashlib.sha256(body).hexdigest()

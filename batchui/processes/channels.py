@@ -1,0 +1,144 @@
+"""What the web server allows a client: how slow it may be, and how much it may send.
+
+waitress takes in a request before a thread works on it, and takes the reply out of its hands. So a
+slow client holds a connection and perhaps a file, and no thread. Here are the limits on top of it.
+"""
+
+import copy
+import io
+import socket
+import struct
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
+
+# Seconds for the head of a request.
+HEAD_SECONDS = 20.0
+# A client that takes longer than this for its body, or for our reply, must do so many bytes a
+# second on the average.
+PATIENCE_SECONDS, BYTES_A_SECOND = 60.0, 1_000
+AT_A_TIME = 256 * 1024
+# How much of a reply may wait for its client before the page that makes it has to wait; and the
+# second figure instead, once all replies of a process together are larger than the third.
+WAITING_BYTES, FEW_BYTES, ALL_BYTES = 64 * 1024**2, 1024**2, 1024**3
+
+# The largest body that is kept, by method and path and the request's headers (HTTP_COOKIE …).
+MostBytes = Callable[[str, Mapping[str, str]], int]
+
+
+class Parser(HTTPRequestParser):  # type: ignore[misc]
+    """Reads a request. A body that is too large is read and thrown away.
+
+    The page then answers by its length. Answering before it is read would reset the connection, and
+    the browser would show no answer at all.
+    """
+
+    most_bytes: MostBytes
+    adj: Any
+    body_rcv: Any
+
+    def parse_header(self, header_plus: bytes) -> None:
+        super().parse_header(header_plus)
+        if self.body_rcv is None:
+            return
+        most = self.most_bytes(self.path, self.headers)
+        if self.chunked:
+            # Its length is not known before; waitress refuses it when it gets too large.
+            self.adj = copy.copy(self.adj)
+            self.adj.max_request_body_size = most
+        elif self.content_length > most:
+            self.body_rcv.getbuf().close()
+            self.body_rcv = Discarded(self.content_length)
+
+
+class Discarded:
+    """A body that is counted and not kept."""
+
+    error = None
+
+    def __init__(self, length: int) -> None:
+        self._left = length
+        self.completed = False
+
+    def __len__(self) -> int:
+        return 0
+
+    def received(self, data: bytes) -> int:
+        taken = min(len(data), self._left)
+        self._left -= taken
+        self.completed = not self._left
+        return taken
+
+    def getfile(self) -> io.BytesIO:
+        return io.BytesIO()
+
+    def getbuf(self) -> io.BytesIO:
+        return io.BytesIO()
+
+
+@dataclass
+class Progress:
+    """How much a client has done since when (`time.monotonic`)."""
+
+    since: float
+    done: int = 0
+
+    def is_too_slow(self, now: float) -> bool:
+        seconds = now - self.since
+        return seconds > PATIENCE_SECONDS and self.done < seconds * BYTES_A_SECOND
+
+
+class Channel(HTTPChannel):  # type: ignore[misc]
+    """A connection that knows how slow its client is."""
+
+    sendbuf_len: int
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self._request: Progress | None = Progress(time.monotonic())
+        self._reply: Progress | None = None
+        super().__init__(*arguments, **options)
+        # Sent at a time; the kernel's own figure is megabytes for a client on this machine.
+        self.sendbuf_len = min(self.sendbuf_len, AT_A_TIME)
+
+    def received(self, data: bytes) -> bool:
+        if self._request is None:
+            self._request = Progress(time.monotonic())
+        self._request.done += len(data)
+        taken = bool(super().received(data))
+        if self.request is None:
+            self._request = None
+        return taken
+
+    def send(self, data: bytes, do_close: bool = True) -> int:
+        sent = int(super().send(data, do_close=do_close))
+        if self._reply:
+            self._reply.done += sent
+        return sent
+
+    def cut_off(self) -> None:
+        """Close the connection now, with all that still waits to be sent, also in the kernel."""
+        with suppress(OSError):
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.handle_close()
+
+    def is_too_slow(self, now: float) -> bool:
+        """Whether the client has had its time. It is asked once a second.
+
+        A page that takes long is not the client's doing: nothing waits for the client then.
+        """
+        if not self.total_outbufs_len:
+            self._reply = None
+        elif self._reply is None:
+            self._reply = Progress(now)
+        if self._reply:
+            return self._reply.is_too_slow(now)
+        if self._request is None or self.requests:
+            return False
+        if self.request is None or not self.request.headers_finished:
+            return now - self._request.since > HEAD_SECONDS
+        return self._request.is_too_slow(now)

@@ -1,0 +1,161 @@
+"""What people decide about parts: about one, about all of a batch, or about all of their team.
+
+What may be paid twice, or gives rows up, is asked once more in a dialog. The dialog names its
+parts, so that parts which need the same decision a moment later are not decided with them.
+"""
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+
+from batchui.batches import costs, questions
+from batchui.batches.models import Batch, Part
+from batchui.batches.phrases import parts_phrase
+from batchui.batches.questions import CHOICES, Choice
+from batchui.batches.states import Question
+from batchui.web.access import with_batch
+from batchui.web.errors import post_only
+from batchui.web.members import MemberRequest, member_required
+from batchui.web.question_words import DONE
+from batchui.web.undecided import parts_of_team, undecided
+
+NO_SUCH = "There is no such decision."
+DECIDED_ALREADY = (
+    "This was decided already, perhaps by a colleague. Nothing was changed; this page is up to "
+    "date."
+)
+
+
+# -- decisions ----------------------------------------------------------------------------------
+
+
+@post_only
+@with_batch
+def decide(request: MemberRequest, batch: Batch, number: int, choice: str) -> HttpResponseBase:
+    """What to do with one part."""
+    part = get_object_or_404(batch.parts, number=number)
+    question = questions.question_about(part)
+    if question is None or Choice(choice) not in CHOICES[question]:
+        messages.info(
+            request, f"Part {number} no longer needs this decision. This page is up to date."
+        )
+    else:
+        _decide(request, batch.parts.filter(pk=part.pk), question, Choice(choice))
+    return redirect(batch)
+
+
+@post_only
+@with_batch
+def decide_all(
+    request: MemberRequest, batch: Batch, question: str, choice: str
+) -> HttpResponseBase:
+    """What to do with all parts of a batch about which the same is asked."""
+    _decide(request, batch.parts.all(), *_checked(question, choice))
+    return redirect(batch)
+
+
+@post_only
+@member_required
+def decide_everywhere(request: MemberRequest, question: str, choice: str) -> HttpResponseBase:
+    """What to do with all parts of the team about which the same is asked."""
+    _decide(request, parts_of_team(request.team), *_checked(question, choice))
+    return redirect("batches")
+
+
+def _decide(
+    request: MemberRequest, parts: QuerySet[Part], question: Question, choice: Choice
+) -> None:
+    named = request.POST.get("parts")
+    if named is not None:
+        parts = parts.filter(pk__in=_numbers(named))
+    decided = questions.decide(parts, question, choice, by=request.user)
+    if not decided.parts:
+        messages.info(request, DECIDED_ALREADY)
+        return
+    done = DONE[choice].format(
+        parts=parts_phrase(decided.parts), are="is" if decided.parts == 1 else "are"
+    )
+    early = len(_numbers(named)) - decided.parts if named is not None else 0
+    if early > 0:
+        done += f" {parts_phrase(early)} no longer needed it."
+    messages.success(request, done)
+
+
+# -- the dialogs that ask once more -------------------------------------------------------------
+
+
+@with_batch
+def confirm(request: MemberRequest, batch: Batch, number: int, choice: str) -> HttpResponse:
+    """The dialog before a decision about one part."""
+    if choice not in list(Choice):
+        raise Http404(NO_SUCH)
+    part = get_object_or_404(batch.parts, number=number)
+    question = questions.question_about(part)
+    parts = batch.parts.filter(pk=part.pk)
+    action = reverse(choice.replace("-", "_"), args=[batch.pk, number])
+    return _confirm(request, parts, question, Choice(choice), action=action)
+
+
+@with_batch
+def confirm_all(request: MemberRequest, batch: Batch, question: str, choice: str) -> HttpResponse:
+    """The dialog before a decision about all parts of a batch."""
+    action = reverse("decide_all", args=[batch.pk, question, choice])
+    return _confirm(request, batch.parts.all(), *_checked(question, choice), action=action)
+
+
+@member_required
+def confirm_everywhere(request: MemberRequest, question: str, choice: str) -> HttpResponse:
+    """The dialog before a decision about all parts of the team."""
+    action = reverse("decide_everywhere", args=[question, choice])
+    parts = parts_of_team(request.team)
+    return _confirm(request, parts, *_checked(question, choice), action=action)
+
+
+@with_batch
+def confirm_retry(request: MemberRequest, batch: Batch) -> HttpResponse:
+    """The dialog before a retry of rows that may have been charged before."""
+    doubt = batch.rows_in_doubt
+    context = {"batch": batch, "doubt": doubt, "cost": costs.cost_of({batch.pk: doubt})}
+    return render(request, "batches/_confirm_retry.html", context)
+
+
+def _confirm(
+    request: MemberRequest,
+    parts: QuerySet[Part],
+    question: Question | None,
+    choice: Choice,
+    *,
+    action: str,
+) -> HttpResponse:
+    if question is None or choice not in CHOICES[question]:
+        return render(request, "batches/_decided_already.html", {"sentence": DECIDED_ALREADY})
+    these = list(questions.about(parts, question).values_list("pk", flat=True).order_by("pk"))
+    found = undecided(Part.objects.filter(pk__in=these))
+    asked = next((one for one in found if one.question == question), None)
+    if asked is None:
+        return render(request, "batches/_decided_already.html", {"sentence": DECIDED_ALREADY})
+    context = {
+        "asked": asked,
+        "answer": asked.answer(choice),
+        "action": action,
+        "parts": ",".join(map(str, these)),
+    }
+    return render(request, "batches/_confirm_decision.html", context)
+
+
+def _checked(question: str, choice: str) -> tuple[Question, Choice]:
+    """The question and the choice of an address. Raises Http404 if they do not go together."""
+    try:
+        found = Question(question), Choice(choice)
+    except ValueError:
+        raise Http404(NO_SUCH) from None
+    if found[1] not in CHOICES[found[0]]:
+        raise Http404(NO_SUCH)
+    return found
+
+
+def _numbers(text: str) -> list[int]:
+    found = text.split(",")
+    return [int(one) for one in found if one.isascii() and one.isdecimal() and len(one) < 19]

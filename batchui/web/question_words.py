@@ -1,0 +1,152 @@
+"""The words for what people are asked about parts: what happened, what each answer does."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from batchui.batches.questions import ASKED_TWICE, Choice
+from batchui.batches.states import Question
+
+
+class Words(NamedTuple):
+    """A question in words. The names in braces are those of `undecided.Undecided.facts`."""
+
+    title: str
+    note: str  # more about what happened, for those who want to know
+    stake: str  # rows and money; "" if nothing has to be decided
+
+
+class Answer(NamedTuple):
+    """An answer in words. heading: of the dialog that asks once more before it is done."""
+
+    label: str
+    icon: str
+    effect: str
+    heading: str = ""
+    confirm: str = ""
+
+
+WORDS: Mapping[Question, Words] = {
+    Question.UNCLEAR: Words(
+        title="It is unclear whether {which} {were} sent.",
+        note=(
+            "Cloudflare finds a request only by its receipt, and no receipt came, so batchui "
+            "cannot find out. {Parts_wait} until you decide; everything else goes on."
+        ),
+        stake="{rows}, and {cost} if {they_are} charged twice",
+    ),
+    Question.UNREADABLE: Words(
+        title="{which} {were} sent, but no answer could be read.",
+        note="{Parts_wait} until you decide; everything else goes on.",
+        stake="{rows}, and {cost} that is probably charged already",
+    ),
+    Question.MISMATCH: Words(
+        title="Cloudflare’s reply to {which} does not fit what was sent.",
+        note=(
+            "Nothing of the reply was used, so no answer stands beside a wrong row. It is kept: "
+            "see Details in the table of parts."
+        ),
+        stake="{rows}, and {cost} that is charged already",
+    ),
+    Question.DAMAGED: Words(
+        title="batchui cannot go on with {which}.",
+        note=(
+            "If a file is lost or damaged, the person who runs batchui can put it back from a "
+            "backup. {Parts_wait} until you decide; everything else goes on."
+        ),
+        stake="{rows}",
+    ),
+    Question.RESTORED: Words(
+        title="This database is a copy. Since it was made, {which} may have been sent.",
+        note="{Parts_wait} until you decide.",
+        stake="{rows}, and {cost} if {they_are} charged twice",
+    ),
+    Question.TROUBLE: Words(
+        title="The answers to {which} cannot be fetched at the moment.",
+        note="batchui asks again by itself, so you need not do anything.",
+        stake="",
+    ),
+    Question.STOPPING: Words(
+        title="Waiting for the answers to {which}, sent before Stop.",
+        note="They come by themselves, and the batch has stopped when they are all here.",
+        stake="",
+    ),
+}
+
+_AGAIN_TWICE = (
+    "Sends {rows} again. If Cloudflare has {them} already, {they_are} charged twice ({cost})."
+)
+_LATER = "{rows_have} no answer, and {are} marked as missing. Retry can send {them} later."
+_GIVE_UP = (
+    "batchui stops asking. {rows_have} no answer, though {they_are} probably charged ({cost}). "
+    "Retry looks for the answers again first, free of charge."
+)
+_ASK_AGAIN = "Ask Cloudflare again"
+
+ANSWERS: Mapping[tuple[Question, Choice], Answer] = {
+    (Question.UNCLEAR, Choice.SEND_AGAIN): Answer(
+        "Send again", "send", _AGAIN_TWICE, "Send {parts} again?", "Send {rows} again"
+    ),
+    (Question.UNCLEAR, Choice.LEAVE_OUT): Answer(
+        "Leave out", "x", f"Sends nothing. {_LATER}", "Leave {parts} out?", "Leave {rows} out"
+    ),
+    (Question.UNREADABLE, Choice.ASK_AGAIN): Answer(
+        "Go on looking", "rotate-cw", "Free. If it still cannot be read, batchui asks you again."
+    ),
+    (Question.UNREADABLE, Choice.LEAVE_OUT): Answer(
+        "Leave out", "x", _GIVE_UP, "Leave {parts} out?", "Leave {rows} out"
+    ),
+    (Question.MISMATCH, Choice.ASK_AGAIN): Answer(
+        _ASK_AGAIN, "rotate-cw", "Free. Perhaps the reply is whole this time."
+    ),
+    (Question.MISMATCH, Choice.SEND_AGAIN): Answer(
+        "Send again",
+        "send",
+        "Sends {rows} again. {They_are} charged a second time ({cost}).",
+        "Send {parts} again?",
+        "Send {rows} again",
+    ),
+    (Question.MISMATCH, Choice.LEAVE_OUT): Answer(
+        "Leave out",
+        "x",
+        "{rows_have} no answer, and {are} marked as missing. Retry can send {them} later, and then "
+        "{they_are} charged a second time.",
+        "Leave {parts} out?",
+        "Leave {rows} out",
+    ),
+    (Question.DAMAGED, Choice.TRY_AGAIN): Answer(
+        "Try again", "rotate-cw", "If the file is whole now, {parts} {go} on as planned."
+    ),
+    (Question.DAMAGED, Choice.LEAVE_OUT): Answer(
+        "Leave out", "x", _LATER, "Leave {parts} out?", "Leave {rows} out"
+    ),
+    (Question.RESTORED, Choice.SEND_AGAIN): Answer(
+        "Send",
+        "send",
+        "Sends {rows}. If {they_were} sent since the copy was made, {they_are} charged twice "
+        "({cost}).",
+        "Send {parts}?",
+        "Send {rows}",
+    ),
+    (Question.RESTORED, Choice.LEAVE_OUT): Answer(
+        "Leave out", "x", f"Sends nothing. {_LATER}", "Leave {parts} out?", "Leave {rows} out"
+    ),
+    (Question.TROUBLE, Choice.LEAVE_OUT): Answer(
+        "Give up", "x", _GIVE_UP, "Give up the answers to {parts}?", "Give {rows} up"
+    ),
+    (Question.STOPPING, Choice.LEAVE_OUT): Answer(
+        "Do not wait", "x", _GIVE_UP, "Give up the answers to {parts}?", "Give {rows} up"
+    ),
+}
+
+# The message after a decision about so many parts.
+DONE: Mapping[Choice, str] = {
+    Choice.SEND_AGAIN: "{parts} {are} sent now.",
+    Choice.ASK_AGAIN: "Cloudflare is asked again about {parts}.",
+    Choice.TRY_AGAIN: "{parts} {are} tried again.",
+    Choice.LEAVE_OUT: "{parts} {are} left out.",
+}
+
+
+def asks_first(choice: Choice) -> bool:
+    """Whether a dialog asks once more before the choice is done."""
+    return choice in ASKED_TWICE

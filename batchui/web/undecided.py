@@ -1,0 +1,253 @@
+"""What people are asked about parts, all parts with the same question together."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db.models import Count, Min, QuerySet, Sum
+
+from batchui.batches import costs
+from batchui.batches.costs import Cost
+from batchui.batches.lifecycle import WAITING
+from batchui.batches.models import Batch, Part
+from batchui.batches.phrases import parts_phrase, rows_phrase
+from batchui.batches.questions import CHOICES, QUESTION, Choice, about
+from batchui.batches.states import PartStatus, Question
+from batchui.teams.models import Team
+from batchui.web.question_words import ANSWERS, WORDS, asks_first
+
+# What is named of many: reasons, batches, parts. The others are decided with them, or later.
+REASONS_NAMED = 3
+BATCHES_NAMED = 5
+PARTS_NAMED = 10
+# What waits for a person. About the others people may decide, and need not.
+NEED_A_PERSON = frozenset(Question) - {Question.TROUBLE, Question.STOPPING}
+
+
+class Reason(NamedTuple):
+    """Why this is asked, about so many parts."""
+
+    message: str
+    parts: int
+
+
+class Offered(NamedTuple):
+    """One answer to a question, in words. Its `effect` is what happens with these very parts."""
+
+    choice: Choice
+    label: str
+    icon: str
+    effect: str
+    heading: str
+    confirm: str
+
+    @property
+    def asks_first(self) -> bool:
+        """Whether a dialog asks once more before it is done."""
+        return asks_first(self.choice)
+
+    @property
+    def address(self) -> str:
+        """The name of its address for one part."""
+        return self.choice.replace("-", "_")
+
+
+@dataclass
+class Undecided:
+    """The parts about which people are asked the same, and what they can answer."""
+
+    question: Question
+    first_part: int  # the lowest number
+    failing_since: datetime | None  # the first failed poll
+    next_poll_at: datetime | None
+    parts: int = 0
+    rows: int = 0
+    messages: Counter[str] = field(default_factory=Counter)  # and of how many parts
+    parts_of: Counter[UUID] = field(default_factory=Counter)  # by batch
+    rows_of: Counter[UUID] = field(default_factory=Counter)
+
+    @cached_property
+    def cost(self) -> Cost:
+        """About what it costs to send all of them."""
+        return costs.cost_of(self.rows_of)
+
+    @property
+    def title(self) -> str:
+        """What happened, as one sentence."""
+        return self._filled(WORDS[self.question].title)
+
+    @property
+    def note(self) -> str:
+        """More about what happened."""
+        return self._filled(WORDS[self.question].note)
+
+    @property
+    def no_answer_since(self) -> datetime | None:
+        """Since when the polls fail; None if they do not."""
+        polled = {Question.UNREADABLE, Question.TROUBLE, Question.STOPPING}
+        return self.failing_since if self.question in polled else None
+
+    @property
+    def next_try(self) -> datetime | None:
+        """When batchui polls again by itself; None if it does not."""
+        return None if self.question in NEED_A_PERSON else self.next_poll_at
+
+    @property
+    def tone(self) -> str:
+        """The class of the banner; "" if all goes as it should."""
+        return "" if self.question == Question.STOPPING and not self.failing_since else "caution"
+
+    @property
+    def icon(self) -> str:
+        """The icon of the banner."""
+        return "circle-question-mark" if self.question in NEED_A_PERSON else "clock"
+
+    @property
+    def reasons(self) -> list[Reason]:
+        """The commonest reasons."""
+        return [Reason(*one) for one in self.messages.most_common(REASONS_NAMED) if one[0]]
+
+    @property
+    def more_reasons(self) -> int:
+        """The number of parts whose reason is none of those."""
+        return self.parts - sum(number for _, number in self.messages.most_common(REASONS_NAMED))
+
+    @property
+    def at_stake(self) -> str:
+        """How many rows, and how much money; "" if nothing has to be decided."""
+        stake = WORDS[self.question].stake
+        if "{cost}" in stake and self.cost.is_free:
+            return f"{rows_phrase(self.rows)}, and no money, because the sandbox answers"
+        return self._filled(stake)
+
+    @property
+    def answers(self) -> list[Offered]:
+        """The answers that people can give."""
+        return [self.answer(choice) for choice in CHOICES[self.question]]
+
+    def answer(self, choice: Choice) -> Offered:
+        """One of the answers, in words."""
+        answer = ANSWERS[self.question, choice]
+        return Offered(
+            choice,
+            answer.label,
+            answer.icon,
+            *map(self._filled, (answer.effect, answer.heading, answer.confirm)),
+        )
+
+    @property
+    def named(self) -> list[Part]:
+        """The first parts, of all of their batches."""
+        parts = Part.objects.filter(batch__in=self.parts_of)
+        return list(about(parts, self.question).order_by("number")[:PARTS_NAMED])
+
+    @property
+    def more_parts(self) -> int:
+        """The number of parts that are not named."""
+        return max(0, self.parts - PARTS_NAMED)
+
+    @property
+    def batches(self) -> list["InBatch"]:
+        """The batches with most of the parts."""
+        common = dict(self.parts_of.most_common(BATCHES_NAMED))
+        found = Batch.objects.only("name").in_bulk(common)
+        return [InBatch(found[pk], parts, self.rows_of[pk]) for pk, parts in common.items()]
+
+    @property
+    def batch_count(self) -> int:
+        """The number of batches that have such parts."""
+        return len(self.parts_of)
+
+    @property
+    def more_batches(self) -> int:
+        """The number of batches that are not named."""
+        return max(0, len(self.parts_of) - BATCHES_NAMED)
+
+    @cached_property
+    def facts(self) -> dict[str, object]:
+        """What the sentences of `question_words` are filled with, besides the cost."""
+        one_part, one_row = self.parts == 1, self.rows == 1
+        return {
+            "parts": f"part {self.first_part}" if one_part else parts_phrase(self.parts),
+            "were": "was" if one_part else "were",
+            "go": "goes" if one_part else "go",
+            "Parts_wait": "This part waits" if one_part else "These parts wait",
+            "which": self._which(),
+            "rows": rows_phrase(self.rows),
+            "rows_have": f"{rows_phrase(self.rows)} {'has' if one_row else 'have'}",
+            "are": "is" if one_row else "are",
+            "them": "it" if one_row else "them",
+            "they_are": "it is" if one_row else "they are",
+            "They_are": "It is" if one_row else "They are",
+            "they_were": "it was" if one_row else "they were",
+        }
+
+    def _which(self) -> str:
+        if self.parts > 1:
+            return f"{parts_phrase(self.parts)} ({rows_phrase(self.rows)})"
+        part = self.named[0]
+        return f"part {part.number} (rows {part.first_row:,} to {part.last_row:,})"
+
+    def _filled(self, sentence: str) -> str:
+        cost = str(self.cost) if "{cost}" in sentence else ""
+        filled = sentence.format(**self.facts, cost=cost)
+        # The name of the product is written small, also where a sentence begins.
+        return filled if filled.startswith("batchui") else filled[:1].upper() + filled[1:]
+
+
+class InBatch(NamedTuple):
+    """The parts of one batch about which this is asked."""
+
+    batch: Batch
+    parts: int
+    rows: int
+
+
+def undecided(parts: QuerySet[Part]) -> list[Undecided]:
+    """The questions about these parts, each with the parts it is about.
+
+    One query, however many parts there are.
+    """
+    found: dict[Question, Undecided] = {}
+    groups = (
+        parts.annotate(asked=QUESTION)
+        .exclude(asked="")
+        .values_list("asked", "batch", "message")
+        .annotate(
+            in_group=Count("pk"),
+            in_rows=Sum(WAITING),
+            first=Min("number"),
+            since=Min("failing_since"),
+            next_poll=Min("next_poll_at"),
+        )
+        .order_by("batch__started_at", "asked")
+    )
+    for word, batch, message, number, rows, first, since, next_poll in groups:
+        question = Question(word)
+        one = found.setdefault(question, Undecided(question, first, since, next_poll))
+        one.first_part = min(one.first_part, first)
+        one.failing_since = _earlier(one.failing_since, since)
+        one.next_poll_at = _earlier(one.next_poll_at, next_poll)
+        one.parts += number
+        one.rows += rows
+        one.messages[message] += number
+        one.parts_of[batch] += number
+        one.rows_of[batch] += rows
+    return [found[question] for question in Question if question in found]
+
+
+def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
+    return min(filter(None, (one, other)), default=None)
+
+
+def of_team(team: Team) -> list[Undecided]:
+    """What waits for somebody of a team."""
+    return undecided(parts_of_team(team).filter(status=PartStatus.UNSURE))
+
+
+def parts_of_team(team: Team) -> QuerySet[Part]:
+    """The parts of a team, except those of deleted batches."""
+    return Part.objects.filter(batch__team=team, batch__deleted_at=None)

@@ -1,0 +1,128 @@
+"""How far this database has come, also written down beside the files.
+
+A number in the database is raised before anything is sent, and then written down beside the files.
+Where the number beside the files is higher, the database is older than they are: somebody put a
+copy of it back, or a server with an older copy took over. What it takes for unsent may have been
+sent, so people are asked (`restored.py`).
+
+The number is raised once for the few parts that a tick sends together. A copy that is made between
+the two is told once the number has been raised again: within a minute (`tasks.tidy`).
+
+A disk that is put back as a whole takes the number beside the files with it. Nothing in it can tell
+then; the person who runs batchui says so (`note_restored`).
+"""
+
+import logging
+from contextlib import suppress
+from typing import NamedTuple
+
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db.models import F, Value
+from django.db.models.functions import Greatest
+from django.utils import timezone
+
+from batchui.batches.phrases import parts_phrase
+from batchui.worker import restored
+from batchui.worker.models import Installation
+
+logger = logging.getLogger(__name__)
+
+# Beside the files: the id of the database they belong to, and its number.
+MARK = "installation"
+OLDER = "It is older than the files beside it."
+PUT_BACK = "This machine was put back to an earlier state."
+
+
+class AnotherDatabase(Exception):
+    """The files belong to another database than this one. str() says so, and what to do."""
+
+
+class Mark(NamedTuple):
+    """What is written down beside the files."""
+
+    database_id: str
+    generation: int
+
+    def __bytes__(self) -> bytes:
+        return f"{self.database_id} {self.generation}\n".encode()
+
+
+def keep_up() -> int:
+    """Raise the number. First let people decide, if this database turns out to be a copy.
+
+    Returns the number of parts about which they are asked. Raises AnotherDatabase.
+    """
+    # The mark is read first: another worker may raise both numbers in between.
+    mark, installation = read_mark(), Installation.here()
+    if mark and mark.database_id != installation.database_id:
+        raise AnotherDatabase(another_database())
+    known = mark.generation if mark else 0
+    reason = installation.restored_from or (OLDER if known > installation.generation else "")
+    raised = {"generation": Greatest(F("generation"), Value(known)) + 1}
+    if reason:
+        asked = restored.let_people_decide(reason)
+        logger.warning("This database is a copy. %s %s", reason, in_words(asked))
+        Installation.objects.update(**raised, restored_from="", restored_at=timezone.now())
+    else:
+        asked = 0
+        Installation.objects.update(**raised)
+    installation.refresh_from_db()
+    _write_mark(Mark(installation.database_id, installation.generation))
+    return asked
+
+
+def note_restored(reason: str) -> int:
+    """Note that this database is a copy. Returns the number of parts that people must decide."""
+    Installation.here()
+    Installation.objects.update(restored_from=reason)
+    return keep_up()
+
+
+def in_words(asked: int) -> str:
+    """The sentence about `asked` parts that people must decide."""
+    if not asked:
+        return "No part waits to be sent, so nothing has to be decided."
+    waits, sent = ("It waits", "is") if asked == 1 else ("They wait", "are")
+    return (
+        f"{parts_phrase(asked)} may have been sent since. {waits} for a decision on the page "
+        f"“Batches”, and {sent} not sent before."
+    )
+
+
+def belong_to_another() -> bool:
+    """Whether the files here belong to another database."""
+    mark = read_mark()
+    if mark is None:
+        return False
+    return not Installation.objects.filter(database_id=mark.database_id).exists()
+
+
+def another_database() -> str:
+    """The sentence that the files here belong to another database, and what to do."""
+    if settings.S3_BUCKET:
+        where, elsewhere = f"The bucket {settings.S3_BUCKET}", "BATCHUI_S3_PREFIX to another folder"
+    else:
+        where, elsewhere = str(settings.DATA), "BATCHUI_DATA to another folder"
+    return (
+        f"{where} has the files of another database than the one that is set now. Set DATABASE_URL "
+        f"to that database, or {elsewhere}."
+    )
+
+
+def read_mark() -> Mark | None:
+    """What is written down beside the files; None if there is nothing."""
+    with suppress(FileNotFoundError), default_storage.open(MARK) as stored:
+        words = stored.read().decode(errors="replace").split()
+        # Unreadable: of no database that is known.
+        return Mark(words[0], int(words[1])) if _is_mark(words) else Mark("", 0)
+    return None
+
+
+def _is_mark(words: list[str]) -> bool:
+    return len(words) == 2 and words[1].isdecimal()
+
+
+def _write_mark(mark: Mark) -> None:
+    default_storage.save(MARK, ContentFile(bytes(mark)))

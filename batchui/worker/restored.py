@@ -1,0 +1,121 @@
+"""A database that is a copy: what it takes for unsent may have been sent since it was made.
+
+Only people can know whether it was, so each such part waits for a decision. Parts of which the copy
+has a receipt need none: their answers are fetched, which costs nothing.
+"""
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from batchui.batches import lifecycle
+from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.phrases import parts_phrase
+from batchui.batches.states import (
+    RETRYABLE_ANSWERS,
+    SENT_PARTS,
+    AttemptStatus,
+    BatchStatus,
+    PartStatus,
+    Question,
+)
+
+TO_BE_SENT = Q(status__in=(PartStatus.READY, PartStatus.SENDING, PartStatus.HELD, *SENT_PARTS)) | Q(
+    status=PartStatus.UNSURE, question=Question.DAMAGED
+)
+# Attempts that are written together.
+AT_ONCE = 500
+
+
+def let_people_decide(reason: str) -> int:
+    """Let nothing be sent that may have been sent since this database was copied.
+
+    reason: a sentence that says what the database was copied from. Returns the number of parts that
+    people must decide. Batches that were being cut into parts become drafts again. A retry of rows
+    that may have been retried since says that they may be charged twice.
+    """
+    _back_to_drafts(reason)
+    batches = Batch.objects.filter(deleted_at=None, part_count__gt=0)
+    open_batches = _perhaps_sent(Part.objects.filter(batch__in=batches))
+    asked = 0
+    for batch_id in list(open_batches.values_list("batch", flat=True).distinct().order_by()):
+        with transaction.atomic():
+            asked += _of_batch(lifecycle.lock(batch_id), reason)
+    _note_attempts(_perhaps_retried(Part.objects.filter(batch__in=batches)), reason)
+    return asked
+
+
+def _back_to_drafts(reason: str) -> None:
+    problem = (
+        f"This database is a copy. {reason} Perhaps this batch was started and sent since. If it "
+        "was and you start it, it is charged twice."
+    )
+    for batch in Batch.objects.filter(status=BatchStatus.PREPARING, deleted_at=None):
+        lifecycle.move_batch(
+            batch,
+            BatchStatus.DRAFT,
+            event=f"Not started: {problem}",
+            problem=problem,
+            problem_rows=[],
+            started_at=None,
+            started_by=None,
+        )
+
+
+def _of_batch(batch: Batch, reason: str) -> int:
+    """Ask people about the parts of a batch, which is locked. Returns how many parts."""
+    found = list(_perhaps_sent(batch.parts.all()).values_list("pk", flat=True))
+    parts = Part.objects.filter(pk__in=found)
+    Attempt.objects.filter(part__in=parts, status=AttemptStatus.WRITTEN).update(
+        status=AttemptStatus.UNSURE, message=reason, finished_at=timezone.now()
+    )
+    _note_attempts(parts, reason)
+    lifecycle.let_people_decide(parts, reason)
+    if batch.stop_requested_at is not None:
+        lifecycle.stop_parts(parts)
+    if found:
+        text = f"This database is a copy. {reason} {parts_phrase(len(found))} may have been sent."
+        lifecycle.record(batch, "restored", text)
+    lifecycle.settle(batch)
+    return len(found)
+
+
+def _perhaps_sent(parts: QuerySet[Part]) -> QuerySet[Part]:
+    """Parts that would be sent, except those of which every open row has a receipt."""
+    receipt = Attempt.objects.filter(
+        part=OuterRef("pk"), status=AttemptStatus.ACCEPTED, items__gte=OuterRef("open_rows")
+    )
+    waiting = parts.filter(TO_BE_SENT).annotate(open_rows=lifecycle.WAITING)
+    return waiting.exclude(Exists(receipt))
+
+
+def _perhaps_retried(parts: QuerySet[Part]) -> QuerySet[Part]:
+    """Parts that have ended with rows that a retry would send."""
+    unanswered = Q()
+    for status in RETRYABLE_ANSWERS:
+        unanswered |= Q(**{f"{status.value}__gt": 0})
+    return parts.filter(unanswered, status__in=(PartStatus.DONE, PartStatus.STOPPED))
+
+
+def _note_attempts(parts: QuerySet[Part], reason: str) -> None:
+    """Write down for each part an attempt that may have been made, unless there is one."""
+    unclear = Attempt.objects.filter(part=OuterRef("pk"), status=AttemptStatus.UNSURE)
+    without = list(parts.exclude(Exists(unclear)).values_list("pk", flat=True).order_by())
+    for first in range(0, len(without), AT_ONCE):
+        some = Part.objects.filter(pk__in=without[first : first + AT_ONCE])
+        Attempt.objects.bulk_create(
+            _perhaps_made(part, reason) for part in some.prefetch_related("attempts")
+        )
+
+
+def _perhaps_made(part: Part, reason: str) -> Attempt:
+    known = list(part.attempts.all())
+    return Attempt(
+        part=part,
+        number=len(known) + 1,
+        items=part.waiting or part.unanswered,
+        payload_size=known[-1].payload_size if known else 0,
+        status=AttemptStatus.UNSURE,
+        message=reason,
+        finished_at=timezone.now(),
+    )

@@ -1,0 +1,384 @@
+"""`manage.py backup`: everything in one file, also while batchui runs."""
+
+import fcntl
+import os
+import resource
+import shutil
+import tarfile
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.contrib.sessions.backends.db import SessionStore
+from django.core.cache import cache
+from django.core.files.base import ContentFile
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.utils import timezone
+
+from batchui.backup import making
+from batchui.backup.archive import FILES, MANIFEST, SQLITE, TABLES, check, opened
+from batchui.backup.making import make
+from batchui.backup.problems import NotPossible
+from batchui.batches import decisions, files
+from batchui.batches.models import Attempt, Batch, Part
+from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Team
+from batchui.worker import overtaken, sweep, tick
+from tests.batches.conftest import MakeBatch, on_record, rows, work
+
+DATABASE = {"sqlite": SQLITE, "postgresql": f"{TABLES}batches_batch.csv"}
+
+
+def names(path: Path) -> set[str]:
+    """The files in a backup, by the names that the database has for them."""
+    return {name.removeprefix(FILES) for name in check(path)["members"] if name.startswith(FILES)}
+
+
+def pointed() -> set[str]:
+    """The files to which the database points now."""
+    return {
+        *Batch.objects.values_list("source_file", flat=True),
+        *Part.objects.values_list("rows_file", flat=True),
+        *Part.objects.exclude(answers_file="").values_list("answers_file", flat=True),
+        *Attempt.objects.exclude(reply_file="").values_list("reply_file", flat=True),
+    }
+
+
+def nothing_is_left(to: Path) -> bool:
+    return list(to.parent.iterdir()) == []
+
+
+# -- what is in it ------------------------------------------------------------------------------
+
+
+def test_everything_the_database_points_to_is_in_it_and_nothing_else(
+    sandbox: RunningSandbox, batch: Batch, start: MakeBatch, receive: MakeBatch, to: Path
+) -> None:
+    work(batch)
+    start(rows(30))
+    receive(rows(5))
+    files.save_source("batches/left/source/upload", ContentFile(b"left by a crash"))
+    made = make(to)
+    assert names(to) == pointed()
+    assert (made.files, made.missing) == (len(pointed()), [])
+    assert made.size == to.stat().st_size
+    assert next(iter(check(to)["members"])).startswith("database")
+
+
+def test_nobody_else_can_read_it(team: Team, to: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        make(to)
+    finally:
+        os.umask(before)
+    assert to.stat().st_mode & 0o777 == 0o600
+
+
+def test_files_of_deleted_batches_are_not_in_it(
+    sandbox: RunningSandbox, batch: Batch, receive: MakeBatch, to: Path
+) -> None:
+    work(batch)
+    stays = receive(rows(5))
+    Batch.objects.filter(pk=batch.pk).update(deleted_at=timezone.now())
+    assert make(to).missing == []
+    assert names(to) == {stays.source_file}
+
+
+@pytest.mark.parametrize("with_keys", [True, False])
+def test_keys_are_in_it_only_if_they_are_asked_for(
+    team: Team, to: Path, settings: Any, with_keys: bool
+) -> None:
+    made = make(to, with_keys=with_keys)
+    kept = {name for name in check(to)["members"] if name.startswith("keys/")}
+    assert kept == ({"keys/secret-key", "keys/encryption-key"} if with_keys else set())
+    assert made.keys == len(kept)
+    content = to.read_bytes()
+    assert (settings.SECRET_KEY.encode() in content) is with_keys
+    assert (settings.ENCRYPTION_KEYS[0].encode() in content) is with_keys
+
+
+def test_keys_of_the_environment_are_not_in_it(team: Team, to: Path, settings: Any) -> None:
+    settings.SECRET_KEY_FILE = settings.ENCRYPTION_KEY_FILE = None
+    assert make(to, with_keys=True).keys == 0
+
+
+def test_nobody_can_sign_in_with_what_is_in_it(team: Team, to: Path) -> None:
+    session = SessionStore()
+    session.create()
+    cache.set("canary-of-7-birds", "canary of 8 birds")
+    make(to)
+    content = to.read_bytes()
+    assert session.session_key
+    assert session.session_key.encode() not in content
+    assert b"canary" not in content
+    assert session.exists(session.session_key)  # whoever is signed in stays so
+
+
+def test_it_can_be_read_without_batchui(team: Team, to: Path, tmp_path: Path) -> None:
+    on_record(team, name="May reviews")
+    make(to)
+    with tarfile.open(to) as archive:
+        archive.extractall(tmp_path / "unpacked", filter="data")
+    assert b"May reviews" in (tmp_path / "unpacked" / DATABASE[connection.vendor]).read_bytes()
+
+
+def test_a_copy_that_is_unpacked_by_hand_knows_what_it_is(team: Team, to: Path) -> None:
+    make(to)
+    with opened(to) as members:
+        database = b"".join(content.read() for name, _, content in members if name != MANIFEST)
+    is_marked = b"It is the backup of" in database
+    assert is_marked is (connection.vendor == "sqlite")  # CSV is nothing to put in place by hand
+
+
+# -- while batchui runs -------------------------------------------------------------------------
+
+
+@contextmanager
+def at_work() -> Iterator[threading.Event]:
+    """Ticks in a thread of their own, one after another. Gives an event that is set at each."""
+    ended, ticked = threading.Event(), threading.Event()
+
+    def work_on() -> None:
+        while not ended.is_set():
+            tick.run_tick()
+            ticked.set()
+        connection.close()
+
+    thread = threading.Thread(target=work_on)
+    thread.start()
+    try:
+        yield ticked
+    finally:
+        ended.set()
+        thread.join()
+
+
+def test_every_file_of_the_database_is_in_it_while_workers_write(
+    sandbox: RunningSandbox, start: MakeBatch, to: Path
+) -> None:
+    for _ in range(4):
+        start(rows(200))
+    with at_work() as ticked:
+        for _ in range(5):
+            ticked.clear()
+            assert make(to).missing == []
+            assert ticked.wait(60)
+    assert Part.objects.exclude(answers_file="").count() == Part.objects.count()
+
+
+def test_it_is_of_the_moment_at_which_the_database_was_copied(
+    sandbox: RunningSandbox, batch: Batch, to: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox.script({"fault": "failed", "items": [3]})
+    work(batch)
+    then = pointed()
+
+    def go_on(_: Path) -> None:
+        """Between the copy of the database and the files."""
+        decisions.retry(batch, by=None)
+        work(batch)
+        Batch.objects.update(finished_at=timezone.now() - 2 * overtaken.OLD)
+        monkeypatch.setattr(overtaken, "OLD", -overtaken.OLD)  # as if the files were old
+        sweep.sweep()
+
+    monkeypatch.setattr(making, "_refuse_full_disk", go_on)
+    assert make(to).missing == []
+    assert names(to) == then != pointed()
+    sweep.sweep()
+    assert make(to.with_name("next")).missing == []
+    assert not all(map(files.default_storage.exists, then))
+
+
+def test_no_file_is_removed_while_a_backup_is_made(
+    sandbox: RunningSandbox, receive: MakeBatch, to: Path
+) -> None:
+    batch = receive(rows(5))
+
+    def deleted(line: str) -> None:
+        """At the moment when the database has been copied."""
+        if line.startswith("Checking"):
+            return
+        Batch.objects.update(deleted_at=timezone.now() - 2 * sweep.FILES_OUTLIVE)
+        sweep.sweep()
+
+    make(to, say=deleted)
+    assert Batch.objects.filter(deleted_at=None).count() == 0
+    files.open_file(batch.source_file).close()
+    sweep.sweep()
+    with pytest.raises(FileNotFoundError):
+        files.open_file(batch.source_file)
+
+
+def test_a_backup_that_failed_keeps_no_sweep_from_its_work(
+    sandbox: RunningSandbox, team: Team, to: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "_refuse_full_disk", lambda _: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        make(to)
+    assert cache.get(sweep.BACKUP_UNDER_WAY) is None
+    assert nothing_is_left(to)
+
+
+def test_files_that_are_lost_are_named(
+    sandbox: RunningSandbox, batch: Batch, to: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = batch.parts.get(number=2)
+    files.default_storage.delete(part.rows_file)
+    Batch.objects.filter(pk=batch.pk).update(source_file="../outside")
+    made = make(to)
+    assert made.missing == ["../outside", part.rows_file]
+    assert check(to)["missing"] == made.missing
+    call_command("backup", to)
+    said = capsys.readouterr()
+    assert f"not there any more: 2 files (../outside, {part.rows_file})." in said.err
+    assert said.out.startswith(f"{to}: 2 files, ")
+
+
+# -- what can go wrong --------------------------------------------------------------------------
+
+
+@contextmanager
+def room_for(size: int) -> Iterator[None]:
+    """No file can grow beyond so many bytes, as on a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_disk_that_fills_leaves_the_earlier_backup_and_no_half_one(
+    sandbox: RunningSandbox, receive: MakeBatch, to: Path
+) -> None:
+    make(to)
+    before = to.read_bytes()
+    receive(rows(300_000))
+    with room_for(len(before) + 2_000_000), pytest.raises(CommandError, match="No backup was made"):
+        call_command("backup", to)
+    assert list(to.parent.iterdir()) == [to]
+    assert to.read_bytes() == before
+
+
+def test_a_disk_with_too_little_room_is_not_filled(
+    sandbox: RunningSandbox, receive: MakeBatch, to: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    receive(rows(300_000))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2_000_000))
+    with pytest.raises(NotPossible) as refused:
+        make(to)
+    needed = round(files.default_storage.size(Batch.objects.get().source_file) / 1e6)
+    assert str(refused.value) == (
+        f"The files need {needed} MB, and 2 MB are free in {to.parent}. Choose another disk."
+    )
+    assert nothing_is_left(to)
+
+
+def test_two_backups_to_one_name_do_not_disturb_each_other(team: Team, to: Path) -> None:
+    with making._folder_for(to), pytest.raises(NotPossible, match="is being made"):
+        make(to)
+    make(to)
+    check(to)
+
+
+def test_a_backup_that_ended_a_moment_ago_is_not_written_over(
+    team: Team, to: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder of the first is gone once the second holds it."""
+    lock = fcntl.flock
+
+    def late(descriptor: int, kind: int) -> None:
+        lock(descriptor, kind)
+        shutil.rmtree(to.with_name(f".{to.name}.unfinished"))
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    with pytest.raises(NotPossible, match="is being made"):
+        make(to)
+
+
+def test_what_a_killed_backup_left_goes_with_the_next(team: Team, to: Path) -> None:
+    folder = to.with_name(f".{to.name}.unfinished")
+    folder.mkdir()
+    (folder / "draft").write_bytes(b"half")
+    (folder / SQLITE).write_bytes(b"half")
+    make(to)
+    assert list(to.parent.iterdir()) == [to]
+
+
+def test_an_earlier_backup_is_replaced(team: Team, to: Path) -> None:
+    to.write_bytes(b"earlier")
+    make(to)
+    check(to)
+
+
+def test_a_place_that_is_none_is_said(team: Team, to: Path, tmp_path: Path) -> None:
+    with pytest.raises(NotPossible, match="There is no folder"):
+        make(tmp_path / "nowhere" / "batchui.backup")
+    with pytest.raises(NotPossible, match="is a folder"):
+        make(tmp_path)
+
+
+def test_a_backup_that_is_not_what_was_written_is_none(
+    team: Team, to: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a disk that loses what it is given."""
+    sync = os.fsync
+
+    def lose(descriptor: int) -> None:
+        sync(descriptor)
+        [draft] = to.parent.glob("*/draft")
+        with draft.open("r+b") as content:
+            content.seek(tarfile.BLOCKSIZE)  # the first byte of the database
+            content.write(b"lost")
+
+    monkeypatch.setattr(os, "fsync", lose)
+    with pytest.raises(CommandError, match=r"No backup was made\. .* is damaged: database"):
+        call_command("backup", to)
+    assert nothing_is_left(to)
+
+
+@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="a file of SQLite is damaged")
+def test_a_damaged_database_is_said(team: Team, to: Path) -> None:
+    for number in range(50):
+        on_record(team, name=f"batch {number} " + "x" * 150)
+    path = Path(connection.settings_dict["NAME"])
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        cursor.execute("SELECT rootpage FROM sqlite_master WHERE name = 'batches_batch'")
+        [page] = cursor.fetchone()
+        cursor.execute("PRAGMA page_size")
+        [size] = cursor.fetchone()
+    connection.close()
+    kept = path.read_bytes()
+    try:
+        with path.open("r+b") as content, closing(connection):
+            content.seek((page - 1) * size)
+            content.write(b"\xff" * size)
+        with pytest.raises(CommandError, match="malformed"):
+            call_command("backup", to)
+        assert nothing_is_left(to)
+    finally:
+        connection.close()
+        path.write_bytes(kept)
+
+
+# -- what is said -------------------------------------------------------------------------------
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: Any) -> str:
+    call_command("backup", *arguments)
+    return capsys.readouterr().err
+
+
+def test_where_the_keys_are_is_said(
+    team: Team, to: Path, settings: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "The keys are not in it" in said(capsys, to)
+    assert "The keys are in it: whoever" in said(capsys, to, "--keys")
+    settings.SECRET_KEY_FILE = settings.ENCRYPTION_KEY_FILE = None
+    assert "The keys are in the environment" in said(capsys, to, "--keys")

@@ -1,0 +1,446 @@
+"""Requests that Cloudflare refuses for what they say: only the rows that it refuses fail."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.storage import default_storage
+from django.utils import timezone
+
+from batchui.batches import decisions, polling, results, sending, unprepared
+from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.outcomes import RefusedForGood
+from batchui.batches.states import TAKEN, AttemptStatus, BatchStatus, PartStatus
+from batchui.batches.steps import PART_LEASE
+from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Team
+from tests.batches.conftest import (
+    MakeBatch,
+    counted,
+    in_files,
+    on_record,
+    poll_all,
+    posts,
+    rows,
+    send_all,
+    work,
+    written,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def refusing(*texts: str, code: int = 5006, **more: Any) -> list[dict[str, Any]]:
+    """A script that refuses each submission that has one of these texts in it."""
+    step = {"fault": "error", "code": code, "call": "submit", "times": 0} | more
+    return [step | {"containing": text} for text in texts]
+
+
+def row(number: int) -> str:
+    """What the request says of a row, and of no other."""
+    return f'text number {number}"'
+
+
+def failed_rows(batch: Batch) -> list[int]:
+    return [found.row for found in results.results(batch) if found.status == "failed"]
+
+
+def sizes(sandbox: RunningSandbox) -> list[int | None]:
+    return [call.items for call in sandbox.calls("submit")]
+
+
+@pytest.mark.parametrize("code", [3003, 3039, 5004, 5005, 5006, 5019, 5025, 5999, 8007])
+def test_the_row_that_is_refused_fails_alone_whatever_the_code(
+    sandbox: RunningSandbox, start: MakeBatch, code: int
+) -> None:
+    sandbox.script(*refusing(row(3), code=code, status=400, message="It is odd"))
+    batch = work(start(rows(4)))
+    assert batch.status == BatchStatus.PROBLEMS
+    assert counted(batch) == in_files(batch) == {"answered": 3, "failed": 1}
+    assert failed_rows(batch) == [3]
+    (bad,) = results.page(batch, shown="attention", offset=0, limit=5)
+    assert "It is odd" in (bad.error or "")
+
+
+def test_a_row_is_found_with_few_requests_and_each_other_row_is_accepted_once(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script(*refusing(row(14)))
+    batch = work(start(rows(20)))
+    assert failed_rows(batch) == [14]
+    assert sizes(sandbox) == [20, 10, 5, 3, 1, 6]
+    accepted = [call.items for call in sandbox.calls("submit") if call.status == 200]
+    assert sum(size or 0 for size in accepted) == 19
+    numbers = batch.parts.get().attempts.values_list("number", flat=True)
+    assert sorted(numbers) == list(range(1, 7))
+
+
+def test_the_timeline_says_why_a_part_is_sent_in_halves_and_which_row_it_was(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script(*refusing(row(1), message="It is odd"))
+    batch = work(start(rows(8)))
+    told = list(batch.events.filter(part_number=1).order_by("id").values_list("text", flat=True))
+    reason = (
+        "Cloudflare refused this request. Cloudflare says: “It is odd”. Change the question, the "
+        "options or the model, then send the rows again."
+    )
+    assert sizes(sandbox) == [8, 4, 2, 1, 1, 6]
+    assert told == [
+        "Part 1 was refused. It is sent in halves, to find the rows that Cloudflare refuses. The "
+        f"reason: {reason}",
+        f"Row 1 was refused alone: {reason}",
+        "Part 1 was accepted (row 8).",
+        "Part 1 came back: 1 of 8 rows answered.",
+        "Part 1 was accepted (rows 2 to 7).",
+        "Part 1 came back: 7 of 8 rows answered.",
+    ]
+
+
+def test_rows_that_are_not_neighbours_are_named_with_their_number(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script({"fault": "failed", "items": [1, 3, 4]})
+    batch = work(start(rows(6)))
+    decisions.retry(batch, by=None)
+    work(batch)
+    told = batch.events.filter(text__startswith="Part 1 was accepted").order_by("-id")
+    assert told[0].text == "Part 1 was accepted (3 of rows 2 to 5)."
+
+
+def test_while_the_rows_are_looked_for_the_part_says_why(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script(*refusing(row(3), message="It is odd"))
+    batch = start(rows(4))
+    Part.objects.update(failures_in_a_row=5)
+    send_all()
+    part = batch.parts.get()
+    assert (part.status, part.resume_at) == (PartStatus.READY, None)
+    assert part.failures_in_a_row == 0  # Cloudflare has answered
+    assert "It is odd" in part.message
+    attempt = part.attempts.get()
+    assert (attempt.status, attempt.code) == (AttemptStatus.REFUSED, 5006)
+    assert attempt.message == part.message
+
+
+def test_a_row_that_fails_alone_ends_the_failures_before_it(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script(*refusing(row(1)))
+    batch = start(rows(2))
+    send_all()
+    Part.objects.update(failures_in_a_row=5)
+    send_all()
+    part = batch.parts.get()
+    assert (part.status, part.failed, part.failures_in_a_row) == (PartStatus.READY, 1, 0)
+
+
+def test_several_bad_rows_are_all_found(sandbox: RunningSandbox, start: MakeBatch) -> None:
+    sandbox.script(*refusing(row(1), row(2), row(3), row(12), row(20)))
+    batch = work(start(rows(20)), rounds=60)
+    assert failed_rows(batch) == [1, 2, 3, 12, 20]
+    assert batch.answered == 15
+
+
+def test_a_part_of_a_large_file_keeps_its_rows_apart(sandbox: RunningSandbox, batch: Batch) -> None:
+    sandbox.script(*refusing(row(30), row(60)))
+    batch = work(batch, rounds=60)
+    assert failed_rows(batch) == [30, 60]
+    assert counted(batch) == in_files(batch) == {"answered": 58, "failed": 2}
+
+
+# -- a reason that concerns every row -----------------------------------------------------------
+
+
+def test_three_rows_that_are_refused_in_the_same_words_speak_for_all(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script(*refusing("text", message="The option is unknown."))
+    batch = work(start(rows(20)))
+    assert batch.status == BatchStatus.FAILED
+    assert counted(batch) == in_files(batch) == {"failed": 20}
+    assert sizes(sandbox) == [20, 10, 5, 3, 2, 1, 1, 1]
+    told = batch.events.filter(part_number=1).order_by("-id")[0].text
+    assert told.startswith(
+        "Part 1: 3 rows were refused in the same words, each sent alone, and none was accepted. "
+        "The others fail without being sent alone: Cloudflare refused this request."
+    )
+    assert {found.error for found in results.results(batch)} == {batch.parts.get().waiting_error}
+
+
+def test_three_bad_rows_do_not_speak_for_a_part_of_which_others_were_accepted(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script(*refusing(*map(row, range(15, 20))))
+    batch = work(start(rows(20)), rounds=60)
+    assert failed_rows(batch) == [15, 16, 17, 18, 19]
+
+
+def test_a_part_of_three_rows_that_are_all_refused_says_so_of_each(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script(*refusing("text"))
+    batch = work(start(rows(3)))
+    assert counted(batch) == in_files(batch) == {"failed": 3}
+    told = batch.events.filter(text__contains="was refused alone").order_by("id")
+    assert [event.text[:6] for event in told] == ["Row 1 ", "Row 3 ", "Row 2 "]
+
+
+def test_rows_that_are_refused_in_other_words_do_not_speak_for_all(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script(
+        *refusing(row(1), message="One."),
+        *refusing(row(20), message="Two."),
+        *refusing(row(10), row(11), message="Three."),
+    )
+    batch = work(start(rows(20)), rounds=60)
+    assert failed_rows(batch) == [1, 10, 11, 20]
+
+
+def test_after_a_retry_it_is_found_out_anew(sandbox: RunningSandbox, start: MakeBatch) -> None:
+    sandbox.script(*refusing("text"))
+    batch = work(start(rows(20)))
+    assert batch.failed == 20
+    sandbox.script(*refusing(row(5)))
+    before = posts(sandbox)
+    assert decisions.retry(batch, by=None)
+    batch = work(batch)
+    assert failed_rows(batch) == [5]
+    assert sizes(sandbox)[before] == 20  # all of them, as if nothing had been refused
+
+
+def parts_refused(team: Team, *, before: int, words: str) -> Part:
+    """The last part of a batch, being sent; so many before it failed as a whole, in these words."""
+    batch = on_record(team, parts=before + 1)
+    batch.parts.filter(number__lte=before).update(
+        status=PartStatus.DONE, failed=10, waiting_became="failed", waiting_error=words
+    )
+    part = batch.parts.get(number=before + 1)
+    Part.objects.filter(pk=part.pk).update(status=PartStatus.SENDING)
+    part.refresh_from_db()
+    return part
+
+
+def attempt_of(part: Part, **fields: Any) -> Attempt:
+    number = part.attempts.count() + 1
+    wanted = {"items": 10, "payload_size": 1, "number": number} | fields
+    return Attempt.objects.create(part=part, **wanted)
+
+
+@pytest.mark.parametrize(
+    ("before", "words", "fails"),
+    [(2, "No.", False), (3, "No.", True), (4, "No.", True), (3, "Something else.", False)],
+)
+def test_three_parts_that_are_refused_in_the_same_words_speak_for_the_batch(
+    team: Team, before: int, words: str, fails: bool
+) -> None:
+    part = parts_refused(team, before=before, words=words)
+    sending.apply_outcome(part, attempt_of(part), RefusedForGood("No.", 5006))
+    assert part.status == (PartStatus.DONE if fails else PartStatus.READY)
+    assert part.failed == (10 if fails else 0)
+
+
+@pytest.mark.parametrize("status", AttemptStatus)
+@pytest.mark.parametrize("code", [5006, 3030])
+def test_parts_do_not_speak_for_a_batch_of_which_something_was_accepted(
+    team: Team, status: AttemptStatus, code: int
+) -> None:
+    part = parts_refused(team, before=3, words="No.")
+    attempt_of(part.batch.parts.get(number=1), status=status)
+    sending.apply_outcome(part, attempt_of(part), RefusedForGood("No.", code))
+    through = TAKEN if code == 5006 else TAKEN - {AttemptStatus.ACCEPTED}
+    assert part.status == (PartStatus.READY if status in through else PartStatus.DONE)
+
+
+def test_parts_of_another_batch_speak_for_none(team: Team) -> None:
+    parts_refused(team, before=3, words="No.")
+    part = parts_refused(team, before=2, words="No.")
+    sending.apply_outcome(part, attempt_of(part), RefusedForGood("No.", 5006))
+    assert part.status == PartStatus.READY
+
+
+@pytest.mark.parametrize(("earlier", "fails"), [(98, False), (99, True), (100, True)])
+def test_no_more_rows_are_looked_for_after_a_hundred_refusals(
+    team: Team, earlier: int, fails: bool
+) -> None:
+    part = parts_refused(team, before=0, words="")
+    Attempt.objects.bulk_create(
+        Attempt(
+            part=part,
+            number=number,
+            items=2,
+            payload_size=1,
+            status=AttemptStatus.REFUSED,
+            message=f"{number}",
+        )
+        for number in range(1, earlier + 1)
+    )
+    sending.apply_outcome(part, attempt_of(part), RefusedForGood("No.", 5006))
+    assert part.status == (PartStatus.DONE if fails else PartStatus.READY)
+    if fails:
+        told = part.batch.events.get(part_number=1).text
+        assert told == (
+            "Part 1: its rows were refused 100 times. Those that still wait fail, too: No."
+        )
+
+
+# -- refused when it is polled ------------------------------------------------------------------
+
+
+def items(*bad: int) -> bytes:
+    """Ready-made items, of which the sandbox takes all but the bad ones."""
+    made: list[dict[str, Any]] = [{"prompt": f"Say {number}."} for number in range(1, 9)]
+    for number in bad:
+        made[number - 1] = {"messages": [{"role": "user"}]}
+    return "\n".join(map(json.dumps, made)).encode()
+
+
+def test_a_row_that_makes_cloudflare_refuse_the_whole_request_later_fails_alone(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = work(start(items(6), "items.jsonl", as_items=True, template=""))
+    assert batch.status == BatchStatus.PROBLEMS
+    assert failed_rows(batch) == [6]
+    assert counted(batch) == in_files(batch) == {"answered": 7, "failed": 1}
+    refused = batch.parts.get().attempts.filter(status=AttemptStatus.REFUSED)
+    assert {attempt.code for attempt in refused} == {3030}
+    assert sizes(sandbox) == [8, 4, 2, 1, 1, 2]
+
+
+def test_rows_that_are_all_refused_later_cost_few_requests(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = work(start(items(*range(1, 9)), "items.jsonl", as_items=True, template=""))
+    assert counted(batch) == in_files(batch) == {"failed": 8}
+    assert sizes(sandbox) == [8, 4, 2, 1, 1, 1]
+
+
+# -- in between ---------------------------------------------------------------------------------
+
+
+def test_stop_while_the_rows_are_looked_for_says_that_the_rest_was_not_sent(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script(*refusing(row(3)))
+    batch = start(rows(4))
+    send_all()
+    decisions.stop(batch, by=None)
+    assert counted(batch) == in_files(batch) == {"unsent": 4}
+
+
+def test_a_worker_that_dies_while_the_rows_are_looked_for_loses_nothing(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script(*refusing(row(3)))
+    batch = start(rows(4))
+    send_all()  # refused
+    part = batch.parts.get()
+    part.batch = batch
+    assert written(part).positions == [0, 1]
+    sending.rescue(timezone.now() + 2 * PART_LEASE)
+    assert decisions.send_again(batch.parts.get(), by=None)
+    batch = work(batch)
+    assert failed_rows(batch) == [3]
+
+
+def test_a_limit_of_rows_is_kept_while_the_rows_are_looked_for(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    too_large = {"fault": "error", "code": 3006, "call": "submit", "times": 2}
+    sandbox.script(too_large, *refusing(row(7)))
+    batch = work(start(rows(20)), rounds=40)
+    assert failed_rows(batch) == [7]
+    assert sizes(sandbox)[:4] == [20, 10, 5, 5]
+    assert max(size or 0 for size in sizes(sandbox)[2:]) == 5
+
+
+def test_a_row_alone_that_is_too_large_does_not_make_the_others_look_refused(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script(*refusing(row(1), code=3006))
+    batch = work(start(rows(4)), rounds=40)
+    assert failed_rows(batch) == [1]
+    sent = batch.parts.get().attempts.order_by("number").values_list("positions", flat=True)
+    assert list(sent) == [None, [0, 1], [0], [1], [2], [3]]
+
+
+def test_a_full_disk_when_a_row_fails_is_got_over_and_the_refusal_is_on_record(
+    sandbox: RunningSandbox, start: MakeBatch, files_in: Path
+) -> None:
+    sandbox.script(*refusing(row(1)))
+    batch = start(rows(2))
+    send_all()  # both together
+    part = batch.parts.get()
+    part.batch = batch
+    attempt = written(part)
+    folder = files_in / "batches" / str(batch.pk) / "parts" / "1"
+    aside = folder.rename(folder.with_name("aside"))
+    folder.write_bytes(b"in the way")  # what is stored here now fails
+    sending.apply_outcome(part, attempt, RefusedForGood("No.", 5006))
+    folder.unlink()
+    aside.rename(folder)
+    attempt.refresh_from_db()
+    assert attempt.status == AttemptStatus.REFUSED
+    assert (part.status, part.odd_kind) == (PartStatus.READY, unprepared.UNPREPARED)
+    assert "could not read or store its rows" in part.message
+    Part.objects.update(resume_at=None)
+    assert failed_rows(work(batch)) == [1]
+
+
+# -- what became of a piece ---------------------------------------------------------------------
+
+
+def piece_sent(start: MakeBatch, sandbox: RunningSandbox) -> Batch:
+    """A batch of four rows, of which the first two are with Cloudflare, and row 3 is refused."""
+    sandbox.script(*refusing(row(3)))
+    batch = start(rows(4))
+    send_all()
+    send_all()
+    assert batch.parts.get().status == PartStatus.QUEUED
+    return batch
+
+
+def test_a_piece_that_fails_takes_no_row_with_it_that_was_not_in_it(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = piece_sent(start, sandbox)
+    part = batch.parts.get()
+    failed = RefusedForGood("Cloudflare could not answer these rows.", None)
+    polling.apply_outcome(part, part.attempts.get(number=2), failed)
+    assert (part.status, part.failed, part.waiting) == (PartStatus.READY, 2, 2)
+    assert part.last_polled_at is not None
+    told = batch.events.latest("id").text
+    assert told == "Part 1 failed: Cloudflare could not answer these rows."
+    batch = work(batch)
+    assert counted(batch) == in_files(batch) == {"failed": 3, "answered": 1}
+    errors = {found.row: found.error or "" for found in results.results(batch)}
+    assert errors[1] == errors[2] == "Cloudflare could not answer these rows."
+    assert "refused" in errors[3]
+
+
+def test_the_last_piece_ends_its_part(sandbox: RunningSandbox, start: MakeBatch) -> None:
+    batch = piece_sent(start, sandbox)
+    for _ in range(2):  # rows 1 and 2 come back, row 3 is refused, row 4 is sent
+        poll_all()
+        send_all()
+    part = batch.parts.get()
+    polling.apply_outcome(part, part.attempts.latest("number"), RefusedForGood("It failed.", None))
+    assert part.status == PartStatus.DONE
+    assert counted(batch) == in_files(batch) == {"answered": 2, "failed": 2}
+
+
+def test_where_the_rows_of_a_piece_cannot_be_told_all_fail_with_it(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script({"fault": "failed", "items": [0, 1]})
+    batch = work(start(rows(4)))
+    assert decisions.retry(batch, by=None)
+    Part.objects.update(send_limit=1)
+    send_all()
+    part = batch.parts.get()
+    default_storage.delete(part.answers_file)
+    polling.apply_outcome(part, part.attempts.latest("number"), RefusedForGood("It failed.", None))
+    assert (part.status, part.failed) == (PartStatus.DONE, 2)

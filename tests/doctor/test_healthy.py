@@ -1,0 +1,127 @@
+"""Whatever people and the wire do, nothing is wrong where the product worked as it should."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from batchui.batches import decisions, due, sending
+from batchui.batches.models import Batch, Part
+from batchui.batches.states import BatchStatus, PartStatus
+from batchui.batches.steps import PART_LEASE
+from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Connection
+from tests.batches.conftest import MakeBatch, poll_all, rows, send_all, work, written
+from tests.doctor.conftest import Find
+
+pytestmark = pytest.mark.django_db
+
+FAULTS: list[list[dict[str, Any]]] = [
+    [{"fault": "cut_after", "call": "submit"}],
+    [{"fault": "error", "code": 3040, "call": "submit"}],
+    [{"fault": "error", "code": 3006, "call": "submit", "times": 2}],
+    [{"fault": "error", "code": 8007, "call": "submit"}],
+    [{"fault": "error", "code": 10000, "call": "submit"}],
+    [{"fault": "error", "status": 502, "call": "submit"}],
+    [{"fault": "no_request_id", "call": "submit"}],
+    [{"fault": "garbage", "call": "submit"}],
+    [{"fault": "forgotten", "call": "submit"}],
+    [{"fault": "failed", "items": [0, 3]}, {"fault": "empty", "items": [1]}],
+    [{"fault": "missing", "items": [2]}],
+    [{"fault": "contradiction"}],
+    [{"fault": "batch_failed", "call": "poll"}],
+    [{"fault": "truncated", "call": "poll"}],
+]
+
+
+def later(**time: float) -> None:
+    """Let time pass: pauses and leases end, and what was seen once was seen long ago."""
+    passed = timedelta(**time)
+    now = timezone.now()
+    Part.objects.exclude(resume_at=None).update(resume_at=now)
+    Part.objects.exclude(lease_until=None).update(lease_until=now)
+    Part.objects.exclude(odd_at=None).update(odd_at=now - passed)
+    Connection.objects.update(paused_until=None)
+
+
+def test_nothing_is_wrong_before_anything_is_there(find: Find, db: None) -> None:
+    assert find() == []
+
+
+def test_nothing_is_wrong_with_a_draft_and_a_batch_that_finished(
+    finished: Batch, receive: MakeBatch, find: Find
+) -> None:
+    receive(rows(3))
+    assert find() == []
+
+
+@pytest.mark.parametrize("faults", FAULTS, ids=lambda faults: faults[0]["fault"])
+def test_nothing_is_wrong_after_a_fault_that_the_product_knows(
+    sandbox: RunningSandbox, start: MakeBatch, find: Find, faults: list[dict[str, Any]]
+) -> None:
+    sandbox.script(*faults)
+    start(rows(60))
+    for _ in range(4):
+        send_all()
+        assert find() == []
+        poll_all()
+        assert find() == []
+        later(hours=1)
+        due.release_held()
+
+
+@pytest.mark.parametrize("decide", [decisions.send_again, decisions.leave_out])
+def test_nothing_is_wrong_after_a_decision_and_a_retry(
+    sandbox: RunningSandbox, start: MakeBatch, find: Find, decide: Any
+) -> None:
+    sandbox.script({"fault": "cut_after", "call": "submit"})
+    batch = start(rows(60))
+    send_all()
+    assert decide(batch.parts.get(status=PartStatus.UNSURE), by=None)
+    later(hours=1)
+    batch = work(batch)
+    assert find() == []
+    if decisions.retry(batch, by=None):
+        assert find() == []
+        assert work(batch).status == BatchStatus.FINISHED
+    assert find() == []
+
+
+def test_nothing_is_wrong_where_a_part_is_sent_again_once_as_chosen(
+    sandbox: RunningSandbox, start: MakeBatch, find: Find
+) -> None:
+    sandbox.script({"fault": "cut_after", "call": "submit"})
+    batch = start(rows(60), resend_once=True)
+    send_all()
+    later(hours=1)
+    assert work(batch).status == BatchStatus.FINISHED
+    assert find() == []
+
+
+def test_nothing_is_wrong_where_a_batch_is_stopped_half_way(
+    sandbox: RunningSandbox, start: MakeBatch, find: Find
+) -> None:
+    batch = start(rows(60))
+    sending.send(due.ready_parts(1)[0])
+    decisions.stop(batch, by=None)
+    assert find() == []
+    batch = work(batch)
+    assert find() == []
+    decisions.retry(batch, by=None)
+    assert work(batch).status == BatchStatus.FINISHED
+    assert find() == []
+
+
+def test_nothing_is_wrong_while_a_part_is_being_sent_or_after_its_worker_died(
+    part: Part, find: Find
+) -> None:
+    written(part)
+    assert find() == []
+    sending.rescue(timezone.now() + 2 * PART_LEASE)
+    assert find() == []
+
+
+def test_nothing_is_wrong_with_a_deleted_batch(finished: Batch, find: Find) -> None:
+    decisions.delete(finished, by=None)
+    assert find() == []

@@ -1,0 +1,132 @@
+"""Planted faults of rows and answers: each is found, and named with its batch, part and row."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.db.models import F
+
+from batchui.batches import files, results
+from batchui.batches.models import Batch, Part
+from batchui.batches.results import Answer
+from batchui.doctor import ledger
+from batchui.doctor.ledger import Accepted, Ledger
+from batchui.sandbox.testing import RunningSandbox
+from tests.batches.conftest import MakeBatch, rows, work
+from tests.doctor.conftest import Find, places
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_part_that_is_gone_is_found(finished: Batch, find: Find) -> None:
+    finished.parts.filter(number=2).delete()
+    (found, *_) = find()
+    assert (found.invariant, found.kind, found.batch, found.row) == (
+        *(1, "rows and parts"),
+        *(finished.pk, 26),
+    )
+
+
+def test_a_last_part_that_is_gone_is_found(finished: Batch, find: Find) -> None:
+    finished.parts.filter(number=3).delete()
+    assert (1, "rows and parts", None) in places(find())
+
+
+def test_two_parts_with_the_same_row_are_found(finished: Batch, find: Find) -> None:
+    finished.parts.filter(number=2).update(first_row=25)
+    assert (1, "rows and parts", 2) in places(find())
+
+
+def test_a_sum_that_is_not_that_of_the_parts_is_found(finished: Batch, find: Find) -> None:
+    Batch.objects.update(answered=F("answered") - 1)
+    assert places(find()) == [(1, "sum of answered", None), (1, "fates in a download", None)]
+
+
+def test_a_count_that_is_not_that_of_the_file_is_found(finished: Batch, find: Find) -> None:
+    finished.parts.filter(number=2).update(answered=F("answered") - 1, failed=1)
+    Batch.objects.update(answered=F("answered") - 1, failed=1)
+    found = places(find())
+    assert (1, "count of answered", 2) in found
+    assert (1, "count of failed", 2) in found
+    assert (1, "fates in a download", None) in found
+
+
+def test_a_row_without_a_fate_in_a_part_that_is_done_is_found(finished: Batch, find: Find) -> None:
+    def one_less(part: Part) -> Iterator[Answer | None]:
+        for position, answer in enumerate(results.read_answers(part)):
+            yield None if position == 4 else answer
+
+    part = finished.parts.get(number=2)
+    changes = results.new_answers(part, one_less(part)).store()
+    Part.objects.filter(pk=part.pk).update(**changes)
+    Batch.objects.update(answered=F("answered") - 1)
+    assert places(find()) == [(1, "rows without a fate", 2)]
+
+
+def test_a_part_with_rows_of_another_part_is_found(finished: Batch, find: Find) -> None:
+    first, second, _ = finished.parts.all()
+    Part.objects.filter(pk=second.pk).update(rows_file=first.rows_file, rows=first.rows)
+    (found, *_) = [one for one in find() if one.kind == "cells"]
+    assert (found.invariant, found.part, found.row) == (1, 2, 26)
+
+
+@pytest.mark.parametrize("damage", ["lost", "cut short"])
+def test_a_stored_file_that_cannot_be_read_is_found(
+    finished: Batch, find: Find, files_in: Path, damage: str
+) -> None:
+    path = files_in / finished.parts.get(number=2).answers_file
+    if damage == "lost":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[:-40])
+    found = places(find())
+    assert (1, "stored file", 2) in found
+    assert (1, "fates in a download", None) in found
+    assert not [one for one in found if one[2] in (1, 3)]
+
+
+def test_an_upload_that_is_lost_is_found(finished: Batch, find: Find, files_in: Path) -> None:
+    (files_in / finished.source_file).unlink()
+    assert (1, "upload", None) in places(find())
+
+
+def test_answers_on_the_wrong_rows_are_found(finished: Batch, find: Find) -> None:
+    part = finished.parts.get(number=2)
+    answers = list(results.read_answers(part))
+    answers[3], answers[4] = answers[4], answers[3]
+    Part.objects.filter(pk=part.pk).update(**results.new_answers(part, answers).store())
+    (found,) = find()
+    assert (found.invariant, found.part, found.row) == (2, 2, part.first_row + 3)
+
+
+def test_a_reply_to_other_rows_is_found(
+    sandbox: RunningSandbox, start: MakeBatch, find: Find
+) -> None:
+    batch = work(start(rows(60)))
+    first, second, _ = batch.parts.all()
+    # The request of the first part had other rows than the part says.
+    Part.objects.filter(pk=first.pk).update(rows_file=second.rows_file)
+    attempt = first.attempts.get()
+    known = Accepted(
+        attempt.request_id,
+        batch.model,
+        attempt.items,
+        attempt.payload_size,
+        attempt.created_at,
+        ledger.sha256_of(attempt),
+    )
+    assert (2, "request 1", 1) in places(find(ledger=Ledger({known.request_id: known})))
+
+
+def test_a_request_of_another_size_is_found(finished: Batch, find: Find) -> None:
+    part = finished.parts.get(number=2)
+    part.attempts.update(items=24)
+    assert (2, "request 1", 2) in places(find())
+
+
+def test_a_stored_reply_that_is_damaged_is_found(
+    finished: Batch, find: Find, files_in: Path
+) -> None:
+    attempt = finished.parts.get(number=3).attempts.get()
+    files.Compressed.of_lines([b"no reply"]).store(attempt.reply_file)
+    assert places(find()) == [(2, "stored reply", 3)]

@@ -1,0 +1,12 @@
+"""What touches the database, on PostgreSQL: one of three files that run side by side."""
+
+import pytest
+
+from tests.postgres.again import not_again, run_on_postgresql
+
+pytestmark = [pytest.mark.processes, not_again]
+
+
+def test_background_on_postgresql(postgres_url: str) -> None:
+    folders = ("tests/worker", "tests/doctor", "tests/backup")
+    run_on_postgresql(postgres_url, *folders, "tests/postgres/test_which_database.py")

@@ -1,0 +1,57 @@
+"""A small site for the tests of the web server: `python -m … PORT [JSON]`.
+
+The JSON sets constants of the server's modules, so that a deadline is not a minute.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from batchui.processes import channels, serving
+
+MOST_BYTES = 200_000
+
+
+def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterator[bytes]:
+    path = environ["PATH_INFO"]
+    start("200 OK", [("Content-Type", "text/plain")])
+    if path == "/pid":
+        yield str(os.getpid()).encode()
+    elif path == "/body":
+        body = environ["wsgi.input"].read()
+        yield json.dumps([environ.get("CONTENT_LENGTH"), len(body)]).encode()
+    elif path == "/large":
+        for _ in range(400):
+            yield b"x" * 100_000
+    elif path == "/slowly":  # not the client's doing
+        yield b"begun "
+        time.sleep(3)
+        yield b"done"
+    elif path == "/proxy":
+        yield environ.get("HTTP_X_FORWARDED_PROTO", "").encode()
+    else:
+        yield b"page"
+
+
+def most_bytes(path: str, headers: Any) -> int:
+    return MOST_BYTES
+
+
+if __name__ == "__main__":
+    for name, value in json.loads((sys.argv[2:] or ["{}"])[0]).items():
+        for module in (channels, serving):
+            if hasattr(module, name):
+                setattr(module, name, value)
+    sys.exit(
+        serving.serve(
+            lambda: serving.Site(application, most_bytes),
+            host="127.0.0.1",
+            port=int(sys.argv[1]),
+            processes=1,
+            threads=2,
+            seconds_to_stop=30,
+        )
+    )

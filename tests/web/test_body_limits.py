@@ -1,0 +1,102 @@
+"""How large a body the web server keeps, before it knows what the request is."""
+
+import shutil
+from typing import Any
+
+import pytest
+from django.core.signing import TimestampSigner
+from django.test import Client
+from django.urls import reverse
+
+from batchui.batches.models import Batch
+from batchui.web import body_limits
+from batchui.web.body_limits import ANYBODY, BESIDES_FILE, MEMBER, most_bytes
+from tests.web.visiting import said, upload
+
+pytestmark = pytest.mark.django_db
+
+
+def headers(web: Client) -> dict[str, str]:
+    """The cookies of a browser, as the web server has them."""
+    pairs = (f"{name}={morsel.value}" for name, morsel in web.cookies.items())
+    return {"COOKIE": "; ".join(pairs)}
+
+
+def test_a_member_may_upload_a_file_and_send_forms(web: Client, settings: Any) -> None:
+    web.get(reverse("batches"))
+    assert most_bytes(reverse("new"), headers(web)) == settings.MAX_UPLOAD_BYTES + BESIDES_FILE
+    assert most_bytes(reverse("account"), headers(web)) == MEMBER
+    assert MEMBER > settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+
+
+def test_anybody_else_may_send_little(client: Client) -> None:
+    client.get(reverse("account_login"))
+    for path in (reverse("new"), reverse("account_login")):
+        assert most_bytes(path, headers(client)) == ANYBODY
+        assert most_bytes(path, {}) == ANYBODY
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["member", "member:1abc:forged", TimestampSigner(salt="another").sign("member"), "", "\x01"],
+    ids=["unsigned", "forged", "signed for something else", "empty", "a control character"],
+)
+def test_a_cookie_of_ones_own_making_is_worth_nothing(settings: Any, value: str) -> None:
+    cookie = {"COOKIE": f"{settings.UPLOAD_COOKIE_NAME}={value}"}
+    assert most_bytes(reverse("new"), cookie) == ANYBODY
+
+
+def test_the_cookie_ends_by_itself_and_is_renewed_before(
+    web: Client, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    web.get(reverse("batches"))
+    first = web.cookies[settings.UPLOAD_COOKIE_NAME].value
+    web.get(reverse("batches"))
+    assert web.cookies[settings.UPLOAD_COOKIE_NAME].value == first
+    monkeypatch.setattr(body_limits, "SECONDS", -1)
+    assert most_bytes(reverse("new"), headers(web)) == ANYBODY
+    assert settings.UPLOAD_COOKIE_NAME in web.get(reverse("batches")).cookies
+
+
+def test_the_cookie_goes_with_the_session(web: Client, settings: Any) -> None:
+    web.get(reverse("batches"))
+    web.post(reverse("account_logout"))
+    web.get(reverse("account_login"))
+    assert web.cookies[settings.UPLOAD_COOKIE_NAME].value == ""
+
+
+def test_no_script_reads_the_cookie(web: Client, settings: Any) -> None:
+    web.get(reverse("batches"))
+    cookie = web.cookies[settings.UPLOAD_COOKIE_NAME]
+    assert (cookie["httponly"], cookie["samesite"]) == (True, "Lax")
+
+
+def test_an_upload_that_would_fill_the_disk_is_refused_before_it_is_kept(
+    web: Client, settings: Any
+) -> None:
+    web.get(reverse("batches"))
+    free = shutil.disk_usage(settings.DATA).free
+    settings.KEEP_FREE_BYTES = free // 2
+    fits, fills = {"CONTENT_LENGTH": "1000"}, {"CONTENT_LENGTH": str(free // 5)}
+    allowed = settings.MAX_UPLOAD_BYTES + BESIDES_FILE
+    assert most_bytes(reverse("new"), headers(web) | fits) == allowed
+    assert most_bytes(reverse("new"), headers(web) | fills) == MEMBER
+    assert upload(web, b"a,b\n1,2\n").status_code == 302
+    settings.KEEP_FREE_BYTES = 2 * free
+    refused = upload(web, b"a,b\n1,2\n")
+    assert refused.status_code == 422
+    assert "The disk of this server is nearly full" in said(refused)
+    assert Batch.objects.count() == 1
+
+
+def test_a_file_that_was_thrown_away_is_asked_for_again(web: Client) -> None:
+    """The web server did so: it was sent without the cookie."""
+    for length, sentence in ((100, "No file was chosen."), (ANYBODY, "The file did not arrive.")):
+        answer = web.post(
+            reverse("new"),
+            b"",
+            content_type="application/x-www-form-urlencoded",
+            CONTENT_LENGTH=str(length),
+        )
+        assert answer.status_code == 422
+        assert sentence in said(answer)

@@ -1,0 +1,158 @@
+"""One decision for all, in a real browser: with mouse, keyboard, and two people at once."""
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from batchui.batches import decisions
+from batchui.batches.models import Batch
+from batchui.batches.states import PartStatus, Question
+from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Team, User
+from tests.batches.conftest import work
+from tests.teams.people import join
+from tests.web.test_deciding import asked, recorded, statuses, storm
+from tests.web.test_people_in_the_browser import NewPage, new_page
+from tests.web.test_people_pages_are_accessible import faults, sticks_out
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+__all__ = ["new_page"]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def page(new_page: NewPage, ana: User) -> "Page":
+    opened = new_page(ana)
+    opened.set_default_timeout(8_000)
+    return opened
+
+
+def test_a_storm_is_over_with_one_decision(
+    page: "Page", sandbox: RunningSandbox, batch: Batch
+) -> None:
+    storm(batch, sandbox)
+    page.goto("/")
+    page.get_by_role("link", name="texts", exact=True).first.click()
+    page.get_by_role("heading", name="It is unclear whether 3 parts (60 rows)").wait_for()
+    page.get_by_role("button", name="Send again …").first.click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("heading", name="Send 3 parts again?").wait_for()
+    assert dialog.get_by_text("If Cloudflare has them already").is_visible()
+    dialog.get_by_role("button", name="Send 60 rows again").click()
+    page.locator(".toast", has_text="3 parts are sent now.").wait_for()
+    assert page.locator(".question").count() == 0
+    work(batch)
+    page.locator(".status[data-status=finished]").first.wait_for()
+
+
+def test_the_keyboard_alone_decides_and_can_think_again(page: "Page", team: Team) -> None:
+    batch = asked(team, Question.UNCLEAR, parts=3)
+    page.goto(batch.get_absolute_url())
+    leave_out = page.locator("#leave-out-unclear")
+    leave_out.focus()
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("heading", name="Leave 3 parts out?").wait_for()
+    # The careful answer has the focus, and Escape leads back to where one came from.
+    cancel = dialog.get_by_role("button", name="Cancel")
+    assert cancel.evaluate("element => element === document.activeElement")
+    page.keyboard.press("Escape")
+    assert leave_out.evaluate("element => element === document.activeElement")
+    assert statuses(batch) == [PartStatus.UNSURE] * 3
+    page.keyboard.press("Enter")
+    cancel.wait_for()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.locator(".toast", has_text="3 parts are left out.").wait_for()
+    assert statuses(batch) == [PartStatus.DONE] * 3
+
+
+def test_a_dialog_stays_open_while_the_page_behind_it_is_refreshed(
+    page: "Page", team: Team
+) -> None:
+    batch = asked(team, Question.UNCLEAR, parts=3)
+    page.goto(batch.get_absolute_url())
+    page.locator("#send-again-unclear").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("heading", name="Send 3 parts again?").wait_for()
+    with page.expect_response(lambda answer: "/live/" in answer.url and answer.status == 200):
+        assert decisions.leave_out(batch.parts.get(number=2), by=None)
+    page.get_by_role("heading", name="2 parts (20 rows)", include_hidden=True).wait_for(
+        state="attached"
+    )
+    dialog.get_by_role("button", name="Send 30 rows again").click()
+    page.locator(".toast", has_text="2 parts are sent now. 1 part no longer needed it.").wait_for()
+
+
+def test_who_decides_part_by_part_keeps_the_place_when_the_page_is_refreshed(
+    page: "Page", team: Team
+) -> None:
+    batch = asked(team, Question.UNCLEAR, parts=3)
+    page.goto(batch.get_absolute_url())
+    page.get_by_text("Decide part by part").click()
+    button = page.locator("#leave-out-3")
+    button.focus()
+    before = button.element_handle()
+    assert before is not None
+    with page.expect_response(lambda answer: "/live/" in answer.url and answer.status == 200):
+        assert decisions.leave_out(batch.parts.get(number=1), by=None)
+    page.locator("#leave-out-1").wait_for(state="detached")
+    assert not before.evaluate("element => element.isConnected")
+    assert button.is_visible()
+    assert button.evaluate("element => element === document.activeElement")
+    page.get_by_text("Decide part by part").click()
+    with page.expect_response(lambda answer: "/live/" in answer.url and answer.status == 200):
+        Batch.objects.update(version=99)
+    assert not button.is_visible()
+
+
+def test_the_second_of_two_people_is_told(
+    page: "Page", new_page: NewPage, ana: User, team: Team
+) -> None:
+    batch = asked(team, Question.UNCLEAR, parts=3)
+    other = new_page(join(ana))
+    for who in (page, other):
+        who.goto(batch.get_absolute_url())
+        who.locator("#leave-out-unclear").click()
+        who.get_by_role("heading", name="Leave 3 parts out?").wait_for()
+    other.locator("#decide").click()
+    other.locator(".toast", has_text="3 parts are left out.").wait_for()
+    page.locator("#decide").click()
+    page.locator(".toast", has_text="This was decided already, perhaps by a colleague.").wait_for()
+
+
+def test_the_history_asks_for_the_whole_team_without_a_reload(page: "Page", team: Team) -> None:
+    batch = recorded(team, parts=120)
+    page.goto("/")
+    assert page.locator(".question").count() == 0
+    batch.parts.update(status=PartStatus.UNSURE, question=Question.UNCLEAR)
+    Batch.objects.update(version=2)
+    page.get_by_role("heading", name="It is unclear whether 120 parts (1,200 rows)").wait_for()
+    page.locator("#send-again-unclear").click()
+    page.get_by_role("heading", name="Send 120 parts again?").wait_for()
+    page.locator("#decide").click()
+    page.locator(".toast", has_text="120 parts are sent now.").wait_for()
+    assert re.fullmatch(r".*//[^/]+/", page.url)
+
+
+@pytest.mark.parametrize("parts", [1, 120])
+def test_axe_finds_no_fault_in_questions_and_nothing_sticks_out_of_a_phone(
+    page: "Page", team: Team, parts: int
+) -> None:
+    questions = Question if parts == 1 else (Question.UNCLEAR, Question.MISMATCH)
+    batches = [asked(team, question, parts=parts) for question in questions]
+    found = {}
+    for address in ("/", *(batch.get_absolute_url() for batch in batches)):
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.goto(address)
+        folded = page.locator(".question details:not([open]) > summary")
+        while folded.count():
+            folded.first.click()
+        found[address] = faults(page) + sticks_out(page)
+    page.locator("[id^=leave-out-]").first.click()
+    page.locator("#decide").wait_for()
+    found["a dialog"] = faults(page) + sticks_out(page)
+    assert {where: what for where, what in found.items() if what} == {}

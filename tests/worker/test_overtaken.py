@@ -1,0 +1,171 @@
+"""Files of ended batches to which nothing points go; everything else stays."""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.core.cache import cache
+from django.utils import timezone
+
+from batchui.batches import decisions
+from batchui.batches.models import Batch
+from batchui.sandbox.testing import RunningSandbox
+from batchui.worker import overtaken, sweep
+from batchui.worker.models import Installation
+from tests.batches.conftest import MakeBatch, counted, in_files, rows, work
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ended(sandbox: RunningSandbox, batch: Batch) -> Batch:
+    """A batch that ended three hours ago."""
+    return end(batch)
+
+
+def end(batch: Batch, *, hours: float = 3) -> Batch:
+    work(batch)
+    Batch.objects.filter(pk=batch.pk).update(finished_at=timezone.now() - timedelta(hours=hours))
+    batch.refresh_from_db()
+    return batch
+
+
+def leave(batch: Batch, files_in: Path, *, hours: float = 3) -> list[Path]:
+    """What overtaken and killed workers leave: a version of answers, and halves of files."""
+    folder = files_in / "batches" / str(batch.pk)
+    left = [
+        folder / "parts" / "1" / "answers-9-7.jsonl.zst",
+        folder / "parts" / "2" / ".writing-a1b2",
+        folder / "source" / ".writing-c3d4",
+    ]
+    for path in left:
+        path.write_bytes(b"left")
+    make_older(files_in, hours=hours)
+    return left
+
+
+def make_older(files_in: Path, *, hours: float) -> None:
+    written = timezone.now().timestamp() - hours * 3600
+    for path in files_in.rglob("*"):
+        os.utime(path, (written, written))
+
+
+def there(paths: list[Path]) -> list[bool]:
+    return [path.exists() for path in paths]
+
+
+def test_what_nothing_points_to_goes_and_every_row_stays(ended: Batch, files_in: Path) -> None:
+    before = counted(ended)
+    replies = set(files_in.rglob("reply-*"))
+    assert replies
+    left = leave(ended, files_in)
+    sweep.sweep()
+    assert there(left) == [False] * 3
+    assert in_files(ended) == counted(ended) == before
+    assert set(files_in.rglob("reply-*")) == replies
+    assert (files_in / ended.source_file).exists()
+
+
+def test_a_new_version_of_answers_ends_the_old_one(
+    sandbox: RunningSandbox, start: MakeBatch, files_in: Path
+) -> None:
+    sandbox.script({"fault": "failed", "items": [3]})
+    batch = end(start(rows(10)))
+    [old] = files_in.rglob("answers-*")
+    decisions.retry(batch, by=None)
+    end(batch)
+    make_older(files_in, hours=3)
+    assert len(list(files_in.rglob("answers-*"))) == 2
+    sweep.sweep()
+    [new] = files_in.rglob("answers-*")
+    assert new != old
+    assert in_files(batch) == {"answered": 10}
+
+
+@pytest.mark.parametrize(("hours", "stays"), [(1.9, True), (2.1, False)])
+def test_a_file_that_somebody_may_be_about_to_point_to_stays(
+    ended: Batch, files_in: Path, hours: float, stays: bool
+) -> None:
+    left = leave(ended, files_in, hours=hours)
+    sweep.sweep()
+    assert there(left) == [stays] * 3
+
+
+@pytest.mark.parametrize(("hours", "stays"), [(1.9, True), (2.1, False), (24 * 31, True)])
+def test_batches_are_looked_at_two_hours_after_their_end(
+    sandbox: RunningSandbox, batch: Batch, files_in: Path, hours: float, stays: bool
+) -> None:
+    left = leave(end(batch, hours=hours), files_in)
+    sweep.sweep()
+    assert there(left) == [stays] * 3
+
+
+def test_a_batch_that_goes_on_is_left_alone(
+    sandbox: RunningSandbox, batch: Batch, files_in: Path
+) -> None:
+    left = leave(batch, files_in)
+    Batch.objects.update(finished_at=timezone.now() - timedelta(hours=3))
+    sweep.sweep()
+    assert there(left) == [True] * 3
+
+
+def test_each_batch_is_looked_at_once_and_again_after_it_ended_again(
+    sandbox: RunningSandbox, batch: Batch, start: MakeBatch, files_in: Path
+) -> None:
+    first, second = end(batch, hours=5), end(start(rows(60)), hours=4)
+    sweep.sweep()
+    left = [*leave(first, files_in), *leave(second, files_in)]
+    sweep.sweep()
+    assert there(left) == [True] * 6
+    end(second, hours=3)
+    sweep.sweep()
+    assert there(left) == [True] * 3 + [False] * 3
+
+
+def test_fifty_batches_are_looked_at_in_one_sweep(
+    sandbox: RunningSandbox, batch: Batch, files_in: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Batch] = []
+    monkeypatch.setattr(overtaken, "remove_of", lambda batch, **_: seen.append(batch))
+    work(batch)
+    first = batch.finished_at
+    for number in range(overtaken.AT_ONCE + 1):
+        batch.pk, batch._state.adding = None, True
+        batch.id = Batch._meta.pk.get_default()
+        batch.finished_at = first - timedelta(hours=3, seconds=-number)
+        batch.save()
+    sweep.sweep()
+    assert len(seen) == overtaken.AT_ONCE
+    sweep.sweep()
+    sweep.sweep()
+    assert len({one.pk for one in seen}) == len(seen) == overtaken.AT_ONCE + 1
+
+
+def test_a_folder_that_cannot_be_read_does_not_keep_the_others(
+    sandbox: RunningSandbox,
+    batch: Batch,
+    start: MakeBatch,
+    files_in: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    broken, other = end(batch, hours=5), end(start(rows(60)), hours=4)
+    folder = files_in / "batches" / str(broken.pk)
+    folder.rename(folder.with_name("elsewhere"))
+    left = leave(other, files_in)
+    sweep.sweep()
+    assert there(left) == [False] * 3
+    [line] = [one.getMessage() for one in caplog.records if one.name == overtaken.__name__]
+    assert line.startswith(f"The files of batch {broken.pk} cannot be tidied: ")
+
+
+def test_what_is_older_than_a_restore_stays(ended: Batch, files_in: Path) -> None:
+    Installation.here()
+    Installation.objects.update(restored_at=timezone.now() - timedelta(hours=4))
+    before = leave(ended, files_in, hours=5)
+    sweep.sweep()
+    assert there(before) == [True] * 3
+    cache.clear()
+    make_older(files_in, hours=3)
+    sweep.sweep()
+    assert there(before) == [False] * 3
