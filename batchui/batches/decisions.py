@@ -9,20 +9,13 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from batchui import security_log
-from batchui.batches import call_limit
-from batchui.batches.lifecycle import (
-    lock,
-    move_batch,
-    record,
-    release_parts,
-    reopen_parts,
-    settle,
-    stop_parts,
-)
+from batchui.batches import call_limit, many_parts
+from batchui.batches.lifecycle import move_batch
 from batchui.batches.models import Attempt, Batch, Part, asked_fields
 from batchui.batches.phrases import rows_are, rows_phrase
 from batchui.batches.preparing import prepare, prepare_now_or_soon
 from batchui.batches.questions import Choice, decide, question_about
+from batchui.batches.settling import lock, record, settle
 from batchui.batches.signals import work_waits
 from batchui.batches.states import (
     ENDED_BATCHES,
@@ -91,7 +84,7 @@ def stop(batch: Batch, *, by: User | None) -> bool:
         Batch.objects.filter(pk=batch.pk).update(stop_requested_at=timezone.now())
         batch.refresh_from_db()
         record(batch, "stopping", "Stop was pressed. Nothing more is sent.", by=by)
-        stop_parts(batch.parts.all())
+        many_parts.stop(batch.parts.all())
         settle(batch)
     return True
 
@@ -114,7 +107,7 @@ def retry(batch: Batch, *, by: User | None) -> bool:
         without = Q()
         for status in RETRYABLE_ANSWERS:
             without |= Q(**{f"{status.value}__gt": 0})
-        reopen_parts(batch.parts.filter(without))
+        many_parts.reopen(batch.parts.filter(without))
         batch.refresh_from_db()
         settle(batch)
     work_waits.send(Batch, batch=batch)
@@ -175,7 +168,7 @@ def try_now(batch: Batch, *, by: User | None) -> int:
     with transaction.atomic():
         batch = lock(batch.pk)
         call_limit.resume(batch.connection_id)
-        released = release_parts(batch.parts.all())
+        released = many_parts.release(batch.parts.all())
         if released:
             record(batch, "try now", "Try now: the parts on hold are sent now.", by=by)
             settle(batch)

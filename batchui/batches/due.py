@@ -10,7 +10,7 @@ from django.db.models import F, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
-from batchui.batches import call_limit, lifecycle, pauses
+from batchui.batches import call_limit, many_parts, pauses, settling
 from batchui.batches.clock import LONGEST_LEASE, LONGEST_PAUSE, LONGEST_WAIT, is_free, is_over
 from batchui.batches.models import MOST_FAILURES, Attempt, Part
 from batchui.batches.outcomes import OF_ONE_MODEL
@@ -183,9 +183,9 @@ def _release(parts: QuerySet[Part]) -> int:
     released = 0
     for batch_id in parts.values_list("batch", flat=True).distinct().order_by():
         with transaction.atomic():
-            batch = lifecycle.lock(batch_id)
-            released += lifecycle.release_parts(parts.filter(batch=batch))
-            lifecycle.settle(batch)
+            batch = settling.lock(batch_id)
+            released += many_parts.release(parts.filter(batch=batch))
+            settling.settle(batch)
     return released
 
 

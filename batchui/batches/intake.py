@@ -13,7 +13,7 @@ from django.core.files.base import File
 from django.db import transaction
 from django.template.defaultfilters import filesizeformat
 
-from batchui.batches import files, lifecycle
+from batchui.batches import files, settling
 from batchui.batches.checking import check_file, check_now_or_soon, refuse_nul, sample_text
 from batchui.batches.files import AnyFile
 from batchui.batches.long_tasks import cannot_store
@@ -147,7 +147,7 @@ def _store(upload: AnyFile, *, team: Team, by: User | None, **fields: Any) -> Ba
                 source_sha256=sha256,
                 **fields,
             )
-            lifecycle.record(batch, "uploaded", f"“{batch.source_name}” was uploaded.", by=by)
+            settling.record(batch, "uploaded", f"“{batch.source_name}” was uploaded.", by=by)
     except BaseException:
         with suppress(OSError):
             files.remove_batch_files(batch_id)

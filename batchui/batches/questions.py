@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
 
-from batchui.batches import lifecycle, pauses
+from batchui.batches import lifecycle, many_parts, pauses, settling
 from batchui.batches.due import IN_TROUBLE
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.phrases import part_numbers, rows_phrase
@@ -121,7 +121,7 @@ def _decide(
     batch_id: UUID, asked: QuerySet[Part], question: Question, choice: Choice, by: User | None
 ) -> Decided:
     with transaction.atomic():
-        batch = lifecycle.lock(batch_id)
+        batch = settling.lock(batch_id)
         found = list(asked.filter(batch=batch).order_by("number"))
         if not found:
             return Decided()
@@ -130,8 +130,8 @@ def _decide(
         kind = _APPLY[choice](these, question)
         text = _EVENTS[choice](found, question)
         numbers = [part.number for part in found]
-        lifecycle.record(batch, kind, text, by=by, parts=numbers)
-        lifecycle.settle(batch)
+        settling.record(batch, kind, text, by=by, parts=numbers)
+        settling.settle(batch)
     work_waits.send(Batch, batch=batch)
     return decided
 
@@ -140,7 +140,7 @@ def _decide(
 
 
 def _send_again(parts: QuerySet[Part], _question: Question) -> str:
-    lifecycle.send_undecided(parts)
+    many_parts.send_undecided(parts)
     return PartStatus.READY.value
 
 
@@ -151,7 +151,7 @@ def _ask_again(parts: QuerySet[Part], _question: Question) -> str:
     sent = parts.filter(pk__in=latest.keys())
     first = sent.first()
     if first is not None:
-        lifecycle.queue_undecided(sent, next_poll_at=timezone.now() + pauses.first_poll(first))
+        many_parts.queue_undecided(sent, next_poll_at=timezone.now() + pauses.first_poll(first))
     return PartStatus.QUEUED.value
 
 
@@ -162,7 +162,7 @@ def _try_again(parts: QuerySet[Part], question: Question) -> str:
 
 
 def _leave_out(parts: QuerySet[Part], question: Question) -> str:
-    lifecycle.leave_out_parts(parts, LEFT_OUT[question])
+    many_parts.leave_out(parts, LEFT_OUT[question])
     return PartStatus.DONE.value
 
 

@@ -6,17 +6,24 @@ id, or `unsure`. They are never sent twice without a person's decision.
 """
 
 import logging
-import time
-from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
-from batchui.batches import call_limit, files, lifecycle, pauses, references, refusals, unprepared
-from batchui.batches.changes import PartChanges
+from batchui.batches import (
+    call_limit,
+    files,
+    lifecycle,
+    pauses,
+    receipts,
+    references,
+    refusals,
+    settling,
+    unprepared,
+)
 from batchui.batches.clients import shared_client
-from batchui.batches.due import release_like, stranded_parts
+from batchui.batches.due import stranded_parts
 from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import (
@@ -29,20 +36,17 @@ from batchui.batches.outcomes import (
     TooLarge,
     Unsure,
 )
-from batchui.batches.patience import NOTHING_WRONG
-from batchui.batches.phrases import rows_phrase
-from batchui.batches.states import TAKEN, AttemptStatus, PartStatus, Question
+from batchui.batches.states import AttemptStatus, PartStatus, Question
 from batchui.batches.steps import ONE_IN_MEMORY, PART_LEASE
 from batchui.cloudflare import catalogue, errors
 from batchui.cloudflare.protocol import BatchClient
 from batchui.prompts.payload import payload
 from batchui.prompts.problems import BadInput
-from batchui.teams.models import Connection, User
+from batchui.teams.models import Connection
 from batchui.teams.problems import TeamProblem
 
 logger = logging.getLogger(__name__)
 
-RECEIPT_TRIES = 6
 NOT_CONFIRMED = (
     "Cloudflare did not confirm the last request. batchui waits a moment, then sends one part at a "
     "time until one is confirmed. You need do nothing."
@@ -61,7 +65,9 @@ def send(part: Part) -> bool:
         return False
     if part.attempts.filter(status=AttemptStatus.ACCEPTED).exists():
         # It was unsure, and then its receipt came: its answer can be fetched.
-        queue(part, f"Part {part.number} had been accepted after all. Nothing is sent twice.")
+        receipts.queue(
+            part, f"Part {part.number} had been accepted after all. Nothing is sent twice."
+        )
         return False
     try:
         client = shared_client(part.batch.connection)
@@ -130,7 +136,7 @@ def _commit(attempt: Attempt) -> bool:
     """Commit an attempt. From now on its part may have been sent."""
     part = attempt.part
     with transaction.atomic():
-        if lifecycle.lock(part.batch_id).stop_requested_at is not None:
+        if settling.lock(part.batch_id).stop_requested_at is not None:
             lifecycle.move_part(part, PartStatus.READY)  # which stops it
             return False
         if not lifecycle.touch_part(
@@ -184,7 +190,7 @@ def apply_outcome(part: Part, attempt: Attempt, outcome: SendOutcome) -> None:
     """Change a part and its attempt according to a POST's outcome: both together, or neither."""
     match outcome:
         case Accepted(request_id):
-            _accepted(part, attempt, request_id)
+            receipts.accepted(part, attempt, request_id)
         case CertainlyNotSent(message):
             lifecycle.move_part(
                 part,
@@ -207,81 +213,6 @@ def apply_outcome(part: Part, attempt: Attempt, outcome: SendOutcome) -> None:
             with transaction.atomic():
                 mark_unsure(part, Closing(attempt, AttemptStatus.UNSURE, message, code))
                 call_limit.trip(part.batch.connection, wait=wait, reason=NOT_CONFIRMED)
-
-
-def _accepted(part: Part, attempt: Attempt, request_id: str) -> None:
-    # 1. The receipt is stored whatever else has happened: without it the result is lost.
-    keep_receipt(attempt, request_id)
-    # 2. The part is queued, even if it became unsure meanwhile.
-    accepted = f"Part {part.number} was accepted ({_rows_sent(attempt)})."
-    if not queue(part, accepted):
-        part.refresh_from_db()
-        if part.status != PartStatus.UNSURE:
-            lifecycle.note(part, _late(part, attempt))
-        else:
-            queue(part, f"Part {part.number}: the receipt came late. Nothing is sent twice.")
-    # 3. What waited for this goes on.
-    call_limit.recover(part.batch.connection)
-    release_like(part)
-
-
-def _late(part: Part, attempt: Attempt) -> str:
-    """What a receipt means for the bill that came after its part had gone on."""
-    late = f"Part {part.number}: Cloudflare had accepted a request that was in doubt."
-    again = part.attempts.filter(number__gt=attempt.number)
-    if again.filter(status__in=TAKEN).exists():
-        return (
-            f"{late} Its rows were sent again: {rows_phrase(attempt.items)} may be charged twice."
-        )
-    if again.filter(status__in=(AttemptStatus.WRITTEN, AttemptStatus.UNSURE)).exists():
-        return f"{late} Its rows may have been sent again, and are charged twice then."
-    return f"{late} Its answers are fetched before any of its rows is sent again."
-
-
-def _rows_sent(attempt: Attempt) -> str:
-    part, sent = attempt.part, attempt.positions
-    if sent is None:
-        return f"rows {part.first_row:,} to {part.last_row:,}"
-    first, last = part.first_row + sent[0], part.first_row + sent[-1]
-    if len(sent) == 1:
-        return f"row {first:,}"
-    among = "" if len(sent) == last - first + 1 else f"{len(sent):,} of "
-    return f"{among}rows {first:,} to {last:,}"
-
-
-def keep_receipt(
-    attempt: Attempt, request_id: str, *, sleep: Callable[[float], None] = time.sleep
-) -> None:
-    """Store a receipt. If the database fails, try again for half a minute.
-
-    sleep: waits so many seconds. Raises the DatabaseError of the last try. Within a transaction
-    there is only one try, because the transaction is broken then.
-    """
-    for tries in range(RECEIPT_TRIES):
-        try:
-            return lifecycle.store_receipt(attempt, request_id)
-        except DatabaseError:
-            logger.exception(
-                "The receipt of attempt %s (part %s) is not stored yet: request_id %s",
-                attempt.pk,
-                attempt.part_id,
-                request_id,
-            )
-            if tries == RECEIPT_TRIES - 1 or connection.in_atomic_block:
-                raise
-            connection.close()
-            sleep(2**tries)
-    return None
-
-
-def queue(part: Part, event: str, *, by: User | None = None) -> bool:
-    """Move a part that Cloudflare has accepted to `queued`, and plan the first poll."""
-    queued: PartChanges = {
-        **NOTHING_WRONG,
-        "next_poll_at": timezone.now() + pauses.first_poll(part),
-        "polls": 0,
-    }
-    return lifecycle.move_part(part, PartStatus.QUEUED, event=event, by=by, **queued)
 
 
 def _hold(part: Part, attempt: Attempt, outcome: OnHold) -> None:
@@ -353,7 +284,9 @@ def rescue(now: datetime) -> int:
     for part in parts:
         attempt = part.attempts.order_by("-number").first()
         if attempt is not None and attempt.status == AttemptStatus.ACCEPTED:
-            queue(part, f"Part {part.number} was accepted; the worker that sent it had stopped.")
+            receipts.queue(
+                part, f"Part {part.number} was accepted; the worker that sent it had stopped."
+            )
         elif attempt is not None and attempt.status == AttemptStatus.WRITTEN:
             message = "The worker that was sending it stopped half-way."
             mark_unsure(part, Closing(attempt, AttemptStatus.UNSURE, message))

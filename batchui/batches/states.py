@@ -1,6 +1,6 @@
 """The states of batches, parts, attempts and rows, and every legal move between them.
 
-`lifecycle.py` is the only code that changes a status, and it asks these tables first.
+Only `lifecycle.py`, which asks these tables first, and `many_parts.py` change a status.
 """
 
 from collections.abc import Mapping

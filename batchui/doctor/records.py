@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from batchui.batches import lifecycle
+from batchui.batches import settling
 from batchui.batches.models import Attempt, Batch, Event, Part
 from batchui.doctor.findings import Finding
 from batchui.doctor.ledger import NO_LEDGER, Ledger
@@ -124,7 +124,7 @@ def load(batch_id: UUID, scope: Scope) -> Record | None:
         batch = Batch.objects.filter(pk=batch_id, deleted_at=None).first()
         if batch is None:
             return None
-        batch = lifecycle.lock(batch_id)
+        batch = settling.lock(batch_id)
         parts = list(batch.parts.order_by("number"))
         attempts: dict[int, list[Any]] = defaultdict(list)
         # The rows of an attempt may be thousands of numbers: they are read where they are needed.

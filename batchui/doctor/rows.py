@@ -8,10 +8,10 @@ import msgspec
 
 from batchui.batches import exporting, files, results
 from batchui.batches.files import DamagedFile
-from batchui.batches.lifecycle import SUMMED
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.results import NOTHING, Answer
+from batchui.batches.settling import SUMMED
 from batchui.batches.states import OPEN_PARTS, AnswerStatus, AttemptStatus
 from batchui.cloudflare.errors import BadReply
 from batchui.cloudflare.replies import decode

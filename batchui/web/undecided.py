@@ -11,7 +11,7 @@ from django.db.models import Count, Min, QuerySet, Sum
 
 from batchui.batches import costs
 from batchui.batches.costs import Cost
-from batchui.batches.lifecycle import WAITING
+from batchui.batches.many_parts import WAITING
 from batchui.batches.models import Batch, Part
 from batchui.batches.phrases import parts_phrase, rows_phrase
 from batchui.batches.questions import CHOICES, QUESTION, Choice, about

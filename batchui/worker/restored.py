@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from batchui.batches import lifecycle
+from batchui.batches import lifecycle, many_parts, settling
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.phrases import parts_phrase
 from batchui.batches.states import (
@@ -40,7 +40,7 @@ def let_people_decide(reason: str) -> int:
     asked = 0
     for batch_id in list(open_batches.values_list("batch", flat=True).distinct().order_by()):
         with transaction.atomic():
-            asked += _of_batch(lifecycle.lock(batch_id), reason)
+            asked += _of_batch(settling.lock(batch_id), reason)
     _note_attempts(_perhaps_retried(Part.objects.filter(batch__in=batches)), reason)
     return asked
 
@@ -70,13 +70,13 @@ def _of_batch(batch: Batch, reason: str) -> int:
         status=AttemptStatus.UNSURE, message=reason, finished_at=timezone.now()
     )
     _note_attempts(parts, reason)
-    lifecycle.let_people_decide(parts, reason)
+    many_parts.let_people_decide(parts, reason)
     if batch.stop_requested_at is not None:
-        lifecycle.stop_parts(parts)
+        many_parts.stop(parts)
     if found:
         text = f"This database is a copy. {reason} {parts_phrase(len(found))} may have been sent."
-        lifecycle.record(batch, "restored", text)
-    lifecycle.settle(batch)
+        settling.record(batch, "restored", text)
+    settling.settle(batch)
     return len(found)
 
 
@@ -85,7 +85,7 @@ def _perhaps_sent(parts: QuerySet[Part]) -> QuerySet[Part]:
     receipt = Attempt.objects.filter(
         part=OuterRef("pk"), status=AttemptStatus.ACCEPTED, items__gte=OuterRef("open_rows")
     )
-    waiting = parts.filter(TO_BE_SENT).annotate(open_rows=lifecycle.WAITING)
+    waiting = parts.filter(TO_BE_SENT).annotate(open_rows=many_parts.WAITING)
     return waiting.exclude(Exists(receipt))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from batchui.batches import decisions, due, files, lifecycle, results
+from batchui.batches import decisions, due, files, lifecycle, many_parts, results
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import AnswerStatus, AttemptStatus, BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
@@ -181,5 +181,5 @@ def test_a_stopped_part_with_answers_says_so_of_the_rest(
     assert decisions.stop(batch, by=None)
     assert counted(batch) == in_files(batch) == {"answered": 3, "missing": 2, "unsent": 5}
     told = [row.error for row in results.results(batch)]
-    assert told[5:] == [lifecycle.STOPPED_BEFORE] * 5
-    assert batch.parts.get().message == lifecycle.STOPPED_BEFORE
+    assert told[5:] == [many_parts.STOPPED_BEFORE] * 5
+    assert batch.parts.get().message == many_parts.STOPPED_BEFORE

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions, lifecycle, long_tasks
+from batchui.batches import decisions, long_tasks, many_parts
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.prompts.ask import Ask
@@ -138,8 +138,8 @@ def test_stop_counts_the_parts_it_ends(team: Team) -> None:
     batch = on_record(team, parts=4)
     for number, status in ((3, PartStatus.UNSURE), (4, PartStatus.RUNNING)):
         batch.parts.filter(number=number).update(status=status)
-    assert lifecycle.stop_parts(batch.parts.all()) == 3
-    assert lifecycle.stop_parts(batch.parts.all()) == 0
+    assert many_parts.stop(batch.parts.all()) == 3
+    assert many_parts.stop(batch.parts.all()) == 0
 
 
 @pytest.mark.parametrize("status", BatchStatus)

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from batchui.batches import decisions, lifecycle
+from batchui.batches import decisions, lifecycle, many_parts, settling
 from batchui.batches.lifecycle import Closing
 from batchui.batches.long_tasks import READING_LEASE
 from batchui.batches.models import Attempt, Batch, Part
@@ -38,10 +38,10 @@ PARTS_CHANGE_HANDS: dict[str, tuple[PartStatus, Callable[[QuerySet[Part]], objec
         lambda parts: lifecycle.move_part(parts.get(), PartStatus.SENDING),
     ),
     "a claim": (PartStatus.QUEUED, lambda parts: lifecycle.claim_part(parts.get(), PART_LEASE)),
-    "a release": (PartStatus.HELD, lifecycle.release_parts),
-    "a retry": (PartStatus.DONE, lifecycle.reopen_parts),
-    "the end of one that waits": (PartStatus.READY, lifecycle.stop_parts),
-    "the end of one nobody is sure of": (PartStatus.UNSURE, lifecycle.stop_parts),
+    "a release": (PartStatus.HELD, many_parts.release),
+    "a retry": (PartStatus.DONE, many_parts.reopen),
+    "the end of one that waits": (PartStatus.READY, many_parts.stop),
+    "the end of one nobody is sure of": (PartStatus.UNSURE, many_parts.stop),
 }
 
 
@@ -65,7 +65,7 @@ def settle(batches: QuerySet[Batch]) -> bool:
     batch = batches.get()
     batch.parts.update(status=PartStatus.DONE, answered=10)
     with transaction.atomic():
-        lifecycle.settle(lifecycle.lock(batch.pk))
+        settling.settle(settling.lock(batch.pk))
     return True
 
 

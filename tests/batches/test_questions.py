@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from batchui.batches import decisions, due, lifecycle, questions
+from batchui.batches import decisions, due, questions, settling
 from batchui.batches.models import MOST_FAILURES, Attempt, Batch, Part
 from batchui.batches.questions import CHOICES, LEFT_OUT, Choice, Decided
 from batchui.batches.states import (
@@ -36,7 +36,7 @@ def asked(team: Team, question: Question, *, parts: int = 3) -> Batch:
         Batch.objects.filter(pk=batch.pk).update(stop_requested_at=timezone.now())
     batch.parts.filter(number__lte=parts).update(message="Because.", **STANDS[question])
     batch.parts.filter(number=parts + 1).update(status=PartStatus.DONE, answered=10)
-    lifecycle.settle(batch)
+    settling.settle(batch)
     batch.refresh_from_db()
     return batch
 

@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
-from batchui.batches import decisions, lifecycle, sending
+from batchui.batches import decisions, lifecycle, receipts, sending
 from batchui.batches.clients import shared_client
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import AttemptStatus, PartStatus
@@ -163,7 +163,7 @@ def test_a_database_that_fails_for_a_while_keeps_the_receipt(times: int) -> None
     attempt = unsent_attempt()
     slept: list[float] = []
     with connection.execute_wrapper(Failing(times)):
-        sending.keep_receipt(attempt, "known", sleep=slept.append)
+        receipts.keep_receipt(attempt, "known", sleep=slept.append)
     assert Attempt.objects.get().request_id == "known"
     assert slept == [1, 2, 4, 8, 16][:times]
 
@@ -173,13 +173,13 @@ def test_a_receipt_that_is_never_stored_is_no_secret(caplog: pytest.LogCaptureFi
     attempt = unsent_attempt()
     slept: list[float] = []
     with connection.execute_wrapper(Failing(6)), pytest.raises(OperationalError):
-        sending.keep_receipt(attempt, "known", sleep=slept.append)
+        receipts.keep_receipt(attempt, "known", sleep=slept.append)
     assert slept == [1, 2, 4, 8, 16]
     told = (
         f"The receipt of attempt {attempt.pk} (part {attempt.part_id}) is not stored yet: "
         "request_id known"
     )
-    logged = [record.getMessage() for record in caplog.records if record.name == sending.__name__]
+    logged = [record.getMessage() for record in caplog.records if record.name == receipts.__name__]
     assert logged == [told] * 6
 
 
@@ -192,7 +192,7 @@ def test_each_try_has_a_connection_of_its_own() -> None:
         open_when_it_slept.append(connection.connection is not None)
 
     with connection.execute_wrapper(Failing(2)):
-        sending.keep_receipt(attempt, "known", sleep=sleep)
+        receipts.keep_receipt(attempt, "known", sleep=sleep)
     assert open_when_it_slept == [False, False]
 
 
@@ -205,7 +205,7 @@ def test_in_a_transaction_that_is_broken_nothing_is_tried_again() -> None:
         pytest.raises(OperationalError),
         transaction.atomic(),
     ):
-        sending.keep_receipt(attempt, "known", sleep=slept.append)
+        receipts.keep_receipt(attempt, "known", sleep=slept.append)
     assert slept == []
 
 

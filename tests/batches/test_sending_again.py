@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions, due, lifecycle
+from batchui.batches import decisions, due, many_parts
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.questions import LEFT_OUT
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
@@ -48,9 +48,9 @@ def test_only_parts_that_ended_are_opened_again_and_only_held_ones_released(
 ) -> None:
     parts = on_record(team).parts.all()
     parts.update(status=status)
-    assert lifecycle.release_parts(parts) == (status == PartStatus.HELD)
+    assert many_parts.release(parts) == (status == PartStatus.HELD)
     parts.update(status=status)
-    assert lifecycle.reopen_parts(parts) == (status in {PartStatus.DONE, PartStatus.STOPPED})
+    assert many_parts.reopen(parts) == (status in {PartStatus.DONE, PartStatus.STOPPED})
 
 
 def test_retry_forgets_what_the_part_went_through(team: Team) -> None:

@@ -7,7 +7,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from batchui.batches import decisions, lifecycle
+from batchui.batches import decisions, lifecycle, settling
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 def settled(batch: Batch) -> Batch:
     """The batch, recomputed from its parts."""
     with transaction.atomic():
-        lifecycle.settle(lifecycle.lock(batch.pk))
+        settling.settle(settling.lock(batch.pk))
     return Batch.objects.get(pk=batch.pk)
 
 

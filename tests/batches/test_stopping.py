@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions, due, lifecycle, sending
+from batchui.batches import decisions, due, lifecycle, many_parts, sending
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.outcomes import Unsure
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
@@ -36,7 +36,7 @@ def test_rows_that_may_be_charged_are_not_called_unsent_when_they_are_to_be_sent
     assert decisions.send_again(batch.parts.get(), by=None)
     assert decisions.stop(batch, by=None)
     assert counted(batch) == in_files(batch) == {"missing": 10}
-    assert batch.parts.get().waiting_error == lifecycle.STOPPED_UNSURE
+    assert batch.parts.get().waiting_error == many_parts.STOPPED_UNSURE
     batch.refresh_from_db()
     assert batch.status == BatchStatus.FAILED
 
@@ -73,10 +73,10 @@ def test_stop_says_of_a_part_that_waits_what_its_requests_say(
         assert (part.status, part.waiting, part.waiting_became) == (PartStatus.QUEUED, 10, "")
     elif attempt in NOT_SENT | {AttemptStatus.ANSWERED}:
         assert (part.status, part.unsent) == (PartStatus.STOPPED, 10)
-        assert part.waiting_error == lifecycle.STOPPED_BEFORE
+        assert part.waiting_error == many_parts.STOPPED_BEFORE
     else:
         assert (part.status, part.missing) == (PartStatus.DONE, 10)
-        assert part.waiting_error == lifecycle.STOPPED_UNSURE
+        assert part.waiting_error == many_parts.STOPPED_UNSURE
 
 
 @pytest.mark.parametrize("question", Question)
@@ -118,7 +118,7 @@ def test_every_move_that_stop_makes_is_counted(team: Team) -> None:
         question = Question.DAMAGED if number == 5 else ""
         Part.objects.filter(pk=part.pk).update(status=status, question=question)
         Attempt.objects.create(part=part, number=1, items=10, payload_size=1, status=attempt)
-    assert lifecycle.stop_parts(batch.parts.all()) == 5
+    assert many_parts.stop(batch.parts.all()) == 5
     assert list(batch.parts.order_by("number").values_list("status", "epoch")) == [
         (PartStatus.QUEUED, 1),
         (PartStatus.DONE, 1),
