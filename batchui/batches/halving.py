@@ -26,7 +26,7 @@ def next_rows(waiting: Sequence[int], tried: Sequence[Tried]) -> Sequence[int]:
     refused = [request.rows for request in tried if not request.accepted]
     accepted = [request.rows for request in tried if request.accepted]
     alone = {row for rows in refused if len(rows) == 1 for row in rows}
-    together = [rows for rows in refused if len(rows) > 1 and alone.isdisjoint(rows)]
+    together = [rows for rows in refused if alone.isdisjoint(rows)]
     suspects = [row for row in waiting if row in together[-1]] if together else []
     if suspects:
         return suspects[: (len(suspects) + 1) // 2]
