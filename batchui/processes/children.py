@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -91,6 +91,16 @@ def adopt_orphans() -> None:
     """Let descendants whose parent ends become children of this process (Linux only)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def collect_orphans(*, besides: Collection[int]) -> None:
+    """Collect the adopted children that ended, which otherwise stay in the table of processes.
+
+    besides: the ids of processes that were launched here. Their ends are for who launched them.
+    """
+    for pid, state, parent in procfs.running():
+        if parent == os.getpid() and state == "Z" and pid not in besides:
+            os.waitpid(pid, os.WNOHANG)
 
 
 def end_strays(*, grace: float = 0.5) -> list[int]:

@@ -19,6 +19,7 @@ from batchui.processes import children
 from batchui.processes.restarts import Restarts
 
 SECONDS_TO_STOP = 8.0
+SECONDS_BETWEEN_COLLECTIONS = 2.0
 # Seconds before a service that ended is started again.
 PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 CALM_SECONDS = 60.0
@@ -95,6 +96,7 @@ class Supervisor:
         self.stopping = False
         self.hurry = False
         self._selector = selectors.DefaultSelector()
+        self._collect_at = 0.0
 
     def run(self, *, each_round: Callable[[], None] = lambda: None) -> None:
         """Start the services, keep them running, and return when all of them have stopped.
@@ -110,6 +112,7 @@ class Supervisor:
                 self._start_those_due()
                 self._listen(seconds=0.05)
                 self._notice_the_ended()
+                self._collect_orphans()
                 each_round()
         finally:
             self._stop_all()
@@ -169,6 +172,12 @@ class Supervisor:
             again = f"Starting again in {pause:g} s."
             self.screen.show(service.name, f"This service {reason}{last}. {again}")
             service.last_line = ""
+
+    def _collect_orphans(self) -> None:
+        if time.monotonic() >= self._collect_at:
+            self._collect_at = time.monotonic() + SECONDS_BETWEEN_COLLECTIONS
+            launched = [one.process.pid for one in self.services if one.process is not None]
+            children.collect_orphans(besides=launched)
 
     def _let_go(self, service: Service) -> None:
         """End what is left of a service's process group, show its last lines, close its pipe."""

@@ -164,6 +164,16 @@ def test_grandchildren_whose_parent_was_killed_are_not_left_behind(start: Start)
     gone([grandchild], seconds=0.5)
 
 
+def test_orphans_that_ended_do_not_fill_the_table_of_processes(start: Start) -> None:
+    running = start(worker=PARENT)
+    running.lines.wait_for("parent")
+    [worker, orphan] = running.program.children(recursive=True)
+    worker.kill()
+    until(lambda: orphan.ppid() == running.program.pid)
+    orphan.kill()
+    until(lambda: not psutil.pid_exists(orphan.pid))
+
+
 def test_parts_stop_when_the_supervisor_itself_is_killed(start: Start) -> None:
     running = start(web=CALM, worker=CALM)
     until(lambda: sum("calm" in line for line in running.lines.lines) == 2)

@@ -2,6 +2,7 @@
 
 import argparse
 import signal
+import subprocess
 import sys
 import time
 from contextlib import closing
@@ -23,6 +24,15 @@ from batchui.up.errors import CannotStart
 
 SECONDS_TO_STOP = 20.0
 FINDINGS_SHOWN = 20
+
+
+def _wait(process: children.Process) -> int:
+    """Wait for the campaign, and meanwhile collect what its kills leave. Returns its status."""
+    while True:
+        try:
+            return process.wait(timeout=1)
+        except subprocess.TimeoutExpired:
+            children.collect_orphans(besides=[process.pid])
 
 
 class Command(BaseCommand):
@@ -72,7 +82,7 @@ class Command(BaseCommand):
         with surroundings.throwaway(database) as environment:
             process = children.launch(command, environment=environment)
             try:
-                status = process.wait()
+                status = _wait(process)
             finally:
                 children.stop(process, grace=SECONDS_TO_STOP)
                 children.end_strays()
