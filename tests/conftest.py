@@ -39,6 +39,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not item.nodeid.startswith("tests/postgres/"))
 
 
+@pytest.fixture(autouse=True)
+def no_cache_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Empty the cache after a test that commits: Django empties the tables of models alone."""
+    marker = request.node.get_closest_marker("django_db")
+    commits = "transactional_db" in request.fixturenames or (
+        marker is not None and marker.kwargs.get("transaction", False)
+    )
+    if commits:
+        request.getfixturevalue("transactional_db")
+    yield
+    if commits:
+        from django.core.cache import cache
+
+        cache.clear()
+
+
 def chromium() -> str:
     """The path of Chromium; see `required_program`."""
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
