@@ -15,6 +15,7 @@ from mutmut import __main__ as mutmut
 from mutmut.configuration import Config, config
 
 from tests.mutation import mutants
+from tests.mutation.changed import changed_functions, module_of
 from tests.mutation.options import Options
 
 FILES_OF_A_SAMPLE = 12
@@ -47,19 +48,23 @@ def files_to_mutate(patterns: Config, options: Options, pick: random.Random) -> 
     )
     if options.is_sample:
         return sorted(pick.sample(files, FILES_OF_A_SAMPLE))
+    if options.since:
+        changed = {name.rpartition(".")[0] for name in changed_functions(files, options.since)}
+        files = [path for path in files if module_of(path) in changed]
     # None at all would mean every file to mutmut.
-    return [path for path in files if may_match(path, options.only)] or refuse(options.only)
+    return [path for path in files if may_match(path, options.only)] or refuse(options)
 
 
 def may_match(path: str, pattern: str) -> bool:
     """Whether a file may have mutants whose names match the pattern."""
-    module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") + "."
+    module = module_of(path) + "."
     fixed = pattern.partition("*")[0].partition("?")[0].partition("[")[0]
     return module.startswith(fixed) or fixed.startswith(module)
 
 
-def refuse(pattern: str) -> NoReturn:
-    sys.exit(f"No mutant has a name like {pattern}.")
+def refuse(options: Options) -> NoReturn:
+    since = f" and has changed since {options.since}" if options.since else ""
+    sys.exit(f"No mutant has a name like {options.only}{since}.")
 
 
 def choose(options: Options, pick: random.Random) -> list[str]:
@@ -72,10 +77,13 @@ def choose(options: Options, pick: random.Random) -> list[str]:
         for name in mutants.results()
         if fnmatch.fnmatch(name, options.only) and not name.endswith(mutants.CONTROL)
     )
+    if options.since:
+        changed = changed_functions(config().only_mutate, options.since)
+        chosen = [name for name in chosen if name.rpartition("__mutmut_")[0] in changed]
     if options.is_sample:
         chosen = sorted(pick.sample(chosen, min(options.sample, len(chosen))))
     if not chosen:
-        refuse(options.only)
+        refuse(options)
     functions = mutants.tested_functions()
     number = min(len(functions), 40, max(6, len(chosen) // 20))
     controls = mutants.add_controls(pick.sample(functions, number))

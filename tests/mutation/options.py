@@ -10,12 +10,14 @@ from dataclasses import dataclass
 class Options:
     """sample: how many mutants, unless all are wanted. seed: decides which ones.
 
-    only: a pattern for their names. keep: go on with what an earlier run of all has made.
+    only: a pattern for their names. since: a commit; only functions that have changed since.
+    keep: go on with what an earlier run of all has made.
     """
 
     sample: int
     seed: str
     only: str
+    since: str
     all: bool
     keep: bool
 
@@ -28,16 +30,17 @@ class Options:
         )
         parser.add_argument("--seed", default="", help="which ones; else the commit decides")
         parser.add_argument("--only", default="*", help="a pattern for the names of mutants")
+        parser.add_argument("--since", default="", help="only what has changed since this commit")
         parser.add_argument("--all", action="store_true", help="every mutant")
         parser.add_argument("--keep", action="store_true", help="go on with what --all has made")
         given = parser.parse_args(arguments)
         if given.keep and not given.all:
             parser.error("--keep goes on with --all")
-        return cls(given.sample, given.seed or commit(), given.only, given.all, given.keep)
+        return cls(**{**vars(given), "seed": given.seed or commit()})
 
     @property
     def is_sample(self) -> bool:
-        return not self.all and self.only == "*"
+        return not (self.all or self.since) and self.only == "*"
 
 
 def commit() -> str:

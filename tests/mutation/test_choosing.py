@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from mutmut.configuration import config
 
+from tests.mutation import choosing
 from tests.mutation.choosing import CHOSEN, FILES_OF_A_SAMPLE, choose, files_to_mutate, may_match
 from tests.mutation.mutants import CONTROL
 from tests.mutation.options import Options
@@ -63,6 +64,9 @@ def test_a_pattern_that_no_file_can_match_is_refused() -> None:
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Thirty mutants of two functions, one of which some test runs. Returns their names."""
     monkeypatch.chdir(tmp_path)
+    source = tmp_path / "batchui/exports/sums.py"
+    source.parent.mkdir(parents=True)
+    source.write_text("")
     folder = tmp_path / "mutants/batchui/exports"
     folder.mkdir(parents=True)
     run, unused = "batchui.exports.sums.x_add", "batchui.exports.sums.x_unused"
@@ -101,3 +105,19 @@ def test_mutants_are_chosen_by_pattern_and_never_none(made: list[str]) -> None:
     assert sorted(judged) == sorted(made[15:])
     with pytest.raises(SystemExit, match="No mutant has a name like"):
         chosen("--only", "*subtract*")
+
+
+def test_only_what_has_changed_since_a_commit_can_be_asked_for(
+    made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choosing, "changed_functions", lambda *_: {"batchui.exports.sums.x_add"})
+    assert files("--since", "HEAD") == ["batchui/exports/sums.py"]
+    given, judged, controls = chosen("--since", "HEAD")
+    assert sorted(judged) == sorted(made[:15])
+    assert given == judged + controls
+
+
+def test_nothing_that_has_changed_is_said(made: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choosing, "changed_functions", lambda *_: set())
+    with pytest.raises(SystemExit, match=r"name like \* and has changed since HEAD"):
+        files("--since", "HEAD")
