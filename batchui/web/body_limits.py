@@ -6,11 +6,10 @@ request may do, the page decides.
 """
 
 from collections.abc import Callable, Mapping
-from http.cookies import CookieError, SimpleCookie
 
 from django.conf import settings
 from django.core.signing import BadSignature, TimestampSigner
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, parse_cookie
 from django.urls import reverse
 
 from batchui.batches import intake
@@ -48,12 +47,9 @@ class BodyLimitMiddleware:
 
 def most_bytes(path: str, headers: Mapping[str, str]) -> int:
     """The largest body that is kept. headers: as the web server has them (`COOKIE`)."""
-    try:
-        cookies = SimpleCookie(headers.get("COOKIE", ""))
-    except CookieError:
-        return ANYBODY
-    held = cookies.get(settings.UPLOAD_COOKIE_NAME)
-    if held is None or not _is_good(held.value, seconds=SECONDS):
+    # As Django reads it: http.cookies gives up at the first odd cookie of another program.
+    held = parse_cookie(headers.get("COOKIE", "")).get(settings.UPLOAD_COOKIE_NAME, "")
+    if not _is_good(held, seconds=SECONDS):
         return ANYBODY
     if path == reverse("new") and intake.has_room(int(headers.get("CONTENT_LENGTH") or 0)):
         return settings.MAX_UPLOAD_BYTES + BESIDES_FILE

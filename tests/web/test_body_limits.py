@@ -29,6 +29,14 @@ def test_a_member_may_upload_a_file_and_send_forms(web: Client, settings: Any) -
     assert MEMBER > settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 
 
+@pytest.mark.parametrize("odd", ['theme={"a":1}', "a=b c", "x", "=", "a=\x01", '"'])
+def test_a_cookie_of_another_program_on_the_host_changes_nothing(web: Client, odd: str) -> None:
+    web.get(reverse("batches"))
+    ours = headers(web)["COOKIE"]
+    for cookies in (f"{odd}; {ours}", f"{ours}; {odd}"):
+        assert most_bytes(reverse("account"), {"COOKIE": cookies}) == MEMBER
+
+
 def test_anybody_else_may_send_little(client: Client) -> None:
     client.get(reverse("account_login"))
     for path in (reverse("new"), reverse("account_login")):
