@@ -16,7 +16,14 @@ from batchui.cloudflare.errors import (
     Oversized,
     error_for,
 )
-from batchui.cloudflare.http_call import Call, HttpFault, HttpReply, Line, certificates, make_call
+from batchui.cloudflare.http_call import (
+    Call,
+    CuttableClient,
+    HttpFault,
+    HttpReply,
+    certificates,
+    make_call,
+)
 from batchui.cloudflare.redaction import clean
 from batchui.cloudflare.redactor import Redactor
 
@@ -62,17 +69,17 @@ class Caller:
             self._headers["Authorization"] = f"Bearer {token.strip()}"
         self._redactor = Redactor("" if account.problem else token.strip())
         # One place for each connection; the last one put back is taken first. None: not made yet.
-        self._places: LifoQueue[Line | None] = LifoQueue()
+        self._places: LifoQueue[CuttableClient | None] = LifoQueue()
         for _ in range(network.max_connections):
             self._places.put(None)
 
     def close(self) -> None:
         """Close every connection. No call may be under way."""
         kept = [self._places.get() for _ in range(self._places.qsize())]
-        for line in kept:
+        for client in kept:
             self._places.put(None)
-            if line:
-                line.close()
+            if client:
+                client.close()
 
     def paid(self, call: Call) -> HttpReply:
         """Make a call that may cost money. Returns the reply, whatever its HTTP status.
@@ -138,9 +145,9 @@ class Caller:
             return HttpFault("no place", "every connection is in use")
         try:
             if fresh:
-                with closing(Line(self._client())) as line:
-                    return make_call(line, call, self._redactor, spool)
-            kept = kept or Line(self._client())
+                with closing(CuttableClient(self._client())) as client:
+                    return make_call(client, call, self._redactor, spool)
+            kept = kept or CuttableClient(self._client())
             return make_call(kept, call, self._redactor, spool)
         finally:
             self._places.put(kept)

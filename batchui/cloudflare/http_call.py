@@ -63,9 +63,9 @@ class HttpReply:
 class HttpFault:
     """A call without a usable reply.
 
-    kind: "no place": no connection was free. "not sent": none could be made. "broken": it broke.
-    "unreadable": a 2xx did not come whole. "too large": it has more than max_bytes. status: of that
-    2xx.
+    kind: "no place": no connection or thread was free. "not sent": no connection could be made.
+    "broken": it broke. "unreadable": a 2xx did not come whole. "too large": it has more than
+    max_bytes. status: of that 2xx.
     """
 
     kind: Literal["no place", "not sent", "broken", "unreadable", "too large"]
@@ -84,21 +84,25 @@ class Call:
     max_bytes: int = SMALL
 
 
-class Line:
+class NoThread(Exception):
+    """The system starts no more threads now."""
+
+
+class CuttableClient:
     """A client with one connection, which can be cut when a call takes too long.
 
     httpx limits each read and not the whole: a server that sends a byte of its head each minute
     would hold a thread for hours.
     """
 
-    def __init__(self, client: httpx.Client) -> None:
-        self.client = client
+    def __init__(self, http: httpx.Client) -> None:
+        self.http = http
         self.was_cut = False
         self._socket: socket.socket | None = None
 
     def close(self) -> None:
         """Close the client."""
-        self.client.close()
+        self.http.close()
 
     def note(self, event: str, info: dict[str, Any]) -> None:
         """Remember the socket, when httpcore tells of a new connection, also of one by a proxy."""
@@ -109,11 +113,17 @@ class Line:
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """Cut the connection after so many seconds, unless the block has ended."""
+        """Cut the connection after so many seconds, unless the block has ended.
+
+        Raises NoThread if nothing can watch the time; the block is not begun then.
+        """
         self.was_cut = False
         timer = threading.Timer(seconds, self._cut)
         timer.daemon = True
-        timer.start()
+        try:
+            timer.start()
+        except RuntimeError as problem:
+            raise NoThread(str(problem)) from problem
         try:
             yield
         finally:
@@ -133,7 +143,7 @@ class Line:
 
 
 def make_call(
-    line: Line, call: Call, redactor: Redactor, spool: BinaryIO | None = None
+    client: CuttableClient, call: Call, redactor: Redactor, spool: BinaryIO | None = None
 ) -> HttpReply | HttpFault:
     """Make the call once, within `call.seconds`.
 
@@ -141,28 +151,31 @@ def make_call(
     that cannot be used. Nothing that is returned or spooled has a secret that `redactor` finds.
     Raises only what `spool` raises.
     """
-    with line.within(call.seconds):
-        return _make(line, call, redactor, spool)
+    try:
+        with client.within(call.seconds):
+            return _make(client, call, redactor, spool)
+    except NoThread as exc:
+        return HttpFault("no place", str(exc))
 
 
 def _make(
-    line: Line, call: Call, redactor: Redactor, spool: BinaryIO | None
+    client: CuttableClient, call: Call, redactor: Redactor, spool: BinaryIO | None
 ) -> HttpReply | HttpFault:
     ends = time.monotonic() + call.seconds
     try:
         headers = {"Content-Type": "application/json"} if call.content is not None else None
-        request = line.client.build_request(
+        request = client.http.build_request(
             call.method,
             call.url,
             content=call.content,
             headers=headers,
-            extensions={"trace": line.note},
+            extensions={"trace": client.note},
         )
-        response = line.client.send(request, stream=True)
+        response = client.http.send(request, stream=True)
     except _NOT_SENT as exc:
-        return HttpFault("not sent", redactor.text(_named(exc, line)))
+        return HttpFault("not sent", redactor.text(_named(exc, client)))
     except _BROKEN as exc:
-        return HttpFault("broken", redactor.text(_named(exc, line)))
+        return HttpFault("broken", redactor.text(_named(exc, client)))
     try:
         if not response.is_success:
             return _unsuccessful(response, Landing(redactor, max_bytes=SMALL), ends)
@@ -173,7 +186,7 @@ def _make(
             landing.spill()
             return HttpFault(
                 "too large" if isinstance(exc, OverLimit) else "unreadable",
-                redactor.text(_named(exc, line)),
+                redactor.text(_named(exc, client)),
                 response.status_code,
             )
         landing.end()
@@ -199,10 +212,10 @@ def _reply(response: httpx.Response, landing: Landing) -> HttpReply:
     )
 
 
-def _named(exc: Exception, line: Line) -> str:
+def _named(exc: Exception, client: CuttableClient) -> str:
     name = "" if isinstance(exc, Unreadable) else f"{type(exc).__name__}: "
     told = f"{name}{exc}".removesuffix(": ")
-    return f"{NOT_IN_TIME} ({told})" if line.was_cut else told
+    return f"{NOT_IN_TIME} ({told})" if client.was_cut else told
 
 
 @cache

@@ -15,7 +15,7 @@ import pytest
 from batchui.cloudflare import client as clients
 from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.errors import BadReply, MaybeSent, NotSent
-from batchui.cloudflare.http_call import Call, HttpFault, Line, make_call
+from batchui.cloudflare.http_call import Call, CuttableClient, HttpFault, make_call
 from batchui.cloudflare.redactor import Redactor
 from tests.cloudflare.conftest import ACCOUNT, MODEL, REQUEST_ID, TOKEN, queued
 from tests.cloudflare.server import Act, Handler, ScriptedServer, dripping, reply, self_signed
@@ -164,10 +164,12 @@ def test_a_call_after_one_that_was_cut_is_made_as_usual(
 def call_to(port: int, pem: Path, *, proxy: str | None = None) -> HttpFault:
     """A call to https://localhost by somebody who trusts the certificate; it must fail."""
     trusted = ssl.create_default_context(cafile=str(pem))
-    line = Line(httpx.Client(verify=trusted, timeout=PATIENT, proxy=proxy, trust_env=False))
-    with closing(line), within(SOON):
+    client = CuttableClient(
+        httpx.Client(verify=trusted, timeout=PATIENT, proxy=proxy, trust_env=False)
+    )
+    with closing(client), within(SOON):
         fault = make_call(
-            line, Call("GET", f"https://localhost:{port}/", seconds=SECONDS), Redactor()
+            client, Call("GET", f"https://localhost:{port}/", seconds=SECONDS), Redactor()
         )
     assert isinstance(fault, HttpFault)
     return fault
@@ -180,6 +182,21 @@ def dripping_by_tls(context: ssl.SSLContext, *, after: float = 0.0) -> Accepted:
             drip(secured.sendall)
 
     return accepted
+
+
+def test_without_a_thread_that_watches_the_time_nothing_is_sent(
+    server: ScriptedServer, client: RestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_thread(_: threading.Timer) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as limited:
+        limited.setattr(threading.Timer, "start", no_thread)
+        with pytest.raises(NotSent, match=r"^no place: "):
+            client.submit(MODEL, b"{}")
+    assert server.received == []
+    server.script(reply(200, queued()))
+    assert client.submit(MODEL, b"{}").request_id == REQUEST_ID
 
 
 @pytest.mark.parametrize("after", [0.0, 2 * SECONDS], ids=["at once", "after the deadline"])
