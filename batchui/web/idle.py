@@ -17,7 +17,8 @@ class IdleMiddleware:
     """Ends the session of somebody who has done nothing for IDLE_SECONDS, or signed in long ago.
 
     Django alone would count SESSION_COOKIE_AGE from the last use.
-    Pages ask by themselves how far a batch is; that is nobody's doing, and does not count.
+    Pages ask by themselves how far a batch is; that is nobody's doing, and does not count. Such a
+    request says what the page has `seen`.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

@@ -1,6 +1,7 @@
 """Every fragment that refreshes itself: one root, a stable id, its own address, and an end."""
 
 import re
+import time
 from dataclasses import dataclass
 
 import pytest
@@ -12,6 +13,7 @@ from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection
+from batchui.web import idle
 from tests.batches.conftest import rows, work
 from tests.web.visiting import HTMX, drafted, element, html, roots, upload
 
@@ -85,6 +87,18 @@ def test_it_looks_the_same_on_its_page_as_refreshed(
     assert f'id="{refreshed["id"]}"' in painted
     if fragment.name != "rows_filter":  # on the page it comes with the rows as long as those do
         assert (refreshed["hx-get"] or "").replace("&", "&amp;") in painted
+
+
+@everyone
+def test_what_an_open_page_asks_by_itself_keeps_nobody_signed_in(
+    web: Client, batch: Batch, fragment: Fragment
+) -> None:
+    address = root(web, batch, fragment)["hx-get"] or ""
+    session = web.session
+    session[idle.USED_AT] = an_hour_ago = time.time() - 3600
+    session.save()
+    assert web.get(address, headers=HTMX).status_code in (200, 204)
+    assert web.session[idle.USED_AT] == an_hour_ago
 
 
 @everyone
