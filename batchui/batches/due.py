@@ -82,16 +82,17 @@ def requests_under_way() -> Counter[int]:
     and again, and parts whose worker has probably died while it sent them.
     """
     sent = Q(status__in=SENT_PARTS, failures_in_a_row__lt=MOST_FAILURES)
-    begun = timezone.now() - SENDING_COUNTS
-    sending = Q(status=PartStatus.SENDING, lease_until__gt=begun + PART_LEASE)
-    requests = Part.objects.filter(sent | sending, batch__deleted_at=None)
+    requests = Part.objects.filter(sent | _being_sent(), batch__deleted_at=None)
     return Counter(requests.values_list("batch__connection", flat=True))
 
 
+def _being_sent() -> Q:
+    begun = timezone.now() - SENDING_COUNTS
+    return Q(status=PartStatus.SENDING, lease_until__gt=begun + PART_LEASE)
+
+
 def _sending(connections: Iterable[int]) -> Counter[int]:
-    sending = Part.objects.filter(
-        status=PartStatus.SENDING, batch__connection__in=list(connections)
-    )
+    sending = Part.objects.filter(_being_sent(), batch__connection__in=list(connections))
     return Counter(sending.values_list("batch__connection", flat=True))
 
 

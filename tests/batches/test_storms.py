@@ -8,10 +8,12 @@ import pytest
 from django.db import connection as database
 from django.utils import timezone
 
-from batchui.batches import call_limit, due, sending
+from batchui.batches import call_limit, due, lifecycle, sending
+from batchui.batches.due import SENDING_COUNTS
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.outcomes import Accepted, OnHold, RefusedForGood, TooLarge, Unsure
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
+from batchui.batches.steps import PART_LEASE
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Connection, Team
@@ -179,6 +181,19 @@ def test_what_cloudflare_takes_or_refuses_ends_a_storm_unless_it_was_sent_before
     connection = Connection.objects.get()
     assert connection.failures_in_a_row == (4 if is_paused else 0)
     assert connection.paused_until == until
+
+
+def test_a_worker_that_died_while_it_tried_one_does_not_hold_the_others(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = start(rows(100))
+    Connection.objects.update(failures_in_a_row=1)
+    part = batch.parts.get(number=1)
+    lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now() + PART_LEASE)
+    assert due.ready_parts(10) == []
+    begun = timezone.now() - SENDING_COUNTS
+    Part.objects.filter(pk=part.pk).update(lease_until=begun + PART_LEASE)
+    assert len(due.ready_parts(10)) == 1
 
 
 def test_try_now_ends_a_storm(connection: Connection) -> None:
