@@ -50,7 +50,7 @@ def fetch(part: Part, attempt: Attempt, *, client: BatchClient) -> PollOutcome:
         except errors.CloudflareError as exc:
             return _of_error(part, attempt, exc, reply)
         except DamagedFile as problem:
-            return Unusable(str(problem), _last_look(part, attempt, reply, "damaged"))
+            return Unusable(str(problem), _last_odd_reply(part, attempt, reply, "damaged"))
         except OSError as exc:
             return Later(
                 f"The answers are there, but this server could not store them: "
@@ -79,7 +79,7 @@ def _of_error(
         case errors.Refused():
             return RefusedForGood(message, error.code)
         case errors.Oversized():
-            return TooLong(message, _last_look(part, attempt, reply, "oversized"))
+            return TooLong(message, _last_odd_reply(part, attempt, reply, "oversized"))
         case errors.NotSent():
             return Later(message, error.wait, patient=True)
         case _:
@@ -96,7 +96,7 @@ def _fetch(part: Part, attempt: Attempt, client: BatchClient, spool: BinaryIO) -
     try:
         taken_in = absorb(part, attempt, spool, is_last=is_last)
     except MismatchError as exc:
-        return Quarantined(str(exc), _last_look(part, attempt, spool, "mismatch"))
+        return Quarantined(str(exc), _last_odd_reply(part, attempt, spool, "mismatch"))
     if taken_in.missing and not is_last:
         return Incomplete(taken_in.changes, taken_in.missing)
     return Answered(taken_in.changes, taken_in.reply_file)
@@ -109,8 +109,8 @@ def _last_reply(part: Part, attempt: Attempt, spool: BinaryIO) -> str:
     return _kept(part, attempt, spool) if asks else ""
 
 
-def _last_look(part: Part, attempt: Attempt, spool: BinaryIO, kind: str) -> str:
-    """Keep a reply that cannot be used, if it may be the last one looked at. "" if not."""
+def _last_odd_reply(part: Part, attempt: Attempt, spool: BinaryIO, kind: str) -> str:
+    """Keep a reply that cannot be used, if it may be the last one. "" if not."""
     return _kept(part, attempt, spool) if patience.may_be_last(part, kind) else ""
 
 

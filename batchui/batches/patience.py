@@ -15,7 +15,7 @@ from batchui.batches.models import Attempt, Part
 
 
 @dataclass(frozen=True)
-class Looks:
+class Repeats:
     """How often a reply must be seen, and over how long, before it is believed."""
 
     polls: int
@@ -29,15 +29,15 @@ class Looks:
 
 # By the kind of reply (`Part.odd_kind`).
 ODD = {
-    "gone": Looks(3, timedelta(minutes=10)),
-    "refused": Looks(3, timedelta(minutes=10)),
-    "mismatch": Looks(3, timedelta(minutes=2)),
-    "incomplete": Looks(2, timedelta(minutes=1)),
-    "oversized": Looks(2, timedelta(minutes=10)),
+    "gone": Repeats(3, timedelta(minutes=10)),
+    "refused": Repeats(3, timedelta(minutes=10)),
+    "mismatch": Repeats(3, timedelta(minutes=2)),
+    "incomplete": Repeats(2, timedelta(minutes=1)),
+    "oversized": Repeats(2, timedelta(minutes=10)),
     # A stored file cannot be read. A folder that was away for a moment comes back.
-    "damaged": Looks(3, timedelta(minutes=10)),
+    "damaged": Repeats(3, timedelta(minutes=10)),
     # The worker ended while it polled, as one does that needs too much memory.
-    "cut off": Looks(5, timedelta(minutes=4)),
+    "cut off": Repeats(5, timedelta(minutes=4)),
 }
 # A person is asked after polls have failed for so long. Where nobody answers, the network is at
 # fault, which people know before us; and where Cloudflare asks to wait, it is waited for.
@@ -60,14 +60,14 @@ NOTHING_WRONG: PartChanges = {
 
 def is_enough(part: Part, kind: str) -> bool:
     """Whether a reply of this kind, seen once more now, was seen often enough to be believed."""
-    now, looks = timezone.now(), ODD[kind]
+    now, repeats = timezone.now(), ODD[kind]
     seen = sighting(part, kind, now)
     first = seen["odd_at"] or now
-    return seen["odd_seen"] >= looks.polls and now - first >= looks.time
+    return seen["odd_seen"] >= repeats.polls and now - first >= repeats.time
 
 
 def may_be_last(part: Part, kind: str) -> bool:
-    """Whether a reply of this kind, seen once more, may be the last one that is looked at."""
+    """Whether a reply of this kind, seen once more, may be the last poll that brings it."""
     return part.odd_kind == kind and part.odd_seen + 1 >= ODD[kind].polls
 
 

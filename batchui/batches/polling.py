@@ -2,7 +2,7 @@
 
 A network fault, 429, 5xx or garbage never fails a part: the next poll comes after a longer pause,
 and after some hours a person is asked. Only these replies of Cloudflare end a part: its answers,
-and a request that failed as a whole. Any other reply that would give answers up is looked at again
+and a request that failed as a whole. Any other reply that would give answers up is asked for again
 before it is believed, because they are paid for (see `patience.py`).
 """
 
@@ -91,11 +91,11 @@ def apply_outcome(part: Part, attempt: Attempt, outcome: PollOutcome) -> None:
             lifecycle.settle_answers(part, changes, closing=closing, event=event)
         case Incomplete(changes, missing):
             without = f"Cloudflare's reply has no answer for {rows_phrase(missing)} yet."
-            _look_again(part, attempt, outcome.kind, without, changes)
+            _poll_once_more(part, attempt, outcome.kind, without, changes)
         case _ if _is_final(outcome) or patience.is_enough(part, outcome.kind):
             _believe(part, attempt, outcome)
         case _:
-            _look_again(part, attempt, outcome.kind, outcome.message, {})
+            _poll_once_more(part, attempt, outcome.kind, outcome.message, {})
 
 
 def _is_final(outcome: Doubtful) -> bool:
@@ -125,10 +125,10 @@ def _under_way(part: Part, attempt: Attempt, status: str) -> None:
         lifecycle.touch_part(part, **polled)
 
 
-def _look_again(
+def _poll_once_more(
     part: Part, attempt: Attempt, kind: str, message: str, changes: PartChanges
 ) -> None:
-    """Plan to look again at a reply that is not believed yet."""
+    """Plan another poll after a reply that is not believed yet."""
     seen: PartChanges = {**changes, **patience.sighting(part, kind, timezone.now())}
     again = f"{message} batchui asks again."
     _poll_again(part, attempt, again, patience.ODD[kind].pause, changes=seen)
@@ -228,7 +228,8 @@ def _end(part: Part, status: AnswerStatus, sentence: str, closing: Closing) -> N
     now = timezone.now()
     changes = _of_the_rows_sent(part, closing.attempt, Answer(status.value, error=sentence))
     if changes is not None:
-        changes["last_polled_at"] = now
+        # What its polls have counted says nothing about the sending of the other rows.
+        changes |= {**patience.NOTHING_WRONG, "last_polled_at": now}
         lifecycle.settle_answers(part, changes, closing=closing, event=event)
         return
     lifecycle.move_part(

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from batchui.batches import decisions, polling, results, sending, unprepared
 from batchui.batches.models import Attempt, Batch, Part
-from batchui.batches.outcomes import RefusedForGood
+from batchui.batches.outcomes import Later, RefusedForGood
 from batchui.batches.states import TAKEN, AttemptStatus, BatchStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
 from batchui.sandbox.testing import RunningSandbox
@@ -419,6 +419,19 @@ def test_a_piece_that_fails_takes_no_row_with_it_that_was_not_in_it(
     errors = {found.row: found.error or "" for found in results.results(batch)}
     assert errors[1] == errors[2] == "Cloudflare could not answer these rows."
     assert "refused" in errors[3]
+
+
+def test_what_the_polls_of_a_piece_went_through_is_not_laid_to_the_sending_of_the_others(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    part = piece_sent(start, sandbox).parts.get()
+    attempt = part.attempts.get(number=2)
+    for _ in range(3):
+        polling.apply_outcome(part, attempt, Later("No network.", None))
+    polling.apply_outcome(part, attempt, RefusedForGood("It failed.", None))
+    part.refresh_from_db()
+    assert part.status == PartStatus.READY
+    assert (part.failures_in_a_row, part.failing_since, part.message) == (0, None, "")
 
 
 def test_the_last_piece_ends_its_part(sandbox: RunningSandbox, start: MakeBatch) -> None:
