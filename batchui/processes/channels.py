@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from waitress.buffers import ReadOnlyFileBasedBuffer
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
 
@@ -125,6 +126,12 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         with suppress(OSError):
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.handle_close()
+
+    @property
+    def waiting_bytes(self) -> int:
+        """How much of a reply is kept for the client. A file that is sent as it is is not."""
+        kept = (one for one in list(self.outbufs) if not isinstance(one, ReadOnlyFileBasedBuffer))
+        return sum(map(len, kept))
 
     def is_too_slow(self, now: float) -> bool:
         """Whether the client has had its time. It is asked once a second.

@@ -197,7 +197,7 @@ class _Loop:
 
     def _check(self, now: float) -> None:
         """Cut off clients that are too slow, and let pages wait if much waits for clients."""
-        waiting = sum(channel.total_outbufs_len for channel in self._channels())
+        waiting = sum(channel.waiting_bytes for channel in self._channels())
         limit = WAITING_BYTES if waiting < ALL_BYTES else FEW_BYTES
         self._server.adj.outbuf_high_watermark = limit
         for channel in self._channels():

@@ -1,9 +1,10 @@
 """The web server: slow clients, large bodies, an end of a process, and stopping.
 
-No test measures time: where a slow client could hold the site, it holds it for as long as the test
+No test limits time: where a slow client could hold the site, it holds it for as long as the test
 waits.
 """
 
+import io
 import json
 import os
 import signal
@@ -14,11 +15,15 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
+from waitress.buffers import OverflowableBuffer, ReadOnlyFileBasedBuffer
 
+from batchui.processes.channels import Channel
+from batchui.processes.procfs import cpu_seconds
 from tests.processes.served_site import MOST_BYTES
 from tests.project.helpers import until
 
@@ -176,6 +181,15 @@ def is_cut_off(client: socket.socket, site: Site) -> bool:
     return not mine or mine[0][3] != "01"  # ESTABLISHED
 
 
+def test_a_file_that_is_sent_as_it_is_takes_no_room_from_replies() -> None:
+    upload, reply = ReadOnlyFileBasedBuffer(io.BytesIO(b"x" * 5_000)), OverflowableBuffer(100)
+    upload.prepare()
+    reply.append(b"y" * 300)
+    channel = Channel.__new__(Channel)
+    channel.outbufs = [upload, reply]
+    assert channel.waiting_bytes == 300
+
+
 def test_where_too_much_waits_for_clients_a_page_waits_for_its_client() -> None:
     """So the disk is not filled by replies that nobody reads."""
     with running_site(ALL_BYTES=0) as crowded:
@@ -184,7 +198,7 @@ def test_where_too_much_waits_for_clients_a_page_waits_for_its_client() -> None:
         def little_waits() -> bool:
             with crowded.connect(b"GET /large HTTP/1.0\r\n\r\n") as client:
                 client.recv(100)
-                time.sleep(0.5)  # as long as the page needs, if it does not wait
+                until(partial(rests, pid), seconds=PATIENCE)
                 return 0 < waiting(pid) < 5_000_000
 
         until(little_waits, seconds=PATIENCE)
@@ -192,6 +206,13 @@ def test_where_too_much_waits_for_clients_a_page_waits_for_its_client() -> None:
         pid = int(usual.get("/pid"))
         client.recv(100)
         until(lambda: waiting(pid) > 30_000_000, seconds=PATIENCE)
+
+
+def rests(pid: int) -> bool:
+    """Whether a process does nothing for a while: a page that it made is made, or waits."""
+    before = cpu_seconds(pid)
+    time.sleep(0.3)
+    return cpu_seconds(pid) - before < 0.02
 
 
 def waiting(pid: int) -> int:
