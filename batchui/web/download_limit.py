@@ -37,12 +37,14 @@ class Counted:
 
     def close(self) -> None:
         """Stop making chunks, and count no more."""
-        close = getattr(self._chunks, "close", None)
-        if close is not None:
-            close()
-        with _lock:
-            if self._counts:
-                self._counts = False
-                _running[self._person] -= 1
-                if not _running[self._person]:
-                    del _running[self._person]
+        try:
+            close = getattr(self._chunks, "close", None)
+            if close is not None:
+                close()
+        finally:
+            with _lock:
+                if self._counts:
+                    self._counts = False
+                    _running[self._person] -= 1
+                    if not _running[self._person]:
+                        del _running[self._person]

@@ -208,6 +208,20 @@ def nobody_downloads() -> None:
     download_limit._running.clear()
 
 
+def test_a_download_that_cannot_be_closed_counts_no_more() -> None:
+    def chunks() -> Iterator[bytes]:
+        try:
+            yield b"a"
+        finally:
+            raise OSError("The disk is gone.")
+
+    for _ in range(MOST_AT_ONCE + 1):
+        download = Counted(chunks(), person=1)
+        next(download)
+        with pytest.raises(OSError, match="gone"):
+            download.close()
+
+
 def test_a_download_counts_until_it_is_closed_and_only_once() -> None:
     def chunks() -> Iterator[bytes]:
         try:
