@@ -138,7 +138,7 @@ def _confirm(
         return render(request, "batches/_decided_already.html", {"sentence": DECIDED_ALREADY})
     context = {
         "asked": asked,
-        "answer": asked.answer(choice),
+        "offer": asked.offer(choice),
         "action": action,
         "parts": ",".join(map(str, these)),
     }

@@ -1,4 +1,4 @@
-"""The words for what people are asked about parts: what happened, what each answer does."""
+"""The words for what people are asked about parts: what happened, what each choice does."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -15,8 +15,8 @@ class Words(NamedTuple):
     stake: str  # rows and money; "" if nothing has to be decided
 
 
-class Answer(NamedTuple):
-    """An answer in words. heading: of the dialog that asks once more before it is done."""
+class ChoiceWords(NamedTuple):
+    """A choice in words. heading: of the dialog that asks once more before it is done."""
 
     label: str
     icon: str
@@ -82,30 +82,30 @@ _GIVE_UP = (
 )
 _ASK_AGAIN = "Ask Cloudflare again"
 
-ANSWERS: Mapping[tuple[Question, Choice], Answer] = {
-    (Question.UNCLEAR, Choice.SEND_AGAIN): Answer(
+CHOICE_WORDS: Mapping[tuple[Question, Choice], ChoiceWords] = {
+    (Question.UNCLEAR, Choice.SEND_AGAIN): ChoiceWords(
         "Send again", "send", _AGAIN_TWICE, "Send {parts} again?", "Send {rows} again"
     ),
-    (Question.UNCLEAR, Choice.LEAVE_OUT): Answer(
+    (Question.UNCLEAR, Choice.LEAVE_OUT): ChoiceWords(
         "Leave out", "x", f"Sends nothing. {_LATER}", "Leave {parts} out?", "Leave {rows} out"
     ),
-    (Question.UNREADABLE, Choice.ASK_AGAIN): Answer(
+    (Question.UNREADABLE, Choice.ASK_AGAIN): ChoiceWords(
         "Go on looking", "rotate-cw", "Free. If it still cannot be read, batchui asks you again."
     ),
-    (Question.UNREADABLE, Choice.LEAVE_OUT): Answer(
+    (Question.UNREADABLE, Choice.LEAVE_OUT): ChoiceWords(
         "Leave out", "x", _GIVE_UP, "Leave {parts} out?", "Leave {rows} out"
     ),
-    (Question.MISMATCH, Choice.ASK_AGAIN): Answer(
+    (Question.MISMATCH, Choice.ASK_AGAIN): ChoiceWords(
         _ASK_AGAIN, "rotate-cw", "Free. Perhaps the reply is whole this time."
     ),
-    (Question.MISMATCH, Choice.SEND_AGAIN): Answer(
+    (Question.MISMATCH, Choice.SEND_AGAIN): ChoiceWords(
         "Send again",
         "send",
         "Sends {rows} again. {They_are} charged a second time ({cost}).",
         "Send {parts} again?",
         "Send {rows} again",
     ),
-    (Question.MISMATCH, Choice.LEAVE_OUT): Answer(
+    (Question.MISMATCH, Choice.LEAVE_OUT): ChoiceWords(
         "Leave out",
         "x",
         "{rows_have} no answer, and {are} marked as missing. Retry can send {them} later, and then "
@@ -113,13 +113,13 @@ ANSWERS: Mapping[tuple[Question, Choice], Answer] = {
         "Leave {parts} out?",
         "Leave {rows} out",
     ),
-    (Question.DAMAGED, Choice.TRY_AGAIN): Answer(
+    (Question.DAMAGED, Choice.TRY_AGAIN): ChoiceWords(
         "Try again", "rotate-cw", "If the file is whole now, {parts} {go} on as planned."
     ),
-    (Question.DAMAGED, Choice.LEAVE_OUT): Answer(
+    (Question.DAMAGED, Choice.LEAVE_OUT): ChoiceWords(
         "Leave out", "x", _LATER, "Leave {parts} out?", "Leave {rows} out"
     ),
-    (Question.RESTORED, Choice.SEND_AGAIN): Answer(
+    (Question.RESTORED, Choice.SEND_AGAIN): ChoiceWords(
         "Send",
         "send",
         "Sends {rows}. If {they_were} sent since the copy was made, {they_are} charged twice "
@@ -127,13 +127,13 @@ ANSWERS: Mapping[tuple[Question, Choice], Answer] = {
         "Send {parts}?",
         "Send {rows}",
     ),
-    (Question.RESTORED, Choice.LEAVE_OUT): Answer(
+    (Question.RESTORED, Choice.LEAVE_OUT): ChoiceWords(
         "Leave out", "x", f"Sends nothing. {_LATER}", "Leave {parts} out?", "Leave {rows} out"
     ),
-    (Question.TROUBLE, Choice.LEAVE_OUT): Answer(
+    (Question.TROUBLE, Choice.LEAVE_OUT): ChoiceWords(
         "Give up", "x", _GIVE_UP, "Give up the answers to {parts}?", "Give {rows} up"
     ),
-    (Question.STOPPING, Choice.LEAVE_OUT): Answer(
+    (Question.STOPPING, Choice.LEAVE_OUT): ChoiceWords(
         "Do not wait", "x", _GIVE_UP, "Give up the answers to {parts}?", "Give {rows} up"
     ),
 }

@@ -17,7 +17,7 @@ from batchui.batches.phrases import parts_phrase, rows_phrase
 from batchui.batches.questions import CHOICES, QUESTION, Choice, about
 from batchui.batches.states import PartStatus, Question
 from batchui.teams.models import Team
-from batchui.web.question_words import ANSWERS, WORDS, asks_first
+from batchui.web.question_words import CHOICE_WORDS, WORDS, asks_first
 
 # What is named of many: reasons, batches, parts. The others are decided with them, or later.
 REASONS_NAMED = 3
@@ -35,7 +35,7 @@ class Reason(NamedTuple):
 
 
 class Offered(NamedTuple):
-    """One answer to a question, in words. Its `effect` is what happens with these very parts."""
+    """One choice, in words. Its `effect` is what happens with these very parts."""
 
     choice: Choice
     label: str
@@ -57,7 +57,7 @@ class Offered(NamedTuple):
 
 @dataclass
 class Undecided:
-    """The parts about which people are asked the same, and what they can answer."""
+    """The parts about which people are asked the same, and what they can choose."""
 
     question: Question
     first_part: int  # the lowest number
@@ -124,18 +124,18 @@ class Undecided:
         return self._filled(stake)
 
     @property
-    def answers(self) -> list[Offered]:
-        """The answers that people can give."""
-        return [self.answer(choice) for choice in CHOICES[self.question]]
+    def offers(self) -> list[Offered]:
+        """What people can choose."""
+        return [self.offer(choice) for choice in CHOICES[self.question]]
 
-    def answer(self, choice: Choice) -> Offered:
-        """One of the answers, in words."""
-        answer = ANSWERS[self.question, choice]
+    def offer(self, choice: Choice) -> Offered:
+        """One of the choices, in words."""
+        words = CHOICE_WORDS[self.question, choice]
         return Offered(
             choice,
-            answer.label,
-            answer.icon,
-            *map(self._filled, (answer.effect, answer.heading, answer.confirm)),
+            words.label,
+            words.icon,
+            *map(self._filled, (words.effect, words.heading, words.confirm)),
         )
 
     @property
@@ -188,6 +188,8 @@ class Undecided:
     def _which(self) -> str:
         if self.parts > 1:
             return f"{parts_phrase(self.parts)} ({rows_phrase(self.rows)})"
+        if not self.named:  # a worker has moved it since it was counted
+            return f"part {self.first_part}"
         part = self.named[0]
         return f"part {part.number} (rows {part.first_row:,} to {part.last_row:,})"
 
