@@ -10,7 +10,7 @@ and never overwrites the current one.
 
 The files are in Django's default storage. A file is written before the database row that points to
 it is committed, so every pointer leads to a file. A file that a crash leaves without a pointer is
-removed with its batch.
+removed two hours after the end of its batch (`worker/overtaken.py`).
 """
 
 import hashlib
