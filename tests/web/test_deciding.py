@@ -18,6 +18,7 @@ from batchui.batches.questions import CHOICES
 from batchui.batches.states import BatchStatus, PartStatus, Question
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection, Team, User
+from batchui.web.undecided import undecided
 from tests.batches.conftest import MakeBatch, another_account, on_record, posts, rows, work
 from tests.batches.test_questions import STANDS
 from tests.teams.people import join, outsider
@@ -122,6 +123,16 @@ def test_the_dialog_says_what_is_done_before_it_is_done(
     assert "Send part 3 again?" in one
     assert one.endswith("Cancel Send 10 rows again")
     assert set(batch.parts.values_list("status", flat=True)) == {PartStatus.UNSURE}
+
+
+@pytest.mark.parametrize("question", [Question.TROUBLE, Question.STOPPING])
+def test_a_part_that_a_worker_moves_while_its_question_is_shown_is_still_named(
+    team: Team, question: Question
+) -> None:
+    batch = asked(team, question)
+    [shown] = undecided(batch.parts.all())
+    batch.parts.update(status=PartStatus.DONE)
+    assert "part 1" in shown.title
 
 
 def test_parts_that_became_undecided_after_the_dialog_opened_are_not_decided_with_it(
