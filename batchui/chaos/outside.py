@@ -93,7 +93,7 @@ class Outside:
         self.services.ensure()
         self._wait_for_pages()
         with Person(self, seconds=15) as person:
-            people = presses.Team(person, self.draws.seed())
+            people = presses.Presser(person, self.draws.seed())
             people.begin()
             said = time.monotonic()
             while self.figures.kills < kills:
@@ -212,7 +212,7 @@ class Outside:
             time.sleep(0.1)
         raise ChaosFailed(f"The worker does not work.{self.last_lines()}")
 
-    def _come_to_rest(self, people: presses.Team) -> None:
+    def _come_to_rest(self, people: presses.Presser) -> None:
         """End the faults, let people decide what waits for them, and wait until all is quiet.
 
         Leases and pauses end at once: no worker lives while time passes.
