@@ -7,21 +7,12 @@ from datetime import datetime
 from django.db.models import Max
 
 from batchui.batches.models import Attempt, Batch, Part
-from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus
+from batchui.batches.states import TAKEN, AnswerStatus, AttemptStatus, PartStatus
 from batchui.doctor.findings import LOOK_AT_LOG, Finding
 from batchui.doctor.ledger import Accepted, sha256_of
 from batchui.doctor.records import Record, Scope
 from batchui.teams.models import Connection
 
-# The API has taken the request: there is a receipt.
-TAKEN = frozenset(
-    {
-        AttemptStatus.ACCEPTED,
-        AttemptStatus.ANSWERED,
-        AttemptStatus.LOST,
-        AttemptStatus.QUARANTINED,
-    }
-)
 # The attempt says that nothing was taken.
 DENIED = frozenset({AttemptStatus.NOT_SENT, AttemptStatus.BUSY, AttemptStatus.REFUSED})
 RETRY, RESTORED = "retry", "restored"
