@@ -22,9 +22,10 @@ from batchui.batches.states import (
 )
 
 # The number of waiting rows of a part (`Part.waiting`), for an UPDATE of many parts.
-WAITING = (
+WAITING_ROWS = (
     F("rows") - F("answered") - F("empty") - F("failed") - F("missing") - F("unsent") - F("invalid")
 )
+WAITING = WAITING_ROWS  # until the pages use the new name
 
 STOPPED_BEFORE = "Stopped before it was sent."
 STOPPED_UNSURE = "Stopped while it was unclear what had become of this row."
@@ -153,5 +154,5 @@ def _end(parts: QuerySet[Part], to: PartStatus, status: AnswerStatus, error: str
         waiting_became=status.value,
         waiting_error=error,
         message=error,
-        **{status.value: F(status.value) + WAITING},
+        **{status.value: F(status.value) + WAITING_ROWS},
     )

@@ -21,8 +21,8 @@ from batchui.doctor.records import Record
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import Row, read
 
-# A downloaded row without a status of its own.
-WAITING = ""
+# In a `Result`: the status of a row that has none of its own yet.
+NO_STATUS = ""
 
 
 class _Line(msgspec.Struct):
@@ -137,11 +137,11 @@ def _part_agrees(record: Record, part: Part, upload: Iterator[Row]) -> Iterator[
                 part=part,
                 do=LOOK_AT_LOG,
             )
-    if counted[WAITING] and part.status not in OPEN_PARTS:
+    if counted[NO_STATUS] and part.status not in OPEN_PARTS:
         yield record.finding(
             1,
             "rows without a fate",
-            f"The part is {part.status}, and {rows_phrase(counted[WAITING])} of it still wait.",
+            f"The part is {part.status}, and {rows_phrase(counted[NO_STATUS])} of it still wait.",
             part=part,
             do=LOOK_AT_LOG,
         )

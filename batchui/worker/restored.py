@@ -85,7 +85,7 @@ def _perhaps_sent(parts: QuerySet[Part]) -> QuerySet[Part]:
     receipt = Attempt.objects.filter(
         part=OuterRef("pk"), status=AttemptStatus.ACCEPTED, items__gte=OuterRef("open_rows")
     )
-    waiting = parts.filter(TO_BE_SENT).annotate(open_rows=many_parts.WAITING)
+    waiting = parts.filter(TO_BE_SENT).annotate(open_rows=many_parts.WAITING_ROWS)
     return waiting.exclude(Exists(receipt))
 
 
