@@ -2,7 +2,7 @@
 
 import os
 import time
-from base64 import b64encode
+from base64 import b64encode, urlsafe_b64encode
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +96,17 @@ def test_a_secret_in_a_stored_file_is_found_however_it_is_written(
     (found,) = find()
     assert (found.invariant, found.where) == (10, f"batches/{finished.pk}/parts/2/kept.zst")
     assert secret not in str(found)
+
+
+@pytest.mark.parametrize("before", range(3))
+def test_a_secret_in_the_base64_of_addresses_is_found(
+    finished: Batch, find: Find, files_in: Path, settings: Any, before: int
+) -> None:
+    settings.CLOUDFLARE_API_TOKEN = "????>>>>token~~~~"
+    written = urlsafe_b64encode(b"x" * before + settings.CLOUDFLARE_API_TOKEN.encode() + b"more")
+    assert {*b"-_"} < {*written}
+    (files_in / "batches" / str(finished.pk) / "note").write_bytes(written)
+    assert [(one.invariant, one.where) for one in find()] == [(10, f"batches/{finished.pk}/note")]
 
 
 def test_the_token_of_a_connection_is_a_secret(finished: Batch, find: Find, files_in: Path) -> None:
