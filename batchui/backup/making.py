@@ -4,7 +4,7 @@ import fcntl
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -20,11 +20,10 @@ from batchui.backup.archive import FILES, KEYS, Writer, check
 from batchui.backup.problems import NotPossible
 from batchui.batches import files
 from batchui.batches.files import DurableFileSystemStorage
-from batchui.batches.phrases import counted
+from batchui.batches.phrases import Say, counted
 from batchui.worker import sweep
 from batchui.worker.models import Installation
 
-Say = Callable[[str], None]
 SECONDS_BETWEEN_LINES = 10.0
 
 
@@ -61,7 +60,7 @@ def make(path: Path, *, with_keys: bool = False, say: Say = lambda _: None) -> M
         say("Checking what was written …")
         check(draft)
         os.replace(draft, target)
-        _sync(target.parent)
+        files.sync_folder(target.parent)
     return made._replace(size=target.stat().st_size)
 
 
@@ -172,13 +171,5 @@ def _folder_for(target: Path) -> Iterator[Path]:
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-    finally:
-        os.close(descriptor)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
     finally:
         os.close(descriptor)

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -22,14 +22,13 @@ from batchui.backup.making import came_from
 from batchui.backup.problems import BadArchive, NotPossible
 from batchui.batches.files import DurableFileSystemStorage
 from batchui.batches.models import Batch
+from batchui.batches.phrases import Say
 from batchui.keys import kept_text
 from batchui.teams import crypto
 from batchui.teams.models import Connection
 from batchui.worker import generation, restored
 from batchui.worker.generation import Mark
 from batchui.worker.models import Installation
-
-Say = Callable[[str], None]
 
 
 class PutBack(NamedTuple):

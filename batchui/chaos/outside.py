@@ -15,9 +15,10 @@ from django.conf import settings
 from django.db import DatabaseError, connection, connections
 from django.utils import timezone
 
+from batchui.batches.phrases import Say
 from batchui.bench.person import Person
 from batchui.chaos import points, presses, verdict
-from batchui.chaos.draws import Draws, Say, chosen
+from batchui.chaos.draws import Draws, chosen
 from batchui.chaos.figures import Figures
 from batchui.chaos.passing import pass_time
 from batchui.chaos.services import Services, send
