@@ -110,7 +110,11 @@ def _is_broken_upload(folder: str) -> bool:
     One with parts is of a batch that was started, of another database or of a newer one than a copy
     that was put back; and so may be any that is older than the moment the copy was noticed.
     """
-    folders, _ = default_storage.listdir(f"batches/{folder}")
+    try:
+        folders, _ = default_storage.listdir(f"batches/{folder}")
+    except OSError as problem:
+        logger.warning("The files of batch %s cannot be tidied: %s", folder, problem)
+        return False
     if "parts" in folders:
         return False
     restored_at = Installation.here().restored_at

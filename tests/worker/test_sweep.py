@@ -251,6 +251,33 @@ def test_a_folder_of_a_copy_without_an_upload_stays(team: Team, files_in: Path) 
     assert (files_in / "batches" / ORPHAN).exists()
 
 
+def test_a_folder_that_cannot_be_read_does_not_end_the_tidying_of_the_day(
+    team: Team, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    stuck, other = leave(ORPHAN), leave(ORPHAN[:-1] + "1")
+    look_daily(1)
+    listed = files.DurableFileSystemStorage.listdir
+
+    def refused(storage: Any, path: str) -> Any:
+        if path == f"batches/{ORPHAN}":
+            raise PermissionError(13, "Permission denied")
+        return listed(storage, path)
+
+    Session.objects.create(session_key="old", session_data="", expire_date=ago(days=1))
+    with monkeypatch.context() as during:
+        during.setattr(files.DurableFileSystemStorage, "listdir", refused)
+        look_daily(1)
+    assert not Session.objects.exists()
+    with pytest.raises(FileNotFoundError):
+        files.open_file(other)
+    [line] = [one.getMessage() for one in caplog.records if one.name == sweep.__name__]
+    denied = "[Errno 13] Permission denied"
+    assert line == f"The files of batch {ORPHAN} cannot be tidied: {denied}"
+    look_daily(1)  # it was seen before, and can be read again
+    with pytest.raises(FileNotFoundError):
+        files.open_file(stuck)
+
+
 def test_while_a_backup_is_made_no_file_is_removed(
     sandbox: RunningSandbox, receive: MakeBatch
 ) -> None:
