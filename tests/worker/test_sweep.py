@@ -17,8 +17,8 @@ from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
-from batchui.worker import generation, sweep
-from batchui.worker.models import Installation
+from batchui.worker import generation, heartbeat, sweep
+from batchui.worker.models import Heartbeat, Installation
 from tests.batches.conftest import MakeBatch, on_record, rows, work
 
 pytestmark = pytest.mark.django_db
@@ -284,16 +284,43 @@ def test_while_a_backup_is_made_no_file_is_removed(
     batch = receive(rows(5))
     orphan = leave(ORPHAN)
     Batch.objects.update(deleted_at=ago(hours=2))
-    sweep.keep_files()
+    one, other = sweep.new_backup_name(), sweep.new_backup_name()
+    sweep.keep_files(one)
+    sweep.keep_files(other)
+    sweep.allow_removal(one)  # it has ended, and the other goes on
     look_daily()
     assert is_stored(batch)
     files.open_file(orphan).close()
-    assert timedelta(minutes=59) < kept_in_cache(sweep.BACKUP_UNDER_WAY) <= timedelta(hours=1)
-    sweep.remove_again()
+    sweep.allow_removal(other)
     look_daily()
     assert not is_stored(batch)
     with pytest.raises(FileNotFoundError):
         files.open_file(orphan)
+
+
+@pytest.mark.parametrize(("minutes", "stays"), [(59, True), (61, False)])
+def test_a_backup_that_died_keeps_files_for_an_hour(
+    sandbox: RunningSandbox, receive: MakeBatch, minutes: int, stays: bool
+) -> None:
+    batch = receive(rows(5))
+    Batch.objects.update(deleted_at=ago(hours=2))
+    name = sweep.new_backup_name()
+    sweep.keep_files(name)
+    Heartbeat.objects.filter(name=name).update(at=ago(minutes=minutes))
+    sweep.sweep()
+    assert is_stored(batch) is stays
+    sweep.keep_files(name)  # it lives after all
+    assert Heartbeat.objects.get(name=name).at > ago(minutes=1)
+
+
+def test_a_worker_that_lives_keeps_no_sweep_from_its_work(
+    sandbox: RunningSandbox, receive: MakeBatch
+) -> None:
+    batch = receive(rows(5))
+    Batch.objects.update(deleted_at=ago(hours=2))
+    heartbeat.beat()
+    sweep.sweep()
+    assert not is_stored(batch)
 
 
 def test_files_of_no_batch_are_looked_for_once_a_day(team: Team) -> None:
