@@ -176,7 +176,8 @@ def _become_a_copy(folder: Path, manifest: dict[str, Any], known: int) -> PutBac
 
     It becomes newer than any database that was here, so that one of those is known for an old one.
     """
-    asked = restored.let_people_decide(came_from(manifest["made_at"]))
+    with _files_read_from(folder / FILES):
+        asked = restored.let_people_decide(came_from(manifest["made_at"]))
     installation = Installation.here()
     installation.restored_from, installation.restored_at = "", timezone.now()
     installation.generation = max(known, installation.generation) + 1
@@ -198,6 +199,23 @@ def _become_a_copy(folder: Path, manifest: dict[str, Any], known: int) -> PutBac
         unreadable=_unreadable_tokens(folder / KEYS),
         unused_keys=any(is_given and f"{KEYS}{name}" in names for name, is_given in given.items()),
     )
+
+
+@contextmanager
+def _files_read_from(folder: Path) -> Iterator[None]:
+    """Let the stored files be those of a folder while the context lasts, unless a bucket has them.
+
+    The answers tell which rows of a part may have been sent again.
+    """
+    if not isinstance(default_storage, DurableFileSystemStorage):
+        yield
+        return
+    before = default_storage.location
+    default_storage.location = str(folder)
+    try:
+        yield
+    finally:
+        default_storage.location = before
 
 
 def _swap_files(folder: Path, swap: Swap) -> None:

@@ -20,9 +20,9 @@ from batchui.backup.aside import Swap
 from batchui.backup.making import make
 from batchui.backup.problems import BadArchive, NotPossible
 from batchui.backup.restoring import PutBack, put_back
-from batchui.batches import decisions, exporting
+from batchui.batches import decisions, exporting, files, results
 from batchui.batches.models import Attempt, Batch, Part
-from batchui.batches.states import BatchStatus, PartStatus, Question
+from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
 from batchui.keys import new_fernet_key
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams import crypto
@@ -120,6 +120,21 @@ def test_nothing_that_may_have_been_sent_since_is_sent_again_until_a_person_deci
     tick.run_tick()
     assert posts(sandbox) == 4
     assert counted(batch) == in_files(batch) == {"answered": 25, "missing": 35}
+
+
+def test_the_rows_that_may_have_been_retried_since_are_those_of_the_backup(
+    sandbox: RunningSandbox, start: MakeBatch, to: Path
+) -> None:
+    sandbox.script({"fault": "failed", "items": [3]})
+    batch = work(start(rows(10)))
+    sandbox.script()
+    make(to)
+    files.remove_batch_files(batch.pk)  # nothing of it is there any more
+    restore(to)
+    perhaps = Attempt.objects.get(status=AttemptStatus.UNSURE)
+    [failed] = [one.row for one in results.results(batch) if one.status == "failed"]
+    assert (perhaps.items, perhaps.positions) == (1, [failed - 1])
+    assert in_files(batch) == {"answered": 9, "failed": 1}
 
 
 def test_work_goes_on_after_a_restore(
