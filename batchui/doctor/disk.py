@@ -15,8 +15,8 @@ from django.core.files.storage import FileSystemStorage, default_storage
 from django.db import connection, models
 from django.utils import timezone
 
-from batchui.batches import files
-from batchui.batches.models import Batch, Part
+from batchui.batches import files, pointers
+from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import STARTED
 from batchui.cloudflare.redactor import in_base64
 from batchui.doctor.findings import FROM_BACKUP, Finding
@@ -83,14 +83,13 @@ def every_file_is_pointed_to(scope: Scope) -> Iterator[Finding]:
 
 
 def _pointers(record: Record) -> Iterator[tuple[str, Part | None]]:
-    yield record.batch.source_file, None
+    for name in pointers.files_of(record.batch):
+        yield name, None
     for part in record.parts:
-        yield part.rows_file, part
-        if part.answers_file:
-            yield part.answers_file, part
-        for attempt in record.attempts(part):
-            if attempt.reply_file:
-                yield attempt.reply_file, part
+        owners: list[Part | Attempt] = [part, *record.attempts(part)]
+        for owner in owners:
+            for name in pointers.files_of(owner):
+                yield name, part
 
 
 def _known(batch_id: UUID) -> set[str]:
@@ -98,10 +97,7 @@ def _known(batch_id: UUID) -> set[str]:
     batch = Batch.objects.filter(pk=batch_id, files_removed=False)
     if batch.exclude(deleted_at=None).filter(deleted_at__gt=timezone.now() - YOUNG).exists():
         return set(_listed(f"{FOLDER}/{batch_id}"))  # a sweep removes them, after an hour
-    parts = Part.objects.filter(batch=batch_id)
-    found = set(batch.values_list("source_file", flat=True))
-    for field in ("rows_file", "answers_file", "attempts__reply_file"):
-        found.update(name for name in parts.values_list(field, flat=True) if name)
+    found = set(pointers.files_of_batch(batch_id)) if batch.exists() else set()
     if batch.exclude(status__in=STARTED).filter(lease_until__gt=timezone.now()).exists():
         found.update(_listed(f"{FOLDER}/{batch_id}"))  # it is being cut just now
     return found

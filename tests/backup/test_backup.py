@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import resource
 import shutil
 import tarfile
@@ -23,9 +24,10 @@ from django.utils import timezone
 
 from batchui.backup import making
 from batchui.backup.archive import FILES, MANIFEST, SQLITE, TABLES, check, opened
+from batchui.backup.contents import POINTERS
 from batchui.backup.making import make
 from batchui.backup.problems import NotPossible
-from batchui.batches import decisions, files
+from batchui.batches import decisions, files, pointers
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
@@ -70,6 +72,16 @@ def test_everything_the_database_points_to_is_in_it_and_nothing_else(
     assert (made.files, made.missing) == (len(pointed()), [])
     assert made.size == to.stat().st_size
     assert next(iter(check(to)["members"])).startswith("database")
+
+
+def test_every_column_that_points_to_a_file_is_asked_for() -> None:
+    asked = {re.findall(r"^SELECT (\w+) FROM (\w+)", pointer)[0] for pointer in POINTERS}
+    columns = {
+        (column, model._meta.db_table)
+        for model, columns in pointers.COLUMNS.items()
+        for column in columns
+    }
+    assert asked == columns
 
 
 def test_nobody_else_can_read_it(team: Team, to: Path) -> None:
