@@ -31,6 +31,8 @@ FOLDER = "batches"
 SHORTEST_SECRET = 8
 PIECE_BYTES = 1024 * 1024
 ROWS_AT_ONCE = 500
+# The files of the keys in a data folder.
+KEYS = ("secret-key", "encryption-key")
 REMOVE = "Remove the file. If it is there again tomorrow, report it as a bug of batchui."
 
 
@@ -130,7 +132,8 @@ def no_secret_is_on_the_disk(scope: Scope) -> Iterator[Finding]:
 
     The API tokens of all connections, the keys and the password of the database are looked for in
     every stored file (unpacked), in the data folder and in the database; as they are, and as JSON,
-    addresses, Base64 and hexadecimal digits would write them. The files of the keys are left out.
+    addresses, Base64 and hexadecimal digits would write them. The files of the keys are left out,
+    and those that a restore kept beside them.
     """
     needles = _needles()
     if not needles:
@@ -231,8 +234,15 @@ def _in_data_folder() -> Iterator[Path]:
         if elsewhere is not None:
             folders[:] = [one for one in folders if Path(folder, one) != elsewhere]
         for name in sorted(names):
-            if Path(folder, name) not in keys:
-                yield Path(folder, name)
+            path = Path(folder, name)
+            if path not in keys and not _is_kept_key(path):
+                yield path
+
+
+def _is_kept_key(path: Path) -> bool:
+    """Whether a restore kept this key, when it put that of the backup in its place."""
+    kept = path.parent.parent == settings.DATA and path.parent.name.startswith("before-restore-")
+    return kept and path.name in KEYS
 
 
 def _raw(path: Path) -> Iterator[bytes]:

@@ -139,6 +139,24 @@ def test_the_files_of_the_keys_are_no_fault(
     assert [one.where for one in find()] == [str(tmp_path / "copy-of-secret-key")]
 
 
+def test_the_keys_that_a_restore_kept_are_no_fault(
+    finished: Batch, find: Find, settings: Any, tmp_path: Path
+) -> None:
+    settings.DATA = tmp_path
+    kept = tmp_path / "before-restore-20261122-100000"
+    for folder in (kept, kept / "files", tmp_path / "elsewhere"):
+        folder.mkdir()
+        (folder / "secret-key").write_text(settings.SECRET_KEY)
+        (folder / "encryption-key").write_text(settings.ENCRYPTION_KEYS[0])
+    (kept / "note").write_text(settings.SECRET_KEY)
+    found = {one.where.removeprefix(f"{tmp_path}/") for one in find()}
+    assert found == {
+        f"{kept.name}/note",
+        *(f"{kept.name}/files/{name}" for name in disk.KEYS),
+        *(f"elsewhere/{name}" for name in disk.KEYS),
+    }
+
+
 def test_a_secret_across_two_pieces_of_a_file_is_found() -> None:
     needles = [(b"secret", "it")]
     assert disk._first([b"...sec", b"ret..."], needles) == "it"
