@@ -29,6 +29,11 @@ from batchui.teams.connections import ensure_connection
 from batchui.teams.models import User
 
 EDITABLE = (BatchStatus.CHECKING, BatchStatus.DRAFT)
+# In the timeline; by whether the last send failed.
+TRIED_NOW = {
+    False: "Try now: the parts on hold are sent now.",
+    True: "Try now: one part is sent now. If Cloudflare accepts it, the others follow.",
+}
 
 
 def edit(batch: Batch, *, ask: Ask, name: str = "") -> bool:
@@ -161,8 +166,9 @@ def _decided(part: Part, choice: Choice, by: User | None) -> bool:
 
 
 def try_now(batch: Batch, *, by: User | None) -> int:
-    """Send the held parts of a batch now, and end the pause of its connection.
+    """Make the held parts of a batch ready, and end the pause of its connection.
 
+    After a failed send, one part is sent first, and the others once Cloudflare has accepted one.
     Returns the number of parts released.
     """
     with transaction.atomic():
@@ -170,7 +176,8 @@ def try_now(batch: Batch, *, by: User | None) -> int:
         call_limit.resume(batch.connection_id)
         released = many_parts.release(batch.parts.all())
         if released:
-            record(batch, "try now", "Try now: the parts on hold are sent now.", by=by)
+            failing = batch.connection.failures_in_a_row
+            record(batch, "try now", TRIED_NOW[bool(failing)], by=by)
             settle(batch)
     work_waits.send(Batch, batch=batch)
     return released

@@ -35,7 +35,6 @@ TOO_MANY_REQUESTS = (
     "answers come back."
 )
 WENT_WRONG = "The last request to Cloudflare went wrong: {}"
-PROBING = "batchui sends one part then. If Cloudflare accepts it, the others follow by themselves."
 TOO_MANY_CALLS = (
     "The limit of {:,} calls to Cloudflare in five minutes is reached. batchui goes on as calls "
     "become free again."
@@ -142,7 +141,7 @@ def try_now(request: MemberRequest, batch: Batch) -> HttpResponseBase:
         messages.info(request, hold.message)
     else:
         decisions.try_now(batch, by=request.user)
-        messages.success(request, "batchui tries again now.")
+        messages.success(request, hold.tried)
     return redirect(batch)
 
 
@@ -202,21 +201,26 @@ def _why_failed(batch: Batch) -> str:
 class Hold(NamedTuple):
     """Why nothing of a batch is sent now.
 
-    resume_at: when batchui tries again; None: that is not known. then: what happens at that time.
-    can_be_ended: by “Try now”.
+    resume_at: when batchui tries again; None: that is not known. is_probing: one part is sent then,
+    and the others once Cloudflare has accepted one. can_be_ended: by “Try now”.
     """
 
     message: str
     resume_at: datetime | None
-    then: str = ""
+    is_probing: bool = False
     can_be_ended: bool = True
+
+    @property
+    def tried(self) -> str:
+        """What “Try now” has done."""
+        return "batchui sends one part now." if self.is_probing else "batchui tries again now."
 
 
 def _what_holds(batch: Batch) -> Hold | None:
     """Why nothing is sent now; None if nothing is on hold."""
     connection = batch.connection
     paused_until = _paused_until(connection)
-    probing = PROBING if connection.failures_in_a_row else ""
+    probing = connection.failures_in_a_row > 0
     part = batch.parts.filter(status=PartStatus.HELD).order_by("number").first()
     if part is not None:
         return Hold(part.message, part.resume_at or paused_until, probing)

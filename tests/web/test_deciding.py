@@ -587,6 +587,9 @@ def test_a_pause_after_errors_says_what_went_wrong_when_the_next_try_is_and_what
     shown = page(web, batch)
     assert "On hold. The last request to Cloudflare went wrong: Cloudflare did not" in shown
     assert f"Next try: {until:%-d %b %Y, %H:%M} UTC. batchui sends one part then." in shown
+    assert "Try one part now" in shown
+    assert "batchui sends one part now." in press(web, batch, "try_now")
+    assert len(due.ready_parts(10)) == 1
 
 
 def test_parts_that_wait_for_a_token_say_when_it_is_tried_again(
