@@ -29,6 +29,7 @@ from batchui.teams.connections import ensure_connection
 from batchui.teams.models import User
 
 EDITABLE = (BatchStatus.CHECKING, BatchStatus.DRAFT)
+STOPPED = "Stop was pressed. Nothing more is sent."
 # In the timeline; by whether the last send failed.
 TRIED_NOW = {
     False: "Try now: the parts on hold are sent now.",
@@ -88,7 +89,9 @@ def stop(batch: Batch, *, by: User | None) -> bool:
             return False
         Batch.objects.filter(pk=batch.pk).update(stop_requested_at=timezone.now())
         batch.refresh_from_db()
-        record(batch, "stopping", "Stop was pressed. Nothing more is sent.", by=by)
+        left_out = many_parts.rows_at_stop(batch.parts.all()).left_out
+        undecided = f" Undecided: {rows_are(left_out)} left out." if left_out else ""
+        record(batch, "stopping", f"{STOPPED}{undecided}", by=by)
         many_parts.stop(batch.parts.all())
         settle(batch)
     return True

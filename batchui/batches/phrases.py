@@ -29,6 +29,11 @@ def rows_are(count: int) -> str:
     return f"{rows_phrase(count)} {'is' if count == 1 else 'are'}"
 
 
+def rows_were(count: int) -> str:
+    """ "1 row was", "2,500 rows were"."""
+    return f"{rows_phrase(count)} {'was' if count == 1 else 'were'}"
+
+
 def parts_phrase(count: int) -> str:
     """ "1 part", "12 parts"."""
     return counted(count, "part")

@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from batchui.batches import costs, questions
+from batchui.batches.many_parts import rows_at_stop
 from batchui.batches.models import Batch, Part
 from batchui.batches.phrases import parts_phrase
 from batchui.batches.questions import CHOICES, Choice
@@ -111,6 +112,17 @@ def confirm_everywhere(request: MemberRequest, question: str, choice: str) -> Ht
     action = reverse("decide_everywhere", args=[question, choice])
     parts = parts_of_team(request.team)
     return _confirm(request, parts, *_checked(question, choice), action=action)
+
+
+@with_batch
+def confirm_stop(request: MemberRequest, batch: Batch) -> HttpResponse:
+    """The dialog before Stop, with what becomes of the rows without an answer."""
+    if not batch.can_stop:
+        return render(request, "batches/_decided_already.html", {"sentence": DECIDED_ALREADY})
+    rows = rows_at_stop(batch.parts.all())
+    cost = costs.cost_of({batch.pk: rows.sent})
+    context = {"batch": batch, "rows": rows, "cost": cost}
+    return render(request, "batches/_confirm_stop.html", context)
 
 
 @with_batch

@@ -15,8 +15,9 @@ from django_htmx.http import trigger_client_event
 from batchui.batches import call_limit, decisions, intake
 from batchui.batches.costs import charged_twice
 from batchui.batches.due import MOST_UNDER_WAY, requests_under_way
+from batchui.batches.many_parts import AtStop, rows_at_stop
 from batchui.batches.models import Batch, Event, Part
-from batchui.batches.phrases import rows_are
+from batchui.batches.phrases import rows_are, rows_were
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.prompts.problems import BadInput
 from batchui.teams.models import Connection
@@ -81,11 +82,24 @@ def timeline(request: MemberRequest, batch: Batch) -> HttpResponse:
 @with_batch
 def stop(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """Send nothing more of a batch."""
+    rows = rows_at_stop(batch.parts.all())
     if decisions.stop(batch, by=request.user):
-        messages.success(request, "Stopped. Answers to rows that were already sent still come in.")
+        batch.refresh_from_db()
+        messages.success(request, _stopped(batch, rows))
     else:
         messages.info(request, "There was nothing to stop. A colleague may have been quicker.")
     return redirect(batch)
+
+
+def _stopped(batch: Batch, rows: AtStop) -> str:
+    """The message after Stop. A batch of which all was sent ends as it would have without it."""
+    said = {BatchStatus.STOPPING: "Stopping.", BatchStatus.STOPPED: "Stopped."}
+    sentences = [said.get(BatchStatus(batch.status), "Nothing more is sent.")]
+    if batch.status == BatchStatus.STOPPING:
+        sentences.append("Answers to rows that were already sent still come in.")
+    if rows.left_out:
+        sentences.append(f"{rows_were(rows.left_out)} left out.")
+    return " ".join(sentences)
 
 
 @post_only
