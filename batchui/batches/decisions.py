@@ -12,9 +12,10 @@ from batchui import security_log
 from batchui.batches import call_limit, many_parts
 from batchui.batches.lifecycle import move_batch
 from batchui.batches.models import Attempt, Batch, Part, asked_fields
-from batchui.batches.phrases import rows_are, rows_phrase
+from batchui.batches.phrases import rows_are
 from batchui.batches.preparing import prepare, prepare_now_or_soon
 from batchui.batches.questions import Choice, decide, question_about
+from batchui.batches.retrying import rows_of_retry
 from batchui.batches.settling import lock, record, settle
 from batchui.batches.signals import work_waits
 from batchui.batches.states import (
@@ -124,8 +125,8 @@ def retry(batch: Batch, *, by: User | None) -> bool:
 
 def _retry_event(batch: Batch) -> str:
     doubt = batch.rows_in_doubt
-    charged = f" Up to {rows_phrase(doubt)} of these may be charged twice." if doubt else ""
-    return f"Retry: {rows_are(batch.unanswered)} sent again.{charged}"
+    charged = f" Up to {doubt:,} of these rows may be charged twice." if doubt else ""
+    return f"Retry: {rows_of_retry(batch)}{charged}"
 
 
 def send_again(part: Part, *, by: User | None) -> bool:

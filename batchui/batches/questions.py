@@ -64,6 +64,9 @@ LEFT_OUT: Mapping[Question, str] = {
     Question.STOPPING: _GAVE_UP,
 }
 
+# These are sentences about a row, and say nothing about why a batch has failed.
+LEFT_OUT_SENTENCES = (*LEFT_OUT.values(), many_parts.STOPPED_UNSURE)
+
 # The question about a part, for queries; "" if there is none. See `question_about`.
 QUESTION = Case(
     When(status=PartStatus.UNSURE, question="", then=Value(Question.UNCLEAR.value)),

@@ -15,6 +15,7 @@ from batchui.batches.many_parts import rows_at_stop
 from batchui.batches.models import Batch, Part
 from batchui.batches.phrases import parts_phrase
 from batchui.batches.questions import CHOICES, Choice
+from batchui.batches.retrying import rows_of_retry
 from batchui.batches.states import Question
 from batchui.web.access import with_batch
 from batchui.web.errors import post_only
@@ -129,7 +130,12 @@ def confirm_stop(request: MemberRequest, batch: Batch) -> HttpResponse:
 def confirm_retry(request: MemberRequest, batch: Batch) -> HttpResponse:
     """The dialog before a retry of rows that may have been charged before."""
     doubt = batch.rows_in_doubt
-    context = {"batch": batch, "doubt": doubt, "cost": costs.cost_of({batch.pk: doubt})}
+    context = {
+        "batch": batch,
+        "retried": rows_of_retry(batch),
+        "doubt": doubt,
+        "cost": costs.cost_of({batch.pk: doubt}),
+    }
     return render(request, "batches/_confirm_retry.html", context)
 
 

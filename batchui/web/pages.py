@@ -17,7 +17,9 @@ from batchui.batches.costs import charged_twice
 from batchui.batches.due import MOST_UNDER_WAY, requests_under_way
 from batchui.batches.many_parts import AtStop, rows_at_stop
 from batchui.batches.models import Batch, Event, Part
-from batchui.batches.phrases import rows_are, rows_were
+from batchui.batches.phrases import rows_were
+from batchui.batches.questions import LEFT_OUT_SENTENCES
+from batchui.batches.retrying import rows_of_retry
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.prompts.problems import BadInput
 from batchui.teams.models import Connection
@@ -106,9 +108,9 @@ def _stopped(batch: Batch, rows: AtStop) -> str:
 @with_batch
 def retry(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """Send the rows without an answer again."""
-    unanswered = batch.unanswered
+    retried = rows_of_retry(batch)
     if decisions.retry(batch, by=request.user):
-        messages.success(request, f"{rows_are(unanswered)} sent again.")
+        messages.success(request, str(retried))
     else:
         messages.info(request, "There was nothing to retry. A colleague may have been quicker.")
     return redirect(batch)
@@ -177,6 +179,7 @@ def _live_context(batch: Batch) -> dict[str, Any]:
         "questions": undecided(batch.parts.all()),
         "on_hold": _what_holds(batch),
         "failed_because": _why_failed(batch),
+        "retried": rows_of_retry(batch) if batch.can_retry else None,
     }
 
 
@@ -206,10 +209,14 @@ def _is_full(connection: Connection) -> bool:
 
 
 def _why_failed(batch: Batch) -> str:
-    """The reason why no row of a batch was answered; "" if the batch has not failed."""
+    """The reason why no row of a batch was answered.
+
+    "" if the batch has not failed, or only because its parts were left out.
+    """
     if batch.status != BatchStatus.FAILED:
         return ""
-    return batch.parts.exclude(message="").values_list("message", flat=True).first() or ""
+    parts = batch.parts.exclude(message="").exclude(message__in=LEFT_OUT_SENTENCES)
+    return parts.values_list("message", flat=True).first() or ""
 
 
 class Hold(NamedTuple):

@@ -246,7 +246,7 @@ def test_clicks_on_stale_pages_are_answered_in_a_sentence(
     product.script()
     product.control("DELETE", "calls")
     ben.page.locator("#retry-button").click()
-    ben.toast("are sent again").wait_for()
+    ben.toast("are sent.").wait_for()
     ana.page.locator("#retry-button").click()
     ana.toast("There was nothing to retry").wait_for()
     for person in (ana, ben):

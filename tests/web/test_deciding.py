@@ -479,9 +479,16 @@ def test_stop_offers_not_to_wait_for_what_was_sent(
     batch.refresh_from_db()
     assert batch.has_ended
     # Nothing is paid twice by a Retry: it asks for these answers first.
+    shown = page(web, batch)
+    assert "Retry 60 rows without an answer, free" in shown
+    looks = "batchui looks for the answers to 60 rows first, free of charge."
+    assert f"All 60 rows were left out. Retry: {looks}" in shown
+    assert "This row" not in page(web, batch, "live")
     sandbox.script()
     sandbox.sandbox.calls.clear()
-    press(web, batch, "retry")
+    retried = press(web, batch, "retry")
+    assert f"Retry: {looks}" in retried
+    assert "sent again" not in retried
     assert work(batch).status == BatchStatus.FINISHED
     assert posts(sandbox) == 0
 
@@ -504,7 +511,7 @@ def test_retry_asks_first_where_rows_may_be_charged_twice(
     assert "they may be charged twice (free in the sandbox)." in dialog
     assert posts(sandbox) == 0
     told = press(web, batch, "retry")
-    assert "Retry: 60 rows are sent again. Up to 60 rows of these may be charged twice." in told
+    assert "Retry: 60 rows are sent again. Up to 60 of these rows may be charged twice." in told
 
 
 def test_retry_asks_nothing_where_nothing_is_charged_twice(
