@@ -209,8 +209,7 @@ _BY_ITSELF = "You need do nothing: batchui goes on by itself."
 _UNCLEAR = _Ruling(CloudflareError, "")
 _UNCONFIRMED = _Ruling(
     MaybeSent,
-    "Cloudflare did not confirm that it accepted these rows.{reason} It may have them already; "
-    "sent again, they may be charged twice.",
+    "Cloudflare did not confirm that it accepted these rows.{reason} It may have them already.",
 )
 _UNUSABLE = _Ruling(
     BadReply,

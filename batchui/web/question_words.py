@@ -8,7 +8,10 @@ from batchui.batches.states import Question
 
 
 class Words(NamedTuple):
-    """A question in words. The names in braces are those of `undecided.Undecided.facts`."""
+    """A question in words. The names in braces are those of `undecided.Undecided.facts`.
+
+    What stands in brackets is about money, and left out where the sandbox answers.
+    """
 
     title: str
     note: str  # more about what happened, for those who want to know
@@ -73,11 +76,15 @@ WORDS: Mapping[Question, Words] = {
 }
 
 _AGAIN_TWICE = (
-    "Sends {rows} again. If Cloudflare has {them} already, {they_are} charged twice ({cost})."
+    "Sends {rows} again.[ If Cloudflare has {them} already, {they_are} charged twice ({cost}).]"
 )
 _LATER = "{rows_have} no answer, and {are} marked as missing. Retry can send {them} later."
+_LATER_TWICE = (
+    "Sends nothing. {rows_have} no answer, and {are} marked as missing. Retry can send {them} later"
+    "[, and then {they} may be charged twice]."
+)
 _GIVE_UP = (
-    "batchui stops asking. {rows_have} no answer, though {they_are} probably charged ({cost}). "
+    "batchui stops asking. {rows_have} no answer[, though {they_are} probably charged ({cost})]. "
     "Retry looks for the answers again first, free of charge."
 )
 _ASK_AGAIN = "Ask Cloudflare again"
@@ -87,7 +94,7 @@ CHOICE_WORDS: Mapping[tuple[Question, Choice], ChoiceWords] = {
         "Send again", "send", _AGAIN_TWICE, "Send {parts} again?", "Send {rows} again"
     ),
     (Question.UNCLEAR, Choice.LEAVE_OUT): ChoiceWords(
-        "Leave out", "x", f"Sends nothing. {_LATER}", "Leave {parts} out?", "Leave {rows} out"
+        "Leave out", "x", _LATER_TWICE, "Leave {parts} out?", "Leave {rows} out"
     ),
     (Question.UNREADABLE, Choice.ASK_AGAIN): ChoiceWords(
         "Go on looking", "rotate-cw", "Free. If it still cannot be read, batchui asks you again."
@@ -101,15 +108,15 @@ CHOICE_WORDS: Mapping[tuple[Question, Choice], ChoiceWords] = {
     (Question.MISMATCH, Choice.SEND_AGAIN): ChoiceWords(
         "Send again",
         "send",
-        "Sends {rows} again. {They_are} charged a second time ({cost}).",
+        "Sends {rows} again.[ {They_are} charged a second time ({cost}).]",
         "Send {parts} again?",
         "Send {rows} again",
     ),
     (Question.MISMATCH, Choice.LEAVE_OUT): ChoiceWords(
         "Leave out",
         "x",
-        "{rows_have} no answer, and {are} marked as missing. Retry can send {them} later, and then "
-        "{they_are} charged a second time.",
+        "{rows_have} no answer, and {are} marked as missing. Retry can send {them} later"
+        "[, and then {they_are} charged a second time].",
         "Leave {parts} out?",
         "Leave {rows} out",
     ),
@@ -122,13 +129,13 @@ CHOICE_WORDS: Mapping[tuple[Question, Choice], ChoiceWords] = {
     (Question.RESTORED, Choice.SEND_AGAIN): ChoiceWords(
         "Send",
         "send",
-        "Sends {rows}. If {they_were} sent since the copy was made, {they_are} charged twice "
-        "({cost}).",
+        "Sends {rows}.[ If {they_were} sent since the copy was made, {they_are} charged twice "
+        "({cost}).]",
         "Send {parts}?",
         "Send {rows}",
     ),
     (Question.RESTORED, Choice.LEAVE_OUT): ChoiceWords(
-        "Leave out", "x", f"Sends nothing. {_LATER}", "Leave {parts} out?", "Leave {rows} out"
+        "Leave out", "x", _LATER_TWICE, "Leave {parts} out?", "Leave {rows} out"
     ),
     (Question.TROUBLE, Choice.LEAVE_OUT): ChoiceWords(
         "Give up", "x", _GIVE_UP, "Give up the answers to {parts}?", "Give {rows} up"

@@ -1,5 +1,6 @@
 """What people are asked about parts, all parts with the same question together."""
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,6 +24,8 @@ from batchui.web.question_words import CHOICE_WORDS, WORDS, asks_first
 REASONS_NAMED = 3
 BATCHES_NAMED = 5
 PARTS_NAMED = 10
+# In `question_words`.
+ABOUT_MONEY = re.compile(r"\[(.*?)\]")
 # What waits for a person. About the others people may decide, and need not.
 NEED_A_PERSON = frozenset(Question) - {Question.TROUBLE, Question.STOPPING}
 
@@ -180,6 +183,7 @@ class Undecided:
             "rows_have": f"{rows_phrase(self.rows)} {'has' if one_row else 'have'}",
             "are": "is" if one_row else "are",
             "them": "it" if one_row else "them",
+            "they": "it" if one_row else "they",
             "they_are": "it is" if one_row else "they are",
             "They_are": "It is" if one_row else "They are",
             "they_were": "it was" if one_row else "they were",
@@ -194,6 +198,8 @@ class Undecided:
         return f"part {part.number} (rows {part.first_row:,} to {part.last_row:,})"
 
     def _filled(self, sentence: str) -> str:
+        if "[" in sentence:
+            sentence = ABOUT_MONEY.sub("" if self.cost.is_free else r"\1", sentence)
         cost = str(self.cost) if "{cost}" in sentence else ""
         filled = sentence.format(**self.facts, cost=cost)
         # The name of the product is written small, also where a sentence begins.

@@ -83,7 +83,8 @@ def test_a_storm_of_errors_is_one_question_with_rows_and_one_button_for_each_ans
     words = said(web.get(batch.get_absolute_url()))
     assert "It is unclear whether 3 parts (60 rows) were sent." in words
     assert "At stake: 60 rows, and no money, because the sandbox answers." in words
-    assert "Sends 60 rows again. If Cloudflare has them already, they are charged twice" in words
+    assert "Sends 60 rows again. Leave out" in words
+    assert "charged" not in words
     assert "60 rows have no answer, and are marked as missing. Retry can send them later." in words
     for choice in CHOICES[Question.UNCLEAR]:
         button = element(shown, f"{choice}-unclear")
@@ -378,7 +379,8 @@ def test_a_part_is_not_sent_again_whose_question_has_no_such_answer(
             [
                 "It is unclear whether part 1 (rows 1 to 10) was sent.",
                 "At stake: 10 rows, and about $0.20 if they are charged twice.",
-                "they are charged twice (about $0.20).",
+                "Sends 10 rows again. If Cloudflare has them already, they are charged twice (about",
+                "Retry can send them later, and then they may be charged twice.",
                 "This part waits until you decide; everything else goes on.",
             ],
         ),
@@ -411,6 +413,7 @@ def test_a_part_is_not_sent_again_whose_question_has_no_such_answer(
             [
                 "This database is a copy. Since it was made, part 1 (rows 1 to 10) may have been",
                 "If they were sent since the copy was made, they are charged twice (about $0.20).",
+                "Retry can send them later, and then they may be charged twice.",
             ],
         ),
     ],
@@ -501,14 +504,16 @@ def test_retry_asks_first_where_rows_may_be_charged_twice(
 ) -> None:
     storm(batch, sandbox)
     confirmed(web, opens(batch, "unclear", "leave-out"))
+    assert "hx-get" not in element(html(web.get(batch.get_absolute_url())), "retry-button")
+    Connection.objects.update(kind=Connection.Kind.REST)  # and not the sandbox, which is free
     shown = html(web.get(batch.get_absolute_url()))
-    assert "Up to 60 rows may be charged twice." in " ".join(shown.split())
+    assert "Retry may charge up to 60 rows twice." in " ".join(shown.split())
     opened = reverse("confirm_retry", args=[batch.pk])
     assert f'hx-get="{opened}"' in element(shown, "retry-button")
     dialog = said(web.get(opened, headers=HTMX))
     assert "Retry 60 rows?" in dialog
-    assert "Up to 60 rows of these were sent before, or may have been." in dialog
-    assert "they may be charged twice (free in the sandbox)." in dialog
+    assert "Up to 60 of these rows were sent before, or may have been." in dialog
+    assert "Sent again, they may be charged twice (up to about $" in dialog
     assert posts(sandbox) == 0
     told = press(web, batch, "retry")
     assert "Retry: 60 rows are sent again. Up to 60 of these rows may be charged twice." in told
