@@ -214,7 +214,7 @@ _UNCONFIRMED = _Ruling(
 _UNUSABLE = _Ruling(
     BadReply,
     "Cloudflare's answer could not be used (HTTP {status}).{reason} Nothing is lost. batchui asks "
-    "again; if this goes on for hours, look at www.cloudflarestatus.com.",
+    "again. If this goes on for hours, look at www.cloudflarestatus.com.",
 )
 _REFUSED = _Ruling(Refused, "Cloudflare refused this request.{reason} " + _ASK_DIFFERENTLY)
 _NO_MODEL = _Ruling(

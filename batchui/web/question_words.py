@@ -1,8 +1,10 @@
 """The words for what people are asked about parts: what happened, what each choice does."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import NamedTuple
 
+from batchui.batches.patience import UNREACHED_AFTER, UNREADABLE_AFTER
 from batchui.batches.questions import ASKED_TWICE, Choice
 from batchui.batches.states import Question
 
@@ -75,6 +77,11 @@ WORDS: Mapping[Question, Words] = {
     ),
 }
 
+
+def _hours(time: timedelta) -> int:
+    return time // timedelta(hours=1)
+
+
 _AGAIN_TWICE = (
     "Sends {rows} again.[ If Cloudflare has {them} already, {they_are} charged twice ({cost}).]"
 )
@@ -97,7 +104,10 @@ CHOICE_WORDS: Mapping[tuple[Question, Choice], ChoiceWords] = {
         "Leave out", "x", _LATER_TWICE, "Leave {parts} out?", "Leave {rows} out"
     ),
     (Question.UNREADABLE, Choice.ASK_AGAIN): ChoiceWords(
-        "Go on looking", "rotate-cw", "Free. If it still cannot be read, batchui asks you again."
+        "Go on looking",
+        "rotate-cw",
+        "Free. If it still cannot be read, batchui asks you again after "
+        f"{_hours(UNREADABLE_AFTER)} hours ({_hours(UNREACHED_AFTER)} if nobody answers).",
     ),
     (Question.UNREADABLE, Choice.LEAVE_OUT): ChoiceWords(
         "Leave out", "x", _GIVE_UP, "Leave {parts} out?", "Leave {rows} out"

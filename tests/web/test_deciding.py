@@ -379,7 +379,7 @@ def test_a_part_is_not_sent_again_whose_question_has_no_such_answer(
             [
                 "It is unclear whether part 1 (rows 1 to 10) was sent.",
                 "At stake: 10 rows, and about $0.20 if they are charged twice.",
-                "Sends 10 rows again. If Cloudflare has them already, they are charged twice (about",
+                "Sends 10 rows again. If Cloudflare has them already, they are charged twice (",
                 "Retry can send them later, and then they may be charged twice.",
                 "This part waits until you decide; everything else goes on.",
             ],
@@ -389,7 +389,7 @@ def test_a_part_is_not_sent_again_whose_question_has_no_such_answer(
             [
                 "Part 1 (rows 1 to 10) was sent, but no answer could be read.",
                 "At stake: 10 rows, and about $0.20 that is probably charged already.",
-                "Go on looking Free. If it still cannot be read, batchui asks you again.",
+                "Go on looking Free. If it still cannot be read, batchui asks you again after 6 hours",
                 "Retry looks for the answers again first, free of charge.",
             ],
         ),
