@@ -61,8 +61,11 @@ WORDS: Mapping[Question, Words] = {
         stake="{rows}",
     ),
     Question.RESTORED: Words(
-        title="This database is a copy. Since it was made, {which} may have been sent.",
-        note="{Parts_wait} until you decide.",
+        title="batchui was put back to an earlier state, and {which} may have been sent since.",
+        note=(
+            "That cannot be seen from here. If your team worked after that time, {they} probably "
+            "{were_sent}. {Parts_wait} until you decide."
+        ),
         stake="{rows}, and {cost} if {they_are} charged twice",
     ),
     Question.TROUBLE: Words(
@@ -139,8 +142,7 @@ CHOICE_WORDS: Mapping[tuple[Question, Choice], ChoiceWords] = {
     (Question.RESTORED, Choice.SEND_AGAIN): ChoiceWords(
         "Send",
         "send",
-        "Sends {rows}.[ If {they_were} sent since the copy was made, {they_are} charged twice "
-        "({cost}).]",
+        "Sends {rows}.[ If {they_were} sent since then, {they_are} charged twice ({cost}).]",
         "Send {parts}?",
         "Send {rows}",
     ),

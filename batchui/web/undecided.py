@@ -187,6 +187,7 @@ class Undecided:
             "they_are": "it is" if one_row else "they are",
             "They_are": "It is" if one_row else "They are",
             "they_were": "it was" if one_row else "they were",
+            "were_sent": "was" if one_row else "were",
         }
 
     def _which(self) -> str:

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from batchui.backup.making import came_from
 from batchui.batches import decisions, due, files, sending
 from batchui.batches.models import MOST_FAILURES, Batch, Part
 from batchui.batches.questions import CHOICES
@@ -389,7 +390,7 @@ def test_a_part_is_not_sent_again_whose_question_has_no_such_answer(
             [
                 "Part 1 (rows 1 to 10) was sent, but no answer could be read.",
                 "At stake: 10 rows, and about $0.20 that is probably charged already.",
-                "Go on looking Free. If it still cannot be read, batchui asks you again after 6 hours",
+                "If it still cannot be read, batchui asks you again after 6 hours (24 if nobody",
                 "Retry looks for the answers again first, free of charge.",
             ],
         ),
@@ -411,8 +412,9 @@ def test_a_part_is_not_sent_again_whose_question_has_no_such_answer(
         (
             Question.RESTORED,
             [
-                "This database is a copy. Since it was made, part 1 (rows 1 to 10) may have been",
-                "If they were sent since the copy was made, they are charged twice (about $0.20).",
+                "put back to an earlier state, and part 1 (rows 1 to 10) may have been sent since.",
+                "If your team worked after that time, they probably were.",
+                "If they were sent since then, they are charged twice (about $0.20).",
                 "Retry can send them later, and then they may be charged twice.",
             ],
         ),
@@ -431,6 +433,18 @@ def test_each_question_says_what_happened_what_is_at_stake_and_what_each_answer_
     shown = page(web, batch)
     for sentence in sentences:
         assert sentence in shown
+
+
+def test_the_time_of_a_backup_is_shown_in_the_time_zone_of_the_reader(
+    web: Client, team: Team
+) -> None:
+    batch = asked(team, Question.RESTORED)
+    made = came_from("2026-11-22T10:26:00+00:00")
+    batch.parts.update(message=f"<b> {made} Or of 31 Foo 2026, 10:26 UTC.")
+    shown = html(web.get(batch.get_absolute_url()))
+    assert '<time datetime="2026-11-22T10:26:00+00:00" data-local>22 Nov 2026, 10:26 UTC' in shown
+    assert "&lt;b&gt; It is the backup of " in shown
+    assert "Or of 31 Foo 2026, 10:26 UTC." in shown
 
 
 def test_reasons_are_told_once_each_with_their_number_of_parts(web: Client, team: Team) -> None:
