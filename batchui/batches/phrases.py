@@ -1,5 +1,6 @@
 """Words and sentences about batches that the page and the terminal share."""
 
+import re
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
@@ -9,6 +10,9 @@ from batchui.batches.models import Batch
 Say = Callable[[str], object]
 # Runs of consecutive numbers that a sentence names.
 RUNS_NAMED = 12
+
+# As `files.DamagedFile` names it.
+_STORED_FILE = re.compile(r"The stored file \S+ ")
 
 # Statuses of batches, parts and rows whose word is another; "" is a row without an answer yet.
 _STATUS_WORDS = {
@@ -58,6 +62,11 @@ def status_word(status: str | None) -> str:
     """The word for a status of a batch, a part or a row."""
     status = str(status or "")
     return _STATUS_WORDS.get(status, status.capitalize())
+
+
+def without_path(text: str) -> str:
+    """A text without the names of stored files: they tell nothing to those who read a page."""
+    return _STORED_FILE.sub("A stored file ", text)
 
 
 def invalid_rows_sentence(count: int) -> str:

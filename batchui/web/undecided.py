@@ -14,7 +14,7 @@ from batchui.batches import costs
 from batchui.batches.costs import Cost
 from batchui.batches.many_parts import WAITING_ROWS
 from batchui.batches.models import Batch, Part
-from batchui.batches.phrases import parts_phrase, rows_phrase
+from batchui.batches.phrases import parts_phrase, rows_phrase, without_path
 from batchui.batches.questions import CHOICES, QUESTION, Choice, about
 from batchui.batches.states import PartStatus, Question
 from batchui.teams.models import Team
@@ -242,7 +242,7 @@ def undecided(parts: QuerySet[Part]) -> list[Undecided]:
         one.next_poll_at = _earlier(one.next_poll_at, next_poll)
         one.parts += number
         one.rows += rows
-        one.messages[message] += number
+        one.messages[without_path(message)] += number
         one.parts_of[batch] += number
         one.rows_of[batch] += rows
     return [found[question] for question in Question if question in found]

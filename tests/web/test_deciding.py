@@ -557,12 +557,29 @@ def test_a_batch_with_a_damaged_file_shows_its_page_and_can_be_decided(
     shown = page(web, batch)
     assert "batchui cannot go on with part 1 (rows 1 to 25)." in shown
     row = web.get(reverse("row", args=[batch.pk, 1]))
-    assert "is not there any more." in said(row)
+    assert "A stored file is not there any more." in said(row)
     for kind in ("csv", "csv-plain", "json", "jsonl"):
         response: Any = web.get(reverse("download", args=[batch.pk, kind]))
         content = b"".join(response).decode()
         assert "NOT COMPLETE" not in content
         assert "text number 60" in content
+
+
+def test_parts_with_damaged_files_have_one_reason_and_the_names_of_the_files_are_in_details(
+    web: Client, sandbox: RunningSandbox, batch: Batch
+) -> None:
+    names = list(batch.parts.order_by("number").values_list("rows_file", flat=True))
+    for name in names[:2]:
+        files.default_storage.delete(name)
+    for _ in range(3):
+        Part.objects.update(resume_at=None)
+        for part in due.ready_parts(10):
+            sending.send(part)
+    shown = page(web, batch)
+    assert "2 parts (50 rows). A stored file is not there any more." in shown
+    assert "Part 1 could not be sent: A stored file is not there any more." in shown
+    assert names[0] not in shown
+    assert names[0] in page(web, batch, "part", "", 1)
 
 
 # -- what holds a batch -------------------------------------------------------------------------
