@@ -86,6 +86,7 @@
 
   const say = {
     relative,
+    due: (then, now) => (then - now < 5_000 ? "now" : relative(then, now)),
     elapsed,
     local: (then) => local.format(then),
   };
@@ -93,7 +94,7 @@
   const updateTimes = () => {
     const now = Date.now();
     for (const time of document.querySelectorAll(
-      "time[data-relative], time[data-elapsed], time[data-local]",
+      "time[data-relative], time[data-due], time[data-elapsed], time[data-local]",
     )) {
       const then = new Date(time.dateTime);
       if (Number.isNaN(then.getTime())) continue;

@@ -281,8 +281,8 @@ _DAY_USED_UP = _Ruling(
 )
 _FULL = _Ruling(
     Busy,
-    "Cloudflare has no room for this model at the moment. batchui tries again by itself; if it "
-    "takes too long, choose another model.",
+    "Cloudflare has no room for this model at the moment. batchui tries again by itself. If it "
+    "takes too long, stop the batch and run it again with another model.",
 )
 
 _BY_CODE: dict[int | None, _Ruling] = {

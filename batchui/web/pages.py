@@ -37,7 +37,6 @@ TOO_MANY_REQUESTS = (
     "{} requests are under way at Cloudflare, the most at one time. The next ones are sent as "
     "answers come back."
 )
-WENT_WRONG = "The last request to Cloudflare went wrong: {}"
 TOO_MANY_CALLS = (
     "The limit of {:,} calls to Cloudflare in five minutes is reached. batchui goes on as calls "
     "become free again."
@@ -246,8 +245,7 @@ def _what_holds(batch: Batch) -> Hold | None:
     if part is not None:
         return Hold(part.message, part.resume_at or paused_until, probing)
     if paused_until and batch.parts.filter(status=PartStatus.READY).exists():
-        reason = connection.pause_reason
-        return Hold(WENT_WRONG.format(reason) if probing else reason, paused_until, probing)
+        return Hold(connection.pause_reason, paused_until, probing)
     if batch.is_active and call_limit.is_used_up(connection):
         message = TOO_MANY_CALLS.format(settings.CALLS_PER_5_MINUTES)
         return Hold(message, resume_at=None, can_be_ended=False)

@@ -1,15 +1,17 @@
 """One decision for all, in a real browser: with mouse, keyboard, and two people at once."""
 
 import re
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from django.utils import timezone
 
 from batchui.batches import decisions
 from batchui.batches.models import Batch
 from batchui.batches.states import PartStatus, Question
 from batchui.sandbox.testing import RunningSandbox
-from batchui.teams.models import Team, User
+from batchui.teams.models import Connection, Team, User
 from tests.batches.conftest import work
 from tests.teams.people import join
 from tests.web.test_deciding import asked, recorded, statuses, storm
@@ -40,7 +42,7 @@ def test_a_storm_is_over_with_one_decision(
     page.get_by_role("button", name="Send again …").first.click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("heading", name="Send 3 parts again?").wait_for()
-    assert dialog.get_by_text("If Cloudflare has them already").is_visible()
+    assert dialog.get_by_text("Sends 60 rows again.").is_visible()
     dialog.get_by_role("button", name="Send 60 rows again").click()
     page.locator(".toast", has_text="3 parts are sent now.").wait_for()
     assert page.locator(".question").count() == 0
@@ -107,6 +109,17 @@ def test_who_decides_part_by_part_keeps_the_place_when_the_page_is_refreshed(
     with page.expect_response(lambda answer: "/live/" in answer.url and answer.status == 200):
         Batch.objects.update(version=99)
     assert not button.is_visible()
+
+
+def test_the_next_try_is_counted_down_to_now(page: "Page", team: Team) -> None:
+    batch = recorded(team)
+    until = timezone.now() + timedelta(seconds=50)
+    Connection.objects.update(paused_until=until, pause_reason="Error.", failures_in_a_row=1)
+    page.goto(batch.get_absolute_url())
+    time = page.locator("#live time[data-due]")
+    assert re.fullmatch(r"in \d+ s", time.inner_text())
+    time.evaluate("time => { time.dateTime = new Date(Date.now() - 60_000).toISOString(); }")
+    page.locator("#live", has_text="batchui sends one part now.").wait_for()
 
 
 def test_the_second_of_two_people_is_told(

@@ -17,8 +17,9 @@ _TIME = re.compile(r"(\d{1,2} [A-Z][a-z]+ \d{4}, \d{2}:\d{2}) UTC")
 def time(at: datetime, kind: str = "relative") -> SafeString:
     """A `<time>` element. `app.js` updates it, and shows the exact time on hover and focus.
 
-    kind: `relative` (“4 min ago”), `elapsed` (“2 min 05 s” since `at`), or `local` (date and time
-    in the reader's time zone). Before the script runs: the time in UTC, or “…” for `elapsed`.
+    kind: `relative` (“4 min ago”), `due` (“in 4 min”, and “now” from then on), `elapsed` (“2 min
+    05 s” since `at`), or `local` (date and time in the reader's time zone). Before the script runs:
+    the time in UTC, or “…” for `elapsed`.
     """
     text = "…" if kind == "elapsed" else f"{format_date(at, 'j M Y, H:i')} UTC"
     return format_html('<time datetime="{}" data-{}>{}</time>', at.isoformat(), kind, text)
