@@ -20,7 +20,7 @@ from batchui.batches.states import Question
 from batchui.web.access import with_batch
 from batchui.web.errors import post_only
 from batchui.web.members import MemberRequest, member_required
-from batchui.web.question_words import DONE
+from batchui.web.question_words import DONE, DONE_WHILE_FAILING
 from batchui.web.undecided import parts_of_team, undecided
 
 NO_SUCH = "There is no such decision."
@@ -72,12 +72,15 @@ def _decide(
     named = request.POST.get("parts")
     if named is not None:
         parts = parts.filter(pk__in=_numbers(named))
+    failing = parts.filter(batch__connection__failures_in_a_row__gt=0).exists()
     decided = questions.decide(parts, question, choice, by=request.user)
     if not decided.parts:
         messages.info(request, DECIDED_ALREADY)
         return
-    done = DONE[choice].format(
-        parts=parts_phrase(decided.parts), are="is" if decided.parts == 1 else "are"
+    done = (
+        (DONE_WHILE_FAILING if failing else DONE)
+        .get(choice, DONE[choice])
+        .format(parts=parts_phrase(decided.parts), are="is" if decided.parts == 1 else "are")
     )
     early = len(_numbers(named)) - decided.parts if named is not None else 0
     if early > 0:

@@ -34,14 +34,14 @@ WORDS: Mapping[Question, Words] = {
     Question.UNCLEAR: Words(
         title="It is unclear whether {which} {were} sent.",
         note=(
-            "Cloudflare finds a request only by its receipt, and no receipt came, so batchui "
-            "cannot find out. {Parts_wait} until you decide; everything else goes on."
+            "{Sent_before}Cloudflare finds a request only by its receipt, and no receipt came, so "
+            "batchui cannot find out. {Parts_wait} until you decide{rest_goes_on}."
         ),
         stake="{rows}, and {cost} if {they_are} charged twice",
     ),
     Question.UNREADABLE: Words(
         title="{which} {were} sent, but no answer could be read.",
-        note="{Parts_wait} until you decide; everything else goes on.",
+        note="{Parts_wait} until you decide{rest_goes_on}.",
         stake="{rows}, and {cost} that is probably charged already",
     ),
     Question.MISMATCH: Words(
@@ -56,7 +56,7 @@ WORDS: Mapping[Question, Words] = {
         title="batchui cannot go on with {which}.",
         note=(
             "If a file is lost or damaged, the person who runs batchui can put it back from a "
-            "backup. {Parts_wait} until you decide; everything else goes on."
+            "backup. {Parts_wait} until you decide{rest_goes_on}."
         ),
         stake="{rows}",
     ),
@@ -163,6 +163,10 @@ DONE: Mapping[Choice, str] = {
     Choice.ASK_AGAIN: "Cloudflare is asked again about {parts}.",
     Choice.TRY_AGAIN: "{parts} {are} tried again.",
     Choice.LEAVE_OUT: "{parts} {are} left out.",
+}
+# The message in place of that one while Cloudflare confirms nothing.
+DONE_WHILE_FAILING: Mapping[Choice, str] = {
+    Choice.SEND_AGAIN: "{parts} will be sent, one at a time until Cloudflare confirms one.",
 }
 
 

@@ -8,15 +8,16 @@ from functools import cached_property
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Count, Min, QuerySet, Sum
+from django.db.models import Count, Max, Min, QuerySet, Sum
+from django.utils import timezone
 
 from batchui.batches import costs
 from batchui.batches.costs import Cost
 from batchui.batches.many_parts import WAITING_ROWS
-from batchui.batches.models import Batch, Part
+from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.phrases import parts_phrase, rows_phrase, without_path
 from batchui.batches.questions import CHOICES, QUESTION, Choice, about
-from batchui.batches.states import PartStatus, Question
+from batchui.batches.states import AttemptStatus, PartStatus, Question
 from batchui.teams.models import Team
 from batchui.web.question_words import CHOICE_WORDS, WORDS, asks_first
 
@@ -68,6 +69,8 @@ class Undecided:
     next_poll_at: datetime | None
     parts: int = 0
     rows: int = 0
+    is_failing: bool = False  # the last send through one of their connections was not confirmed
+    is_paused: bool = False  # so that nothing else goes on either
     messages: Counter[str] = field(default_factory=Counter)  # and of how many parts
     parts_of: Counter[UUID] = field(default_factory=Counter)  # by batch
     rows_of: Counter[UUID] = field(default_factory=Counter)
@@ -141,6 +144,19 @@ class Undecided:
             *map(self._filled, (words.effect, words.heading, words.confirm)),
         )
 
+    @cached_property
+    def times_sent(self) -> int:
+        """How often one of the parts was sent, at most, without anybody knowing what became of it.
+
+        Of no interest, and 0, but where that is the question.
+        """
+        if self.question != Question.UNCLEAR:
+            return 0
+        parts = about(Part.objects.filter(batch__in=self.parts_of), self.question)
+        unsure = Attempt.objects.filter(part__in=parts.values("pk"), status=AttemptStatus.UNSURE)
+        times = unsure.order_by().values("part").annotate(times=Count("pk"))
+        return times.aggregate(most=Max("times"))["most"] or 0
+
     @property
     def named(self) -> list[Part]:
         """The first parts, of all of their batches."""
@@ -179,6 +195,8 @@ class Undecided:
             "go": "goes" if one_part else "go",
             "Parts_wait": "This part waits" if one_part else "These parts wait",
             "which": self._which(),
+            "rest_goes_on": "" if self.is_paused else "; everything else goes on",
+            "Sent_before": self._sent_before(),
             "rows": rows_phrase(self.rows),
             "rows_have": f"{rows_phrase(self.rows)} {'has' if one_row else 'have'}",
             "are": "is" if one_row else "are",
@@ -189,6 +207,16 @@ class Undecided:
             "they_were": "it was" if one_row else "they were",
             "were_sent": "was" if one_row else "were",
         }
+
+    def _sent_before(self) -> str:
+        if self.times_sent < 2:
+            return ""
+        charged = "" if self.cost.is_free else "; each time may be charged"
+        sent = (
+            f"Sent {'' if self.parts == 1 else 'up to '}{self.times_sent} times already{charged}. "
+        )
+        waits = "Cloudflare confirms nothing at the moment: to wait costs nothing. "
+        return sent + (waits if self.is_failing else "")
 
     def _which(self) -> str:
         if self.parts > 1:
@@ -231,10 +259,13 @@ def undecided(parts: QuerySet[Part]) -> list[Undecided]:
             first=Min("number"),
             since=Min("failing_since"),
             next_poll=Min("next_poll_at"),
+            failing=Max("batch__connection__failures_in_a_row"),
+            paused_until=Max("batch__connection__paused_until"),
         )
         .order_by("batch__started_at", "asked")
     )
-    for word, batch, message, number, rows, first, since, next_poll in groups:
+    now = timezone.now()
+    for word, batch, message, number, rows, first, since, next_poll, failing, paused in groups:
         question = Question(word)
         one = found.setdefault(question, Undecided(question, first, since, next_poll))
         one.first_part = min(one.first_part, first)
@@ -242,6 +273,8 @@ def undecided(parts: QuerySet[Part]) -> list[Undecided]:
         one.next_poll_at = _earlier(one.next_poll_at, next_poll)
         one.parts += number
         one.rows += rows
+        one.is_failing |= failing > 0
+        one.is_paused |= failing > 0 or (paused is not None and paused > now)
         one.messages[without_path(message)] += number
         one.parts_of[batch] += number
         one.rows_of[batch] += rows

@@ -369,6 +369,28 @@ def test_a_part_is_not_sent_again_whose_question_has_no_such_answer(
     assert statuses(batch) == [PartStatus.UNSURE]
 
 
+def test_what_was_sent_in_vain_before_says_so_and_that_it_may_wait(
+    web: Client, sandbox: RunningSandbox, batch: Batch
+) -> None:
+    sandbox.script({"fault": "error", "status": 500, "call": "submit", "times": 0})
+    for times in (1, 2):
+        Connection.objects.update(paused_until=None)
+        for part in due.ready_parts(1):
+            sending.send(part)
+        Connection.objects.update(kind=Connection.Kind.REST)  # not the sandbox, which is free
+        shown = page(web, batch)
+        assert ("Sent 2 times already; each time may be charged." in shown) is (times == 2)
+        assert ("confirms nothing at the moment: to wait costs nothing." in shown) is (times == 2)
+        assert "everything else goes on" not in shown  # as the banner below says
+        told = html(confirmed(web, opens(batch, *SEND_AGAIN)))
+        assert "1 part will be sent, one at a time until Cloudflare confirms one." in told
+    Connection.objects.update(paused_until=None, failures_in_a_row=0)
+    batch.parts.filter(number=1).update(status=PartStatus.UNSURE, question=Question.UNCLEAR)
+    shown = page(web, batch)
+    assert "Sent 2 times already; each time may be charged. Cloudflare finds" in shown
+    assert "everything else goes on" in shown
+
+
 # -- the words of each question -----------------------------------------------------------------
 
 
