@@ -30,7 +30,12 @@ def rows_phrase(count: int) -> str:
 
 def rows_are(count: int) -> str:
     """ "1 row is", "2,500 rows are"."""
-    return f"{rows_phrase(count)} {'is' if count == 1 else 'are'}"
+    return f"{rows_phrase(count)} {is_are(count)}"
+
+
+def is_are(count: int) -> str:
+    """ "is", or "are" for a number that is not 1."""
+    return "is" if count == 1 else "are"
 
 
 def rows_were(count: int) -> str:
@@ -67,6 +72,11 @@ def status_word(status: str | None) -> str:
 def without_path(text: str) -> str:
     """A text without the names of stored files: they tell nothing to those who read a page."""
     return _STORED_FILE.sub("A stored file ", text)
+
+
+def names_answers(text: str) -> bool:
+    """Whether a text names a stored file of answers."""
+    return "/answers-" in text
 
 
 def invalid_rows_sentence(count: int) -> str:

@@ -89,6 +89,10 @@ _AGAIN_TWICE = (
     "Sends {rows} again.[ If Cloudflare has {them} already, {they_are} charged twice ({cost}).]"
 )
 _LATER = "{rows_have} no answer, and {are} marked as missing. Retry can send {them} later."
+_LATER_IF_WHOLE = (
+    "{rows_have} no answer, and {are} marked as missing. Retry can send {them} once the file is "
+    "whole."
+)
 _LATER_TWICE = (
     "Sends nothing. {rows_have} no answer, and {are} marked as missing. Retry can send {them} later"
     "[, and then {they} may be charged twice]."
@@ -137,7 +141,7 @@ CHOICE_WORDS: Mapping[tuple[Question, Choice], ChoiceWords] = {
         "Try again", "rotate-cw", "If the file is whole now, {parts} {go} on as planned."
     ),
     (Question.DAMAGED, Choice.LEAVE_OUT): ChoiceWords(
-        "Leave out", "x", _LATER, "Leave {parts} out?", "Leave {rows} out"
+        "Leave out", "x", _LATER_IF_WHOLE, "Leave {parts} out?", "Leave {rows} out"
     ),
     (Question.RESTORED, Choice.SEND_AGAIN): ChoiceWords(
         "Send",
@@ -156,6 +160,12 @@ CHOICE_WORDS: Mapping[tuple[Question, Choice], ChoiceWords] = {
         "Do not wait", "x", _GIVE_UP, "Give up the answers to {parts}?", "Give {rows} up"
     ),
 }
+
+# Of damaged files, if they have answers.
+UNREADABLE_LEFT_OUT = (
+    "{rows_have} no answer, and {are} marked as missing. {answers} in the damaged file are missing "
+    "in every download, and Retry does not get on, until the file is put back from a backup."
+)
 
 # The message after a decision about so many parts.
 DONE: Mapping[Choice, str] = {

@@ -15,11 +15,18 @@ from batchui.batches import costs
 from batchui.batches.costs import Cost
 from batchui.batches.many_parts import WAITING_ROWS
 from batchui.batches.models import Attempt, Batch, Part
-from batchui.batches.phrases import parts_phrase, rows_phrase, without_path
+from batchui.batches.phrases import (
+    counted,
+    is_are,
+    names_answers,
+    parts_phrase,
+    rows_phrase,
+    without_path,
+)
 from batchui.batches.questions import CHOICES, QUESTION, Choice, about
 from batchui.batches.states import AttemptStatus, PartStatus, Question
 from batchui.teams.models import Team
-from batchui.web.question_words import CHOICE_WORDS, WORDS, asks_first
+from batchui.web.question_words import CHOICE_WORDS, UNREADABLE_LEFT_OUT, WORDS, asks_first
 
 # What is named of many: reasons, batches, parts. The others are decided with them, or later.
 REASONS_NAMED = 3
@@ -69,6 +76,7 @@ class Undecided:
     next_poll_at: datetime | None
     parts: int = 0
     rows: int = 0
+    unreadable: int = 0  # rows with an answer in a file that is damaged
     is_failing: bool = False  # the last send through one of their connections was not confirmed
     is_paused: bool = False  # so that nothing else goes on either
     messages: Counter[str] = field(default_factory=Counter)  # and of how many parts
@@ -124,6 +132,11 @@ class Undecided:
     @property
     def at_stake(self) -> str:
         """How many rows, and how much money; "" if nothing has to be decided."""
+        if self.unreadable:
+            answers = (
+                f"{counted(self.unreadable, 'answer')} that {is_are(self.unreadable)} paid for"
+            )
+            return f"{rows_phrase(self.rows + self.unreadable)}; {answers} cannot be read"
         stake = WORDS[self.question].stake
         if "{cost}" in stake and self.cost.is_free:
             return f"{rows_phrase(self.rows)}, and no money, because the sandbox answers"
@@ -137,11 +150,13 @@ class Undecided:
     def offer(self, choice: Choice) -> Offered:
         """One of the choices, in words."""
         words = CHOICE_WORDS[self.question, choice]
+        leaves_unreadable = self.unreadable and choice == Choice.LEAVE_OUT
+        effect = UNREADABLE_LEFT_OUT if leaves_unreadable else words.effect
         return Offered(
             choice,
             words.label,
             words.icon,
-            *map(self._filled, (words.effect, words.heading, words.confirm)),
+            *map(self._filled, (effect, words.heading, words.confirm)),
         )
 
     @cached_property
@@ -195,6 +210,7 @@ class Undecided:
             "go": "goes" if one_part else "go",
             "Parts_wait": "This part waits" if one_part else "These parts wait",
             "which": self._which(),
+            "answers": counted(self.unreadable, "answer"),
             "rest_goes_on": "" if self.is_paused else "; everything else goes on",
             "Sent_before": self._sent_before(),
             "rows": rows_phrase(self.rows),
@@ -259,13 +275,15 @@ def undecided(parts: QuerySet[Part]) -> list[Undecided]:
             first=Min("number"),
             since=Min("failing_since"),
             next_poll=Min("next_poll_at"),
+            answered=Sum("answered"),
             failing=Max("batch__connection__failures_in_a_row"),
             paused_until=Max("batch__connection__paused_until"),
         )
         .order_by("batch__started_at", "asked")
     )
     now = timezone.now()
-    for word, batch, message, number, rows, first, since, next_poll, failing, paused in groups:
+    for word, batch, message, number, rows, first, since, next_poll, *more in groups:
+        answered, failing, paused = more
         question = Question(word)
         one = found.setdefault(question, Undecided(question, first, since, next_poll))
         one.first_part = min(one.first_part, first)
@@ -273,6 +291,8 @@ def undecided(parts: QuerySet[Part]) -> list[Undecided]:
         one.next_poll_at = _earlier(one.next_poll_at, next_poll)
         one.parts += number
         one.rows += rows
+        if question == Question.DAMAGED and names_answers(message):
+            one.unreadable += answered
         one.is_failing |= failing > 0
         one.is_paused |= failing > 0 or (paused is not None and paused > now)
         one.messages[without_path(message)] += number

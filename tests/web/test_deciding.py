@@ -604,6 +604,24 @@ def test_parts_with_damaged_files_have_one_reason_and_the_names_of_the_files_are
     assert names[0] in page(web, batch, "part", "", 1)
 
 
+def test_answers_that_cannot_be_read_are_at_stake_with_the_rows_that_wait(
+    web: Client, sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script({"fault": "failed", "items": [0]})
+    batch = work(start(rows(25)))
+    assert batch.answered == 24
+    assert decisions.retry(batch, by=None)
+    files.default_storage.delete(batch.parts.get().answers_file)
+    for _ in range(3):
+        Part.objects.update(resume_at=None)
+        sending.send(due.ready_parts(1)[0])
+    shown = page(web, batch)
+    assert "At stake: 25 rows; 24 answers that are paid for cannot be read." in shown
+    dialog = said(web.get(opens(batch, "damaged", "leave-out"), headers=HTMX))
+    assert "24 answers in the damaged file are missing in every download" in dialog
+    assert "1 row has no answer, and is marked as missing." in dialog
+
+
 # -- what holds a batch -------------------------------------------------------------------------
 
 
