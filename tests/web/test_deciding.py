@@ -105,7 +105,11 @@ def test_one_decision_sends_every_part_of_a_storm_again(
     batch = work(batch)
     assert (batch.status, batch.answered) == (BatchStatus.FINISHED, 60)
     assert posts(sandbox) == 3
+    assert page(web, batch).count("It was sent more than once.") == 3
+    assert "Perhaps charged" not in page(web, batch)  # it is the sandbox
+    Connection.objects.update(kind=Connection.Kind.REST)
     ended = page(web, batch)
+    assert "Up to 60 rows were perhaps charged twice" in page(web, batch, "live")
     assert ended.count("Perhaps charged twice: it was sent more than once.") == 3
     assert "Perhaps charged twice 3 parts, 60 rows" in ended
 
