@@ -153,6 +153,9 @@ CHOICE_WORDS: Mapping[tuple[Question, Choice], ChoiceWords] = {
     (Question.RESTORED, Choice.LEAVE_OUT): ChoiceWords(
         "Leave out", "x", _LATER_TWICE, "Leave {parts} out?", "Leave {rows} out"
     ),
+    (Question.TROUBLE, Choice.ASK_AGAIN): ChoiceWords(
+        "Ask now", "rotate-cw", "Free. batchui asks at once, and does not wait for the next try."
+    ),
     (Question.TROUBLE, Choice.LEAVE_OUT): ChoiceWords(
         "Give up", "x", _GIVE_UP, "Give up the answers to {parts}?", "Give {rows} up"
     ),

@@ -20,7 +20,15 @@ from batchui.batches.states import BatchStatus, PartStatus, Question
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection, Team, User
 from batchui.web.undecided import undecided
-from tests.batches.conftest import MakeBatch, another_account, on_record, posts, rows, work
+from tests.batches.conftest import (
+    MakeBatch,
+    another_account,
+    on_record,
+    poll_all,
+    posts,
+    rows,
+    work,
+)
 from tests.batches.test_questions import STANDS
 from tests.teams.people import join, outsider
 from tests.web.visiting import HTMX, element, html, page, press, said, signed_in
@@ -506,6 +514,30 @@ def test_a_part_whose_polls_fail_says_since_when_and_when_the_next_one_is(
     assert f"No answer since {since:%-d %b %Y, %H:%M} UTC" in shown
     assert f"Next try: {next_poll:%-d %b %Y, %H:%M} UTC" in shown
     assert "At stake" not in shown
+
+
+def test_a_part_whose_polls_fail_can_be_asked_about_at_once(
+    web: Client, sandbox: RunningSandbox, batch: Batch
+) -> None:
+    for part in due.ready_parts(10):
+        sending.send(part)
+    later = timezone.now() + timedelta(minutes=50)
+    since = timezone.now() - timedelta(hours=2)
+    fields = {"next_poll_at": later, "failures_in_a_row": MOST_FAILURES, "failing_since": since}
+    batch.parts.update(status=PartStatus.RUNNING, **fields)
+    assert due.due_parts(10) == []
+    assert "Ask now Free." in page(web, batch)
+    asked_now = web.post(
+        reverse("decide_all", args=[batch.pk, "trouble", "ask-again"]), follow=True
+    )
+    assert "Cloudflare is asked again about 3 parts." in html(asked_now)
+    assert len(due.due_parts(10)) == 3
+    part = batch.parts.first()
+    assert part is not None
+    assert (part.status, part.failing_since) == (PartStatus.RUNNING, since)
+    poll_all()
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.FINISHED
 
 
 def test_stop_offers_not_to_wait_for_what_was_sent(
