@@ -45,7 +45,9 @@ def decide(request: MemberRequest, batch: Batch, number: int, choice: str) -> Ht
         )
     else:
         _decide(request, batch.parts.filter(pk=part.pk), question, Choice(choice))
-    return redirect(batch)
+    # Who decides part by part goes on there.
+    folded = f"?by_part={question}#by-part-{question}" if question else ""
+    return redirect(f"{batch.get_absolute_url()}{folded}")
 
 
 @post_only

@@ -50,6 +50,7 @@ def batch(request: MemberRequest, batch: Batch) -> HttpResponse:
         return ask_page(request, batch)
     context = _live_context(batch) | _parts_context(request, batch) | rows_context(request, batch)
     context["events"] = _events(batch)
+    context["by_part"] = request.GET.get("by_part", "")
     context["worker_is_silent"] = batch.is_active and worker_is_silent()
     return render(request, "batches/batch.html", context)
 

@@ -111,6 +111,54 @@ def test_who_decides_part_by_part_keeps_the_place_when_the_page_is_refreshed(
     assert not button.is_visible()
 
 
+def test_who_has_decided_about_one_part_finds_the_others_unfolded(page: "Page", team: Team) -> None:
+    batch = asked(team, Question.UNCLEAR, parts=3)
+    page.goto(batch.get_absolute_url())
+    page.get_by_text("Decide part by part").click()
+    page.locator("#leave-out-1").click()
+    page.locator("#decide").click()
+    page.locator(".toast", has_text="1 part is left out.").wait_for()
+    assert page.locator("#leave-out-2").is_visible()
+    assert not page.locator("#leave-out-1").count()
+
+
+def test_the_focus_returns_to_a_button_that_was_replaced_while_its_dialog_was_open(
+    page: "Page", team: Team
+) -> None:
+    batch = asked(team, Question.UNCLEAR, parts=3)
+    page.goto(batch.get_absolute_url())
+    button = page.locator("#leave-out-unclear")
+    before = button.element_handle()
+    assert before is not None
+    button.click()
+    page.locator("#decide").wait_for()
+    with page.expect_response(lambda answer: "/live/" in answer.url and answer.status == 200):
+        Batch.objects.update(version=99)
+    page.wait_for_function("element => !element.isConnected", arg=before)
+    page.keyboard.press("Escape")
+    page.locator("#decision-dialog").wait_for(state="hidden")
+    assert button.evaluate("element => element === document.activeElement")
+
+
+def test_a_dialog_that_gets_no_answer_says_so_and_can_be_closed(page: "Page", team: Team) -> None:
+    batch = asked(team, Question.UNCLEAR)
+    page.goto(batch.get_absolute_url())
+    dialog = page.get_by_role("dialog")
+    for answer, sentence in (
+        (lambda route: route.abort(), "batchui cannot be reached now. Nothing was decided."),
+        (lambda route: route.fulfill(status=500), "batchui could not do this."),
+    ):
+        page.route("**/confirm/", answer)
+        page.locator("#send-again-unclear").click()
+        dialog.get_by_text(sentence).wait_for()
+        dialog.get_by_role("button", name="Close").click()
+        dialog.wait_for(state="hidden")
+    page.unroute("**/confirm/")
+    page.locator("#send-again-unclear").click()
+    page.locator("#decide").wait_for()
+    assert not dialog.get_by_text("batchui cannot be reached now.").count()
+
+
 def test_the_next_try_is_counted_down_to_now(page: "Page", team: Team) -> None:
     batch = recorded(team)
     until = timezone.now() + timedelta(seconds=50)
