@@ -54,6 +54,7 @@ def part_numbers(numbers: Sequence[int]) -> str:
         [number for _, number in run]
         for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])
     ]
+    runs = [some for run in runs for some in ([run[:1], run[1:]] if len(run) == 2 else [run])]
     named = [f"{run[0]:,}" if len(run) == 1 else f"{run[0]:,} to {run[-1]:,}" for run in runs]
     more = len(named) - RUNS_NAMED
     if more > 1:

@@ -203,7 +203,7 @@ class _Ruling:
     least_wait: float | None = None
 
 
-_ASK_DIFFERENTLY = "Change the question, the options or the model, then send the rows again."
+ASK_DIFFERENTLY = "Change the question, the options or the model, then send the rows again."
 _BY_ITSELF = "You need do nothing: batchui goes on by itself."
 
 _UNCLEAR = _Ruling(CloudflareError, "")
@@ -216,7 +216,7 @@ _UNUSABLE = _Ruling(
     "Cloudflare's answer could not be used (HTTP {status}).{reason} Nothing is lost. batchui asks "
     "again. If this goes on for hours, look at www.cloudflarestatus.com.",
 )
-_REFUSED = _Ruling(Refused, "Cloudflare refused this request.{reason} " + _ASK_DIFFERENTLY)
+_REFUSED = _Ruling(Refused, "Cloudflare refused this request.{reason} " + ASK_DIFFERENTLY)
 _NO_MODEL = _Ruling(
     Refused,
     "Cloudflare does not offer this model.{reason} Choose another model, then send the rows again.",
@@ -229,7 +229,7 @@ _MODEL_REFUSED = _Ruling(
 _BATCH_INVALID = _Ruling(
     Refused,
     "Cloudflare accepted these rows, then found that this model cannot take such a request.{reason}"
-    " " + _ASK_DIFFERENTLY,
+    " " + ASK_DIFFERENTLY,
 )
 _TOO_LARGE = _Ruling(
     TooLarge,

@@ -45,7 +45,7 @@ WORDS: Mapping[Question, Words] = {
         stake="{rows}, and {cost} that is probably charged already",
     ),
     Question.MISMATCH: Words(
-        title="Cloudflare’s reply to {which} does not fit what was sent.",
+        title="Cloudflare's reply to {which} does not fit what was sent.",
         note=(
             "Nothing of the reply was used, so no answer stands beside a wrong row. It is kept: "
             "see Details in the table of parts."

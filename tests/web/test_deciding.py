@@ -431,7 +431,7 @@ def test_what_was_sent_in_vain_before_says_so_and_that_it_may_wait(
         (
             Question.MISMATCH,
             [
-                "Cloudflare’s reply to part 1 (rows 1 to 10) does not fit what was sent.",
+                "Cloudflare's reply to part 1 (rows 1 to 10) does not fit what was sent.",
                 "Ask Cloudflare again Free. Perhaps the reply is whole this time.",
                 "Sends 10 rows again. They are charged a second time (about $0.20).",
             ],

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from batchui.batches import decisions
 from batchui.batches.models import Batch
-from batchui.batches.states import PartStatus, Question
+from batchui.batches.states import BatchStatus, PartStatus, Question
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection, Team, User
 from tests.batches.conftest import work
@@ -197,6 +197,20 @@ def test_the_history_asks_for_the_whole_team_without_a_reload(page: "Page", team
     page.locator("#decide").click()
     page.locator(".toast", has_text="120 parts are sent now.").wait_for()
     assert re.fullmatch(r".*//[^/]+/", page.url)
+
+
+def test_on_a_phone_the_table_fits_and_nothing_stands_alone(page: "Page", team: Team) -> None:
+    batch = asked(team, Question.UNCLEAR)
+    recorded(team, name="a_name_that_cannot_be_broken", status=BatchStatus.PROBLEMS)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/")
+    too_wide = "table => table.offsetWidth - table.parentElement.clientWidth"
+    assert page.locator("#history table").evaluate(too_wide) <= 0
+    page.goto(batch.get_absolute_url())
+    tops = page.locator(".stat").evaluate_all("all => all.map(one => one.offsetTop)")
+    assert tops == [tops[0], tops[0], tops[2], tops[2]]
+    stop, status = (page.locator(f"#live {where}").first for where in ("#stop-button", ".status"))
+    assert stop.bounding_box()["y"] > status.bounding_box()["y"] + 20  # type: ignore[index]
 
 
 @pytest.mark.parametrize("parts", [1, 120])
