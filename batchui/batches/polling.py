@@ -56,7 +56,7 @@ def poll(part: Part) -> bool:
     attempt = part.attempts.filter(status=AttemptStatus.ACCEPTED).order_by("-number").first()
     if attempt is None:
         message = "It was accepted, but its receipt is missing."
-        _ask(part, None, Question.UNCLEAR, message)
+        _ask(part, Question.UNCLEAR, message)
         return False
     if was_cut_off:
         apply_outcome(part, attempt, CutOff(CUT_OFF))
@@ -148,15 +148,8 @@ def _poll_again(
     now = timezone.now()
     if patience.has_failed_for_hours(part, now, patient=patient):
         event = f"No answer could be read for hours. {message}"
-        _ask(
-            part,
-            attempt,
-            Question.UNREADABLE,
-            message,
-            event,
-            reply_file=reply_file,
-            changes=changes,
-        )
+        kept = (attempt, reply_file)
+        _ask(part, Question.UNREADABLE, message, event, kept=kept, changes=changes)
         return
     failed: PartChanges = {
         **(changes or {}),
@@ -177,11 +170,11 @@ def _believe(part: Part, attempt: Attempt, outcome: Doubtful) -> None:
         case Quarantined(_, reply_file):
             closing = Closing(attempt, AttemptStatus.QUARANTINED, message, reply_file=reply_file)
             event = f"{message} Nothing of this reply was used."
-            _ask(part, attempt, Question.MISMATCH, message, event, closing=closing)
+            _ask(part, Question.MISMATCH, message, event, closing=closing)
         case Unusable(_, reply_file):
-            _ask(part, attempt, Question.DAMAGED, message, reply_file=reply_file)
+            _ask(part, Question.DAMAGED, message, kept=(attempt, reply_file))
         case TooLong(_, reply_file) | CutOff(_, reply_file):
-            _ask(part, attempt, Question.UNREADABLE, message, reply_file=reply_file)
+            _ask(part, Question.UNREADABLE, message, kept=(attempt, reply_file))
         case GoneNow():
             closing = Closing(attempt, AttemptStatus.LOST, message)
             _end(part, AnswerStatus.MISSING, GONE, closing)
@@ -191,16 +184,18 @@ def _believe(part: Part, attempt: Attempt, outcome: Doubtful) -> None:
 
 def _ask(
     part: Part,
-    attempt: Attempt | None,
     question: Question,
     message: str,
     event: str = "",
     *,
     closing: Closing | None = None,
-    reply_file: str = "",
+    kept: tuple[Attempt, str] | None = None,
     changes: PartChanges | None = None,
 ) -> None:
-    """Let a person decide about a part that was sent. Its attempt points to the reply, if kept."""
+    """Let a person decide about a part that was sent.
+
+    kept: an attempt that goes on, and the file that its last reply is kept in; "" if it is not.
+    """
     asked: PartChanges = {
         **(changes or {}),
         "question": question,
@@ -210,8 +205,8 @@ def _ask(
     told = f"Part {part.number}: {event or message}"
     with transaction.atomic():
         moved = lifecycle.move_part(part, PartStatus.UNSURE, closing=closing, event=told, **asked)
-        if moved and attempt is not None and reply_file:
-            lifecycle.keep_reply(attempt, reply_file)
+        if moved and kept is not None and kept[1]:
+            lifecycle.keep_reply(*kept)
 
 
 def _refused(part: Part, closing: Closing) -> None:
