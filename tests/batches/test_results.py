@@ -1,10 +1,9 @@
 """What became of each row: put together from the files, a page at a time."""
 
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 import pytest
-from django.core.files.storage import default_storage
 
 from batchui.batches import exporting, files, references, results
 from batchui.batches.models import Batch, Part
@@ -168,12 +167,21 @@ def test_all_rows_come_in_the_order_of_the_file(sandbox: RunningSandbox, batch: 
     assert [row.row for row in exporting.export_rows(batch)] == list(range(1, 61))
 
 
-def test_a_page_reads_no_part_but_its_own(sandbox: RunningSandbox, batch: Batch) -> None:
-    first, second, third = batch.parts.order_by("number")
-    for part in (first, third):
-        default_storage.delete(part.rows_file)
+def test_a_page_reads_no_part_but_its_own(
+    sandbox: RunningSandbox, batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, _ = batch.parts.order_by("number")
+    opened: list[str] = []
+    open_file = files.open_file
+
+    def note(name: str) -> BinaryIO:
+        opened.append(name)
+        return open_file(name)
+
+    monkeypatch.setattr(files, "open_file", note)
     assert second.rows == 25
     assert numbers(batch, offset=first.rows, limit=25) == list(range(26, 51))
+    assert opened == [second.rows_file]
 
 
 @pytest.mark.parametrize("status", sorted(set(AnswerStatus) - {AnswerStatus.ANSWERED}))
