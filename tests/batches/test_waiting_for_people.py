@@ -135,6 +135,8 @@ def test_a_token_that_cannot_be_read_is_tried_again_when_it_can_be(
     send_all()
     assert held(batch) == [1, 2, 3]
     assert batch.events.filter(part_number=1).count() == 1
+    failures = batch.parts.order_by("number").values_list("failures_in_a_row", flat=True)
+    assert list(failures) == [2, 1, 1]
     settings.ENCRYPTION_KEYS = keys
     let_the_pause_end()
     assert due.release_held() == 1
