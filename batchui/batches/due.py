@@ -173,11 +173,14 @@ def _may_be_tried(pk: int) -> bool:
 
     Where the whole connection was refused, its pause counts the time, and a new token ends it.
     """
-    last = Attempt.objects.filter(part=pk).select_related("part").order_by("-number").first()
-    if last is None or last.finished_at is None or last.code not in OF_ONE_MODEL:
+    tries = Attempt.objects.filter(part=pk).order_by("-number")
+    last = tries.values_list("finished_at", "code", "part__failures_in_a_row").first()
+    if last is None:
         return True
-    age = timezone.now() - last.finished_at
-    return not timedelta() <= age < pauses.probe(last.part.failures_in_a_row)
+    finished_at, code, failures = last
+    if finished_at is None or code not in OF_ONE_MODEL:
+        return True
+    return not timedelta() <= timezone.now() - finished_at < pauses.probe(failures)
 
 
 def _release(parts: QuerySet[Part]) -> int:
