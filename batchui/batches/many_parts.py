@@ -12,20 +12,18 @@ from django.utils import timezone
 
 from batchui.batches.models import Attempt, Part
 from batchui.batches.patience import NOTHING_WRONG
-from batchui.batches.states import SENT_PARTS, AnswerStatus, AttemptStatus, PartStatus, Question
-
-# The number of waiting rows of a part (`Part.waiting`), for an UPDATE of many parts.
-WAITING = (
-    F("rows") - F("answered") - F("empty") - F("failed") - F("missing") - F("unsent") - F("invalid")
+from batchui.batches.states import (
+    PERHAPS_SENT,
+    SENT_PARTS,
+    AnswerStatus,
+    AttemptStatus,
+    PartStatus,
+    Question,
 )
 
-# Requests whose rows may be charged although there are no answers, or not yet.
-PERHAPS_SENT = (
-    AttemptStatus.WRITTEN,
-    AttemptStatus.ACCEPTED,
-    AttemptStatus.UNSURE,
-    AttemptStatus.LOST,
-    AttemptStatus.QUARANTINED,
+# The number of waiting rows of a part (`Part.waiting`), for an UPDATE of many parts.
+WAITING_ROWS = (
+    F("rows") - F("answered") - F("empty") - F("failed") - F("missing") - F("unsent") - F("invalid")
 )
 
 STOPPED_BEFORE = "Stopped before it was sent."
@@ -151,5 +149,5 @@ def _end(parts: QuerySet[Part], to: PartStatus, status: AnswerStatus, error: str
         waiting_became=status.value,
         waiting_error=error,
         message=error,
-        **{status.value: F(status.value) + WAITING},
+        **{status.value: F(status.value) + WAITING_ROWS},
     )
