@@ -190,6 +190,14 @@ def test_of_all_that_waits_for_a_person_the_oldest_is_tried(team: Team) -> None:
     assert (held(young), held(old)) == ([1, 2], [2])
 
 
+def test_of_one_batch_the_part_with_the_lowest_number_is_tried(team: Team) -> None:
+    batch = on_record(team, parts=3)
+    batch.parts.filter(number=1).update(number=4)  # it was made first, and is now the last one
+    hold(batch)
+    assert due.release_held() == 1
+    assert held(batch) == [3, 4]
+
+
 def test_nothing_is_tried_while_its_connection_is_paused(team: Team) -> None:
     hold(on_record(team))
     Connection.objects.update(paused_until=timezone.now() + MINUTE)
