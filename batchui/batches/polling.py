@@ -77,25 +77,19 @@ def apply_outcome(part: Part, attempt: Attempt, outcome: PollOutcome) -> None:
             _under_way(part, attempt, status)
         case Later(message, wait):
             pause = pauses.after_failure(part.failures_in_a_row, wait)
-            _poll_again(
-                part,
-                attempt,
-                message,
-                pause,
-                patient=outcome.patient,
-                reply_file=outcome.reply_file,
-            )
+            kept = (attempt, outcome.reply_file)
+            _poll_again(part, message, pause, patient=outcome.patient, kept=kept)
         case Answered(changes, reply_file):
             closing = Closing(attempt, AttemptStatus.ANSWERED, reply_file=reply_file)
             event = _answered_event(part, changes)
             lifecycle.settle_answers(part, changes, closing=closing, event=event)
         case Incomplete(changes, missing):
             without = f"Cloudflare's reply has no answer for {rows_phrase(missing)} yet."
-            _poll_once_more(part, attempt, outcome.kind, without, changes)
+            _poll_once_more(part, outcome.kind, without, changes)
         case _ if _is_final(outcome) or patience.is_enough(part, outcome.kind):
             _believe(part, attempt, outcome)
         case _:
-            _poll_once_more(part, attempt, outcome.kind, outcome.message, {})
+            _poll_once_more(part, outcome.kind, outcome.message, {})
 
 
 def _is_final(outcome: Doubtful) -> bool:
@@ -110,7 +104,7 @@ def _under_way(part: Part, attempt: Attempt, status: str) -> None:
             f"Cloudflare has had these rows for {patience.OVERDUE_AFTER.days} days, and they are "
             f"still {status}. It usually needs minutes. batchui asks again."
         )
-        _poll_again(part, attempt, message, pauses.after_failure(part.failures_in_a_row, None))
+        _poll_again(part, message, pauses.after_failure(part.failures_in_a_row, None))
         return
     now = timezone.now()
     polled: PartChanges = {
@@ -125,30 +119,29 @@ def _under_way(part: Part, attempt: Attempt, status: str) -> None:
         lifecycle.touch_part(part, **polled)
 
 
-def _poll_once_more(
-    part: Part, attempt: Attempt, kind: str, message: str, changes: PartChanges
-) -> None:
+def _poll_once_more(part: Part, kind: str, message: str, changes: PartChanges) -> None:
     """Plan another poll after a reply that is not believed yet."""
     seen: PartChanges = {**changes, **patience.sighting(part, kind, timezone.now())}
     again = f"{message} batchui asks again."
-    _poll_again(part, attempt, again, patience.ODD[kind].pause, changes=seen)
+    _poll_again(part, again, patience.ODD[kind].pause, changes=seen)
 
 
 def _poll_again(
     part: Part,
-    attempt: Attempt,
     message: str,
     pause: timedelta,
     *,
     patient: bool = False,
-    reply_file: str = "",
+    kept: tuple[Attempt, str] | None = None,
     changes: PartChanges | None = None,
 ) -> None:
-    """Plan the next poll after one without a usable reply. After some hours, ask a person."""
+    """Plan the next poll after one without a usable reply. After some hours, ask a person.
+
+    patient, kept: as in `Later`, and in `_ask`.
+    """
     now = timezone.now()
     if patience.has_failed_for_hours(part, now, patient=patient):
         event = f"No answer could be read for hours. {message}"
-        kept = (attempt, reply_file)
         _ask(part, Question.UNREADABLE, message, event, kept=kept, changes=changes)
         return
     failed: PartChanges = {
