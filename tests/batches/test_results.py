@@ -149,6 +149,18 @@ def test_answers_in_a_damaged_file_are_missing_with_the_reason(team: Team, lines
     assert all("is damaged" in (row.error or "") for row in shown[lines:])
 
 
+@pytest.mark.parametrize("field", ["rows_file", "answers_file"])
+def test_lines_too_many_in_a_damaged_file_add_no_rows(team: Team, field: str) -> None:
+    part = on_record(team).parts.get()
+    store(part, dict.fromkeys(range(10), YES))
+    part.rows_file = files.Compressed.of_lines([b'["one"]'] * 10).store("ten-rows")
+    damaged(part, field, 12)
+    shown = list(results.readable_results(part))
+    assert [(row.row, row.cells, row.status) for row in shown] == [
+        (number, ["one"], "answered") for number in range(1, 11)
+    ]
+
+
 # -- pages --------------------------------------------------------------------------------------
 
 
