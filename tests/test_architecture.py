@@ -159,6 +159,15 @@ def test_the_plain_packages_know_no_django(folder: str) -> None:
         assert not any(name.split(".")[0] == "django" for name in imported(path, code)), path
 
 
+def test_migrations_take_nothing_from_code_that_changes_later() -> None:
+    """But for what makes the id of a database, which Django calls by its name."""
+    for path in ROOT.rglob("migrations/*.py"):
+        found = imported(str(path.relative_to(ROOT)), ast.parse(path.read_text()))
+        taken = {name for name in found if name.startswith("batchui.")}
+        made = {"batchui.worker.models", "batchui.worker.models.new_database_id"}
+        assert taken <= made, f"{path} imports {taken - made}"
+
+
 def test_only_the_client_speaks_http() -> None:
     # The bare script of the benchmark is what a programmer would write instead of all this; its
     # person is somebody's browser.

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from batchui.backup.contents import has_tables
 from batchui.backup.problems import NotPossible
+from batchui.batches.phrases import Say
 from batchui.worker import heartbeat
 
 STOP_IT = "Stop batchui first, on every host that uses this database."
@@ -30,9 +31,7 @@ def alone() -> Iterator[None]:
         yield
 
 
-def wait_for_silence(
-    *, say: Callable[[str], None], pause: Callable[[float], None] = time.sleep
-) -> None:
+def wait_for_silence(*, say: Say, pause: Callable[[float], None] = time.sleep) -> None:
     """Wait until it is certain that no worker runs. Raises NotPossible if one does.
 
     A worker that was stopped shows its last sign of life for a while; one that runs shows new ones.

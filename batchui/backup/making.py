@@ -5,14 +5,14 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from django.conf import settings
 from django.core.files.storage import default_storage
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from batchui.backup import archive, postgres, sqlite
@@ -20,11 +20,11 @@ from batchui.backup.archive import FILES, KEYS, Writer, check
 from batchui.backup.problems import NotPossible
 from batchui.batches import files
 from batchui.batches.files import DurableFileSystemStorage
-from batchui.batches.phrases import counted
+from batchui.batches.phrases import Say, counted
 from batchui.worker import sweep
+from batchui.worker.database import migrations_waiting
 from batchui.worker.models import Installation
 
-Say = Callable[[str], None]
 SECONDS_BETWEEN_LINES = 10.0
 
 
@@ -53,19 +53,31 @@ def make(path: Path, *, with_keys: bool = False, say: Say = lambda _: None) -> M
         raise NotPossible(f"{target} is a folder. Name a file in it.")
     with _folder_for(target) as folder:
         draft = folder / "draft"
-        sweep.keep_files()
-        try:
-            made = _write(draft, with_keys=with_keys, say=say)
-        finally:
-            sweep.remove_again()
+        with _files_kept() as keep_on:
+            made = _write(draft, with_keys=with_keys, say=say, keep_on=keep_on)
         say("Checking what was written …")
         check(draft)
         os.replace(draft, target)
-        _sync(target.parent)
+        files.sync_folder(target.parent)
     return made._replace(size=target.stat().st_size)
 
 
-def _write(draft: Path, *, with_keys: bool, say: Say) -> Made:
+@contextmanager
+def _files_kept() -> Iterator[Callable[[], None]]:
+    """While the context lasts, no sweep removes a file. Call what it gives from time to time."""
+    if migrations_waiting():  # then no worker of this version sweeps
+        yield lambda: None
+        return
+    name = sweep.new_backup_name()
+    sweep.keep_files(name)
+    try:
+        yield lambda: sweep.keep_files(name)
+    finally:
+        with suppress(DatabaseError):  # it runs out by itself
+            sweep.allow_removal(name)
+
+
+def _write(draft: Path, *, with_keys: bool, say: Say, keep_on: Callable[[], None]) -> Made:
     say("Copying the database …")
     made_at = timezone.now()
     folder, names = draft.parent, draft.with_name("names")
@@ -79,7 +91,7 @@ def _write(draft: Path, *, with_keys: bool, say: Say) -> Made:
         else:
             migrations = postgres.add(writer, folder, names)
         _refuse_full_disk(names)
-        stored, missing = _add_files(writer, names, say=say)
+        stored, missing = _add_files(writer, names, say=say, keep_on=keep_on)
         keys = _add_keys(writer) if with_keys else 0
         writer.close(
             made_at=made_at.isoformat(),
@@ -98,13 +110,16 @@ def came_from(made_at: str) -> str:
     return f"It is the backup of {at:%-d %B %Y, %H:%M} UTC."
 
 
-def _add_files(writer: Writer, names: Path, *, say: Say) -> tuple[int, list[str]]:
+def _add_files(
+    writer: Writer, names: Path, *, say: Say, keep_on: Callable[[], None]
+) -> tuple[int, list[str]]:
     """Add the files with these names. Returns how many there were, and those that are not there."""
+    keep_on()  # to copy the database may have taken long
     said, number, missing = time.monotonic(), 0, []
     for name in _lines(names):
         if time.monotonic() - said >= SECONDS_BETWEEN_LINES:
             said = time.monotonic()
-            sweep.keep_files()
+            keep_on()
             say(f"{counted(number, 'file')} …")
         try:
             if not archive.is_name(f"{FILES}{name}"):
@@ -172,13 +187,5 @@ def _folder_for(target: Path) -> Iterator[Path]:
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-    finally:
-        os.close(descriptor)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
     finally:
         os.close(descriptor)

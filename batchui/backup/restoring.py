@@ -2,13 +2,13 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from django.conf import settings
-from django.core.files.base import File
+from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 from django.db import DatabaseError, connection
 from django.utils import timezone
@@ -22,14 +22,13 @@ from batchui.backup.making import came_from
 from batchui.backup.problems import BadArchive, NotPossible
 from batchui.batches.files import DurableFileSystemStorage
 from batchui.batches.models import Batch
+from batchui.batches.phrases import Say
 from batchui.keys import kept_text
 from batchui.teams import crypto
 from batchui.teams.models import Connection
 from batchui.worker import generation, restored
-from batchui.worker.generation import Mark
+from batchui.worker.generation import MARK, Mark
 from batchui.worker.models import Installation
-
-Say = Callable[[str], None]
 
 
 class PutBack(NamedTuple):
@@ -141,6 +140,7 @@ def _swap(folder: Path, manifest: dict[str, Any]) -> PutBack:
         if connection.vendor == "sqlite":
             with sqlite.opened(folder / SQLITE):
                 done = _become_a_copy(folder, manifest, known)
+            _mark_bucket(folder, swap)
             target = Path(connection.settings_dict["NAME"])
             # The log of the old database goes with it: it would be applied to the new one.
             for ending in ("", "-wal", "-shm"):
@@ -152,14 +152,12 @@ def _swap(folder: Path, manifest: dict[str, Any]) -> PutBack:
             migrations = _migrations(manifest)
             with postgres.loaded(folder / TABLES, migrations, schema=schema) as had_tables:
                 done = _become_a_copy(folder, manifest, known)
+                _mark_bucket(folder, swap)
                 _swap_files(folder, swap)
             kept_tables = f"the schema {schema} of the database" if had_tables else ""
     except BaseException:
         swap.undo()
         raise
-    if settings.S3_BUCKET:
-        with (folder / FILES / generation.MARK).open("rb") as mark:
-            default_storage.save(generation.MARK, File(mark, generation.MARK))
     kept_files = str(swap.kept) if swap.kept.exists() else ""
     return done._replace(kept=" and ".join(filter(None, (kept_files, kept_tables))))
 
@@ -177,14 +175,15 @@ def _become_a_copy(folder: Path, manifest: dict[str, Any], known: int) -> PutBac
 
     It becomes newer than any database that was here, so that one of those is known for an old one.
     """
-    asked = restored.let_people_decide(came_from(manifest["made_at"]))
+    with _files_read_from(folder / FILES):
+        asked = restored.let_people_decide(came_from(manifest["made_at"]))
     installation = Installation.here()
     installation.restored_from, installation.restored_at = "", timezone.now()
     installation.generation = max(known, installation.generation) + 1
     installation.save()
     # After a kill between two renames, a start with another database is refused.
     mark = bytes(Mark(installation.database_id, installation.generation))
-    (folder / FILES / generation.MARK).write_bytes(mark)
+    (folder / FILES / MARK).write_bytes(mark)
     names = manifest["members"]
     given = {
         "secret-key": not settings.SECRET_KEY_FILE,
@@ -199,6 +198,39 @@ def _become_a_copy(folder: Path, manifest: dict[str, Any], known: int) -> PutBac
         unreadable=_unreadable_tokens(folder / KEYS),
         unused_keys=any(is_given and f"{KEYS}{name}" in names for name, is_given in given.items()),
     )
+
+
+@contextmanager
+def _files_read_from(folder: Path) -> Iterator[None]:
+    """Let the stored files be those of a folder while the context lasts, unless a bucket has them.
+
+    The answers tell which rows of a part may have been sent again.
+    """
+    if not isinstance(default_storage, DurableFileSystemStorage):
+        yield
+        return
+    before = default_storage.location
+    default_storage.location = str(folder)
+    try:
+        yield
+    finally:
+        default_storage.location = before
+
+
+def _mark_bucket(folder: Path, swap: Swap) -> None:
+    """Write down in the bucket to which database its files belong; on a disk it is one of them.
+
+    It comes before the database is in its place: where it fails, nothing is restored.
+    """
+    if not settings.S3_BUCKET:
+        return
+    before = generation.read_mark()
+    swap.note(lambda: _put_mark(bytes(before)) if before else default_storage.delete(MARK))
+    _put_mark((folder / FILES / MARK).read_bytes())
+
+
+def _put_mark(content: bytes) -> None:
+    default_storage.save(MARK, ContentFile(content))
 
 
 def _swap_files(folder: Path, swap: Swap) -> None:

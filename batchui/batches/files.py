@@ -67,7 +67,7 @@ class DurableFileSystemStorage(FileSystemStorage):
         except BaseException:
             os.unlink(temporary)
             raise
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
         return name
 
     def delete_tree(self, name: str) -> None:
@@ -81,10 +81,11 @@ def _make_folder(folder: Path) -> None:
     missing = list(takewhile(lambda path: not path.exists(), (folder, *folder.parents)))
     folder.mkdir(parents=True, exist_ok=True)
     for made in missing:
-        _sync_folder(made.parent)
+        sync_folder(made.parent)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Bring the names in a folder to the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

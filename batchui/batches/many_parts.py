@@ -12,21 +12,20 @@ from django.utils import timezone
 
 from batchui.batches.models import Attempt, Part
 from batchui.batches.patience import NOTHING_WRONG
-from batchui.batches.states import SENT_PARTS, AnswerStatus, AttemptStatus, PartStatus, Question
+from batchui.batches.states import (
+    PERHAPS_SENT,
+    SENT_PARTS,
+    AnswerStatus,
+    AttemptStatus,
+    PartStatus,
+    Question,
+)
 
 # The number of waiting rows of a part (`Part.waiting`), for an UPDATE of many parts.
-WAITING = (
+WAITING_ROWS = (
     F("rows") - F("answered") - F("empty") - F("failed") - F("missing") - F("unsent") - F("invalid")
 )
-
-# Requests whose rows may be charged although there are no answers, or not yet.
-PERHAPS_SENT = (
-    AttemptStatus.WRITTEN,
-    AttemptStatus.ACCEPTED,
-    AttemptStatus.UNSURE,
-    AttemptStatus.LOST,
-    AttemptStatus.QUARANTINED,
-)
+WAITING = WAITING_ROWS  # until the pages use the new name
 
 STOPPED_BEFORE = "Stopped before it was sent."
 STOPPED_UNSURE = "Stopped while it was unclear what had become of this row."
@@ -155,5 +154,5 @@ def _end(parts: QuerySet[Part], to: PartStatus, status: AnswerStatus, error: str
         waiting_became=status.value,
         waiting_error=error,
         message=error,
-        **{status.value: F(status.value) + WAITING},
+        **{status.value: F(status.value) + WAITING_ROWS},
     )

@@ -1,10 +1,12 @@
 """Words and sentences about batches that the page and the terminal share."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from batchui.batches.models import Batch
 
+# Tells somebody how far something is, in a sentence.
+Say = Callable[[str], object]
 # Runs of consecutive numbers that a sentence names.
 RUNS_NAMED = 12
 

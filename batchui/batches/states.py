@@ -191,6 +191,8 @@ SENT_PARTS = frozenset({PartStatus.QUEUED, PartStatus.RUNNING})
 
 # Requests without an answer that Cloudflare has charged, or may have charged.
 CHARGED_PERHAPS = (AttemptStatus.UNSURE, AttemptStatus.QUARANTINED, AttemptStatus.LOST)
+# Requests whose rows may be charged although there are no answers, or not yet.
+PERHAPS_SENT = (AttemptStatus.WRITTEN, AttemptStatus.ACCEPTED, *CHARGED_PERHAPS)
 # Requests that were charged, or may have been.
 CHARGED = (AttemptStatus.ACCEPTED, AttemptStatus.ANSWERED, *CHARGED_PERHAPS)
 # Requests that Cloudflare has accepted.

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from statistics import median
 
+from batchui.batches.phrases import Say
 from batchui.bench.sides import BARE, PRODUCT, SIDES, TUNED, Run, Side, run_side
-from batchui.bench.workload import Say, rounds_sentence, workload
+from batchui.bench.workload import rounds_sentence, workload
 
 
 def compare(rows: int, repeat: int, say: Say) -> None:

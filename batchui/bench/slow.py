@@ -17,10 +17,10 @@ from pathlib import Path
 from statistics import median
 from urllib.parse import urlsplit
 
+from batchui.batches.phrases import Say
 from batchui.bench.person import Person
 from batchui.bench.running import Product, running_product
 from batchui.bench.surroundings import BenchFailed, running_api
-from batchui.bench.workload import Say
 from batchui.processes import procfs
 
 SOURCE_BYTES = 38_000_000

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from batchui.batches.phrases import Say
 from batchui.bench.check import Check
 from batchui.bench.compare import disk_sentence
 from batchui.bench.disk import disk_use
 from batchui.bench.person import Person
 from batchui.bench.running import Used, running_product
 from batchui.bench.surroundings import Api
-from batchui.bench.workload import Say, rounds_sentence, workload
+from batchui.bench.workload import rounds_sentence, workload
 
 
 @dataclass(frozen=True)

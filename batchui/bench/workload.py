@@ -3,7 +3,7 @@
 import csv
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -12,12 +12,12 @@ from statistics import mean
 
 import zstandard
 
+from batchui.batches.phrases import Say
 from batchui.bench.check import Check
 from batchui.bench.question import question
 from batchui.bench.surroundings import Api, running_api
 from batchui.bench.texts import Answers, write_reviews
 
-Say = Callable[[str], object]
 # For the figures about compression: the same level and size of a part as in the product.
 LEVEL, PART = 1, 5_000
 

@@ -28,7 +28,7 @@ from batchui.worker import reading
 from batchui.worker.heartbeat import beat
 from batchui.worker.tick import run_tick
 
-Row = TypeVar("Row", bound=Model)
+Found = TypeVar("Found", bound=Model)
 
 
 class AtOnce(Executor):
@@ -146,9 +146,9 @@ def target_of(name: str, share: float) -> Batch | Part | None:
     return _at(parts.order_by("batch__created_at", "number"), share)
 
 
-def _at(rows: QuerySet[Row], share: float) -> Row | None:
-    """The row at this share of the way through them; None if there are none."""
-    return rows[int(share * count) :].first() if (count := rows.count()) else None
+def _at(found: QuerySet[Found], share: float) -> Found | None:
+    """The one at this share of the way through them; None if there are none."""
+    return found[int(share * count) :].first() if (count := found.count()) else None
 
 
 def decide(name: str, share: float) -> None:

@@ -1,7 +1,7 @@
 """Files, faults and decisions, drawn from a seed."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from batchui.prompts.ask import Ask
@@ -118,6 +118,3 @@ def _to(rows: int) -> range:
 def chosen(candidates: Sequence[T], share: float) -> T | None:
     """The candidate at this share of the way through them; None if there are none."""
     return candidates[int(share * len(candidates))] if candidates else None
-
-
-Say = Callable[[str], object]

@@ -22,9 +22,10 @@ from django.db import connections
 
 from batchui.batches import clients
 from batchui.batches.models import Batch
+from batchui.batches.phrases import Say
 from batchui.batches.states import ACTIVE_BATCHES, BatchStatus
 from batchui.chaos import actors, triggers, verdict
-from batchui.chaos.draws import Draws, Say
+from batchui.chaos.draws import Draws
 from batchui.chaos.figures import Figures
 from batchui.chaos.passing import pass_time
 from batchui.chaos.triggers import KILLED, Trigger

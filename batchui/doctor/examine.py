@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from batchui.batches.models import Attempt
+from batchui.batches.phrases import Say
 from batchui.doctor import disk, history, motion, requests, rows
 from batchui.doctor.findings import Finding
 from batchui.doctor.records import Record, Scope, records
@@ -48,7 +49,7 @@ def examine(
     *,
     pause: float = SECONDS_BETWEEN_LOOKS,
     sleep: Callable[[float], None] = time.sleep,
-    say: Callable[[str], None] = lambda _: None,
+    say: Say = lambda _: None,
 ) -> Report:
     """Check everything in a scope. What is off is looked at again after `pause` seconds.
 

@@ -23,7 +23,7 @@ from batchui.batches.files import DamagedFile
 from batchui.batches.models import Attempt
 from batchui.prompts.payload import payload
 from batchui.prompts.problems import BadInput
-from batchui.teams.connections import cloudflare_is_configured
+from batchui.teams.connections import cloudflare_is_configured, sandbox_token
 
 SECONDS_TO_ANSWER = 10
 
@@ -89,11 +89,15 @@ def _stored(store: sqlite3.Connection) -> Iterator[Accepted]:
 def of_calls(address: str, *, is_whole: bool = False) -> Ledger:
     """The submissions that a running sandbox remembers. Raises OSError, ValueError.
 
-    address: of its API. It forgets them when it is started again.
+    address: of its API. It forgets them when it is started again. Its control address must be open
+    (`--control`), and its token that of the settings.
     """
     server = urlsplit(address)
     url = f"{server.scheme}://{server.netloc}/control/calls?kind=submit"
-    with urllib.request.urlopen(url, timeout=SECONDS_TO_ANSWER) as reply:  # noqa: S310
+    request = urllib.request.Request(url)  # noqa: S310
+    # Not on to where a server may send us.
+    request.add_unredirected_header("Authorization", f"Bearer {sandbox_token()}")
+    with urllib.request.urlopen(request, timeout=SECONDS_TO_ANSWER) as reply:  # noqa: S310
         calls = json.load(reply)
     found = {
         call["request_id"]: Accepted(

@@ -7,21 +7,12 @@ from datetime import datetime
 from django.db.models import Max
 
 from batchui.batches.models import Attempt, Batch, Part
-from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus
+from batchui.batches.states import TAKEN, AnswerStatus, AttemptStatus, PartStatus
 from batchui.doctor.findings import LOOK_AT_LOG, Finding
 from batchui.doctor.ledger import Accepted, sha256_of
 from batchui.doctor.records import Record, Scope
 from batchui.teams.models import Connection
 
-# The API has taken the request: there is a receipt.
-TAKEN = frozenset(
-    {
-        AttemptStatus.ACCEPTED,
-        AttemptStatus.ANSWERED,
-        AttemptStatus.LOST,
-        AttemptStatus.QUARANTINED,
-    }
-)
 # The attempt says that nothing was taken.
 DENIED = frozenset({AttemptStatus.NOT_SENT, AttemptStatus.BUSY, AttemptStatus.REFUSED})
 RETRY, RESTORED = "retry", "restored"
@@ -34,7 +25,11 @@ TELL_WHAT_IS_BILLED = (
 
 
 def what_was_billed_is_on_record(record: Record) -> Iterator[Finding]:
-    """Invariant 3, of one batch: an attempt tells what became of its request, or says unsure."""
+    """Invariant 3, of one batch: an attempt tells what became of its request, or says unsure.
+
+    Of a restored database the timeline says what may have been sent since.
+    """
+    is_copy = any(event.kind == RESTORED for event in record.of_batch)
     for part in record.parts:
         for attempt in record.attempts(part):
             if attempt.status == AttemptStatus.WRITTEN and part.status != PartStatus.SENDING:
@@ -58,7 +53,7 @@ def what_was_billed_is_on_record(record: Record) -> Iterator[Finding]:
                     since=attempt.created_at,
                     do=TELL_WHAT_IS_BILLED,
                 )
-        if part.unsent and _is_in_doubt(record.attempts(part)):
+        if part.unsent and not is_copy and _is_in_doubt(record.attempts(part)):
             yield record.finding(
                 3,
                 "rows say not sent",

@@ -21,8 +21,8 @@ from batchui.doctor.records import Record
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import Row, read
 
-# A downloaded row without a status of its own.
-WAITING = ""
+# In a `Result`: the status of a row that has none of its own yet.
+NO_STATUS = ""
 
 
 class _Line(msgspec.Struct):
@@ -137,11 +137,11 @@ def _part_agrees(record: Record, part: Part, upload: Iterator[Row]) -> Iterator[
                 part=part,
                 do=LOOK_AT_LOG,
             )
-    if counted[WAITING] and part.status not in OPEN_PARTS:
+    if counted[NO_STATUS] and part.status not in OPEN_PARTS:
         yield record.finding(
             1,
             "rows without a fate",
-            f"The part is {part.status}, and {rows_phrase(counted[WAITING])} of it still wait.",
+            f"The part is {part.status}, and {rows_phrase(counted[NO_STATUS])} of it still wait.",
             part=part,
             do=LOOK_AT_LOG,
         )
@@ -237,7 +237,9 @@ def _answers_stand_in_replies(record: Record, part: Part) -> Iterator[Finding]:
         for position, stored in enumerate(results.read_answers(part)):
             if stored is None or stored.status not in ("answered", "empty"):
                 continue
-            if position in given and not any(_same(stored, one) for one in given[position]):
+            # What has another fate in them came in a reply that was not whole, which is not stored.
+            comparable = [one for one in given.get(position, ()) if one.status == stored.status]
+            if comparable and not any(_same(stored, one) for one in comparable):
                 yield record.finding(
                     2,
                     "answer",
@@ -263,4 +265,4 @@ def _in_reply(attempt: Attempt) -> Iterator[tuple[int, Answer]]:
 
 
 def _same(one: Answer, other: Answer) -> bool:
-    return one.status == other.status and bytes(one.answer) == bytes(other.answer)
+    return bytes(one.answer) == bytes(other.answer)

@@ -1,7 +1,10 @@
-"""The first team. The set-up page makes it, or a command before anybody has an account."""
+"""The first team, and whom a command at the terminal works for.
+
+The set-up page makes the team, or a command before anybody has an account.
+"""
 
 from django.db import transaction
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Membership, Role, Team, User
@@ -39,13 +42,9 @@ def membership_for_link(email: str | None) -> Membership:
 
     Raises TeamProblem if nobody has the address, or there is not exactly one administrator.
     """
-    memberships = Membership.objects.select_related("team", "user").filter(user__is_active=True)
     if email is not None:
-        membership = memberships.filter(user__email=email.strip().lower()).first()
-        if membership is None:
-            raise TeamProblem(_nobody_has(email))
-        return membership
-    administrators = list(memberships.filter(role=Role.ADMIN).order_by("user__email"))
+        return _membership_of(email)
+    administrators = list(_administrators().order_by("user__email"))
     if not administrators:
         raise TeamProblem(
             "Nobody has an account yet. The link that makes the first one is printed by: "
@@ -57,27 +56,36 @@ def membership_for_link(email: str | None) -> Membership:
     return administrators[0]
 
 
-def _nobody_has(email: str) -> str:
-    return (
-        f"Nobody in batchui has the e-mail address {email.strip()}. Use the address of somebody on "
-        "the People page."
-    )
-
-
 def team_for_terminal(email: str | None) -> tuple[Team, User | None]:
     """Return the team and the person that a command works for.
 
     With an e-mail address: that person and their team; TeamProblem if nobody has it. Without: the
     first administrator and their team, or the first team and nobody.
     """
-    memberships = Membership.objects.select_related("team", "user").filter(user__is_active=True)
     if email is not None:
-        membership = memberships.filter(user__email=email.strip().lower()).first()
-        if membership is None:
-            raise TeamProblem(_nobody_has(email))
+        membership: Membership | None = _membership_of(email)
     else:
-        membership = memberships.filter(role=Role.ADMIN).order_by("joined_at", "pk").first()
+        membership = _administrators().order_by("joined_at", "pk").first()
     if membership is None:
         return first_team(), None
     ensure_connection(membership.team)
     return membership.team, membership.user
+
+
+def _membership_of(email: str) -> Membership:
+    """The membership of the person with this address. Raises TeamProblem if nobody has it."""
+    membership = _memberships().filter(user__email=email.strip().lower()).first()
+    if membership is None:
+        raise TeamProblem(
+            f"Nobody in batchui has the e-mail address {email.strip()}. Use the address of "
+            "somebody on the People page."
+        )
+    return membership
+
+
+def _administrators() -> QuerySet[Membership]:
+    return _memberships().filter(role=Role.ADMIN)
+
+
+def _memberships() -> QuerySet[Membership]:
+    return Membership.objects.select_related("team", "user").filter(user__is_active=True)

@@ -55,9 +55,7 @@ def keep_up() -> int:
     Returns the number of parts about which they are asked. Raises AnotherDatabase.
     """
     # The mark is read first: another worker may raise both numbers in between.
-    mark, installation = read_mark(), Installation.here()
-    if mark and mark.database_id != installation.database_id:
-        raise AnotherDatabase(another_database())
+    mark, installation = _own_mark(), Installation.here()
     known = mark.generation if mark else 0
     reason = installation.restored_from or (OLDER if known > installation.generation else "")
     raised = {"generation": Greatest(F("generation"), Value(known)) + 1}
@@ -74,10 +72,22 @@ def keep_up() -> int:
 
 
 def note_restored(reason: str) -> int:
-    """Note that this database is a copy. Returns the number of parts that people must decide."""
+    """Note that this database is a copy. Returns the number of parts that people must decide.
+
+    Raises AnotherDatabase; nothing is noted then.
+    """
+    _own_mark()
     Installation.here()
     Installation.objects.update(restored_from=reason)
     return keep_up()
+
+
+def _own_mark() -> Mark | None:
+    """What is written down beside the files. Raises AnotherDatabase."""
+    mark = read_mark()
+    if mark and mark.database_id != Installation.here().database_id:
+        raise AnotherDatabase(another_database())
+    return mark
 
 
 def in_words(asked: int) -> str:

@@ -15,7 +15,8 @@ from django.core.cache import cache
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from batchui.batches.models import Attempt, Batch
+from batchui.batches.models import Batch
+from batchui.batches.pointers import files_of_batch
 from batchui.batches.states import ENDED_BATCHES
 from batchui.worker.models import Installation
 
@@ -52,7 +53,7 @@ def remove_of(batch: Batch, *, before: datetime, after: datetime | None = None) 
     """Remove the files of a batch that were written between two times and nothing points to."""
     # The files are listed first: what is written in between is not among them.
     there = list(_files(f"batches/{batch.pk}"))
-    pointed = set(_pointers(batch))
+    pointed = set(files_of_batch(batch.pk))
     for name in there:
         if name in pointed:
             continue
@@ -66,11 +67,3 @@ def _files(folder: str) -> Iterator[str]:
     yield from (f"{folder}/{name}" for name in names)
     for inner in folders:
         yield from _files(f"{folder}/{inner}")
-
-
-def _pointers(batch: Batch) -> Iterator[str]:
-    yield batch.source_file
-    for names in batch.parts.values_list("rows_file", "answers_file"):
-        yield from names
-    attempts = Attempt.objects.filter(part__batch=batch).exclude(reply_file="")
-    yield from attempts.values_list("reply_file", flat=True)

@@ -4,13 +4,16 @@ Only people can know whether it was, so each such part waits for a decision. Par
 has a receipt need none: their answers are fetched, which costs nothing.
 """
 
+from uuid import UUID
+
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from batchui.batches import lifecycle, many_parts, settling
+from batchui.batches import lifecycle, many_parts, results, settling
+from batchui.batches.files import DamagedFile
 from batchui.batches.models import Attempt, Batch, Part
-from batchui.batches.phrases import parts_phrase
+from batchui.batches.phrases import parts_phrase, rows_phrase
 from batchui.batches.states import (
     RETRYABLE_ANSWERS,
     SENT_PARTS,
@@ -36,12 +39,14 @@ def let_people_decide(reason: str) -> int:
     """
     _back_to_drafts(reason)
     batches = Batch.objects.filter(deleted_at=None, part_count__gt=0)
-    open_batches = _perhaps_sent(Part.objects.filter(batch__in=batches))
+    parts = Part.objects.filter(batch__in=batches)
+    concerned: set[UUID] = set()
+    for some in (_perhaps_sent(parts), _perhaps_retried(parts)):
+        concerned.update(some.values_list("batch", flat=True).distinct().order_by())
     asked = 0
-    for batch_id in list(open_batches.values_list("batch", flat=True).distinct().order_by()):
+    for batch_id in concerned:
         with transaction.atomic():
             asked += _of_batch(settling.lock(batch_id), reason)
-    _note_attempts(_perhaps_retried(Part.objects.filter(batch__in=batches)), reason)
     return asked
 
 
@@ -64,6 +69,7 @@ def _back_to_drafts(reason: str) -> None:
 
 def _of_batch(batch: Batch, reason: str) -> int:
     """Ask people about the parts of a batch, which is locked. Returns how many parts."""
+    retried = list(_perhaps_retried(batch.parts.all()).values_list("pk", flat=True))
     found = list(_perhaps_sent(batch.parts.all()).values_list("pk", flat=True))
     parts = Part.objects.filter(pk__in=found)
     Attempt.objects.filter(part__in=parts, status=AttemptStatus.WRITTEN).update(
@@ -73,10 +79,17 @@ def _of_batch(batch: Batch, reason: str) -> int:
     many_parts.let_people_decide(parts, reason)
     if batch.stop_requested_at is not None:
         many_parts.stop(parts)
+    said = [f"{parts_phrase(len(found))} may have been sent."] if found else []
+    if rows := _note_attempts(Part.objects.filter(pk__in=retried), reason):
+        them = "it" if rows == 1 else "them"
+        said.append(
+            f"{rows_phrase(rows)} without an answer may have been sent since. A retry may charge "
+            f"{them} twice."
+        )
+    if said:
+        settling.record(batch, "restored", " ".join(["This database is a copy.", reason, *said]))
     if found:
-        text = f"This database is a copy. {reason} {parts_phrase(len(found))} may have been sent."
-        settling.record(batch, "restored", text)
-    settling.settle(batch)
+        settling.settle(batch)
     return len(found)
 
 
@@ -85,27 +98,36 @@ def _perhaps_sent(parts: QuerySet[Part]) -> QuerySet[Part]:
     receipt = Attempt.objects.filter(
         part=OuterRef("pk"), status=AttemptStatus.ACCEPTED, items__gte=OuterRef("open_rows")
     )
-    waiting = parts.filter(TO_BE_SENT).annotate(open_rows=many_parts.WAITING)
+    waiting = parts.filter(TO_BE_SENT).annotate(open_rows=many_parts.WAITING_ROWS)
     return waiting.exclude(Exists(receipt))
 
 
 def _perhaps_retried(parts: QuerySet[Part]) -> QuerySet[Part]:
-    """Parts that have ended with rows that a retry would send."""
+    """Parts that have ended with rows that a retry would send, and no attempt says unsure."""
     unanswered = Q()
     for status in RETRYABLE_ANSWERS:
         unanswered |= Q(**{f"{status.value}__gt": 0})
-    return parts.filter(unanswered, status__in=(PartStatus.DONE, PartStatus.STOPPED))
+    ended = parts.filter(unanswered, status__in=(PartStatus.DONE, PartStatus.STOPPED))
+    return ended.exclude(_is_unclear())
 
 
-def _note_attempts(parts: QuerySet[Part], reason: str) -> None:
-    """Write down for each part an attempt that may have been made, unless there is one."""
-    unclear = Attempt.objects.filter(part=OuterRef("pk"), status=AttemptStatus.UNSURE)
-    without = list(parts.exclude(Exists(unclear)).values_list("pk", flat=True).order_by())
+def _is_unclear() -> Exists:
+    return Exists(Attempt.objects.filter(part=OuterRef("pk"), status=AttemptStatus.UNSURE))
+
+
+def _note_attempts(parts: QuerySet[Part], reason: str) -> int:
+    """Write down for each part an attempt that may have been made, unless there is one.
+
+    Returns the number of rows of these attempts.
+    """
+    without = list(parts.exclude(_is_unclear()).values_list("pk", flat=True).order_by())
+    rows = 0
     for first in range(0, len(without), AT_ONCE):
         some = Part.objects.filter(pk__in=without[first : first + AT_ONCE])
-        Attempt.objects.bulk_create(
-            _perhaps_made(part, reason) for part in some.prefetch_related("attempts")
-        )
+        attempts = [_perhaps_made(part, reason) for part in some.prefetch_related("attempts")]
+        Attempt.objects.bulk_create(attempts)
+        rows += sum(attempt.items for attempt in attempts)
+    return rows
 
 
 def _perhaps_made(part: Part, reason: str) -> Attempt:
@@ -113,9 +135,25 @@ def _perhaps_made(part: Part, reason: str) -> Attempt:
     return Attempt(
         part=part,
         number=len(known) + 1,
+        positions=_perhaps_in_it(part),
         items=part.waiting or part.unanswered,
         payload_size=known[-1].payload_size if known else 0,
         status=AttemptStatus.UNSURE,
         message=reason,
         finished_at=timezone.now(),
     )
+
+
+def _perhaps_in_it(part: Part) -> list[int] | None:
+    """The positions of the rows that such an attempt had; None: all, or they cannot be read."""
+    if (part.waiting or part.unanswered) == part.rows:
+        return None
+    sent = ("",) if part.waiting else RETRYABLE_ANSWERS
+    try:
+        return [
+            position
+            for position, answer in enumerate(results.read_answers(part))
+            if (answer.status if answer else part.waiting_became) in sent
+        ]
+    except (DamagedFile, OSError):
+        return None

@@ -1,6 +1,8 @@
 """Removes files and drafts that nobody needs any more."""
 
 import logging
+import secrets
+import socket
 from datetime import timedelta
 from typing import Any
 
@@ -15,7 +17,7 @@ from batchui.batches.states import BatchStatus
 from batchui.prompts.ask import Ask
 from batchui.worker import overtaken
 from batchui.worker.generation import belong_to_another
-from batchui.worker.models import Installation
+from batchui.worker.models import Heartbeat, Installation
 
 logger = logging.getLogger(__name__)
 
@@ -34,9 +36,9 @@ NOTHING_LEFT: dict[str, Any] = {
 FILES_OUTLIVE = timedelta(hours=1)
 ONCE_A_DAY = 24 * 60 * 60
 SEEN_BEFORE = "orphans"
-# In the cache while a backup is made, and for as long as its process may be dead unnoticed.
-BACKUP_UNDER_WAY = "backup-under-way"
-BACKUP_SECONDS = 60 * 60
+# Each backup under way has a heartbeat. Its process may be dead unnoticed for so long.
+BACKUP = "backup:"
+BACKUP_LASTS = timedelta(hours=1)
 
 
 def sweep() -> None:
@@ -49,7 +51,8 @@ def sweep() -> None:
         deleted_at=None,
         created_at__lt=timezone.now() - DRAFTS_ARE_KEPT,
     ).update(deleted_at=timezone.now())
-    if cache.get(BACKUP_UNDER_WAY):
+    alive = timezone.now() - BACKUP_LASTS
+    if Heartbeat.objects.filter(name__startswith=BACKUP, at__gt=alive).exists():
         return
     gone = Batch.objects.filter(files_removed=False, deleted_at__lt=timezone.now() - FILES_OUTLIVE)
     for batch in gone[:AT_ONCE]:
@@ -79,14 +82,20 @@ def _remove_files(batch_id: object) -> bool:
     return True
 
 
-def keep_files() -> None:
-    """Let no sweep remove a file for the next BACKUP_SECONDS."""
-    cache.set(BACKUP_UNDER_WAY, True, BACKUP_SECONDS)
+def new_backup_name() -> str:
+    """A name for a backup that is made now, for its heartbeat."""
+    return f"{BACKUP}{socket.gethostname()[:60]}:{secrets.token_hex(4)}"
 
 
-def remove_again() -> None:
-    """Let sweeps remove files again."""
-    cache.delete(BACKUP_UNDER_WAY)
+def keep_files(backup: str) -> None:
+    """Let no sweep remove a file for BACKUP_LASTS from now. Raises DatabaseError."""
+    now = {"at": timezone.now(), "host": socket.gethostname()}
+    Heartbeat.objects.update_or_create(name=backup, defaults=now)
+
+
+def allow_removal(backup: str) -> None:
+    """Let sweeps remove files, as far as this backup is concerned. Raises DatabaseError."""
+    Heartbeat.objects.filter(name=backup).delete()
 
 
 def remove_orphans() -> None:
@@ -110,7 +119,11 @@ def _is_broken_upload(folder: str) -> bool:
     One with parts is of a batch that was started, of another database or of a newer one than a copy
     that was put back; and so may be any that is older than the moment the copy was noticed.
     """
-    folders, _ = default_storage.listdir(f"batches/{folder}")
+    try:
+        folders, _ = default_storage.listdir(f"batches/{folder}")
+    except OSError as problem:
+        logger.warning("The files of batch %s cannot be tidied: %s", folder, problem)
+        return False
     if "parts" in folders:
         return False
     restored_at = Installation.here().restored_at

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import resource
 import shutil
 import tarfile
@@ -18,17 +19,20 @@ from django.core.cache import cache
 from django.core.files.base import ContentFile
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 from batchui.backup import making
 from batchui.backup.archive import FILES, MANIFEST, SQLITE, TABLES, check, opened
+from batchui.backup.contents import POINTERS
 from batchui.backup.making import make
 from batchui.backup.problems import NotPossible
-from batchui.batches import decisions, files
+from batchui.batches import decisions, files, pointers
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
 from batchui.worker import overtaken, sweep, tick
+from batchui.worker.models import Heartbeat
 from tests.batches.conftest import MakeBatch, on_record, rows, work
 
 DATABASE = {"sqlite": SQLITE, "postgresql": f"{TABLES}batches_batch.csv"}
@@ -68,6 +72,16 @@ def test_everything_the_database_points_to_is_in_it_and_nothing_else(
     assert (made.files, made.missing) == (len(pointed()), [])
     assert made.size == to.stat().st_size
     assert next(iter(check(to)["members"])).startswith("database")
+
+
+def test_every_column_that_points_to_a_file_is_asked_for() -> None:
+    asked = {re.findall(r"^SELECT (\w+) FROM (\w+)", pointer)[0] for pointer in POINTERS}
+    columns = {
+        (column, model._meta.db_table)
+        for model, columns in pointers.COLUMNS.items()
+        for column in columns
+    }
+    assert asked == columns
 
 
 def test_nobody_else_can_read_it(team: Team, to: Path) -> None:
@@ -214,13 +228,58 @@ def test_no_file_is_removed_while_a_backup_is_made(
         files.open_file(batch.source_file)
 
 
+def test_a_backup_that_ends_does_not_end_the_protection_of_another(
+    sandbox: RunningSandbox, receive: MakeBatch, to: Path
+) -> None:
+    batch = receive(rows(5))
+
+    def another(line: str) -> None:
+        """Another backup is made and ends, while the first one copies the database."""
+        if line.startswith("Copying"):
+            make(to.with_name("another"))
+        Batch.objects.update(deleted_at=timezone.now() - 2 * sweep.FILES_OUTLIVE)
+        sweep.sweep()
+        Batch.objects.update(deleted_at=None)
+
+    assert make(to, say=lambda line: None if line.startswith("Checking") else another(line))
+    files.open_file(batch.source_file).close()
+
+
+def test_where_sweeps_cannot_be_told_no_backup_is_made(team: Team, to: Path) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE worker_heartbeat RENAME TO elsewhere")
+    try:
+        with pytest.raises(CommandError, match=r"No backup was made\. .*worker_heartbeat"):
+            call_command("backup", to)
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE elsewhere RENAME TO worker_heartbeat")
+    assert nothing_is_left(to)
+
+
+def test_a_database_of_an_earlier_version_can_be_backed_up(
+    sandbox: RunningSandbox, batch: Batch, to: Path
+) -> None:
+    """As somebody does before an update: no worker of this version sweeps yet."""
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE worker_heartbeat RENAME TO elsewhere")
+        cursor.execute("DELETE FROM django_migrations WHERE app = 'worker' AND name >= '0003'")
+    try:
+        assert make(to).missing == []
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE elsewhere RENAME TO worker_heartbeat")
+        MigrationRecorder(connection).record_applied("worker", "0003_problem")
+        MigrationRecorder(connection).record_applied("worker", "0004_installation")
+
+
 def test_a_backup_that_failed_keeps_no_sweep_from_its_work(
     sandbox: RunningSandbox, team: Team, to: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(making, "_refuse_full_disk", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         make(to)
-    assert cache.get(sweep.BACKUP_UNDER_WAY) is None
+    assert not Heartbeat.objects.filter(name__startswith=sweep.BACKUP).exists()
     assert nothing_is_left(to)
 
 

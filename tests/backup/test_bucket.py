@@ -9,8 +9,10 @@ from typing import Any
 import boto3
 import pytest
 from django.core.files.base import ContentFile
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 from moto.server import ThreadedMotoServer
+from storages.backends.s3 import S3Storage
 
 from batchui.backup import restoring
 from batchui.backup.archive import FILES, check
@@ -18,10 +20,12 @@ from batchui.backup.making import make
 from batchui.backup.problems import NotPossible
 from batchui.backup.restoring import put_back
 from batchui.batches import files
-from batchui.batches.models import Batch
+from batchui.batches.models import Batch, Part
 from batchui.batches.states import Question
 from batchui.sandbox.testing import RunningSandbox
 from batchui.worker import generation, overtaken, tick
+from batchui.worker.generation import Mark
+from batchui.worker.models import Installation
 from tests.batches.conftest import counted, in_files, posts, work
 from tests.worker.copies import copied
 
@@ -60,6 +64,7 @@ class Bucket:
         self.address, self.settings = address, settings
 
     def use(self, prefix: str) -> None:
+        self.prefix = prefix
         options = {"bucket_name": BUCKET, "location": prefix, "endpoint_url": self.address}
         keys = {"access_key": "testing", "secret_key": "testing", "region_name": "us-east-1"}
         backend = {
@@ -128,6 +133,52 @@ def test_a_restore_that_fails_leaves_an_empty_bucket(
     monkeypatch.undo()
     put_back(to, replace=True)
     assert in_files(ended) == {"answered": 60}
+
+
+def facts() -> list[Any]:
+    """What a restore changes in the database."""
+    return [*Installation.objects.values(), *Part.objects.order_by("pk").values()]
+
+
+@pytest.mark.parametrize("mark", [b"", b"another-database 7\n"])
+@pytest.mark.parametrize("moment", ["mark", "files"])
+def test_a_restore_that_fails_at_its_last_write_changes_nothing(
+    bucket: Bucket,
+    client: Any,
+    batch: Batch,
+    to: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    moment: str,
+    mark: bytes,
+) -> None:
+    make(to)
+    bucket.use(f"last-{moment}-{len(mark)}")
+    if mark:  # an empty installation was started there before
+        files.save_source(generation.MARK, ContentFile(mark))
+    before = names(client, bucket.prefix)
+    there = facts()
+    save = S3Storage.save
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    def save_no_new_mark(storage: S3Storage, name: str, content: Any) -> Any:
+        if name == generation.MARK:
+            if content.read() != mark:
+                full()
+            content.seek(0)
+        return save(storage, name, content)
+
+    with monkeypatch.context() as during:
+        if moment == "mark":
+            during.setattr(S3Storage, "save", save_no_new_mark)
+        else:  # the files of a disk, among them the keys
+            during.setattr(restoring, "_swap_files", full)
+        with pytest.raises(CommandError, match=r"Nothing was restored\. .*No space left"):
+            call_command("restore", to, replace=True)
+    assert facts() == there
+    assert names(client, bucket.prefix) == before
+    assert generation.read_mark() == (Mark("another-database", 7) if mark else None)
 
 
 def test_a_copy_of_the_database_is_noticed_by_the_number_in_the_bucket(

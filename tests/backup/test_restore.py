@@ -20,9 +20,9 @@ from batchui.backup.aside import Swap
 from batchui.backup.making import make
 from batchui.backup.problems import BadArchive, NotPossible
 from batchui.backup.restoring import PutBack, put_back
-from batchui.batches import decisions, exporting
+from batchui.batches import decisions, exporting, files, results
 from batchui.batches.models import Attempt, Batch, Part
-from batchui.batches.states import BatchStatus, PartStatus, Question
+from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
 from batchui.keys import new_fernet_key
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams import crypto
@@ -35,6 +35,10 @@ from batchui.worker.models import Heartbeat, Installation
 from tests.backup.conftest import kept_schemas
 from tests.batches.conftest import MakeBatch, counted, in_files, posts, rows, work
 
+NOT_READY = {
+    "sqlite": "There is no batchui in the data folder",
+    "postgresql": "The database cannot be used",
+}
 PARTS = (Batch, Part, Attempt, User, Team, Connection)
 
 
@@ -116,6 +120,21 @@ def test_nothing_that_may_have_been_sent_since_is_sent_again_until_a_person_deci
     tick.run_tick()
     assert posts(sandbox) == 4
     assert counted(batch) == in_files(batch) == {"answered": 25, "missing": 35}
+
+
+def test_the_rows_that_may_have_been_retried_since_are_those_of_the_backup(
+    sandbox: RunningSandbox, start: MakeBatch, to: Path
+) -> None:
+    sandbox.script({"fault": "failed", "items": [3]})
+    batch = work(start(rows(10)))
+    sandbox.script()
+    make(to)
+    files.remove_batch_files(batch.pk)  # nothing of it is there any more
+    restore(to)
+    perhaps = Attempt.objects.get(status=AttemptStatus.UNSURE)
+    [failed] = [one.row for one in results.results(batch) if one.status == "failed"]
+    assert (perhaps.items, perhaps.positions) == (1, [failed - 1])
+    assert in_files(batch) == {"answered": 9, "failed": 1}
 
 
 def test_work_goes_on_after_a_restore(
@@ -584,6 +603,33 @@ def test_a_machine_that_was_put_back_as_a_whole_is_told(
     assert posts(sandbox) == 0
     message = "This machine was put back to an earlier state."
     assert set(batch.parts.values_list("message", flat=True)) == {message}
+
+
+def test_beside_the_files_of_another_database_nothing_is_noted(
+    sandbox: RunningSandbox, batch: Batch, files_in: Path
+) -> None:
+    generation.keep_up()
+    mark = (files_in / generation.MARK).read_bytes()
+    (files_in / generation.MARK).write_text("another-database 7\n")
+    with pytest.raises(CommandError, match=r"Nothing was noted\. .*files of another database"):
+        call_command("restored")
+    (files_in / generation.MARK).write_bytes(mark)
+    tick.run_tick()  # with the right files again
+    assert posts(sandbox) == 3
+    assert not batch.parts.filter(question=Question.RESTORED).exists()
+
+
+def test_where_there_is_no_batchui_it_is_said(tmp_path: Path) -> None:
+    before = connection.settings_dict["NAME"]
+    connection.close()
+    nothing = tmp_path / "nothing.sqlite3" if connection.vendor == "sqlite" else "nothing"
+    connection.settings_dict["NAME"] = str(nothing)
+    try:
+        with pytest.raises(CommandError, match=NOT_READY[connection.vendor]):
+            call_command("restored")
+    finally:
+        connection.close()
+        connection.settings_dict["NAME"] = before
 
 
 def test_up_tells_a_machine_that_was_put_back_before_anything_starts(

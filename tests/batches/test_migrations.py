@@ -8,9 +8,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from batchui.batches.models import Part
 from batchui.batches.states import AttemptStatus, PartStatus, Question
-from batchui.teams.models import Connection
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -61,8 +59,9 @@ def test_parts_without_a_decision_are_asked_about_as_their_requests_say(tables: 
             apps.get_model("batches", "Attempt").objects.create(
                 part=part, number=place, items=1, payload_size=1, status=attempt
             )
-    tables.at("0008_attempts_before", "0004_failures")
-    asked = Part.objects.order_by("number").values_list("question", flat=True)
+    apps = tables.at("0008_attempts_before", "0004_failures")
+    parts = apps.get_model("batches", "Part").objects
+    asked = parts.order_by("number").values_list("question", flat=True)
     assert list(asked) == [
         Question.UNCLEAR,
         Question.MISMATCH,
@@ -70,8 +69,8 @@ def test_parts_without_a_decision_are_asked_about_as_their_requests_say(tables: 
         Question.UNCLEAR,
         "",
     ]
-    assert set(Part.objects.values_list("attempts_before", flat=True)) == {0}
-    assert Connection.objects.get().failures_in_a_row == 0
+    assert set(parts.values_list("attempts_before", flat=True)) == {0}
+    assert apps.get_model("teams", "Connection").objects.get().failures_in_a_row == 0
 
 
 def test_a_request_that_seemed_gone_goes_on_being_looked_at(tables: Tables) -> None:
@@ -87,6 +86,6 @@ def test_a_request_that_seemed_gone_goes_on_being_looked_at(tables: Tables) -> N
             gone_seen=seen,
             gone_at=now if seen else None,
         )
-    tables.at("0008_attempts_before", "0004_failures")
-    kept = Part.objects.order_by("number").values_list("odd_kind", "odd_seen", "odd_at")
+    parts = tables.at("0008_attempts_before", "0004_failures").get_model("batches", "Part").objects
+    kept = parts.order_by("number").values_list("odd_kind", "odd_seen", "odd_at")
     assert list(kept) == [("gone", 2, now), ("", 0, None)]

@@ -9,8 +9,9 @@ from django.core.management import CommandError, call_command
 from django.db.models import F
 
 from batchui.batches.models import Attempt, Batch, Event, Part
-from batchui.sandbox.testing import RunningSandbox
-from tests.batches.conftest import MakeBatch, rows, work
+from batchui.sandbox.testing import RunningSandbox, running_sandbox
+from batchui.teams.connections import sandbox_token
+from tests.batches.conftest import MakeBatch, close_clients, rows, work
 
 pytestmark = pytest.mark.django_db
 
@@ -79,6 +80,28 @@ def test_an_account_at_cloudflare_has_no_list_of_requests(
     said, aside = capsys.readouterr()
     assert said.startswith("All is well")
     assert "the database is asked alone" in aside
+
+
+@pytest.mark.parametrize(("token", "has_a_list"), [("", True), ("another token", False)])
+def test_a_sandbox_that_runs_elsewhere_tells_those_who_have_its_token(
+    start: MakeBatch,
+    settings: Any,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    token: str,
+    has_a_list: bool,
+) -> None:
+    settings.DATA = tmp_path  # which has no sandbox of its own
+    with running_sandbox(token=sandbox_token()) as running:
+        settings.SANDBOX_URL, settings.FIRST_POLL_SECONDS = running.base_url, 0
+        work(start(rows(60)))
+        settings.SANDBOX_TOKEN = token
+        call_command("doctor", pause=0)
+    close_clients()
+    said, aside = capsys.readouterr()
+    assert said.startswith("All is well: 1 batch, 60 rows")
+    assert ("3 requests that the sandbox accepted" in aside) is has_a_list
+    assert ("the database is asked alone" in aside) is not has_a_list
 
 
 def test_a_sandbox_that_does_not_run_is_no_fault(

@@ -2,7 +2,7 @@
 
 import os
 import time
-from base64 import b64encode
+from base64 import b64encode, urlsafe_b64encode
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +98,17 @@ def test_a_secret_in_a_stored_file_is_found_however_it_is_written(
     assert secret not in str(found)
 
 
+@pytest.mark.parametrize("before", range(3))
+def test_a_secret_in_the_base64_of_addresses_is_found(
+    finished: Batch, find: Find, files_in: Path, settings: Any, before: int
+) -> None:
+    settings.CLOUDFLARE_API_TOKEN = "????>>>>token~~~~"
+    written = urlsafe_b64encode(b"x" * before + settings.CLOUDFLARE_API_TOKEN.encode() + b"more")
+    assert {*b"-_"} < {*written}
+    (files_in / "batches" / str(finished.pk) / "note").write_bytes(written)
+    assert [(one.invariant, one.where) for one in find()] == [(10, f"batches/{finished.pk}/note")]
+
+
 def test_the_token_of_a_connection_is_a_secret(finished: Batch, find: Find, files_in: Path) -> None:
     token = crypto.decrypt(Connection.objects.get().token_encrypted)
     (files_in / "batches" / str(finished.pk) / "note").write_text(f"Bearer {token}")
@@ -126,6 +137,24 @@ def test_the_files_of_the_keys_are_no_fault(
     assert find() == []
     (tmp_path / "copy-of-secret-key").write_text(settings.SECRET_KEY)
     assert [one.where for one in find()] == [str(tmp_path / "copy-of-secret-key")]
+
+
+def test_the_keys_that_a_restore_kept_are_no_fault(
+    finished: Batch, find: Find, settings: Any, tmp_path: Path
+) -> None:
+    settings.DATA = tmp_path
+    kept = tmp_path / "before-restore-20261122-100000"
+    for folder in (kept, kept / "files", tmp_path / "elsewhere"):
+        folder.mkdir()
+        (folder / "secret-key").write_text(settings.SECRET_KEY)
+        (folder / "encryption-key").write_text(settings.ENCRYPTION_KEYS[0])
+    (kept / "note").write_text(settings.SECRET_KEY)
+    found = {one.where.removeprefix(f"{tmp_path}/") for one in find()}
+    assert found == {
+        f"{kept.name}/note",
+        *(f"{kept.name}/files/{name}" for name in disk.KEYS),
+        *(f"elsewhere/{name}" for name in disk.KEYS),
+    }
 
 
 def test_a_secret_across_two_pieces_of_a_file_is_found() -> None:

@@ -71,6 +71,21 @@ def test_nothing_is_wrong_after_a_fault_that_the_product_knows(
         due.release_held()
 
 
+@pytest.mark.parametrize("fault", ["failed", "empty"])
+def test_nothing_is_wrong_where_a_row_keeps_the_answer_of_a_reply_that_was_not_whole(
+    sandbox: RunningSandbox, start: MakeBatch, find: Find, fault: str
+) -> None:
+    sandbox.script({"fault": "missing", "items": [2]}, {"fault": fault, "items": [0], "nth": 2})
+    batch = start(rows(4))
+    send_all()
+    poll_all()
+    assert batch.parts.get().answered == 3
+    later(hours=1)
+    poll_all()
+    assert batch.parts.get().answered == 4
+    assert find() == []
+
+
 @pytest.mark.parametrize("decide", [decisions.send_again, decisions.leave_out])
 def test_nothing_is_wrong_after_a_decision_and_a_retry(
     sandbox: RunningSandbox, start: MakeBatch, find: Find, decide: Any

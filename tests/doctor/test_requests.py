@@ -15,6 +15,7 @@ from batchui.doctor.ledger import Ledger
 from batchui.sandbox.testing import RunningSandbox, running_sandbox
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Connection
+from batchui.worker import generation
 from tests.batches.conftest import MakeBatch, close_clients, rows, send_all, work, written
 from tests.doctor.conftest import Find, places
 
@@ -157,6 +158,27 @@ def test_one_line_about_several_parts_counts_for_each_that_it_names(
     line.part_numbers = [1, 2, 4]
     line.save()
     assert [(one.invariant, one.part) for one in find()] == [(4, 3)]
+
+
+def test_what_may_have_been_retried_before_a_restore_is_no_fault(
+    sandbox: RunningSandbox, start: MakeBatch, find: Find
+) -> None:
+    sandbox.script({"fault": "failed", "items": [3]})
+    batch = work(start(rows(10)))
+    sandbox.script()
+    assert (batch.answered, batch.failed) == (9, 1)
+    generation.note_restored("It was restored.")
+    assert find() == []
+    assert decisions.retry(batch, by=None)
+    assert work(batch).answered == 10
+    assert find() == []
+
+
+def test_what_was_stopped_before_a_restore_is_no_fault(batch: Batch, find: Find) -> None:
+    assert decisions.stop(batch, by=None)
+    generation.note_restored("It was restored.")
+    assert Attempt.objects.filter(status=AttemptStatus.UNSURE).count() == 3
+    assert find() == []
 
 
 def test_two_requests_with_different_rows_of_a_part_are_no_fault(

@@ -1,12 +1,13 @@
 """A database that is a copy sends nothing that may have been sent since it was made."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions, lifecycle, sending
+from batchui.batches import decisions, lifecycle, results, sending
 from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Attempt, Batch, Event, Part
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
@@ -298,11 +299,76 @@ def test_a_retry_after_a_restore_says_that_rows_may_be_charged_twice(
 
 
 @pytest.mark.django_db
+def test_only_the_rows_that_a_retry_would_send_may_have_been_sent_again(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script({"fault": "failed", "items": [3]})
+    batch = work(start(rows(10)))
+    assert counted(batch) == {"answered": 9, "failed": 1}
+    version = batch.version
+    assert restored.let_people_decide(WHY) == 0
+    perhaps = Attempt.objects.get(status=AttemptStatus.UNSURE)
+    [failed] = [one.row for one in results.results(batch) if one.status == "failed"]
+    assert (perhaps.number, perhaps.items, perhaps.positions) == (2, 1, [failed - 1])
+    assert Event.objects.get(kind="restored").text == (
+        "This database is a copy. It was restored. 1 row without an answer may have been sent "
+        "since. A retry may charge it twice."
+    )
+    batch.refresh_from_db()
+    assert (batch.status, batch.version) == (BatchStatus.PROBLEMS, version)
+    assert restored.let_people_decide(WHY) == 0
+    assert (Attempt.objects.count(), Event.objects.filter(kind="restored").count()) == (2, 1)
+
+
+@pytest.mark.django_db
+def test_rows_that_became_missing_with_their_part_may_have_been_sent_again(
+    sandbox: RunningSandbox, part: Part
+) -> None:
+    sent_by_half(part)
+    poll_all()
+    assert decisions.stop(part.batch, by=None)
+    part.refresh_from_db()
+    assert (part.status, part.answered, part.unsent) == (PartStatus.STOPPED, 10, 15)
+    restored.let_people_decide(WHY)
+    perhaps = part.attempts.get(status=AttemptStatus.UNSURE)
+    assert (perhaps.items, perhaps.positions) == (15, list(range(10, 25)))
+    said = Event.objects.get(kind="restored").text
+    assert "50 rows without an answer may have been sent since." in said
+
+
+@pytest.mark.django_db
+def test_only_the_rows_that_wait_may_have_been_sent(sandbox: RunningSandbox, part: Part) -> None:
+    sent_by_half(part)
+    poll_all()
+    part.refresh_from_db()
+    assert (part.status, part.waiting) == (PartStatus.READY, 15)
+    assert restored.let_people_decide(WHY) == 3
+    perhaps = part.attempts.get(status=AttemptStatus.UNSURE)
+    assert (perhaps.items, perhaps.positions) == (15, list(range(10, 25)))
+    other = part.batch.parts.get(number=2).attempts.get()
+    assert (other.items, other.positions) == (25, None)
+
+
+@pytest.mark.django_db
+def test_where_the_answers_are_lost_every_row_may_have_been_sent(
+    sandbox: RunningSandbox, part: Part, files_in: Path
+) -> None:
+    sent_by_half(part)
+    poll_all()
+    part.refresh_from_db()
+    (files_in / part.answers_file).unlink()
+    assert restored.let_people_decide(WHY) == 3
+    perhaps = part.attempts.get(status=AttemptStatus.UNSURE)
+    assert (perhaps.items, perhaps.positions) == (15, None)
+
+
+@pytest.mark.django_db
 def test_rows_that_are_answered_are_in_no_doubt(sandbox: RunningSandbox, batch: Batch) -> None:
     work(batch)
     before = Attempt.objects.count()
     assert restored.let_people_decide(WHY) == 0
     assert Attempt.objects.count() == before
+    assert not Event.objects.filter(kind="restored").exists()
 
 
 @pytest.mark.django_db

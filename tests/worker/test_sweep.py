@@ -17,8 +17,8 @@ from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
-from batchui.worker import generation, sweep
-from batchui.worker.models import Installation
+from batchui.worker import generation, heartbeat, sweep
+from batchui.worker.models import Heartbeat, Installation
 from tests.batches.conftest import MakeBatch, on_record, rows, work
 
 pytestmark = pytest.mark.django_db
@@ -251,22 +251,76 @@ def test_a_folder_of_a_copy_without_an_upload_stays(team: Team, files_in: Path) 
     assert (files_in / "batches" / ORPHAN).exists()
 
 
+def test_a_folder_that_cannot_be_read_does_not_end_the_tidying_of_the_day(
+    team: Team, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    stuck, other = leave(ORPHAN), leave(ORPHAN[:-1] + "1")
+    look_daily(1)
+    listed = files.DurableFileSystemStorage.listdir
+
+    def refused(storage: Any, path: str) -> Any:
+        if path == f"batches/{ORPHAN}":
+            raise PermissionError(13, "Permission denied")
+        return listed(storage, path)
+
+    Session.objects.create(session_key="old", session_data="", expire_date=ago(days=1))
+    with monkeypatch.context() as during:
+        during.setattr(files.DurableFileSystemStorage, "listdir", refused)
+        look_daily(1)
+    assert not Session.objects.exists()
+    with pytest.raises(FileNotFoundError):
+        files.open_file(other)
+    [line] = [one.getMessage() for one in caplog.records if one.name == sweep.__name__]
+    denied = "[Errno 13] Permission denied"
+    assert line == f"The files of batch {ORPHAN} cannot be tidied: {denied}"
+    look_daily(1)  # it was seen before, and can be read again
+    with pytest.raises(FileNotFoundError):
+        files.open_file(stuck)
+
+
 def test_while_a_backup_is_made_no_file_is_removed(
     sandbox: RunningSandbox, receive: MakeBatch
 ) -> None:
     batch = receive(rows(5))
     orphan = leave(ORPHAN)
     Batch.objects.update(deleted_at=ago(hours=2))
-    sweep.keep_files()
+    one, other = sweep.new_backup_name(), sweep.new_backup_name()
+    sweep.keep_files(one)
+    sweep.keep_files(other)
+    sweep.allow_removal(one)  # it has ended, and the other goes on
     look_daily()
     assert is_stored(batch)
     files.open_file(orphan).close()
-    assert timedelta(minutes=59) < kept_in_cache(sweep.BACKUP_UNDER_WAY) <= timedelta(hours=1)
-    sweep.remove_again()
+    sweep.allow_removal(other)
     look_daily()
     assert not is_stored(batch)
     with pytest.raises(FileNotFoundError):
         files.open_file(orphan)
+
+
+@pytest.mark.parametrize(("minutes", "stays"), [(59, True), (61, False)])
+def test_a_backup_that_died_keeps_files_for_an_hour(
+    sandbox: RunningSandbox, receive: MakeBatch, minutes: int, stays: bool
+) -> None:
+    batch = receive(rows(5))
+    Batch.objects.update(deleted_at=ago(hours=2))
+    name = sweep.new_backup_name()
+    sweep.keep_files(name)
+    Heartbeat.objects.filter(name=name).update(at=ago(minutes=minutes))
+    sweep.sweep()
+    assert is_stored(batch) is stays
+    sweep.keep_files(name)  # it lives after all
+    assert Heartbeat.objects.get(name=name).at > ago(minutes=1)
+
+
+def test_a_worker_that_lives_keeps_no_sweep_from_its_work(
+    sandbox: RunningSandbox, receive: MakeBatch
+) -> None:
+    batch = receive(rows(5))
+    Batch.objects.update(deleted_at=ago(hours=2))
+    heartbeat.beat()
+    sweep.sweep()
+    assert not is_stored(batch)
 
 
 def test_files_of_no_batch_are_looked_for_once_a_day(team: Team) -> None:

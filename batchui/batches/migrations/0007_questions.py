@@ -2,17 +2,15 @@
 
 from django.db import migrations, models
 
-from batchui.batches.states import Question
-
 
 def from_attempts(apps, schema_editor):
     """Parts whose reply did not fit have an attempt that says so; all others may have been sent."""
     parts = apps.get_model("batches", "Part").objects
     unsure = parts.filter(status="unsure")
-    unsure.update(question=Question.UNCLEAR)
+    unsure.update(question="unclear")
     last = apps.get_model("batches", "Attempt").objects.filter(part=models.OuterRef("pk"))
     last_status = models.Subquery(last.order_by("-number").values("status")[:1])
-    unsure.annotate(last=last_status).filter(last="quarantined").update(question=Question.MISMATCH)
+    unsure.annotate(last=last_status).filter(last="quarantined").update(question="mismatch")
     parts.filter(odd_seen__gt=0).update(odd_kind="gone")
 
 
@@ -27,7 +25,19 @@ class Migration(migrations.Migration):
         migrations.AddField(
             "part",
             "question",
-            models.CharField(blank=True, choices=Question.choices, max_length=16),
+            models.CharField(
+                blank=True,
+                choices=[
+                    ("unclear", "Unclear"),
+                    ("unreadable", "Unreadable"),
+                    ("mismatch", "Mismatch"),
+                    ("damaged", "Damaged"),
+                    ("restored", "Restored"),
+                    ("trouble", "Trouble"),
+                    ("stopping", "Stopping"),
+                ],
+                max_length=16,
+            ),
         ),
         migrations.RunPython(from_attempts, migrations.RunPython.noop, elidable=True),
     ]

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from batchui.worker import generation
+from batchui.worker.database import why_not_ready
 
 
 class Command(BaseCommand):
@@ -15,4 +16,10 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.stdout.write(generation.in_words(generation.note_restored(generation.PUT_BACK)))
+        if problem := why_not_ready():
+            raise CommandError(problem)
+        try:
+            asked = generation.note_restored(generation.PUT_BACK)
+        except generation.AnotherDatabase as problem:
+            raise CommandError(f"Nothing was noted. {problem}") from None
+        self.stdout.write(generation.in_words(asked))

@@ -69,7 +69,7 @@ class Command(BaseCommand):
     def wait_for_database(self) -> None:
         """Return once the database answers and its tables are up to date."""
         shown = ""
-        while reason := why_not_ready():
+        while reason := what_it_waits_for():
             if reason != shown:
                 self.say(f"Waiting: {reason}")
                 shown = reason
@@ -82,7 +82,7 @@ class Command(BaseCommand):
             raise CommandError(sentence)
 
 
-def why_not_ready() -> str:
+def what_it_waits_for() -> str:
     """What background work still waits for, as a sentence; "" if it can start."""
     try:
         waiting = migrations_waiting()
