@@ -25,7 +25,6 @@ from batchui.batches.states import (
 WAITING_ROWS = (
     F("rows") - F("answered") - F("empty") - F("failed") - F("missing") - F("unsent") - F("invalid")
 )
-WAITING = WAITING_ROWS  # until the pages use the new name
 
 STOPPED_BEFORE = "Stopped before it was sent."
 STOPPED_UNSURE = "Stopped while it was unclear what had become of this row."

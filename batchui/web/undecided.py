@@ -11,7 +11,7 @@ from django.db.models import Count, Min, QuerySet, Sum
 
 from batchui.batches import costs
 from batchui.batches.costs import Cost
-from batchui.batches.many_parts import WAITING
+from batchui.batches.many_parts import WAITING_ROWS
 from batchui.batches.models import Batch, Part
 from batchui.batches.phrases import parts_phrase, rows_phrase
 from batchui.batches.questions import CHOICES, QUESTION, Choice, about
@@ -220,7 +220,7 @@ def undecided(parts: QuerySet[Part]) -> list[Undecided]:
         .values_list("asked", "batch", "message")
         .annotate(
             in_group=Count("pk"),
-            in_rows=Sum(WAITING),
+            in_rows=Sum(WAITING_ROWS),
             first=Min("number"),
             since=Min("failing_since"),
             next_poll=Min("next_poll_at"),

@@ -11,9 +11,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from batchui.teams import invitations, members
-from batchui.teams.founding import team_for_terminal
 from batchui.teams.models import Invitation, Membership, Role, Team, User
 from batchui.teams.problems import EmailTaken, LinkProblem, TeamProblem
+from batchui.teams.terminal import team_for_terminal
 from tests.teams.people import PASSWORD, join, outsider, set_up
 
 pytestmark = pytest.mark.django_db

@@ -3,9 +3,9 @@
 import pytest
 
 from batchui.teams import members
-from batchui.teams.founding import team_for_terminal
 from batchui.teams.models import Connection, Role, Team
 from batchui.teams.problems import TeamProblem
+from batchui.teams.terminal import team_for_terminal
 from tests.teams.people import join, outsider, set_up
 
 pytestmark = pytest.mark.django_db

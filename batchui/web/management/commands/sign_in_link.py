@@ -8,8 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
 from batchui.teams import invitations
-from batchui.teams.founding import membership_for_link
 from batchui.teams.problems import TeamProblem
+from batchui.teams.terminal import membership_for_link
 from batchui.worker.database import why_not_ready
 
 

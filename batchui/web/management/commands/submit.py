@@ -20,8 +20,8 @@ from batchui.batches.phrases import problem_of, rows_phrase, status_word
 from batchui.batches.states import BatchStatus
 from batchui.prompts.problems import BadInput
 from batchui.teams.connections import cloudflare_is_configured
-from batchui.teams.founding import team_for_terminal
 from batchui.teams.problems import TeamProblem
+from batchui.teams.terminal import team_for_terminal
 from batchui.web.addresses import page_address
 from batchui.web.forms.ask import AskForm
 from batchui.web.forms.terminal import (
