@@ -117,7 +117,7 @@ def test_one_decision_sends_every_part_of_a_storm_again(
     assert "Perhaps charged" not in page(web, batch)  # it is the sandbox
     Connection.objects.update(kind=Connection.Kind.REST)
     ended = page(web, batch)
-    assert "Up to 60 rows were perhaps charged twice" in page(web, batch, "live")
+    assert "60 rows were perhaps charged twice: see the parts below." in page(web, batch, "live")
     assert ended.count("Perhaps charged twice: it was sent more than once.") == 3
     assert "Perhaps charged twice 3 parts, 60 rows" in ended
 
