@@ -40,7 +40,7 @@ def test_the_readme_points_to_it() -> None:
         ("a body without an account", f"{body_limits.ANYBODY // 1024} kB"),
         ("a form", f"{body_limits.MEMBER // 1024**2} MB"),
         (
-            "a prompt, an instruction",
+            "a prompt, an instruction, further options",
             f"{template.LONGEST_TEXT:,} characters, {template.MOST_USES} uses of columns",
         ),
         (
