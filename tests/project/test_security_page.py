@@ -11,6 +11,7 @@ from batchui import checks
 from batchui.cloudflare import client
 from batchui.processes import channels, serving
 from batchui.prompts import template
+from batchui.sandbox.options import Options
 from batchui.teams import adapter, browsers, invitations
 from batchui.up.venv import ROOT
 from batchui.web import body_limits, download_limit
@@ -69,6 +70,10 @@ def test_sessions_and_links_end_when_it_says() -> None:
     assert f"after {days} days, and after {hours} hours in which nobody did anything" in TEXT
     lives = (invitations.LIFETIME.days, invitations.PASSWORD_LINK_LIFETIME.days)
     assert "invitations for {} days, password links for {} day".format(*lives) in TEXT
+
+
+def test_the_sandbox_forgets_when_it_says() -> None:
+    assert f"forgets what it was sent after {Options().keep_days} days" in TEXT
 
 
 def test_a_place_where_somebody_signed_in_is_known_as_long_as_it_says() -> None:
