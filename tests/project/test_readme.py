@@ -1,17 +1,25 @@
 """What the README promises is there."""
 
+import os
 import re
+import runpy
 import sqlite3
 import subprocess
 import sys
 import time
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.core.management import get_commands
 
+import batchui.settings
+from batchui.prompts import ask
+from batchui.sandbox.options import Options
+from batchui.teams import invitations
 from batchui.up.venv import ROOT
+from batchui.worker import sweep
 from tests.batches.conftest import MODEL, rows
 from tests.project.helpers import until
 from tests.stories.product import QUICK, TOKEN, Product, running_product
@@ -45,6 +53,76 @@ def test_every_setting_is_in_the_table_and_none_besides() -> None:
     credentials = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"}
     assert read - inner - told == set()
     assert told - credentials - read == set()
+
+
+def test_what_is_used_when_a_setting_is_not_set_is_what_it_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in set(os.environ) - set(clean_environment()):
+        monkeypatch.delenv(name)
+    used = runpy.run_path(batchui.settings.__file__)
+    rows = re.findall(r"^\| (`.+?`) \| .+ \| (.+?) \|$", section("Settings"), re.M)
+    told = {name: default for names, default in rows for name in re.findall(r"`(\w+)`", names)}
+    assert told["BATCHUI_DATA"] == f"`./{used['DATA'].relative_to(ROOT)}`"
+    assert told["SECRET_KEY"] == told["BATCHUI_ENCRYPTION_KEYS"]
+    assert told["SECRET_KEY"] == "made, and kept in the data folder"
+    kept = {used["SECRET_KEY_FILE"].parent, used["ENCRYPTION_KEY_FILE"].parent}
+    assert kept == {used["DATA"]}
+    assert told["ALLOWED_HOSTS"] == used["ALLOWED_HOSTS"][0]
+    assert (told["CSRF_TRUSTED_ORIGINS"], used["CSRF_TRUSTED_ORIGINS"]) == ("none", [])
+    assert told["DATABASE_URL"] == f"{used['DATABASE_KIND']} in the data folder"
+    assert used["DATABASES"]["default"]["NAME"] == used["DATA"] / "batchui.sqlite3"
+    assert told["CLOUDFLARE_API_URL"] == "Cloudflare's"
+    assert used["CLOUDFLARE_API_URL"] == "https://api.cloudflare.com/client/v4"
+    assert told["BATCHUI_S3_BUCKET"] == "the data folder"
+    assert used["STORAGES"]["default"]["OPTIONS"]["location"].parent == used["DATA"]
+    assert (told["BATCHUI_S3_PREFIX"], used["S3_PREFIX"]) == ("the whole bucket", "")
+    for name in ("DEBUG", "SECURE_PROXY", "BATCHUI_SANDBOX_CONTROL"):
+        assert told[name] == f"{used[name.removeprefix('BATCHUI_')]:d}"
+    for name in ("CALLS_PER_5_MINUTES", "FIRST_POLL_SECONDS", "LONGEST_PAUSE_SECONDS"):
+        assert told[f"BATCHUI_{name}"] == f"{used[name]:g}"
+    assert told["BATCHUI_MAX_UPLOAD_MB"] == f"{used['MAX_UPLOAD_BYTES'] // 1024**2}"
+    assert told["BATCHUI_MAX_ROWS"] == f"{used['MAX_ROWS']:,}"
+    assert told["BATCHUI_LOG_FORMAT"] == used["LOG_FORMAT"]
+
+
+def test_an_older_python_is_told_what_to_do() -> None:
+    [oldest] = re.findall(r"You need Python (\S+) or newer", README)
+    assert f'requires-python = ">={oldest}"' in (ROOT / "pyproject.toml").read_text()
+    major, minor = (int(number) for number in oldest.split("."))
+    older = f"import runpy, sys; sys.version_info = ({major}, {minor - 1}, 9, 'final', 0);"
+    older += "sys.argv = ['manage.py', 'up']; runpy.run_path('manage.py', run_name='__main__')"
+    done = subprocess.run(
+        [sys.executable, "-c", older], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"batchui needs Python {oldest} or newer")
+
+
+def test_help_lists_every_option_of_submit() -> None:
+    done = subprocess.run(
+        [sys.executable, "manage.py", "submit", "--help"],
+        cwd=ROOT,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    options = {field.about.option for field in ask.fields() if field.about.option}
+    assert options | {"--wait", "--output", "--option", "--name", "--format", "--as"} <= set(
+        re.findall(r"--[a-z-]+", done.stdout)
+    )
+
+
+def test_what_is_kept_for_how_long_is_what_it_says() -> None:
+    text = " ".join(README.split())
+    assert "its file and its answers, about an hour later" in text
+    assert timedelta(hours=1) == sweep.FILES_OUTLIVE
+    days = sweep.DRAFTS_ARE_KEPT.days
+    assert f"Drafts that nobody starts are removed after {days} days" in text
+    assert f"forgets what it was sent after {Options().keep_days} days" in text
+    assert invitations.LIFETIME.days == 7
+    assert "works once, for seven days" in text
 
 
 @pytest.mark.parametrize("path", re.findall(r"!\[.*?\]\((.*?)\)|\]\(([A-Z]+\.md)\)", README))
