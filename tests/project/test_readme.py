@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import tomllib
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -27,6 +28,8 @@ from tests.surroundings import clean_environment
 
 README = (ROOT / "README.md").read_text()
 CODE_BLOCKS = re.findall(r"^ *```\n(.*?)^ *```", README, re.M | re.S)
+CI = (ROOT / ".ci" / "run").read_text()
+LIST = tomllib.loads((ROOT / "tests/project/promises.toml").read_text())
 LINES = [line.strip() for block in CODE_BLOCKS for line in block.splitlines()]
 
 
@@ -130,6 +133,41 @@ def test_every_picture_and_page_is_there(path: tuple[str, str]) -> None:
     assert (ROOT / "".join(path)).is_file()
 
 
+# -- every sentence -----------------------------------------------------------------------------
+
+
+def sentences() -> list[str]:
+    """The sentences of the README and the rows of its tables, without headings, code, pictures."""
+    text = re.sub(r"^ *```\n.*?^ *```\n|!\[.*?\]\(.*?\)", "\n", README, flags=re.M | re.S)
+    found = []
+    for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:- |\d\. |\||#))", text):
+        words = " ".join(paragraph.split())
+        words = re.sub(r"^\d\. (\*\*[^*]+\.\*\* )?", "", words)
+        is_row = words.startswith("|")
+        if words and not re.match(r"#|\|[-|]+\|$", words):
+            ends = r"(?<=[.:])\s+(?=[A-Z`*](?!dit\*|ead\*))"
+            found += [words] if is_row else re.split(ends, words)
+    heads = {line for line in found if line.startswith(("| variable |", "| what you see |"))}
+    return [line for line in found if line not in heads]
+
+
+def test_every_sentence_is_a_promise_that_tests_carry_out_or_an_advice() -> None:
+    kept = [*LIST["promises"], *LIST["advice"]]
+    assert [line for line in sentences() if not line.startswith(tuple(kept))] == []
+    assert [one for one in kept if not any(line.startswith(one) for line in sentences())] == []
+
+
+@pytest.mark.parametrize("tests", LIST["promises"].values(), ids=list(LIST["promises"]))
+def test_the_tests_that_carry_a_promise_out_are_there(tests: str | list[str]) -> None:
+    for test in [tests] if isinstance(tests, str) else tests:
+        path, name = test.split("::")
+        assert f"\ndef {name}(" in (ROOT / "tests" / path).read_text()
+
+
+def test_ci_runs_the_tests_as_it_says() -> None:
+    assert re.search(r'^section "Tests" .*python3 manage\.py test$', CI, re.M)
+
+
 def carried_out(line: str, *, at: Path, data: Path) -> str:
     """What a line of the README prints, in a folder where batchui is; it must succeed."""
     done = subprocess.run(
@@ -167,7 +205,7 @@ def test_a_backup_is_made_while_batchui_runs_and_put_back_pays_for_nothing_twice
         submit = (
             ".venv/bin/python manage.py submit texts.csv --prompt 'Summarise: {{text}}' --model"
         )
-        carried_out(f"{submit} {MODEL}", at=here, data=data)
+        assert carried_out(f"{submit} {MODEL}", at=here, data=data).startswith(product.address)
         assert "checked." in carried_out(backup, at=here, data=data)
         product.script()
         [(batch,)] = product.ask("SELECT id FROM batches_batch")

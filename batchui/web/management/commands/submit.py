@@ -41,8 +41,8 @@ SECONDS_BETWEEN_CHECKS = 0.5
 class Command(BaseCommand):
     help = (
         "Ask one question of every row of a file. Exit status: 0: every row was answered (without "
-        "--wait: the batch was started); 1: finished, but some rows were not answered; 2: nothing "
-        "was started."
+        "--wait: the batch was started); 1: some rows were not answered, or the answers could not "
+        "be read or written; 2: nothing was started."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
