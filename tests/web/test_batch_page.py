@@ -113,7 +113,9 @@ def test_a_draft_is_told_by_the_account_to_which_start_would_send_it(
     assert "Your Cloudflare account is charged" in shown
 
 
-def test_the_live_part_says_nothing_while_nothing_changed(web: Client, batch: Batch) -> None:
+def test_the_live_part_says_nothing_while_nothing_changed(
+    web: Client, sandbox: RunningSandbox, batch: Batch
+) -> None:
     live = reverse("live", args=[batch.pk])
     response = web.get(f"{live}?seen={batch.version}", headers=HTMX)
     assert (response.status_code, response.content) == (204, b"")
