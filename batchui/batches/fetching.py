@@ -99,7 +99,7 @@ def _fetch(part: Part, attempt: Attempt, client: BatchClient, spool: BinaryIO) -
         return Quarantined(str(exc), _last_odd_reply(part, attempt, spool, "mismatch"))
     if taken_in.missing and not is_last:
         return Incomplete(taken_in.changes, taken_in.missing)
-    return Answered(taken_in.changes, taken_in.reply_file)
+    return Answered(taken_in.changes, taken_in.reply_file, taken_in.in_vain)
 
 
 def _last_reply(part: Part, attempt: Attempt, spool: BinaryIO) -> str:

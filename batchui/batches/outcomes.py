@@ -78,10 +78,14 @@ class StillUnderWay:
 
 @dataclass(frozen=True)
 class Answered:
-    """A whole reply was decoded and stored. With `changes`, the part points to its answers."""
+    """A whole reply was decoded and stored. With `changes`, the part points to its answers.
+
+    in_vain: the number of rows that are charged and have no answer that can be used.
+    """
 
     changes: PartChanges
     reply_file: str
+    in_vain: int
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from batchui.batches import lifecycle, patience, pauses, refusals, results
 from batchui.batches.changes import PartChanges
+from batchui.batches.charged import JUDGED_WHEN_POLLED, NEVER_ASKED
 from batchui.batches.clients import shared_client
 from batchui.batches.fetching import fetch
 from batchui.batches.files import DamagedFile
@@ -85,8 +86,10 @@ def apply_outcome(part: Part, attempt: Attempt, outcome: PollOutcome) -> None:
                 patient=outcome.patient,
                 reply_file=outcome.reply_file,
             )
-        case Answered(changes, reply_file):
-            closing = Closing(attempt, AttemptStatus.ANSWERED, reply_file=reply_file)
+        case Answered(changes, reply_file, in_vain):
+            closing = Closing(
+                attempt, AttemptStatus.ANSWERED, reply_file=reply_file, in_vain=in_vain
+            )
             event = _answered_event(part, changes)
             lifecycle.settle_answers(part, changes, closing=closing, event=event)
         case Incomplete(changes, missing):
@@ -100,8 +103,7 @@ def apply_outcome(part: Part, attempt: Attempt, outcome: PollOutcome) -> None:
 
 def _is_final(outcome: Doubtful) -> bool:
     """Whether the request failed as a whole. It cannot fail differently a second time."""
-    final = (None, refusals.JUDGED_WHEN_POLLED)
-    return isinstance(outcome, RefusedForGood) and outcome.code in final
+    return isinstance(outcome, RefusedForGood) and outcome.code in NEVER_ASKED
 
 
 def _under_way(part: Part, attempt: Attempt, status: str) -> None:
@@ -215,7 +217,7 @@ def _ask(
 
 
 def _refused(part: Part, closing: Closing) -> None:
-    if closing.code == refusals.JUDGED_WHEN_POLLED:
+    if closing.code == JUDGED_WHEN_POLLED:
         refusals.refused(part, closing)
     else:
         _end(part, AnswerStatus.FAILED, closing.message, closing)
