@@ -82,8 +82,10 @@ def _of_error(
             return TooLong(message, _last_odd_reply(part, attempt, reply, "oversized"))
         case errors.NotSent():
             return Later(message, error.wait, patient=True)
+        case errors.Busy(needs_person=True):
+            return Later(message, error.wait, needs_person=True)
         case _:
-            waits = isinstance(error, errors.Busy) and not error.needs_person
+            waits = isinstance(error, errors.Busy)
             kept = _last_reply(part, attempt, reply)
             return Later(message, error.wait, patient=waits, reply_file=kept)
 

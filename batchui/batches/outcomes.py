@@ -93,12 +93,14 @@ class Later:
     """This poll failed; a later one may succeed.
 
     wait: seconds until the next poll. None: Cloudflare named no time. patient: nobody answered, or
-    Cloudflare asked to wait. reply_file: the raw reply, if it is kept; "" if not.
+    Cloudflare asked to wait. needs_person: so will every other poll, until a person has corrected
+    something, such as the token. reply_file: the raw reply, if it is kept; "" if not.
     """
 
     message: str
     wait: float | None
     patient: bool = False
+    needs_person: bool = False
     reply_file: str = ""
 
 

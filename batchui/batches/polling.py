@@ -1,12 +1,13 @@
 """Polls the requests that Cloudflare has accepted, until their answers are stored.
 
 A network fault, 429, 5xx or garbage never fails a part: the next poll comes after a longer pause,
-and after some hours a person is asked. Only these replies of Cloudflare end a part: its answers,
-and a request that failed as a whole. Any other reply that would give answers up is asked for again
-before it is believed, because they are paid for (see `patience.py`).
+and after some hours a person is asked. What a person must correct first, such as the token, is
+waited for. Only these replies of Cloudflare end a part: its answers, and a request that failed as a
+whole. Any other reply that would give answers up is asked for again before it is believed, because
+they are paid for (see `patience.py`).
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.utils import timezone
@@ -18,7 +19,7 @@ from batchui.batches.clients import shared_client
 from batchui.batches.fetching import fetch
 from batchui.batches.files import DamagedFile
 from batchui.batches.lifecycle import Closing
-from batchui.batches.models import Attempt, Part
+from batchui.batches.models import MOST_FAILURES, Attempt, Part
 from batchui.batches.outcomes import (
     Answered,
     CutOff,
@@ -65,7 +66,7 @@ def poll(part: Part) -> bool:
     try:
         client = shared_client(part.batch.connection)
     except TeamProblem as problem:  # the token cannot be read
-        apply_outcome(part, attempt, Later(str(problem), None))
+        apply_outcome(part, attempt, Later(str(problem), None, needs_person=True))
         return False
     apply_outcome(part, attempt, fetch(part, attempt, client=client))
     return True
@@ -76,6 +77,8 @@ def apply_outcome(part: Part, attempt: Attempt, outcome: PollOutcome) -> None:
     match outcome:
         case StillUnderWay(status):
             _under_way(part, attempt, status)
+        case Later(needs_person=True):
+            _wait_for_person(part, outcome)
         case Later(message, wait):
             pause = pauses.after_failure(part.failures_in_a_row, wait)
             _poll_again(
@@ -160,11 +163,35 @@ def _poll_again(
             changes=changes,
         )
         return
+    _plan_next(part, message, now, pause, part.failures_in_a_row + 1, changes or {})
+
+
+def _wait_for_person(part: Part, outcome: Later) -> None:
+    """Plan the next poll where every poll fails until a person has corrected something.
+
+    It is not asked what to do with the part, however long that takes: its answers are fetched when
+    the cause is gone. So these polls do not count among those after which people are asked.
+    """
+    failures = min(part.failures_in_a_row + 1, MOST_FAILURES)
+    pause = pauses.after_failure(part.failures_in_a_row, outcome.wait)
+    if failures == MOST_FAILURES:
+        pause = max(pause, timedelta(seconds=pauses.PROBE_SECONDS))
+    _plan_next(part, outcome.message, timezone.now(), pause, failures, {})
+
+
+def _plan_next(
+    part: Part,
+    message: str,
+    now: datetime,
+    pause: timedelta,
+    failures: int,
+    changes: PartChanges,
+) -> None:
     failed: PartChanges = {
-        **(changes or {}),
+        **changes,
         "last_polled_at": now,
         "next_poll_at": now + pause,
-        "failures_in_a_row": part.failures_in_a_row + 1,
+        "failures_in_a_row": failures,
         "failing_since": patience.failing_since(part, now),
         "message": message,
     }
