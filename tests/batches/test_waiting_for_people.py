@@ -16,7 +16,6 @@ from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Connection, Team
 from tests.batches.conftest import (
     MakeBatch,
-    close_clients,
     on_record,
     poll_all,
     posts,
@@ -137,6 +136,8 @@ def test_a_token_that_cannot_be_read_is_tried_again_when_it_can_be(
     send_all()
     assert held(batch) == [1, 2, 3]
     assert batch.events.filter(part_number=1).count() == 1
+    failures = batch.parts.order_by("number").values_list("failures_in_a_row", flat=True)
+    assert list(failures) == [2, 1, 1]
     settings.ENCRYPTION_KEYS = keys
     let_the_pause_end()
     assert due.release_held() == 1
@@ -178,7 +179,7 @@ def test_answers_that_wait_for_a_person_come_by_themselves_when_the_cause_is_gon
     assert part.attempts.get().reply_file == ""
     sandbox.script()
     settings.CLOUDFLARE_API_TOKEN = "new-token"
-    close_clients()
+    clients.close_all()
     ensure_connection(batch.team)  # as each worker does when it starts
     assert work(batch).status == BatchStatus.FINISHED
     assert posts(sandbox) == 1
@@ -191,7 +192,7 @@ def test_answers_come_by_themselves_when_the_token_can_be_read_again(
     send_all()
     keys = settings.ENCRYPTION_KEYS
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
-    close_clients()
+    clients.close_all()
     refused_for_hours(batch)
     settings.ENCRYPTION_KEYS = keys
     assert work(batch).status == BatchStatus.FINISHED
@@ -271,6 +272,14 @@ def test_of_all_that_waits_for_a_person_the_oldest_is_tried(team: Team) -> None:
         hold(batch)
     assert due.release_held() == 1
     assert (held(young), held(old)) == ([1, 2], [2])
+
+
+def test_of_one_batch_the_part_with_the_lowest_number_is_tried(team: Team) -> None:
+    batch = on_record(team, parts=3)
+    batch.parts.filter(number=1).update(number=4)  # it was made first, and is now the last one
+    hold(batch)
+    assert due.release_held() == 1
+    assert held(batch) == [3, 4]
 
 
 def test_nothing_is_tried_while_its_connection_is_paused(team: Team) -> None:
