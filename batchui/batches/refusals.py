@@ -7,6 +7,7 @@ again in halves (`halving.py`), until the row that is refused stands alone. Only
 from django.db.models import QuerySet
 
 from batchui.batches import halving, lifecycle, results, unprepared
+from batchui.batches.charged import JUDGED_WHEN_POLLED
 from batchui.batches.files import DamagedFile
 from batchui.batches.halving import Tried
 from batchui.batches.lifecycle import Closing
@@ -16,8 +17,6 @@ from batchui.batches.states import TAKEN, AnswerStatus, AttemptStatus, PartStatu
 
 # Refused, whatever the rows: there is no such model, or no such request.
 NOT_FOR_ITS_ROWS = frozenset({3042, 5007, 5504})
-# A request that was accepted, and refused when it was polled. Nothing of it was asked.
-JUDGED_WHEN_POLLED = 3030
 # So many rows that were sent alone and refused in the same words tell that of all rows; and so many
 # parts tell it of all parts.
 ENOUGH_ROWS, ENOUGH_PARTS = 3, 3
