@@ -11,13 +11,15 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client, override_settings
 from django.urls import include, path, reverse
 
+from batchui.batches import decisions
 from batchui.batches.models import Batch
 from batchui.teams.models import User
 from batchui.web import errors
 from batchui.worker import full_disk
+from batchui.worker.heartbeat import beat
 from tests.full_disk import SmallDisk, fill_disk, small_disk
 from tests.teams.people import PASSWORD
-from tests.web.visiting import said
+from tests.web.visiting import HTMX, html, page, said
 
 __all__ = ["fill_disk", "small_disk"]
 
@@ -48,6 +50,29 @@ def test_stop_says_that_the_disk_is_full_and_not_that_batches_go_on(
     assert refused.status_code == 503
     assert full_disk.SENTENCE in said(refused)
     assert "go on" not in said(refused)
+
+
+def test_a_page_that_is_open_says_at_once_that_the_disk_is_full_and_when_it_no_longer_is(
+    fill_disk: FillDisk, web: Client, batch: Batch
+) -> None:
+    beat()
+    live, seen = reverse("live", args=[batch.pk]), batch.version
+    assert web.get(f"{live}?seen={seen}", headers=HTMX).status_code == 204
+    disk = fill_disk()
+    shown = web.get(f"{live}?seen={seen}", headers=HTMX)
+    assert full_disk.SENTENCE in said(shown)
+    assert f"seen={seen}.disk&amp;" in html(shown)
+    assert web.get(f"{live}?seen={seen}.disk", headers=HTMX).status_code == 204
+    disk.make_room()
+    assert "disk" not in said(web.get(f"{live}?seen={seen}.disk", headers=HTMX))
+
+
+def test_a_batch_that_has_ended_says_nothing_of_the_disk(
+    fill_disk: FillDisk, web: Client, batch: Batch
+) -> None:
+    decisions.stop(batch, by=None)
+    fill_disk()
+    assert "disk" not in page(web, batch)
 
 
 def test_once_there_is_room_all_goes_on(fill_disk: FillDisk, web: Client, batch: Batch) -> None:
