@@ -605,6 +605,22 @@ def test_a_machine_that_was_put_back_as_a_whole_is_told(
     assert set(batch.parts.values_list("message", flat=True)) == {message}
 
 
+def test_who_says_it_again_is_told_of_the_parts_that_wait_for_a_decision_already(
+    sandbox: RunningSandbox, batch: Batch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told() -> str:
+        call_command("restored")
+        return capsys.readouterr().out.strip()
+
+    told()
+    wait = "for a decision on the page “Batches” already."
+    assert told() == f"No other part waits to be sent. 3 parts wait {wait}"
+    batch.parts.filter(number__gt=1).update(status=PartStatus.STOPPED)
+    assert told() == f"No other part waits to be sent. 1 part waits {wait}"
+    Batch.objects.update(deleted_at=timezone.now())
+    assert told() == "No part waits to be sent, so nothing has to be decided."
+
+
 def test_beside_the_files_of_another_database_nothing_is_noted(
     sandbox: RunningSandbox, batch: Batch, files_in: Path
 ) -> None:
