@@ -11,6 +11,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         from batchui.teams.invitations import first_administrator_token
+        from batchui.teams.terminal import WITHOUT_ADDRESS
 
         token = first_administrator_token()
         if token is None:
@@ -19,3 +20,5 @@ class Command(BaseCommand):
                 "“People”."
             )
         self.stdout.write(f"{settings.BASE_URL}/setup/{token}/")
+        if not settings.BASE_URL:
+            self.stderr.write(WITHOUT_ADDRESS, str)
