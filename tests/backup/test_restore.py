@@ -37,7 +37,7 @@ from tests.batches.conftest import MakeBatch, counted, in_files, posts, rows, wo
 
 NOT_READY = {
     "sqlite": "There is no batchui in the data folder",
-    "postgresql": "The database cannot be used",
+    "postgresql": "The database cannot be (used|read)",
 }
 PARTS = (Batch, Part, Attempt, User, Team, Connection)
 
@@ -635,14 +635,19 @@ def test_beside_the_files_of_another_database_nothing_is_noted(
     assert not batch.parts.filter(question=Question.RESTORED).exists()
 
 
-def test_where_there_is_no_batchui_it_is_said(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["restored", "backup", "doctor", "setup_link", "sign_in_link"])
+def test_where_there_is_no_batchui_it_is_said_and_nothing_is_made(
+    tmp_path: Path, to: Path, command: str
+) -> None:
     before = connection.settings_dict["NAME"]
     connection.close()
     nothing = tmp_path / "nothing.sqlite3" if connection.vendor == "sqlite" else "nothing"
     connection.settings_dict["NAME"] = str(nothing)
     try:
         with pytest.raises(CommandError, match=NOT_READY[connection.vendor]):
-            call_command("restored")
+            call_command(command, *([to] if command == "backup" else []))
+        assert not Path(nothing).exists()
+        assert not to.exists()
     finally:
         connection.close()
         connection.settings_dict["NAME"] = before
