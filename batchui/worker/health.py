@@ -123,6 +123,8 @@ def worker() -> str:
         raise NotReady("Background work has never run. Start it with: python manage.py worker")
     age = max(0, round((timezone.now() - at).total_seconds()))
     if age > SILENCE.total_seconds():
+        if full_disk.is_full():  # then it may run, and cannot show it
+            raise NotReady(full_disk.SENTENCE)
         raise NotReady(
             f"Background work last showed a sign of life {age} s ago. Is "
             "`python manage.py worker` running?"

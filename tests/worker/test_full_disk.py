@@ -1,15 +1,19 @@
 """How a disk that is full is noticed."""
 
 import errno
+import json
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.db import InterfaceError, OperationalError
 from django.test import RequestFactory
+from django.utils import timezone
 from pytest_django import Settings
 
 from batchui.worker import full_disk, health, heartbeat
+from batchui.worker.models import Heartbeat
 from tests.full_disk import SmallDisk, fill_disk, small_disk
 
 __all__ = ["fill_disk", "small_disk"]
@@ -71,11 +75,15 @@ def test_any_error_of_the_database_on_a_full_disk_is_of_the_disk(small_disk: Sma
 
 @pytest.mark.django_db
 def test_readyz_says_that_the_disk_is_full(small_disk: SmallDisk, settings: Settings) -> None:
-    small_disk.fill()
     storage = settings.STORAGES["default"] | {"OPTIONS": {"location": small_disk.folder / "files"}}
     settings.STORAGES = settings.STORAGES | {"default": storage}
+    heartbeat.beat()
+    Heartbeat.objects.update(at=timezone.now() - timedelta(minutes=1))
+    small_disk.fill()
     health.forget()
     answer = health.readyz(RequestFactory().get("/readyz"))
     health.forget()
     assert answer.status_code == 503
-    assert f'"storage": {{"ok": false, "says": "{full_disk.SENTENCE}"}}' in answer.content.decode()
+    checks = json.loads(answer.content)["checks"]
+    no_room = {"ok": False, "says": full_disk.SENTENCE}
+    assert checks["storage"] == checks["worker"] == no_room
