@@ -75,7 +75,7 @@ def cost_of(rows: Mapping[UUID, int]) -> Cost:
 
 
 def _bytes_per_row(batches: list[UUID]) -> dict[UUID, float]:
-    sent = Attempt.objects.filter(part__batch__in=batches, payload_size__gt=0, items__gt=0)
+    sent = Attempt.objects.filter(part__batch__in=batches).exclude(payload_size=0)
     sums = sent.values_list("part__batch").annotate(Sum("payload_size"), Sum("items")).order_by()
     return {batch: size / items for batch, size, items in sums}
 

@@ -139,8 +139,9 @@ def release_like(part: Part) -> int:
 
     They go to the same model through the same connection. Returns how many there were.
     """
-    route = zip(ROUTE, (part.batch.connection_id, part.batch.ask.model), strict=True)
-    return _release(_held_for_person().filter(**dict(route)))
+    batch = part.batch
+    on_connection = _held_for_person().filter(batch__connection=batch.connection_id)
+    return _release(on_connection.filter(batch__model=batch.ask.model))
 
 
 def _held_for_person() -> QuerySet[Part]:
@@ -162,10 +163,10 @@ def _to_try() -> QuerySet[Part]:
         batch__deleted_at=None,
         batch__connection__in={owner for owner, _ in firsts},
     )
-    for route in go_first.values_list(*ROUTE).distinct().order_by() if firsts else ():
+    for route in go_first.values_list(*ROUTE).distinct().order_by():
         firsts.pop(route, None)
     chosen = [pk for pk in firsts.values() if _may_be_tried(pk)]
-    return Part.objects.filter(pk__in=chosen, status=PartStatus.HELD)
+    return Part.objects.filter(pk__in=chosen)
 
 
 def _may_be_tried(pk: int) -> bool:
@@ -173,11 +174,14 @@ def _may_be_tried(pk: int) -> bool:
 
     Where the whole connection was refused, its pause counts the time, and a new token ends it.
     """
-    last = Attempt.objects.filter(part=pk).select_related("part").order_by("-number").first()
-    if last is None or last.finished_at is None or last.code not in OF_ONE_MODEL:
+    tries = Attempt.objects.filter(part=pk).order_by("-number")
+    last = tries.values_list("finished_at", "code", "part__failures_in_a_row").first()
+    if last is None:
         return True
-    age = timezone.now() - last.finished_at
-    return not timedelta() <= age < pauses.probe(last.part.failures_in_a_row)
+    finished_at, code, failures = last
+    if finished_at is None or code not in OF_ONE_MODEL:
+        return True
+    return not timedelta() <= timezone.now() - finished_at < pauses.probe(failures)
 
 
 def _release(parts: QuerySet[Part]) -> int:

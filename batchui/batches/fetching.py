@@ -81,7 +81,7 @@ def _of_error(
         case errors.Oversized():
             return TooLong(message, _last_odd_reply(part, attempt, reply, "oversized"))
         case errors.NotSent():
-            return Later(message, error.wait, patient=True)
+            return Later(message, None, patient=True)
         case _:
             waits = isinstance(error, errors.Busy) and not error.needs_person
             kept = _last_reply(part, attempt, reply)

@@ -44,11 +44,9 @@ def stop(parts: QuerySet[Part]) -> int:
         polls=0,
         **NOTHING_WRONG,
     )
-    not_sent = parts.filter(status=PartStatus.UNSURE, question=Question.DAMAGED).exclude(
-        _with_attempt(*PERHAPS_SENT)
-    )
-    moved += _end(not_sent, PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE)
     unsure = parts.filter(status=PartStatus.UNSURE)
+    not_sent = unsure.filter(question=Question.DAMAGED).exclude(_with_attempt(*PERHAPS_SENT))
+    moved += _end(not_sent, PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE)
     for unclear in (unsure, waiting.filter(_with_attempt(*PERHAPS_SENT))):
         moved += _end(unclear, PartStatus.DONE, AnswerStatus.MISSING, STOPPED_UNSURE)
     return moved + _end(waiting, PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE)
@@ -105,7 +103,6 @@ def send_undecided(parts: QuerySet[Part]) -> int:
         status=PartStatus.READY,
         question="",
         epoch=F("epoch") + 1,
-        lease_until=None,
         resume_at=None,
         message="",
         failures_in_a_row=0,
@@ -118,7 +115,6 @@ def queue_undecided(parts: QuerySet[Part], *, next_poll_at: datetime) -> int:
         status=PartStatus.QUEUED,
         question="",
         epoch=F("epoch") + 1,
-        lease_until=None,
         next_poll_at=next_poll_at,
         polls=0,
         **NOTHING_WRONG,

@@ -56,7 +56,7 @@ def poll(part: Part) -> bool:
     attempt = part.attempts.filter(status=AttemptStatus.ACCEPTED).order_by("-number").first()
     if attempt is None:
         message = "It was accepted, but its receipt is missing."
-        _ask(part, None, Question.UNCLEAR, message)
+        _ask(part, Question.UNCLEAR, message)
         return False
     if was_cut_off:
         apply_outcome(part, attempt, CutOff(CUT_OFF))
@@ -77,25 +77,19 @@ def apply_outcome(part: Part, attempt: Attempt, outcome: PollOutcome) -> None:
             _under_way(part, attempt, status)
         case Later(message, wait):
             pause = pauses.after_failure(part.failures_in_a_row, wait)
-            _poll_again(
-                part,
-                attempt,
-                message,
-                pause,
-                patient=outcome.patient,
-                reply_file=outcome.reply_file,
-            )
+            kept = (attempt, outcome.reply_file)
+            _poll_again(part, message, pause, patient=outcome.patient, kept=kept)
         case Answered(changes, reply_file):
             closing = Closing(attempt, AttemptStatus.ANSWERED, reply_file=reply_file)
             event = _answered_event(part, changes)
             lifecycle.settle_answers(part, changes, closing=closing, event=event)
         case Incomplete(changes, missing):
             without = f"Cloudflare's reply has no answer for {rows_phrase(missing)} yet."
-            _poll_once_more(part, attempt, outcome.kind, without, changes)
+            _poll_once_more(part, outcome.kind, without, changes)
         case _ if _is_final(outcome) or patience.is_enough(part, outcome.kind):
             _believe(part, attempt, outcome)
         case _:
-            _poll_once_more(part, attempt, outcome.kind, outcome.message, {})
+            _poll_once_more(part, outcome.kind, outcome.message, {})
 
 
 def _is_final(outcome: Doubtful) -> bool:
@@ -110,7 +104,7 @@ def _under_way(part: Part, attempt: Attempt, status: str) -> None:
             f"Cloudflare has had these rows for {patience.OVERDUE_AFTER.days} days, and they are "
             f"still {status}. It usually needs minutes. batchui asks again."
         )
-        _poll_again(part, attempt, message, pauses.after_failure(part.failures_in_a_row, None))
+        _poll_again(part, message, pauses.after_failure(part.failures_in_a_row, None))
         return
     now = timezone.now()
     polled: PartChanges = {
@@ -125,38 +119,30 @@ def _under_way(part: Part, attempt: Attempt, status: str) -> None:
         lifecycle.touch_part(part, **polled)
 
 
-def _poll_once_more(
-    part: Part, attempt: Attempt, kind: str, message: str, changes: PartChanges
-) -> None:
+def _poll_once_more(part: Part, kind: str, message: str, changes: PartChanges) -> None:
     """Plan another poll after a reply that is not believed yet."""
     seen: PartChanges = {**changes, **patience.sighting(part, kind, timezone.now())}
     again = f"{message} batchui asks again."
-    _poll_again(part, attempt, again, patience.ODD[kind].pause, changes=seen)
+    _poll_again(part, again, patience.ODD[kind].pause, changes=seen)
 
 
 def _poll_again(
     part: Part,
-    attempt: Attempt,
     message: str,
     pause: timedelta,
     *,
     patient: bool = False,
-    reply_file: str = "",
+    kept: tuple[Attempt, str] | None = None,
     changes: PartChanges | None = None,
 ) -> None:
-    """Plan the next poll after one without a usable reply. After some hours, ask a person."""
+    """Plan the next poll after one without a usable reply. After some hours, ask a person.
+
+    patient, kept: as in `Later`, and in `_ask`.
+    """
     now = timezone.now()
     if patience.has_failed_for_hours(part, now, patient=patient):
         event = f"No answer could be read for hours. {message}"
-        _ask(
-            part,
-            attempt,
-            Question.UNREADABLE,
-            message,
-            event,
-            reply_file=reply_file,
-            changes=changes,
-        )
+        _ask(part, Question.UNREADABLE, message, event, kept=kept, changes=changes)
         return
     failed: PartChanges = {
         **(changes or {}),
@@ -177,11 +163,11 @@ def _believe(part: Part, attempt: Attempt, outcome: Doubtful) -> None:
         case Quarantined(_, reply_file):
             closing = Closing(attempt, AttemptStatus.QUARANTINED, message, reply_file=reply_file)
             event = f"{message} Nothing of this reply was used."
-            _ask(part, attempt, Question.MISMATCH, message, event, closing=closing)
+            _ask(part, Question.MISMATCH, message, event, closing=closing)
         case Unusable(_, reply_file):
-            _ask(part, attempt, Question.DAMAGED, message, reply_file=reply_file)
+            _ask(part, Question.DAMAGED, message, kept=(attempt, reply_file))
         case TooLong(_, reply_file) | CutOff(_, reply_file):
-            _ask(part, attempt, Question.UNREADABLE, message, reply_file=reply_file)
+            _ask(part, Question.UNREADABLE, message, kept=(attempt, reply_file))
         case GoneNow():
             closing = Closing(attempt, AttemptStatus.LOST, message)
             _end(part, AnswerStatus.MISSING, GONE, closing)
@@ -191,16 +177,18 @@ def _believe(part: Part, attempt: Attempt, outcome: Doubtful) -> None:
 
 def _ask(
     part: Part,
-    attempt: Attempt | None,
     question: Question,
     message: str,
     event: str = "",
     *,
     closing: Closing | None = None,
-    reply_file: str = "",
+    kept: tuple[Attempt, str] | None = None,
     changes: PartChanges | None = None,
 ) -> None:
-    """Let a person decide about a part that was sent. Its attempt points to the reply, if kept."""
+    """Let a person decide about a part that was sent.
+
+    kept: an attempt that goes on, and the file that its last reply is kept in; "" if it is not.
+    """
     asked: PartChanges = {
         **(changes or {}),
         "question": question,
@@ -210,8 +198,8 @@ def _ask(
     told = f"Part {part.number}: {event or message}"
     with transaction.atomic():
         moved = lifecycle.move_part(part, PartStatus.UNSURE, closing=closing, event=told, **asked)
-        if moved and attempt is not None and reply_file:
-            lifecycle.keep_reply(attempt, reply_file)
+        if moved and kept is not None and kept[1]:
+            lifecycle.keep_reply(*kept)
 
 
 def _refused(part: Part, closing: Closing) -> None:

@@ -133,10 +133,7 @@ def _enough(part: Part, closing: Closing) -> str:
 def _are_all_parts_refused(part: Part, closing: Closing) -> bool:
     """Whether some parts of the batch failed in the words of this refusal, and none got through."""
     refused_parts = Part.objects.filter(
-        batch=part.batch_id,
-        status=PartStatus.DONE,
-        waiting_became=AnswerStatus.FAILED,
-        waiting_error=closing.message,
+        batch=part.batch_id, waiting_became=AnswerStatus.FAILED, waiting_error=closing.message
     )
     if refused_parts.count() < ENOUGH_PARTS:
         return False

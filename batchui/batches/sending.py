@@ -139,9 +139,7 @@ def _commit(attempt: Attempt) -> bool:
         if settling.lock(part.batch_id).stop_requested_at is not None:
             lifecycle.move_part(part, PartStatus.READY)  # which stops it
             return False
-        if not lifecycle.touch_part(
-            part, lease_until=timezone.now() + PART_LEASE, odd_kind="", odd_seen=0
-        ):
+        if not lifecycle.touch_part(part, lease_until=timezone.now() + PART_LEASE, odd_seen=0):
             return False
         attempt.number = part.attempts.count() + 1
         attempt.save()

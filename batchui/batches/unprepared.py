@@ -32,7 +32,6 @@ def try_later(part: Part, problem: Exception, *, closing: Closing | None = None)
             closing=closing,
             question=Question.DAMAGED,
             message=message,
-            odd_kind="",
             odd_seen=0,
             event=f"Part {part.number} could not be sent: {message}",
         )

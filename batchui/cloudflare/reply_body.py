@@ -5,6 +5,7 @@ that an item that is broken, or of an unusual shape, costs nothing but itself. A
 items than were asked for is refused before they are in memory.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -162,7 +163,7 @@ def _chosen(
 
 def _walked(scanner: Scanner, most: int, *, is_inner: bool = False) -> tuple[Level, Level | None]:
     """The level at which the scanner is, and the `result` in it if that is an object."""
-    found: dict[bytes, bytes] = {}
+    found: defaultdict[bytes, bytes] = defaultdict(bytes)
     arrays: dict[bytes, list[AnyItem]] = {}
     inner: Level | None = None
     for name in scanner.members():
@@ -172,13 +173,13 @@ def _walked(scanner: Scanner, most: int, *, is_inner: bool = False) -> tuple[Lev
             arrays[name] = list(_items(scanner, most))
         elif name in _NAMES:
             found[name] = scanner.value()
-    status, request_id = (small(found.get(name, b"")) for name in (b"status", b"request_id"))
+    status, request_id = (small(found[name]) for name in (b"status", b"request_id"))
     level = Level(
         items=_chosen(arrays.get(b"responses"), arrays.get(b"results"), most),
         status=status if isinstance(status, str) else None,
         request_id=request_id if isinstance(request_id, str) else None,
-        usage=found.get(b"usage", b""),
-        reasons=tuple(found.get(name, b"") for name in _REASONS),
+        usage=found[b"usage"],
+        reasons=tuple(found[name] for name in _REASONS),
     )
     return level, inner
 
@@ -201,24 +202,24 @@ def _item(raw: bytes) -> AnyItem:
 
 def _item_of_members(raw: bytes) -> Item | BrokenItem:
     """An item that cannot be decoded at once: from those of its members that can be."""
-    found: dict[bytes, bytes] = {}
+    found: defaultdict[bytes, bytes] = defaultdict(bytes)
     try:
         scanner = Scanner(raw)
         for name in scanner.members():
             found[name] = scanner.value()
         result = tolerant_json.decode(_RAW, found.get(b"result", b"null"))
     except (Broken, *DAMAGED):
-        broken = BrokenItem(small(found.get(b"id", b"")), small(found.get(b"index", b"")))
-        broken.external_reference = _text(found.get(b"external_reference", b""))
+        broken = BrokenItem(small(found[b"id"]), small(found[b"index"]))
+        broken.external_reference = _text(found[b"external_reference"])
         return broken
     return Item(
-        id=small(found.get(b"id", b"")),
-        index=small(found.get(b"index", b"")),
-        success=small(found.get(b"success", b"")),
-        external_reference=_text(found.get(b"external_reference", b"")),
-        error=Raw(found.get(b"error", b"")),
-        errors=Raw(found.get(b"errors", b"")),
-        message=Raw(found.get(b"message", b"")),
+        id=small(found[b"id"]),
+        index=small(found[b"index"]),
+        success=small(found[b"success"]),
+        external_reference=_text(found[b"external_reference"]),
+        error=Raw(found[b"error"]),
+        errors=Raw(found[b"errors"]),
+        message=Raw(found[b"message"]),
         result=result,
     )
 

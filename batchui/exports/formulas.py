@@ -47,21 +47,21 @@ def inert(texts: Sequence[str]) -> Sequence[str]:
 def numbers_that_go_on(columns: Sequence[Sequence[str]]) -> list[int]:
     """The rows whose first cell is a number with a sign that the next cell makes a formula.
 
-    Read with another separator, both are one cell. columns: the texts of each column.
+    Read with another separator, both are one cell. columns: the texts of each column, at least one.
     """
     return [
         at
-        for at, text in enumerate(columns[0] if columns else ())
-        if text.startswith(("+", "-"))
-        and NUMBER.fullmatch(text)
-        and _goes_on.match(_next_cell(columns, at))
+        for at, text in enumerate(columns[0])
+        if text.startswith(("+", "-")) and NUMBER.fullmatch(text) and _is_continued(columns, at)
     ]
 
 
-def _next_cell(columns: Sequence[Sequence[str]], row: int) -> str:
-    """The first cell of a row after its first column that is not empty."""
-    cell = next((column[row] for column in columns[1:] if column[row]), "")
-    return "" if re.fullmatch(r"[0-9.,]+", cell) else cell
+def _is_continued(columns: Sequence[Sequence[str]], row: int) -> bool:
+    """Whether the next cell of a row that is not empty makes a formula of a number in its first."""
+    for column in columns[1:]:
+        if cell := column[row]:
+            return _goes_on.match(cell) is not None
+    return False
 
 
 def _without_start(text: str) -> str:
@@ -75,6 +75,10 @@ def _hold_off(found: re.Match[str]) -> str:
 
 def _may_have_inner(joined: str) -> bool:
     """Whether a sign stands behind a separator somewhere. Three times as fast as a pattern."""
-    signs = [sign for sign in SIGNS if sign in joined]
-    marks = [mark for mark in _marks if mark in joined] if signs else []
-    return any(mark + sign in joined for mark in marks for sign in signs)
+    return any(
+        mark + sign in joined
+        for sign in SIGNS
+        if sign in joined
+        for mark in _marks
+        if mark in joined
+    )

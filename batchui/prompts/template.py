@@ -154,12 +154,10 @@ class Filler:
         A cell that is missing in the row is empty.
         """
         texts = self._cells_or_empty(cells)
-        made, length = [self._literals[0][:most]], len(self._literals[0])
-        for piece in chain.from_iterable(zip(texts, self._literals[1:], strict=True)):
-            if length >= most:
-                break
-            made.append(piece[: most - length])
-            length += len(piece)
+        made: list[str] = []
+        for piece in chain(self._literals[:1], *zip(texts, self._literals[1:], strict=True)):
+            made.append(piece[:most])
+            most -= len(made[-1])
         return "".join(made)
 
     def least_bytes(self, cells: Cells) -> int:

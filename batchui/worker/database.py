@@ -20,18 +20,13 @@ def migrations_waiting() -> int:
 
 def why_not_ready() -> str:
     """Why a command cannot work with the database, as a sentence; "" if it can. Makes no file."""
-    if connection.vendor == "sqlite" and _is_not_there(str(connection.settings_dict["NAME"])):
+    if connection.vendor == "sqlite" and not Path(connection.settings_dict["NAME"]).exists():
         return f"There is no batchui in the data folder {settings.DATA} yet. {_SAME_SETTINGS}"
     try:
         waiting = migrations_waiting()
     except DatabaseError as error:
         return f"The database cannot be used: {first_line(error)}. {_SAME_SETTINGS}"
     return f"The database is not prepared for this version yet. {_SAME_SETTINGS}" if waiting else ""
-
-
-def _is_not_there(name: str) -> bool:
-    in_memory = name.startswith(("file:", ":memory:"))
-    return not in_memory and not Path(name).exists()
 
 
 def first_line(error: Exception) -> str:

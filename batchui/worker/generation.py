@@ -51,6 +51,10 @@ class Mark(NamedTuple):
         return f"{self.database_id} {self.generation}\n".encode()
 
 
+# Of no database that is known.
+UNREADABLE = Mark("", 0)
+
+
 def keep_up() -> int:
     """Raise the number. First let people decide, if this database turns out to be a copy.
 
@@ -138,8 +142,7 @@ def read_mark() -> Mark | None:
     """What is written down beside the files; None if there is nothing."""
     with suppress(FileNotFoundError), default_storage.open(MARK) as stored:
         words = stored.read().decode(errors="replace").split()
-        # Unreadable: of no database that is known.
-        return Mark(words[0], int(words[1])) if _is_mark(words) else Mark("", 0)
+        return Mark(words[0], int(words[1])) if _is_mark(words) else UNREADABLE
     return None
 
 

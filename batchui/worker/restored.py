@@ -38,8 +38,7 @@ def let_people_decide(reason: str) -> int:
     that may have been retried since says that they may be charged twice.
     """
     _back_to_drafts(reason)
-    batches = Batch.objects.filter(deleted_at=None, part_count__gt=0)
-    parts = Part.objects.filter(batch__in=batches)
+    parts = Part.objects.filter(batch__deleted_at=None)
     concerned: set[UUID] = set()
     for some in (_perhaps_sent(parts), _perhaps_retried(parts)):
         concerned.update(some.values_list("batch", flat=True).distinct().order_by())
@@ -55,13 +54,13 @@ def _back_to_drafts(reason: str) -> None:
         f"This database is a copy. {reason} Perhaps this batch was started and sent since. If it "
         "was and you start it, it is charged twice."
     )
-    for batch in Batch.objects.filter(status=BatchStatus.PREPARING, deleted_at=None):
+    # One that was deleted does not move.
+    for batch in Batch.objects.filter(status=BatchStatus.PREPARING):
         lifecycle.move_batch(
             batch,
             BatchStatus.DRAFT,
             event=f"Not started: {problem}",
             problem=problem,
-            problem_rows=[],
             started_at=None,
             started_by=None,
         )

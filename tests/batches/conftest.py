@@ -44,7 +44,7 @@ def sandbox(shared_sandbox: RunningSandbox, settings: Any) -> Iterator[RunningSa
     shared_sandbox.sandbox.calls.clear()
     yield shared_sandbox
     shared_sandbox.script()
-    close_clients()
+    clients.close_all()
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def api(settings: Any) -> Iterator[ScriptedServer]:
         settings.FIRST_POLL_SECONDS = 0
         another_account(settings)
         yield server
-        close_clients()
+        clients.close_all()
 
 
 @pytest.fixture(autouse=True)
@@ -130,12 +130,6 @@ def part(batch: Batch) -> Part:
     first = batch.parts.get(number=1)
     first.batch = batch
     return first
-
-
-def close_clients() -> None:
-    """Close every client of this process; the next use opens a new one."""
-    while clients._clients:
-        clients._clients.popitem()[1].close()
 
 
 def on_record(team: Team, *, parts: int = 1, **fields: Any) -> Batch:

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from batchui.batches.clients import shared_client
+from batchui.batches.clients import close_all, shared_client
 from batchui.teams import crypto
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Connection, Team
-from tests.batches.conftest import close_clients
 
 pytestmark = pytest.mark.django_db
 
@@ -18,7 +17,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def connection(team: Team) -> Iterator[Connection]:
     yield ensure_connection(team)
-    close_clients()
+    close_all()
 
 
 def test_a_connection_has_one_client(connection: Connection) -> None:
@@ -39,6 +38,16 @@ def test_a_connection_that_was_changed_has_a_new_client(connection: Connection, 
     }
     setattr(connection, field, values[field])
     assert shared_client(connection) is not client
+
+
+def test_all_clients_are_closed_at_once_and_made_anew_when_they_are_used(
+    connection: Connection,
+) -> None:
+    others = ensure_connection(Team.objects.create(name="Others"))
+    clients = [shared_client(one) for one in (connection, others)]
+    close_all()
+    new = [shared_client(one) for one in (connection, others)]
+    assert not {id(client) for client in clients} & {id(client) for client in new}
 
 
 def test_the_client_of_an_old_token_is_not_kept(connection: Connection) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
 from batchui.batches import costs
 from batchui.batches.costs import Cost
@@ -49,11 +50,47 @@ def test_before_the_first_answer_the_requests_and_the_longest_answer_tell(team: 
     assert str(found).startswith("up to about $")
 
 
-def test_before_the_first_request_the_file_tells(team: Team) -> None:
-    small, large = (on_record(team, source_size=size) for size in (10, 3 * 10 * MILLION))
-    more = cost(large).usd, cost(small).usd
-    assert None not in more
-    assert more[0] - more[1] == pytest.approx(100 * PRICE.usd_per_m_input, rel=0.01)  # type: ignore[operator]
+@pytest.mark.parametrize("in_file", [1, 10])
+def test_before_the_first_request_the_file_and_what_is_asked_of_each_row_tell(
+    team: Team, in_file: int
+) -> None:
+    batch = on_record(
+        team,
+        rows=in_file,
+        source_size=in_file * MILLION,
+        template="t" * 2 * MILLION,
+        instruction="i" * 3 * MILLION,
+        max_tokens=MILLION,
+    )
+    assert PRICE.usd_per_m_output is not None
+    expected = 100 * (2 * PRICE.usd_per_m_input + PRICE.usd_per_m_output)
+    assert cost(batch) == Cost(pytest.approx(expected, rel=1e-9), is_measured=False, is_free=False)
+
+
+def test_answers_without_their_tokens_tell_nothing_and_tokens_without_answers_neither(
+    team: Team,
+) -> None:
+    fields: dict[str, Any] = {"source_size": 30 * MILLION, "max_tokens": MILLION}
+    new = cost(on_record(team, **fields))
+    assert not new.is_measured
+    assert cost(on_record(team, answered=10, **fields)) == new
+    assert cost(on_record(team, failed=10, prompt_tokens=MILLION, **fields)) == new
+
+
+def test_a_model_whose_answers_have_no_price_costs_what_it_reads(team: Team) -> None:
+    embeds = catalogue.find("@cf/baai/bge-base-en-v1.5")
+    assert embeds.usd_per_m_output is None
+    batch = on_record(team, model=embeds.name, source_size=30 * MILLION, max_tokens=MILLION)
+    assert cost(batch).usd == pytest.approx(100 * embeds.usd_per_m_input)
+
+
+def test_many_batches_take_as_many_queries_as_one(
+    team: Team, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    batches = [on_record(team) for _ in range(3)]
+    for some in (batches[:1], batches):
+        with django_assert_num_queries(2):
+            costs.cost_of({batch.pk: 100 for batch in some})
 
 
 def test_several_batches_cost_their_sum(team: Team) -> None:
@@ -84,6 +121,7 @@ def test_a_model_that_is_not_known_has_no_price(team: Team) -> None:
 
 def test_what_costs_next_to_nothing_is_not_called_nothing() -> None:
     assert str(Cost(0.0099, is_measured=True, is_free=False)) == "less than $0.01"
+    assert str(Cost(0.01, is_measured=True, is_free=False)) == "about $0.01"
     assert str(Cost(1234.5, is_measured=True, is_free=False)) == "about $1,234.50"
 
 

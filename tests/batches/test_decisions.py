@@ -1,10 +1,12 @@
 """What people decide of a whole batch: when it may be edited, started, stopped, deleted."""
 
+import logging
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
+from batchui import security_log
 from batchui.batches import decisions, long_tasks, many_parts
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import BatchStatus, PartStatus
@@ -169,6 +171,17 @@ def test_a_delete_takes_away_the_one_batch_it_is_for(team: Team, ana: User) -> N
     assert decisions.delete(batch, by=ana)
     other.refresh_from_db()
     assert (other.deleted_at, other.deleted_by) == (None, None)
+
+
+def test_who_deleted_which_batch_is_in_the_security_log(
+    team: Team, ana: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, security_log.logger.name)
+    batch = on_record(team, status=BatchStatus.FINISHED)
+    assert decisions.delete(batch, by=ana)
+    assert not decisions.delete(batch, by=ana)
+    told = [(record.getMessage(), record.__dict__["facts"]) for record in caplog.records]
+    assert told == [("batch deleted", {"who": ana.in_log, "batch": str(batch.pk)})]
 
 
 def test_a_batch_is_deleted_once(team: Team, ana: User) -> None:

@@ -197,7 +197,8 @@ def test_after_a_failed_send_one_part_of_its_connection_is_tried(team: Team, oth
 def test_no_second_part_is_tried_while_the_first_is_under_way(team: Team, other: Team) -> None:
     batch, theirs = on_record(team, parts=3), on_record(other)
     after_failures(1)
-    batch.parts.filter(number=1).update(status=PartStatus.SENDING)
+    lease = timezone.now() + PART_LEASE
+    batch.parts.filter(number=1).update(status=PartStatus.SENDING, lease_until=lease)
     assert ready() == [(theirs.pk, 1)]
     batch.parts.filter(number=1).update(status=PartStatus.DONE)
     assert ready() == [(batch.pk, 2), (theirs.pk, 1)]
@@ -219,10 +220,11 @@ def test_of_two_workers_that_look_at_the_same_time_only_one_tries_a_part(team: T
     """The other one claims the first part just before this one reads what there is."""
     batch = on_record(team, parts=3)
     after_failures(1)
+    claimed = {"status": PartStatus.SENDING, "lease_until": timezone.now() + PART_LEASE, "epoch": 1}
 
     def claimed_first(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
         if "ROW_NUMBER" in sql:
-            Part.objects.filter(number=1).update(status=PartStatus.SENDING, epoch=1)
+            Part.objects.filter(number=1).update(**claimed)
         return execute(sql, *rest)
 
     with database.execute_wrapper(claimed_first):

@@ -40,6 +40,19 @@ PARTS_CHANGE_HANDS: dict[str, tuple[PartStatus, Callable[[QuerySet[Part]], objec
     "a claim": (PartStatus.QUEUED, lambda parts: lifecycle.claim_part(parts.get(), PART_LEASE)),
     "a release": (PartStatus.HELD, many_parts.release),
     "a retry": (PartStatus.DONE, many_parts.reopen),
+    "a question after a restore": (
+        PartStatus.READY,
+        lambda parts: many_parts.let_people_decide(parts, "It is a copy."),
+    ),
+    "a decision to send it": (PartStatus.UNSURE, many_parts.send_undecided),
+    "a decision to ask for it": (
+        PartStatus.UNSURE,
+        lambda parts: many_parts.queue_undecided(parts, next_poll_at=timezone.now()),
+    ),
+    "a decision to leave it out": (
+        PartStatus.UNSURE,
+        lambda parts: many_parts.leave_out(parts, "Nobody wants it."),
+    ),
     "the end of one that waits": (PartStatus.READY, many_parts.stop),
     "the end of one nobody is sure of": (PartStatus.UNSURE, many_parts.stop),
 }

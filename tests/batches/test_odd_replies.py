@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions, due, files, polling, results
+from batchui.batches import clients, decisions, due, fetching, files, polling, results
 from batchui.batches.models import Batch, Part
+from batchui.batches.outcomes import Later, PollOutcome, Quarantined
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
 from batchui.cloudflare.client import RestClient
 from batchui.sandbox.testing import RunningSandbox
@@ -223,6 +224,56 @@ def test_a_part_whose_polls_fail_for_hours_asks_a_person_and_keeps_the_last_repl
     assert decisions.ask_again(part, by=None)
     polled(batch)
     assert is_finished_with_one_post(batch, sandbox)
+
+
+def fetched(batch: Batch) -> PollOutcome:
+    """What a poll comes to, before anything is done about it."""
+    part = batch.parts.get()
+    client = clients.shared_client(batch.connection)
+    return fetching.fetch(part, part.attempts.get(), client=client)
+
+
+def kept_in(folder: Path) -> list[str]:
+    """The names of the replies that are kept."""
+    return [str(found.relative_to(folder)) for found in folder.rglob("reply-*")]
+
+
+def test_a_reply_that_cannot_be_read_is_kept_only_if_a_person_is_asked_within_minutes(
+    sandbox: RunningSandbox, start: MakeBatch, files_in: Path
+) -> None:
+    sandbox.script({"fault": "garbage", "call": "poll", "times": 0})
+    batch = accepted(start)
+    for hours, kept in ((5.9, 0), (5.95, 1)):
+        hours_pass(hours)
+        outcome = fetched(batch)
+        assert isinstance(outcome, Later)
+        assert bool(outcome.reply_file) == bool(kept)
+        assert kept_in(files_in) == [outcome.reply_file] * kept
+
+
+def test_a_reply_that_does_not_fit_is_kept_only_if_it_may_be_the_last_one(
+    sandbox: RunningSandbox, start: MakeBatch, files_in: Path
+) -> None:
+    sandbox.script({"fault": "unknown_id", "times": 0})
+    batch = accepted(start)
+    for seen, kept in ((1, 0), (2, 1)):
+        Part.objects.update(odd_kind="mismatch", odd_seen=seen)
+        outcome = fetched(batch)
+        assert isinstance(outcome, Quarantined)
+        assert kept_in(files_in) == [outcome.reply_file] * kept
+        assert bool(outcome.reply_file) == bool(kept)
+
+
+def test_a_reply_that_is_empty_is_not_kept(
+    sandbox: RunningSandbox, start: MakeBatch, files_in: Path
+) -> None:
+    sandbox.script({"fault": "garbage", "body": "", "call": "poll", "times": 0})
+    batch = accepted(start)
+    hours_pass(6.01)
+    part = polled(batch)
+    assert (part.status, part.question) == (PartStatus.UNSURE, Question.UNREADABLE)
+    assert part.attempts.get().reply_file == ""
+    assert kept_in(files_in) == []
 
 
 def test_a_part_that_was_left_out_is_looked_for_first_by_a_retry(

@@ -318,6 +318,13 @@ def test_the_reply_that_a_person_is_asked_about_is_known_to_its_attempt(part: Pa
     assert Attempt.objects.get().reply_file == "raw"
 
 
+def test_answers_that_came_are_kept_when_a_person_is_asked_about_the_others(part: Part) -> None:
+    failing(25)
+    part = poll(Incomplete({"answered": 7, "answers_file": "kept"}, 3))
+    assert (part.status, part.question) == (PartStatus.UNSURE, Question.UNREADABLE)
+    assert (part.answered, part.waiting, part.answers_file) == (7, 3, "kept")
+
+
 def test_a_poll_that_was_cut_off_counts_before_the_next_is_made(part: Part) -> None:
     """Cloudflare is not called, because the reply may be what ends the worker."""
     for seen in (1, 2, 3, 4):

@@ -1,12 +1,13 @@
 """What people answer to a question about parts: about one part, or about all of them at once."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from batchui.batches import decisions, due, questions, settling
+from batchui.batches import decisions, due, lifecycle, questions, settling
 from batchui.batches.models import MOST_FAILURES, Attempt, Batch, Part
 from batchui.batches.questions import CHOICES, LEFT_OUT, Choice, Decided
 from batchui.batches.states import (
@@ -209,6 +210,37 @@ def test_a_part_without_a_receipt_cannot_be_asked_for(team: Team) -> None:
     decided = decisions.ask_again(batch.parts.get(number=1), by=None)
     assert not decided
     assert statuses(batch)[0] == PartStatus.UNSURE
+
+
+@pytest.mark.parametrize(
+    ("decide", "question"),
+    [
+        (decisions.send_again, Question.UNCLEAR),
+        (decisions.ask_again, Question.UNREADABLE),
+        (decisions.try_again, Question.DAMAGED),
+        (decisions.leave_out, Question.UNCLEAR),
+    ],
+)
+def test_the_timeline_says_who_decided_about_one_part(
+    team: Team, ana: User, decide: Callable[..., bool], question: Question
+) -> None:
+    batch = asked(team, question)
+    sent(batch, AttemptStatus.ACCEPTED)
+    assert decide(batch.parts.get(number=2), by=ana)
+    assert batch.events.get(part_number=2).actor == ana
+
+
+def test_a_decision_about_a_part_that_was_sent_and_is_unsure_again_meanwhile_is_made_anew(
+    team: Team,
+) -> None:
+    batch = asked(team, Question.UNCLEAR)
+    as_seen, part = batch.parts.get(number=1), batch.parts.get(number=1)
+    assert decisions.send_again(part, by=None)
+    assert lifecycle.move_part(part, PartStatus.SENDING)
+    assert lifecycle.move_part(part, PartStatus.UNSURE, question=Question.UNCLEAR)
+    assert not decisions.send_again(as_seen, by=None)
+    assert statuses(batch)[0] == PartStatus.UNSURE
+    assert decisions.send_again(part, by=None)
 
 
 def test_trying_again_asks_for_what_was_sent_and_sends_what_was_not(team: Team) -> None:

@@ -1,6 +1,7 @@
 """Requests that Cloudflare refuses for what they say: only the rows that it refuses fail."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from batchui.batches import decisions, polling, results, sending, unprepared
+from batchui.batches import decisions, due, polling, results, sending, unprepared
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.outcomes import Later, RefusedForGood
 from batchui.batches.states import TAKEN, AttemptStatus, BatchStatus, PartStatus
@@ -212,11 +213,11 @@ def test_after_a_retry_it_is_found_out_anew(sandbox: RunningSandbox, start: Make
     assert sizes(sandbox)[before] == 20  # all of them, as if nothing had been refused
 
 
-def parts_refused(team: Team, *, before: int, words: str) -> Part:
+def parts_refused(team: Team, *, before: int, words: str, became: str = "failed") -> Part:
     """The last part of a batch, being sent; so many before it failed as a whole, in these words."""
     batch = on_record(team, parts=before + 1)
     batch.parts.filter(number__lte=before).update(
-        status=PartStatus.DONE, failed=10, waiting_became="failed", waiting_error=words
+        status=PartStatus.DONE, waiting_became=became, waiting_error=words, **{became: 10}
     )
     part = batch.parts.get(number=before + 1)
     Part.objects.filter(pk=part.pk).update(status=PartStatus.SENDING)
@@ -255,11 +256,44 @@ def test_parts_do_not_speak_for_a_batch_of_which_something_was_accepted(
     assert part.status == (PartStatus.READY if status in through else PartStatus.DONE)
 
 
+def test_parts_that_did_not_fail_speak_for_none(team: Team) -> None:
+    part = parts_refused(team, before=3, words="No.", became="missing")
+    sending.apply_outcome(part, attempt_of(part), RefusedForGood("No.", 5006))
+    assert part.status == PartStatus.READY
+
+
+@pytest.mark.parametrize(("rows_in_it", "fails"), [(1, True), (2, False)])
+def test_only_rows_that_were_sent_alone_speak_for_their_part(
+    team: Team, rows_in_it: int, fails: bool
+) -> None:
+    part = parts_refused(team, before=0, words="")
+    for _ in range(2):
+        attempt_of(part, items=1, status=AttemptStatus.REFUSED, code=5006, message="No.")
+    sending.apply_outcome(part, attempt_of(part, items=rows_in_it), RefusedForGood("No.", 5006))
+    assert part.status == (PartStatus.DONE if fails else PartStatus.READY)
+
+
 def test_parts_of_another_batch_speak_for_none(team: Team) -> None:
     parts_refused(team, before=3, words="No.")
     part = parts_refused(team, before=2, words="No.")
     sending.apply_outcome(part, attempt_of(part), RefusedForGood("No.", 5006))
     assert part.status == PartStatus.READY
+
+
+def test_what_was_accepted_of_another_batch_speaks_against_none(team: Team) -> None:
+    attempt_of(parts_refused(team, before=0, words=""), status=AttemptStatus.ANSWERED)
+    part = parts_refused(team, before=3, words="No.")
+    sending.apply_outcome(part, attempt_of(part), RefusedForGood("No.", 5006))
+    assert part.status == PartStatus.DONE
+
+
+def test_what_was_refused_is_sent_in_halves_at_once_also_after_the_clock_went_back(
+    team: Team,
+) -> None:
+    part = parts_refused(team, before=0, words="")
+    Part.objects.update(resume_at=timezone.now() + timedelta(hours=1))
+    sending.apply_outcome(part, attempt_of(part), RefusedForGood("No.", 5006))
+    assert [ready.pk for ready in due.ready_parts(5)] == [part.pk]
 
 
 @pytest.mark.parametrize(("earlier", "fails"), [(98, False), (99, True), (100, True)])
@@ -278,8 +312,11 @@ def test_no_more_rows_are_looked_for_after_a_hundred_refusals(
         )
         for number in range(1, earlier + 1)
     )
-    sending.apply_outcome(part, attempt_of(part), RefusedForGood("No.", 5006))
+    attempt = attempt_of(part)
+    sending.apply_outcome(part, attempt, RefusedForGood("No.", 5006))
     assert part.status == (PartStatus.DONE if fails else PartStatus.READY)
+    attempt.refresh_from_db()
+    assert (attempt.status, attempt.message) == (AttemptStatus.REFUSED, "No.")
     if fails:
         told = part.batch.events.get(part_number=1).text
         assert told == (

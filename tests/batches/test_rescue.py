@@ -67,6 +67,27 @@ def test_a_worker_whose_part_was_taken_over_writes_no_attempt_down(
     assert not lifecycle.take_over(sleeper, PART_LEASE)
 
 
+def test_a_worker_that_slept_through_two_rescues_does_not_have_its_part_again(
+    sandbox: RunningSandbox, part: Part
+) -> None:
+    lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
+    sleeper = Part.objects.get(pk=part.pk)
+    assert lifecycle.take_over(part, PART_LEASE)
+    lifecycle.move_part(part, PartStatus.READY)
+    lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
+    assert lifecycle.take_over(part, PART_LEASE)
+    assert not lifecycle.touch_part(sleeper, message="mine")
+
+
+def test_a_part_that_is_being_rescued_is_left_to_its_rescuer(
+    sandbox: RunningSandbox, part: Part
+) -> None:
+    lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
+    assert lifecycle.take_over(part, PART_LEASE)
+    assert sending.rescue(timezone.now() + PART_LEASE - timedelta(seconds=5)) == 0
+    assert sending.rescue(after_the_lease()) == 1  # the rescuer has died, too
+
+
 def test_a_worker_that_died_around_its_post_leaves_the_part_unsure(
     sandbox: RunningSandbox, part: Part
 ) -> None:

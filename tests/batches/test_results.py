@@ -1,10 +1,9 @@
 """What became of each row: put together from the files, a page at a time."""
 
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 import pytest
-from django.core.files.storage import default_storage
 
 from batchui.batches import exporting, files, references, results
 from batchui.batches.models import Batch, Part
@@ -150,6 +149,18 @@ def test_answers_in_a_damaged_file_are_missing_with_the_reason(team: Team, lines
     assert all("is damaged" in (row.error or "") for row in shown[lines:])
 
 
+@pytest.mark.parametrize("field", ["rows_file", "answers_file"])
+def test_lines_too_many_in_a_damaged_file_add_no_rows(team: Team, field: str) -> None:
+    part = on_record(team).parts.get()
+    store(part, dict.fromkeys(range(10), YES))
+    part.rows_file = files.Compressed.of_lines([b'["one"]'] * 10).store("ten-rows")
+    damaged(part, field, 12)
+    shown = list(results.readable_results(part))
+    assert [(row.row, row.cells, row.status) for row in shown] == [
+        (number, ["one"], "answered") for number in range(1, 11)
+    ]
+
+
 # -- pages --------------------------------------------------------------------------------------
 
 
@@ -168,12 +179,21 @@ def test_all_rows_come_in_the_order_of_the_file(sandbox: RunningSandbox, batch: 
     assert [row.row for row in exporting.export_rows(batch)] == list(range(1, 61))
 
 
-def test_a_page_reads_no_part_but_its_own(sandbox: RunningSandbox, batch: Batch) -> None:
-    first, second, third = batch.parts.order_by("number")
-    for part in (first, third):
-        default_storage.delete(part.rows_file)
+def test_a_page_reads_no_part_but_its_own(
+    sandbox: RunningSandbox, batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, _ = batch.parts.order_by("number")
+    opened: list[str] = []
+    open_file = files.open_file
+
+    def note(name: str) -> BinaryIO:
+        opened.append(name)
+        return open_file(name)
+
+    monkeypatch.setattr(files, "open_file", note)
     assert second.rows == 25
     assert numbers(batch, offset=first.rows, limit=25) == list(range(26, 51))
+    assert opened == [second.rows_file]
 
 
 @pytest.mark.parametrize("status", sorted(set(AnswerStatus) - {AnswerStatus.ANSWERED}))

@@ -83,6 +83,19 @@ def test_retry_forgets_what_the_part_went_through(team: Team) -> None:
     assert [ready.pk for ready in due.ready_parts(5)] == [part.pk]
 
 
+def test_retry_takes_every_request_so_far_for_an_earlier_one_and_none_that_comes(
+    team: Team,
+) -> None:
+    batch = on_record(team, parts=2, status=BatchStatus.STOPPED, unsent=20)
+    batch.parts.update(status=PartStatus.STOPPED, unsent=10, attempts_before=0)
+    tried = batch.parts.get(number=2)
+    for number in (1, 2):
+        Attempt.objects.create(part=tried, number=number, items=10, payload_size=1)
+    assert decisions.retry(batch, by=None)
+    before = batch.parts.order_by("number").values_list("attempts_before", flat=True)
+    assert list(before) == [0, 2]
+
+
 @pytest.mark.parametrize(
     ("fields", "can"),
     [

@@ -50,6 +50,19 @@ def test_nor_when_that_was_chosen_at_the_start(sandbox: RunningSandbox, start: M
     assert counted(batch) == in_files(batch) == {"missing": 10}
 
 
+def test_what_was_chosen_at_the_start_sends_nothing_after_stop(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = start(rows(10), resend_once=True)
+    (part,) = due.ready_parts(5)
+    attempt = written(part)
+    assert decisions.stop(batch, by=None)
+    sending.apply_outcome(part, attempt, Unsure("The line was cut."))
+    assert (part.status, part.resends) == (PartStatus.DONE, 0)
+    assert counted(batch) == in_files(batch) == {"missing": 10}
+    assert not batch.events.filter(text__contains="sent again").exists()
+
+
 NOT_SENT = {AttemptStatus.NOT_SENT, AttemptStatus.BUSY, AttemptStatus.REFUSED}
 
 

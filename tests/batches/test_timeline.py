@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from batchui.batches import lifecycle, polling, sending
+from batchui.batches import decisions, lifecycle, polling, sending
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import (
     Accepted,
@@ -20,7 +20,7 @@ from batchui.batches.outcomes import (
     TooLarge,
     Unsure,
 )
-from batchui.batches.states import AttemptStatus, PartStatus
+from batchui.batches.states import AttemptStatus, PartStatus, Question
 from batchui.batches.steps import PART_LEASE
 from batchui.teams.models import Team
 from tests.batches.conftest import on_record
@@ -116,6 +116,7 @@ def test_what_came_of_a_post_is_said_and_noted_with_the_attempt(
     attempt = sent(part, outcome)
     assert told(part) == [line]
     assert attempt.status == status
+    assert part.question == (Question.UNCLEAR if isinstance(outcome, Unsure) else "")
     if not isinstance(outcome, Accepted):
         assert attempt.message == SAID
         assert attempt.code == getattr(outcome, "code", None)
@@ -188,3 +189,12 @@ def test_a_receipt_that_came_late_is_said(part: Part) -> None:
     assert sending.rescue(timezone.now() + PART_LEASE) == 1
     sending.apply_outcome(part, attempt, Accepted("late"))
     assert told(part)[-1] == "Part 2: the receipt came late. Nothing is sent twice."
+
+
+def test_a_receipt_that_came_after_its_part_had_gone_on_stands_there_as_a_failure(
+    part: Part,
+) -> None:
+    attempt = sent(part, Unsure(SAID))
+    assert decisions.leave_out(Part.objects.get(pk=part.pk), by=None)
+    sending.apply_outcome(part, attempt, Accepted("late"))
+    assert part.batch.events.filter(part_number=2).latest("id").kind == "failure"

@@ -47,6 +47,12 @@ def try_to_send(batch: Batch) -> Part:
     return batch.parts.get()
 
 
+def told(batch: Batch) -> list[str]:
+    """What the timeline says of the part, the oldest first."""
+    events = batch.events.filter(part_number=1).order_by("id")
+    return list(events.values_list("text", flat=True))
+
+
 def test_a_damaged_file_is_said_tried_three_times_and_then_asked_about(
     sandbox: RunningSandbox, damaged: Batch
 ) -> None:
@@ -57,6 +63,7 @@ def test_a_damaged_file_is_said_tried_three_times_and_then_asked_about(
         assert part.message == f"The stored file {part.rows_file} is not there any more."
         assert span.sets(part.resume_at, 60 * minutes)
         assert due.ready_parts(5) == []
+        assert told(damaged) == [f"Part 1 is not sent yet: {part.message}"]
     part = try_to_send(damaged)
     assert (part.status, part.question) == (PartStatus.UNSURE, Question.DAMAGED)
     assert part.message.endswith("is not there any more.")
@@ -64,8 +71,7 @@ def test_a_damaged_file_is_said_tried_three_times_and_then_asked_about(
     assert damaged.status == BatchStatus.ATTENTION
     assert posts(sandbox) == 0
     assert not part.attempts.exists()
-    told = damaged.events.filter(part_number=1).order_by("id").values_list("text", flat=True)
-    assert list(told) == [
+    assert told(damaged) == [
         f"Part 1 is not sent yet: {part.message}",
         f"Part 1 could not be sent: {part.message}",
     ]
@@ -109,10 +115,20 @@ def test_only_tries_in_a_row_count(sandbox: RunningSandbox, start: MakeBatch) ->
     assert (part.status, part.odd_kind, part.odd_seen) == (PartStatus.READY, "unprepared", 1)
 
 
-def unprepared_once(part: Part) -> None:
+def unprepared_once(part: Part, problem: str = "It is damaged.") -> None:
     Part.objects.filter(pk=part.pk).update(status=PartStatus.SENDING)
     part.status = PartStatus.SENDING
-    unprepared.try_later(part, files.DamagedFile("It is damaged."))
+    unprepared.try_later(part, files.DamagedFile(problem))
+
+
+def test_a_person_is_told_what_was_wrong_at_the_last_try(part: Part) -> None:
+    for problem in ("It is away.", "It is cut short.", "It is damaged."):
+        unprepared_once(part, problem)
+    assert (part.question, part.message) == (Question.DAMAGED, "It is damaged.")
+    assert told(part.batch) == [
+        "Part 1 is not sent yet: It is away.",
+        "Part 1 could not be sent: It is damaged.",
+    ]
 
 
 @pytest.mark.parametrize(

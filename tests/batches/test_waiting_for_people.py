@@ -135,6 +135,8 @@ def test_a_token_that_cannot_be_read_is_tried_again_when_it_can_be(
     send_all()
     assert held(batch) == [1, 2, 3]
     assert batch.events.filter(part_number=1).count() == 1
+    failures = batch.parts.order_by("number").values_list("failures_in_a_row", flat=True)
+    assert list(failures) == [2, 1, 1]
     settings.ENCRYPTION_KEYS = keys
     let_the_pause_end()
     assert due.release_held() == 1
@@ -186,6 +188,14 @@ def test_of_all_that_waits_for_a_person_the_oldest_is_tried(team: Team) -> None:
         hold(batch)
     assert due.release_held() == 1
     assert (held(young), held(old)) == ([1, 2], [2])
+
+
+def test_of_one_batch_the_part_with_the_lowest_number_is_tried(team: Team) -> None:
+    batch = on_record(team, parts=3)
+    batch.parts.filter(number=1).update(number=4)  # it was made first, and is now the last one
+    hold(batch)
+    assert due.release_held() == 1
+    assert held(batch) == [3, 4]
 
 
 def test_nothing_is_tried_while_its_connection_is_paused(team: Team) -> None:

@@ -84,6 +84,7 @@ BROKEN_ITEMS = {
     "nested too deep for a decoder": item(nested(50_000)),
     "nested too deep for a page": item(nested(DEEPEST_ANSWER + 1)),
     "objects nested too deep": item('{"a":' * (DEEPEST_ANSWER + 1) + "1" + "}" * 101),
+    "lists and objects nested too deep": item('[[{"a":' * 34 + "7" + "}]]" * 34),
     "tokens nested too deep": (
         f'{{"id": 1, "result": {{"response": "Yes", "usage": {nested(200)}}}, "success": true}}'
     ),

@@ -8,10 +8,11 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import F
 
+from batchui.batches import clients
 from batchui.batches.models import Attempt, Batch, Event, Part
 from batchui.sandbox.testing import RunningSandbox, running_sandbox
 from batchui.teams.connections import sandbox_token
-from tests.batches.conftest import MakeBatch, close_clients, rows, work
+from tests.batches.conftest import MakeBatch, rows, work
 
 pytestmark = pytest.mark.django_db
 
@@ -97,7 +98,7 @@ def test_a_sandbox_that_runs_elsewhere_tells_those_who_have_its_token(
         work(start(rows(60)))
         settings.SANDBOX_TOKEN = token
         call_command("doctor", pause=0)
-    close_clients()
+    clients.close_all()
     said, aside = capsys.readouterr()
     assert said.startswith("All is well: 1 batch, 60 rows")
     assert ("3 requests that the sandbox accepted" in aside) is has_a_list

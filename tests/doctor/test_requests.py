@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions, questions
+from batchui.batches import clients, decisions, questions
 from batchui.batches.models import Attempt, Batch, Event, Part
 from batchui.batches.questions import Choice
 from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus, Question
@@ -16,7 +16,7 @@ from batchui.sandbox.testing import RunningSandbox, running_sandbox
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Connection
 from batchui.worker import generation
-from tests.batches.conftest import MakeBatch, close_clients, rows, send_all, work, written
+from tests.batches.conftest import MakeBatch, rows, send_all, work, written
 from tests.doctor.conftest import Find, places
 
 pytestmark = pytest.mark.django_db
@@ -118,7 +118,7 @@ def test_the_file_of_a_sandbox_tells_the_bodies_apart(
         settings.FIRST_POLL_SECONDS = 0  # type: ignore[attr-defined]
         work(start(rows(60)))
         known = ledger.of_store(tmp_path / "sandbox.sqlite3")
-    close_clients()
+    clients.close_all()
     attempts = list(Attempt.objects.all())
     assert len(attempts) == len(known.accepted) == 3
     for attempt in attempts:

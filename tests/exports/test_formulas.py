@@ -7,7 +7,7 @@ import random
 import pytest
 
 from batchui.exports.csv import csv_chunks
-from batchui.exports.formulas import BLANKS, SIGNS
+from batchui.exports.formulas import BLANKS, SIGNS, numbers_that_go_on
 from tests.exports.rows import row, table_of
 
 DANGEROUS = [
@@ -79,6 +79,7 @@ def test_the_plain_variant_changes_nothing(text: str) -> None:
         ("x;＝1+1;－1", "x;'＝1+1;'－1"),
         ("\t=1+1", "'\t'=1+1"),
         ('x;"=1+1;y', "x;\"'=1+1;y"),
+        ('x;"-1+1;y', 'x;" -1+1;y'),
         ("Pros:\n- cheap\n- fast\n---", "Pros:\n - cheap\n - fast\n ---"),
         ("fine ;-)", "fine ; -)"),
         # A number is left alone where the same separator, the line or the list ends it.
@@ -123,6 +124,7 @@ def test_no_cell_is_a_formula_whatever_separator_the_file_is_read_with(
                 assert not found.lstrip(BLANKS).startswith(tuple(SIGNS)), (separator, found)
 
 
+@pytest.mark.parametrize("number", ["-5", "+5"])
 @pytest.mark.parametrize(
     ("following", "delimiter"),
     [
@@ -134,12 +136,12 @@ def test_no_cell_is_a_formula_whatever_separator_the_file_is_read_with(
     ],
 )
 def test_a_number_that_the_next_cell_makes_a_formula_gets_an_apostrophe(
-    following: list[str], delimiter: str
+    number: str, following: list[str], delimiter: str
 ) -> None:
     columns = [f"c{at}" for at in range(1 + len(following))]
-    rows = [row(1, ["-5", *following]), row(2, ["-5", *("good" for _ in following)])]
+    rows = [row(1, [number, *following]), row(2, [number, *("good" for _ in following)])]
     table = table_of(csv_chunks(rows, columns=columns, delimiter=delimiter), delimiter)
-    assert [cells[0] for cells in table[1:]] == ["'-5", "-5"]
+    assert [cells[0] for cells in table[1:]] == [f"'{number}", number]
 
 
 @pytest.mark.parametrize("following", ["good", "2026-11-22", "12.50", "1,000", "", "7 days", "-3"])
@@ -147,3 +149,8 @@ def test_a_number_before_an_ordinary_cell_stays_a_number(following: str) -> None
     rows = [row(1, ["-5", following]), row(2, ["+1.5", following])]
     table = table_of(csv_chunks(rows, columns=["a", "b"]))
     assert [cells[0] for cells in table[1:]] == ["-5", "+1.5"]
+
+
+def test_a_number_with_nothing_behind_it_stays_a_number() -> None:
+    assert numbers_that_go_on([["-5", "+1"], ["", ""]]) == []
+    assert numbers_that_go_on([["-5", "+1"]]) == []

@@ -64,6 +64,18 @@ def test_an_unknown_column_is_named_with_a_close_one() -> None:
         Template("{{REVIEW}}").bind(COLUMNS)
 
 
+def test_only_names_of_up_to_60_letters_are_compared() -> None:
+    longest = "x" * 60
+    for wanted, column, advice in (
+        (longest[:-1] + "y", longest, f"Did you mean “{longest}”?"),
+        (longest + "y", longest, f"Its columns are “{longest}”."),
+        (longest[:-1] + "y", longest + "x", f"Its columns are “{longest}…”."),
+    ):
+        with pytest.raises(BadInput) as caught:
+            Template(f"{{{{{wanted}}}}}").bind([column])
+        assert str(caught.value).endswith(f"which the file does not have. {advice}")
+
+
 def test_an_unknown_column_without_a_close_one_is_answered_with_what_there_is() -> None:
     with pytest.raises(BadInput, match=r"“price”.*Its columns are “id”, “review” and “language”"):
         Template("{{price}}").bind(COLUMNS)

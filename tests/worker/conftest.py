@@ -8,6 +8,7 @@ from batchui.batches.models import Batch
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import (
     MakeBatch,
+    ana,
     batch,
     files_in,
     part,
@@ -19,7 +20,17 @@ from tests.batches.conftest import (
     team,
 )
 
-__all__ = ["batch", "files_in", "part", "receive", "sandbox", "shared_sandbox", "start", "team"]
+__all__ = [
+    "ana",
+    "batch",
+    "files_in",
+    "part",
+    "receive",
+    "sandbox",
+    "shared_sandbox",
+    "start",
+    "team",
+]
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from batchui.worker import generation, health, heartbeat, tasks, tick
 from batchui.worker.checks import files_are_ours
 from batchui.worker.generation import Mark
 from batchui.worker.management.commands import worker
-from batchui.worker.models import Heartbeat, Installation
+from batchui.worker.models import Heartbeat, Installation, new_database_id
 from tests.batches.conftest import on_record, posts
 from tests.worker.copies import copied
 
@@ -45,6 +45,18 @@ def test_the_number_grows_and_is_the_same_beside_the_files(team: Team) -> None:
     assert numbers == sorted(set(numbers))
 
 
+def test_each_database_has_an_id_of_its_own_that_fits_its_column() -> None:
+    ids = {new_database_id() for _ in range(50)}
+    assert len(ids) == 50
+    assert {len(one) for one in ids} == {Installation._meta.get_field("database_id").max_length}
+
+
+@pytest.mark.django_db
+def test_a_database_keeps_the_id_that_it_has() -> None:
+    Installation.objects.create(pk=1, database_id="of an earlier version")
+    assert Installation.here().database_id == "of an earlier version"
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("at_once")
 def test_where_the_number_cannot_be_written_down_nothing_is_sent_and_polls_go_on(
@@ -57,7 +69,11 @@ def test_where_the_number_cannot_be_written_down_nothing_is_sent_and_polls_go_on
     first.refresh_from_db()
     assert first.status == PartStatus.DONE
     assert posts(sandbox) == 1
-    assert "Nothing is sent, because the storage cannot be written" in caplog.text
+    [said] = {line.getMessage() for line in caplog.records if line.name == tick.__name__}
+    assert said == (
+        "Nothing is sent, because the storage cannot be written: [Errno 21] Is a directory: "
+        f"'{files_in / generation.MARK}'"
+    )
     (files_in / generation.MARK).rmdir()
     tick.run_tick()
     assert posts(sandbox) == 3
@@ -77,7 +93,9 @@ def test_where_nothing_is_sent_the_number_is_raised_once_a_minute(
 
 
 @pytest.mark.django_db
-def test_a_database_with_a_lower_number_than_its_files_is_a_copy(team: Team) -> None:
+def test_a_database_with_a_lower_number_than_its_files_is_a_copy(
+    team: Team, caplog: pytest.LogCaptureFixture
+) -> None:
     batch = on_record(team)
     generation.keep_up()
     put_back = copied()
@@ -86,6 +104,10 @@ def test_a_database_with_a_lower_number_than_its_files_is_a_copy(team: Team) -> 
     put_back()
     assert generation.keep_up() == 1
     assert is_asked(batch)
+    assert caplog.messages == [
+        "This database is a copy. It is older than the files beside it. 1 part may have been sent "
+        "since. It waits for a decision on the page “Batches”, and is not sent before."
+    ]
     assert number() > newest
     assert generation.keep_up() == 0
 
@@ -158,16 +180,18 @@ def test_how_many_parts_wait_is_said(asked: int, sentence: str) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("mark", [ANOTHER, "damaged", "", "two words", "\x00\xff"])
+@pytest.mark.parametrize(
+    "mark", [ANOTHER.encode(), b"damaged", b"", b"two words", b"\x00\xff", b"\xff 7"]
+)
 def test_beside_the_files_of_another_database_nothing_is_sent_and_the_reason_is_said(
-    sandbox: RunningSandbox, batch: Batch, files_in: Path, client: Client, mark: str
+    sandbox: RunningSandbox, batch: Batch, files_in: Path, client: Client, mark: bytes
 ) -> None:
-    (files_in / generation.MARK).write_text(mark)
+    (files_in / generation.MARK).write_bytes(mark)
     heartbeat.beat()
     with pytest.raises(generation.AnotherDatabase):
         tasks.tick()
     assert posts(sandbox) == 0
-    assert (files_in / generation.MARK).read_text() == mark
+    assert (files_in / generation.MARK).read_bytes() == mark
     health.forget()
     reply = client.get("/readyz")
     assert reply.status_code == 503

@@ -1,11 +1,13 @@
 """Every worker shows that it lives under a name of its own, and has a queue of its own."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.cache import cache
+from django.db import connection
 from django.utils import timezone
 from django.utils.module_loading import import_string
 from django_q.models import OrmQ
@@ -77,6 +79,28 @@ def test_a_worker_counts_as_alive_for_45_seconds(seconds: float, alive: bool) ->
     fell_silent(ONE, ago=timedelta(seconds=seconds))
     assert heartbeat.worker_is_silent() is not alive
     assert heartbeat.live_workers() == ([ONE] if alive else [])
+
+
+def rows_written_by(act: Callable[[], None]) -> int:
+    """How many rows the statements of `act` change."""
+    written: list[int] = []
+
+    def count(execute: Any, sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
+        result = execute(sql, params, many, context)
+        written.append(context["cursor"].rowcount)
+        return result
+
+    with connection.execute_wrapper(count):
+        act()
+    return sum(written)
+
+
+@pytest.mark.parametrize("problem", ["", "It fails.", "x" * 301])
+def test_why_ticks_fail_is_written_once_in_up_to_300_letters(problem: str) -> None:
+    heartbeat.beat()
+    written = [rows_written_by(lambda: heartbeat.note(problem)) for _ in range(2)]
+    assert written == [1 if problem else 0, 0]
+    assert heartbeat.problem_of_workers() == problem[:300]
 
 
 def test_what_waits_wakes_every_worker_that_lives_and_each_once() -> None:

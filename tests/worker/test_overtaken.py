@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 from django.core.cache import cache
+from django.db import connection
 from django.utils import timezone
 
 from batchui.batches import decisions
 from batchui.batches.models import Batch
 from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Team
 from batchui.worker import overtaken, sweep
 from batchui.worker.models import Installation
-from tests.batches.conftest import MakeBatch, counted, in_files, rows, work
+from tests.batches.conftest import MakeBatch, counted, in_files, on_record, rows, work
 
 pytestmark = pytest.mark.django_db
 
@@ -156,7 +158,41 @@ def test_a_folder_that_cannot_be_read_does_not_keep_the_others(
     sweep.sweep()
     assert there(left) == [False] * 3
     [line] = [one.getMessage() for one in caplog.records if one.name == overtaken.__name__]
-    assert line.startswith(f"The files of batch {broken.pk} cannot be tidied: ")
+    assert line == (
+        f"The files of batch {broken.pk} cannot be tidied: [Errno 2] No such file or directory: "
+        f"'{folder}'"
+    )
+
+
+def test_a_deleted_batch_is_not_looked_at(ended: Batch, caplog: pytest.LogCaptureFixture) -> None:
+    Batch.objects.update(deleted_at=timezone.now() - timedelta(hours=2))
+    sweep.sweep()
+    assert caplog.messages == []
+
+
+def test_how_far_it_has_looked_is_known_for_longer_than_it_looks_back(ended: Batch) -> None:
+    sweep.sweep()
+    in_time = timezone.now() + overtaken.FIRST_LOOK
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT COUNT(*) FROM cache WHERE cache_key LIKE %s AND expires > %s",
+            [f"%{overtaken.LOOKED_UNTIL}", connection.ops.adapt_datetimefield_value(in_time)],
+        )
+        assert cursor.fetchone() == (1,)
+
+
+@pytest.mark.parametrize(("seconds", "stays"), [(0, True), (1, False), (9, False), (10, True)])
+def test_only_what_was_written_between_the_two_times_goes(
+    team: Team, files_in: Path, seconds: int, stays: bool
+) -> None:
+    batch = on_record(team)
+    after = timezone.now().replace(microsecond=0) - timedelta(days=1)
+    left = files_in / "batches" / str(batch.pk) / "left"
+    left.parent.mkdir(parents=True)
+    left.touch()
+    os.utime(left, (after.timestamp() + seconds,) * 2)
+    overtaken.remove_of(batch, before=after + timedelta(seconds=10), after=after)
+    assert left.exists() is stays
 
 
 def test_what_is_older_than_a_restore_stays(ended: Batch, files_in: Path) -> None:

@@ -10,10 +10,17 @@ from django.utils import timezone
 from batchui.batches import decisions, lifecycle, results, sending
 from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Attempt, Batch, Event, Part
-from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
+from batchui.batches.states import (
+    RETRYABLE_ANSWERS,
+    AnswerStatus,
+    AttemptStatus,
+    BatchStatus,
+    PartStatus,
+    Question,
+)
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
-from batchui.teams.models import Team
+from batchui.teams.models import Team, User
 from batchui.worker import generation, restored, tick
 from tests.batches.conftest import (
     MODEL,
@@ -37,6 +44,10 @@ WHY = "It was restored."
 def questions(batch: Batch) -> list[str]:
     """What people are asked about each part; "" is nothing."""
     return list(batch.parts.order_by("number").values_list("question", flat=True))
+
+
+def attempt_on_record(part: Part, status: AttemptStatus, *, items: int = 10) -> Attempt:
+    return Attempt.objects.create(part=part, number=1, items=items, payload_size=1, status=status)
 
 
 def statuses(batch: Batch) -> list[str]:
@@ -152,7 +163,8 @@ def test_people_are_asked_about_every_part_that_would_be_sent(
     )
     assert (part.lease_until, part.resume_at) == (None, None)
     # Somebody may have paid for it: a retry, a stop and the page say so.
-    assert part.attempts.filter(status=AttemptStatus.UNSURE, message=WHY).count() == 1
+    perhaps = part.attempts.get(status=AttemptStatus.UNSURE)
+    assert (perhaps.message, perhaps.finished_at is None) == (WHY, False)
     assert not part.attempts.filter(status=AttemptStatus.WRITTEN).exists()
     send_all()
     assert posts(sandbox) == before
@@ -255,15 +267,20 @@ def test_a_part_with_earlier_attempts_gets_the_next_number_and_the_size_of_the_l
 
 @pytest.mark.django_db
 def test_a_batch_that_was_being_cut_becomes_a_draft_that_says_what_a_start_may_cost(
-    sandbox: RunningSandbox, receive: MakeBatch
+    sandbox: RunningSandbox, receive: MakeBatch, ana: User
 ) -> None:
     batch = receive(rows(30))
     Batch.objects.update(
-        status=BatchStatus.PREPARING, model=MODEL, template=TEMPLATE, started_at=timezone.now()
+        status=BatchStatus.PREPARING,
+        model=MODEL,
+        template=TEMPLATE,
+        started_at=timezone.now(),
+        started_by=ana,
     )
     restored.let_people_decide(WHY)
     batch.refresh_from_db()
-    assert (batch.status, batch.started_at) == (BatchStatus.DRAFT, None)
+    assert (batch.status, batch.started_at, batch.started_by) == (BatchStatus.DRAFT, None, None)
+    assert batch.events.latest("pk").text == f"Not started: {batch.problem}"
     assert batch.problem == (
         "This database is a copy. It was restored. Perhaps this batch was started and sent since. "
         "If it was and you start it, it is charged twice."
@@ -346,7 +363,7 @@ def test_only_the_rows_that_wait_may_have_been_sent(sandbox: RunningSandbox, par
     perhaps = part.attempts.get(status=AttemptStatus.UNSURE)
     assert (perhaps.items, perhaps.positions) == (15, list(range(10, 25)))
     other = part.batch.parts.get(number=2).attempts.get()
-    assert (other.items, other.positions) == (25, None)
+    assert (other.items, other.positions, other.payload_size) == (25, None, 0)
 
 
 @pytest.mark.django_db
@@ -375,12 +392,62 @@ def test_rows_that_are_answered_are_in_no_doubt(sandbox: RunningSandbox, batch: 
 def test_deleted_batches_and_drafts_are_left_alone(team: Team) -> None:
     deleted = on_record(team, deleted_at=timezone.now())
     draft = on_record(team, parts=0, status=BatchStatus.DRAFT)
+    cut = on_record(team, parts=0, status=BatchStatus.PREPARING, deleted_at=timezone.now())
     assert restored.let_people_decide(WHY) == 0
-    deleted.refresh_from_db()
-    draft.refresh_from_db()
+    for batch in (deleted, draft, cut):
+        batch.refresh_from_db()
     assert statuses(deleted) == [PartStatus.READY]
+    assert cut.status == BatchStatus.PREPARING
     assert (draft.status, draft.problem) == (BatchStatus.DRAFT, "")
     assert not Event.objects.exists()
+
+
+@pytest.mark.django_db
+def test_the_parts_of_all_batches_are_counted_but_not_of_deleted_ones(team: Team) -> None:
+    on_record(team, parts=2)
+    on_record(team)
+    deleted = on_record(team, deleted_at=timezone.now())
+    being_sent = attempt_on_record(deleted.parts.get(), AttemptStatus.WRITTEN)
+    assert restored.let_people_decide(WHY) == 3
+    being_sent.refresh_from_db()
+    assert (being_sent.status, being_sent.message) == (AttemptStatus.WRITTEN, "")
+
+
+@pytest.mark.django_db
+def test_a_part_that_may_have_been_sent_already_does_not_speak_for_the_others(team: Team) -> None:
+    batch = on_record(team, parts=2)
+    attempt_on_record(batch.parts.get(number=1), AttemptStatus.UNSURE)
+    assert restored.let_people_decide(WHY) == 2
+    for part in batch.parts.all():
+        assert part.attempts.get().status == AttemptStatus.UNSURE
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("answer", RETRYABLE_ANSWERS)
+def test_every_row_that_a_retry_would_send_is_in_doubt(team: Team, answer: AnswerStatus) -> None:
+    batch = on_record(team, status=BatchStatus.PROBLEMS)
+    batch.parts.update(status=PartStatus.DONE, answered=9, **{answer.value: 1})
+    assert restored.let_people_decide(WHY) == 0
+    perhaps = batch.parts.get().attempts.get()
+    assert (perhaps.status, perhaps.items) == (AttemptStatus.UNSURE, 1)
+
+
+@pytest.mark.django_db
+def test_a_failed_row_of_a_part_that_goes_on_is_in_no_doubt(team: Team) -> None:
+    batch = on_record(team)
+    batch.parts.update(status=PartStatus.QUEUED, answered=4, failed=1)
+    receipt = attempt_on_record(batch.parts.get(), AttemptStatus.ACCEPTED, items=5)
+    assert restored.let_people_decide(WHY) == 0
+    assert list(Attempt.objects.all()) == [receipt]
+
+
+@pytest.mark.django_db
+def test_the_rows_of_many_parts_that_ended_are_counted(team: Team) -> None:
+    batch = on_record(team, parts=restored.AT_ONCE + 1, status=BatchStatus.STOPPED)
+    batch.parts.update(status=PartStatus.STOPPED, unsent=10)
+    restored.let_people_decide(WHY)
+    said = Event.objects.get(kind="restored").text
+    assert "5,010 rows without an answer may have been sent since." in said
 
 
 @pytest.mark.django_db

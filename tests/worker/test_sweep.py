@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.core.cache import cache
 from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.db import connection
 from django.utils import timezone
 
@@ -241,6 +242,14 @@ def test_an_upload_that_a_copy_of_the_database_does_not_know_stays(
     else:
         with pytest.raises(FileNotFoundError):
             files.open_file(name)
+
+
+def test_an_upload_that_is_as_old_as_a_copy_of_the_database_stays(team: Team) -> None:
+    name = leave(ORPHAN)
+    Installation.here()
+    Installation.objects.update(restored_at=default_storage.get_modified_time(name))
+    look_daily()
+    files.open_file(name).close()
 
 
 def test_a_folder_of_a_copy_without_an_upload_stays(team: Team, files_in: Path) -> None:
