@@ -25,8 +25,8 @@ from batchui.web.errors import post_only
 from batchui.web.members import MemberRequest
 from batchui.web.new import NOT_STARTED_PHASES, ask_page
 from batchui.web.rows import rows_context
+from batchui.web.standstill import nothing_moves
 from batchui.web.undecided import undecided
-from batchui.worker.heartbeat import worker_is_silent
 
 PARTS_PAGE = 24
 EVENTS_SHOWN = 30
@@ -52,7 +52,6 @@ def batch(request: MemberRequest, batch: Batch) -> HttpResponse:
     context["charged_twice"] = charged_twice(batch.parts.all()).aggregate(
         parts=Count("pk"), rows=Sum("rows")
     )
-    context["worker_is_silent"] = batch.is_active and worker_is_silent()
     return render(request, "batches/batch.html", context)
 
 
@@ -161,6 +160,7 @@ def _live_context(batch: Batch) -> dict[str, Any]:
     return {
         "batch": batch,
         "seen": _seen(batch),
+        "nothing_moves": nothing_moves(batch),
         "questions": undecided(batch.parts.all()),
         "on_hold": _what_holds(batch),
         "failed_because": _why_failed(batch),
@@ -170,15 +170,17 @@ def _live_context(batch: Batch) -> dict[str, Any]:
 def _seen(batch: Batch) -> str:
     """A text that changes when the progress of a batch must be shown again.
 
-    It has the batch's version and what holds its connection. Another batch may pause the
-    connection, end its pause or fill it; the version of this one stays the same then.
+    It has the batch's version, what holds its connection, and why nothing moves at all. Another
+    batch may pause the connection, end its pause or fill it; the version of this one stays the
+    same then.
     """
     connection = batch.connection
     paused_until = _paused_until(connection)
     pause = f".{paused_until.timestamp()}" if paused_until else ""
     calls = ".calls" if call_limit.is_used_up(connection) else ""
     full = ".full" if batch.is_active and _is_full(connection) else ""
-    return f"{batch.version}{pause}{calls}{full}"
+    standstill = f".{why}" if (why := nothing_moves(batch)) else ""
+    return f"{batch.version}{pause}{calls}{full}{standstill}"
 
 
 def _paused_until(connection: Connection) -> datetime | None:
