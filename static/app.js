@@ -86,6 +86,7 @@
 
   const say = {
     relative,
+    due: (then, now) => (then - now < 5_000 ? "now" : relative(then, now)),
     elapsed,
     local: (then) => local.format(then),
   };
@@ -93,7 +94,7 @@
   const updateTimes = () => {
     const now = Date.now();
     for (const time of document.querySelectorAll(
-      "time[data-relative], time[data-elapsed], time[data-local]",
+      "time[data-relative], time[data-due], time[data-elapsed], time[data-local]",
     )) {
       const then = new Date(time.dateTime);
       if (Number.isNaN(then.getTime())) continue;
@@ -168,7 +169,10 @@
   /* Dialogs. One with data-fresh opens in its first state every time. */
   const firstStates = new WeakMap();
 
-  const open = (dialog) => {
+  const openers = new WeakMap(); /* The id of the button that opened it. */
+
+  const open = (dialog, button) => {
+    openers.set(dialog, button.id);
     if ("fresh" in dialog.dataset && !firstStates.has(dialog)) {
       firstStates.set(dialog, dialog.innerHTML);
     }
@@ -198,7 +202,7 @@
 
   const clicks = {
     copy: copyFor,
-    opens: (button) => open(byId(button.dataset.opens)),
+    opens: (button) => open(byId(button.dataset.opens), button),
     closes: (button) => button.closest("dialog").close(),
     dismisses: (button) => button.closest(".toast").remove(),
     insert,
@@ -223,7 +227,28 @@
       event.target.close();
     }
   });
-  on("close", (event) => event.target.matches("dialog") && restore(event.target), true);
+  /* The button may have been replaced meanwhile, with its fragment. Then the browser loses the focus. */
+  const returnFocus = (dialog) => {
+    if (document.activeElement === document.body) {
+      byId(openers.get(dialog))?.focus({ preventScroll: true });
+    }
+  };
+  const closed = ({ target }) => {
+    if (!target.matches("dialog")) return;
+    restore(target);
+    returnFocus(target);
+  };
+  on("close", closed, true);
+
+  /* A dialog whose content does not come says so. */
+  const unanswered = (target, sentence) => {
+    const dialog = target?.closest?.("dialog");
+    const place = dialog?.querySelector("[data-unanswered]");
+    if (!place) return;
+    if (sentence) place.textContent = sentence;
+    place.hidden = false;
+    for (const skeleton of dialog.querySelectorAll(".skeleton")) skeleton.remove();
+  };
 
   /* A form is sent only once: its buttons are disabled until the answer comes. */
   const setBusy = (form) => {
@@ -338,10 +363,17 @@
   });
   on("htmx:responseError", (event) => {
     const { status } = event.detail.xhr;
-    if (status >= 502 && status <= 504) reachable(false);
-    else complain(PROBLEMS[status] ?? OTHER_PROBLEM);
+    const isAway = status >= 502 && status <= 504;
+    const sentence = isAway ? "" : (PROBLEMS[status] ?? OTHER_PROBLEM);
+    unanswered(event.detail.target, sentence);
+    if (isAway) reachable(false);
+    else complain(sentence);
   });
-  for (const event of ["htmx:sendError", "htmx:timeout"]) on(event, () => reachable(false));
+  const notReached = (event) => {
+    unanswered(event.detail.target);
+    reachable(false);
+  };
+  for (const event of ["htmx:sendError", "htmx:timeout"]) on(event, notReached);
   addEventListener("offline", () => reachable(false));
   addEventListener("online", () => reachable(true));
 

@@ -84,10 +84,11 @@ def pause(connection: Connection, *, until: datetime, reason: str) -> None:
 
 
 def resume(connection_id: int) -> None:
-    """End the pause of a connection. Its parts are sent as usual again."""
-    Connection.objects.filter(pk=connection_id).update(
-        paused_until=None, pause_reason="", failures_in_a_row=0
-    )
+    """End the pause of a connection.
+
+    After a failed send it is still one part at a time: what waits is not put at risk all at once.
+    """
+    Connection.objects.filter(pk=connection_id).update(paused_until=None, pause_reason="")
 
 
 def trip(

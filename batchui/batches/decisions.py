@@ -12,9 +12,10 @@ from batchui import security_log
 from batchui.batches import call_limit, many_parts
 from batchui.batches.lifecycle import move_batch
 from batchui.batches.models import Attempt, Batch, Part, asked_fields
-from batchui.batches.phrases import rows_are, rows_phrase
+from batchui.batches.phrases import rows_are
 from batchui.batches.preparing import prepare, prepare_now_or_soon
 from batchui.batches.questions import Choice, decide, question_about
+from batchui.batches.retrying import rows_of_retry
 from batchui.batches.settling import lock, record, settle
 from batchui.batches.signals import work_waits
 from batchui.batches.states import (
@@ -29,6 +30,12 @@ from batchui.teams.connections import ensure_connection
 from batchui.teams.models import User
 
 EDITABLE = (BatchStatus.CHECKING, BatchStatus.DRAFT)
+STOPPED = "Stop was pressed. Nothing more is sent."
+# In the timeline; by whether the last send failed.
+TRIED_NOW = {
+    False: "Try now: the parts on hold are sent now.",
+    True: "Try now: one part is sent now. If Cloudflare accepts it, the others follow.",
+}
 
 
 def edit(batch: Batch, *, ask: Ask, name: str = "") -> bool:
@@ -83,7 +90,9 @@ def stop(batch: Batch, *, by: User | None) -> bool:
             return False
         Batch.objects.filter(pk=batch.pk).update(stop_requested_at=timezone.now())
         batch.refresh_from_db()
-        record(batch, "stopping", "Stop was pressed. Nothing more is sent.", by=by)
+        left_out = many_parts.rows_at_stop(batch.parts.all()).left_out
+        undecided = f" Undecided: {rows_are(left_out)} left out." if left_out else ""
+        record(batch, "stopping", f"{STOPPED}{undecided}", by=by)
         many_parts.stop(batch.parts.all())
         settle(batch)
     return True
@@ -116,8 +125,8 @@ def retry(batch: Batch, *, by: User | None) -> bool:
 
 def _retry_event(batch: Batch) -> str:
     doubt = batch.rows_in_doubt
-    charged = f" Up to {rows_phrase(doubt)} of these may be charged twice." if doubt else ""
-    return f"Retry: {rows_are(batch.unanswered)} sent again.{charged}"
+    charged = f" Up to {doubt:,} of these rows may be charged twice." if doubt else ""
+    return f"Retry: {rows_of_retry(batch)}{charged}"
 
 
 def send_again(part: Part, *, by: User | None) -> bool:
@@ -161,8 +170,9 @@ def _decided(part: Part, choice: Choice, by: User | None) -> bool:
 
 
 def try_now(batch: Batch, *, by: User | None) -> int:
-    """Send the held parts of a batch now, and end the pause of its connection.
+    """Make the held parts of a batch ready, and end the pause of its connection.
 
+    After a failed send, one part is sent first, and the others once Cloudflare has accepted one.
     Returns the number of parts released.
     """
     with transaction.atomic():
@@ -170,7 +180,8 @@ def try_now(batch: Batch, *, by: User | None) -> int:
         call_limit.resume(batch.connection_id)
         released = many_parts.release(batch.parts.all())
         if released:
-            record(batch, "try now", "Try now: the parts on hold are sent now.", by=by)
+            failing = batch.connection.failures_in_a_row
+            record(batch, "try now", TRIED_NOW[bool(failing)], by=by)
             settle(batch)
     work_waits.send(Batch, batch=batch)
     return released

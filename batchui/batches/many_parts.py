@@ -5,14 +5,16 @@ returns how many parts were moved.
 """
 
 from datetime import datetime
+from typing import NamedTuple
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from batchui.batches.models import Attempt, Part
 from batchui.batches.patience import NOTHING_WRONG
 from batchui.batches.states import (
+    OPEN_PARTS,
     PERHAPS_SENT,
     SENT_PARTS,
     AnswerStatus,
@@ -50,6 +52,30 @@ def stop(parts: QuerySet[Part]) -> int:
     for unclear in (unsure, waiting.filter(_with_attempt(*PERHAPS_SENT))):
         moved += _end(unclear, PartStatus.DONE, AnswerStatus.MISSING, STOPPED_UNSURE)
     return moved + _end(waiting, PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE)
+
+
+class AtStop(NamedTuple):
+    """What Stop means for the rows without an answer: how many of each kind."""
+
+    unsent: int = 0
+    sent: int = 0  # their answers are still fetched
+    left_out: int = 0
+
+
+def rows_at_stop(parts: QuerySet[Part]) -> AtStop:
+    """What becomes of the rows of parts if `stop` is applied to them."""
+    waits = Q(status__in=(PartStatus.READY, PartStatus.HELD))
+    perhaps_sent = _with_attempt(*PERHAPS_SENT)
+    fate = Case(
+        When(status__in=(PartStatus.SENDING, *SENT_PARTS), then=Value("sent")),
+        When(waits & _with_attempt(AttemptStatus.ACCEPTED), then=Value("sent")),
+        When(waits & perhaps_sent, then=Value("left_out")),
+        When(waits, then=Value("unsent")),
+        When(Q(question=Question.DAMAGED) & ~perhaps_sent, then=Value("unsent")),
+        default=Value("left_out"),
+    )
+    is_open = parts.filter(status__in=OPEN_PARTS).annotate(fate=fate).order_by()
+    return AtStop(**dict(is_open.values_list("fate").annotate(in_all=Sum(WAITING_ROWS))))
 
 
 def _with_attempt(*statuses: AttemptStatus) -> Q:

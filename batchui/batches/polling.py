@@ -7,6 +7,7 @@ whole. Any other reply that would give answers up is asked for again before it i
 they are paid for (see `patience.py`).
 """
 
+import re
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -41,6 +42,7 @@ from batchui.batches.steps import PART_LEASE
 from batchui.teams.problems import TeamProblem
 
 GONE = "Cloudflare no longer has this result."
+_PROMISE = re.compile(r"\s*batchui (?:asks|tries|fetches them) again(?: by itself)?\.")
 CUT_OFF = (
     "The worker that asked for the answers stopped half-way: it was ended, or the reply needs more "
     "memory than there is."
@@ -221,14 +223,19 @@ def _ask(
     asked: PartChanges = {
         **(changes or {}),
         "question": question,
-        "message": message,
+        "message": _without_promise(message),
         "last_polled_at": timezone.now(),
     }
-    told = f"Part {part.number}: {event or message}"
+    told = f"Part {part.number}: {_without_promise(event or message)}"
     with transaction.atomic():
         moved = lifecycle.move_part(part, PartStatus.UNSURE, closing=closing, event=told, **asked)
         if moved and kept is not None and kept[1]:
             lifecycle.keep_reply(*kept)
+
+
+def _without_promise(message: str) -> str:
+    """The message without its words that batchui asks again: it has stopped, and asks a person."""
+    return _PROMISE.sub("", message)
 
 
 def _refused(part: Part, closing: Closing) -> None:

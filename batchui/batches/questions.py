@@ -37,7 +37,7 @@ CHOICES: Mapping[Question, tuple[Choice, ...]] = {
     Question.MISMATCH: (Choice.ASK_AGAIN, Choice.SEND_AGAIN, Choice.LEAVE_OUT),
     Question.DAMAGED: (Choice.TRY_AGAIN, Choice.LEAVE_OUT),
     Question.RESTORED: (Choice.SEND_AGAIN, Choice.LEAVE_OUT),
-    Question.TROUBLE: (Choice.LEAVE_OUT,),
+    Question.TROUBLE: (Choice.ASK_AGAIN, Choice.LEAVE_OUT),
     Question.STOPPING: (Choice.LEAVE_OUT,),
 }
 # What may be paid twice, or gives rows up. Pages ask once more before they do it.
@@ -63,6 +63,9 @@ LEFT_OUT: Mapping[Question, str] = {
     Question.TROUBLE: _GAVE_UP,
     Question.STOPPING: _GAVE_UP,
 }
+
+# These are sentences about a row, and say nothing about why a batch has failed.
+LEFT_OUT_SENTENCES = (*LEFT_OUT.values(), many_parts.STOPPED_UNSURE)
 
 # The question about a part, for queries; "" if there is none. See `question_about`.
 QUESTION = Case(
@@ -144,7 +147,10 @@ def _send_again(parts: QuerySet[Part], _question: Question) -> str:
     return PartStatus.READY.value
 
 
-def _ask_again(parts: QuerySet[Part], _question: Question) -> str:
+def _ask_again(parts: QuerySet[Part], question: Question) -> str:
+    if question == Question.TROUBLE:  # it is asked by itself, later
+        parts.update(next_poll_at=timezone.now())
+        return "ask now"
     requests = _requests().filter(part__in=parts).order_by("number")
     latest = dict(requests.values_list("part", "pk"))
     lifecycle.reopen_attempts(Attempt.objects.filter(pk__in=latest.values()))

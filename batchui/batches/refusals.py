@@ -14,9 +14,12 @@ from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Attempt, Part
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.states import TAKEN, AnswerStatus, AttemptStatus, PartStatus
+from batchui.cloudflare.errors import ASK_DIFFERENTLY
 
 # Refused, whatever the rows: there is no such model, or no such request.
 NOT_FOR_ITS_ROWS = frozenset({3042, 5007, 5504})
+# Of a row that is refused alone, while the others get through.
+CHANGE_ROW = "Change the text of this row, or what is asked."
 # So many rows that were sent alone and refused in the same words tell that of all rows; and so many
 # parts tell it of all parts.
 ENOUGH_ROWS, ENOUGH_PARTS = 3, 3
@@ -98,7 +101,8 @@ def _fail_row(part: Part, closing: Closing, *, attempts_before: int | None = Non
     """Let the only row of a request fail; the others go on."""
     positions = closing.attempt.positions
     position = positions[0] if positions else 0
-    failed = results.Answer(AnswerStatus.FAILED.value, error=closing.message)
+    message = closing.message.replace(ASK_DIFFERENTLY, CHANGE_ROW)
+    failed = results.Answer(AnswerStatus.FAILED.value, error=message)
     try:
         answers = results.merge(part, {position: failed}, missing=lambda _: None)
         changes = answers.store()
@@ -108,7 +112,7 @@ def _fail_row(part: Part, closing: Closing, *, attempts_before: int | None = Non
     changes["failures_in_a_row"] = 0
     if attempts_before is not None:
         changes["attempts_before"] = attempts_before
-    event = f"Row {part.first_row + position:,} was refused alone: {closing.message}"
+    event = f"Row {part.first_row + position:,} was refused alone: {message}"
     lifecycle.settle_answers(part, changes, closing=closing, event=event)
 
 

@@ -47,10 +47,7 @@ from batchui.teams.problems import TeamProblem
 
 logger = logging.getLogger(__name__)
 
-NOT_CONFIRMED = (
-    "Cloudflare did not confirm the last request. batchui waits a moment, then sends one part at a "
-    "time until one is confirmed. You need do nothing."
-)
+NOT_CONFIRMED = "Cloudflare did not confirm the last request."
 
 
 # -- one part -----------------------------------------------------------------------------------

@@ -20,15 +20,17 @@ class Account:
     """An address and an account to call.
 
     base_url: without a slash at its end. problem: a sentence on why no call can be made, or "".
+    called: what sentences call it; "" for Cloudflare.
     """
 
     base_url: str
     account_id: str
     problem: str = ""
     needs_new_address: bool = False
+    called: str = ""
 
     @classmethod
-    def of(cls, *, base_url: str, account_id: str, token: str) -> Self:
+    def of(cls, *, base_url: str, account_id: str, token: str, called: str = "") -> Self:
         """The account as people entered it, without the blanks around it. The token is not kept."""
         base_url, account_id = base_url.strip().rstrip("/"), account_id.strip()
         wrong = _address_problem(base_url)
@@ -36,12 +38,17 @@ class Account:
             problem = f"The address set for Cloudflare's API cannot be used: {wrong}."
         else:
             problem = _token_problem(token.strip()) or _account_problem(account_id)
-        return cls(base_url, account_id, problem, needs_new_address=bool(wrong))
+        return cls(base_url, account_id, problem, needs_new_address=bool(wrong), called=called)
 
     @property
     def server(self) -> str:
         """Host and port, for sentences; never a user name or password."""
         return self.base_url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+
+    @property
+    def name(self) -> str:
+        """ "Cloudflare (api.cloudflare.com)", or what it is called, for sentences."""
+        return self.called or f"Cloudflare ({self.server})"
 
     def url(self, path: str) -> str:
         """The address of `path` below the account's `ai/`.

@@ -92,9 +92,8 @@ class Caller:
         if result.kind in ("no place", "not sent"):
             raise self._unreached(result)
         raise MaybeSent(
-            f"It is unclear whether Cloudflare ({self.account.server}) accepted these rows: the "
-            "connection broke before it confirmed. It may have them already; sent again, they may "
-            "be charged twice.",
+            f"It is unclear whether {self.account.name} accepted these rows: the connection broke "
+            "before it confirmed. It may have them already.",
             **self._facts(result),
         )
 
@@ -116,18 +115,18 @@ class Caller:
             raise self._unreached(result)
         if result.kind == "broken":
             raise NotSent(
-                f"The connection to Cloudflare ({self.account.server}) broke before an answer "
+                f"The connection to {self.account.name} broke before an answer "
                 "came. Nothing is lost. batchui asks again by itself.",
                 **self._facts(result),
             )
         if result.kind == "too large":
             raise Oversized(
-                f"The answer of Cloudflare ({self.account.server}) is larger than batchui can read "
+                f"The answer of {self.account.name} is larger than batchui can read "
                 f"({call.max_bytes:,} bytes).",
                 **self._facts(result),
             )
         raise BadReply(
-            f"The answer of Cloudflare ({self.account.server}) did not arrive whole. Nothing is "
+            f"The answer of {self.account.name} did not arrive whole. Nothing is "
             "lost. batchui asks again by itself.",
             **self._facts(result),
         )
@@ -174,9 +173,11 @@ class Caller:
                 "batchui tries again by itself.",
                 **self._facts(fault),
             )
+        check = "" if self.account.called else " Check this server's internet connection."
+        called = self.account.called or "Cloudflare"
+        where = f"{called[0].upper()}{called[1:]} could not be reached at {self.account.server}"
         return NotSent(
-            f"Cloudflare could not be reached at {self.account.server}: nothing was sent. Check "
-            "this server's internet connection. batchui tries again by itself.",
+            f"{where}: nothing was sent.{check} batchui tries again by itself.",
             **self._facts(fault),
         )
 

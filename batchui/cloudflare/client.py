@@ -43,6 +43,7 @@ class RestClient:
     timeout: seconds for connecting, for each read and for each write. Its `pool`: how long a call
     waits while max_connections others are under way.
     seconds: for one call, from its connection to the end of its reply.
+    called: what sentences call the other side; "" for Cloudflare.
     A wrong address, token or account id raises an error in the calls, not in the constructor.
     """
 
@@ -57,8 +58,11 @@ class RestClient:
         max_connections: int = 8,
         proxy: str | None = None,
         seconds: float = LONGEST_CALL_SECONDS,
+        called: str = "",
     ) -> None:
-        self._account = Account.of(base_url=base_url, account_id=account_id, token=token)
+        self._account = Account.of(
+            base_url=base_url, account_id=account_id, token=token, called=called
+        )
         self._seconds = seconds
         network = Network(transport, timeout, max_connections, proxy)
         self._caller = Caller(self._account, token=token, network=network)

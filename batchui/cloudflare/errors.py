@@ -203,21 +203,20 @@ class _Ruling:
     least_wait: float | None = None
 
 
-_ASK_DIFFERENTLY = "Change the question, the options or the model, then send the rows again."
+ASK_DIFFERENTLY = "Change the question, the options or the model, then send the rows again."
 _BY_ITSELF = "You need do nothing: batchui goes on by itself."
 
 _UNCLEAR = _Ruling(CloudflareError, "")
 _UNCONFIRMED = _Ruling(
     MaybeSent,
-    "Cloudflare did not confirm that it accepted these rows.{reason} It may have them already; "
-    "sent again, they may be charged twice.",
+    "Cloudflare did not confirm that it accepted these rows.{reason} It may have them already.",
 )
 _UNUSABLE = _Ruling(
     BadReply,
     "Cloudflare's answer could not be used (HTTP {status}).{reason} Nothing is lost. batchui asks "
-    "again; if this goes on for hours, look at www.cloudflarestatus.com.",
+    "again. If this goes on for hours, look at www.cloudflarestatus.com.",
 )
-_REFUSED = _Ruling(Refused, "Cloudflare refused this request.{reason} " + _ASK_DIFFERENTLY)
+_REFUSED = _Ruling(Refused, "Cloudflare refused this request.{reason} " + ASK_DIFFERENTLY)
 _NO_MODEL = _Ruling(
     Refused,
     "Cloudflare does not offer this model.{reason} Choose another model, then send the rows again.",
@@ -230,7 +229,7 @@ _MODEL_REFUSED = _Ruling(
 _BATCH_INVALID = _Ruling(
     Refused,
     "Cloudflare accepted these rows, then found that this model cannot take such a request.{reason}"
-    " " + _ASK_DIFFERENTLY,
+    " " + ASK_DIFFERENTLY,
 )
 _TOO_LARGE = _Ruling(
     TooLarge,
@@ -282,8 +281,8 @@ _DAY_USED_UP = _Ruling(
 )
 _FULL = _Ruling(
     Busy,
-    "Cloudflare has no room for this model at the moment. batchui tries again by itself; if it "
-    "takes too long, choose another model.",
+    "Cloudflare has no room for this model at the moment. batchui tries again by itself. If it "
+    "takes too long, stop the batch and run it again with another model.",
 )
 
 _BY_CODE: dict[int | None, _Ruling] = {

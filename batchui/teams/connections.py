@@ -71,6 +71,7 @@ def _rest_client(connection: Connection) -> BatchClient:
         token=crypto.decrypt(connection.token_encrypted),
         base_url=connection.base_url,
         max_connections=CALLS_AT_ONCE,
+        called="the sandbox" if connection.is_sandbox else "",
     )
 
 

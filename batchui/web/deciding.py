@@ -11,14 +11,16 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from batchui.batches import costs, questions
+from batchui.batches.many_parts import rows_at_stop
 from batchui.batches.models import Batch, Part
 from batchui.batches.phrases import parts_phrase
 from batchui.batches.questions import CHOICES, Choice
+from batchui.batches.retrying import rows_of_retry
 from batchui.batches.states import Question
 from batchui.web.access import with_batch
 from batchui.web.errors import post_only
 from batchui.web.members import MemberRequest, member_required
-from batchui.web.question_words import DONE
+from batchui.web.question_words import DONE, DONE_WHILE_FAILING
 from batchui.web.undecided import parts_of_team, undecided
 
 NO_SUCH = "There is no such decision."
@@ -43,7 +45,9 @@ def decide(request: MemberRequest, batch: Batch, number: int, choice: str) -> Ht
         )
     else:
         _decide(request, batch.parts.filter(pk=part.pk), question, Choice(choice))
-    return redirect(batch)
+    # Who decides part by part goes on there.
+    folded = f"?by_part={question}#by-part-{question}" if question else ""
+    return redirect(f"{batch.get_absolute_url()}{folded}")
 
 
 @post_only
@@ -70,12 +74,15 @@ def _decide(
     named = request.POST.get("parts")
     if named is not None:
         parts = parts.filter(pk__in=_numbers(named))
+    failing = parts.filter(batch__connection__failures_in_a_row__gt=0).exists()
     decided = questions.decide(parts, question, choice, by=request.user)
     if not decided.parts:
         messages.info(request, DECIDED_ALREADY)
         return
-    done = DONE[choice].format(
-        parts=parts_phrase(decided.parts), are="is" if decided.parts == 1 else "are"
+    done = (
+        (DONE_WHILE_FAILING if failing else DONE)
+        .get(choice, DONE[choice])
+        .format(parts=parts_phrase(decided.parts), are="is" if decided.parts == 1 else "are")
     )
     early = len(_numbers(named)) - decided.parts if named is not None else 0
     if early > 0:
@@ -114,10 +121,26 @@ def confirm_everywhere(request: MemberRequest, question: str, choice: str) -> Ht
 
 
 @with_batch
+def confirm_stop(request: MemberRequest, batch: Batch) -> HttpResponse:
+    """The dialog before Stop, with what becomes of the rows without an answer."""
+    if not batch.can_stop:
+        return render(request, "batches/_decided_already.html", {"sentence": DECIDED_ALREADY})
+    rows = rows_at_stop(batch.parts.all())
+    cost = costs.cost_of({batch.pk: rows.sent})
+    context = {"batch": batch, "rows": rows, "cost": cost}
+    return render(request, "batches/_confirm_stop.html", context)
+
+
+@with_batch
 def confirm_retry(request: MemberRequest, batch: Batch) -> HttpResponse:
     """The dialog before a retry of rows that may have been charged before."""
     doubt = batch.rows_in_doubt
-    context = {"batch": batch, "doubt": doubt, "cost": costs.cost_of({batch.pk: doubt})}
+    context = {
+        "batch": batch,
+        "retried": rows_of_retry(batch),
+        "doubt": doubt,
+        "cost": costs.cost_of({batch.pk: doubt}),
+    }
     return render(request, "batches/_confirm_retry.html", context)
 
 

@@ -15,8 +15,11 @@ from django_htmx.http import trigger_client_event
 from batchui.batches import call_limit, decisions, intake
 from batchui.batches.costs import charged_twice
 from batchui.batches.due import MOST_UNDER_WAY, requests_under_way
+from batchui.batches.many_parts import AtStop, rows_at_stop
 from batchui.batches.models import Batch, Event, Part
-from batchui.batches.phrases import rows_are
+from batchui.batches.phrases import rows_were
+from batchui.batches.questions import LEFT_OUT_SENTENCES
+from batchui.batches.retrying import rows_of_retry
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.prompts.problems import BadInput
 from batchui.teams.models import Connection
@@ -34,8 +37,6 @@ TOO_MANY_REQUESTS = (
     "{} requests are under way at Cloudflare, the most at one time. The next ones are sent as "
     "answers come back."
 )
-WENT_WRONG = "The last request to Cloudflare went wrong: {}"
-PROBING = "batchui sends one part then. If Cloudflare accepts it, the others follow by themselves."
 TOO_MANY_CALLS = (
     "The limit of {:,} calls to Cloudflare in five minutes is reached. batchui goes on as calls "
     "become free again."
@@ -49,9 +50,7 @@ def batch(request: MemberRequest, batch: Batch) -> HttpResponse:
         return ask_page(request, batch)
     context = _live_context(batch) | _parts_context(request, batch) | rows_context(request, batch)
     context["events"] = _events(batch)
-    context["charged_twice"] = charged_twice(batch.parts.all()).aggregate(
-        parts=Count("pk"), rows=Sum("rows")
-    )
+    context["by_part"] = request.GET.get("by_part", "")
     return render(request, "batches/batch.html", context)
 
 
@@ -81,20 +80,33 @@ def timeline(request: MemberRequest, batch: Batch) -> HttpResponse:
 @with_batch
 def stop(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """Send nothing more of a batch."""
+    rows = rows_at_stop(batch.parts.all())
     if decisions.stop(batch, by=request.user):
-        messages.success(request, "Stopped. Answers to rows that were already sent still come in.")
+        batch.refresh_from_db()
+        messages.success(request, _stopped(batch, rows))
     else:
         messages.info(request, "There was nothing to stop. A colleague may have been quicker.")
     return redirect(batch)
+
+
+def _stopped(batch: Batch, rows: AtStop) -> str:
+    """The message after Stop. A batch of which all was sent ends as it would have without it."""
+    said = {BatchStatus.STOPPING: "Stopping.", BatchStatus.STOPPED: "Stopped."}
+    sentences = [said.get(BatchStatus(batch.status), "Nothing more is sent.")]
+    if batch.status == BatchStatus.STOPPING:
+        sentences.append("Answers to rows that were already sent still come in.")
+    if rows.left_out:
+        sentences.append(f"{rows_were(rows.left_out)} left out.")
+    return " ".join(sentences)
 
 
 @post_only
 @with_batch
 def retry(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """Send the rows without an answer again."""
-    unanswered = batch.unanswered
+    retried = rows_of_retry(batch)
     if decisions.retry(batch, by=request.user):
-        messages.success(request, f"{rows_are(unanswered)} sent again.")
+        messages.success(request, str(retried))
     else:
         messages.info(request, "There was nothing to retry. A colleague may have been quicker.")
     return redirect(batch)
@@ -141,7 +153,7 @@ def try_now(request: MemberRequest, batch: Batch) -> HttpResponseBase:
         messages.info(request, hold.message)
     else:
         decisions.try_now(batch, by=request.user)
-        messages.success(request, "batchui tries again now.")
+        messages.success(request, hold.tried)
     return redirect(batch)
 
 
@@ -163,8 +175,17 @@ def _live_context(batch: Batch) -> dict[str, Any]:
         "nothing_moves": nothing_moves(batch),
         "questions": undecided(batch.parts.all()),
         "on_hold": _what_holds(batch),
+        "charged_twice": _charged_twice(batch),
         "failed_because": _why_failed(batch),
+        "retried": rows_of_retry(batch) if batch.can_retry else None,
     }
+
+
+def _charged_twice(batch: Batch) -> dict[str, Any]:
+    """How many parts, with how many rows, may have been charged twice. {} in the sandbox."""
+    if batch.connection.is_sandbox:
+        return {}
+    return charged_twice(batch.parts.all()).aggregate(parts=Count("pk"), rows=Sum("rows"))
 
 
 def _seen(batch: Batch) -> str:
@@ -195,36 +216,44 @@ def _is_full(connection: Connection) -> bool:
 
 
 def _why_failed(batch: Batch) -> str:
-    """The reason why no row of a batch was answered; "" if the batch has not failed."""
+    """The reason why no row of a batch was answered.
+
+    "" if the batch has not failed, or only because its parts were left out.
+    """
     if batch.status != BatchStatus.FAILED:
         return ""
-    return batch.parts.exclude(message="").values_list("message", flat=True).first() or ""
+    parts = batch.parts.exclude(message="").exclude(message__in=LEFT_OUT_SENTENCES)
+    return parts.values_list("message", flat=True).first() or ""
 
 
 class Hold(NamedTuple):
     """Why nothing of a batch is sent now.
 
-    resume_at: when batchui tries again; None: that is not known. then: what happens at that time.
-    can_be_ended: by “Try now”.
+    resume_at: when batchui tries again; None: that is not known. is_probing: one part is sent then,
+    and the others once Cloudflare has accepted one. can_be_ended: by “Try now”.
     """
 
     message: str
     resume_at: datetime | None
-    then: str = ""
+    is_probing: bool = False
     can_be_ended: bool = True
+
+    @property
+    def tried(self) -> str:
+        """What “Try now” has done."""
+        return "batchui sends one part now." if self.is_probing else "batchui tries again now."
 
 
 def _what_holds(batch: Batch) -> Hold | None:
     """Why nothing is sent now; None if nothing is on hold."""
     connection = batch.connection
     paused_until = _paused_until(connection)
-    probing = PROBING if connection.failures_in_a_row else ""
+    probing = connection.failures_in_a_row > 0
     part = batch.parts.filter(status=PartStatus.HELD).order_by("number").first()
     if part is not None:
         return Hold(part.message, part.resume_at or paused_until, probing)
     if paused_until and batch.parts.filter(status=PartStatus.READY).exists():
-        reason = connection.pause_reason
-        return Hold(WENT_WRONG.format(reason) if probing else reason, paused_until, probing)
+        return Hold(connection.pause_reason, paused_until, probing)
     if batch.is_active and call_limit.is_used_up(connection):
         message = TOO_MANY_CALLS.format(settings.CALLS_PER_5_MINUTES)
         return Hold(message, resume_at=None, can_be_ended=False)

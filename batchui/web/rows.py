@@ -11,6 +11,7 @@ from django.shortcuts import render
 
 from batchui.batches import results
 from batchui.batches.models import Batch
+from batchui.batches.phrases import without_path
 from batchui.batches.results import Result
 from batchui.batches.states import AnswerStatus
 from batchui.exports.csv import answer_text
@@ -110,7 +111,7 @@ def _shown(batch: Batch, found: list[Result], *, most: int) -> list[ShownRow]:
             prompt=_prompt(fill, result, most),
             answer=_answer_text(result.answer)[:most],
             status=result.status,
-            error=result.error or "",
+            error=without_path(result.error or ""),
         )
         for result in found
     ]

@@ -1,5 +1,6 @@
 """What people are asked about parts, all parts with the same question together."""
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -7,22 +8,32 @@ from functools import cached_property
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Count, Min, QuerySet, Sum
+from django.db.models import Count, Max, Min, QuerySet, Sum
+from django.utils import timezone
 
 from batchui.batches import costs
 from batchui.batches.costs import Cost
 from batchui.batches.many_parts import WAITING_ROWS
-from batchui.batches.models import Batch, Part
-from batchui.batches.phrases import parts_phrase, rows_phrase
+from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.phrases import (
+    counted,
+    is_are,
+    names_answers,
+    parts_phrase,
+    rows_phrase,
+    without_path,
+)
 from batchui.batches.questions import CHOICES, QUESTION, Choice, about
-from batchui.batches.states import PartStatus, Question
+from batchui.batches.states import AttemptStatus, PartStatus, Question
 from batchui.teams.models import Team
-from batchui.web.question_words import CHOICE_WORDS, WORDS, asks_first
+from batchui.web.question_words import CHOICE_WORDS, UNREADABLE_LEFT_OUT, WORDS, asks_first
 
 # What is named of many: reasons, batches, parts. The others are decided with them, or later.
 REASONS_NAMED = 3
 BATCHES_NAMED = 5
 PARTS_NAMED = 10
+# In `question_words`.
+ABOUT_MONEY = re.compile(r"\[(.*?)\]")
 # What waits for a person. About the others people may decide, and need not.
 NEED_A_PERSON = frozenset(Question) - {Question.TROUBLE, Question.STOPPING}
 
@@ -65,6 +76,9 @@ class Undecided:
     next_poll_at: datetime | None
     parts: int = 0
     rows: int = 0
+    unreadable: int = 0  # rows with an answer in a file that is damaged
+    is_failing: bool = False  # the last send through one of their connections was not confirmed
+    is_paused: bool = False  # so that nothing else goes on either
     messages: Counter[str] = field(default_factory=Counter)  # and of how many parts
     parts_of: Counter[UUID] = field(default_factory=Counter)  # by batch
     rows_of: Counter[UUID] = field(default_factory=Counter)
@@ -118,6 +132,11 @@ class Undecided:
     @property
     def at_stake(self) -> str:
         """How many rows, and how much money; "" if nothing has to be decided."""
+        if self.unreadable:
+            answers = (
+                f"{counted(self.unreadable, 'answer')} that {is_are(self.unreadable)} paid for"
+            )
+            return f"{rows_phrase(self.rows + self.unreadable)}; {answers} cannot be read"
         stake = WORDS[self.question].stake
         if "{cost}" in stake and self.cost.is_free:
             return f"{rows_phrase(self.rows)}, and no money, because the sandbox answers"
@@ -131,12 +150,27 @@ class Undecided:
     def offer(self, choice: Choice) -> Offered:
         """One of the choices, in words."""
         words = CHOICE_WORDS[self.question, choice]
+        leaves_unreadable = self.unreadable and choice == Choice.LEAVE_OUT
+        effect = UNREADABLE_LEFT_OUT if leaves_unreadable else words.effect
         return Offered(
             choice,
             words.label,
             words.icon,
-            *map(self._filled, (words.effect, words.heading, words.confirm)),
+            *map(self._filled, (effect, words.heading, words.confirm)),
         )
+
+    @cached_property
+    def times_sent(self) -> int:
+        """How often one of the parts was sent, at most, without anybody knowing what became of it.
+
+        Of no interest, and 0, but where that is the question.
+        """
+        if self.question != Question.UNCLEAR:
+            return 0
+        parts = about(Part.objects.filter(batch__in=self.parts_of), self.question)
+        unsure = Attempt.objects.filter(part__in=parts.values("pk"), status=AttemptStatus.UNSURE)
+        times = unsure.order_by().values("part").annotate(times=Count("pk"))
+        return times.aggregate(most=Max("times"))["most"] or 0
 
     @property
     def named(self) -> list[Part]:
@@ -176,14 +210,29 @@ class Undecided:
             "go": "goes" if one_part else "go",
             "Parts_wait": "This part waits" if one_part else "These parts wait",
             "which": self._which(),
+            "answers": counted(self.unreadable, "answer"),
+            "rest_goes_on": "" if self.is_paused else "; everything else goes on",
+            "Sent_before": self._sent_before(),
             "rows": rows_phrase(self.rows),
             "rows_have": f"{rows_phrase(self.rows)} {'has' if one_row else 'have'}",
             "are": "is" if one_row else "are",
             "them": "it" if one_row else "them",
+            "they": "it" if one_row else "they",
             "they_are": "it is" if one_row else "they are",
             "They_are": "It is" if one_row else "They are",
             "they_were": "it was" if one_row else "they were",
+            "were_sent": "was" if one_row else "were",
         }
+
+    def _sent_before(self) -> str:
+        if self.times_sent < 2:
+            return ""
+        charged = "" if self.cost.is_free else "; each time may be charged"
+        sent = (
+            f"Sent {'' if self.parts == 1 else 'up to '}{self.times_sent} times already{charged}. "
+        )
+        waits = "Cloudflare confirms nothing at the moment: to wait costs nothing. "
+        return sent + (waits if self.is_failing else "")
 
     def _which(self) -> str:
         if self.parts > 1:
@@ -194,6 +243,8 @@ class Undecided:
         return f"part {part.number} (rows {part.first_row:,} to {part.last_row:,})"
 
     def _filled(self, sentence: str) -> str:
+        if "[" in sentence:
+            sentence = ABOUT_MONEY.sub("" if self.cost.is_free else r"\1", sentence)
         cost = str(self.cost) if "{cost}" in sentence else ""
         filled = sentence.format(**self.facts, cost=cost)
         # The name of the product is written small, also where a sentence begins.
@@ -224,10 +275,15 @@ def undecided(parts: QuerySet[Part]) -> list[Undecided]:
             first=Min("number"),
             since=Min("failing_since"),
             next_poll=Min("next_poll_at"),
+            answered=Sum("answered"),
+            failing=Max("batch__connection__failures_in_a_row"),
+            paused_until=Max("batch__connection__paused_until"),
         )
         .order_by("batch__started_at", "asked")
     )
-    for word, batch, message, number, rows, first, since, next_poll in groups:
+    now = timezone.now()
+    for word, batch, message, number, rows, first, since, next_poll, *more in groups:
+        answered, failing, paused = more
         question = Question(word)
         one = found.setdefault(question, Undecided(question, first, since, next_poll))
         one.first_part = min(one.first_part, first)
@@ -235,7 +291,11 @@ def undecided(parts: QuerySet[Part]) -> list[Undecided]:
         one.next_poll_at = _earlier(one.next_poll_at, next_poll)
         one.parts += number
         one.rows += rows
-        one.messages[message] += number
+        if question == Question.DAMAGED and names_answers(message):
+            one.unreadable += answered
+        one.is_failing |= failing > 0
+        one.is_paused |= failing > 0 or (paused is not None and paused > now)
+        one.messages[without_path(message)] += number
         one.parts_of[batch] += number
         one.rows_of[batch] += rows
     return [found[question] for question in Question if question in found]

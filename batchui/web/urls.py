@@ -21,6 +21,7 @@ urlpatterns = [
     path("batches/<uuid:pk>/rows/filter/", rows.rows_filter, name="rows_filter"),
     path("batches/<uuid:pk>/rows/<int:number>/", rows.row, name="row"),
     path("batches/<uuid:pk>/stop/", pages.stop, name="stop"),
+    path("batches/<uuid:pk>/stop/confirm/", deciding.confirm_stop, name="confirm_stop"),
     path("batches/<uuid:pk>/retry/", pages.retry, name="retry"),
     path("batches/<uuid:pk>/run-again/", pages.run_again, name="run_again"),
     path("batches/<uuid:pk>/delete/", pages.delete, name="delete"),

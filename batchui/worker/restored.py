@@ -23,6 +23,7 @@ from batchui.batches.states import (
     Question,
 )
 
+PUT_BACK = "batchui was put back to an earlier state."
 TO_BE_SENT = Q(status__in=(PartStatus.READY, PartStatus.SENDING, PartStatus.HELD, *SENT_PARTS)) | Q(
     status=PartStatus.UNSURE, question=Question.DAMAGED
 )
@@ -51,7 +52,7 @@ def let_people_decide(reason: str) -> int:
 
 def _back_to_drafts(reason: str) -> None:
     problem = (
-        f"This database is a copy. {reason} Perhaps this batch was started and sent since. If it "
+        f"{PUT_BACK} {reason} Perhaps this batch was started and sent since. If it "
         "was and you start it, it is charged twice."
     )
     # One that was deleted does not move.
@@ -86,7 +87,7 @@ def _of_batch(batch: Batch, reason: str) -> int:
             f"{them} twice."
         )
     if said:
-        settling.record(batch, "restored", " ".join(["This database is a copy.", reason, *said]))
+        settling.record(batch, "restored", " ".join([PUT_BACK, reason, *said]))
     if found:
         settling.settle(batch)
     return len(found)

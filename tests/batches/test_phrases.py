@@ -33,10 +33,10 @@ def test_a_count_has_its_noun_and_its_verb(count: int, rows: str, are: str, part
     ("numbers", "text"),
     [
         ([4], "Part 4"),
-        ([4, 5], "Parts 4 to 5"),
+        ([4, 5], "Parts 4 and 5"),
         ([1, 2, 3, 7], "Parts 1 to 3 and 7"),
         ([1, 3, 4, 5, 9], "Parts 1, 3 to 5 and 9"),
-        ([1000, 1001], "Parts 1,000 to 1,001"),
+        ([1000, 1001], "Parts 1,000 and 1,001"),
         (range(1, 27, 2), "Parts 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23 and 25"),
         (range(1, 29, 2), "Parts 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23 and 2 more"),
     ],

@@ -10,6 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 from batchui.batches import decisions, due, lifecycle, questions, settling
 from batchui.batches.models import MOST_FAILURES, Attempt, Batch, Part
 from batchui.batches.questions import CHOICES, LEFT_OUT, Choice, Decided
+from batchui.batches.retrying import rows_of_retry
 from batchui.batches.states import (
     SENT_PARTS,
     AttemptStatus,
@@ -28,6 +29,9 @@ STANDS: dict[Question, dict[str, object]] = {
     question: {"status": PartStatus.UNSURE, "question": question} for question in Question
 } | {Question.TROUBLE: FAILING, Question.STOPPING: {"status": PartStatus.RUNNING}}
 EVERY_CHOICE = [(question, choice) for question in Question for choice in CHOICES[question]]
+
+# This one moves nothing: the next poll comes sooner.
+ASK_NOW = (Question.TROUBLE, Choice.ASK_AGAIN)
 
 
 def asked(team: Team, question: Question, *, parts: int = 3) -> Batch:
@@ -86,7 +90,7 @@ def test_a_part_whose_polls_fail_now_and_then_is_no_question(team: Team) -> None
 # -- one decision for all -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("question", "choice"), EVERY_CHOICE)
+@pytest.mark.parametrize(("question", "choice"), [one for one in EVERY_CHOICE if one != ASK_NOW])
 def test_one_decision_moves_all_parts_with_the_question_and_no_other(
     team: Team, ana: User, woken: list[Batch], question: Question, choice: Choice
 ) -> None:
@@ -320,8 +324,31 @@ def test_a_retry_says_how_many_rows_may_be_charged_twice(
     batch.refresh_from_db()
     assert batch.rows_in_doubt == doubt
     assert decisions.retry(batch, by=None)
-    twice = f" Up to {doubt} rows of these may be charged twice." if doubt else ""
-    assert batch.events.get(kind="retry").text == f"Retry: 30 rows are sent again.{twice}"
+    twice = f" Up to {doubt} of these rows may be charged twice." if doubt else ""
+    looks = "batchui looks for the answers to 30 rows first, free of charge."
+    does = looks if ended == AttemptStatus.ACCEPTED else "30 rows are sent again."
+    assert batch.events.get(kind="retry").text == f"Retry: {does}{twice}"
+
+
+@pytest.mark.parametrize(
+    ("status", "counts", "does"),
+    [
+        (AttemptStatus.BUSY, {"unsent": 10}, "40 rows are sent."),
+        (
+            AttemptStatus.BUSY,
+            {"unsent": 9, "failed": 1},
+            "36 rows are sent. 4 rows are sent again.",
+        ),
+        (AttemptStatus.ANSWERED, {"empty": 1, "invalid": 9}, "4 rows are sent again."),
+    ],
+)
+def test_a_retry_tells_rows_that_were_never_sent_from_those_that_were(
+    team: Team, status: AttemptStatus, counts: dict[str, int], does: str
+) -> None:
+    batch = asked(team, Question.UNCLEAR)
+    sent(batch, status)
+    batch.parts.update(status=PartStatus.DONE, **counts)
+    assert str(rows_of_retry(batch)) == does
 
 
 def test_a_retry_counts_the_part_that_was_charged_without_an_answer_and_no_other(

@@ -74,6 +74,22 @@ def part_with(team: Team, status: PartStatus, attempt: AttemptStatus, **fields: 
     return part
 
 
+@pytest.mark.parametrize("status", PartStatus)
+@pytest.mark.parametrize("attempt", AttemptStatus)
+@pytest.mark.parametrize("question", [Question.UNCLEAR, Question.DAMAGED])
+def test_what_is_said_before_stop_is_what_becomes_of_the_rows(
+    team: Team, status: PartStatus, attempt: AttemptStatus, question: Question
+) -> None:
+    part = part_with(team, status, attempt, question=question, answered=3)
+    said = many_parts.rows_at_stop(part.batch.parts.all())
+    many_parts.stop(part.batch.parts.all())
+    part.refresh_from_db()
+    is_ended = status in (PartStatus.DONE, PartStatus.STOPPED)
+    sent = 0 if is_ended else part.waiting
+    assert said == (part.unsent, sent, part.missing)
+    assert sum(said) == (0 if is_ended else 7)
+
+
 @pytest.mark.parametrize("status", [PartStatus.READY, PartStatus.HELD])
 @pytest.mark.parametrize("attempt", AttemptStatus)
 def test_stop_says_of_a_part_that_waits_what_its_requests_say(

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection as database
 from django.utils import timezone
 
-from batchui.batches import call_limit, due, lifecycle, sending
+from batchui.batches import call_limit, decisions, due, lifecycle, sending
 from batchui.batches.due import SENDING_COUNTS
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.outcomes import Accepted, OnHold, RefusedForGood, TooLarge, Unsure
@@ -84,7 +84,7 @@ def test_the_page_of_another_batch_does_not_say_that_its_rows_may_have_been_sent
     sending.send(due.ready_parts(1)[0])
     reason = Connection.objects.get().pause_reason
     assert reason == sending.NOT_CONFIRMED
-    assert "one part at a time" in reason
+    assert "rows" not in reason
 
 
 @pytest.mark.parametrize("asked", [7, 600, 3600])
@@ -196,12 +196,31 @@ def test_a_worker_that_died_while_it_tried_one_does_not_hold_the_others(
     assert len(due.ready_parts(10)) == 1
 
 
-def test_try_now_ends_a_storm(connection: Connection) -> None:
-    call_limit.trip(connection, reason="storm", wait=600)
-    call_limit.resume(connection.pk)
-    connection.refresh_from_db()
-    assert (connection.failures_in_a_row, connection.paused_until) == (0, None)
-    assert connection.pause_reason == ""
+def test_try_now_sends_one_part_in_a_storm_and_the_others_once_one_is_accepted(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = start(rows(100))
+    sandbox.script({"fault": "error", "status": 500, "call": "submit", "times": 2})
+    for tries in (1, 2):
+        sending.send(due.ready_parts(10)[0])
+        assert due.ready_parts(10) == []  # paused
+        decisions.try_now(batch, by=None)
+        connection = Connection.objects.get()
+        assert (connection.paused_until, connection.pause_reason) == (None, "")
+        assert len(due.ready_parts(10)) == 1
+        assert posts(sandbox) == tries
+    sending.send(due.ready_parts(10)[0])
+    assert len(due.ready_parts(10)) == 1  # the last of four
+
+
+@pytest.mark.parametrize(("failures", "told"), [(0, "are sent now."), (1, "the others follow.")])
+def test_try_now_says_in_the_timeline_what_is_sent_now(
+    batch: Batch, failures: int, told: str
+) -> None:
+    batch.parts.update(status=PartStatus.HELD)
+    Connection.objects.update(failures_in_a_row=failures)
+    decisions.try_now(batch, by=None)
+    assert batch.events.get(kind="try now").text.endswith(told)
 
 
 @pytest.mark.parametrize(

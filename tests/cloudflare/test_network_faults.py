@@ -137,7 +137,7 @@ def test_a_connection_that_breaks_later_may_have_sent_and_a_poll_is_made_again(
         client.run(MODEL, b"{}")
     with pytest.raises(NotSent) as lost:
         client.poll(MODEL, REQUEST_ID, io.BytesIO())
-    assert "sent again, they may be charged twice." in unsure.value.user_message
+    assert "It may have them already." in unsure.value.user_message
     assert "asks again by itself" in lost.value.user_message
 
 

@@ -246,7 +246,7 @@ def test_clicks_on_stale_pages_are_answered_in_a_sentence(
     product.script()
     product.control("DELETE", "calls")
     ben.page.locator("#retry-button").click()
-    ben.toast("are sent again").wait_for()
+    ben.toast("are sent.").wait_for()
     ana.page.locator("#retry-button").click()
     ana.toast("There was nothing to retry").wait_for()
     for person in (ana, ben):
@@ -257,7 +257,7 @@ def test_clicks_on_stale_pages_are_answered_in_a_sentence(
 
 def confirm_stop(person: Visitor) -> None:
     """Press Stop in the dialog that asks."""
-    person.page.locator("#stop-dialog").get_by_role("button", name="Stop", exact=True).click()
+    person.page.locator("#decision-dialog").get_by_role("button", name="Stop", exact=True).click()
 
 
 def test_no_page_of_the_journey_complained(ana: Visitor, ben: Visitor) -> None:

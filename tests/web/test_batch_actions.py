@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -10,28 +11,57 @@ from django.utils import timezone
 
 from batchui.batches import checking, due
 from batchui.batches.models import Batch
-from batchui.batches.states import BatchStatus
+from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
-from batchui.teams.models import User
+from batchui.teams.models import Team, User
 from batchui.worker.sweep import sweep
-from tests.batches.conftest import (
-    work,
-)
+from tests.batches.conftest import another_account, work
 from tests.teams.people import join, outsider
+from tests.web.test_deciding import recorded
 from tests.web.visiting import HTMX, page, press, said, signed_in
 
 pytestmark = pytest.mark.django_db
 
 
 def test_stop_sends_nothing_more(web: Client, batch: Batch) -> None:
-    shown = page(web, batch)
-    assert "were already sent cannot be called back" in shown
-    assert "Stopped. Answers to rows that were already sent still come in." in press(
-        web, batch, "stop"
-    )
+    shown = page(web, batch, "confirm_stop")
+    assert "Not sent yet: 60 rows. They are marked as unsent." in shown
+    assert "Sent already" not in shown
+    assert "Stopped." in press(web, batch, "stop")
     batch.refresh_from_db()
     assert (batch.status, batch.unsent) == (BatchStatus.STOPPED, 60)
     assert due.ready_parts(10) == []
+
+
+def test_stop_says_before_and_after_what_becomes_of_the_rows(
+    web: Client, team: Team, settings: Any
+) -> None:
+    another_account(settings)
+    tokens = {"answered": 10, "prompt_tokens": 740_741}  # 2 cents a row
+    batch = recorded(team, parts=4, status=BatchStatus.ATTENTION, **tokens)
+    for number, status in ((2, PartStatus.QUEUED), (3, PartStatus.UNSURE), (4, PartStatus.UNSURE)):
+        batch.parts.filter(number=number).update(status=status)
+    shown = page(web, batch, "confirm_stop")
+    assert "Not sent yet: 10 rows. They are marked as unsent." in shown
+    assert "Sent already: 10 rows (about $0.20). They cannot be called back" in shown
+    assert "and they may still be charged." in shown
+    assert "Undecided: 20 rows. They are left out, and marked as missing." in shown
+    told = press(web, batch, "stop")
+    assert "Stopping. Answers to rows that were already sent still come in. 20 rows were" in told
+    assert "Stopped." not in told
+    assert "Nothing more is sent. Undecided: 20 rows are left out." in told
+    assert "Nothing left to decide" in page(web, batch, "confirm_stop")
+
+
+def test_stop_of_a_batch_that_was_sent_whole_does_not_call_it_stopped(
+    web: Client, team: Team
+) -> None:
+    batch = recorded(team, status=BatchStatus.ATTENTION)
+    batch.parts.update(status=PartStatus.UNSURE)
+    assert "charged" not in page(web, batch, "confirm_stop")
+    told = press(web, batch, "stop")
+    assert "Nothing more is sent. 10 rows were left out." in told
+    assert "Stopped." not in told
 
 
 def test_a_stale_stop_says_that_a_colleague_was_quicker(

@@ -188,7 +188,7 @@ def test_rows_have_filters_and_pages(web: Client, sandbox: RunningSandbox, batch
     sandbox.script({"fault": "failed", "items": [0], "times": 3})
     batch = work(batch)
     assert batch.failed == 3
-    assert "All 60 Answered 57 Needs attention 3" in page(web, batch, "rows")
+    assert "All 60 Answered 57 Problems 3" in page(web, batch, "rows")
     attention = html(web.get(f"{reverse('rows', args=[batch.pk])}?shown=attention"))
     assert attention.count("<tr>") == 1 + 3
     assert attention.count('data-status="failed"') == 3

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from batchui.backup.making import came_from
 from batchui.batches import decisions, due, files, sending
 from batchui.batches.models import MOST_FAILURES, Batch, Part
 from batchui.batches.questions import CHOICES
@@ -19,7 +20,15 @@ from batchui.batches.states import BatchStatus, PartStatus, Question
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection, Team, User
 from batchui.web.undecided import undecided
-from tests.batches.conftest import MakeBatch, another_account, on_record, posts, rows, work
+from tests.batches.conftest import (
+    MakeBatch,
+    another_account,
+    on_record,
+    poll_all,
+    posts,
+    rows,
+    work,
+)
 from tests.batches.test_questions import STANDS
 from tests.teams.people import join, outsider
 from tests.web.visiting import HTMX, element, html, page, press, said, signed_in
@@ -83,7 +92,8 @@ def test_a_storm_of_errors_is_one_question_with_rows_and_one_button_for_each_ans
     words = said(web.get(batch.get_absolute_url()))
     assert "It is unclear whether 3 parts (60 rows) were sent." in words
     assert "At stake: 60 rows, and no money, because the sandbox answers." in words
-    assert "Sends 60 rows again. If Cloudflare has them already, they are charged twice" in words
+    assert "Sends 60 rows again. Leave out" in words
+    assert "charged" not in words
     assert "60 rows have no answer, and are marked as missing. Retry can send them later." in words
     for choice in CHOICES[Question.UNCLEAR]:
         button = element(shown, f"{choice}-unclear")
@@ -103,7 +113,11 @@ def test_one_decision_sends_every_part_of_a_storm_again(
     batch = work(batch)
     assert (batch.status, batch.answered) == (BatchStatus.FINISHED, 60)
     assert posts(sandbox) == 3
+    assert page(web, batch).count("It was sent more than once.") == 3
+    assert "Perhaps charged" not in page(web, batch)  # it is the sandbox
+    Connection.objects.update(kind=Connection.Kind.REST)
     ended = page(web, batch)
+    assert "Up to 60 rows were perhaps charged twice" in page(web, batch, "live")
     assert ended.count("Perhaps charged twice: it was sent more than once.") == 3
     assert "Perhaps charged twice 3 parts, 60 rows" in ended
 
@@ -367,6 +381,28 @@ def test_a_part_is_not_sent_again_whose_question_has_no_such_answer(
     assert statuses(batch) == [PartStatus.UNSURE]
 
 
+def test_what_was_sent_in_vain_before_says_so_and_that_it_may_wait(
+    web: Client, sandbox: RunningSandbox, batch: Batch
+) -> None:
+    sandbox.script({"fault": "error", "status": 500, "call": "submit", "times": 0})
+    for times in (1, 2):
+        Connection.objects.update(paused_until=None)
+        for part in due.ready_parts(1):
+            sending.send(part)
+        Connection.objects.update(kind=Connection.Kind.REST)  # not the sandbox, which is free
+        shown = page(web, batch)
+        assert ("Sent 2 times already; each time may be charged." in shown) is (times == 2)
+        assert ("confirms nothing at the moment: to wait costs nothing." in shown) is (times == 2)
+        assert "everything else goes on" not in shown  # as the banner below says
+        told = html(confirmed(web, opens(batch, *SEND_AGAIN)))
+        assert "1 part will be sent, one at a time until Cloudflare confirms one." in told
+    Connection.objects.update(paused_until=None, failures_in_a_row=0)
+    batch.parts.filter(number=1).update(status=PartStatus.UNSURE, question=Question.UNCLEAR)
+    shown = page(web, batch)
+    assert "Sent 2 times already; each time may be charged. Cloudflare finds" in shown
+    assert "everything else goes on" in shown
+
+
 # -- the words of each question -----------------------------------------------------------------
 
 
@@ -378,7 +414,8 @@ def test_a_part_is_not_sent_again_whose_question_has_no_such_answer(
             [
                 "It is unclear whether part 1 (rows 1 to 10) was sent.",
                 "At stake: 10 rows, and about $0.20 if they are charged twice.",
-                "they are charged twice (about $0.20).",
+                "Sends 10 rows again. If Cloudflare has them already, they are charged twice (",
+                "Retry can send them later, and then they may be charged twice.",
                 "This part waits until you decide; everything else goes on.",
             ],
         ),
@@ -387,14 +424,14 @@ def test_a_part_is_not_sent_again_whose_question_has_no_such_answer(
             [
                 "Part 1 (rows 1 to 10) was sent, but no answer could be read.",
                 "At stake: 10 rows, and about $0.20 that is probably charged already.",
-                "Go on looking Free. If it still cannot be read, batchui asks you again.",
+                "If it still cannot be read, batchui asks you again after 6 hours (24 if nobody",
                 "Retry looks for the answers again first, free of charge.",
             ],
         ),
         (
             Question.MISMATCH,
             [
-                "Cloudflare’s reply to part 1 (rows 1 to 10) does not fit what was sent.",
+                "Cloudflare's reply to part 1 (rows 1 to 10) does not fit what was sent.",
                 "Ask Cloudflare again Free. Perhaps the reply is whole this time.",
                 "Sends 10 rows again. They are charged a second time (about $0.20).",
             ],
@@ -409,8 +446,10 @@ def test_a_part_is_not_sent_again_whose_question_has_no_such_answer(
         (
             Question.RESTORED,
             [
-                "This database is a copy. Since it was made, part 1 (rows 1 to 10) may have been",
-                "If they were sent since the copy was made, they are charged twice (about $0.20).",
+                "put back to an earlier state, and part 1 (rows 1 to 10) may have been sent since.",
+                "If your team worked after that time, they probably were.",
+                "If they were sent since then, they are charged twice (about $0.20).",
+                "Retry can send them later, and then they may be charged twice.",
             ],
         ),
     ],
@@ -428,6 +467,18 @@ def test_each_question_says_what_happened_what_is_at_stake_and_what_each_answer_
     shown = page(web, batch)
     for sentence in sentences:
         assert sentence in shown
+
+
+def test_the_time_of_a_backup_is_shown_in_the_time_zone_of_the_reader(
+    web: Client, team: Team
+) -> None:
+    batch = asked(team, Question.RESTORED)
+    made = came_from("2026-11-22T10:26:00+00:00")
+    batch.parts.update(message=f"<b> {made} Or of 31 Foo 2026, 10:26 UTC.")
+    shown = html(web.get(batch.get_absolute_url()))
+    assert '<time datetime="2026-11-22T10:26:00+00:00" data-local>22 Nov 2026, 10:26 UTC' in shown
+    assert "&lt;b&gt; It is the backup of " in shown
+    assert "Or of 31 Foo 2026, 10:26 UTC." in shown
 
 
 def test_reasons_are_told_once_each_with_their_number_of_parts(web: Client, team: Team) -> None:
@@ -465,6 +516,30 @@ def test_a_part_whose_polls_fail_says_since_when_and_when_the_next_one_is(
     assert "At stake" not in shown
 
 
+def test_a_part_whose_polls_fail_can_be_asked_about_at_once(
+    web: Client, sandbox: RunningSandbox, batch: Batch
+) -> None:
+    for part in due.ready_parts(10):
+        sending.send(part)
+    later = timezone.now() + timedelta(minutes=50)
+    since = timezone.now() - timedelta(hours=2)
+    fields = {"next_poll_at": later, "failures_in_a_row": MOST_FAILURES, "failing_since": since}
+    batch.parts.update(status=PartStatus.RUNNING, **fields)
+    assert due.due_parts(10) == []
+    assert "Ask now Free." in page(web, batch)
+    asked_now = web.post(
+        reverse("decide_all", args=[batch.pk, "trouble", "ask-again"]), follow=True
+    )
+    assert "Cloudflare is asked again about 3 parts." in html(asked_now)
+    assert len(due.due_parts(10)) == 3
+    part = batch.parts.first()
+    assert part is not None
+    assert (part.status, part.failing_since) == (PartStatus.RUNNING, since)
+    poll_all()
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.FINISHED
+
+
 def test_stop_offers_not_to_wait_for_what_was_sent(
     web: Client, sandbox: RunningSandbox, batch: Batch
 ) -> None:
@@ -479,9 +554,16 @@ def test_stop_offers_not_to_wait_for_what_was_sent(
     batch.refresh_from_db()
     assert batch.has_ended
     # Nothing is paid twice by a Retry: it asks for these answers first.
+    shown = page(web, batch)
+    assert "Retry 60 rows without an answer, free" in shown
+    looks = "batchui looks for the answers to 60 rows first, free of charge."
+    assert f"All 60 rows were left out. Retry: {looks}" in shown
+    assert "This row" not in page(web, batch, "live")
     sandbox.script()
     sandbox.sandbox.calls.clear()
-    press(web, batch, "retry")
+    retried = press(web, batch, "retry")
+    assert f"Retry: {looks}" in retried
+    assert "sent again" not in retried
     assert work(batch).status == BatchStatus.FINISHED
     assert posts(sandbox) == 0
 
@@ -494,17 +576,19 @@ def test_retry_asks_first_where_rows_may_be_charged_twice(
 ) -> None:
     storm(batch, sandbox)
     confirmed(web, opens(batch, "unclear", "leave-out"))
+    assert "hx-get" not in element(html(web.get(batch.get_absolute_url())), "retry-button")
+    Connection.objects.update(kind=Connection.Kind.REST)  # and not the sandbox, which is free
     shown = html(web.get(batch.get_absolute_url()))
-    assert "Up to 60 rows may be charged twice." in " ".join(shown.split())
+    assert "Retry may charge up to 60 rows twice." in " ".join(shown.split())
     opened = reverse("confirm_retry", args=[batch.pk])
     assert f'hx-get="{opened}"' in element(shown, "retry-button")
     dialog = said(web.get(opened, headers=HTMX))
     assert "Retry 60 rows?" in dialog
-    assert "Up to 60 rows of these were sent before, or may have been." in dialog
-    assert "they may be charged twice (free in the sandbox)." in dialog
+    assert "Up to 60 of these rows were sent before, or may have been." in dialog
+    assert "Sent again, they may be charged twice (up to about $" in dialog
     assert posts(sandbox) == 0
     told = press(web, batch, "retry")
-    assert "Retry: 60 rows are sent again. Up to 60 rows of these may be charged twice." in told
+    assert "Retry: 60 rows are sent again. Up to 60 of these rows may be charged twice." in told
 
 
 def test_retry_asks_nothing_where_nothing_is_charged_twice(
@@ -531,12 +615,47 @@ def test_a_batch_with_a_damaged_file_shows_its_page_and_can_be_decided(
     shown = page(web, batch)
     assert "batchui cannot go on with part 1 (rows 1 to 25)." in shown
     row = web.get(reverse("row", args=[batch.pk, 1]))
-    assert "is not there any more." in said(row)
+    assert "A stored file is not there any more." in said(row)
     for kind in ("csv", "csv-plain", "json", "jsonl"):
         response: Any = web.get(reverse("download", args=[batch.pk, kind]))
         content = b"".join(response).decode()
         assert "NOT COMPLETE" not in content
         assert "text number 60" in content
+
+
+def test_parts_with_damaged_files_have_one_reason_and_the_names_of_the_files_are_in_details(
+    web: Client, sandbox: RunningSandbox, batch: Batch
+) -> None:
+    names = list(batch.parts.order_by("number").values_list("rows_file", flat=True))
+    for name in names[:2]:
+        files.default_storage.delete(name)
+    for _ in range(3):
+        Part.objects.update(resume_at=None)
+        for part in due.ready_parts(10):
+            sending.send(part)
+    shown = page(web, batch)
+    assert "2 parts (50 rows). A stored file is not there any more." in shown
+    assert "Part 1 could not be sent: A stored file is not there any more." in shown
+    assert names[0] not in shown
+    assert names[0] in page(web, batch, "part", "", 1)
+
+
+def test_answers_that_cannot_be_read_are_at_stake_with_the_rows_that_wait(
+    web: Client, sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script({"fault": "failed", "items": [0]})
+    batch = work(start(rows(25)))
+    assert batch.answered == 24
+    assert decisions.retry(batch, by=None)
+    files.default_storage.delete(batch.parts.get().answers_file)
+    for _ in range(3):
+        Part.objects.update(resume_at=None)
+        sending.send(due.ready_parts(1)[0])
+    shown = page(web, batch)
+    assert "At stake: 25 rows; 24 answers that are paid for cannot be read." in shown
+    dialog = said(web.get(opens(batch, "damaged", "leave-out"), headers=HTMX))
+    assert "24 answers in the damaged file are missing in every download" in dialog
+    assert "1 row has no answer, and is marked as missing." in dialog
 
 
 # -- what holds a batch -------------------------------------------------------------------------
@@ -585,8 +704,13 @@ def test_a_pause_after_errors_says_what_went_wrong_when_the_next_try_is_and_what
     until = Connection.objects.get().paused_until
     assert until is not None
     shown = page(web, batch)
-    assert "On hold. The last request to Cloudflare went wrong: Cloudflare did not" in shown
-    assert f"Next try: {until:%-d %b %Y, %H:%M} UTC. batchui sends one part then." in shown
+    when = f"{until:%-d %b %Y, %H:%M} UTC"
+    assert (
+        f"On hold. Cloudflare did not confirm the last request. batchui sends one part {when}. If "
+        "Cloudflare accepts it, the others follow. Try one part now"
+    ) in shown
+    assert "batchui sends one part now." in press(web, batch, "try_now")
+    assert len(due.ready_parts(10)) == 1
 
 
 def test_parts_that_wait_for_a_token_say_when_it_is_tried_again(
@@ -597,6 +721,4 @@ def test_parts_that_wait_for_a_token_say_when_it_is_tried_again(
         sending.send(part)
     until = Connection.objects.get().paused_until
     assert until is not None
-    assert f"Next try: {until:%-d %b %Y, %H:%M} UTC. batchui sends one part then." in page(
-        web, batch
-    )
+    assert f"batchui sends one part {until:%-d %b %Y, %H:%M} UTC." in page(web, batch)

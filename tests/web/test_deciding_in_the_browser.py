@@ -1,15 +1,17 @@
 """One decision for all, in a real browser: with mouse, keyboard, and two people at once."""
 
 import re
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from django.utils import timezone
 
 from batchui.batches import decisions
 from batchui.batches.models import Batch
-from batchui.batches.states import PartStatus, Question
+from batchui.batches.states import BatchStatus, PartStatus, Question
 from batchui.sandbox.testing import RunningSandbox
-from batchui.teams.models import Team, User
+from batchui.teams.models import Connection, Team, User
 from tests.batches.conftest import work
 from tests.teams.people import join
 from tests.web.test_deciding import asked, recorded, statuses, storm
@@ -40,7 +42,7 @@ def test_a_storm_is_over_with_one_decision(
     page.get_by_role("button", name="Send again …").first.click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("heading", name="Send 3 parts again?").wait_for()
-    assert dialog.get_by_text("If Cloudflare has them already").is_visible()
+    assert dialog.get_by_text("Sends 60 rows again.").is_visible()
     dialog.get_by_role("button", name="Send 60 rows again").click()
     page.locator(".toast", has_text="3 parts are sent now.").wait_for()
     assert page.locator(".question").count() == 0
@@ -109,6 +111,65 @@ def test_who_decides_part_by_part_keeps_the_place_when_the_page_is_refreshed(
     assert not button.is_visible()
 
 
+def test_who_has_decided_about_one_part_finds_the_others_unfolded(page: "Page", team: Team) -> None:
+    batch = asked(team, Question.UNCLEAR, parts=3)
+    page.goto(batch.get_absolute_url())
+    page.get_by_text("Decide part by part").click()
+    page.locator("#leave-out-1").click()
+    page.locator("#decide").click()
+    page.locator(".toast", has_text="1 part is left out.").wait_for()
+    assert page.locator("#leave-out-2").is_visible()
+    assert not page.locator("#leave-out-1").count()
+
+
+def test_the_focus_returns_to_a_button_that_was_replaced_while_its_dialog_was_open(
+    page: "Page", team: Team
+) -> None:
+    batch = asked(team, Question.UNCLEAR, parts=3)
+    page.goto(batch.get_absolute_url())
+    button = page.locator("#leave-out-unclear")
+    before = button.element_handle()
+    assert before is not None
+    button.click()
+    page.locator("#decide").wait_for()
+    with page.expect_response(lambda answer: "/live/" in answer.url and answer.status == 200):
+        Batch.objects.update(version=99)
+    page.wait_for_function("element => !element.isConnected", arg=before)
+    page.keyboard.press("Escape")
+    page.locator("#decision-dialog").wait_for(state="hidden")
+    assert button.evaluate("element => element === document.activeElement")
+
+
+def test_a_dialog_that_gets_no_answer_says_so_and_can_be_closed(page: "Page", team: Team) -> None:
+    batch = asked(team, Question.UNCLEAR)
+    page.goto(batch.get_absolute_url())
+    dialog = page.get_by_role("dialog")
+    for answer, sentence in (
+        (lambda route: route.abort(), "batchui cannot be reached now. Nothing was decided."),
+        (lambda route: route.fulfill(status=500), "batchui could not do this."),
+    ):
+        page.route("**/confirm/", answer)
+        page.locator("#send-again-unclear").click()
+        dialog.get_by_text(sentence).wait_for()
+        dialog.get_by_role("button", name="Close").click()
+        dialog.wait_for(state="hidden")
+    page.unroute("**/confirm/")
+    page.locator("#send-again-unclear").click()
+    page.locator("#decide").wait_for()
+    assert not dialog.get_by_text("batchui cannot be reached now.").count()
+
+
+def test_the_next_try_is_counted_down_to_now(page: "Page", team: Team) -> None:
+    batch = recorded(team)
+    until = timezone.now() + timedelta(seconds=50)
+    Connection.objects.update(paused_until=until, pause_reason="Error.", failures_in_a_row=1)
+    page.goto(batch.get_absolute_url())
+    time = page.locator("#live time[data-due]")
+    assert re.fullmatch(r"in \d+ s", time.inner_text())
+    time.evaluate("time => { time.dateTime = new Date(Date.now() - 60_000).toISOString(); }")
+    page.locator("#live", has_text="batchui sends one part now.").wait_for()
+
+
 def test_the_second_of_two_people_is_told(
     page: "Page", new_page: NewPage, ana: User, team: Team
 ) -> None:
@@ -136,6 +197,20 @@ def test_the_history_asks_for_the_whole_team_without_a_reload(page: "Page", team
     page.locator("#decide").click()
     page.locator(".toast", has_text="120 parts are sent now.").wait_for()
     assert re.fullmatch(r".*//[^/]+/", page.url)
+
+
+def test_on_a_phone_the_table_fits_and_nothing_stands_alone(page: "Page", team: Team) -> None:
+    batch = asked(team, Question.UNCLEAR)
+    recorded(team, name="a_name_that_cannot_be_broken", status=BatchStatus.PROBLEMS)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/")
+    too_wide = "table => table.offsetWidth - table.parentElement.clientWidth"
+    assert page.locator("#history table").evaluate(too_wide) <= 0
+    page.goto(batch.get_absolute_url())
+    tops = page.locator(".stat").evaluate_all("all => all.map(one => one.offsetTop)")
+    assert tops == [tops[0], tops[0], tops[2], tops[2]]
+    stop, status = (page.locator(f"#live {where}").first for where in ("#stop-button", ".status"))
+    assert stop.bounding_box()["y"] > status.bounding_box()["y"] + 20  # type: ignore[index]
 
 
 @pytest.mark.parametrize("parts", [1, 120])

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 NewPage = Callable[..., "Page"]
+NO_ANSWER = ("htmx:afterRequest", "htmx:sendError")
 HOME = re.compile(r"://[^/]+/$")
 
 
@@ -33,8 +34,8 @@ def new_page(browser: "Browser", live_server: LiveServer) -> Iterator[NewPage]:
     contexts, complaints = [], []
 
     def listen(message: "ConsoleMessage") -> None:
-        # Answers with an error status are what some stories are about.
-        expected = ("Failed to load resource", "Response Status Error Code")
+        # Answers with an error status, or none, are what some stories are about.
+        expected = ("Failed to load resource", "Response Status Error Code", *NO_ANSWER)
         if message.type == "error" and not message.text.startswith(expected):
             complaints.append(message.text)
 

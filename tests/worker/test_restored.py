@@ -245,7 +245,10 @@ def test_asking_twice_asks_once(sandbox: RunningSandbox, batch: Batch) -> None:
 def test_the_timeline_says_what_happened(sandbox: RunningSandbox, batch: Batch) -> None:
     restored.let_people_decide(WHY)
     said = Event.objects.get(kind="restored").text
-    assert said == "This database is a copy. It was restored. 3 parts may have been sent."
+    assert (
+        said
+        == "batchui was put back to an earlier state. It was restored. 3 parts may have been sent."
+    )
 
 
 @pytest.mark.django_db
@@ -282,8 +285,8 @@ def test_a_batch_that_was_being_cut_becomes_a_draft_that_says_what_a_start_may_c
     assert (batch.status, batch.started_at, batch.started_by) == (BatchStatus.DRAFT, None, None)
     assert batch.events.latest("pk").text == f"Not started: {batch.problem}"
     assert batch.problem == (
-        "This database is a copy. It was restored. Perhaps this batch was started and sent since. "
-        "If it was and you start it, it is charged twice."
+        "batchui was put back to an earlier state. It was restored. Perhaps this batch "
+        "was started and sent since. If it was and you start it, it is charged twice."
     )
     asked = Ask(model=MODEL, template=TEMPLATE)
     assert decisions.start(batch, by=None, ask=asked, prepare_now=True)
@@ -328,8 +331,8 @@ def test_only_the_rows_that_a_retry_would_send_may_have_been_sent_again(
     [failed] = [one.row for one in results.results(batch) if one.status == "failed"]
     assert (perhaps.number, perhaps.items, perhaps.positions) == (2, 1, [failed - 1])
     assert Event.objects.get(kind="restored").text == (
-        "This database is a copy. It was restored. 1 row without an answer may have been sent "
-        "since. A retry may charge it twice."
+        "batchui was put back to an earlier state. It was restored. 1 row without an "
+        "answer may have been sent since. A retry may charge it twice."
     )
     batch.refresh_from_db()
     assert (batch.status, batch.version) == (BatchStatus.PROBLEMS, version)

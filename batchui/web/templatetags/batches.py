@@ -8,13 +8,14 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 
 from batchui.batches.exporting import KINDS, Kind
 from batchui.batches.models import Batch
-from batchui.batches.phrases import invalid_rows_sentence, status_word
+from batchui.batches.phrases import invalid_rows_sentence, status_word, without_path
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
 from batchui.prompts import ask
 from batchui.prompts.sniffing import Format
 
 register = template.Library()
+register.filter(without_path)
 
 
 @register.filter
