@@ -268,6 +268,7 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_NAME = "batchui-session"
 CSRF_COOKIE_NAME = "batchui-csrf"
 UPLOAD_COOKIE_NAME = "batchui-uploads"
+BROWSER_COOKIE_NAME = "batchui-browser"
 # Somebody who does nothing for so long has to sign in again (see `web/idle.py`); and everybody
 # after so long.
 IDLE_SECONDS = 12 * 60 * 60
@@ -286,6 +287,7 @@ if SECURE_PROXY:
     SESSION_COOKIE_NAME = "__Host-batchui-session"
     CSRF_COOKIE_NAME = "__Host-batchui-csrf"
     UPLOAD_COOKIE_NAME = "__Host-batchui-uploads"
+    BROWSER_COOKIE_NAME = "__Host-batchui-browser"
     # Sign-in attempts are counted by the address the proxy reports, not by the proxy's own.
     ALLAUTH_TRUSTED_PROXY_COUNT = 1
 

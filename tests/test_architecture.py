@@ -1,6 +1,7 @@
 """The folder list is the architecture: who may import whom."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -181,6 +182,17 @@ def test_only_the_tasks_and_the_worker_know_django_q() -> None:
         "worker/cluster.py",
         "worker/management/commands/worker.py",
     }
+
+
+def test_only_the_settings_decide_by_the_environment() -> None:
+    """Beside them, programs that start others hand it on, and some run before Django is there."""
+    first = {"settings.py", "environment.py", "wsgi.py"}
+    programs = {"up", "processes", "bench", "chaos", "sandbox", "worker"}
+    for path in ROOT.rglob("*.py"):
+        inside = path.relative_to(ROOT)
+        if inside.parts[0] not in first | programs:
+            assert "environ" not in re.findall(r"os\.(\w+)", path.read_text()), inside
+            assert "getenv" not in path.read_text(), inside
 
 
 def test_a_forbidden_import_is_found() -> None:

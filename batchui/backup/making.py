@@ -17,12 +17,13 @@ from django.utils import timezone
 
 from batchui.backup import archive, postgres, sqlite
 from batchui.backup.archive import FILES, KEYS, Writer, check
+from batchui.backup.contents import has_tables
 from batchui.backup.problems import NotPossible
 from batchui.batches import files
 from batchui.batches.files import DurableFileSystemStorage
 from batchui.batches.phrases import Say, counted
 from batchui.worker import sweep
-from batchui.worker.database import migrations_waiting
+from batchui.worker.database import migrations_waiting, why_not_ready
 from batchui.worker.models import Installation
 
 SECONDS_BETWEEN_LINES = 10.0
@@ -46,6 +47,8 @@ def make(path: Path, *, with_keys: bool = False, say: Say = lambda _: None) -> M
     It appears under its name when it is whole, and takes the place of an earlier one. Raises
     NotPossible, BadArchive, OSError, DatabaseError.
     """
+    if not has_tables():
+        raise NotPossible(why_not_ready())
     target = path.absolute()
     if not target.parent.is_dir():
         raise NotPossible(f"There is no folder {target.parent}. Make it, or choose another one.")

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, QuerySet, Sum
 
+from batchui.batches.charged import MAYBE_CHARGED, SENT_AGAIN_IN_VAIN
 from batchui.batches.models import Attempt, Batch, Part
-from batchui.batches.states import CHARGED, CHARGED_PERHAPS
 from batchui.cloudflare import catalogue
 from batchui.prompts import ask
 
@@ -25,12 +25,12 @@ NEEDED = (
 def charged_twice(parts: QuerySet[Part]) -> QuerySet[Part]:
     """Those of the parts that were charged twice, or may have been.
 
-    A request was made after one that was charged, or may have been, and brought no answer.
+    A request was made after one that was charged, or may have been, and did not answer every row.
     """
     later = Attempt.objects.filter(
-        part=OuterRef("part"), number__gt=OuterRef("number"), status__in=CHARGED
+        MAYBE_CHARGED, part=OuterRef("part"), number__gt=OuterRef("number")
     )
-    in_vain = Attempt.objects.filter(Exists(later), status__in=CHARGED_PERHAPS)
+    in_vain = Attempt.objects.filter(SENT_AGAIN_IN_VAIN, Exists(later))
     return parts.filter(Exists(in_vain.filter(part=OuterRef("pk"))))
 
 

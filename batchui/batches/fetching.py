@@ -82,8 +82,10 @@ def _of_error(
             return TooLong(message, _last_odd_reply(part, attempt, reply, "oversized"))
         case errors.NotSent():
             return Later(message, None, patient=True)
+        case errors.Busy(needs_person=True):
+            return Later(message, error.wait, needs_person=True)
         case _:
-            waits = isinstance(error, errors.Busy) and not error.needs_person
+            waits = isinstance(error, errors.Busy)
             kept = _last_reply(part, attempt, reply)
             return Later(message, error.wait, patient=waits, reply_file=kept)
 
@@ -99,7 +101,7 @@ def _fetch(part: Part, attempt: Attempt, client: BatchClient, spool: BinaryIO) -
         return Quarantined(str(exc), _last_odd_reply(part, attempt, spool, "mismatch"))
     if taken_in.missing and not is_last:
         return Incomplete(taken_in.changes, taken_in.missing)
-    return Answered(taken_in.changes, taken_in.reply_file)
+    return Answered(taken_in.changes, taken_in.reply_file, taken_in.in_vain)
 
 
 def _last_reply(part: Part, attempt: Attempt, spool: BinaryIO) -> str:

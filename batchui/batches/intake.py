@@ -21,7 +21,7 @@ from batchui.batches.models import LONGEST_NAME, Batch, asked_fields
 from batchui.prompts.ask import Ask
 from batchui.prompts.checking import SAMPLE_ROWS
 from batchui.prompts.problems import BadInput
-from batchui.prompts.readers import read
+from batchui.prompts.readers import read, read_beginning
 from batchui.prompts.sniffing import HEAD_BYTES, Format, sniff
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team, User
@@ -165,12 +165,12 @@ def _saved(name: str, upload: AnyFile) -> tuple[int, str]:
 def _first_rows(stream: BinaryIO, form: Format, *, whole: bool) -> list[str]:
     """The first rows as JSON texts.
 
-    A small file (`whole`) is read to its end, so that a bad one is refused at once. In larger files
-    the check reports later problems.
+    A small file (`whole`) is read to its end, so that a bad one is refused at once. Of larger files
+    the beginning is read, and the check reports what comes later.
     """
     rows: list[str] = []
     try:
-        for row in read(stream, form):
+        for row in read(stream, form) if whole else read_beginning(stream, form):
             if len(rows) < SAMPLE_ROWS:
                 rows.append(sample_text(row.cells))
             elif not whole:

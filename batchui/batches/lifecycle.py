@@ -50,6 +50,7 @@ class Closing:
     message: str = ""
     code: int | None = None
     reply_file: str = ""
+    in_vain: int = 0
 
 
 # -- batches ------------------------------------------------------------------------------------
@@ -220,6 +221,7 @@ def close_attempt(closing: Closing) -> None:
         "message": closing.message,
         "code": closing.code,
         "reply_file": closing.reply_file,
+        "in_vain": closing.in_vain,
         "finished_at": timezone.now(),
     }
     if Attempt.objects.filter(pk=attempt.pk, status=attempt.status).update(**changes):

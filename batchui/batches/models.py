@@ -7,13 +7,14 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Exists, OuterRef, Sum
+from django.db.models import Exists, F, OuterRef, Subquery, Sum, Value
+from django.db.models.functions import Coalesce, Least
 from django.urls import reverse
 from django.utils import timezone
 
+from batchui.batches.charged import ROWS_IN_VAIN
 from batchui.batches.states import (
     ACTIVE_BATCHES,
-    CHARGED_PERHAPS,
     ENDED_BATCHES,
     RETRYABLE_ANSWERS,
     SENT_PARTS,
@@ -247,16 +248,16 @@ class Batch(AnswerCounts, Asked):
     def rows_in_doubt(self) -> int:
         """The largest number of rows that a retry may pay for a second time.
 
-        They are in parts of which a request was charged, or may have been, without an answer.
+        They were charged, or may have been, without an answer (see `charged.py`).
         Answers that can still be fetched do not count: a retry asks for those first.
         """
-        requests = Attempt.objects.filter(part=OuterRef("pk"))
-        charged = Exists(requests.filter(status__in=CHARGED_PERHAPS))
+        requests = Attempt.objects.filter(part=OuterRef("pk")).order_by()
         fetched_first = Exists(requests.filter(status=AttemptStatus.ACCEPTED))
-        counts = self.parts.filter(charged & ~fetched_first).aggregate(
-            **{status.value: Sum(status.value) for status in RETRYABLE_ANSWERS}
-        )
-        return sum(count or 0 for count in counts.values())
+        in_vain = requests.values("part").annotate(rows=Sum(ROWS_IN_VAIN)).values("rows")
+        unanswered = sum((F(status.value) for status in RETRYABLE_ANSWERS), start=Value(0))
+        counted = Coalesce(Subquery(in_vain), 0, output_field=models.IntegerField())
+        doubt = Least(unanswered, counted, output_field=models.IntegerField())
+        return self.parts.filter(~fetched_first).aggregate(rows=Sum(doubt))["rows"] or 0
 
     @property
     def source_stem(self) -> str:
@@ -360,6 +361,8 @@ class Attempt(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     accepted_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+    # Of an answered request: rows that were charged without an answer that can be used.
+    in_vain = models.PositiveIntegerField(default=0)
     code = models.IntegerField(null=True)
     message = models.TextField(blank=True)
     reply_file = models.CharField(max_length=255, blank=True)

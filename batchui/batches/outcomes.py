@@ -78,10 +78,14 @@ class StillUnderWay:
 
 @dataclass(frozen=True)
 class Answered:
-    """A whole reply was decoded and stored. With `changes`, the part points to its answers."""
+    """A whole reply was decoded and stored. With `changes`, the part points to its answers.
+
+    in_vain: the number of rows that are charged and have no answer that can be used.
+    """
 
     changes: PartChanges
     reply_file: str
+    in_vain: int
 
 
 @dataclass(frozen=True)
@@ -89,12 +93,14 @@ class Later:
     """This poll failed; a later one may succeed.
 
     wait: seconds until the next poll. None: Cloudflare named no time. patient: nobody answered, or
-    Cloudflare asked to wait. reply_file: the raw reply, if it is kept; "" if not.
+    Cloudflare asked to wait. needs_person: so will every other poll, until a person has corrected
+    something, such as the token. reply_file: the raw reply, if it is kept; "" if not.
     """
 
     message: str
     wait: float | None
     patient: bool = False
+    needs_person: bool = False
     reply_file: str = ""
 
 

@@ -1,24 +1,26 @@
 """Polls the requests that Cloudflare has accepted, until their answers are stored.
 
 A network fault, 429, 5xx or garbage never fails a part: the next poll comes after a longer pause,
-and after some hours a person is asked. Only these replies of Cloudflare end a part: its answers,
-and a request that failed as a whole. Any other reply that would give answers up is asked for again
-before it is believed, because they are paid for (see `patience.py`).
+and after some hours a person is asked. What a person must correct first, such as the token, is
+waited for. Only these replies of Cloudflare end a part: its answers, and a request that failed as a
+whole. Any other reply that would give answers up is asked for again before it is believed, because
+they are paid for (see `patience.py`).
 """
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.utils import timezone
 
 from batchui.batches import lifecycle, patience, pauses, refusals, results
 from batchui.batches.changes import PartChanges
+from batchui.batches.charged import JUDGED_WHEN_POLLED, NEVER_ASKED
 from batchui.batches.clients import shared_client
 from batchui.batches.fetching import fetch
 from batchui.batches.files import DamagedFile
 from batchui.batches.lifecycle import Closing
-from batchui.batches.models import Attempt, Part
+from batchui.batches.models import MOST_FAILURES, Attempt, Part
 from batchui.batches.outcomes import (
     Answered,
     CutOff,
@@ -66,7 +68,7 @@ def poll(part: Part) -> bool:
     try:
         client = shared_client(part.batch.connection)
     except TeamProblem as problem:  # the token cannot be read
-        apply_outcome(part, attempt, Later(str(problem), None))
+        apply_outcome(part, attempt, Later(str(problem), None, needs_person=True))
         return False
     apply_outcome(part, attempt, fetch(part, attempt, client=client))
     return True
@@ -77,12 +79,16 @@ def apply_outcome(part: Part, attempt: Attempt, outcome: PollOutcome) -> None:
     match outcome:
         case StillUnderWay(status):
             _under_way(part, attempt, status)
+        case Later(needs_person=True):
+            _wait_for_person(part, outcome)
         case Later(message, wait):
             pause = pauses.after_failure(part.failures_in_a_row, wait)
             kept = (attempt, outcome.reply_file)
             _poll_again(part, message, pause, patient=outcome.patient, kept=kept)
-        case Answered(changes, reply_file):
-            closing = Closing(attempt, AttemptStatus.ANSWERED, reply_file=reply_file)
+        case Answered(changes, reply_file, in_vain):
+            closing = Closing(
+                attempt, AttemptStatus.ANSWERED, reply_file=reply_file, in_vain=in_vain
+            )
             event = _answered_event(part, changes)
             lifecycle.settle_answers(part, changes, closing=closing, event=event)
         case Incomplete(changes, missing):
@@ -96,8 +102,7 @@ def apply_outcome(part: Part, attempt: Attempt, outcome: PollOutcome) -> None:
 
 def _is_final(outcome: Doubtful) -> bool:
     """Whether the request failed as a whole. It cannot fail differently a second time."""
-    final = (None, refusals.JUDGED_WHEN_POLLED)
-    return isinstance(outcome, RefusedForGood) and outcome.code in final
+    return isinstance(outcome, RefusedForGood) and outcome.code in NEVER_ASKED
 
 
 def _under_way(part: Part, attempt: Attempt, status: str) -> None:
@@ -146,11 +151,35 @@ def _poll_again(
         event = f"No answer could be read for hours. {message}"
         _ask(part, Question.UNREADABLE, message, event, kept=kept, changes=changes)
         return
+    _plan_next(part, message, now, pause, part.failures_in_a_row + 1, changes or {})
+
+
+def _wait_for_person(part: Part, outcome: Later) -> None:
+    """Plan the next poll where every poll fails until a person has corrected something.
+
+    It is not asked what to do with the part, however long that takes: its answers are fetched when
+    the cause is gone. So these polls do not count among those after which people are asked.
+    """
+    failures = min(part.failures_in_a_row + 1, MOST_FAILURES)
+    pause = pauses.after_failure(part.failures_in_a_row, outcome.wait)
+    if failures == MOST_FAILURES:
+        pause = max(pause, timedelta(seconds=pauses.PROBE_SECONDS))
+    _plan_next(part, outcome.message, timezone.now(), pause, failures, {})
+
+
+def _plan_next(
+    part: Part,
+    message: str,
+    now: datetime,
+    pause: timedelta,
+    failures: int,
+    changes: PartChanges,
+) -> None:
     failed: PartChanges = {
-        **(changes or {}),
+        **changes,
         "last_polled_at": now,
         "next_poll_at": now + pause,
-        "failures_in_a_row": part.failures_in_a_row + 1,
+        "failures_in_a_row": failures,
         "failing_since": patience.failing_since(part, now),
         "message": message,
     }
@@ -210,7 +239,7 @@ def _without_promise(message: str) -> str:
 
 
 def _refused(part: Part, closing: Closing) -> None:
-    if closing.code == refusals.JUDGED_WHEN_POLLED:
+    if closing.code == JUDGED_WHEN_POLLED:
         refusals.refused(part, closing)
     else:
         _end(part, AnswerStatus.FAILED, closing.message, closing)

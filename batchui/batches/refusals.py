@@ -7,6 +7,7 @@ again in halves (`halving.py`), until the row that is refused stands alone. Only
 from django.db.models import QuerySet
 
 from batchui.batches import halving, lifecycle, results, unprepared
+from batchui.batches.charged import JUDGED_WHEN_POLLED
 from batchui.batches.files import DamagedFile
 from batchui.batches.halving import Tried
 from batchui.batches.lifecycle import Closing
@@ -17,8 +18,6 @@ from batchui.cloudflare.errors import ASK_DIFFERENTLY
 
 # Refused, whatever the rows: there is no such model, or no such request.
 NOT_FOR_ITS_ROWS = frozenset({3042, 5007, 5504})
-# A request that was accepted, and refused when it was polled. Nothing of it was asked.
-JUDGED_WHEN_POLLED = 3030
 # Of a row that is refused alone, while the others get through.
 CHANGE_ROW = "Change the text of this row, or what is asked."
 # So many rows that were sent alone and refused in the same words tell that of all rows; and so many

@@ -34,12 +34,13 @@ class TakenIn(NamedTuple):
     """A reply that was decoded. With `changes`, the part points to its answers.
 
     reply_file: the raw reply, "" if it is not kept. missing: the number of rows that were sent and
-    have no usable answer in it.
+    have no usable answer in it. in_vain: those, and the rows whose answer is empty or broken.
     """
 
     changes: PartChanges
     reply_file: str
     missing: int
+    in_vain: int
 
 
 def absorb(part: Part, attempt: Attempt, spool: IO[bytes], *, is_last: bool) -> TakenIn:
@@ -59,7 +60,7 @@ def absorb(part: Part, attempt: Attempt, spool: IO[bytes], *, is_last: bool) -> 
         arrived = match(part, attempt, items)
         missing = attempt.items - len(arrived)
         if missing and not is_last:
-            return TakenIn(_of_those_that_came(part, arrived), "", missing)
+            return TakenIn(_of_those_that_came(part, arrived), "", missing, missing)
         sent = set(attempt.positions) if attempt.positions is not None else None
         answers = results.merge(part, arrived, missing=lambda position: _missing(position, sent))
         raw = files.Compressed.of_file(spool)
@@ -70,7 +71,8 @@ def absorb(part: Part, attempt: Attempt, spool: IO[bytes], *, is_last: bool) -> 
     if reply.usage is not None:
         changes["prompt_tokens"] = part.prompt_tokens + reply.usage.prompt_tokens
         changes["completion_tokens"] = part.completion_tokens + reply.usage.completion_tokens
-    return TakenIn(changes, reply_file, missing)
+    nothing = {item.index for item in items if item.broken or item.status == "empty"}
+    return TakenIn(changes, reply_file, missing, missing + len(nothing))
 
 
 def _decoded(body: bytes, attempt: Attempt) -> Reply:

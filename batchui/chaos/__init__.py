@@ -10,5 +10,6 @@ and replay from their seed: the same decisions in the same order, though real ti
     inside.py        the campaign inside              outside.py        the campaign with processes
     points.py        named points in real processes   services.py       those processes
     presses.py       what people press over HTTP      passing.py        time that passes at once
-    verdict.py       what is true at the end          figures.py        the table that is printed
+    rest.py          how it ends: in ten minutes      verdict.py        what is true at the end
+    figures.py       the table that is printed
 """

@@ -21,7 +21,7 @@ class Figures:
     were stopped for a while. survived: steps that came to their end before their trigger. pressed:
     buttons over HTTP that a page took. unsure: requests whose receipt was lost, and of which a
     person was asked. wrong_answers: rows with the answer to another row. escaped: errors that
-    nobody caught.
+    nobody caught. minutes_to_rest: the most that passed, without faults, until all was quiet.
     """
 
     campaign: str
@@ -38,6 +38,7 @@ class Figures:
     wrong_answers: int = 0
     pressed: int = 0
     stuck: int = 0
+    minutes_to_rest: float = 0.0
     seconds: float = 0.0
     findings: list[Finding] = field(default_factory=list)
     escaped: list[str] = field(default_factory=list)

@@ -24,7 +24,7 @@ from batchui.batches import clients
 from batchui.batches.models import Batch
 from batchui.batches.phrases import Say
 from batchui.batches.states import ACTIVE_BATCHES, BatchStatus
-from batchui.chaos import actors, triggers, verdict
+from batchui.chaos import actors, rest, triggers, verdict
 from batchui.chaos.draws import Draws
 from batchui.chaos.figures import Figures
 from batchui.chaos.passing import pass_time
@@ -42,7 +42,8 @@ BATCHES_AT_ONCE = 4
 ACTIONS: dict[str, float] = {"work": 6, "decide": 2.5, "start": 1, "upload": 0.5}
 # How much time passes at once, in minutes, by weight.
 PAUSES: dict[float, float] = {0.2: 2, 2: 3, 6: 4, 7 * 60: 1}
-MOST_QUIET_ROUNDS = 200
+# A worker looks again so soon; and so often it does in a minute.
+SECONDS_BETWEEN_WORK, WORK_IN_A_MINUTE = 3, 20
 ROUNDS_BETWEEN_LOOKS = 20
 
 
@@ -205,15 +206,23 @@ class Inside:
     def _come_to_rest(self) -> None:
         """End the faults, let people decide what waits for them, and work until all is quiet."""
         self.wire.script([])
+        rest.try_everything_now()
+        rest.come_to_rest(self.figures, decide=self._decide, work=self._work)
+        self._take([Step("work", actors.work, None, 1)])
+
+    def _decide(self) -> None:
         decide = {"send again": 2.0, "leave out": 1.0, "ask again": 1.0, "try again": 1.0}
-        for _ in range(MOST_QUIET_ROUNDS):
+        for _ in range(verdict.waiting_for_people()):
             name, share = self.draws.one_of(decide), self.draws.share()
             self._take([Step(name, partial(actors.decide, name, share), None, 1)])
+
+    def _work(self, minutes: float) -> None:
+        pass_time(minutes=minutes)
+        for _ in range(WORK_IN_A_MINUTE):
             self._take([Step("work", actors.work, None, 1)])
-            pass_time(minutes=6)
-            if verdict.is_quiet() and not verdict.waiting_for_people():
-                break
-        self._take([Step("work", actors.work, None, 1)])
+            if verdict.is_quiet():
+                return
+            pass_time(seconds=SECONDS_BETWEEN_WORK)
 
 
 def _is_idle() -> bool:

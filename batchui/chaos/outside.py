@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from batchui.batches.phrases import Say
 from batchui.bench.person import Person
-from batchui.chaos import points, presses, verdict
+from batchui.chaos import points, presses, rest, verdict
 from batchui.chaos.draws import Draws, chosen
 from batchui.chaos.figures import Figures
 from batchui.chaos.passing import pass_time
@@ -41,8 +41,8 @@ SECONDS_TO_START = 180
 SECONDS_TO_REACH = 4.0
 SHORTEST_RUN, LONGEST_RUN = 0.3, 5.0
 LONGEST_FREEZE = 2.5
-MOST_QUIET_ROUNDS = 60
-SECONDS_FOR_A_ROUND = 10.0
+# Of real time, for what a worker does in the last minutes of a campaign.
+SECONDS_FOR_A_TURN = 40.0
 
 
 @dataclass
@@ -222,16 +222,21 @@ class Outside:
         self._wait_for_pages()
         self.wire.script([])
         self.say("Coming to rest …")
-        for _ in range(MOST_QUIET_ROUNDS):
+        self.services.kill("worker")
+        rest.try_everything_now()
+
+        def decide() -> None:
             for _ in range(verdict.waiting_for_people()):
                 people.decide(*presses.chosen_name(self.draws))
-            self.services.kill("worker")
-            pass_time(minutes=6)
-            began = timezone.now()
-            self.services.ensure()
-            self._wait_for_worker(began)
-            give_up = time.monotonic() + SECONDS_FOR_A_ROUND
-            while time.monotonic() < give_up and not verdict.is_quiet():
-                time.sleep(0.1)
-            if verdict.is_quiet() and not verdict.waiting_for_people():
-                return
+
+        rest.come_to_rest(self.figures, decide=decide, work=self._work)
+
+    def _work(self, minutes: float) -> None:
+        self.services.kill("worker")
+        pass_time(minutes=minutes)
+        began = timezone.now()
+        self.services.ensure()
+        self._wait_for_worker(began)
+        give_up = time.monotonic() + SECONDS_FOR_A_TURN
+        while time.monotonic() < give_up and not verdict.is_quiet():
+            time.sleep(0.1)

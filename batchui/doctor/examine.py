@@ -1,11 +1,11 @@
 """All checks, and the second look."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from batchui.batches.models import Attempt
+from batchui.batches.models import Attempt, Batch
 from batchui.batches.phrases import Say
 from batchui.doctor import disk, history, motion, requests, rows
 from batchui.doctor.findings import Finding
@@ -62,7 +62,7 @@ def examine(
         say(f"{len(report.findings):,} things look wrong. Looking again in {pause:g} s …")
         sleep(pause)
         again = _look_again(scope, report.findings)
-        report.findings = [one for one in report.findings if one.place in again]
+        report.findings = _named(one for one in report.findings if one.place in again)
     return report
 
 
@@ -77,6 +77,15 @@ def look(scope: Scope) -> Report:
     for of_all in OF_EVERYTHING:
         report.findings += of_all(scope)
     return report
+
+
+def _named(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings, with the names of their batches."""
+    found = list(findings)
+    names = dict(
+        Batch.objects.filter(pk__in={one.batch for one in found}).values_list("pk", "name")
+    )
+    return [replace(one, name=names.get(one.batch, "")) if one.batch else one for one in found]
 
 
 def _look_again(scope: Scope, findings: Sequence[Finding]) -> set[object]:

@@ -24,7 +24,7 @@ class Finding:
 
     kind: a short name for it; with the place it tells one finding from another. what: a sentence.
     do: a sentence about what to do. since: when it began, as far as is known. where: a file or a
-    request, if the place is not a batch.
+    request, if the place is not a batch. name: of the batch; it is no part of the place.
     """
 
     invariant: int
@@ -36,6 +36,7 @@ class Finding:
     row: int | None = None
     where: str = ""
     since: datetime | None = None
+    name: str = ""
 
     @property
     def place(self) -> tuple[int, str, UUID | None, int | None, int | None, str]:
@@ -43,8 +44,10 @@ class Finding:
         return self.invariant, self.kind, self.batch, self.part, self.row, self.where
 
     def __str__(self) -> str:
+        # Somebody typed the name: nothing in it may steer the terminal.
+        name = "".join(filter(str.isprintable, self.name))
         named = [
-            f"batch {self.batch}" if self.batch else "",
+            f"batch {f'“{name}” ' if name else ''}{self.batch}" if self.batch else "",
             f"part {self.part}" if self.part else "",
             f"row {self.row:,}" if self.row else "",
             self.where,

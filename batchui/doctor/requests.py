@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db.models import Max
 
+from batchui.batches.charged import NEVER_ASKED
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import TAKEN, AnswerStatus, AttemptStatus, PartStatus
 from batchui.doctor.findings import LOOK_AT_LOG, Finding
@@ -196,6 +197,8 @@ def what_was_billed_twice_says_so(record: Record) -> Iterator[Finding]:
 
 
 def _may_be_billed(attempt: Attempt) -> bool:
+    if attempt.status == AttemptStatus.REFUSED and attempt.code in NEVER_ASKED:
+        return False
     return bool(attempt.request_id) or attempt.status in (
         AttemptStatus.UNSURE,
         AttemptStatus.WRITTEN,

@@ -1,9 +1,14 @@
-"""The command line of the web server (standard library only)."""
+"""The command line of the web server, and where it may listen (standard library only)."""
 
 from pathlib import Path
 
 # Processes, so that one core is not all; threads in each, for pages that wait for the database.
 PROCESSES, THREADS = 2, 32
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+DEBUG_FOR_OTHERS = (
+    "DEBUG is on, and --host lets other machines in: they would see settings and source code. "
+    "Remove DEBUG, or remove --host."
+)
 
 
 def web_server(python: str, *, root: Path, host: str, port: int, seconds_to_stop: int) -> list[str]:

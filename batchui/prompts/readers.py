@@ -15,6 +15,9 @@ from batchui.prompts.csv_rows import CsvParser
 from batchui.prompts.line_rows import JsonlParser, TxtParser
 from batchui.prompts.sniffing import Format
 
+# Of the beginning of a file. A row of 8 million characters (`LINE_LIMIT`) fits in any encoding.
+MOST_BYTES = 32_000_000
+
 
 class Row(NamedTuple):
     """One row as it is in the file.
@@ -44,6 +47,36 @@ def read(stream: BinaryIO, fmt: Format) -> Iterator[Row]:
         if block.problems:
             problems = map(block.problems.get, range(len(block.cells)))
         yield from map(make, zip(count(block.number), block.lines, block.cells, problems))
+
+
+def read_beginning(stream: BinaryIO, fmt: Format) -> Iterator[Row]:
+    """The rows that end within the first MOST_BYTES of the file. Raises BadInput, as `read` does.
+
+    Somebody may send a gigabyte of empty lines, and wait for the page that shows the first rows.
+    """
+    try:
+        yield from read(cast(BinaryIO, _Beginning(stream)), fmt)
+    except _EnoughRead:
+        return
+
+
+class _EnoughRead(Exception):
+    """As much was read as is read of the beginning of a file."""
+
+
+class _Beginning:
+    """A stream that raises _EnoughRead after MOST_BYTES. If it ended there, so would half a row."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._read = stream.read
+        self._left = MOST_BYTES
+
+    def read(self, size: int) -> bytes:
+        if self._left <= 0:
+            raise _EnoughRead
+        data = self._read(min(size, self._left))
+        self._left -= len(data)
+        return data
 
 
 def read_blocks(stream: BinaryIO, fmt: Format) -> Iterator[Block]:

@@ -88,7 +88,7 @@ class Store:
         moments: tuple[float, float],
     ) -> str:
         """Store a request that runs and finishes at `moments`. Returns its new id."""
-        self._clean()
+        self.clean()
         packed = zlib.compress(body, 1)
         request_id = str(uuid.uuid4())
         row = (request_id, account, model, self._clock(), *moments, items, len(packed), packed)
@@ -119,7 +119,7 @@ class Store:
         with self._lock:
             self._database.execute("DELETE FROM requests WHERE id = ?", (request_id,))
 
-    def _clean(self) -> None:
+    def clean(self) -> None:
         """Drop finished requests that are too old or too many. Does so at most once a minute."""
         now = self._clock()
         if now - self._cleaned < 60:

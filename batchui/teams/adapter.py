@@ -15,6 +15,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from batchui import security_log
+from batchui.teams import browsers
 
 # An address from which somebody has signed in is known for so long.
 KNOWN_SECONDS = 30 * 24 * 60 * 60
@@ -37,12 +38,14 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     }
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Whose failures are counted together: those of an account from all strange addresses.
+        """Whose failures are counted together: those of an account from all strange places.
 
         Where a person has signed in before, failures from elsewhere do not count: a stranger cannot
-        lock a colleague out.
+        lock a colleague out. Such a place is a browser, or else an address. Its own failures count.
         """
         login = str(super()._get_login_attempts_cache_key(request, **credentials))
+        if browser := browsers.known(request, email=credentials.get("email", "")):
+            return f"{login} in {browser}"
         place = _place(login, self.get_client_ip(request))
         return place if cache.get(place) else login
 

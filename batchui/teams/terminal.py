@@ -7,6 +7,12 @@ from batchui.teams.founding import first_team
 from batchui.teams.models import Membership, Role, Team, User
 from batchui.teams.problems import TeamProblem
 
+# For a link that is printed as a path alone, because settings.BASE_URL is not known.
+WITHOUT_ADDRESS = (
+    "Put the address of your server before it, such as http://localhost:8000. batchui knows the "
+    "address while `manage.py up` runs, and where BATCHUI_BASE_URL is set."
+)
+
 
 def membership_for_link(email: str | None) -> Membership:
     """The membership of the person with this e-mail address; without one, of the administrator.

@@ -10,14 +10,13 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from batchui.processes.web_server import web_server
+from batchui.processes.web_server import DEBUG_FOR_OTHERS, LOOPBACK, web_server
 from batchui.teams.connections import cloudflare_is_configured, sandbox_token
 from batchui.up import venv
 from batchui.up.errors import CannotStart
 from batchui.up.ports import free_port, in_address, sandbox_address, this_machine
 from batchui.up.supervisor import Service
 
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104
 SECONDS_TO_END_DOWNLOADS = 5
 OPEN_TO_OTHERS = (
@@ -36,10 +35,7 @@ def names_for_others(host: str) -> list[str]:
 def refuse_debug_for_others(names: Sequence[str]) -> None:
     """Raise CannotStart if other machines would reach Django's debug pages."""
     if names and settings.DEBUG:
-        raise CannotStart(
-            "DEBUG is on, and --host lets other machines in: they would see settings and source "
-            "code. Remove DEBUG, or remove --host."
-        )
+        raise CannotStart(DEBUG_FOR_OTHERS)
 
 
 def sandbox_port() -> int | None:

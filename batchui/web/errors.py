@@ -4,10 +4,13 @@ If `PermissionDenied` or `Http404` is raised with a sentence, the page shows tha
 """
 
 import logging
+import secrets
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec
 
+from django.core.cache import cache
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.http.response import HttpResponseNotAllowed
@@ -15,6 +18,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from batchui import security_log
+from batchui.worker import full_disk
 
 logger = logging.getLogger(__name__)
 
@@ -52,14 +56,30 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def too_many_requests(request: HttpRequest, sentence: str = "") -> HttpResponse:
-    """Answer 429, with the sentence; without one, after too many attempts to sign in."""
+    """Answer 429, with the sentence; without one, after too many attempts to sign in.
+
+    allauth asks for this also where it cannot count the attempts. Then the answer is 503.
+    """
+    if not sentence and not _attempts_are_counted():
+        return _unavailable(disk_is_full=full_disk.is_full())
     return render(request, "429.html", {"sentence": sentence}, status=429)
 
 
+def _attempts_are_counted() -> bool:
+    """Whether the cache, which is in the database, can be written. Django hides its errors."""
+    key = f"written:{secrets.token_hex(8)}"
+    return cache.add(key, True, timeout=1) and cache.delete(key)
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer 500, without the request: perhaps the session or the database is broken."""
+    """Answer 500, without the request: perhaps the session or the database is broken.
+
+    503 where the database does not answer, or the disk is full: middleware writes sessions too.
+    """
     try:
-        return HttpResponse(render_to_string("500.html"), status=500)
+        return _if_unavailable(sys.exception()) or HttpResponse(
+            render_to_string("500.html"), status=500
+        )
     except Exception:
         return HttpResponse(_PLAIN_500, status=500)
 
@@ -79,7 +99,7 @@ def post_only(
 
 
 class DatabaseBusyMiddleware:
-    """Answers 503 when the database does not answer in time.
+    """Answers 503 when the database does not answer in time, or the disk is full.
 
     The transaction under way was rolled back; what the request committed before that stays.
     """
@@ -91,7 +111,18 @@ class DatabaseBusyMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        if not isinstance(exception, InterfaceError | OperationalError):
-            return None
-        logger.error("The database does not answer: %s", exception)
-        return HttpResponse(render_to_string("503.html"), status=503)
+        return _if_unavailable(exception)
+
+
+def _if_unavailable(problem: BaseException | None) -> HttpResponse | None:
+    """The answer 503 if an error came from the database or a full disk."""
+    full = full_disk.is_reason_for(problem)
+    if not full and not isinstance(problem, InterfaceError | OperationalError):
+        return None
+    logger.error("%s: %s", "The disk is full" if full else "The database does not answer", problem)
+    return _unavailable(disk_is_full=full)
+
+
+def _unavailable(*, disk_is_full: bool) -> HttpResponse:
+    context = {"full_disk": full_disk.SENTENCE if disk_is_full else ""}
+    return HttpResponse(render_to_string("503.html", context), status=503)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import PurePath
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -25,7 +26,7 @@ from batchui.web.forms.ask import AskForm
 from batchui.web.members import MemberRequest, member_required
 from batchui.web.prompt_preview import ROWS_SHOWN, PromptPreview
 from batchui.web.sample import SAMPLE_NAME, SAMPLE_PROMPT, sample_csv
-from batchui.worker.heartbeat import worker_is_silent
+from batchui.web.standstill import nothing_moves
 
 NOT_STARTED_PHASES = frozenset({BatchStatus.CHECKING, BatchStatus.DRAFT, BatchStatus.PREPARING})
 
@@ -110,7 +111,7 @@ def ask_page(
         "form": form,
         "preview": PromptPreview.of(batch, typed),
         "sample_rows": _sample_rows(batch),
-        "worker_is_silent": batch.is_active and worker_is_silent(),
+        **_check_context(batch),
     }
     return render(request, "batches/ask.html", context, status=status)
 
@@ -130,12 +131,19 @@ def checking(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """How much of the file has been read; at the end, the Start button."""
     if batch.status not in NOT_STARTED_PHASES:
         return HttpResponseClientRefresh()
-    if batch.is_active and request.GET.get("seen") == str(batch.version):
+    context = _check_context(batch)
+    if batch.is_active and request.GET.get("seen") == context["seen"]:
         return HttpResponse(status=204)
     was_preparing = request.GET.get("phase") == BatchStatus.PREPARING
     if batch.is_unusable or (was_preparing and batch.status != BatchStatus.PREPARING):
         return HttpResponseClientRefresh()
-    return render(request, "batches/_check.html", {"batch": batch})
+    return render(request, "batches/_check.html", context)
+
+
+def _check_context(batch: Batch) -> dict[str, Any]:
+    why = nothing_moves(batch)
+    seen = f"{batch.version}.{why}" if why else str(batch.version)
+    return {"batch": batch, "nothing_moves": why, "seen": seen}
 
 
 @post_only

@@ -28,8 +28,8 @@ from batchui.web.errors import post_only
 from batchui.web.members import MemberRequest
 from batchui.web.new import NOT_STARTED_PHASES, ask_page
 from batchui.web.rows import rows_context
+from batchui.web.standstill import nothing_moves
 from batchui.web.undecided import undecided
-from batchui.worker.heartbeat import worker_is_silent
 
 PARTS_PAGE = 24
 EVENTS_SHOWN = 30
@@ -51,7 +51,6 @@ def batch(request: MemberRequest, batch: Batch) -> HttpResponse:
     context = _live_context(batch) | _parts_context(request, batch) | rows_context(request, batch)
     context["events"] = _events(batch)
     context["by_part"] = request.GET.get("by_part", "")
-    context["worker_is_silent"] = batch.is_active and worker_is_silent()
     return render(request, "batches/batch.html", context)
 
 
@@ -173,6 +172,7 @@ def _live_context(batch: Batch) -> dict[str, Any]:
     return {
         "batch": batch,
         "seen": _seen(batch),
+        "nothing_moves": nothing_moves(batch),
         "questions": undecided(batch.parts.all()),
         "on_hold": _what_holds(batch),
         "charged_twice": _charged_twice(batch),
@@ -191,15 +191,17 @@ def _charged_twice(batch: Batch) -> dict[str, Any]:
 def _seen(batch: Batch) -> str:
     """A text that changes when the progress of a batch must be shown again.
 
-    It has the batch's version and what holds its connection. Another batch may pause the
-    connection, end its pause or fill it; the version of this one stays the same then.
+    It has the batch's version, what holds its connection, and why nothing moves at all. Another
+    batch may pause the connection, end its pause or fill it; the version of this one stays the
+    same then.
     """
     connection = batch.connection
     paused_until = _paused_until(connection)
     pause = f".{paused_until.timestamp()}" if paused_until else ""
     calls = ".calls" if call_limit.is_used_up(connection) else ""
     full = ".full" if batch.is_active and _is_full(connection) else ""
-    return f"{batch.version}{pause}{calls}{full}"
+    standstill = f".{why}" if (why := nothing_moves(batch)) else ""
+    return f"{batch.version}{pause}{calls}{full}{standstill}"
 
 
 def _paused_until(connection: Connection) -> datetime | None:

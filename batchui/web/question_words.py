@@ -70,7 +70,10 @@ WORDS: Mapping[Question, Words] = {
     ),
     Question.TROUBLE: Words(
         title="The answers to {which} cannot be fetched at the moment.",
-        note="batchui asks again by itself, so you need not do anything.",
+        note=(
+            "batchui asks again by itself. If the reason names something to correct, the answers "
+            "come once it is corrected; else you need not do anything."
+        ),
         stake="",
     ),
     Question.STOPPING: Words(

@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
 from batchui import security_log
-from batchui.teams import invitations, sessions
+from batchui.teams import browsers, invitations, sessions
 from batchui.teams.founding import has_one_administrator
 from batchui.teams.models import Invitation, User
 from batchui.teams.problems import EmailTaken, LinkProblem
@@ -51,6 +51,7 @@ class SignInView(LoginView):  # type: ignore[misc]
         person, before = form.user, form.user.last_login
         response: HttpResponse = super().form_valid(form)
         if self.request.user.is_authenticated:
+            browsers.remember(self.request, response, email=person.email)
             _tell_of_link(self.request, person, before)
         return response
 
@@ -69,7 +70,9 @@ def use_link(request: HttpRequest, token: str) -> HttpResponse:
             login(request, person)
             invitations.note_sign_in(invitation, person)
             _tell_of_link(request, person, before)
-            return redirect("batches")
+            response = redirect("batches")
+            browsers.remember(request, response, email=person.email)
+            return response
     except LinkProblem as problem:
         security_log.record("link refused", reason=problem)
         status = 410 if problem.gone else 404

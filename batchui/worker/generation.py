@@ -23,7 +23,9 @@ from django.db.models import F, Value
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
+from batchui.batches.models import Part
 from batchui.batches.phrases import parts_phrase
+from batchui.batches.states import PartStatus
 from batchui.worker import restored
 from batchui.worker.models import Installation
 
@@ -95,13 +97,24 @@ def _own_mark() -> Mark | None:
 
 
 def in_words(asked: int) -> str:
-    """The sentence about `asked` parts that people must decide."""
+    """The sentence about `asked` parts that people must decide; 0: about earlier ones."""
     if not asked:
-        return "No part waits to be sent, so nothing has to be decided."
+        return _earlier_ones()
     waits, sent = ("It waits", "is") if asked == 1 else ("They wait", "are")
     return (
         f"{parts_phrase(asked)} may have been sent since. {waits} for a decision on the page "
         f"“Batches”, and {sent} not sent before."
+    )
+
+
+def _earlier_ones() -> str:
+    undecided = Part.objects.filter(status=PartStatus.UNSURE, batch__deleted_at=None).count()
+    if not undecided:
+        return "No part waits to be sent, so nothing has to be decided."
+    wait = "waits" if undecided == 1 else "wait"
+    return (
+        f"No other part waits to be sent. {parts_phrase(undecided)} {wait} for a decision on the "
+        "page “Batches” already."
     )
 
 

@@ -20,6 +20,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
 from batchui.batches.phrases import counted
+from batchui.worker import full_disk
 from batchui.worker.checks import files_are_shared
 from batchui.worker.database import migrations_waiting
 from batchui.worker.heartbeat import SILENCE, latest_beat, problem_of_workers
@@ -122,6 +123,8 @@ def worker() -> str:
         raise NotReady("Background work has never run. Start it with: python manage.py worker")
     age = max(0, round((timezone.now() - at).total_seconds()))
     if age > SILENCE.total_seconds():
+        if full_disk.is_full():  # then it may run, and cannot show it
+            raise NotReady(full_disk.SENTENCE)
         raise NotReady(
             f"Background work last showed a sign of life {age} s ago. Is "
             "`python manage.py worker` running?"
@@ -139,13 +142,17 @@ def _try(name: str, probe: Callable[[], str]) -> dict[str, Any]:
         return {"ok": True, "says": probe()}
     except NotReady as reason:
         return {"ok": False, "says": str(reason)}
-    except DatabaseError:
-        logger.exception("readyz: %s", name)
-        return {"ok": False, "says": "The database does not answer. The log says more."}
     except Exception as error:
         logger.exception("readyz: %s", name)
-        kind = type(error).__name__
-        return {"ok": False, "says": f"This did not work ({kind}). The log says more."}
+        return {"ok": False, "says": _in_words(error)}
+
+
+def _in_words(error: Exception) -> str:
+    if full_disk.is_reason_for(error):
+        return full_disk.SENTENCE
+    if isinstance(error, DatabaseError):
+        return "The database does not answer. The log says more."
+    return f"This did not work ({type(error).__name__}). The log says more."
 
 
 class _Recent:

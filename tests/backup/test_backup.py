@@ -441,3 +441,18 @@ def test_where_the_keys_are_is_said(
     assert "The keys are in it: whoever" in said(capsys, to, "--keys")
     settings.SECRET_KEY_FILE = settings.ENCRYPTION_KEY_FILE = None
     assert "The keys are in the environment" in said(capsys, to, "--keys")
+
+
+def test_keys_that_are_nowhere_are_named_and_not_looked_for_in_the_environment(
+    team: Team, to: Path, settings: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (elsewhere := tmp_path / "nowhere").mkdir()
+    settings.SECRET_KEY_FILE = elsewhere / "secret-key"
+    settings.ENCRYPTION_KEY_FILE = elsewhere / "encryption-key"
+    told = said(capsys, to, "--keys")
+    assert "nor in the environment: secret-key, encryption-key." in told
+    assert "The keys are in" not in told
+    settings.SECRET_KEY_FILE.write_text(settings.SECRET_KEY)
+    told = said(capsys, to, "--keys")
+    assert "nor in the environment: encryption-key." in told
+    assert "The keys are in it" in told

@@ -37,7 +37,7 @@ from tests.batches.conftest import MakeBatch, counted, in_files, posts, rows, wo
 
 NOT_READY = {
     "sqlite": "There is no batchui in the data folder",
-    "postgresql": "The database cannot be used",
+    "postgresql": "The database cannot be (used|read)",
 }
 PARTS = (Batch, Part, Attempt, User, Team, Connection)
 
@@ -605,6 +605,22 @@ def test_a_machine_that_was_put_back_as_a_whole_is_told(
     assert set(batch.parts.values_list("message", flat=True)) == {message}
 
 
+def test_who_says_it_again_is_told_of_the_parts_that_wait_for_a_decision_already(
+    sandbox: RunningSandbox, batch: Batch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told() -> str:
+        call_command("restored")
+        return capsys.readouterr().out.strip()
+
+    told()
+    wait = "for a decision on the page “Batches” already."
+    assert told() == f"No other part waits to be sent. 3 parts wait {wait}"
+    batch.parts.filter(number__gt=1).update(status=PartStatus.STOPPED)
+    assert told() == f"No other part waits to be sent. 1 part waits {wait}"
+    Batch.objects.update(deleted_at=timezone.now())
+    assert told() == "No part waits to be sent, so nothing has to be decided."
+
+
 def test_beside_the_files_of_another_database_nothing_is_noted(
     sandbox: RunningSandbox, batch: Batch, files_in: Path
 ) -> None:
@@ -619,14 +635,19 @@ def test_beside_the_files_of_another_database_nothing_is_noted(
     assert not batch.parts.filter(question=Question.RESTORED).exists()
 
 
-def test_where_there_is_no_batchui_it_is_said(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["restored", "backup", "doctor", "setup_link", "sign_in_link"])
+def test_where_there_is_no_batchui_it_is_said_and_nothing_is_made(
+    tmp_path: Path, to: Path, command: str
+) -> None:
     before = connection.settings_dict["NAME"]
     connection.close()
     nothing = tmp_path / "nothing.sqlite3" if connection.vendor == "sqlite" else "nothing"
     connection.settings_dict["NAME"] = str(nothing)
     try:
         with pytest.raises(CommandError, match=NOT_READY[connection.vendor]):
-            call_command("restored")
+            call_command(command, *([to] if command == "backup" else []))
+        assert not Path(nothing).exists()
+        assert not to.exists()
     finally:
         connection.close()
         connection.settings_dict["NAME"] = before

@@ -9,10 +9,12 @@ import pytest
 from django.core.files.base import ContentFile, File
 
 from batchui.batches import files, intake, long_tasks
+from batchui.batches.checking import check_file
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.prompts.ask import Ask
 from batchui.prompts.problems import BadInput
+from batchui.prompts.readers import MOST_BYTES
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team, User
 from tests.batches.conftest import MakeBatch, on_record, rows
@@ -104,6 +106,24 @@ def test_of_a_large_file_only_the_beginning_is_read_when_it_comes_in(
     _, head, sample, *_ = upload.turned_at  # and then it is stored
     assert 0 < head < len(content) / 4
     assert 0 < sample < len(content) / 4
+
+
+def test_of_a_large_file_of_empty_lines_only_the_beginning_is_read_when_it_comes_in(
+    team: Team, settings: Any
+) -> None:
+    settings.MAX_ROWS = 1_000
+    content = rows(3) + b"\n" * (MOST_BYTES + 1_000_000) + b"4,the last row\n"
+    upload = Watched(content)
+    file = File(upload, "texts.csv")
+    file.size = len(content)
+    batch = intake.receive(file, team=team, by=None)
+    assert (batch.status, len(batch.sample)) == (BatchStatus.CHECKING, 3)
+    _, _, sample, *_ = upload.turned_at
+    assert sample == MOST_BYTES
+    check_file(batch.pk)
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.DRAFT
+    assert batch.problem.startswith("The file has more than 1,000 rows")
 
 
 def test_a_fault_near_the_beginning_of_a_large_file_is_left_to_the_check(

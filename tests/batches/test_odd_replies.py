@@ -189,7 +189,7 @@ UNREADABLE: list[dict[str, Any]] = [
     {"fault": "garbage", "body": GARBAGE},
     {"fault": "other_status", "status": 500, "body": GARBAGE},
     {"fault": "truncated"},
-    {"fault": "error", "code": 10000, "message": "Who are you"},
+    {"fault": "error", "code": 5001, "message": "Who are you"},
 ]
 
 

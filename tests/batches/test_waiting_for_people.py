@@ -17,6 +17,7 @@ from batchui.teams.models import Connection, Team
 from tests.batches.conftest import (
     MakeBatch,
     on_record,
+    poll_all,
     posts,
     rows,
     send_all,
@@ -142,6 +143,89 @@ def test_a_token_that_cannot_be_read_is_tried_again_when_it_can_be(
     assert due.release_held() == 1
     assert work(batch).status == BatchStatus.FINISHED
     assert posts(sandbox) == 3
+
+
+# -- what was sent ------------------------------------------------------------------------------
+
+
+def refused_for_hours(batch: Batch, *, polls: int = 12, hours: float = 7) -> Part:
+    """The only part of a batch after so many polls over so many hours."""
+    for _ in range(polls):
+        poll_all()
+    Part.objects.update(failing_since=timezone.now() - hours * 60 * MINUTE)
+    with Span() as span:
+        poll_all()
+    part = batch.parts.get()
+    assert (part.status, part.question) == (PartStatus.QUEUED, "")
+    assert part.is_in_trouble  # the page says so, and lets people give it up
+    assert span.sets(part.next_poll_at, pauses.PROBE_SECONDS)
+    return part
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [{"code": 10000}, {"code": 3023}, {"status": 403}, {"status": 302}],
+    ids=["token", "account", "the page of a proxy", "redirected"],
+)
+def test_answers_that_wait_for_a_person_come_by_themselves_when_the_cause_is_gone(
+    sandbox: RunningSandbox, start: MakeBatch, settings: Any, refusal: dict[str, Any]
+) -> None:
+    settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN = "account", "old-token"
+    settings.CLOUDFLARE_API_URL = sandbox.base_url
+    batch = start(rows(20))
+    send_all()
+    sandbox.script({"fault": "error", "call": "poll", "times": 0, **refusal})
+    part = refused_for_hours(batch)
+    assert part.attempts.get().reply_file == ""
+    sandbox.script()
+    settings.CLOUDFLARE_API_TOKEN = "new-token"
+    clients.close_all()
+    ensure_connection(batch.team)  # as each worker does when it starts
+    assert work(batch).status == BatchStatus.FINISHED
+    assert posts(sandbox) == 1
+
+
+def test_answers_come_by_themselves_when_the_token_can_be_read_again(
+    sandbox: RunningSandbox, start: MakeBatch, settings: Any
+) -> None:
+    batch = start(rows(20))
+    send_all()
+    keys = settings.ENCRYPTION_KEYS
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    clients.close_all()
+    refused_for_hours(batch)
+    settings.ENCRYPTION_KEYS = keys
+    assert work(batch).status == BatchStatus.FINISHED
+    assert posts(sandbox) == 1
+
+
+def test_one_odd_reply_after_hours_with_a_wrong_token_asks_nobody(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = start(rows(20))
+    send_all()
+    sandbox.script({"fault": "error", "code": 10000, "call": "poll", "times": 0})
+    refused_for_hours(batch)
+    sandbox.script({"fault": "garbage", "call": "poll"})
+    poll_all()
+    assert batch.parts.get().status == PartStatus.QUEUED
+    assert work(batch).status == BatchStatus.FINISHED
+
+
+def test_a_token_that_is_refused_once_costs_an_answer_seconds(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = start(rows(20))
+    send_all()
+    sandbox.script({"fault": "error", "code": 10000, "call": "poll", "times": 2})
+    for longest in (12.5, 25):
+        poll_all()
+        part = batch.parts.get()
+        assert part.next_poll_at is not None
+        assert part.next_poll_at <= timezone.now() + timedelta(seconds=longest)
+
+
+# -- one model ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("code", sorted(outcomes.OF_ONE_MODEL))

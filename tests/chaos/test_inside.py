@@ -1,20 +1,24 @@
 """Campaigns inside: a product that is right passes, and planted mistakes are found."""
 
 from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
-from batchui.batches import lifecycle, replies, sending
+from batchui.batches import clients, due, lifecycle, pauses, polling, replies, sending
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.results import Answer
 from batchui.batches.states import AttemptStatus, PartStatus
-from batchui.chaos import actors
-from batchui.chaos.draws import Draws
+from batchui.chaos import actors, verdict
+from batchui.chaos.draws import MODELS, TEMPLATE, Draws, File
 from batchui.chaos.figures import Figures
 from batchui.chaos.inside import Inside
 from batchui.chaos.wire import Wire, running_wire
+from batchui.prompts.ask import Ask
+from batchui.teams.models import Connection
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 
@@ -90,11 +94,86 @@ def test_a_planted_mistake_is_found(
     assert invariants & {one.invariant for one in found.findings}, found.findings
 
 
+# -- ten quiet minutes ----------------------------------------------------------------------------
+
+
+def left_behind(wire: Wire) -> Inside:
+    """A campaign at its end: a poll has just failed, and a worker has died while it sent a part."""
+    campaign = Inside(Figures("inside", "test", 1), wire, say=lambda _: None)
+    content = b"text\r\n" + b"".join(b"Row-f-%d- of the file\r\n" % row for row in range(1, 61))
+    file = File("f.csv", content, 60, Ask(model=MODELS[0], template=TEMPLATE))
+    actors.upload(file)
+    actors.start(0.0)
+    first, second, _ = due.ready_parts(3)
+    sending.send(first)
+    wire.script([{"fault": "garbage", "call": "poll"}])
+    Part.objects.update(next_poll_at=timezone.now())
+    polling.poll(due.due_parts(1)[0])
+    lease = timezone.now() + sending.PART_LEASE
+    assert lifecycle.move_part(second, PartStatus.SENDING, lease_until=lease)
+    clients.close_all()
+    return campaign
+
+
+def after_rest(campaign: Inside) -> Figures:
+    campaign._come_to_rest()
+    campaign._note_escaped()
+    wire, figures = campaign.wire, campaign.figures
+    verdict.give(figures, store=wire.store, address=wire.address, receipts={})
+    return figures
+
+
+def test_all_closes_within_ten_minutes_after_the_last_fault(wire: Wire) -> None:
+    figures = after_rest(left_behind(wire))
+    assert figures.is_well, [*figures.findings, *figures.escaped]
+    assert 7 <= figures.minutes_to_rest <= 10
+    assert Batch.objects.get().answered == 60
+
+
+def test_a_hold_that_cloudflare_asked_for_is_not_among_the_ten_minutes(wire: Wire) -> None:
+    campaign = left_behind(wire)
+    midnight = timezone.now() + timedelta(hours=20)
+    Part.objects.filter(status=PartStatus.READY).update(status=PartStatus.HELD, resume_at=midnight)
+    Connection.objects.update(paused_until=midnight)
+    assert after_rest(campaign).is_well
+
+
+SLOW: dict[str, Callable[[], None]] = {
+    "the next send": lambda: _change(status=PartStatus.READY, resume_at=_later(minutes=12)),
+    "a lease": lambda: _change(status=PartStatus.SENDING, lease_until=_later(minutes=12)),
+}
+
+
+def _later(*, minutes: float) -> datetime:
+    return timezone.now() + timedelta(minutes=minutes)
+
+
+def _change(*, status: PartStatus, **moment: datetime) -> None:
+    assert Part.objects.filter(status=status).update(**moment)
+
+
+@pytest.mark.parametrize("mistake", SLOW)
+def test_what_takes_longer_than_ten_minutes_is_stuck(wire: Wire, mistake: str) -> None:
+    campaign = left_behind(wire)
+    SLOW[mistake]()
+    figures = after_rest(campaign)
+    assert figures.stuck > 0
+    assert not figures.is_well
+
+
+def test_a_product_that_waits_too_long_after_a_failure_is_found(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pauses, "LONGEST_FAILURE_SECONDS", 3_600)
+    monkeypatch.setattr(pauses, "FAILURE_SECONDS", 1_800)
+    assert after_rest(left_behind(wire)).stuck > 0
+
+
 def test_an_error_that_nobody_catches_is_told(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> bool:
         raise ZeroDivisionError("planted")
 
     monkeypatch.setattr(actors, "decide", broken)
-    figures = campaign(wire, seed=3, kills=5)
+    figures = campaign(wire, seed=3, kills=15)
     assert not figures.is_well
     assert any("ZeroDivisionError: planted" in text for text in figures.escaped)

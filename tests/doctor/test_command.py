@@ -35,7 +35,7 @@ def test_it_names_what_is_off_and_ends_with_1(
     assert ended.value.code == 1
     said = capsys.readouterr().out
     assert said.startswith("1. Each row of a file has one fate")
-    assert f"Batch {finished.pk}: The batch counts 59 as “answered”" in said
+    assert f"Batch “texts” {finished.pk}: The batch counts 59 as “answered”" in said
     assert "2 things wrong in 1 batch, 60 rows." in said
 
 

@@ -64,9 +64,14 @@ def test_a_finding_says_where_what_since_when_and_what_to_do(finished: Batch, fi
     Part.objects.filter(number=2).update(lease_until=None, status="sending")
     (found,) = [one for one in find() if one.invariant == 7]
     said = str(found)
-    assert said.startswith(f"Batch {finished.pk}, part 2: It is being sent")
+    assert said.startswith(f"Batch “texts” {finished.pk}, part 2: It is being sent")
     assert f"Since {found.since:%Y-%m-%d %H:%M}" in said
     assert "What to do: See that a worker runs" in said
+
+
+def test_a_name_cannot_steer_the_terminal(finished: Batch, find: Find) -> None:
+    Batch.objects.update(answered=F("answered") - 1, name="\x1b[2Jtexts\r\n")
+    assert str(find()[0]).startswith(f"Batch “[2Jtexts” {finished.pk}: The batch counts")
 
 
 def test_every_check_has_one_of_the_ten_invariants(find: Find, finished: Batch) -> None:

@@ -191,6 +191,22 @@ def test_two_requests_with_different_rows_of_a_part_are_no_fault(
     assert find() == []
 
 
+@pytest.mark.parametrize("code", [3030, 5004])
+def test_what_was_refused_when_it_was_polled_is_billed_if_the_model_was_asked(
+    sandbox: RunningSandbox, start: MakeBatch, find: Find, code: int
+) -> None:
+    """3030: found invalid, and sent again in halves. 5004: its answers cannot be had."""
+    sandbox.script({"fault": "error", "code": code, "call": "poll", "times": 3})
+    batch = work(start(rows(25)))
+    assert find() == []
+    if code == 5004:
+        assert decisions.retry(batch, by=None)
+        work(batch)
+        assert find() == []
+        Event.objects.filter(kind="retry").delete()
+        assert (4, "billed twice", 1) in places(find())
+
+
 # -- 5 --------------------------------------------------------------------------------------------
 
 

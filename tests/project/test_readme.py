@@ -1,17 +1,26 @@
 """What the README promises is there."""
 
+import os
 import re
+import runpy
 import sqlite3
 import subprocess
 import sys
 import time
+import tomllib
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.core.management import get_commands
 
+import batchui.settings
+from batchui.prompts import ask
+from batchui.sandbox.options import Options
+from batchui.teams import invitations
 from batchui.up.venv import ROOT
+from batchui.worker import sweep
 from tests.batches.conftest import MODEL, rows
 from tests.project.helpers import until
 from tests.stories.product import QUICK, TOKEN, Product, running_product
@@ -19,6 +28,8 @@ from tests.surroundings import clean_environment
 
 README = (ROOT / "README.md").read_text()
 CODE_BLOCKS = re.findall(r"^ *```\n(.*?)^ *```", README, re.M | re.S)
+CI = (ROOT / ".ci" / "run").read_text()
+LIST = tomllib.loads((ROOT / "tests/project/promises.toml").read_text())
 LINES = [line.strip() for block in CODE_BLOCKS for line in block.splitlines()]
 
 
@@ -47,9 +58,114 @@ def test_every_setting_is_in_the_table_and_none_besides() -> None:
     assert told - credentials - read == set()
 
 
+def test_what_is_used_when_a_setting_is_not_set_is_what_it_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in set(os.environ) - set(clean_environment()):
+        monkeypatch.delenv(name)
+    used = runpy.run_path(batchui.settings.__file__)
+    rows = re.findall(r"^\| (`.+?`) \| .+ \| (.+?) \|$", section("Settings"), re.M)
+    told = {name: default for names, default in rows for name in re.findall(r"`(\w+)`", names)}
+    assert told["BATCHUI_DATA"] == f"`./{used['DATA'].relative_to(ROOT)}`"
+    assert told["SECRET_KEY"] == told["BATCHUI_ENCRYPTION_KEYS"]
+    assert told["SECRET_KEY"] == "made, and kept in the data folder"
+    kept = {used["SECRET_KEY_FILE"].parent, used["ENCRYPTION_KEY_FILE"].parent}
+    assert kept == {used["DATA"]}
+    assert told["ALLOWED_HOSTS"] == used["ALLOWED_HOSTS"][0]
+    assert (told["CSRF_TRUSTED_ORIGINS"], used["CSRF_TRUSTED_ORIGINS"]) == ("none", [])
+    assert told["DATABASE_URL"] == f"{used['DATABASE_KIND']} in the data folder"
+    assert used["DATABASES"]["default"]["NAME"] == used["DATA"] / "batchui.sqlite3"
+    assert told["CLOUDFLARE_API_URL"] == "Cloudflare's"
+    assert used["CLOUDFLARE_API_URL"] == "https://api.cloudflare.com/client/v4"
+    assert told["BATCHUI_S3_BUCKET"] == "the data folder"
+    assert used["STORAGES"]["default"]["OPTIONS"]["location"].parent == used["DATA"]
+    assert (told["BATCHUI_S3_PREFIX"], used["S3_PREFIX"]) == ("the whole bucket", "")
+    for name in ("DEBUG", "SECURE_PROXY", "BATCHUI_SANDBOX_CONTROL"):
+        assert told[name] == f"{used[name.removeprefix('BATCHUI_')]:d}"
+    for name in ("CALLS_PER_5_MINUTES", "FIRST_POLL_SECONDS", "LONGEST_PAUSE_SECONDS"):
+        assert told[f"BATCHUI_{name}"] == f"{used[name]:g}"
+    assert told["BATCHUI_MAX_UPLOAD_MB"] == f"{used['MAX_UPLOAD_BYTES'] // 1024**2}"
+    assert told["BATCHUI_MAX_ROWS"] == f"{used['MAX_ROWS']:,}"
+    assert told["BATCHUI_LOG_FORMAT"] == used["LOG_FORMAT"]
+
+
+def test_an_older_python_is_told_what_to_do() -> None:
+    [oldest] = re.findall(r"You need Python (\S+) or newer", README)
+    assert f'requires-python = ">={oldest}"' in (ROOT / "pyproject.toml").read_text()
+    major, minor = (int(number) for number in oldest.split("."))
+    older = f"import runpy, sys; sys.version_info = ({major}, {minor - 1}, 9, 'final', 0);"
+    older += "sys.argv = ['manage.py', 'up']; runpy.run_path('manage.py', run_name='__main__')"
+    done = subprocess.run(
+        [sys.executable, "-c", older], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"batchui needs Python {oldest} or newer")
+
+
+def test_help_lists_every_option_of_submit() -> None:
+    done = subprocess.run(
+        [sys.executable, "manage.py", "submit", "--help"],
+        cwd=ROOT,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    options = {field.about.option for field in ask.fields() if field.about.option}
+    assert options | {"--wait", "--output", "--option", "--name", "--format", "--as"} <= set(
+        re.findall(r"--[a-z-]+", done.stdout)
+    )
+
+
+def test_what_is_kept_for_how_long_is_what_it_says() -> None:
+    text = " ".join(README.split())
+    assert "its file and its answers, about an hour later" in text
+    assert timedelta(hours=1) == sweep.FILES_OUTLIVE
+    days = sweep.DRAFTS_ARE_KEPT.days
+    assert f"Drafts that nobody starts are removed after {days} days" in text
+    assert f"forgets what it was sent after {Options().keep_days} days" in text
+    assert invitations.LIFETIME.days == 7
+    assert "works once, for seven days" in text
+
+
 @pytest.mark.parametrize("path", re.findall(r"!\[.*?\]\((.*?)\)|\]\(([A-Z]+\.md)\)", README))
 def test_every_picture_and_page_is_there(path: tuple[str, str]) -> None:
     assert (ROOT / "".join(path)).is_file()
+
+
+# -- every sentence -----------------------------------------------------------------------------
+
+
+def sentences() -> list[str]:
+    """The sentences of the README and the rows of its tables, without headings, code, pictures."""
+    text = re.sub(r"^ *```\n.*?^ *```\n|!\[.*?\]\(.*?\)", "\n", README, flags=re.M | re.S)
+    found = []
+    for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:- |\d\. |\||#))", text):
+        words = " ".join(paragraph.split())
+        words = re.sub(r"^\d\. (\*\*[^*]+\.\*\* )?", "", words)
+        is_row = words.startswith("|")
+        if words and not re.match(r"#|\|[-|]+\|$", words):
+            ends = r"(?<=[.:])\s+(?=[A-Z`*](?!dit\*|ead\*))"
+            found += [words] if is_row else re.split(ends, words)
+    heads = {line for line in found if line.startswith(("| variable |", "| what you see |"))}
+    return [line for line in found if line not in heads]
+
+
+def test_every_sentence_is_a_promise_that_tests_carry_out_or_an_advice() -> None:
+    kept = [*LIST["promises"], *LIST["advice"]]
+    assert [line for line in sentences() if not line.startswith(tuple(kept))] == []
+    assert [one for one in kept if not any(line.startswith(one) for line in sentences())] == []
+
+
+@pytest.mark.parametrize("tests", LIST["promises"].values(), ids=list(LIST["promises"]))
+def test_the_tests_that_carry_a_promise_out_are_there(tests: str | list[str]) -> None:
+    for test in [tests] if isinstance(tests, str) else tests:
+        path, name = test.split("::")
+        assert f"\ndef {name}(" in (ROOT / "tests" / path).read_text()
+
+
+def test_ci_runs_the_tests_as_it_says() -> None:
+    assert re.search(r'^section "Tests" .*python3 manage\.py test$', CI, re.M)
 
 
 def carried_out(line: str, *, at: Path, data: Path) -> str:
@@ -89,7 +205,7 @@ def test_a_backup_is_made_while_batchui_runs_and_put_back_pays_for_nothing_twice
         submit = (
             ".venv/bin/python manage.py submit texts.csv --prompt 'Summarise: {{text}}' --model"
         )
-        carried_out(f"{submit} {MODEL}", at=here, data=data)
+        assert carried_out(f"{submit} {MODEL}", at=here, data=data).startswith(product.address)
         assert "checked." in carried_out(backup, at=here, data=data)
         product.script()
         [(batch,)] = product.ask("SELECT id FROM batches_batch")

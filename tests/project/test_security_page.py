@@ -11,7 +11,8 @@ from batchui import checks
 from batchui.cloudflare import client
 from batchui.processes import channels, serving
 from batchui.prompts import template
-from batchui.teams import invitations
+from batchui.sandbox.options import Options
+from batchui.teams import adapter, browsers, invitations
 from batchui.up.venv import ROOT
 from batchui.web import body_limits, download_limit
 
@@ -40,7 +41,7 @@ def test_the_readme_points_to_it() -> None:
         ("a body without an account", f"{body_limits.ANYBODY // 1024} kB"),
         ("a form", f"{body_limits.MEMBER // 1024**2} MB"),
         (
-            "a prompt, an instruction",
+            "a prompt, an instruction, further options",
             f"{template.LONGEST_TEXT:,} characters, {template.MOST_USES} uses of columns",
         ),
         (
@@ -69,6 +70,15 @@ def test_sessions_and_links_end_when_it_says() -> None:
     assert f"after {days} days, and after {hours} hours in which nobody did anything" in TEXT
     lives = (invitations.LIFETIME.days, invitations.PASSWORD_LINK_LIFETIME.days)
     assert "invitations for {} days, password links for {} day".format(*lives) in TEXT
+
+
+def test_the_sandbox_forgets_when_it_says() -> None:
+    assert f"forgets what it was sent after {Options().keep_days} days" in TEXT
+
+
+def test_a_place_where_somebody_signed_in_is_known_as_long_as_it_says() -> None:
+    browser, address = (seconds // 86_400 for seconds in (browsers.SECONDS, adapter.KNOWN_SECONDS))
+    assert f"signed cookie for {browser} days, or an address, for {address} days" in TEXT
 
 
 def test_passwords_are_checked_and_stored_as_it_says() -> None:

@@ -4,7 +4,10 @@ import os
 from pathlib import Path
 
 from batchui.sandbox.options import AT_ONCE, Options
+from batchui.sandbox.server import SandboxServer
 from batchui.sandbox.store import Store
+from batchui.sandbox.wire import Sandbox
+from tests.project.helpers import until
 
 DAY = 86_400.0
 
@@ -39,6 +42,16 @@ def test_finished_requests_are_dropped_after_a_week(tmp_path: Path) -> None:
     assert store.find(young, account="a", model="m")
     assert store.find(unfinished, account="a", model="m")
     store.close()
+
+
+def test_old_requests_are_dropped_also_where_no_new_ones_come(tmp_path: Path) -> None:
+    clock = Clock()
+    sandbox = Sandbox(Options(data=tmp_path / "s.sqlite3", timings=AT_ONCE), clock=clock)
+    store = sandbox.context.store
+    with SandboxServer(("127.0.0.1", 0), sandbox).running():
+        old = add(store, clock)
+        clock.now += 8 * DAY
+        until(lambda: store.body(old) is None)
 
 
 def test_the_file_does_not_grow_for_ever(tmp_path: Path) -> None:

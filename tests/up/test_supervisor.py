@@ -1,12 +1,15 @@
 """The parts of `manage.py up`: shown, started again, stopped, and never left behind."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 import pytest
@@ -197,3 +200,72 @@ def test_it_stops_when_nobody_reads_any_more() -> None:
     os.close(reading)
     assert program.wait(5) == 0
     gone(family, seconds=1)
+
+
+# Prints numbered lines, and keeps the last number in a file that is named.
+COUNTING = (
+    "import itertools, pathlib, time\n"
+    "for number in itertools.count(1):\n"
+    "    print('line', number, flush=True)\n"
+    "    pathlib.Path({path!r}).write_text(str(number))\n"
+    "    time.sleep(0.005)\n"
+)
+
+
+@contextmanager
+def counting(log: Path, counter: Path) -> Iterator[psutil.Popen]:
+    """A program with one service that counts, whose output goes to `log`."""
+    counter.write_text("0")
+    with log.open("w") as output:
+        program = psutil.Popen(
+            [
+                *(sys.executable, "-m", "tests.up.supervised_program"),
+                f"web={COUNTING.format(path=str(counter))}",
+            ],
+            cwd=ROOT,
+            stdout=output,
+            stderr=subprocess.DEVNULL,
+        )
+    try:
+        yield program
+    finally:
+        family = [program, *program.children(recursive=True)]
+        program.terminate()
+        gone(family, seconds=5)
+
+
+def counts_on(counter: Path) -> None:
+    """Wait until the service has printed 50 more lines."""
+
+    def count() -> int:
+        return int(until(counter.read_text))  # "" while it is written
+
+    goal = count() + 50
+    until(lambda: count() >= goal)
+
+
+def test_a_full_disk_under_the_log_stops_nothing(tmp_path: Path) -> None:
+    with counting(Path("/dev/full"), tmp_path / "counter") as program:
+        counts_on(tmp_path / "counter")
+        [web] = program.children()
+        counts_on(tmp_path / "counter")
+        assert program.children() == [web], "the service was started again"
+        assert program.poll() is None
+
+
+def test_when_the_log_can_be_written_again_it_says_how_many_lines_are_missing(
+    tmp_path: Path,
+) -> None:
+    log = tmp_path / "log"
+    with counting(log, tmp_path / "counter") as program:
+        until(lambda: "line 3\n" in log.read_text())
+        unlimited = program.rlimit(psutil.RLIMIT_FSIZE)
+        program.rlimit(psutil.RLIMIT_FSIZE, (log.stat().st_size, unlimited[1]))
+        counts_on(tmp_path / "counter")
+        program.rlimit(psutil.RLIMIT_FSIZE, unlimited)
+        until(lambda: "could not be written" in log.read_text())
+        counts_on(tmp_path / "counter")
+    text = log.read_text()
+    [missing] = re.findall(r"^\((\d+) lines could not be written here\.\)$", text, re.M)
+    shown = [int(number) for number in re.findall(r"^web \| line (\d+)$", text, re.M)]
+    assert max(shown) - len(shown) == int(missing) > 0

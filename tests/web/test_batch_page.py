@@ -116,6 +116,7 @@ def test_a_draft_is_told_by_the_account_to_which_start_would_send_it(
 def test_the_live_part_says_nothing_while_nothing_changed(
     web: Client, sandbox: RunningSandbox, batch: Batch
 ) -> None:
+    beat()
     live = reverse("live", args=[batch.pk])
     response = web.get(f"{live}?seen={batch.version}", headers=HTMX)
     assert (response.status_code, response.content) == (204, b"")
@@ -143,8 +144,18 @@ def test_the_title_says_how_far_it_is_and_the_end_is_announced(
 
 def test_it_says_when_nobody_works(web: Client, batch: Batch) -> None:
     assert "Background work is not running" in page(web, batch)
+    live = reverse("live", args=[batch.pk])
+    assert web.get(f"{live}?seen={batch.version}.worker", headers=HTMX).status_code == 204
     beat()
     assert "Background work is not running" not in page(web, batch)
+    again = web.get(f"{live}?seen={batch.version}.worker", headers=HTMX)
+    assert "Background work is not running" not in html(again)
+
+
+def test_a_page_that_is_open_says_when_nobody_works_any_more(web: Client, batch: Batch) -> None:
+    shown = said(web.get(f"{reverse('live', args=[batch.pk])}?seen={batch.version}", headers=HTMX))
+    assert "Background work is not running, so nothing moves now." in shown
+    assert "as soon as background work runs again" in shown
 
 
 def test_parts_have_pages(web: Client, batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,6 +106,7 @@ def test_a_button_opened_as_a_page_says_that_it_is_one() -> None:
     assert "This address is only for buttons" in answer.content.decode()
 
 
+@pytest.mark.django_db
 def test_too_many_requests_have_a_page() -> None:
     answer = errors.too_many_requests(RequestFactory().get("/"))
     assert answer.status_code == 429

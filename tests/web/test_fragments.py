@@ -14,6 +14,7 @@ from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection
 from batchui.web import idle
+from batchui.worker.heartbeat import beat
 from tests.batches.conftest import rows, work
 from tests.web.visiting import HTMX, drafted, element, html, roots, upload
 
@@ -124,6 +125,7 @@ def test_nothing_on_the_page_of_an_ended_batch_polls(
 
 
 def test_nothing_is_sent_while_nothing_changed(web: Client, batch: Batch) -> None:
+    beat()
     address = reverse("live", args=[batch.pk])
     assert web.get(f"{address}?seen={batch.version}", headers=HTMX).status_code == 204
     assert web.get(f"{address}?seen={batch.version - 1}", headers=HTMX).status_code == 200
@@ -137,6 +139,8 @@ def test_the_check_of_a_file_polls_until_it_is_read(web: Client) -> None:
     assert f'hx-get="{address}?phase=checking' in element(page, "check")
     assert 'hx-trigger="every 1s"' in element(page, "check")
     query = f"?phase=checking&seen={batch.version}"
+    assert "Background work is not running" in html(web.get(f"{address}{query}", headers=HTMX))
+    beat()
     assert web.get(f"{address}{query}", headers=HTMX).status_code == 204
     checking.check_file(batch.pk)
     read = html(web.get(f"{address}{query}", headers=HTMX))

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import runpy
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +15,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+import batchui.settings
 from batchui.batches import call_limit
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
@@ -22,7 +24,8 @@ from batchui.sandbox.testing import RunningSandbox
 from batchui.teams import invitations
 from batchui.teams.models import Role, User
 from batchui.worker import this_host
-from tests.batches.conftest import MakeBatch, rows
+from tests.batches.conftest import MakeBatch, rows, work
+from tests.teams.people import PASSWORD
 from tests.web.visiting import answers, drafted, press_start, said, upload
 
 
@@ -149,3 +152,44 @@ def test_a_column_that_is_not_closed_is_not_sent_as_text(web: Client) -> None:
     response = web.post(address, answers(batch, template="{{text}} and {{id}"))
     assert response.status_code == 422
     assert "does not close it" in said(response)
+
+
+def test_a_forged_host_name_writes_nothing_into_the_log(
+    db: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert Client().get("/", headers={"host": "evil.example"}).status_code == 400
+    assert [record for record in caplog.records if record.name.startswith("django")] == []
+
+
+def test_what_goes_over_the_wire_is_not_logged_at_any_level(
+    sandbox: RunningSandbox, start: MakeBatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    assert work(start(rows(3))).status == BatchStatus.FINISHED
+    wire = [record for record in caplog.records if record.name.startswith(("httpx", "httpcore"))]
+    assert wire == []
+
+
+def test_no_other_site_reads_static_files(db: None) -> None:
+    response = Client().get("/static/app.js")
+    response.close()
+    assert response.status_code == 200
+    assert not [name for name in response.headers if name.startswith("Access-Control")]
+
+
+def test_behind_a_proxy_no_other_host_of_the_domain_can_set_our_cookies(
+    ana: User, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECURE_PROXY", "1")
+    for name, value in runpy.run_path(batchui.settings.__file__).items():
+        if "_COOKIE_" in name or name.startswith("SECURE_"):
+            setattr(settings, name, value)
+    browser = Client(headers={"X-Forwarded-Proto": "https"})
+    browser.get(reverse("account_login"))
+    browser.post(reverse("account_login"), {"login": ana.email, "password": PASSWORD})
+    browser.get("/account/")
+    what = {name.removeprefix("__Host-batchui-"): held for name, held in browser.cookies.items()}
+    assert set(what) == {"session", "csrf", "uploads", "browser"}
+    # A browser takes a cookie of such a name only with these.
+    for held in what.values():
+        assert (held["secure"], held["path"], held["domain"]) == (True, "/", "")

@@ -73,6 +73,24 @@ def test_the_only_administrator_who_lost_the_password_comes_in_again(
     assert ana.check_password(NEW)
 
 
+@pytest.mark.parametrize("command", ["sign_in_link", "setup_link"])
+def test_a_link_without_an_address_says_what_is_missing(
+    db: None, settings: Any, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    if command == "sign_in_link":
+        set_up()
+    settings.BASE_URL = ""
+    call_command(command)
+    printed = capsys.readouterr()
+    assert printed.out.startswith("/")
+    assert "Put the address of your server before it" in printed.err
+    settings.BASE_URL = "https://batches.example.org"
+    call_command(command)
+    printed = capsys.readouterr()
+    assert printed.out.startswith("https://batches.example.org/")
+    assert "Put the address" not in printed.err
+
+
 def test_the_link_signs_in_once_for_a_day(ana: User) -> None:
     link, _ = printed()
     signed_in_with(link)

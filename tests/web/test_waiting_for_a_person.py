@@ -87,6 +87,7 @@ def test_a_pause_of_the_connection_shows_and_ends_on_the_pages_of_its_other_batc
     shown = changed(other)
     assert reached in shown
     assert "Try now" not in shown  # nobody can end it
+    assert "Next try" not in shown  # README: a time is named only where it is known
     assert not changed(other)
     pressed = press(web, other, "try_now")
     assert reached in pressed

@@ -1,4 +1,4 @@
-"""Files of ended batches to which nothing points go; everything else stays."""
+"""Files to which nothing points go; everything else stays."""
 
 import os
 from datetime import timedelta
@@ -11,11 +11,22 @@ from django.utils import timezone
 
 from batchui.batches import decisions
 from batchui.batches.models import Batch
+from batchui.doctor.examine import look
+from batchui.doctor.records import Scope
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
 from batchui.worker import overtaken, sweep
 from batchui.worker.models import Installation
-from tests.batches.conftest import MakeBatch, counted, in_files, on_record, rows, work
+from tests.batches.conftest import (
+    MakeBatch,
+    counted,
+    in_files,
+    on_record,
+    poll_all,
+    rows,
+    send_all,
+    work,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -103,13 +114,104 @@ def test_batches_are_looked_at_two_hours_after_their_end(
     assert there(left) == [stays] * 3
 
 
-def test_a_batch_that_goes_on_is_left_alone(
-    sandbox: RunningSandbox, batch: Batch, files_in: Path
+def hours_pass(hours: float) -> None:
+    """Let it be so many hours longer ago that batches which go on were looked at."""
+    for pk in Batch.objects.values_list("pk", flat=True):
+        if look_before := cache.get(f"overtaken:{pk}"):
+            at, seen = look_before
+            cache.set(f"overtaken:{pk}", (at - timedelta(hours=hours), seen))
+
+
+def created(batch: Batch, *, hours: float) -> None:
+    Batch.objects.filter(pk=batch.pk).update(created_at=timezone.now() - timedelta(hours=hours))
+
+
+@pytest.mark.parametrize("status", ["attention", "running", "draft", "stopping"])
+def test_what_nothing_points_to_goes_from_a_batch_that_goes_on_when_it_is_seen_again(
+    batch: Batch, files_in: Path, status: str
 ) -> None:
+    created(batch, hours=3)
+    Batch.objects.update(status=status)
     left = leave(batch, files_in)
-    Batch.objects.update(finished_at=timezone.now() - timedelta(hours=3))
+    current = set(files_in.rglob("rows-*"))
+    assert len(current) == 3
     sweep.sweep()
     assert there(left) == [True] * 3
+    hours_pass(5.9)
+    sweep.sweep()
+    assert there(left) == [True] * 3
+    hours_pass(0.2)
+    sweep.sweep()
+    assert there(left) == [False] * 3
+    assert set(files_in.rglob("rows-*")) == current
+    assert (files_in / batch.source_file).exists()
+
+
+def test_an_old_version_that_was_current_until_now_stays_for_those_who_read_it(
+    sandbox: RunningSandbox, batch: Batch, files_in: Path
+) -> None:
+    created(batch, hours=3)
+    send_all()
+    poll_all()
+    Batch.objects.update(status="running")
+    part = batch.parts.get(number=1)
+    make_older(files_in, hours=3)
+    sweep.sweep()
+    old = files_in / part.answers_file
+    part.answers_file = "batches/another/version"
+    part.save()
+    hours_pass(7)
+    sweep.sweep()
+    assert old.exists()
+    hours_pass(7)
+    sweep.sweep()
+    assert not old.exists()
+
+
+@pytest.mark.parametrize("status", ["checking", "preparing"])
+def test_a_batch_that_is_being_read_is_left_alone(
+    batch: Batch, files_in: Path, status: str
+) -> None:
+    created(batch, hours=30)
+    Batch.objects.update(status=status)
+    left = leave(batch, files_in)
+    for _ in range(3):
+        sweep.sweep()
+        hours_pass(7)
+    assert there(left) == [True] * 3
+
+
+def test_fifty_batches_that_go_on_are_looked_at_in_one_sweep(
+    batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[object] = []
+    monkeypatch.setattr(overtaken, "remove_of", lambda batch, **_: seen.append(batch.pk) or [])
+    created(batch, hours=3)
+    batch.refresh_from_db()
+    for _ in range(overtaken.AT_ONCE):
+        batch.pk, batch._state.adding = None, True
+        batch.id = Batch._meta.pk.get_default()
+        batch.save()
+    for looked_at in (50, 51, 51):
+        sweep.sweep()
+        assert len(set(seen)) == len(seen) == looked_at
+
+
+def test_the_doctor_has_nothing_to_say_of_a_batch_that_waits_for_a_person_for_a_day(
+    sandbox: RunningSandbox, batch: Batch, files_in: Path
+) -> None:
+    created(batch, hours=25)
+    Batch.objects.update(status="attention")
+    leave(batch, files_in, hours=25)
+
+    def of_nobody() -> list[str]:
+        return [one.where for one in look(Scope()).findings if one.kind == "file of nobody"]
+
+    assert len(of_nobody()) == 3
+    for _ in range(2):
+        sweep.sweep()
+        hours_pass(7)
+    assert of_nobody() == []
 
 
 def test_each_batch_is_looked_at_once_and_again_after_it_ended_again(

@@ -132,3 +132,12 @@ def test_the_cluster_stops_when_the_watchdog_is_killed(running: Running) -> None
     family = [running.cluster(), *running.parts()]
     running.program.kill()
     gone(family, seconds=10)
+
+
+def test_the_rest_of_the_cluster_stops_when_all_above_it_are_killed(running: Running) -> None:
+    sentinel, *rest = running.parts()
+    above = [running.cluster(), sentinel]
+    for part in above:  # so that none of them stops another in the meantime
+        part.suspend()
+    kill([running.program, *above])
+    gone(rest, seconds=10)

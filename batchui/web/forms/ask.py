@@ -26,7 +26,10 @@ NO_LANGUAGE = "The translation model does not know the language “%(value)s”.
 
 
 class OptionsField(forms.Field):
-    """A JSON object, decoded as strictly as for sending: no NaN, no half characters."""
+    """A JSON object, decoded as strictly as for sending: no NaN, no half characters.
+
+    It has at most LONGEST_TEXT characters: decoded, they take fifty times as much memory.
+    """
 
     widget = forms.Textarea
 
@@ -34,6 +37,9 @@ class OptionsField(forms.Field):
         text = str(value or "").strip()
         if not text:
             return {}
+        if len(text) > LONGEST_TEXT:
+            shown = {"limit_value": LONGEST_TEXT, "show_value": len(text)}
+            raise forms.ValidationError(TOO_LONG, params=shown)
         try:
             options = msgspec.json.decode(text.encode(), type=dict[str, Any])
             if "\\u0000" not in json.dumps(options):

@@ -4,6 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 from django.template.defaultfilters import filesizeformat
@@ -55,15 +56,31 @@ class Command(BaseCommand):
         self.stderr.write(line, str)
 
 
+def _about_keys(in_it: int) -> list[str]:
+    """Where the keys are, of which so many are in the backup."""
+    files = [path for path in (settings.SECRET_KEY_FILE, settings.ENCRYPTION_KEY_FILE) if path]
+    lost = [path.name for path in files if not path.exists()]
+    lines = []
+    if in_it:
+        lines.append("The keys are in it: whoever has the file can read the API token.")
+    if lost:
+        lines.append(
+            f"Not in it, because they are neither in {settings.DATA} nor in the environment: "
+            f"{', '.join(lost)}. Without the keys, the API token cannot be read again. Set "
+            "BATCHUI_DATA here as it is set where batchui runs, and make the backup again."
+        )
+    if not files:
+        lines.append("The keys are in the environment, so they are not in it: keep them elsewhere.")
+    return lines
+
+
 def remarks(made: Made, *, with_keys: bool) -> list[str]:
     """What a person should know of a backup, as lines."""
     lines = []
     if not with_keys:
         lines.append("The keys are not in it: keep a copy of them elsewhere, or add --keys.")
-    elif made.keys:
-        lines.append("The keys are in it: whoever has the file can read the API token.")
     else:
-        lines.append("The keys are in the environment, so they are not in it: keep them elsewhere.")
+        lines += _about_keys(made.keys)
     if made.missing:
         named = ", ".join(made.missing[:MISSING_NAMED])
         more = len(made.missing) - MISSING_NAMED

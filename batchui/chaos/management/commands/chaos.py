@@ -121,8 +121,10 @@ class Command(BaseCommand):
             "were pressed over HTTP"
         )
         self.stdout.write(
-            f"{figures.seconds:.0f} s; {besides}. Again: manage.py chaos --kills {figures.wanted} "
-            f"--seed {figures.seed} --database {figures.database}{' --inside' if inside else ''}"
+            f"{figures.seconds:.0f} s; {besides}. Without faults all was quiet after "
+            f"{figures.minutes_to_rest:.0f} minutes at most. Again: manage.py chaos "
+            f"--kills {figures.wanted} --seed {figures.seed} "
+            f"--database {figures.database}{' --inside' if inside else ''}"
         )
 
     def aside(self, sentence: str) -> None:

@@ -15,7 +15,7 @@ from batchui.doctor.examine import SECONDS_BETWEEN_LOOKS, Report, examine
 from batchui.doctor.findings import INVARIANTS
 from batchui.doctor.ledger import NO_LEDGER, Ledger, find_ledger
 from batchui.doctor.records import Scope
-from batchui.worker.database import first_line, migrations_waiting
+from batchui.worker.database import first_line, why_not_ready
 
 COULD_NOT_CHECK = 2
 
@@ -51,12 +51,8 @@ class Command(BaseCommand):
 
     def examined(self, batch: UUID | None, *, pause: float) -> Report:
         """Check everything, or one batch. Raises CommandError if there is no such batch."""
-        if waiting := migrations_waiting():
-            raise CommandError(
-                f"Nothing can be said: {counted(waiting, 'migration')} must be applied first "
-                "(manage.py migrate).",
-                returncode=COULD_NOT_CHECK,
-            )
+        if problem := why_not_ready():
+            raise CommandError(f"Nothing can be said. {problem}", returncode=COULD_NOT_CHECK)
         if batch and not Batch.objects.filter(pk=batch, deleted_at=None).exists():
             raise CommandError(f"There is no batch {batch}.", returncode=COULD_NOT_CHECK)
         ledger = self.ledger()

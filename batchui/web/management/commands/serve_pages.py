@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from batchui.processes import serving
-from batchui.processes.web_server import PROCESSES, THREADS
+from batchui.processes.web_server import DEBUG_FOR_OTHERS, LOOPBACK, PROCESSES, THREADS
 
 
 class Command(BaseCommand):
@@ -22,6 +22,8 @@ class Command(BaseCommand):
         parser.add_argument("--seconds-to-stop", type=float, default=5)
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if settings.DEBUG and options["host"] not in LOOPBACK:
+            sys.exit(DEBUG_FOR_OTHERS)
         try:
             status = serving.serve(
                 site,

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from batchui.teams import invitations
 from batchui.teams.problems import TeamProblem
-from batchui.teams.terminal import membership_for_link
+from batchui.teams.terminal import WITHOUT_ADDRESS, membership_for_link
 from batchui.worker.database import why_not_ready
 
 
@@ -40,3 +40,5 @@ class Command(BaseCommand):
             "once, for 24 hours. Whoever opens it chooses the password.",
             str,
         )
+        if not settings.BASE_URL:
+            self.stderr.write(WITHOUT_ADDRESS, str)

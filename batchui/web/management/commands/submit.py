@@ -12,6 +12,7 @@ from typing import IO, Any
 from django.conf import settings
 from django.core.files.base import File
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 
 from batchui.batches import decisions, intake
 from batchui.batches.exporting import KINDS
@@ -30,7 +31,7 @@ from batchui.web.forms.terminal import (
     fields,
     first_error,
 )
-from batchui.worker.database import why_not_ready
+from batchui.worker.database import first_line, why_not_ready
 from batchui.worker.heartbeat import worker_is_silent
 
 ANSWERED_ALL, NOT_ALL, NOT_STARTED = 0, 1, 2
@@ -40,8 +41,8 @@ SECONDS_BETWEEN_CHECKS = 0.5
 class Command(BaseCommand):
     help = (
         "Ask one question of every row of a file. Exit status: 0: every row was answered (without "
-        "--wait: the batch was started); 1: finished, but some rows were not answered; 2: nothing "
-        "was started."
+        "--wait: the batch was started); 1: some rows were not answered, or the answers could not "
+        "be read or written; 2: nothing was started."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -75,6 +76,24 @@ class Command(BaseCommand):
         except (BadInput, TeamProblem, OSError) as problem:
             self.stderr.write(str(problem))
             sys.exit(NOT_STARTED)
+        except DatabaseError as problem:
+            self.stderr.write(
+                f"The database cannot be used: {first_line(problem)}. Before you try again, see "
+                "whether the Batches page shows this file."
+            )
+            sys.exit(NOT_STARTED)
+        try:
+            self._follow(batch, options)
+        except DatabaseError as problem:
+            raise CommandError(
+                f"The database cannot be used: {first_line(problem)}. The batch was started: "
+                f"{page_address(batch)}"
+            ) from None
+        if (options["wait"] or options["output"]) and batch.answered < batch.rows:
+            sys.exit(NOT_ALL)
+
+    def _follow(self, batch: Batch, options: dict[str, Any]) -> None:
+        """Say where the batch is; wait for it and write its answers, if that is asked for."""
         self.stdout.write(page_address(batch))
         if batch.connection.is_sandbox:
             self.stderr.write("The sandbox answers: no AI model runs there.")
@@ -92,8 +111,6 @@ class Command(BaseCommand):
         written_to = f", written to {options['output']}" if options["output"] else ""
         if written_to or not self.stderr.isatty():  # else the bar has said it
             self._say(f"{_summary(batch)}{written_to}")
-        if batch.answered < batch.rows:
-            sys.exit(NOT_ALL)
 
     def _started(self, options: dict[str, Any]) -> Batch:
         """The batch, cut and queued. If that is not possible, raises and leaves nothing behind."""

@@ -5,13 +5,17 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from batchui.teams.invitations import first_administrator_token
+from batchui.teams.terminal import WITHOUT_ADDRESS
+from batchui.worker.database import why_not_ready
+
 
 class Command(BaseCommand):
     help = "Print the one-time set-up address, if nobody has an account yet."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from batchui.teams.invitations import first_administrator_token
-
+        if problem := why_not_ready():
+            raise CommandError(problem)
         token = first_administrator_token()
         if token is None:
             raise CommandError(
@@ -19,3 +23,5 @@ class Command(BaseCommand):
                 "“People”."
             )
         self.stdout.write(f"{settings.BASE_URL}/setup/{token}/")
+        if not settings.BASE_URL:
+            self.stderr.write(WITHOUT_ADDRESS, str)

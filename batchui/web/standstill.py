@@ -1,0 +1,17 @@
+"""Why no batch moves now, as the pages of batches say it."""
+
+from batchui.batches.models import Batch
+from batchui.worker import full_disk
+from batchui.worker.heartbeat import worker_is_silent
+
+
+def nothing_moves(batch: Batch) -> str:
+    """Why nothing moves, if a batch should: "disk" is full, or "worker" is silent; "" if it moves.
+
+    A disk that is full is told at once; a worker counts as silent after a while.
+    """
+    if not batch.is_active:
+        return ""
+    if full_disk.is_full():
+        return "disk"
+    return "worker" if worker_is_silent() else ""

@@ -1,0 +1,126 @@
+"""A disk that is full: each page that saves says so, and promises nothing that does not happen."""
+
+import errno
+import os
+import secrets
+from collections.abc import Callable
+
+from django.conf import settings as django_settings
+from django.core.cache import cache
+from django.http import HttpRequest, HttpResponse
+from django.test import Client, override_settings
+from django.urls import include, path, reverse
+
+from batchui.batches import decisions
+from batchui.batches.models import Batch
+from batchui.teams.models import User
+from batchui.web import errors
+from batchui.worker import full_disk
+from batchui.worker.heartbeat import beat
+from tests.full_disk import SmallDisk, fill_disk, small_disk
+from tests.teams.people import PASSWORD
+from tests.web.visiting import HTMX, html, page, said
+
+__all__ = ["fill_disk", "small_disk"]
+
+FillDisk = Callable[[], SmallDisk]
+
+
+def sign_in() -> HttpResponse:
+    data = {"login": "ana@example.com", "password": PASSWORD}
+    return Client().post(reverse("account_login"), data)
+
+
+def test_signing_in_says_that_the_disk_is_full_and_blames_no_attempts(
+    fill_disk: FillDisk, ana: User
+) -> None:
+    cache.clear()
+    fill_disk()
+    refused = sign_in()
+    assert refused.status_code == 503
+    assert full_disk.SENTENCE in said(refused)
+    assert "attempts" not in said(refused)
+
+
+def test_stop_says_that_the_disk_is_full_and_not_that_batches_go_on(
+    fill_disk: FillDisk, web: Client, batch: Batch
+) -> None:
+    fill_disk()
+    refused = web.post(reverse("stop", args=[batch.pk]))
+    assert refused.status_code == 503
+    assert full_disk.SENTENCE in said(refused)
+    assert "go on" not in said(refused)
+
+
+def test_a_page_that_is_open_says_at_once_that_the_disk_is_full_and_when_it_no_longer_is(
+    fill_disk: FillDisk, web: Client, batch: Batch
+) -> None:
+    beat()
+    live, seen = reverse("live", args=[batch.pk]), batch.version
+    assert web.get(f"{live}?seen={seen}", headers=HTMX).status_code == 204
+    disk = fill_disk()
+    shown = web.get(f"{live}?seen={seen}", headers=HTMX)
+    assert full_disk.SENTENCE in said(shown)
+    assert f"seen={seen}.disk&amp;" in html(shown)
+    assert web.get(f"{live}?seen={seen}.disk", headers=HTMX).status_code == 204
+    disk.make_room()
+    assert "disk" not in said(web.get(f"{live}?seen={seen}.disk", headers=HTMX))
+
+
+def test_a_batch_that_has_ended_says_nothing_of_the_disk(
+    fill_disk: FillDisk, web: Client, batch: Batch
+) -> None:
+    decisions.stop(batch, by=None)
+    fill_disk()
+    assert "disk" not in page(web, batch)
+
+
+def test_once_there_is_room_all_goes_on(fill_disk: FillDisk, web: Client, batch: Batch) -> None:
+    cache.clear()
+    fill_disk().make_room()
+    assert sign_in().status_code == 302
+    assert web.post(reverse("stop", args=[batch.pk])).status_code == 302
+
+
+# -- where Django hands the error to the page for errors ----------------------------------------
+
+
+def uses_the_session(request: HttpRequest) -> HttpResponse:
+    request.session["text"] = secrets.token_hex()
+    return HttpResponse("It was not saved yet.")
+
+
+def stores_a_file(request: HttpRequest) -> HttpResponse:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def cannot_read(request: HttpRequest) -> HttpResponse:
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+urlpatterns = [
+    path("session/", uses_the_session),
+    path("file/", stores_a_file),
+    path("damaged/", cannot_read),
+    path("", include("batchui.urls")),
+]
+handler500 = errors.server_error
+here = override_settings(ROOT_URLCONF=__name__)
+
+
+@here
+def test_a_session_that_cannot_be_saved_says_that_the_disk_is_full(fill_disk: FillDisk) -> None:
+    """The session is saved by middleware, whose errors no other middleware is told of."""
+    browser = Client(raise_request_exception=False)
+    fill_disk()
+    refused = browser.get("/session/")
+    assert refused.status_code == 503
+    assert full_disk.SENTENCE in said(refused)
+    assert django_settings.SESSION_COOKIE_NAME not in refused.cookies
+
+
+@here
+def test_a_file_that_cannot_be_stored_says_that_the_disk_is_full() -> None:
+    browser = Client(raise_request_exception=False)
+    assert full_disk.SENTENCE in said(browser.get("/file/"))
+    assert browser.get("/damaged/").status_code == 500
