@@ -38,7 +38,7 @@ def test_rows_that_were_accepted_and_refused_at_every_poll_may_be_charged_twice(
     assert (batch.failed, batch.rows_in_doubt) == (25, 25)
     assert retried(batch, sandbox) == [1]
     event = batch.events.get(kind="retry")
-    assert event.text.endswith("Up to 25 rows of these may be charged twice.")
+    assert event.text.endswith("Up to 25 of these rows may be charged twice.")
 
 
 @pytest.mark.parametrize(
