@@ -6,7 +6,8 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-LINK = re.compile(r"(/(?:setup|join)/)[^/\s\"']+")
+# Up to the next slash: a token still works with blanks or quotation marks around it.
+LINK = re.compile(r"(/(?:setup|join)/)[^/]+")
 
 
 class LinksBlottedOut(logging.Filter):
