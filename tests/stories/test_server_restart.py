@@ -18,7 +18,7 @@ def test_the_page_says_so_quietly_and_goes_on_by_itself(
     ana.start(reviews, ask="Rate: {{review}}")
     ana.has_status("running")
     ana.loads.clear()
-    banner = ana.page.get_by_text("batchui cannot be reached now.")
+    banner = ana.page.locator("#offline").get_by_text("batchui cannot be reached now.")
     assert not banner.is_visible()
 
     def is_noticed() -> bool:

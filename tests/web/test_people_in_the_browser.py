@@ -144,7 +144,7 @@ def test_an_unreachable_server_shows_one_banner_until_it_is_back(
 ) -> None:
     page = new_page(ana)
     page.goto("/people/")
-    banner = page.get_by_text("batchui cannot be reached now.")
+    banner = page.locator("#offline").get_by_text("batchui cannot be reached now.")
     assert not banner.is_visible()
     page.route("**/people/invite/", lambda route: route.fulfill(status=503))
     page.get_by_role("button", name="Invite a colleague").click()
