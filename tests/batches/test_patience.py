@@ -24,7 +24,7 @@ from batchui.batches.outcomes import (
 from batchui.batches.states import AttemptStatus, PartStatus, Question
 from batchui.batches.steps import PART_LEASE
 from batchui.teams.models import Team
-from tests.batches.conftest import on_record
+from tests.batches.conftest import attempt_on_record, on_record
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +36,7 @@ SAID = "It was said."
 def part(team: Team) -> Part:
     """Accepted: ten rows."""
     part = on_record(team).parts.get()
-    attempt = Attempt.objects.create(part=part, number=1, items=10, payload_size=1)
+    attempt = attempt_on_record(part)
     lifecycle.store_receipt(attempt, "known")
     Part.objects.update(status=PartStatus.QUEUED)
     return fresh()

@@ -13,7 +13,7 @@ from batchui.batches.states import AttemptStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection, Team
-from tests.batches.conftest import MakeBatch, on_record, rows, send_all
+from tests.batches.conftest import MakeBatch, attempt_on_record, on_record, rows, send_all
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +24,7 @@ SECOND = timedelta(seconds=1)
 def part(team: Team) -> Part:
     """Accepted: ten rows."""
     part = on_record(team).parts.get()
-    attempt = Attempt.objects.create(part=part, number=1, items=10, payload_size=1)
+    attempt = attempt_on_record(part)
     lifecycle.store_receipt(attempt, "known")
     Part.objects.update(status=PartStatus.QUEUED)
     part.refresh_from_db()
@@ -190,9 +190,7 @@ def test_a_part_is_polled_with_the_receipt_that_came_and_not_with_a_later_try(
 ) -> None:
     part = sent(start)
     receipt = part.attempts.get().request_id
-    Attempt.objects.create(
-        part=part, number=2, items=5, payload_size=1, status=AttemptStatus.UNSURE
-    )
+    attempt_on_record(part, status=AttemptStatus.UNSURE)
     assert polling.poll(part) is True
     assert [call.request_id for call in sandbox.calls("poll")] == [receipt]
     assert part.status == PartStatus.DONE

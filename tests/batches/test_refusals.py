@@ -18,6 +18,7 @@ from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
 from tests.batches.conftest import (
     MakeBatch,
+    attempt_on_record,
     counted,
     in_files,
     on_record,
@@ -227,12 +228,6 @@ def parts_refused(team: Team, *, before: int, words: str, became: str = "failed"
     return part
 
 
-def attempt_of(part: Part, **fields: Any) -> Attempt:
-    number = part.attempts.count() + 1
-    wanted = {"items": 10, "payload_size": 1, "number": number} | fields
-    return Attempt.objects.create(part=part, **wanted)
-
-
 @pytest.mark.parametrize(
     ("before", "words", "fails"),
     [(2, "No.", False), (3, "No.", True), (4, "No.", True), (3, "Something else.", False)],
@@ -241,7 +236,7 @@ def test_three_parts_that_are_refused_in_the_same_words_speak_for_the_batch(
     team: Team, before: int, words: str, fails: bool
 ) -> None:
     part = parts_refused(team, before=before, words=words)
-    sending.apply_outcome(part, attempt_of(part), RefusedForGood("No.", 5006))
+    sending.apply_outcome(part, attempt_on_record(part), RefusedForGood("No.", 5006))
     assert part.status == (PartStatus.DONE if fails else PartStatus.READY)
     assert part.failed == (10 if fails else 0)
 
@@ -252,15 +247,15 @@ def test_parts_do_not_speak_for_a_batch_of_which_something_was_accepted(
     team: Team, status: AttemptStatus, code: int
 ) -> None:
     part = parts_refused(team, before=3, words="No.")
-    attempt_of(part.batch.parts.get(number=1), status=status)
-    sending.apply_outcome(part, attempt_of(part), RefusedForGood("No.", code))
+    attempt_on_record(part.batch.parts.get(number=1), status=status)
+    sending.apply_outcome(part, attempt_on_record(part), RefusedForGood("No.", code))
     through = TAKEN if code == 5006 else TAKEN - {AttemptStatus.ACCEPTED}
     assert part.status == (PartStatus.READY if status in through else PartStatus.DONE)
 
 
 def test_parts_that_did_not_fail_speak_for_none(team: Team) -> None:
     part = parts_refused(team, before=3, words="No.", became="missing")
-    sending.apply_outcome(part, attempt_of(part), RefusedForGood("No.", 5006))
+    sending.apply_outcome(part, attempt_on_record(part), RefusedForGood("No.", 5006))
     assert part.status == PartStatus.READY
 
 
@@ -270,22 +265,24 @@ def test_only_rows_that_were_sent_alone_speak_for_their_part(
 ) -> None:
     part = parts_refused(team, before=0, words="")
     for _ in range(2):
-        attempt_of(part, items=1, status=AttemptStatus.REFUSED, code=5006, message="No.")
-    sending.apply_outcome(part, attempt_of(part, items=rows_in_it), RefusedForGood("No.", 5006))
+        attempt_on_record(part, items=1, status=AttemptStatus.REFUSED, code=5006, message="No.")
+    sending.apply_outcome(
+        part, attempt_on_record(part, items=rows_in_it), RefusedForGood("No.", 5006)
+    )
     assert part.status == (PartStatus.DONE if fails else PartStatus.READY)
 
 
 def test_parts_of_another_batch_speak_for_none(team: Team) -> None:
     parts_refused(team, before=3, words="No.")
     part = parts_refused(team, before=2, words="No.")
-    sending.apply_outcome(part, attempt_of(part), RefusedForGood("No.", 5006))
+    sending.apply_outcome(part, attempt_on_record(part), RefusedForGood("No.", 5006))
     assert part.status == PartStatus.READY
 
 
 def test_what_was_accepted_of_another_batch_speaks_against_none(team: Team) -> None:
-    attempt_of(parts_refused(team, before=0, words=""), status=AttemptStatus.ANSWERED)
+    attempt_on_record(parts_refused(team, before=0, words=""), status=AttemptStatus.ANSWERED)
     part = parts_refused(team, before=3, words="No.")
-    sending.apply_outcome(part, attempt_of(part), RefusedForGood("No.", 5006))
+    sending.apply_outcome(part, attempt_on_record(part), RefusedForGood("No.", 5006))
     assert part.status == PartStatus.DONE
 
 
@@ -294,7 +291,7 @@ def test_what_was_refused_is_sent_in_halves_at_once_also_after_the_clock_went_ba
 ) -> None:
     part = parts_refused(team, before=0, words="")
     Part.objects.update(resume_at=timezone.now() + timedelta(hours=1))
-    sending.apply_outcome(part, attempt_of(part), RefusedForGood("No.", 5006))
+    sending.apply_outcome(part, attempt_on_record(part), RefusedForGood("No.", 5006))
     assert [ready.pk for ready in due.ready_parts(5)] == [part.pk]
 
 
@@ -314,7 +311,7 @@ def test_no_more_rows_are_looked_for_after_a_hundred_refusals(
         )
         for number in range(1, earlier + 1)
     )
-    attempt = attempt_of(part)
+    attempt = attempt_on_record(part)
     sending.apply_outcome(part, attempt, RefusedForGood("No.", 5006))
     assert part.status == (PartStatus.DONE if fails else PartStatus.READY)
     attempt.refresh_from_db()

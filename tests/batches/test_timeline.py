@@ -23,7 +23,7 @@ from batchui.batches.outcomes import (
 from batchui.batches.states import AttemptStatus, PartStatus, Question
 from batchui.batches.steps import PART_LEASE
 from batchui.teams.models import Team
-from tests.batches.conftest import on_record
+from tests.batches.conftest import attempt_on_record, on_record
 
 pytestmark = pytest.mark.django_db
 
@@ -45,7 +45,7 @@ def told(part: Part) -> list[str]:
 def sent(part: Part, outcome: SendOutcome) -> Attempt:
     """The attempt of the part after its POST came to this."""
     assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now() + PART_LEASE)
-    attempt = Attempt.objects.create(part=part, number=1, items=10, payload_size=1)
+    attempt = attempt_on_record(part)
     sending.apply_outcome(part, attempt, outcome)
     attempt.refresh_from_db()
     return attempt
@@ -124,7 +124,7 @@ def test_what_came_of_a_post_is_said_and_noted_with_the_attempt(
 
 def test_half_of_two_rows_is_one_row(part: Part) -> None:
     assert lifecycle.move_part(part, PartStatus.SENDING)
-    attempt = Attempt.objects.create(part=part, number=1, items=2, payload_size=1)
+    attempt = attempt_on_record(part, items=2)
     sending.apply_outcome(part, attempt, TooLarge(SAID, 3006))
     assert told(part) == ["Part 2 was too large; it is sent 1 row at a time."]
 
@@ -178,14 +178,14 @@ def test_a_part_that_is_sent_again_as_chosen_is_said(part: Part) -> None:
 )
 def test_a_part_that_is_rescued_is_said(part: Part, status: AttemptStatus, line: str) -> None:
     assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
-    Attempt.objects.create(part=part, number=1, items=10, payload_size=1, status=status)
+    attempt_on_record(part, status=status)
     assert sending.rescue(timezone.now() + PART_LEASE) == 1
     assert told(part) == [line]
 
 
 def test_a_receipt_that_came_late_is_said(part: Part) -> None:
     assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
-    attempt = Attempt.objects.create(part=part, number=1, items=10, payload_size=1)
+    attempt = attempt_on_record(part)
     assert sending.rescue(timezone.now() + PART_LEASE) == 1
     sending.apply_outcome(part, attempt, Accepted("late"))
     assert told(part)[-1] == "Part 2: the receipt came late. Nothing is sent twice."

@@ -27,6 +27,7 @@ from tests.batches.conftest import (
     poll_all,
     posts,
     rows,
+    statuses,
     work,
 )
 from tests.batches.test_questions import STANDS
@@ -160,10 +161,6 @@ def test_parts_that_became_undecided_after_the_dialog_opened_are_not_decided_wit
     assert named
     web.post(reverse("decide_all", args=[batch.pk, *SEND_AGAIN]), {"parts": named[1]})
     assert statuses(batch) == [PartStatus.READY, PartStatus.READY, PartStatus.UNSURE]
-
-
-def statuses(batch: Batch) -> list[str]:
-    return list(batch.parts.order_by("number").values_list("status", flat=True))
 
 
 @pytest.mark.parametrize("parts", ["", "none", "-1", "9" * 40, "1,,x", "²"])

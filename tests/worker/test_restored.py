@@ -26,6 +26,7 @@ from tests.batches.conftest import (
     MODEL,
     TEMPLATE,
     MakeBatch,
+    attempt_on_record,
     counted,
     in_files,
     on_record,
@@ -33,6 +34,7 @@ from tests.batches.conftest import (
     posts,
     rows,
     send_all,
+    statuses,
     work,
     written,
 )
@@ -44,14 +46,6 @@ WHY = "It was restored."
 def questions(batch: Batch) -> list[str]:
     """What people are asked about each part; "" is nothing."""
     return list(batch.parts.order_by("number").values_list("question", flat=True))
-
-
-def attempt_on_record(part: Part, status: AttemptStatus, *, items: int = 10) -> Attempt:
-    return Attempt.objects.create(part=part, number=1, items=items, payload_size=1, status=status)
-
-
-def statuses(batch: Batch) -> list[str]:
-    return list(batch.parts.order_by("number").values_list("status", flat=True))
 
 
 # -- the promise --------------------------------------------------------------------------------
@@ -410,7 +404,7 @@ def test_the_parts_of_all_batches_are_counted_but_not_of_deleted_ones(team: Team
     on_record(team, parts=2)
     on_record(team)
     deleted = on_record(team, deleted_at=timezone.now())
-    being_sent = attempt_on_record(deleted.parts.get(), AttemptStatus.WRITTEN)
+    being_sent = attempt_on_record(deleted.parts.get(), status=AttemptStatus.WRITTEN)
     assert restored.let_people_decide(WHY) == 3
     being_sent.refresh_from_db()
     assert (being_sent.status, being_sent.message) == (AttemptStatus.WRITTEN, "")
@@ -419,7 +413,7 @@ def test_the_parts_of_all_batches_are_counted_but_not_of_deleted_ones(team: Team
 @pytest.mark.django_db
 def test_a_part_that_may_have_been_sent_already_does_not_speak_for_the_others(team: Team) -> None:
     batch = on_record(team, parts=2)
-    attempt_on_record(batch.parts.get(number=1), AttemptStatus.UNSURE)
+    attempt_on_record(batch.parts.get(number=1), status=AttemptStatus.UNSURE)
     assert restored.let_people_decide(WHY) == 2
     for part in batch.parts.all():
         assert part.attempts.get().status == AttemptStatus.UNSURE
@@ -439,7 +433,7 @@ def test_every_row_that_a_retry_would_send_is_in_doubt(team: Team, answer: Answe
 def test_a_failed_row_of_a_part_that_goes_on_is_in_no_doubt(team: Team) -> None:
     batch = on_record(team)
     batch.parts.update(status=PartStatus.QUEUED, answered=4, failed=1)
-    receipt = attempt_on_record(batch.parts.get(), AttemptStatus.ACCEPTED, items=5)
+    receipt = attempt_on_record(batch.parts.get(), status=AttemptStatus.ACCEPTED, items=5)
     assert restored.let_people_decide(WHY) == 0
     assert list(Attempt.objects.all()) == [receipt]
 
