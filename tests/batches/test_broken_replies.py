@@ -10,14 +10,7 @@ from batchui.batches import exporting, files, results
 from batchui.batches.models import Batch
 from batchui.batches.replies import MOST_TIMES
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
-from tests.batches.conftest import (
-    MakeBatch,
-    counted,
-    in_files,
-    polled,
-    rows,
-    send_all,
-)
+from tests.batches.conftest import MakeBatch, counted, in_files, polled, rows, send_all
 from tests.cloudflare.conftest import queued
 from tests.cloudflare.server import ScriptedServer, reply
 

@@ -11,13 +11,7 @@ from batchui.batches.models import Part
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
 from batchui.sandbox.testing import RunningSandbox
-from tests.batches.conftest import (
-    CHAT_COMPLETIONS,
-    MakeBatch,
-    accepted,
-    poll_all,
-    work,
-)
+from tests.batches.conftest import CHAT_COMPLETIONS, MakeBatch, accepted, poll_all, work
 
 pytestmark = pytest.mark.django_db
 

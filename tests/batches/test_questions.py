@@ -11,13 +11,7 @@ from batchui.batches import decisions, due, lifecycle, questions, settling
 from batchui.batches.models import MOST_FAILURES, Attempt, Batch, Part
 from batchui.batches.questions import CHOICES, LEFT_OUT, Choice, Decided
 from batchui.batches.retrying import rows_of_retry
-from batchui.batches.states import (
-    SENT_PARTS,
-    AttemptStatus,
-    BatchStatus,
-    PartStatus,
-    Question,
-)
+from batchui.batches.states import SENT_PARTS, AttemptStatus, BatchStatus, PartStatus, Question
 from batchui.teams.models import Team, User
 from tests.batches.conftest import attempt_on_record, on_record, statuses
 
