@@ -68,10 +68,19 @@ def seen_often(part: Part, kind: str) -> None:
 
 SENT: list[tuple[SendOutcome, str, AttemptStatus]] = [
     (Accepted("known"), "Part 2 was accepted (rows 11 to 20).", AttemptStatus.ACCEPTED),
-    (CertainlyNotSent(SAID), "Part 2: It was said.", AttemptStatus.NOT_SENT),
+    (
+        CertainlyNotSent(SAID),
+        "Part 2: It was said. batchui tries again by itself.",
+        AttemptStatus.NOT_SENT,
+    ),
     (
         OnHold(SAID, 3040, None, everywhere=False),
         "Part 2 is on hold: It was said.",
+        AttemptStatus.BUSY,
+    ),
+    (
+        OnHold(SAID, 3040, timezone.now(), everywhere=False),
+        "Part 2 is on hold: It was said. batchui tries again by itself.",
         AttemptStatus.BUSY,
     ),
     (
@@ -93,7 +102,8 @@ SENT: list[tuple[SendOutcome, str, AttemptStatus]] = [
     ),
 ]
 POLLED: list[tuple[PollOutcome, str, AttemptStatus]] = [
-    (Later(SAID, None), "Part 2: It was said.", AttemptStatus.ACCEPTED),
+    (Later(SAID, None), "Part 2: It was said. batchui asks again.", AttemptStatus.ACCEPTED),
+    (Later(SAID, None, needs_person=True), "Part 2: It was said.", AttemptStatus.ACCEPTED),
     (RefusedForGood(SAID, None), "Part 2 failed: It was said.", AttemptStatus.REFUSED),
     (
         RefusedForGood(SAID, 3030),
@@ -135,7 +145,8 @@ def test_what_came_of_a_poll_is_said_and_noted_with_the_attempt(
 ) -> None:
     attempt = polled(part, outcome)
     assert told(part) == [line]
-    assert part.message == SAID
+    later = isinstance(outcome, Later)
+    assert part.message == (line.removeprefix("Part 2: ") if later else SAID)
     assert attempt.status == status
     assert attempt.message == ("" if status == AttemptStatus.ACCEPTED else SAID)
     assert attempt.code == getattr(outcome, "code", None)
