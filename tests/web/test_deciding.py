@@ -14,7 +14,7 @@ from batchui.batches.questions import CHOICES
 from batchui.batches.states import BatchStatus, PartStatus, Question
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection, Team, User
-from batchui.web.undecided import undecided
+from batchui.web import open_questions
 from tests.batches.conftest import MakeBatch, posts, rows, statuses, work
 from tests.teams.people import join, outsider
 from tests.web.deciding import SEND_AGAIN, asked, confirmed, opens, recorded, storm
@@ -87,7 +87,7 @@ def test_a_part_that_a_worker_moves_while_its_question_is_shown_is_still_named(
     team: Team, question: Question
 ) -> None:
     batch = asked(team, question)
-    [shown] = undecided(batch.parts.all())
+    [shown] = open_questions.of_parts(batch.parts.all())
     batch.parts.update(status=PartStatus.DONE)
     assert "part 1" in shown.title
 
