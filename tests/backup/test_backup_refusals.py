@@ -43,8 +43,8 @@ def test_a_disk_that_fills_leaves_the_earlier_backup_and_no_half_one(
 ) -> None:
     make(to)
     before = to.read_bytes()
-    receive(rows(300_000))
-    with room_for(len(before) + 2_000_000), pytest.raises(CommandError, match="No backup was made"):
+    receive(rows(40_000))
+    with room_for(len(before) + 200_000), pytest.raises(CommandError, match="No backup was made"):
         call_command("backup", to)
     assert list(to.parent.iterdir()) == [to]
     assert to.read_bytes() == before
@@ -53,7 +53,7 @@ def test_a_disk_that_fills_leaves_the_earlier_backup_and_no_half_one(
 def test_a_disk_with_too_little_room_is_not_filled(
     sandbox: RunningSandbox, receive: MakeBatch, to: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    receive(rows(300_000))
+    receive(rows(130_000))
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2_000_000))
     with pytest.raises(NotPossible) as refused:
         make(to)
