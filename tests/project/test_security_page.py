@@ -12,7 +12,7 @@ from batchui.cloudflare import client
 from batchui.processes import channels, serving
 from batchui.prompts import template
 from batchui.sandbox.options import Options
-from batchui.teams import adapter, browsers, invitations
+from batchui.teams import browsers, invitations
 from batchui.up.venv import ROOT
 from batchui.web import body_limits, download_limit
 
@@ -77,7 +77,9 @@ def test_the_sandbox_forgets_when_it_says() -> None:
 
 
 def test_a_place_where_somebody_signed_in_is_known_as_long_as_it_says() -> None:
-    browser, address = (seconds // 86_400 for seconds in (browsers.SECONDS, adapter.KNOWN_SECONDS))
+    browser, address = (
+        seconds // 86_400 for seconds in (browsers.SECONDS, browsers.ADDRESS_SECONDS)
+    )
     assert f"signed cookie for {browser} days, or an address, for {address} days" in TEXT
 
 
