@@ -4,6 +4,7 @@
     batches/<uuid>/parts/<n>/rows-<e>.jsonl.zst  the rows, as read
     batches/<uuid>/parts/<n>/answers-<k>-<e>.jsonl.zst   one line a row, in row order
     batches/<uuid>/parts/<n>/reply-<attempt>-<e>.json.zst    the raw reply
+    batches/<uuid>/parts/<n>/receipt-<attempt>-<time>.txt.zst    see `receipts.py`
 
 <e> is the epoch of the worker that wrote the file. A worker that lost its lease writes another file
 and never overwrites the current one.
@@ -30,7 +31,7 @@ from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
 if TYPE_CHECKING:
-    from batchui.batches.models import Part
+    from batchui.batches.models import Attempt, Part
 
     AnyFile = File[Any]  # it is a generic class only for the type checker
 else:
@@ -111,6 +112,15 @@ def answers_path(part: "Part", *, version: int) -> str:
 def reply_path(part: "Part", *, attempt: int) -> str:
     """Where the raw reply to the attempt with this number is stored."""
     return f"{_part_folder(part)}/reply-{attempt}-{part.epoch}.json.zst"
+
+
+def receipt_path(attempt: "Attempt") -> str:
+    """Where a receipt is kept that the database would not take.
+
+    The time keeps it apart from that of an attempt with this number in a copy of the database.
+    """
+    written = round(attempt.created_at.timestamp() * 1_000_000)
+    return f"{_part_folder(attempt.part)}/receipt-{attempt.number}-{written}.txt.zst"
 
 
 def _part_folder(part: "Part") -> str:
