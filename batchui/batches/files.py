@@ -202,6 +202,10 @@ def read_lines(name: str, *, lines: int) -> Iterator[bytes]:
             unpacked = io.BufferedReader(cast(io.RawIOBase, reader), CHUNK_BYTES)
             for line in unpacked:
                 number += 1
+                if number > lines:
+                    raise DamagedFile(
+                        f"The stored file {name} is damaged: it has more than {lines:,} lines."
+                    )
                 yield line
     except FileNotFoundError:
         raise DamagedFile(f"The stored file {name} is not there any more.") from None

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
 
-from batchui.batches import lifecycle, many_parts, pauses, settling
+from batchui.batches import lifecycle, lost_answers, many_parts, pauses, settling
 from batchui.batches.due import IN_TROUBLE
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.phrases import part_numbers, rows_phrase
@@ -128,6 +128,8 @@ def _decide(
         found = list(asked.filter(batch=batch).order_by("number"))
         if not found:
             return Decided()
+        if (question, choice) == (Question.DAMAGED, Choice.LEAVE_OUT):
+            lost_answers.give_up(found)
         decided = Decided(len(found), sum(part.waiting for part in found))
         these = Part.objects.filter(pk__in=[part.pk for part in found])
         kind = _APPLY[choice](these, question)
