@@ -45,8 +45,7 @@ ASKED_TWICE = (Choice.SEND_AGAIN, Choice.LEAVE_OUT)
 
 _GAVE_UP = (
     "This row was sent, but no answer could be fetched. Somebody in your team gave it up. The "
-    "first Retry looks for the answer again. The next one sends the row again, and it may be "
-    "charged twice."
+    "first Retry looks for the answer again. The next one sends the row again."
 )
 _UNCLEAR = "It is unclear what became of this row. Somebody in your team left it out."
 # What is said of the rows of a part that was left out.
