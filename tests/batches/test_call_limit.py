@@ -117,8 +117,10 @@ def test_calls_that_were_not_made_are_there_again(connection: Connection) -> Non
 
 @pytest.mark.parametrize(
     ("taken", "seconds_ago", "used_up"),
-    [(0, 0, False), (284, 0, False), (287, 0, True), (300, 0, True), (300, 13, True)]
-    + [(300, 16, False)],
+    [
+        *((0, 0, False), (284, 0, False), (287, 0, True), (300, 0, True)),
+        *((300, 13, True), (300, 16, False)),
+    ],
 )
 def test_the_page_says_that_the_limit_is_reached_while_hardly_a_call_is_left(
     connection: Connection, taken: int, seconds_ago: float, used_up: bool
