@@ -51,7 +51,8 @@ def every_pointer_has_a_file(record: Record) -> Iterator[Finding]:
 def every_file_is_pointed_to(scope: Scope) -> Iterator[Finding]:
     """Invariant 8, of everything: every stored file is pointed to.
 
-    Or it was written, or overtaken by a newer file, within the last day. What a killed process leaves may stay for a day; then it must be gone.
+    Or it was written, or overtaken by a newer file, within the last day: what a killed process
+    leaves may stay for a day, and then it must be gone.
     """
     folders = files.batch_folders()
     for folder in sorted(folders):
