@@ -8,11 +8,20 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
-from batchui.prompts.blocks import Block, Cells, Parsed, empty_lines, split_lines
+from batchui.prompts.blocks import Block, Cells, Parsed, Sentence, empty_lines, split_lines
 from batchui.prompts.decoding import line_breaks
 from batchui.prompts.headers import NO_DELIMITER, SEPARATOR_LINE
-from batchui.prompts.problems import CELL_LIMIT, BadInput, cell_too_long, empty_line, place, quoted
+from batchui.prompts.problems import (
+    CELL_LIMIT,
+    VALUE_LIMIT,
+    BadInput,
+    cell_too_long,
+    empty_line,
+    place,
+    quoted,
+)
 from batchui.prompts.quotes import QuoteFault, Walk, bare_line, find_fault
 from batchui.prompts.sniffing import Format
 
@@ -60,7 +69,7 @@ class CsvParser:
             # Before the header they are no rows.
             empty_after = 0 if self._header_due else empty.empty_after
             return empty._replace(empty_after=empty_after, used=skipped + empty.used)
-        if '"' not in text and len(text) <= CELL_LIMIT:
+        if '"' not in text:
             table = self._split(text, line=line)
         else:
             table = self._parse(text, number=number, line=line, final=final)
@@ -74,18 +83,21 @@ class CsvParser:
         block = Block(number, table.lines, rows, {})
         if table.faults or list(map(len, rows)).count(len(self._columns)) < len(rows):
             self._judge(block, rows, table.faults)
+        if len(text) > CELL_LIMIT:
+            self._refuse_long_cells(block)
         return Parsed(block, empty_after, skipped + table.used, table.next_line)
 
-    def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
+    def empty(self) -> tuple[Cells, Sentence | None]:
         """The row for an empty line: an empty cell if there is one column, else a problem."""
         if len(self._columns) == 1:
             return [""], None
-        return [], empty_line(row=number, line=line)
+        return [], empty_line
 
     def _split(self, text: str, *, line: int) -> _Table:
         delimiter = self._delimiter
         rows: list[Cells] = [
-            text_line.split(delimiter) if text_line else [] for text_line in split_lines(text)
+            text_line.split(delimiter, VALUE_LIMIT) if text_line else []
+            for text_line in split_lines(text)
         ]
         end = line + len(rows)
         return _Table(rows, range(line, end), len(text), end)
@@ -114,7 +126,7 @@ class CsvParser:
                     at = self._number(rows, number=number)
                     raise self._unreadable(fault, row=at, opened=opened, closed=closed) from None
                 table.faults[len(rows)] = fault.cell
-                rows.append(bare_line(text, start).split(self._delimiter))
+                rows.append(bare_line(text, start).split(self._delimiter, VALUE_LIMIT))
                 ends.append(reader.line_num)
         table.next_line = line + ends.pop()
         table.lines = [line + end for end in ends]
@@ -134,25 +146,36 @@ class CsvParser:
         table.faults = {at - header - 1: cell for at, cell in table.faults.items() if at > header}
         del table.rows[: header + 1]
 
+    def _refuse_long_cells(self, block: Block) -> None:
+        for at, cells in enumerate(block.cells):
+            for cell, text in enumerate(cells):
+                if len(text) > CELL_LIMIT:
+                    number, line = block.number + at, block.lines[at]
+                    raise cell_too_long(row=number, line=line, column=self._name(cell))
+
     def _judge(self, block: Block, rows: list[Cells], faults: dict[int, int]) -> None:
         """Add the problem of each row that does not fit the header or has a fault."""
         width = len(self._columns)
         for at, cells in enumerate(rows):
             if len(cells) == width and at not in faults:
                 continue
-            number, line = block.number + at, block.lines[at]
+            problem: Sentence | None
+            if isinstance(cells, list) and len(cells) > VALUE_LIMIT:
+                cells[VALUE_LIMIT:] = [self._delimiter.join(cells[VALUE_LIMIT:])]
             if not cells:
-                rows[at], problem = self.empty(number=number, line=line)
+                rows[at], problem = self.empty()
             elif at in faults:
-                problem = self._stray(faults[at], row=number, line=line)
+                problem = partial(self._stray, faults[at])
             else:
-                problem = self._uneven(len(cells), row=number, line=line)
+                problem = self._uneven
             if problem:
                 block.problems[at] = problem
 
-    def _uneven(self, cells: int, *, row: int, line: int) -> str:
-        width = len(self._columns)
+    def _uneven(self, row_cells: Cells, row: int, line: int) -> str:
+        width, cells = len(self._columns), len(row_cells)
         counted = f"{cells:,} cell{'' if cells == 1 else 's'}"
+        if cells > VALUE_LIMIT:
+            counted = f"more than {VALUE_LIMIT:,} cells"
         header = f"{width:,} column{'' if width == 1 else 's'}"
         if cells < width:
             missing = quoted(self._columns[cells])
@@ -165,7 +188,7 @@ class CsvParser:
             )
         return f"{place(row=row, line=line)}: {counted} where the header has {header}. {advice}"
 
-    def _stray(self, cell: int, *, row: int, line: int) -> str:
+    def _stray(self, cell: int, _cells: Cells, row: int, line: int) -> str:
         return (
             f"{place(row=row, line=line, column=self._name(cell))}: text follows the quotation "
             'mark that closes the cell. Double the quotation marks inside the text (""), or skip '
