@@ -13,26 +13,16 @@ from batchui.batches.long_tasks import (
     LeaseLostError,
     StoppedError,
     give_back,
-    is_small,
     progress_of,
     refuse_endless,
     sentence_for,
 )
 from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
-from batchui.batches.signals import work_waits
 from batchui.batches.states import BatchStatus
 from batchui.prompts.checking import Report, check
 from batchui.prompts.problems import BadInput, quoted
 from batchui.prompts.sniffing import Format
-
-
-def check_now_or_soon(batch: Batch) -> None:
-    """Check a batch at once if its file is small; else let a worker do it."""
-    if is_small(batch):
-        check_file(batch.pk)
-    else:
-        work_waits.send(Batch, batch=batch)
 
 
 def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:

@@ -14,9 +14,9 @@ from django.db import transaction
 from django.template.defaultfilters import filesizeformat
 
 from batchui.batches import files, settling
-from batchui.batches.checking import check_file, check_now_or_soon, refuse_nul
+from batchui.batches.checking import check_file, refuse_nul
 from batchui.batches.files import AnyFile
-from batchui.batches.long_tasks import cannot_store
+from batchui.batches.long_tasks import cannot_store, read_now_or_soon
 from batchui.batches.models import LONGEST_NAME, Batch, asked_fields
 from batchui.prompts.ask import Ask
 from batchui.prompts.checking import SAMPLE_ROWS
@@ -80,7 +80,7 @@ def _checked(batch: Batch, *, check_now: bool = False) -> Batch:
     if check_now:
         check_file(batch.pk)
     else:
-        check_now_or_soon(batch)
+        read_now_or_soon(batch, check_file)
     batch.refresh_from_db()
     return batch
 
