@@ -12,7 +12,7 @@ from batchui.prompts.headers import HEAD_ROWS, head_rows
 from batchui.prompts.problems import NAME_LIMIT, NAMES_LIMIT, VALUE_LIMIT, BadInput, empty_line
 from batchui.prompts.readers import read_blocks
 from batchui.prompts.rows import cell_text, decode_row, decode_to_show, encode_row
-from tests.prompts.files import format_of, report_of, rows_of
+from tests.prompts.files import cells_of, format_of, report_of, rows_of
 from tests.worst import assert_cheap, cost
 
 
@@ -64,8 +64,19 @@ def test_a_line_of_commas_costs_little_and_keeps_its_text(start: bytes) -> None:
     data = b"a,b\n1,2\n" + line + b"\n"
     [problem] = report_of(data).problems
     assert "more than 50,000 cells where the header has 2 columns." in problem.sentence
-    assert ",".join(rows_of(data)[1].cells) == line.decode().replace('"', "")
-    assert_cheap(lambda: report_of(data))
+    cells = cells_of(data)[1]
+    assert len(cells) == VALUE_LIMIT + 1
+    assert ",".join(cells) == line.decode().replace('"', "")
+
+
+def test_the_longest_line_of_commas_is_refused_in_no_time() -> None:
+    data = b"a,b\n1,2\n" + b"," * 7_900_000 + b"\n"
+
+    def read() -> None:
+        with pytest.raises(BadInput, match=r"^Row 2 \(line 3\): this cell is longer than"):
+            report_of(data)
+
+    assert_cheap(read)
 
 
 def test_the_rows_after_a_long_one_are_not_in_memory_with_it() -> None:
@@ -74,8 +85,11 @@ def test_the_rows_after_a_long_one_are_not_in_memory_with_it() -> None:
     assert max(sum(len(cells[0]) for cells in block.cells) for block in blocks) < 1_100_000
 
 
-def test_a_long_line_is_read_in_linear_time() -> None:
-    data = b"a,b\n" + b",".join([b"x" * 990_000] * 8)[:7_900_000] + b"\n"
+@pytest.mark.parametrize("mark", ["", '"'], ids=["plain", "quoted"])
+def test_a_long_line_takes_little_more_memory_than_its_text(mark: str) -> None:
+    cell = f"{mark}\U0001f600{'x' * 900_000}{mark}"  # one such sign, and all take four bytes
+    data = f"a,b,c,d,e,f,g,h\n{','.join([cell] * 8)}\n".encode()
+    assert report_of(data).rows == 1
     assert_cheap(lambda: report_of(data))
 
 
