@@ -1,22 +1,18 @@
-"""What the web server allows a client: how slow it may be, and how much it may send.
+"""What the web server allows a client: how slow it may be.
 
 waitress takes in a request before a thread works on it, and takes the reply out of its hands. So a
 slow client holds a connection and perhaps a file, and no thread. Here are the limits on top of it.
 """
 
-import copy
-import io
 import socket
 import struct
 import time
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from waitress.buffers import ReadOnlyFileBasedBuffer
 from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser
 
 # Seconds for the head of a request.
 HEAD_SECONDS = 20.0
@@ -27,59 +23,6 @@ AT_A_TIME = 256 * 1024
 # How much of a reply may wait for its client before the page that makes it has to wait; and the
 # second figure instead, once all replies of a process together are larger than the third.
 WAITING_BYTES, FEW_BYTES, ALL_BYTES = 64 * 1024**2, 1024**2, 1024**3
-
-# The largest body that is kept, by method and path and the request's headers (HTTP_COOKIE …).
-MostBytes = Callable[[str, Mapping[str, str]], int]
-
-
-class Parser(HTTPRequestParser):  # type: ignore[misc]
-    """Reads a request. A body that is too large is read and thrown away.
-
-    The page then answers by its length. Answering before it is read would reset the connection, and
-    the browser would show no answer at all.
-    """
-
-    most_bytes: MostBytes
-    adj: Any
-    body_rcv: Any
-
-    def parse_header(self, header_plus: bytes) -> None:
-        super().parse_header(header_plus)
-        if self.body_rcv is None:
-            return
-        most = self.most_bytes(self.path, self.headers)
-        if self.chunked:
-            # Its length is not known before; waitress refuses it when it gets too large.
-            self.adj = copy.copy(self.adj)
-            self.adj.max_request_body_size = most
-        elif self.content_length > most:
-            self.body_rcv.getbuf().close()
-            self.body_rcv = Discarded(self.content_length)
-
-
-class Discarded:
-    """A body that is counted and not kept."""
-
-    error = None
-
-    def __init__(self, length: int) -> None:
-        self._left = length
-        self.completed = False
-
-    def __len__(self) -> int:
-        return 0
-
-    def received(self, data: bytes) -> int:
-        taken = min(len(data), self._left)
-        self._left -= taken
-        self.completed = not self._left
-        return taken
-
-    def getfile(self) -> io.BytesIO:
-        return io.BytesIO()
-
-    def getbuf(self) -> io.BytesIO:
-        return io.BytesIO()
 
 
 @dataclass

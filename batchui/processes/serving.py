@@ -16,14 +16,8 @@ from typing import Any
 
 from waitress import create_server
 
-from batchui.processes.channels import (
-    ALL_BYTES,
-    FEW_BYTES,
-    WAITING_BYTES,
-    Channel,
-    MostBytes,
-    Parser,
-)
+from batchui.processes.bodies import MostBytes, Parser
+from batchui.processes.channels import ALL_BYTES, FEW_BYTES, WAITING_BYTES, Channel
 from batchui.processes.parent_death import ask_to_stop_with_parent
 
 # Connections of a process; each needs an open file, and perhaps one for what it buffers.
