@@ -1,4 +1,4 @@
-"""What the web server allows a client: how slow it may be.
+"""What the web server allows a client: how slow it may be, and how many connections it may hold.
 
 waitress takes in a request before a thread works on it, and takes the reply out of its hands. So a
 slow client holds a connection and perhaps a file, and no thread. Here are the limits on top of it.
@@ -38,8 +38,13 @@ class Progress:
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
-    """A connection that knows how slow its client is."""
+    """A connection that knows how slow its client is.
 
+    most, most_of_one: how many of all, and of one address, a process keeps.
+    """
+
+    most: int
+    most_of_one: int
     sendbuf_len: int
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -48,6 +53,32 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         super().__init__(*arguments, **options)
         # Sent at a time; the kernel's own figure is megabytes for a client on this machine.
         self.sendbuf_len = min(self.sendbuf_len, AT_A_TIME)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Cut off who has been silent longest, where there are too many with this one.
+
+        Whose request is worked on, or whose reply is under way, stays. So whoever holds many
+        connections only loses some, and a browser that loses one opens another.
+        """
+        everyone: list[Channel] = list(self.server.active_channels.values())
+        same = [one for one in everyone if one.addr[0] == self.addr[0]]
+        if len(same) > self.most_of_one:
+            crowd = same
+        elif len(everyone) > self.most:
+            crowd = everyone
+        else:
+            return
+        silent = [one for one in crowd if not one.is_busy and one is not self]
+        if silent:
+            min(silent, key=lambda one: one.last_activity).cut_off()
+        elif crowd is same:
+            self.cut_off()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a request of this connection is worked on, or its reply is under way."""
+        return bool(self.requests or self.total_outbufs_len)
 
     def received(self, data: bytes) -> bool:
         if self._request is None:

@@ -20,8 +20,11 @@ from batchui.processes.bodies import MostBytes, Parser
 from batchui.processes.channels import ALL_BYTES, FEW_BYTES, WAITING_BYTES, Channel
 from batchui.processes.parent_death import ask_to_stop_with_parent
 
-# Connections of a process; each needs an open file, and perhaps one for what it buffers.
-MOST_CONNECTIONS = 2_000
+# Connections of a process, and of one address to it; each needs an open file, and perhaps one for
+# what it buffers.
+MOST_CONNECTIONS, MOST_OF_ONE = 2_000, 500
+# If all of them are busy, the process accepts so many more before it lets clients wait.
+SPARE_CONNECTIONS = 10
 LONGEST_HEAD = 64 * 1024  # bytes
 # A process that ends sooner than this would end again.
 SHORTEST_LIFE = 5.0
@@ -32,10 +35,14 @@ SECONDS_BETWEEN_CHECKS = 1.0
 
 @dataclass(frozen=True)
 class Site:
-    """What is served: the WSGI application, and how large a body may be."""
+    """What is served: the WSGI application, and how large a body may be.
+
+    behind_proxy: all connections come from one address, which tells nothing of the clients.
+    """
 
     application: Callable[..., Any]
     most_bytes: MostBytes
+    behind_proxy: bool
 
 
 def serve(
@@ -124,14 +131,15 @@ def _work(
     load: Callable[[], Site], listener: socket.socket, *, threads: int, seconds_to_stop: float
 ) -> None:
     """Serve in this process until SIGTERM."""
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+    most = min(MOST_CONNECTIONS, files // 2 if files > 0 else MOST_CONNECTIONS)
     site = load()
     server = create_server(
         site.application,
         sockets=[listener],
         threads=threads,
-        connection_limit=min(MOST_CONNECTIONS, most // 2 if most > 0 else MOST_CONNECTIONS),
+        connection_limit=most + SPARE_CONNECTIONS,
         channel_timeout=60,
         cleanup_interval=15,
         asyncore_use_poll=True,
@@ -147,7 +155,8 @@ def _work(
         ident="batchui",
     )
     parser = type("SiteParser", (Parser,), {"most_bytes": staticmethod(site.most_bytes)})
-    server.channel_class = type("SiteChannel", (Channel,), {"parser_class": parser})
+    limits = {"most": most, "most_of_one": most if site.behind_proxy else MOST_OF_ONE}
+    server.channel_class = type("SiteChannel", (Channel,), {"parser_class": parser, **limits})
     _Loop(server).run(seconds_to_stop)
 
 
@@ -174,7 +183,7 @@ class _Loop:
                     self._server.accepting = False
                     self._server.socket.close()
                     self._server.del_channel()
-                if now > give_up or not any(map(_is_busy, self._channels())):
+                if now > give_up or not any(one.is_busy for one in self._channels()):
                     return
 
     def _turn(self) -> None:
@@ -201,8 +210,3 @@ class _Loop:
     def _stop(self, *_: object) -> None:
         self._stopping = True
         self._server.pull_trigger()
-
-
-def _is_busy(channel: Channel) -> bool:
-    """Whether a request of this connection is worked on, or its reply is under way."""
-    return bool(channel.requests or channel.total_outbufs_len)

@@ -1,6 +1,6 @@
 """A small site for the tests of the web server: `python -m … PORT [JSON]`.
 
-The JSON sets constants of the server's modules, so that a deadline is not a minute.
+The JSON sets constants of the server's modules and of this one, so that a deadline is not a minute.
 """
 
 import json
@@ -13,6 +13,7 @@ from typing import Any
 from batchui.processes import channels, serving
 
 MOST_BYTES = 200_000
+BEHIND_PROXY = False
 
 
 def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterator[bytes]:
@@ -42,12 +43,12 @@ def most_bytes(path: str, headers: Any) -> int:
 
 if __name__ == "__main__":
     for name, value in json.loads((sys.argv[2:] or ["{}"])[0]).items():
-        for module in (channels, serving):
+        for module in (channels, serving, sys.modules[__name__]):
             if hasattr(module, name):
                 setattr(module, name, value)
     sys.exit(
         serving.serve(
-            lambda: serving.Site(application, most_bytes),
+            lambda: serving.Site(application, most_bytes, behind_proxy=BEHIND_PROXY),
             host="127.0.0.1",
             port=int(sys.argv[1]),
             processes=1,

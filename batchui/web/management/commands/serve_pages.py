@@ -46,4 +46,4 @@ def site() -> serving.Site:
 
     # Where there is room for uploads; only then, because this makes the folder.
     tempfile.tempdir = str(settings.FILE_UPLOAD_TEMP_DIR)
-    return serving.Site(application, most_bytes)
+    return serving.Site(application, most_bytes, behind_proxy=settings.SECURE_PROXY)
