@@ -6,6 +6,7 @@ replaced. SIGTERM: no new connections, what is under way goes on for a while, th
 
 import os
 import resource
+import select
 import signal
 import socket
 import sys
@@ -25,6 +26,8 @@ from batchui.processes.parent_death import ask_to_stop_with_parent
 MOST_CONNECTIONS, MOST_OF_ONE = 2_000, 500
 # If all of them are busy, the process accepts so many more before it lets clients wait.
 SPARE_CONNECTIONS = 10
+# How many it lets in before it looks after the others again.
+LET_IN_AT_ONCE = 100
 LONGEST_HEAD = 64 * 1024  # bytes
 # A process that ends sooner than this would end again.
 SHORTEST_LIFE = 5.0
@@ -188,12 +191,24 @@ class _Loop:
 
     def _turn(self) -> None:
         server = self._server
+        self._let_in()
         server.asyncore.loop(
             timeout=0.1 if self._stopping else SECONDS_BETWEEN_CHECKS,
             map=server._map,
             use_poll=True,
             count=1,
         )
+
+    def _let_in(self) -> None:
+        """Accept those who wait to be let in. By itself waitress accepts one in a turn."""
+        server, looked = self._server, select.poll()
+        for _ in range(LET_IN_AT_ONCE):
+            if not server.readable():
+                return
+            looked.register(server.socket, select.POLLIN)
+            if not looked.poll(0):
+                return
+            server.handle_accept()
 
     def _channels(self) -> list[Channel]:
         return list(self._server.active_channels.values())

@@ -1,11 +1,14 @@
 """The web server, and somebody who holds more connections than anybody needs."""
 
+import os
+import signal
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
 
+from batchui.processes.procfs import cpu_seconds
 from tests.processes.test_serving import Site, running_site
 
 pytestmark = pytest.mark.processes
@@ -78,9 +81,10 @@ def test_where_all_wait_for_their_replies_another_of_the_same_address_is_not_let
     readers = hold(held, site, MOST_OF_ONE, sent=UNREAD, address="127.0.0.1")
     for reader in readers:
         reader.recv(1)
-    with site.connect(b"") as late, pytest.raises(ConnectionResetError):
+    with site.connect(b"") as late:
         late.settimeout(10)  # sooner than a client without a head is cut off
-        late.recv(1)
+        with pytest.raises(ConnectionResetError):
+            late.recv(1)
     assert all(map(is_open, readers))
 
 
@@ -89,3 +93,23 @@ def test_behind_a_proxy_its_connections_are_not_those_of_one_client(held: ExitSt
         clients = hold(held, site, 5, sent=BEGUN, address="127.0.0.1")
         assert site.get("/") == b"page"
         assert all(map(is_open, clients))
+
+
+def test_those_who_come_at_once_are_let_in_at_once(held: ExitStack) -> None:
+    """Otherwise a page waits until a thousand others were let in one by one."""
+    assert cpu_to_let_in(held, 600) < 0.5 * cpu_to_let_in(held, 600, LET_IN_AT_ONCE=0)
+
+
+def cpu_to_let_in(held: ExitStack, number: int, **constants: float) -> float:
+    """The CPU seconds that it takes a web process to let so many clients in."""
+    with running_site(MOST_OF_ONE=2 * number, **constants) as site:
+        pid = int(site.get("/pid"))
+        os.kill(pid, signal.SIGSTOP)
+        begun = cpu_seconds(pid)
+        clients = hold(held, site, number, sent=b"", address="127.0.0.1")
+        os.kill(pid, signal.SIGCONT)
+        assert site.get("/") == b"page"
+        spent = cpu_seconds(pid) - begun
+        for client in clients:
+            client.close()
+    return spent

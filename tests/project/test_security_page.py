@@ -53,7 +53,11 @@ def test_the_readme_points_to_it() -> None:
             "downloads of one person at the same time",
             f"{download_limit.MOST_AT_ONCE} in each web process",
         ),
-        ("connections", f"{serving.MOST_CONNECTIONS:,} in each web process"),
+        (
+            "connections",
+            f"{serving.MOST_CONNECTIONS:,} in each web process, {serving.MOST_OF_ONE} of one "
+            "address; then the longest silent one is cut off",
+        ),
         (
             "a reply of Cloudflare",
             f"{client.MAX_REPLY // 1024**2} MB, unpacked in pieces",
