@@ -12,8 +12,13 @@ from waitress.parser import HTTPRequestParser
 from waitress.receiver import ChunkedReceiver
 from waitress.utilities import BadRequest
 
-# The largest body that is kept, by method and path and the request's headers (HTTP_COOKIE …).
-MostBytes = Callable[[str, Mapping[str, str]], int]
+# The largest body that is kept, by the path and the request's headers (COOKIE …), and by how many
+# bytes of other requests are still to come and to be kept.
+MostBytes = Callable[[str, Mapping[str, str], int], int]
+# Whether its sender may still send it, by the headers. It is asked in a thread.
+MaySend = Callable[[Mapping[str, str]], bool]
+# The header that a request gets whose body was thrown away (in WSGI HTTP_THROWN_AWAY).
+THROWN_AWAY = "THROWN_AWAY"
 
 # How much of a chunked body may be no content: so many bytes, and one for so many of content. The
 # first is the longest control line and the longest trailer, too.
@@ -30,22 +35,72 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
     """
 
     most_bytes: MostBytes
+    may_send: MaySend
     adj: Any
     body_rcv: Any
+    was_asked = is_refused = False
 
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
+        self.headers.pop(THROWN_AWAY, None)  # only we say so
         if self.body_rcv is None:
             return
-        most = self.most_bytes(self.path, self.headers)
+        most = self.most_bytes(self.path, self.headers, self.under_way())
         if self.chunked:
             self.body_rcv = Chunked(self.body_rcv.getbuf())
             # Its length is not known before; waitress refuses it when it gets too large.
             self.adj = copy.copy(self.adj)
             self.adj.max_request_body_size = most
         elif self.content_length > most:
-            self.body_rcv.getbuf().close()
-            self.body_rcv = Discarded(self.content_length)
+            self._throw_away()
+
+    def received(self, data: bytes) -> int:
+        if self.is_refused and self.coming:
+            self._throw_away()
+        return int(super().received(data))
+
+    def under_way(self) -> int:
+        """How many bytes of other requests are still to come and to be kept."""
+        return 0
+
+    @property
+    def coming(self) -> int:
+        """How many bytes are still to come and to be kept; of a body in chunks at most."""
+        if self.body_rcv is None or isinstance(self.body_rcv, Discarded):
+            return 0
+        length = self.adj.max_request_body_size if self.chunked else self.content_length
+        return int(length - self.body_bytes_received)
+
+    @property
+    def must_ask(self) -> bool:
+        """Whether the body will be written to the disk, and its sender is still to be asked for."""
+        return not self.was_asked and self.coming > self.adj.inbuf_overflow
+
+    def _throw_away(self) -> None:
+        """Keep nothing of the body, also of what has come."""
+        if self.chunked:
+            self.adj.max_request_body_size = 0
+            return
+        self.body_rcv.getbuf().close()
+        self.body_rcv = Discarded(self.content_length - self.body_bytes_received)
+        self.headers[THROWN_AWAY] = "1"
+
+
+class Inquiry:
+    """Asks whether somebody may still send a body. A task for a thread of waitress.
+
+    Meanwhile the body comes in: the loop that reads it cannot wait for a database.
+    """
+
+    def __init__(self, parser: Parser) -> None:
+        self._parser = parser
+        parser.was_asked = True
+
+    def service(self) -> None:
+        self._parser.is_refused = not self._parser.may_send(self._parser.headers)
+
+    def cancel(self) -> None:
+        """The server ends."""
 
 
 class Chunked(ChunkedReceiver):  # type: ignore[misc]

@@ -14,6 +14,8 @@ from typing import Any
 from waitress.buffers import ReadOnlyFileBasedBuffer
 from waitress.channel import HTTPChannel
 
+from batchui.processes.bodies import Inquiry
+
 # Seconds for the head of a request.
 HEAD_SECONDS = 20.0
 # A client that takes longer than this for its body, or for our reply, must do so many bytes a
@@ -87,6 +89,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         taken = bool(super().received(data))
         if self.request is None:
             self._request = None
+        elif self.request.must_ask:
+            self.server.add_task(Inquiry(self.request))
         return taken
 
     def send(self, data: bytes, do_close: bool = True) -> int:

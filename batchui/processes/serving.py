@@ -17,7 +17,7 @@ from typing import Any
 
 from waitress import create_server
 
-from batchui.processes.bodies import MostBytes, Parser
+from batchui.processes.bodies import MaySend, MostBytes, Parser
 from batchui.processes.channels import ALL_BYTES, FEW_BYTES, WAITING_BYTES, Channel
 from batchui.processes.parent_death import ask_to_stop_with_parent
 
@@ -38,13 +38,14 @@ SECONDS_BETWEEN_CHECKS = 1.0
 
 @dataclass(frozen=True)
 class Site:
-    """What is served: the WSGI application, and how large a body may be.
+    """What is served: the WSGI application, how large a body may be, and who may send one.
 
     behind_proxy: all connections come from one address, which tells nothing of the clients.
     """
 
     application: Callable[..., Any]
     most_bytes: MostBytes
+    may_send: MaySend
     behind_proxy: bool
 
 
@@ -157,9 +158,17 @@ def _work(
         clear_untrusted_proxy_headers=False,
         ident="batchui",
     )
-    parser = type("SiteParser", (Parser,), {"most_bytes": staticmethod(site.most_bytes)})
+
+    class SiteParser(Parser):
+        most_bytes = staticmethod(site.most_bytes)
+        may_send = staticmethod(site.may_send)
+
+        def under_way(self) -> int:
+            requests = [channel.request for channel in server.active_channels.values()]
+            return sum(one.coming for one in requests if one is not None and one is not self)
+
     limits = {"most": most, "most_of_one": most if site.behind_proxy else MOST_OF_ONE}
-    server.channel_class = type("SiteChannel", (Channel,), {"parser_class": parser, **limits})
+    server.channel_class = type("SiteChannel", (Channel,), {"parser_class": SiteParser, **limits})
     _Loop(server).run(seconds_to_stop)
 
 

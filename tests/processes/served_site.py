@@ -14,6 +14,8 @@ from batchui.processes import channels, serving
 
 MOST_BYTES = 200_000
 BEHIND_PROXY = False
+# Who was asked for.
+asked: list[str] = []
 
 
 def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterator[bytes]:
@@ -21,7 +23,7 @@ def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterator[
     start("200 OK", [("Content-Type", "text/plain")])
     if path == "/pid":
         yield str(os.getpid()).encode()
-    elif path == "/body":
+    elif path in ("/body", "/shared"):
         body = environ["wsgi.input"].read()
         yield json.dumps([environ.get("CONTENT_LENGTH"), len(body)]).encode()
     elif path == "/large":
@@ -31,14 +33,21 @@ def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterator[
         yield b"begun "
         time.sleep(3)
         yield b"done"
+    elif path == "/asked":
+        yield json.dumps(asked).encode()
     elif path == "/proxy":
         yield environ.get("HTTP_X_FORWARDED_PROTO", "").encode()
     else:
         yield b"page"
 
 
-def most_bytes(path: str, headers: Any) -> int:
-    return MOST_BYTES
+def most_bytes(path: str, headers: Any, under_way: int) -> int:
+    return MOST_BYTES - (under_way if path == "/shared" else 0)
+
+
+def may_send(headers: Any) -> bool:
+    asked.append(headers.get("WHO", ""))
+    return asked[-1] != "removed"
 
 
 if __name__ == "__main__":
@@ -48,7 +57,7 @@ if __name__ == "__main__":
                 setattr(module, name, value)
     sys.exit(
         serving.serve(
-            lambda: serving.Site(application, most_bytes, behind_proxy=BEHIND_PROXY),
+            lambda: serving.Site(application, most_bytes, may_send, behind_proxy=BEHIND_PROXY),
             host="127.0.0.1",
             port=int(sys.argv[1]),
             processes=1,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from waitress.adjustments import Adjustments
 
-from batchui.processes.bodies import FRAMING_BYTES, Parser
+from batchui.processes.bodies import FRAMING_BYTES, THROWN_AWAY, Parser
 
 HEAD = b"POST /body HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
 
@@ -77,3 +77,21 @@ def test_many_chunks_in_a_packet_cost_no_more_than_in_many_packets() -> None:
     cpu_seconds(small)  # what is loaded the first time
     many = cpu_seconds(small, times=80)
     assert cpu_seconds(small * 80) < 5 * many
+
+
+def test_nothing_more_is_kept_of_a_chunked_body_whose_sender_was_refused() -> None:
+    reads = parser(chunk(b"x" * 1_000))
+    reads.is_refused = True
+    reads.received(chunk(b"x" * 1_000))
+    assert reads.error.code == 413
+
+
+def test_only_the_web_server_says_that_a_body_was_thrown_away() -> None:
+    class Small(AnyLength):
+        most_bytes = staticmethod(lambda *_: 10)
+
+    for length, said in ((10, None), (11, "1")):
+        reads = Small(Adjustments())
+        head = f"POST / HTTP/1.1\r\nThrown-Away: mine\r\nContent-Length: {length}\r\n\r\n"
+        reads.received(head.encode())
+        assert reads.headers.get(THROWN_AWAY) == said
