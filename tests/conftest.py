@@ -34,6 +34,11 @@ CHROMIUM_FLAGS = [
 ]
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than cores, up to four: stories wait for a third of their time."""
+    return min(4, (os.cpu_count() or 1) + 1)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the long ones, so that no process is left alone with one at the end."""
     items.sort(key=lambda item: not item.nodeid.startswith("tests/postgres/"))

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -57,14 +57,18 @@ DOORS = {
 MAY_IMPORT_LATE = ("management/commands/", "apps.py", "up/start.py", "bench/product.py")
 
 
-def modules(name: str) -> Iterator[tuple[str, ast.Module]]:
+@cache
+def modules(name: str) -> list[tuple[str, ast.Module]]:
     """Every module of a package, or the one module of that name: its path and its code."""
     paths = [ROOT / f"{name}.py"] if (ROOT / f"{name}.py").exists() else (ROOT / name).rglob("*.py")
-    for path in paths:
-        if "migrations" not in path.parts:
-            yield str(path.relative_to(ROOT)), ast.parse(path.read_text())
+    return [
+        (str(path.relative_to(ROOT)), ast.parse(path.read_text()))
+        for path in paths
+        if "migrations" not in path.parts
+    ]
 
 
+@cache
 def imported(path: str, code: ast.AST) -> set[str]:
     """The full names that a module imports, wherever in it."""
     package = ["batchui", *Path(path).parts[:-1]]

@@ -52,10 +52,9 @@ def fetch(part: Part, attempt: Attempt, *, client: BatchClient) -> PollOutcome:
         except DamagedFile as problem:
             return Unusable(str(problem), _last_odd_reply(part, attempt, reply, "damaged"))
         except OSError as exc:
+            why = exc.strerror or exc
             return Later(
-                f"The answers are there, but this server could not store them: "
-                f"{exc.strerror or exc}. batchui fetches them again.",
-                None,
+                f"The answers are there, but this server could not store them: {why}.", None
             )
         except (InterfaceError, OperationalError):
             raise  # the database: the lease runs out, and it is polled again

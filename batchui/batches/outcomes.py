@@ -1,6 +1,7 @@
 """The outcomes of a POST or a poll, as values.
 
 The steps return them. `apply_outcome` in `sending` and in `polling` changes the part accordingly.
+A message says what happened. What batchui does next is decided, and said, where it is applied.
 """
 
 from dataclasses import dataclass

@@ -7,7 +7,6 @@ whole. Any other reply that would give answers up is asked for again before it i
 they are paid for (see `patience.py`).
 """
 
-import re
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -42,7 +41,7 @@ from batchui.batches.steps import PART_LEASE
 from batchui.teams.problems import TeamProblem
 
 GONE = "Cloudflare no longer has this result."
-_PROMISE = re.compile(r"\s*batchui (?:asks|tries|fetches them) again(?: by itself)?\.")
+AGAIN = "batchui asks again."
 CUT_OFF = (
     "The worker that asked for the answers stopped half-way: it was ended, or the reply needs more "
     "memory than there is."
@@ -109,7 +108,7 @@ def _under_way(part: Part, attempt: Attempt, status: str) -> None:
     if patience.is_overdue(attempt):
         message = (
             f"Cloudflare has had these rows for {patience.OVERDUE_AFTER.days} days, and they are "
-            f"still {status}. It usually needs minutes. batchui asks again."
+            f"still {status}. It usually needs minutes."
         )
         _poll_again(part, message, pauses.after_failure(part.failures_in_a_row, None))
         return
@@ -129,8 +128,7 @@ def _under_way(part: Part, attempt: Attempt, status: str) -> None:
 def _poll_once_more(part: Part, kind: str, message: str, changes: PartChanges) -> None:
     """Plan another poll after a reply that is not believed yet."""
     seen: PartChanges = {**changes, **patience.sighting(part, kind, timezone.now())}
-    again = f"{message} batchui asks again."
-    _poll_again(part, again, patience.ODD[kind].pause, changes=seen)
+    _poll_again(part, message, patience.ODD[kind].pause, changes=seen)
 
 
 def _poll_again(
@@ -151,7 +149,8 @@ def _poll_again(
         event = f"No answer could be read for hours. {message}"
         _ask(part, Question.UNREADABLE, message, event, kept=kept, changes=changes)
         return
-    _plan_next(part, message, now, pause, part.failures_in_a_row + 1, changes or {})
+    again = f"{message} {AGAIN}"
+    _plan_next(part, again, now, pause, part.failures_in_a_row + 1, changes or {})
 
 
 def _wait_for_person(part: Part, outcome: Later) -> None:
@@ -223,19 +222,14 @@ def _ask(
     asked: PartChanges = {
         **(changes or {}),
         "question": question,
-        "message": _without_promise(message),
+        "message": message,
         "last_polled_at": timezone.now(),
     }
-    told = f"Part {part.number}: {_without_promise(event or message)}"
+    told = f"Part {part.number}: {event or message}"
     with transaction.atomic():
         moved = lifecycle.move_part(part, PartStatus.UNSURE, closing=closing, event=told, **asked)
         if moved and kept is not None and kept[1]:
             lifecycle.keep_reply(*kept)
-
-
-def _without_promise(message: str) -> str:
-    """The message without its words that batchui asks again: it has stopped, and asks a person."""
-    return _PROMISE.sub("", message)
 
 
 def _refused(part: Part, closing: Closing) -> None:

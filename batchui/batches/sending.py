@@ -47,6 +47,7 @@ from batchui.teams.problems import TeamProblem
 
 logger = logging.getLogger(__name__)
 
+AGAIN = "batchui tries again by itself."
 NOT_CONFIRMED = "Cloudflare did not confirm the last request."
 
 
@@ -187,14 +188,15 @@ def apply_outcome(part: Part, attempt: Attempt, outcome: SendOutcome) -> None:
         case Accepted(request_id):
             receipts.accepted(part, attempt, request_id)
         case CertainlyNotSent(message):
+            again = f"{message} {AGAIN}"
             lifecycle.move_part(
                 part,
                 PartStatus.READY,
                 closing=Closing(attempt, AttemptStatus.NOT_SENT, message),
                 resume_at=timezone.now() + pauses.backoff(part.failures_in_a_row),
                 failures_in_a_row=part.failures_in_a_row + 1,
-                message=message,
-                event=f"Part {part.number}: {message}" if not part.failures_in_a_row else "",
+                message=again,
+                event=f"Part {part.number}: {again}" if not part.failures_in_a_row else "",
             )
         case OnHold():
             _hold(part, attempt, outcome)
@@ -212,8 +214,10 @@ def apply_outcome(part: Part, attempt: Attempt, outcome: SendOutcome) -> None:
 
 def _hold(part: Part, attempt: Attempt, outcome: OnHold) -> None:
     resume_at = outcome.resume_at
+    event = f"Part {part.number} is on hold: {outcome.message}"
     if resume_at is not None:
         resume_at = max(resume_at, timezone.now() + pauses.backoff(part.failures_in_a_row))
+        event = f"{event} {AGAIN}"
     with transaction.atomic():
         lifecycle.move_part(
             part,
@@ -222,9 +226,7 @@ def _hold(part: Part, attempt: Attempt, outcome: OnHold) -> None:
             resume_at=resume_at,
             failures_in_a_row=part.failures_in_a_row + 1,
             message=outcome.message,
-            event=""
-            if part.failures_in_a_row
-            else f"Part {part.number} is on hold: {outcome.message}",
+            event="" if part.failures_in_a_row else event,
         )
         if outcome.everywhere and resume_at is not None:
             call_limit.pause(part.batch.connection, until=resume_at, reason=outcome.message)

@@ -1,6 +1,5 @@
 """The real processes: web server, worker and sandbox, each killed and started again by its id."""
 
-import http.client
 import os
 import signal
 import sys
@@ -15,7 +14,7 @@ from django.conf import settings
 from batchui.bench.surroundings import ROOT
 from batchui.chaos.wire import Wire
 from batchui.processes import children, procfs
-from batchui.processes.web_server import web_server
+from batchui.processes.web_server import answers, web_server
 
 SECONDS_TO_STOP = 1
 
@@ -90,14 +89,7 @@ class Services:
 
     def pages_answer(self) -> bool:
         """Whether the web server is there."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.web_port, timeout=5)
-        try:
-            connection.request("GET", "/healthz")
-            return connection.getresponse().status == http.client.OK
-        except (OSError, http.client.HTTPException):
-            return False
-        finally:
-            connection.close()
+        return answers(f"127.0.0.1:{self.web_port}", timeout=5)
 
     def end(self) -> None:
         """End everything that was started here, and everything that it left behind."""

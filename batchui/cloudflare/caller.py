@@ -115,8 +115,8 @@ class Caller:
             raise self._unreached(result)
         if result.kind == "broken":
             raise NotSent(
-                f"The connection to {self.account.name} broke before an answer "
-                "came. Nothing is lost. batchui asks again by itself.",
+                f"The connection to {self.account.name} broke before an answer came. Nothing is "
+                "lost.",
                 **self._facts(result),
             )
         if result.kind == "too large":
@@ -126,8 +126,7 @@ class Caller:
                 **self._facts(result),
             )
         raise BadReply(
-            f"The answer of {self.account.name} did not arrive whole. Nothing is "
-            "lost. batchui asks again by itself.",
+            f"The answer of {self.account.name} did not arrive whole. Nothing is lost.",
             **self._facts(result),
         )
 
@@ -169,17 +168,13 @@ class Caller:
     def _unreached(self, fault: HttpFault) -> NotSent:
         if fault.kind == "no place":
             return NotSent(
-                "Nothing was sent: this server already makes as many calls as it may at one time. "
-                "batchui tries again by itself.",
+                "Nothing was sent: this server already makes as many calls as it may at one time.",
                 **self._facts(fault),
             )
         check = "" if self.account.called else " Check this server's internet connection."
         called = self.account.called or "Cloudflare"
         where = f"{called[0].upper()}{called[1:]} could not be reached at {self.account.server}"
-        return NotSent(
-            f"{where}: nothing was sent.{check} batchui tries again by itself.",
-            **self._facts(fault),
-        )
+        return NotSent(f"{where}: nothing was sent.{check}", **self._facts(fault))
 
     def _facts(self, fault: HttpFault) -> dict[str, Any]:
         return {

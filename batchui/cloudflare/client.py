@@ -244,7 +244,6 @@ def _check_ends(spool: BinaryIO, ending: bytes) -> None:
     spool.seek(0)
     if spool.read(64).lstrip()[:1] != b"{" or ending.rstrip()[-1:] != b"}":
         raise BadReply(
-            "Cloudflare's reply is damaged, or not from Cloudflare. Nothing is lost. batchui asks "
-            "again by itself.",
+            "Cloudflare's reply is damaged, or not from Cloudflare. Nothing is lost.",
             detail="a long reply that is not one JSON object",
         )

@@ -31,7 +31,8 @@ LONGEST_WAIT_SECONDS = 86_400.0
 class CloudflareError(Exception):
     """A call that failed.
 
-    user_message: one or two sentences for the page. The last one says what to do.
+    user_message: one or two sentences for the page: what happened, and what people can do. What
+    batchui does next is not in it: whoever decides that says so.
     detail: for the log. code: Cloudflare's own, or None. http_status: None if no reply came. wait:
     seconds that Cloudflare asks to wait; None if it names no time.
     """
@@ -204,7 +205,6 @@ class _Ruling:
 
 
 ASK_DIFFERENTLY = "Change the question, the options or the model, then send the rows again."
-_BY_ITSELF = "You need do nothing: batchui goes on by itself."
 
 _UNCLEAR = _Ruling(CloudflareError, "")
 _UNCONFIRMED = _Ruling(
@@ -213,8 +213,8 @@ _UNCONFIRMED = _Ruling(
 )
 _UNUSABLE = _Ruling(
     BadReply,
-    "Cloudflare's answer could not be used (HTTP {status}).{reason} Nothing is lost. batchui asks "
-    "again. If this goes on for hours, look at www.cloudflarestatus.com.",
+    "Cloudflare's answer could not be used (HTTP {status}).{reason} Nothing is lost. If this goes "
+    "on for hours, look at www.cloudflarestatus.com.",
 )
 _REFUSED = _Ruling(Refused, "Cloudflare refused this request.{reason} " + ASK_DIFFERENTLY)
 _NO_MODEL = _Ruling(
@@ -267,22 +267,22 @@ _NOT_THE_API = _Ruling(
     "the person who runs batchui to check the address and this server's network.",
     {"needs_person": True},
 )
-_SLOW_DOWN = _Ruling(Busy, "Cloudflare asks for fewer calls for a while.{reason} " + _BY_ITSELF)
+_SLOW_DOWN = _Ruling(Busy, "Cloudflare asks for fewer calls for a while.{reason}")
 _MINUTE_LIMIT = _Ruling(
     Busy,
-    "Cloudflare's limit of requests in a minute is reached. " + _BY_ITSELF,
+    "Cloudflare's limit of requests in a minute is reached.",
     least_wait=60.0,
 )
 _DAY_USED_UP = _Ruling(
     Busy,
-    "Today's free allowance of Workers AI is used up. batchui goes on by itself after 00:00 UTC. "
-    "To go on at once, change the Cloudflare account to the Workers Paid plan.",
+    "Today's free allowance of Workers AI is used up; the next one begins at 00:00 UTC. To go on "
+    "at once, change the Cloudflare account to the Workers Paid plan.",
     {"until_midnight": True},
 )
 _FULL = _Ruling(
     Busy,
-    "Cloudflare has no room for this model at the moment. batchui tries again by itself. If it "
-    "takes too long, stop the batch and run it again with another model.",
+    "Cloudflare has no room for this model at the moment. If that takes too long, stop the batch "
+    "and run it again with another model.",
 )
 
 _BY_CODE: dict[int | None, _Ruling] = {

@@ -98,7 +98,7 @@ def decode(body: bytes, *, request_id: str | None = None, most: int = MOST_ITEMS
     state = _state(envelope, result)
     if not state.finished:
         raise BadReply(
-            f"Cloudflare's reply has no answers.{quote(state.reason)} batchui asks again.",
+            f"Cloudflare's reply has no answers.{quote(state.reason)}",
             detail=f"not a finished reply: status {state.status!r}, reason {state.reason!r}",
         )
     if request_id is not None:
@@ -116,8 +116,7 @@ def check_request(state: State, *, asked: str) -> None:
     """Raise BadReply for a reply that names another request than the one asked for."""
     if state.request_id not in (None, asked):
         raise BadReply(
-            "Cloudflare answered about another request. Nothing is lost, and it is asked again by "
-            "itself.",
+            "Cloudflare answered about another request. Nothing is lost.",
             detail=f"asked for {asked}, was told about {clean(str(state.request_id))}",
         )
 
@@ -128,8 +127,7 @@ def _open(body: bytes, *, most: int) -> tuple[Level, Level]:
     except Damaged as exc:
         why = str(exc)
     raise BadReply(
-        "Cloudflare's reply cannot be read: it is damaged, or not from Cloudflare. batchui asks "
-        "again.",
+        "Cloudflare's reply cannot be read: it is damaged, or not from Cloudflare.",
         detail=f"{clean(why)}; {len(body):,} bytes",
     )
 

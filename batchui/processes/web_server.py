@@ -1,5 +1,9 @@
-"""The command line of the web server, and where it may listen (standard library only)."""
+"""The command line of the web server, where it may listen, and whether it answers.
 
+Standard library only.
+"""
+
+import http.client
 from pathlib import Path
 
 # Processes, so that one core is not all; threads in each, for pages that wait for the database.
@@ -24,3 +28,18 @@ def web_server(python: str, *, root: Path, host: str, port: int, seconds_to_stop
         f"--port={port}",
         f"--seconds-to-stop={seconds_to_stop}",
     ]
+
+
+def answers(server: str, *, timeout: float) -> bool:
+    """Whether the pages answer.
+
+    server: host and port, as in an address. timeout: seconds that each step of the call may take.
+    """
+    connection = http.client.HTTPConnection(server, timeout=timeout)
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status == http.client.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()

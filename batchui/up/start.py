@@ -6,13 +6,13 @@ account, the sandbox. 6. Print one line to click.
 """
 
 import argparse
-import http.client
 import os
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from batchui.processes import web_server
 from batchui.up import venv
 from batchui.up.errors import CannotStart
 from batchui.up.ports import in_address, refuse_taken_port
@@ -96,23 +96,13 @@ class Welcome:
         """Print the line if the pages answer. It is called a few times a second."""
         if self.done:
             return
-        if self._answers():
+        if web_server.answers(self.address.removeprefix("http://"), timeout=1):
             self.done = True
             self.screen.say(f"batchui is ready: {self.address}{self._first_page()}")
             self.screen.say("Ctrl-C stops everything.")
         elif not self.warned and time.monotonic() - self.began > SLOW_START_SECONDS:
             self.warned = True
             self.screen.say("The pages do not answer yet. The lines above show the progress.")
-
-    def _answers(self) -> bool:
-        connection = http.client.HTTPConnection(self.address.removeprefix("http://"), timeout=1)
-        try:
-            connection.request("GET", "/healthz")
-            return connection.getresponse().status == http.client.OK
-        except (OSError, http.client.HTTPException):
-            return False
-        finally:
-            connection.close()
 
     def _first_page(self) -> str:
         from batchui.up import prepare

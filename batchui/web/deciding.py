@@ -20,8 +20,8 @@ from batchui.batches.states import Question
 from batchui.web.access import with_batch
 from batchui.web.errors import post_only
 from batchui.web.members import MemberRequest, member_required
+from batchui.web.open_questions import of_parts, parts_of_team
 from batchui.web.question_words import DONE, DONE_WHILE_FAILING
-from batchui.web.undecided import parts_of_team, undecided
 
 NO_SUCH = "There is no such decision."
 DECIDED_ALREADY = (
@@ -155,7 +155,7 @@ def _confirm(
     if question is None or choice not in CHOICES[question]:
         return render(request, "batches/_decided_already.html", {"sentence": DECIDED_ALREADY})
     these = list(questions.about(parts, question).values_list("pk", flat=True).order_by("pk"))
-    found = undecided(Part.objects.filter(pk__in=these))
+    found = of_parts(Part.objects.filter(pk__in=these))
     asked = next((one for one in found if one.question == question), None)
     if asked is None:
         return render(request, "batches/_decided_already.html", {"sentence": DECIDED_ALREADY})

@@ -14,7 +14,7 @@ from django.shortcuts import render
 from batchui.batches.models import LONGEST_NAME, Batch
 from batchui.batches.states import ACTIVE_BATCHES, BatchStatus
 from batchui.teams.models import User
-from batchui.web import undecided
+from batchui.web import open_questions
 from batchui.web.members import MemberRequest, member_required
 
 PAGE_SIZE = 25
@@ -45,7 +45,7 @@ def batches(request: MemberRequest) -> HttpResponse:
         "person": request.GET.get("person", ""),
         "status_filters": [(word, name) for word, (name, _) in STATUS_FILTERS.items()],
         "people": User.objects.filter(membership__team=request.team).order_by("name"),
-        "questions": undecided.of_team(request.team),
+        "questions": open_questions.of_team(request.team),
         "filtered": any(request.GET.get(key) for key in ("q", "status", "person")),
     }
     if request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request:
@@ -72,7 +72,7 @@ def changes(request: MemberRequest) -> HttpResponse:
     }
     if not context["changed"] and not context["gone"]:
         return HttpResponse(status=204)
-    context["questions"] = undecided.of_team(request.team)
+    context["questions"] = open_questions.of_team(request.team)
     return render(request, "batches/_history_changes.html", context)
 
 

@@ -23,13 +23,13 @@ from batchui.batches.retrying import rows_of_retry
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.prompts.problems import BadInput
 from batchui.teams.models import Connection
+from batchui.web import open_questions
 from batchui.web.access import with_batch
 from batchui.web.errors import post_only
 from batchui.web.members import MemberRequest
 from batchui.web.new import NOT_STARTED_PHASES, ask_page
 from batchui.web.rows import rows_context
 from batchui.web.standstill import nothing_moves
-from batchui.web.undecided import undecided
 
 PARTS_PAGE = 24
 EVENTS_SHOWN = 30
@@ -173,7 +173,7 @@ def _live_context(batch: Batch) -> dict[str, Any]:
         "batch": batch,
         "seen": _seen(batch),
         "nothing_moves": nothing_moves(batch),
-        "questions": undecided(batch.parts.all()),
+        "questions": open_questions.of_parts(batch.parts.all()),
         "on_hold": _what_holds(batch),
         "charged_twice": _charged_twice(batch),
         "failed_because": _why_failed(batch),

@@ -1,4 +1,7 @@
-"""What people are asked about parts, all parts with the same question together."""
+"""A question about parts, as a page shows it: what is at stake, what people can choose.
+
+`open_questions` finds the questions.
+"""
 
 import re
 from collections import Counter
@@ -8,24 +11,14 @@ from functools import cached_property
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Count, Max, Min, QuerySet, Sum
-from django.utils import timezone
+from django.db.models import Count, Max
 
 from batchui.batches import costs
 from batchui.batches.costs import Cost
-from batchui.batches.many_parts import WAITING_ROWS
 from batchui.batches.models import Attempt, Batch, Part
-from batchui.batches.phrases import (
-    counted,
-    is_are,
-    names_answers,
-    parts_phrase,
-    rows_phrase,
-    without_path,
-)
-from batchui.batches.questions import CHOICES, QUESTION, Choice, about
-from batchui.batches.states import AttemptStatus, PartStatus, Question
-from batchui.teams.models import Team
+from batchui.batches.phrases import counted, is_are, parts_phrase, rows_phrase
+from batchui.batches.questions import CHOICES, Choice, about
+from batchui.batches.states import AttemptStatus, Question
 from batchui.web.question_words import CHOICE_WORDS, UNREADABLE_LEFT_OUT, WORDS, asks_first
 
 # What is named of many: reasons, batches, parts. The others are decided with them, or later.
@@ -257,59 +250,3 @@ class InBatch(NamedTuple):
     batch: Batch
     parts: int
     rows: int
-
-
-def undecided(parts: QuerySet[Part]) -> list[Undecided]:
-    """The questions about these parts, each with the parts it is about.
-
-    One query, however many parts there are.
-    """
-    found: dict[Question, Undecided] = {}
-    groups = (
-        parts.annotate(asked=QUESTION)
-        .exclude(asked="")
-        .values_list("asked", "batch", "message")
-        .annotate(
-            in_group=Count("pk"),
-            in_rows=Sum(WAITING_ROWS),
-            first=Min("number"),
-            since=Min("failing_since"),
-            next_poll=Min("next_poll_at"),
-            answered=Sum("answered"),
-            failing=Max("batch__connection__failures_in_a_row"),
-            paused_until=Max("batch__connection__paused_until"),
-        )
-        .order_by("batch__started_at", "asked")
-    )
-    now = timezone.now()
-    for word, batch, message, number, rows, first, since, next_poll, *more in groups:
-        answered, failing, paused = more
-        question = Question(word)
-        one = found.setdefault(question, Undecided(question, first, since, next_poll))
-        one.first_part = min(one.first_part, first)
-        one.failing_since = _earlier(one.failing_since, since)
-        one.next_poll_at = _earlier(one.next_poll_at, next_poll)
-        one.parts += number
-        one.rows += rows
-        if question == Question.DAMAGED and names_answers(message):
-            one.unreadable += answered
-        one.is_failing |= failing > 0
-        one.is_paused |= failing > 0 or (paused is not None and paused > now)
-        one.messages[without_path(message)] += number
-        one.parts_of[batch] += number
-        one.rows_of[batch] += rows
-    return [found[question] for question in Question if question in found]
-
-
-def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
-    return min(filter(None, (one, other)), default=None)
-
-
-def of_team(team: Team) -> list[Undecided]:
-    """What waits for somebody of a team."""
-    return undecided(parts_of_team(team).filter(status=PartStatus.UNSURE))
-
-
-def parts_of_team(team: Team) -> QuerySet[Part]:
-    """The parts of a team, except those of deleted batches."""
-    return Part.objects.filter(batch__team=team, batch__deleted_at=None)

@@ -8,15 +8,8 @@ import pytest
 from django.db import connection
 
 from batchui.keys import keep, new_fernet_key, new_secret
-from tests.batches.conftest import (
-    batch,
-    files_in,
-    receive,
-    sandbox,
-    shared_sandbox,
-    start,
-    team,
-)
+from batchui.worker.models import Heartbeat
+from tests.batches.conftest import batch, files_in, receive, sandbox, shared_sandbox, start, team
 
 __all__ = ["batch", "files_in", "receive", "sandbox", "shared_sandbox", "start", "team"]
 
@@ -48,6 +41,19 @@ def no_kept_tables(transactional_db: None) -> Iterator[None]:
     for schema in kept_schemas():
         with connection.cursor() as cursor:
             cursor.execute(f'DROP SCHEMA "{schema}" CASCADE')
+
+
+@pytest.fixture
+def nobody_works(transactional_db: None) -> Iterator[None]:
+    """No worker showed a sign of life in the last minute."""
+    Heartbeat.objects.all().delete()
+    yield
+    connection.close()
+
+
+def nothing_is_left(to: Path) -> bool:
+    """Whether a backup that was not made left nothing where it would have been."""
+    return list(to.parent.iterdir()) == []
 
 
 def kept_schemas() -> list[str]:

@@ -2,8 +2,6 @@
 
 import shutil
 import sqlite3
-import threading
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -14,68 +12,29 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from batchui.backup import alone, making, postgres, restoring
-from batchui.backup.archive import Writer
+from batchui.backup import making, postgres, restoring
 from batchui.backup.aside import Swap
 from batchui.backup.making import make
 from batchui.backup.problems import BadArchive, NotPossible
-from batchui.backup.restoring import PutBack, put_back
+from batchui.backup.restoring import put_back
 from batchui.batches import decisions, exporting, files, results
-from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.models import Attempt, Batch
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
-from batchui.keys import new_fernet_key
 from batchui.sandbox.testing import RunningSandbox
-from batchui.teams import crypto
-from batchui.teams.models import Connection, Team, User
+from batchui.teams.models import Team
 from batchui.up import prepare
-from batchui.up import start as start_up
 from batchui.up.errors import CannotStart
-from batchui.worker import generation, heartbeat, tick
-from batchui.worker.models import Heartbeat, Installation
+from batchui.worker import generation, tick
+from batchui.worker.models import Installation
 from tests.backup.conftest import kept_schemas
+from tests.backup.restoring import facts, forget_workers, repack, restore, stored
 from tests.batches.conftest import MakeBatch, counted, in_files, posts, rows, work
 
-NOT_READY = {
-    "sqlite": "There is no batchui in the data folder",
-    "postgresql": "The database cannot be (used|read)",
-}
-PARTS = (Batch, Part, Attempt, User, Team, Connection)
-
-
-@pytest.fixture(autouse=True)
-def nobody_works(transactional_db: None) -> Iterator[None]:
-    """No worker showed a sign of life in the last minute."""
-    Heartbeat.objects.all().delete()
-    yield
-    connection.close()
-
-
-def forget_workers() -> None:
-    """A minute passes, in which no worker runs."""
-    Heartbeat.objects.all().delete()
-
-
-def facts() -> dict[str, list[dict[str, Any]]]:
-    """Everything that the database says of batches and people."""
-    return {model.__name__: list(model._base_manager.order_by("pk").values()) for model in PARTS}
-
-
-def stored(folder: Path) -> dict[str, bytes]:
-    """Every file of batches, by name."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in (folder / "batches").rglob("*")
-        if path.is_file()
-    }
+pytestmark = pytest.mark.usefixtures("nobody_works")
 
 
 def download(batch: Batch) -> bytes:
     return b"".join(exporting.csv_plain(batch))
-
-
-def restore(path: Path, *, replace: bool = True) -> PutBack:
-    forget_workers()
-    return put_back(path, replace=replace)
 
 
 # -- as it was ----------------------------------------------------------------------------------
@@ -207,14 +166,6 @@ def test_a_backup_of_a_later_version_is_refused(
     repack(to, monkeypatch, migrations=[["worker", "0001_heartbeat"], ["worker", "0999_later"]])
     with pytest.raises(BadArchive, match=r"made by a newer batchui \(it has worker 0999_later\)"):
         restore(to)
-
-
-def repack(to: Path, monkeypatch: pytest.MonkeyPatch, **facts: Any) -> None:
-    """Make a backup whose manifest says something else."""
-    with monkeypatch.context() as during:
-        close = Writer.close
-        during.setattr(Writer, "close", lambda self, **known: close(self, **{**known, **facts}))
-        make(to)
 
 
 # -- what was there -----------------------------------------------------------------------------
@@ -420,247 +371,3 @@ def test_a_database_that_cannot_be_read_any_more_can_be_replaced(
         put_back(to)
     put_back(to, replace=True)
     assert Batch.objects.get() == batch
-
-
-# -- what is refused ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("damage", ["cut", "changed"])
-def test_a_damaged_backup_changes_nothing(
-    sandbox: RunningSandbox, batch: Batch, files_in: Path, to: Path, damage: str
-) -> None:
-    make(to)
-    content = bytearray(to.read_bytes())
-    if damage == "cut":
-        del content[len(content) // 2 :]
-    else:
-        content[512] ^= 1
-    to.write_bytes(content)
-    before = facts()
-    with pytest.raises(CommandError, match=r"Nothing was restored\. .*(is not whole|is damaged)"):
-        call_command("restore", to, replace=True)
-    assert facts() == before
-    assert stored(files_in)
-
-
-def test_a_backup_of_the_other_database_is_refused(
-    team: Team, to: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = "postgresql" if connection.vendor == "sqlite" else "sqlite"
-    repack(to, monkeypatch, database=other)
-    with pytest.raises(BadArchive, match="Set it to a database of that kind"):
-        restore(to)
-
-
-def test_where_batchui_runs_nothing_is_restored(team: Team, to: Path, data: Path) -> None:
-    make(to)
-    with (
-        alone.alone(),
-        pytest.raises(NotPossible, match=f"batchui runs with the data folder {data}"),
-    ):
-        restore(to)
-
-
-def test_where_a_worker_runs_nothing_is_restored(team: Team) -> None:
-    heartbeat.beat("worker:other:1")
-    said: list[str] = []
-
-    def beat_again(seconds: float) -> None:
-        Heartbeat.objects.update(at=timezone.now() + timedelta(seconds=1))
-
-    with pytest.raises(NotPossible, match="A worker runs"):
-        alone.wait_for_silence(say=said.append, pause=beat_again)
-    [line] = said
-    assert line.startswith("A worker was alive a moment ago. Waiting 4")
-
-
-def test_a_restore_looks_for_workers_first(team: Team, to: Path) -> None:
-    make(to)
-    heartbeat.beat("worker:other:1")
-    ended = threading.Event()
-
-    def work_on() -> None:
-        while not ended.wait(0.1):
-            heartbeat.beat("worker:other:1")
-        connection.close()
-
-    worker = threading.Thread(target=work_on)
-    worker.start()
-    try:
-        with pytest.raises(NotPossible, match="A worker runs"):
-            put_back(to, replace=True)
-    finally:
-        ended.set()
-        worker.join()
-
-
-def test_a_worker_that_was_stopped_is_waited_for(team: Team) -> None:
-    heartbeat.beat("worker:other:1")
-    Heartbeat.objects.update(at=timezone.now() - heartbeat.SILENCE + timedelta(seconds=1.2))
-    waited: list[float] = []
-    alone.wait_for_silence(say=lambda _: None, pause=lambda _: waited.append(alone.time.sleep(0.1)))  # type: ignore[func-returns-value]
-    assert 2 < len(waited) < 20
-
-
-@pytest.mark.parametrize("age", [timedelta(minutes=2), -timedelta(days=1)])
-def test_a_worker_that_was_stopped_long_ago_is_not_waited_for(team: Team, age: timedelta) -> None:
-    heartbeat.beat("worker:other:1")
-    Heartbeat.objects.update(at=timezone.now() - age)
-    alone.wait_for_silence(say=pytest.fail, pause=pytest.fail)
-
-
-def test_a_disk_with_too_little_room_is_not_filled(
-    team: Team, to: Path, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make(to)
-    usage = restoring.shutil.disk_usage(data)
-    monkeypatch.setattr(restoring.shutil, "disk_usage", lambda _: usage._replace(free=5))
-    with pytest.raises(NotPossible, match="too little room"):
-        restore(to)
-
-
-# -- keys ---------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def account(team: Team) -> Connection:
-    return Connection.objects.create(
-        team=team,
-        kind=Connection.Kind.REST,
-        account_id="0123",
-        base_url="https://api.example.com",
-        token_encrypted=crypto.encrypt("token"),
-    )
-
-
-def said(capsys: pytest.CaptureFixture[str], to: Path) -> str:
-    forget_workers()
-    call_command("restore", to, replace=True)
-    return capsys.readouterr().out
-
-
-def test_the_keys_of_a_backup_are_put_back_and_the_others_kept(
-    account: Connection, to: Path, data: Path, settings: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    key = settings.ENCRYPTION_KEY_FILE.read_text()
-    make(to, with_keys=True)
-    other = new_fernet_key()
-    settings.ENCRYPTION_KEY_FILE.write_text(other)
-    assert "cannot be read" not in said(capsys, to)
-    assert settings.ENCRYPTION_KEY_FILE.read_text() == key
-    assert settings.ENCRYPTION_KEY_FILE.stat().st_mode & 0o777 == 0o600
-    [kept] = data.glob("before-restore-*")
-    assert (kept / "encryption-key").read_text() == other
-
-
-@pytest.mark.parametrize("here", ["another", "none", "the same"])
-def test_a_token_that_the_keys_here_cannot_read_is_said(
-    account: Connection, to: Path, settings: Any, capsys: pytest.CaptureFixture[str], here: str
-) -> None:
-    make(to)
-    if here == "another":
-        settings.ENCRYPTION_KEY_FILE.write_text(new_fernet_key())
-    elif here == "none":
-        settings.ENCRYPTION_KEY_FILE.unlink()
-    told = said(capsys, to)
-    warned = "1 API token cannot be read: the key is another one than that of the backup" in told
-    assert warned is (here != "the same")
-
-
-def test_keys_of_the_environment_outweigh_those_of_a_backup(
-    account: Connection, to: Path, data: Path, settings: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    make(to, with_keys=True)
-    settings.SECRET_KEY_FILE = settings.ENCRYPTION_KEY_FILE = None
-    told = said(capsys, to)
-    assert "The keys of the backup are not used: the environment has others." in told
-    assert "cannot be read" not in told
-    settings.ENCRYPTION_KEYS = [new_fernet_key()]
-    assert "1 API token cannot be read" in said(capsys, to)
-
-
-# -- what is said -------------------------------------------------------------------------------
-
-
-def test_what_to_know_and_what_to_do_is_said(
-    sandbox: RunningSandbox, batch: Batch, to: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    make(to)
-    told = said(capsys, to).splitlines()
-    assert told[0].startswith("Restored: 4 files and the database. It is the backup of ")
-    assert told[1].startswith("3 parts may have been sent since. They wait for a decision")
-    assert told[2].startswith("People, passwords and invitations are as they were then")
-    assert told[3].startswith("What was here before is kept: ")
-    assert told[4:] == ["Now start batchui: python3 manage.py up"]
-
-
-def test_a_machine_that_was_put_back_as_a_whole_is_told(
-    sandbox: RunningSandbox, batch: Batch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    call_command("restored")
-    assert capsys.readouterr().out.startswith("3 parts may have been sent since.")
-    tick.run_tick()
-    assert posts(sandbox) == 0
-    message = "This machine was put back to an earlier state."
-    assert set(batch.parts.values_list("message", flat=True)) == {message}
-
-
-def test_who_says_it_again_is_told_of_the_parts_that_wait_for_a_decision_already(
-    sandbox: RunningSandbox, batch: Batch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def told() -> str:
-        call_command("restored")
-        return capsys.readouterr().out.strip()
-
-    told()
-    wait = "for a decision on the page “Batches” already."
-    assert told() == f"No other part waits to be sent. 3 parts wait {wait}"
-    batch.parts.filter(number__gt=1).update(status=PartStatus.STOPPED)
-    assert told() == f"No other part waits to be sent. 1 part waits {wait}"
-    Batch.objects.update(deleted_at=timezone.now())
-    assert told() == "No part waits to be sent, so nothing has to be decided."
-
-
-def test_beside_the_files_of_another_database_nothing_is_noted(
-    sandbox: RunningSandbox, batch: Batch, files_in: Path
-) -> None:
-    generation.keep_up()
-    mark = (files_in / generation.MARK).read_bytes()
-    (files_in / generation.MARK).write_text("another-database 7\n")
-    with pytest.raises(CommandError, match=r"Nothing was noted\. .*files of another database"):
-        call_command("restored")
-    (files_in / generation.MARK).write_bytes(mark)
-    tick.run_tick()  # with the right files again
-    assert posts(sandbox) == 3
-    assert not batch.parts.filter(question=Question.RESTORED).exists()
-
-
-@pytest.mark.parametrize("command", ["restored", "backup", "doctor", "setup_link", "sign_in_link"])
-def test_where_there_is_no_batchui_it_is_said_and_nothing_is_made(
-    tmp_path: Path, to: Path, command: str
-) -> None:
-    before = connection.settings_dict["NAME"]
-    connection.close()
-    nothing = tmp_path / "nothing.sqlite3" if connection.vendor == "sqlite" else "nothing"
-    connection.settings_dict["NAME"] = str(nothing)
-    try:
-        with pytest.raises(CommandError, match=NOT_READY[connection.vendor]):
-            call_command(command, *([to] if command == "backup" else []))
-        assert not Path(nothing).exists()
-        assert not to.exists()
-    finally:
-        connection.close()
-        connection.settings_dict["NAME"] = before
-
-
-def test_up_tells_a_machine_that_was_put_back_before_anything_starts(
-    sandbox: RunningSandbox, batch: Batch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    asked = start_up.parse(["--restored"])
-    assert not start_up.parse([]).restored
-    prepare.prepare_database(restored=asked.restored)
-    assert capsys.readouterr().out.startswith("3 parts may have been sent since.")
-    tick.run_tick()
-    assert posts(sandbox) == 0
-    prepare.prepare_database()
-    assert capsys.readouterr().out == ""

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox, running_sandbox
 from batchui.teams.connections import ensure_connection
 from batchui.teams.founding import first_team
-from batchui.teams.models import Team, User
+from batchui.teams.models import Connection, Team, User
 from tests.cloudflare.server import ScriptedServer, scripted_server
 
 # A model whose replies come as `responses[]`, with references, and one with `results[]`.
@@ -160,6 +160,12 @@ def on_record(team: Team, *, parts: int = 1, **fields: Any) -> Batch:
     return batch
 
 
+def attempt_on_record(part: Part, **fields: Any) -> Attempt:
+    """The next attempt of a part, with all of its rows, on record alone. fields: what is else."""
+    wanted = {"number": part.attempts.count() + 1, "items": part.rows, "payload_size": 1}
+    return Attempt.objects.create(part=part, **wanted | fields)
+
+
 def another_account(settings: Any) -> None:
     """From now on the team reaches Cloudflare through another account."""
     settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN = "account", "secret-token"
@@ -184,6 +190,22 @@ def poll_all() -> None:
         polling.poll(part)
 
 
+def accepted(start: MakeBatch, **ask: Any) -> Batch:
+    """Ten rows in one part, accepted."""
+    batch = start(rows(10), **ask)
+    send_all()
+    return batch
+
+
+def polled(batch: Batch, times: int = 1) -> Part:
+    """The part after it was polled so often, with enough time in between."""
+    for _ in range(times):
+        let_odd_replies_age()
+        poll_all()
+    batch.refresh_from_db()
+    return batch.parts.get()
+
+
 def let_odd_replies_age() -> None:
     """Let an hour pass for what is looked at again before it is believed."""
     Part.objects.exclude(odd_at=None).update(odd_at=timezone.now() - timedelta(hours=1))
@@ -201,9 +223,24 @@ def work(batch: Batch, rounds: int = 20) -> Batch:
     return batch
 
 
+def paused_until() -> datetime | None:
+    """The end of the pause of the only connection."""
+    return Connection.objects.get().paused_until
+
+
+def let_the_pause_end() -> None:
+    """Let the pauses of connections be over."""
+    Connection.objects.update(paused_until=timezone.now())
+
+
 def posts(sandbox: RunningSandbox) -> int:
     """How many requests were sent."""
     return len(sandbox.calls("submit"))
+
+
+def statuses(batch: Batch) -> list[str]:
+    """The status of each part, in order."""
+    return list(batch.parts.order_by("number").values_list("status", flat=True))
 
 
 def counted(batch: Batch) -> dict[str, int]:

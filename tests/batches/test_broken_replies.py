@@ -7,18 +7,10 @@ import json
 import pytest
 
 from batchui.batches import exporting, files, results
-from batchui.batches.models import Batch, Part
+from batchui.batches.models import Batch
 from batchui.batches.replies import MOST_TIMES
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
-from tests.batches.conftest import (
-    MakeBatch,
-    counted,
-    in_files,
-    let_odd_replies_age,
-    poll_all,
-    rows,
-    send_all,
-)
+from tests.batches.conftest import MakeBatch, counted, in_files, polled, rows, send_all
 from tests.cloudflare.conftest import queued
 from tests.cloudflare.server import ScriptedServer, reply
 
@@ -45,14 +37,6 @@ def sent(api: ScriptedServer, start: MakeBatch, number: int = 25) -> Batch:
     batch = start(rows(number))
     send_all()
     return batch
-
-
-def polled(batch: Batch, times: int = 1) -> Part:
-    for _ in range(times):
-        let_odd_replies_age()
-        poll_all()
-    batch.refresh_from_db()
-    return batch.parts.get()
 
 
 def answers(batch: Batch) -> list[str]:

@@ -11,7 +11,7 @@ from batchui.batches import costs, decisions
 from batchui.batches.models import Attempt, Batch
 from batchui.batches.states import AttemptStatus
 from batchui.sandbox.testing import RunningSandbox
-from tests.batches.conftest import MakeBatch, on_record, posts, rows, work
+from tests.batches.conftest import MakeBatch, attempt_on_record, on_record, posts, rows, work
 from tests.cloudflare.server import ScriptedServer, reply
 
 pytestmark = pytest.mark.django_db
@@ -118,17 +118,15 @@ def test_rows_are_charged_twice_if_a_retry_sends_what_was_charged_in_vain(
 ) -> None:
     batch = on_record(team)
     batch.parts.update(attempts_before=retried_after)
-    made = {"part": batch.parts.get(), "items": 10, "payload_size": 1}
-    Attempt.objects.create(number=1, **made | of_first)
+    attempt_on_record(batch.parts.get(), **of_first)
     later: dict[str, Any] = {"code": 5004, "request_id": "s"} if then == "refused" else {}
-    Attempt.objects.create(number=2, status=then, **made | later)
+    attempt_on_record(batch.parts.get(), status=then, **later)
     assert costs.charged_twice(batch.parts.all()).exists() == twice
 
 
 def test_nothing_is_charged_twice_by_a_retry_that_was_not_taken(team: Any) -> None:
     batch = on_record(team)
     batch.parts.update(attempts_before=1)
-    made = {"part": batch.parts.get(), "items": 10, "payload_size": 1}
-    Attempt.objects.create(number=1, status=AttemptStatus.ANSWERED, in_vain=1, **made)
-    Attempt.objects.create(number=2, status=AttemptStatus.REFUSED, code=5006, **made)
+    attempt_on_record(batch.parts.get(), status=AttemptStatus.ANSWERED, in_vain=1)
+    attempt_on_record(batch.parts.get(), status=AttemptStatus.REFUSED, code=5006)
     assert not costs.charged_twice(batch.parts.all()).exists()

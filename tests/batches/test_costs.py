@@ -10,7 +10,7 @@ from batchui.batches.costs import Cost
 from batchui.batches.models import Attempt, Batch
 from batchui.cloudflare import catalogue
 from batchui.teams.models import Connection, Team
-from tests.batches.conftest import MODEL, another_account, on_record
+from tests.batches.conftest import MODEL, another_account, attempt_on_record, on_record
 
 pytestmark = pytest.mark.django_db
 
@@ -39,10 +39,10 @@ def test_the_rows_that_were_answered_tell_what_others_cost(team: Team) -> None:
 def test_before_the_first_answer_the_requests_and_the_longest_answer_tell(team: Team) -> None:
     batch = on_record(team, max_tokens=MILLION, source_size=1)
     part = batch.parts.get()
-    for number, size in ((1, 3 * MILLION), (2, 3 * MILLION)):
-        Attempt.objects.create(part=part, number=number, items=1, payload_size=size)
+    for _ in range(2):
+        attempt_on_record(part, items=1, payload_size=3 * MILLION)
     # What a restored database puts on record is no request.
-    Attempt.objects.create(part=part, number=3, items=10, payload_size=0)
+    attempt_on_record(part, payload_size=0)
     assert PRICE.usd_per_m_output is not None
     expected = 100 * (PRICE.usd_per_m_input + PRICE.usd_per_m_output)
     found = cost(batch)
@@ -152,6 +152,6 @@ def test_a_part_shows_that_it_was_charged_twice_or_may_have_been(
     for number, status in enumerate(attempts, 1):
         made = Attempt(part=part, number=number, items=10, payload_size=1, status=status)
         made.save()
-    Attempt.objects.create(part=other, number=9, items=10, payload_size=1, status="answered")
+    attempt_on_record(other, number=9, status="answered")
     found = costs.charged_twice(batch.parts.all())
     assert list(found) == ([part] if twice else [])

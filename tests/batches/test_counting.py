@@ -12,6 +12,7 @@ from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
 from tests.batches.conftest import (
     MakeBatch,
+    attempt_on_record,
     counted,
     in_files,
     let_odd_replies_age,
@@ -159,7 +160,7 @@ def test_a_part_is_done_when_the_last_row_is_known_whatever_it_came_to(
     team: Team, last: AnswerStatus, done: bool
 ) -> None:
     part = on_record(team).parts.get()
-    attempt = Attempt.objects.create(part=part, number=1, items=10, payload_size=1)
+    attempt = attempt_on_record(part)
     lifecycle.store_receipt(attempt, "known")
     Part.objects.update(status=PartStatus.QUEUED, resume_at="2000-01-01T00:00:00Z")
     part.refresh_from_db()

@@ -15,7 +15,7 @@ from batchui.batches.states import SENT_PARTS, BatchStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Connection, Team
-from tests.batches.conftest import on_record
+from tests.batches.conftest import on_record, statuses
 
 pytestmark = pytest.mark.django_db
 
@@ -303,8 +303,7 @@ def test_what_is_on_hold_is_released_at_its_time(team: Team) -> None:
     batch.parts.filter(number=1).update(resume_at=a_minute_ago())
     batch.parts.filter(number=2).update(resume_at=in_a_minute())
     assert due.release_held() == 1
-    statuses = list(batch.parts.order_by("number").values_list("status", flat=True))
-    assert statuses == [PartStatus.READY, PartStatus.HELD, PartStatus.HELD]
+    assert statuses(batch) == [PartStatus.READY, PartStatus.HELD, PartStatus.HELD]
     released = batch.parts.get(number=1)
     assert (released.resume_at, released.message) == (None, "")
     assert due.release_held() == 0

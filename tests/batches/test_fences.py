@@ -15,7 +15,7 @@ from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
 from batchui.teams.models import Team
-from tests.batches.conftest import on_record
+from tests.batches.conftest import attempt_on_record, on_record
 
 pytestmark = pytest.mark.django_db
 
@@ -26,10 +26,6 @@ OVER = timedelta(seconds=-1)
 def part(team: Team) -> Part:
     """Ten rows, ready."""
     return on_record(team).parts.get()
-
-
-def attempt_of(part: Part, status: AttemptStatus = AttemptStatus.WRITTEN) -> Attempt:
-    return Attempt.objects.create(part=part, number=1, items=10, payload_size=1, status=status)
 
 
 PARTS_CHANGE_HANDS: dict[str, tuple[PartStatus, Callable[[QuerySet[Part]], object]]] = {
@@ -148,7 +144,7 @@ def test_what_happens_to_one_batch_happens_to_no_other(team: Team) -> None:
 def test_what_happens_to_one_part_happens_to_no_other(team: Team) -> None:
     part, neighbour = on_record(team, parts=2).parts.order_by("number")
     other = on_record(team).parts.get()
-    attempts = [attempt_of(part), attempt_of(neighbour)]
+    attempts = [attempt_on_record(part), attempt_on_record(neighbour)]
     assert lifecycle.claim_part(part, PART_LEASE)
     assert lifecycle.touch_part(part, message="mine")
     closing = Closing(attempts[0], AttemptStatus.NOT_SENT, "mine")
@@ -187,7 +183,7 @@ def test_the_lease_of_a_file_that_is_read_ends_with_the_move(team: Team) -> None
 
 
 def test_a_move_that_is_lost_changes_neither_attempt_nor_batch_nor_timeline(part: Part) -> None:
-    attempt = attempt_of(part)
+    attempt = attempt_on_record(part)
     late = Part.objects.get()
     assert lifecycle.move_part(part, PartStatus.SENDING)
     version = Batch.objects.get().version
@@ -200,7 +196,7 @@ def test_a_move_that_is_lost_changes_neither_attempt_nor_batch_nor_timeline(part
 
 
 def test_a_receipt_that_came_meanwhile_is_not_written_over(part: Part) -> None:
-    stale = attempt_of(part)
+    stale = attempt_on_record(part)
     lifecycle.store_receipt(Attempt.objects.get(), "known")
     lifecycle.close_attempt(Closing(stale, AttemptStatus.UNSURE, "no answer"))
     kept = Attempt.objects.get()

@@ -10,6 +10,7 @@ from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
 from tests.batches.conftest import (
     MakeBatch,
+    attempt_on_record,
     counted,
     on_record,
     poll_all,
@@ -61,7 +62,7 @@ def test_only_a_request_that_was_looked_for_after_a_retry_is_given_up(
 ) -> None:
     batch, other = on_record(team), on_record(team)
     for part in (*batch.parts.all(), *other.parts.all()):
-        Attempt.objects.create(part=part, number=1, items=10, payload_size=1, status=status)
+        attempt_on_record(part, status=status)
     Part.objects.update(attempts_before=before, status=PartStatus.UNSURE)
     began = timezone.now()
     assert decisions.leave_out(batch.parts.get(), by=None)

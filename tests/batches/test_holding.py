@@ -120,7 +120,7 @@ def test_each_hold_is_longer_and_told_once(sandbox: RunningSandbox, part: Part) 
         assert due.release_held() == 1
         part.refresh_from_db()
     told = part.batch.events.filter(part_number=part.number).values_list("text", flat=True)
-    assert list(told) == ["Part 1 is on hold: No room."]
+    assert list(told) == ["Part 1 is on hold: No room. batchui tries again by itself."]
 
 
 def test_a_hold_is_never_shorter_than_cloudflare_asked(sandbox: RunningSandbox, part: Part) -> None:

@@ -19,34 +19,18 @@ from batchui.cloudflare.client import RestClient
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import (
     MakeBatch,
+    accepted,
     counted,
     in_files,
     let_odd_replies_age,
-    poll_all,
+    polled,
     posts,
-    rows,
-    send_all,
     work,
 )
 
 pytestmark = pytest.mark.django_db
 
 ALL = list(range(10))
-
-
-def accepted(start: MakeBatch, **ask: Any) -> Batch:
-    """Ten rows in one part, accepted."""
-    batch = start(rows(10), **ask)
-    send_all()
-    return batch
-
-
-def polled(batch: Batch, times: int = 1) -> Part:
-    """The part after it was polled so often, with enough time in between."""
-    for _ in range(times):
-        let_odd_replies_age()
-        poll_all()
-    return batch.parts.get()
 
 
 def is_finished_with_one_post(batch: Batch, sandbox: RunningSandbox) -> bool:

@@ -9,10 +9,10 @@ import pytest
 from django.utils.timezone import now
 
 from batchui.batches import pauses
-from batchui.batches.models import Attempt, Part
+from batchui.batches.models import Part
 from batchui.batches.states import AttemptStatus
 from batchui.teams.models import Team
-from tests.batches.conftest import on_record
+from tests.batches.conftest import attempt_on_record, on_record
 
 
 def seconds(pause: timedelta) -> float:
@@ -74,11 +74,9 @@ def took(
     """Attempts of the part that took so many seconds, the latest last."""
     for number, took in enumerate(times, part.attempts.count() + 1):
         finished = now() + timedelta(minutes=number)
-        Attempt.objects.create(
-            part=part,
-            number=number,
+        attempt_on_record(
+            part,
             items=1,
-            payload_size=1,
             status=status,
             accepted_at=finished - timedelta(seconds=took) if known else None,
             finished_at=finished,

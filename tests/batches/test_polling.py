@@ -7,20 +7,13 @@ import pytest
 from django.utils import timezone
 
 from batchui.batches import decisions, due, files, lifecycle, polling, results
-from batchui.batches.models import Batch, Part
+from batchui.batches.models import Part
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
 from batchui.sandbox.testing import RunningSandbox
-from tests.batches.conftest import CHAT_COMPLETIONS, MakeBatch, poll_all, rows, send_all, work
+from tests.batches.conftest import CHAT_COMPLETIONS, MakeBatch, accepted, poll_all, work
 
 pytestmark = pytest.mark.django_db
-
-
-def accepted(start: MakeBatch, **ask: Any) -> Batch:
-    """Ten rows in one part, accepted."""
-    batch = start(rows(10), **ask)
-    send_all()
-    return batch
 
 
 def test_queued_then_running_then_done(sandbox: RunningSandbox, start: MakeBatch) -> None:

@@ -11,15 +11,9 @@ from batchui.batches import decisions, due, lifecycle, questions, settling
 from batchui.batches.models import MOST_FAILURES, Attempt, Batch, Part
 from batchui.batches.questions import CHOICES, LEFT_OUT, Choice, Decided
 from batchui.batches.retrying import rows_of_retry
-from batchui.batches.states import (
-    SENT_PARTS,
-    AttemptStatus,
-    BatchStatus,
-    PartStatus,
-    Question,
-)
+from batchui.batches.states import SENT_PARTS, AttemptStatus, BatchStatus, PartStatus, Question
 from batchui.teams.models import Team, User
-from tests.batches.conftest import on_record
+from tests.batches.conftest import attempt_on_record, on_record, statuses
 
 pytestmark = pytest.mark.django_db
 
@@ -50,13 +44,7 @@ def sent(batch: Batch, status: AttemptStatus) -> None:
     """Put on record that every part was sent, and how that ended."""
     for part in batch.parts.all():
         receipt = "" if status == AttemptStatus.UNSURE else f"request {part.number}"
-        attempt = Attempt(part=part, number=1, items=10, payload_size=900, request_id=receipt)
-        attempt.status = status
-        attempt.save()
-
-
-def statuses(batch: Batch) -> list[str]:
-    return list(batch.parts.order_by("number").values_list("status", flat=True))
+        attempt_on_record(part, payload_size=900, request_id=receipt, status=status)
 
 
 # -- which question -----------------------------------------------------------------------------
@@ -187,10 +175,8 @@ def test_asking_again_polls_the_latest_request_anew_and_sends_nothing(team: Team
     batch = asked(team, Question.MISMATCH)
     sent(batch, AttemptStatus.QUARANTINED)
     part = batch.parts.get(number=1)
-    latest = Attempt.objects.create(
-        part=part,
-        number=2,
-        items=10,
+    latest = attempt_on_record(
+        part,
         payload_size=900,
         request_id="the second",
         status=AttemptStatus.QUARANTINED,
@@ -365,13 +351,6 @@ def test_rows_whose_answers_a_retry_asks_for_first_are_not_in_doubt(team: Team) 
     batch = asked(team, Question.UNCLEAR)
     sent(batch, AttemptStatus.UNSURE)
     second = batch.parts.get(number=2)
-    Attempt.objects.create(
-        part=second,
-        number=2,
-        items=10,
-        payload_size=900,
-        request_id="known",
-        status=AttemptStatus.ACCEPTED,
-    )
+    attempt_on_record(second, payload_size=900, request_id="known", status=AttemptStatus.ACCEPTED)
     questions.decide(batch.parts.all(), Question.UNCLEAR, Choice.LEAVE_OUT, by=None)
     assert batch.rows_in_doubt == 20

@@ -17,6 +17,7 @@ from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.founding import first_team
 from tests.batches.conftest import (
     MakeBatch,
+    attempt_on_record,
     counted,
     in_files,
     on_record,
@@ -97,7 +98,7 @@ def test_a_receipt_that_comes_after_its_rows_were_sent_again_says_what_they_cost
     sandbox: RunningSandbox, part: Part, again: AttemptStatus, said: str
 ) -> None:
     attempt = written(part)
-    Attempt.objects.create(part=part, number=2, items=25, payload_size=1, status=again)
+    attempt_on_record(part, status=again)
     Part.objects.filter(pk=part.pk).update(status=PartStatus.QUEUED, epoch=part.epoch + 1)
     version = Batch.objects.get().version
     sending.apply_outcome(part, attempt, sending.Accepted("late"))
@@ -114,9 +115,7 @@ def test_a_request_before_the_one_in_doubt_is_not_charged_twice(
     attempt = written(part)
     Attempt.objects.filter(pk=attempt.pk).update(number=2)
     attempt.number = 2
-    Attempt.objects.create(
-        part=part, number=1, items=25, payload_size=1, status=AttemptStatus.ANSWERED
-    )
+    attempt_on_record(part, number=1, status=AttemptStatus.ANSWERED)
     Part.objects.filter(pk=part.pk).update(status=PartStatus.QUEUED, epoch=part.epoch + 1)
     sending.apply_outcome(part, attempt, sending.Accepted("late"))
     assert part.batch.events.latest("id").text.endswith(FETCHED)
@@ -154,7 +153,7 @@ def unsent_attempt() -> Attempt:
     """An attempt just before its POST."""
     part = on_record(first_team()).parts.get()
     assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now() + PART_LEASE)
-    return Attempt.objects.create(part=part, number=1, items=10, payload_size=1)
+    return attempt_on_record(part)
 
 
 @pytest.mark.django_db(transaction=True)

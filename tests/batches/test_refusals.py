@@ -1,54 +1,30 @@
 """Requests that Cloudflare refuses for what they say: only the rows that it refuses fail."""
 
-import json
 from datetime import timedelta
-from pathlib import Path
-from typing import Any
 
 import pytest
-from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from batchui.batches import decisions, due, polling, results, sending, unprepared
+from batchui.batches import decisions, due, results, sending
 from batchui.batches.models import Attempt, Batch, Part
-from batchui.batches.outcomes import Later, RefusedForGood
+from batchui.batches.outcomes import RefusedForGood
 from batchui.batches.states import TAKEN, AttemptStatus, BatchStatus, PartStatus
-from batchui.batches.steps import PART_LEASE
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
 from tests.batches.conftest import (
     MakeBatch,
+    attempt_on_record,
     counted,
     in_files,
     on_record,
-    poll_all,
     posts,
     rows,
     send_all,
     work,
-    written,
 )
+from tests.batches.refusing import failed_rows, refusing, row, sizes
 
 pytestmark = pytest.mark.django_db
-
-
-def refusing(*texts: str, code: int = 5006, **more: Any) -> list[dict[str, Any]]:
-    """A script that refuses each submission that has one of these texts in it."""
-    step = {"fault": "error", "code": code, "call": "submit", "times": 0} | more
-    return [step | {"containing": text} for text in texts]
-
-
-def row(number: int) -> str:
-    """What the request says of a row, and of no other."""
-    return f'text number {number}"'
-
-
-def failed_rows(batch: Batch) -> list[int]:
-    return [found.row for found in results.results(batch) if found.status == "failed"]
-
-
-def sizes(sandbox: RunningSandbox) -> list[int | None]:
-    return [call.items for call in sandbox.calls("submit")]
 
 
 @pytest.mark.parametrize("code", [3003, 3039, 5004, 5005, 5006, 5019, 5025, 5999, 8007])
@@ -227,12 +203,6 @@ def parts_refused(team: Team, *, before: int, words: str, became: str = "failed"
     return part
 
 
-def attempt_of(part: Part, **fields: Any) -> Attempt:
-    number = part.attempts.count() + 1
-    wanted = {"items": 10, "payload_size": 1, "number": number} | fields
-    return Attempt.objects.create(part=part, **wanted)
-
-
 @pytest.mark.parametrize(
     ("before", "words", "fails"),
     [(2, "No.", False), (3, "No.", True), (4, "No.", True), (3, "Something else.", False)],
@@ -241,7 +211,7 @@ def test_three_parts_that_are_refused_in_the_same_words_speak_for_the_batch(
     team: Team, before: int, words: str, fails: bool
 ) -> None:
     part = parts_refused(team, before=before, words=words)
-    sending.apply_outcome(part, attempt_of(part), RefusedForGood("No.", 5006))
+    sending.apply_outcome(part, attempt_on_record(part), RefusedForGood("No.", 5006))
     assert part.status == (PartStatus.DONE if fails else PartStatus.READY)
     assert part.failed == (10 if fails else 0)
 
@@ -252,15 +222,15 @@ def test_parts_do_not_speak_for_a_batch_of_which_something_was_accepted(
     team: Team, status: AttemptStatus, code: int
 ) -> None:
     part = parts_refused(team, before=3, words="No.")
-    attempt_of(part.batch.parts.get(number=1), status=status)
-    sending.apply_outcome(part, attempt_of(part), RefusedForGood("No.", code))
+    attempt_on_record(part.batch.parts.get(number=1), status=status)
+    sending.apply_outcome(part, attempt_on_record(part), RefusedForGood("No.", code))
     through = TAKEN if code == 5006 else TAKEN - {AttemptStatus.ACCEPTED}
     assert part.status == (PartStatus.READY if status in through else PartStatus.DONE)
 
 
 def test_parts_that_did_not_fail_speak_for_none(team: Team) -> None:
     part = parts_refused(team, before=3, words="No.", became="missing")
-    sending.apply_outcome(part, attempt_of(part), RefusedForGood("No.", 5006))
+    sending.apply_outcome(part, attempt_on_record(part), RefusedForGood("No.", 5006))
     assert part.status == PartStatus.READY
 
 
@@ -270,22 +240,24 @@ def test_only_rows_that_were_sent_alone_speak_for_their_part(
 ) -> None:
     part = parts_refused(team, before=0, words="")
     for _ in range(2):
-        attempt_of(part, items=1, status=AttemptStatus.REFUSED, code=5006, message="No.")
-    sending.apply_outcome(part, attempt_of(part, items=rows_in_it), RefusedForGood("No.", 5006))
+        attempt_on_record(part, items=1, status=AttemptStatus.REFUSED, code=5006, message="No.")
+    sending.apply_outcome(
+        part, attempt_on_record(part, items=rows_in_it), RefusedForGood("No.", 5006)
+    )
     assert part.status == (PartStatus.DONE if fails else PartStatus.READY)
 
 
 def test_parts_of_another_batch_speak_for_none(team: Team) -> None:
     parts_refused(team, before=3, words="No.")
     part = parts_refused(team, before=2, words="No.")
-    sending.apply_outcome(part, attempt_of(part), RefusedForGood("No.", 5006))
+    sending.apply_outcome(part, attempt_on_record(part), RefusedForGood("No.", 5006))
     assert part.status == PartStatus.READY
 
 
 def test_what_was_accepted_of_another_batch_speaks_against_none(team: Team) -> None:
-    attempt_of(parts_refused(team, before=0, words=""), status=AttemptStatus.ANSWERED)
+    attempt_on_record(parts_refused(team, before=0, words=""), status=AttemptStatus.ANSWERED)
     part = parts_refused(team, before=3, words="No.")
-    sending.apply_outcome(part, attempt_of(part), RefusedForGood("No.", 5006))
+    sending.apply_outcome(part, attempt_on_record(part), RefusedForGood("No.", 5006))
     assert part.status == PartStatus.DONE
 
 
@@ -294,7 +266,7 @@ def test_what_was_refused_is_sent_in_halves_at_once_also_after_the_clock_went_ba
 ) -> None:
     part = parts_refused(team, before=0, words="")
     Part.objects.update(resume_at=timezone.now() + timedelta(hours=1))
-    sending.apply_outcome(part, attempt_of(part), RefusedForGood("No.", 5006))
+    sending.apply_outcome(part, attempt_on_record(part), RefusedForGood("No.", 5006))
     assert [ready.pk for ready in due.ready_parts(5)] == [part.pk]
 
 
@@ -314,7 +286,7 @@ def test_no_more_rows_are_looked_for_after_a_hundred_refusals(
         )
         for number in range(1, earlier + 1)
     )
-    attempt = attempt_of(part)
+    attempt = attempt_on_record(part)
     sending.apply_outcome(part, attempt, RefusedForGood("No.", 5006))
     assert part.status == (PartStatus.DONE if fails else PartStatus.READY)
     attempt.refresh_from_db()
@@ -324,175 +296,3 @@ def test_no_more_rows_are_looked_for_after_a_hundred_refusals(
         assert told == (
             "Part 1: its rows were refused 100 times. Those that still wait fail, too: No."
         )
-
-
-# -- refused when it is polled ------------------------------------------------------------------
-
-
-def items(*bad: int) -> bytes:
-    """Ready-made items, of which the sandbox takes all but the bad ones."""
-    made: list[dict[str, Any]] = [{"prompt": f"Say {number}."} for number in range(1, 9)]
-    for number in bad:
-        made[number - 1] = {"messages": [{"role": "user"}]}
-    return "\n".join(map(json.dumps, made)).encode()
-
-
-def test_a_row_that_makes_cloudflare_refuse_the_whole_request_later_fails_alone(
-    sandbox: RunningSandbox, start: MakeBatch
-) -> None:
-    batch = work(start(items(6), "items.jsonl", as_items=True, template=""))
-    assert batch.status == BatchStatus.PROBLEMS
-    assert failed_rows(batch) == [6]
-    assert counted(batch) == in_files(batch) == {"answered": 7, "failed": 1}
-    refused = batch.parts.get().attempts.filter(status=AttemptStatus.REFUSED)
-    assert {attempt.code for attempt in refused} == {3030}
-    assert sizes(sandbox) == [8, 4, 2, 1, 1, 2]
-
-
-def test_rows_that_are_all_refused_later_cost_few_requests(
-    sandbox: RunningSandbox, start: MakeBatch
-) -> None:
-    batch = work(start(items(*range(1, 9)), "items.jsonl", as_items=True, template=""))
-    assert counted(batch) == in_files(batch) == {"failed": 8}
-    assert sizes(sandbox) == [8, 4, 2, 1, 1, 1]
-
-
-# -- in between ---------------------------------------------------------------------------------
-
-
-def test_stop_while_the_rows_are_looked_for_says_that_the_rest_was_not_sent(
-    sandbox: RunningSandbox, start: MakeBatch
-) -> None:
-    sandbox.script(*refusing(row(3)))
-    batch = start(rows(4))
-    send_all()
-    decisions.stop(batch, by=None)
-    assert counted(batch) == in_files(batch) == {"unsent": 4}
-
-
-def test_a_worker_that_dies_while_the_rows_are_looked_for_loses_nothing(
-    sandbox: RunningSandbox, start: MakeBatch
-) -> None:
-    sandbox.script(*refusing(row(3)))
-    batch = start(rows(4))
-    send_all()  # refused
-    part = batch.parts.get()
-    part.batch = batch
-    assert written(part).positions == [0, 1]
-    sending.rescue(timezone.now() + 2 * PART_LEASE)
-    assert decisions.send_again(batch.parts.get(), by=None)
-    batch = work(batch)
-    assert failed_rows(batch) == [3]
-
-
-def test_a_limit_of_rows_is_kept_while_the_rows_are_looked_for(
-    sandbox: RunningSandbox, start: MakeBatch
-) -> None:
-    too_large = {"fault": "error", "code": 3006, "call": "submit", "times": 2}
-    sandbox.script(too_large, *refusing(row(7)))
-    batch = work(start(rows(20)), rounds=40)
-    assert failed_rows(batch) == [7]
-    assert sizes(sandbox)[:4] == [20, 10, 5, 5]
-    assert max(size or 0 for size in sizes(sandbox)[2:]) == 5
-
-
-def test_a_row_alone_that_is_too_large_does_not_make_the_others_look_refused(
-    sandbox: RunningSandbox, start: MakeBatch
-) -> None:
-    sandbox.script(*refusing(row(1), code=3006))
-    batch = work(start(rows(4)), rounds=40)
-    assert failed_rows(batch) == [1]
-    sent = batch.parts.get().attempts.order_by("number").values_list("positions", flat=True)
-    assert list(sent) == [None, [0, 1], [0], [1], [2], [3]]
-
-
-def test_a_full_disk_when_a_row_fails_is_got_over_and_the_refusal_is_on_record(
-    sandbox: RunningSandbox, start: MakeBatch, files_in: Path
-) -> None:
-    sandbox.script(*refusing(row(1)))
-    batch = start(rows(2))
-    send_all()  # both together
-    part = batch.parts.get()
-    part.batch = batch
-    attempt = written(part)
-    folder = files_in / "batches" / str(batch.pk) / "parts" / "1"
-    aside = folder.rename(folder.with_name("aside"))
-    folder.write_bytes(b"in the way")  # what is stored here now fails
-    sending.apply_outcome(part, attempt, RefusedForGood("No.", 5006))
-    folder.unlink()
-    aside.rename(folder)
-    attempt.refresh_from_db()
-    assert attempt.status == AttemptStatus.REFUSED
-    assert (part.status, part.odd_kind) == (PartStatus.READY, unprepared.UNPREPARED)
-    assert "could not read or store its rows" in part.message
-    Part.objects.update(resume_at=None)
-    assert failed_rows(work(batch)) == [1]
-
-
-# -- what became of a piece ---------------------------------------------------------------------
-
-
-def piece_sent(start: MakeBatch, sandbox: RunningSandbox) -> Batch:
-    """A batch of four rows, of which the first two are with Cloudflare, and row 3 is refused."""
-    sandbox.script(*refusing(row(3)))
-    batch = start(rows(4))
-    send_all()
-    send_all()
-    assert batch.parts.get().status == PartStatus.QUEUED
-    return batch
-
-
-def test_a_piece_that_fails_takes_no_row_with_it_that_was_not_in_it(
-    sandbox: RunningSandbox, start: MakeBatch
-) -> None:
-    batch = piece_sent(start, sandbox)
-    part = batch.parts.get()
-    failed = RefusedForGood("Cloudflare could not answer these rows.", None)
-    polling.apply_outcome(part, part.attempts.get(number=2), failed)
-    assert (part.status, part.failed, part.waiting) == (PartStatus.READY, 2, 2)
-    assert part.last_polled_at is not None
-    told = batch.events.latest("id").text
-    assert told == "Part 1 failed: Cloudflare could not answer these rows."
-    batch = work(batch)
-    assert counted(batch) == in_files(batch) == {"failed": 3, "answered": 1}
-    errors = {found.row: found.error or "" for found in results.results(batch)}
-    assert errors[1] == errors[2] == "Cloudflare could not answer these rows."
-    assert "refused" in errors[3]
-
-
-def test_what_the_polls_of_a_piece_went_through_is_not_laid_to_the_sending_of_the_others(
-    sandbox: RunningSandbox, start: MakeBatch
-) -> None:
-    part = piece_sent(start, sandbox).parts.get()
-    attempt = part.attempts.get(number=2)
-    for _ in range(3):
-        polling.apply_outcome(part, attempt, Later("No network.", None))
-    polling.apply_outcome(part, attempt, RefusedForGood("It failed.", None))
-    part.refresh_from_db()
-    assert part.status == PartStatus.READY
-    assert (part.failures_in_a_row, part.failing_since, part.message) == (0, None, "")
-
-
-def test_the_last_piece_ends_its_part(sandbox: RunningSandbox, start: MakeBatch) -> None:
-    batch = piece_sent(start, sandbox)
-    for _ in range(2):  # rows 1 and 2 come back, row 3 is refused, row 4 is sent
-        poll_all()
-        send_all()
-    part = batch.parts.get()
-    polling.apply_outcome(part, part.attempts.latest("number"), RefusedForGood("It failed.", None))
-    assert part.status == PartStatus.DONE
-    assert counted(batch) == in_files(batch) == {"answered": 2, "failed": 2}
-
-
-def test_where_the_rows_of_a_piece_cannot_be_told_all_fail_with_it(
-    sandbox: RunningSandbox, start: MakeBatch
-) -> None:
-    sandbox.script({"fault": "failed", "items": [0, 1]})
-    batch = work(start(rows(4)))
-    assert decisions.retry(batch, by=None)
-    Part.objects.update(send_limit=1)
-    send_all()
-    part = batch.parts.get()
-    default_storage.delete(part.answers_file)
-    polling.apply_outcome(part, part.attempts.latest("number"), RefusedForGood("It failed.", None))
-    assert (part.status, part.failed) == (PartStatus.DONE, 2)

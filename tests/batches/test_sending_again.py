@@ -7,13 +7,13 @@ import pytest
 from django.utils import timezone
 
 from batchui.batches import decisions, due, many_parts
-from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.models import Batch, Part
 from batchui.batches.questions import LEFT_OUT
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Connection, Team, User
-from tests.batches.conftest import another_account, on_record
+from tests.batches.conftest import another_account, attempt_on_record, on_record
 
 pytestmark = pytest.mark.django_db
 
@@ -89,8 +89,8 @@ def test_retry_takes_every_request_so_far_for_an_earlier_one_and_none_that_comes
     batch = on_record(team, parts=2, status=BatchStatus.STOPPED, unsent=20)
     batch.parts.update(status=PartStatus.STOPPED, unsent=10, attempts_before=0)
     tried = batch.parts.get(number=2)
-    for number in (1, 2):
-        Attempt.objects.create(part=tried, number=number, items=10, payload_size=1)
+    for _ in range(2):
+        attempt_on_record(tried)
     assert decisions.retry(batch, by=None)
     before = batch.parts.order_by("number").values_list("attempts_before", flat=True)
     assert list(before) == [0, 2]
@@ -143,13 +143,9 @@ def test_retry_leaves_the_account_only_where_no_answer_waits_there(
 ) -> None:
     batch = ended(team)
     old = batch.connection
-    Attempt.objects.create(
-        part=batch.parts.get(number=2), number=1, items=10, payload_size=1, status=status
-    )
+    attempt_on_record(batch.parts.get(number=2), status=status)
     another = on_record(team).parts.get()  # what waits for another batch is of no account
-    Attempt.objects.create(
-        part=another, number=1, items=10, payload_size=1, status=AttemptStatus.ACCEPTED
-    )
+    attempt_on_record(another, status=AttemptStatus.ACCEPTED)
     another_account(settings)
     assert decisions.retry(batch, by=None)
     batch.refresh_from_db()

@@ -20,7 +20,7 @@ from batchui.batches.states import (
     derive,
 )
 from batchui.teams.models import Team
-from tests.batches.conftest import on_record
+from tests.batches.conftest import attempt_on_record, on_record
 
 pytestmark = pytest.mark.django_db
 
@@ -59,7 +59,7 @@ def test_an_attempt_makes_just_the_moves_in_the_table(
     team: Team, was: AttemptStatus, to: AttemptStatus
 ) -> None:
     part = on_record(team).parts.get()
-    attempt = Attempt.objects.create(part=part, number=1, items=10, payload_size=1, status=was)
+    attempt = attempt_on_record(part, status=was)
     if to in ATTEMPT_MOVES[was]:
         lifecycle.close_attempt(lifecycle.Closing(attempt, to))
         assert Attempt.objects.get().status == to

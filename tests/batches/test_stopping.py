@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from batchui.batches import decisions, due, lifecycle, many_parts, sending
-from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.models import Batch, Part
 from batchui.batches.outcomes import Unsure
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
 from batchui.batches.steps import PART_LEASE
@@ -14,6 +14,7 @@ from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection, Team
 from tests.batches.conftest import (
     MakeBatch,
+    attempt_on_record,
     counted,
     in_files,
     on_record,
@@ -70,7 +71,7 @@ def part_with(team: Team, status: PartStatus, attempt: AttemptStatus, **fields: 
     batch = on_record(team)
     batch.parts.update(status=status, **fields)
     part = batch.parts.get()
-    Attempt.objects.create(part=part, number=1, items=10, payload_size=1, status=attempt)
+    attempt_on_record(part, status=attempt)
     return part
 
 
@@ -146,7 +147,7 @@ def test_every_move_that_stop_makes_is_counted(team: Team) -> None:
         part = batch.parts.get(number=number)
         question = Question.DAMAGED if number == 5 else ""
         Part.objects.filter(pk=part.pk).update(status=status, question=question)
-        Attempt.objects.create(part=part, number=1, items=10, payload_size=1, status=attempt)
+        attempt_on_record(part, status=attempt)
     assert many_parts.stop(batch.parts.all()) == 5
     assert list(batch.parts.order_by("number").values_list("status", "epoch")) == [
         (PartStatus.QUEUED, 1),

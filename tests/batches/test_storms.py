@@ -1,7 +1,7 @@
 """Sends that end without a confirmation pause their connection, and it goes on by itself."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -17,20 +17,22 @@ from batchui.batches.steps import PART_LEASE
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Connection, Team
-from tests.batches.conftest import MakeBatch, posts, rows, send_all, work, written
+from tests.batches.conftest import (
+    MakeBatch,
+    let_the_pause_end,
+    paused_until,
+    posts,
+    rows,
+    send_all,
+    statuses,
+    work,
+    written,
+)
 from tests.batches.spans import Span
 
 pytestmark = pytest.mark.django_db
 
 STORM = {"fault": "error", "status": 503, "call": "submit", "times": 0}
-
-
-def paused_until() -> datetime | None:
-    return Connection.objects.get().paused_until
-
-
-def let_the_pause_end() -> None:
-    Connection.objects.update(paused_until=timezone.now())
 
 
 @pytest.fixture
@@ -73,8 +75,7 @@ def test_what_is_sent_after_a_storm_comes_back_without_anybody(
     let_the_pause_end()
     batch = work(batch)
     assert batch.status == BatchStatus.ATTENTION  # for the one part that may have been sent
-    statuses = batch.parts.order_by("number").values_list("status", flat=True)
-    assert list(statuses) == [PartStatus.UNSURE, PartStatus.DONE, PartStatus.DONE]
+    assert statuses(batch) == [PartStatus.UNSURE, PartStatus.DONE, PartStatus.DONE]
 
 
 def test_the_page_of_another_batch_does_not_say_that_its_rows_may_have_been_sent(

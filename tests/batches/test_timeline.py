@@ -23,7 +23,7 @@ from batchui.batches.outcomes import (
 from batchui.batches.states import AttemptStatus, PartStatus, Question
 from batchui.batches.steps import PART_LEASE
 from batchui.teams.models import Team
-from tests.batches.conftest import on_record
+from tests.batches.conftest import attempt_on_record, on_record
 
 pytestmark = pytest.mark.django_db
 
@@ -45,7 +45,7 @@ def told(part: Part) -> list[str]:
 def sent(part: Part, outcome: SendOutcome) -> Attempt:
     """The attempt of the part after its POST came to this."""
     assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now() + PART_LEASE)
-    attempt = Attempt.objects.create(part=part, number=1, items=10, payload_size=1)
+    attempt = attempt_on_record(part)
     sending.apply_outcome(part, attempt, outcome)
     attempt.refresh_from_db()
     return attempt
@@ -68,10 +68,19 @@ def seen_often(part: Part, kind: str) -> None:
 
 SENT: list[tuple[SendOutcome, str, AttemptStatus]] = [
     (Accepted("known"), "Part 2 was accepted (rows 11 to 20).", AttemptStatus.ACCEPTED),
-    (CertainlyNotSent(SAID), "Part 2: It was said.", AttemptStatus.NOT_SENT),
+    (
+        CertainlyNotSent(SAID),
+        "Part 2: It was said. batchui tries again by itself.",
+        AttemptStatus.NOT_SENT,
+    ),
     (
         OnHold(SAID, 3040, None, everywhere=False),
         "Part 2 is on hold: It was said.",
+        AttemptStatus.BUSY,
+    ),
+    (
+        OnHold(SAID, 3040, timezone.now(), everywhere=False),
+        "Part 2 is on hold: It was said. batchui tries again by itself.",
         AttemptStatus.BUSY,
     ),
     (
@@ -93,7 +102,8 @@ SENT: list[tuple[SendOutcome, str, AttemptStatus]] = [
     ),
 ]
 POLLED: list[tuple[PollOutcome, str, AttemptStatus]] = [
-    (Later(SAID, None), "Part 2: It was said.", AttemptStatus.ACCEPTED),
+    (Later(SAID, None), "Part 2: It was said. batchui asks again.", AttemptStatus.ACCEPTED),
+    (Later(SAID, None, needs_person=True), "Part 2: It was said.", AttemptStatus.ACCEPTED),
     (RefusedForGood(SAID, None), "Part 2 failed: It was said.", AttemptStatus.REFUSED),
     (
         RefusedForGood(SAID, 3030),
@@ -124,7 +134,7 @@ def test_what_came_of_a_post_is_said_and_noted_with_the_attempt(
 
 def test_half_of_two_rows_is_one_row(part: Part) -> None:
     assert lifecycle.move_part(part, PartStatus.SENDING)
-    attempt = Attempt.objects.create(part=part, number=1, items=2, payload_size=1)
+    attempt = attempt_on_record(part, items=2)
     sending.apply_outcome(part, attempt, TooLarge(SAID, 3006))
     assert told(part) == ["Part 2 was too large; it is sent 1 row at a time."]
 
@@ -135,7 +145,8 @@ def test_what_came_of_a_poll_is_said_and_noted_with_the_attempt(
 ) -> None:
     attempt = polled(part, outcome)
     assert told(part) == [line]
-    assert part.message == SAID
+    later = isinstance(outcome, Later)
+    assert part.message == (line.removeprefix("Part 2: ") if later else SAID)
     assert attempt.status == status
     assert attempt.message == ("" if status == AttemptStatus.ACCEPTED else SAID)
     assert attempt.code == getattr(outcome, "code", None)
@@ -178,14 +189,14 @@ def test_a_part_that_is_sent_again_as_chosen_is_said(part: Part) -> None:
 )
 def test_a_part_that_is_rescued_is_said(part: Part, status: AttemptStatus, line: str) -> None:
     assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
-    Attempt.objects.create(part=part, number=1, items=10, payload_size=1, status=status)
+    attempt_on_record(part, status=status)
     assert sending.rescue(timezone.now() + PART_LEASE) == 1
     assert told(part) == [line]
 
 
 def test_a_receipt_that_came_late_is_said(part: Part) -> None:
     assert lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now())
-    attempt = Attempt.objects.create(part=part, number=1, items=10, payload_size=1)
+    attempt = attempt_on_record(part)
     assert sending.rescue(timezone.now() + PART_LEASE) == 1
     sending.apply_outcome(part, attempt, Accepted("late"))
     assert told(part)[-1] == "Part 2: the receipt came late. Nothing is sent twice."

@@ -23,6 +23,7 @@ from tests.batches.conftest import (
     posts,
     rows,
     send_all,
+    statuses,
     work,
     written,
 )
@@ -239,5 +240,4 @@ def test_stop_while_it_is_tried_says_that_it_was_not_sent(
 def test_a_damaged_part_does_not_hold_up_the_others(sandbox: RunningSandbox, batch: Batch) -> None:
     default_storage.delete(batch.parts.get(number=2).rows_file)
     send_all()
-    statuses = batch.parts.order_by("number").values_list("status", flat=True)
-    assert list(statuses) == [PartStatus.QUEUED, PartStatus.READY, PartStatus.QUEUED]
+    assert statuses(batch) == [PartStatus.QUEUED, PartStatus.READY, PartStatus.QUEUED]

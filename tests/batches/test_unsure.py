@@ -15,15 +15,17 @@ from batchui.batches.outcomes import Unsure
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
 from batchui.sandbox.testing import RunningSandbox
-from batchui.teams.models import Connection
-from tests.batches.conftest import MakeBatch, posts, rows, send_all, work, written
+from tests.batches.conftest import (
+    MakeBatch,
+    let_the_pause_end,
+    posts,
+    rows,
+    send_all,
+    work,
+    written,
+)
 
 pytestmark = pytest.mark.django_db
-
-
-def let_the_pause_end() -> None:
-    """Let the pause be over that follows a send without a confirmation."""
-    Connection.objects.update(paused_until=timezone.now())
 
 
 def test_a_lost_receipt_is_never_resent_silently(sandbox: RunningSandbox, batch: Batch) -> None:

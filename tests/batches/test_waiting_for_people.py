@@ -16,7 +16,10 @@ from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Connection, Team
 from tests.batches.conftest import (
     MakeBatch,
+    attempt_on_record,
+    let_the_pause_end,
     on_record,
+    paused_until,
     poll_all,
     posts,
     rows,
@@ -32,14 +35,6 @@ MINUTE = timedelta(minutes=1)
 OTHER_MODEL = "@cf/moonshotai/kimi-k2.6"
 
 
-def paused_until() -> datetime | None:
-    return Connection.objects.get().paused_until
-
-
-def let_the_pause_end() -> None:
-    Connection.objects.update(paused_until=timezone.now())
-
-
 def held(batch: Batch) -> list[int]:
     """The numbers of the parts on hold."""
     found = batch.parts.filter(status=PartStatus.HELD).order_by("number")
@@ -50,14 +45,8 @@ def hold(batch: Batch, *, code: int | None = None, finished: datetime | None = N
     """Let the parts of a batch wait for a person, after one refusal each."""
     batch.parts.update(status=PartStatus.HELD, failures_in_a_row=1)
     for part in batch.parts.all():
-        Attempt.objects.create(
-            part=part,
-            number=1,
-            items=10,
-            payload_size=1,
-            status=AttemptStatus.BUSY,
-            code=code,
-            finished_at=finished or timezone.now(),
+        attempt_on_record(
+            part, status=AttemptStatus.BUSY, code=code, finished_at=finished or timezone.now()
         )
 
 
@@ -351,14 +340,8 @@ def test_a_model_that_was_refused_is_tried_at_longer_and_longer_pauses(
 def test_a_model_is_tried_by_the_last_refusal_and_after_the_clock_went_back(team: Team) -> None:
     batch = on_record(team)
     hold(batch, code=5016, finished=timezone.now() - 90 * MINUTE)
-    latest = Attempt.objects.create(
-        part=batch.parts.get(),
-        number=2,
-        items=10,
-        payload_size=1,
-        status=AttemptStatus.BUSY,
-        code=5016,
-        finished_at=timezone.now(),
+    latest = attempt_on_record(
+        batch.parts.get(), status=AttemptStatus.BUSY, code=5016, finished_at=timezone.now()
     )
     assert due.release_held() == 0
     Attempt.objects.filter(pk=latest.pk).update(finished_at=timezone.now() + 60 * MINUTE)

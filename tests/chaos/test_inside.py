@@ -12,7 +12,7 @@ from batchui.batches import clients, due, lifecycle, pauses, polling, replies, s
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.results import Answer
 from batchui.batches.states import AttemptStatus, PartStatus
-from batchui.chaos import actors, verdict
+from batchui.chaos import actors, inside, verdict
 from batchui.chaos.draws import MODELS, TEMPLATE, Draws, File
 from batchui.chaos.figures import Figures
 from batchui.chaos.inside import Inside
@@ -138,6 +138,13 @@ def test_a_hold_that_cloudflare_asked_for_is_not_among_the_ten_minutes(wire: Wir
     assert after_rest(campaign).is_well
 
 
+@pytest.fixture
+def few_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a worker look four times in a minute: what is stuck is so however often it looks."""
+    monkeypatch.setattr(inside, "SECONDS_BETWEEN_WORK", 15)
+    monkeypatch.setattr(inside, "WORK_IN_A_MINUTE", 4)
+
+
 SLOW: dict[str, Callable[[], None]] = {
     "the next send": lambda: _change(status=PartStatus.READY, resume_at=_later(minutes=12)),
     "a lease": lambda: _change(status=PartStatus.SENDING, lease_until=_later(minutes=12)),
@@ -152,6 +159,7 @@ def _change(*, status: PartStatus, **moment: datetime) -> None:
     assert Part.objects.filter(status=status).update(**moment)
 
 
+@pytest.mark.usefixtures("few_looks")
 @pytest.mark.parametrize("mistake", SLOW)
 def test_what_takes_longer_than_ten_minutes_is_stuck(wire: Wire, mistake: str) -> None:
     campaign = left_behind(wire)
@@ -161,6 +169,7 @@ def test_what_takes_longer_than_ten_minutes_is_stuck(wire: Wire, mistake: str) -
     assert not figures.is_well
 
 
+@pytest.mark.usefixtures("few_looks")
 def test_a_product_that_waits_too_long_after_a_failure_is_found(
     wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:

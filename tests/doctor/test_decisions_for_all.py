@@ -10,7 +10,7 @@ from batchui.sandbox.testing import RunningSandbox
 from batchui.worker import restored
 from tests.batches.conftest import poll_all, work
 from tests.doctor.conftest import Find, places
-from tests.web.test_deciding import storm
+from tests.web.deciding import storm
 
 pytestmark = pytest.mark.django_db
 

@@ -6,10 +6,10 @@ import pytest
 from django.utils import timezone
 
 from batchui.batches import decisions, due, sending
-from batchui.batches.models import Attempt, Batch, Event, Part
+from batchui.batches.models import Batch, Event, Part
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
-from tests.batches.conftest import MakeBatch, rows, work
+from tests.batches.conftest import MakeBatch, attempt_on_record, rows, work
 from tests.doctor.conftest import Find, places
 
 pytestmark = pytest.mark.django_db
@@ -33,11 +33,8 @@ def test_a_batch_that_reopens_by_itself_is_found(
 
 
 def test_an_attempt_after_the_end_is_found(finished: Batch, find: Find) -> None:
-    Attempt.objects.create(
-        part=finished.parts.get(number=2),
-        number=2,
-        items=25,
-        payload_size=1,
+    attempt_on_record(
+        finished.parts.get(number=2),
         status=AttemptStatus.NOT_SENT,
         created_at=timezone.now() + timedelta(minutes=1),
     )

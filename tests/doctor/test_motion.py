@@ -6,12 +6,12 @@ import pytest
 from django.utils import timezone
 
 from batchui.batches import due, lifecycle, sending
-from batchui.batches.models import Attempt, Batch, Event, Part
+from batchui.batches.models import Batch, Event, Part
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection
-from tests.batches.conftest import MakeBatch, rows
+from tests.batches.conftest import MakeBatch, attempt_on_record, rows
 from tests.doctor.conftest import Find, places
 
 pytestmark = pytest.mark.django_db
@@ -78,8 +78,7 @@ def test_a_connection_that_has_a_reason_to_wait_is_no_fault(
         case "paused":
             Connection.objects.update(paused_until=timezone.now())
         case "sent a moment ago":
-            part = batch.parts.get(number=1)
-            Attempt.objects.create(part=part, number=1, items=25, payload_size=1, status="not sent")
+            attempt_on_record(batch.parts.get(number=1), status="not sent")
         case "waits for its time":
             Part.objects.update(resume_at=timezone.now())
         case "full":

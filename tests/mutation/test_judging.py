@@ -27,7 +27,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     accepted.FILE.write_text(ACCEPTED)
 
     def judged(
-        *codes: int | None, with_reason: int = 0, control: int | None = 0, whole: bool = False
+        *codes: int | None,
+        with_reason: int = 0,
+        control: int | None = 0,
+        whole: bool = False,
+        gaps: int = 0,
     ) -> int:
         folder = tmp_path / "mutants/batchui/exports"
         folder.mkdir(parents=True)
@@ -40,7 +44,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         ended = dict(zip(names, [*codes, *[0] * with_reason], strict=True))
         meta = {"exit_code_by_key": ended | {CONTROL: control}}
         (folder / "sums.py.meta").write_text(json.dumps(meta))
-        return judge(names, [CONTROL], whole=whole)
+        return judge(names, [CONTROL], whole=whole, gaps=gaps)
 
     return judged
 
@@ -59,6 +63,14 @@ def test_a_mutant_that_no_test_has_judged_is_not_dead(run: Run, code: int | None
 
 def test_a_survivor_passes_with_a_reason(run: Run) -> None:
     assert run(1, with_reason=1) == 0
+
+
+@pytest.mark.parametrize(("survivors", "status"), [(2, 0), (3, 1)])
+def test_a_sample_passes_with_a_few_survivors_that_have_no_reason_and_names_them(
+    run: Run, capsys: pytest.CaptureFixture[str], survivors: int, status: int
+) -> None:
+    assert run(1, *[0] * survivors, gaps=2) == status
+    assert capsys.readouterr().out.count("survived: ") == survivors
 
 
 @pytest.mark.parametrize("code", [1, 3, 5, 36, 37, None])

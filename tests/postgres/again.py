@@ -15,13 +15,15 @@ not_again = pytest.mark.skipif(
 
 
 def run_on_postgresql(address: str, *tests: str) -> None:
-    """Run these files or folders of tests, but for the stories. Fails if one of them fails.
+    """Run these files or folders of tests, but for the stories and what asks for no database.
 
+    Fails if one of them fails.
     address: of an empty database.
     """
     pytest_again = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider"]
+    which = ["-m", "not browser and not processes", "-p", "tests.postgres.asking"]
     result = subprocess.run(
-        [*pytest_again, "-m", "not browser and not processes", *tests],
+        [*pytest_again, *which, *tests],
         cwd=ROOT,
         env=os.environ | {"BATCHUI_TEST_DATABASE_URL": address},
         stdout=subprocess.PIPE,

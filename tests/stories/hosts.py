@@ -21,6 +21,8 @@ from tests.project.helpers import Reader, until
 from tests.surroundings import clean_environment
 
 SECONDS_TO_START = 60
+WEB, WORKER = ([str(ROOT / "manage.py"), name] for name in ("serve", "worker"))
+IMPATIENT_WORKER = ["-m", "tests.stories.impatient_worker"]
 PASSWORD = "kettle-orchard-9"
 
 
@@ -52,13 +54,14 @@ class Host:
 
 
 @contextmanager
-def running_host(data: Path, **variables: str) -> Iterator[Host]:
-    """A web and a worker process while the context lasts."""
-    environment = clean_environment(BATCHUI_DATA=str(data), PYTHONUNBUFFERED="1", **variables)
+def running_host(data: Path, *, worker_of: list[str] = WORKER, **variables: str) -> Iterator[Host]:
+    """A web and a worker process while the context lasts. worker_of: what the worker runs."""
+    variables |= {"BATCHUI_DATA": str(data), "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT)}
+    environment = clean_environment(**variables)
     port = free_port(0)
     with ExitStack() as stack:
-        web = stack.enter_context(_running(environment, "serve", "--port", str(port)))
-        worker = stack.enter_context(_running(environment, "worker"))
+        web = stack.enter_context(_running(environment, *WEB, "--port", str(port)))
+        worker = stack.enter_context(_running(environment, *worker_of))
         address = f"http://127.0.0.1:{port}"
         until(lambda: _answers(address), seconds=SECONDS_TO_START)
         worker.lines.wait_for("Background work has started.", seconds=SECONDS_TO_START)
@@ -123,7 +126,7 @@ def _answers(address: str) -> bool:
 @contextmanager
 def _running(environment: dict[str, str], *arguments: str) -> Iterator[Service]:
     process = children.launch(
-        [sys.executable, str(ROOT / "manage.py"), *arguments],
+        [sys.executable, *arguments],
         environment=environment,
         output=subprocess.PIPE,
     )

@@ -14,7 +14,7 @@ from moto.server import ThreadedMotoServer
 
 from batchui.sandbox.testing import RunningSandbox, running_sandbox
 from tests.project.helpers import until
-from tests.stories.hosts import PASSWORD, Host, Person, manage, running_host
+from tests.stories.hosts import IMPATIENT_WORKER, PASSWORD, Host, Person, manage, running_host
 
 pytestmark = pytest.mark.processes
 
@@ -87,7 +87,7 @@ def hosts(
     folder = tmp_path_factory.mktemp("hosts")
     manage("migrate", data=folder / "one", **shared)
     with (
-        running_host(folder / "one", **shared) as one,
+        running_host(folder / "one", worker_of=IMPATIENT_WORKER, **shared) as one,
         running_host(folder / "other", **shared) as other,
     ):
         yield one, other

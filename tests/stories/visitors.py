@@ -133,7 +133,7 @@ def faults(page: "Page", *, rules: list[str] | None = None) -> list[str]:
     """What axe finds serious or critical, by all of its rules or some."""
     from axe_playwright_python.sync_playwright import Axe
 
-    options = {"runOnly": rules} if rules else None
+    options = {"resultTypes": ["violations"]} | ({"runOnly": rules} if rules else {})
     return [
         f"{violation['id']}: {[node['html'][:160] for node in violation['nodes']]}"
         for violation in Axe().run(page, options=options).response["violations"]

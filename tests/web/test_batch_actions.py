@@ -17,7 +17,7 @@ from batchui.teams.models import Team, User
 from batchui.worker.sweep import sweep
 from tests.batches.conftest import another_account, work
 from tests.teams.people import join, outsider
-from tests.web.test_deciding import recorded
+from tests.web.deciding import recorded
 from tests.web.visiting import HTMX, page, press, said, signed_in
 
 pytestmark = pytest.mark.django_db

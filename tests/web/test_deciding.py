@@ -1,10 +1,6 @@
 """One decision for all parts with the same question: on the page of a batch, and for the team."""
 
 import re
-from collections.abc import Callable
-from datetime import timedelta
-from html import unescape
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -12,72 +8,19 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from batchui.backup.making import came_from
-from batchui.batches import decisions, due, files, sending
+from batchui.batches import decisions, due, sending
 from batchui.batches.models import MOST_FAILURES, Batch, Part
 from batchui.batches.questions import CHOICES
 from batchui.batches.states import BatchStatus, PartStatus, Question
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection, Team, User
-from batchui.web.undecided import undecided
-from tests.batches.conftest import (
-    MakeBatch,
-    another_account,
-    on_record,
-    poll_all,
-    posts,
-    rows,
-    work,
-)
-from tests.batches.test_questions import STANDS
+from batchui.web import open_questions
+from tests.batches.conftest import MakeBatch, posts, rows, statuses, work
 from tests.teams.people import join, outsider
+from tests.web.deciding import SEND_AGAIN, asked, confirmed, opens, recorded, storm
 from tests.web.visiting import HTMX, element, html, page, press, said, signed_in
 
 pytestmark = pytest.mark.django_db
-
-SEND_AGAIN = ("unclear", "send-again")
-MILLION = 1_000_000
-
-
-def recorded(team: Team, **fields: Any) -> Batch:
-    """A batch on record alone, which pages can show."""
-    form = {"kind": "txt", "encoding": "utf-8", "delimiter": None, "columns": ["text"]}
-    return on_record(team, source_format=form, template="{{text}}", **fields)
-
-
-def asked(team: Team, question: Question, *, parts: int = 1) -> Batch:
-    """The same, and this is asked about all of its parts."""
-    stopped = timezone.now() if question == Question.STOPPING else None
-    batch = recorded(team, parts=parts, stop_requested_at=stopped)
-    batch.parts.update(message="Error 500.", **STANDS[question])
-    return batch
-
-
-def storm(batch: Batch, sandbox: RunningSandbox) -> None:
-    """Cloudflare answers every part of a batch with an error, and people have waited it out."""
-    sandbox.script({"fault": "error", "status": 500, "call": "submit", "times": 0})
-    for _ in range(batch.part_count):
-        Connection.objects.update(paused_until=None)
-        for part in due.ready_parts(10):
-            sending.send(part)
-    sandbox.script()
-    sandbox.sandbox.calls.clear()
-    Connection.objects.update(paused_until=None, failures_in_a_row=0)
-    assert batch.parts.filter(status=PartStatus.UNSURE).count() == batch.part_count
-
-
-def confirmed(web: Client, opened: str) -> Any:
-    """Press the second button of a dialog; the page it leads to."""
-    dialog = html(web.get(opened, headers=HTMX))
-    action = re.search(r'action="([^"]*)"', dialog)
-    parts = re.search(r'name="parts" value="([^"]*)"', dialog)
-    assert action, dialog
-    assert parts, dialog
-    return web.post(action[1], {"parts": parts[1]}, follow=True)
-
-
-def opens(batch: Batch, question: str, choice: str) -> str:
-    return reverse("confirm_all", args=[batch.pk, question, choice])
 
 
 # -- a storm is one decision --------------------------------------------------------------------
@@ -144,7 +87,7 @@ def test_a_part_that_a_worker_moves_while_its_question_is_shown_is_still_named(
     team: Team, question: Question
 ) -> None:
     batch = asked(team, question)
-    [shown] = undecided(batch.parts.all())
+    [shown] = open_questions.of_parts(batch.parts.all())
     batch.parts.update(status=PartStatus.DONE)
     assert "part 1" in shown.title
 
@@ -160,10 +103,6 @@ def test_parts_that_became_undecided_after_the_dialog_opened_are_not_decided_wit
     assert named
     web.post(reverse("decide_all", args=[batch.pk, *SEND_AGAIN]), {"parts": named[1]})
     assert statuses(batch) == [PartStatus.READY, PartStatus.READY, PartStatus.UNSURE]
-
-
-def statuses(batch: Batch) -> list[str]:
-    return list(batch.parts.order_by("number").values_list("status", flat=True))
 
 
 @pytest.mark.parametrize("parts", ["", "none", "-1", "9" * 40, "1,,x", "²"])
@@ -401,324 +340,3 @@ def test_what_was_sent_in_vain_before_says_so_and_that_it_may_wait(
     shown = page(web, batch)
     assert "Sent 2 times already; each time may be charged. Cloudflare finds" in shown
     assert "everything else goes on" in shown
-
-
-# -- the words of each question -----------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("question", "sentences"),
-    [
-        (
-            Question.UNCLEAR,
-            [
-                "It is unclear whether part 1 (rows 1 to 10) was sent.",
-                "At stake: 10 rows, and about $0.20 if they are charged twice.",
-                "Sends 10 rows again. If Cloudflare has them already, they are charged twice (",
-                "Retry can send them later, and then they may be charged twice.",
-                "This part waits until you decide; everything else goes on.",
-            ],
-        ),
-        (
-            Question.UNREADABLE,
-            [
-                "Part 1 (rows 1 to 10) was sent, but no answer could be read.",
-                "At stake: 10 rows, and about $0.20 that is probably charged already.",
-                "If it still cannot be read, batchui asks you again after 6 hours (24 if nobody",
-                "Retry looks for the answers again first, free of charge.",
-            ],
-        ),
-        (
-            Question.MISMATCH,
-            [
-                "Cloudflare's reply to part 1 (rows 1 to 10) does not fit what was sent.",
-                "Ask Cloudflare again Free. Perhaps the reply is whole this time.",
-                "Sends 10 rows again. They are charged a second time (about $0.20).",
-            ],
-        ),
-        (
-            Question.DAMAGED,
-            [
-                "batchui cannot go on with part 1 (rows 1 to 10). Because.",
-                "Try again If the file is whole now, part 1 goes on as planned.",
-            ],
-        ),
-        (
-            Question.RESTORED,
-            [
-                "put back to an earlier state, and part 1 (rows 1 to 10) may have been sent since.",
-                "If your team worked after that time, they probably were.",
-                "If they were sent since then, they are charged twice (about $0.20).",
-                "Retry can send them later, and then they may be charged twice.",
-            ],
-        ),
-    ],
-)
-def test_each_question_says_what_happened_what_is_at_stake_and_what_each_answer_does(
-    web: Client, team: Team, settings: Any, question: Question, sentences: list[str]
-) -> None:
-    another_account(settings)
-    # Ten rows cost 20 cents: a million tokens each, at 2 cents a row.
-    price = {"answered": 10, "prompt_tokens": int(10 * MILLION * 0.02 / 0.27)}
-    batch = recorded(team, parts=2, **price)
-    batch.parts.filter(number=1).update(
-        status=PartStatus.UNSURE, question=question, message="Because."
-    )
-    shown = page(web, batch)
-    for sentence in sentences:
-        assert sentence in shown
-
-
-def test_the_time_of_a_backup_is_shown_in_the_time_zone_of_the_reader(
-    web: Client, team: Team
-) -> None:
-    batch = asked(team, Question.RESTORED)
-    made = came_from("2026-11-22T10:26:00+00:00")
-    batch.parts.update(message=f"<b> {made} Or of 31 Foo 2026, 10:26 UTC.")
-    shown = html(web.get(batch.get_absolute_url()))
-    assert '<time datetime="2026-11-22T10:26:00+00:00" data-local>22 Nov 2026, 10:26 UTC' in shown
-    assert "&lt;b&gt; It is the backup of " in shown
-    assert "Or of 31 Foo 2026, 10:26 UTC." in shown
-
-
-def test_reasons_are_told_once_each_with_their_number_of_parts(web: Client, team: Team) -> None:
-    batch = recorded(team, parts=9)
-    batch.parts.update(status=PartStatus.UNSURE, question=Question.UNCLEAR, message="Error 500.")
-    batch.parts.filter(number__in=(2, 3)).update(message="The line was cut.")
-    for number in (4, 5):
-        batch.parts.filter(number=number).update(message=f"Odd reason {number}.")
-    shown = page(web, batch)
-    assert "5 parts: Error 500. 2 parts: The line was cut. 1 part: Odd reason 4." in shown
-    assert "1 part: other reasons." in shown
-    assert shown.count("Error 500.") == 1
-
-
-# -- parts that were sent -----------------------------------------------------------------------
-
-
-def test_a_part_whose_polls_fail_says_since_when_and_when_the_next_one_is(
-    web: Client, team: Team
-) -> None:
-    batch = recorded(team)
-    now = timezone.now()
-    since, next_poll = now - timedelta(hours=2), now + timedelta(minutes=2)
-    batch.parts.update(
-        status=PartStatus.QUEUED,
-        failures_in_a_row=MOST_FAILURES,
-        failing_since=since,
-        next_poll_at=next_poll,
-        message="Error 502.",
-    )
-    shown = page(web, batch)
-    assert "to part 1 (rows 1 to 10) cannot be fetched at the moment. Error 502." in shown
-    assert f"No answer since {since:%-d %b %Y, %H:%M} UTC" in shown
-    assert f"Next try: {next_poll:%-d %b %Y, %H:%M} UTC" in shown
-    assert "At stake" not in shown
-
-
-def test_a_part_whose_polls_fail_can_be_asked_about_at_once(
-    web: Client, sandbox: RunningSandbox, batch: Batch
-) -> None:
-    for part in due.ready_parts(10):
-        sending.send(part)
-    later = timezone.now() + timedelta(minutes=50)
-    since = timezone.now() - timedelta(hours=2)
-    fields = {"next_poll_at": later, "failures_in_a_row": MOST_FAILURES, "failing_since": since}
-    batch.parts.update(status=PartStatus.RUNNING, **fields)
-    assert due.due_parts(10) == []
-    assert "Ask now Free." in page(web, batch)
-    asked_now = web.post(
-        reverse("decide_all", args=[batch.pk, "trouble", "ask-again"]), follow=True
-    )
-    assert "Cloudflare is asked again about 3 parts." in html(asked_now)
-    assert len(due.due_parts(10)) == 3
-    part = batch.parts.first()
-    assert part is not None
-    assert (part.status, part.failing_since) == (PartStatus.RUNNING, since)
-    poll_all()
-    batch.refresh_from_db()
-    assert batch.status == BatchStatus.FINISHED
-
-
-def test_stop_offers_not_to_wait_for_what_was_sent(
-    web: Client, sandbox: RunningSandbox, batch: Batch
-) -> None:
-    sandbox.script({"fault": "queued", "call": "poll", "times": 0})
-    for part in due.ready_parts(10):
-        sending.send(part)
-    press(web, batch, "stop")
-    shown = page(web, batch)
-    assert "Waiting for the answers to 3 parts (60 rows), sent before Stop." in shown
-    told = html(confirmed(web, opens(batch, "stopping", "leave-out")))
-    assert "3 parts are left out." in told
-    batch.refresh_from_db()
-    assert batch.has_ended
-    # Nothing is paid twice by a Retry: it asks for these answers first.
-    shown = page(web, batch)
-    assert "Retry 60 rows without an answer, free" in shown
-    looks = "batchui looks for the answers to 60 rows first, free of charge."
-    assert f"All 60 rows were left out. Retry: {looks}" in shown
-    assert "This row" not in page(web, batch, "live")
-    sandbox.script()
-    sandbox.sandbox.calls.clear()
-    retried = press(web, batch, "retry")
-    assert f"Retry: {looks}" in retried
-    assert "sent again" not in retried
-    assert work(batch).status == BatchStatus.FINISHED
-    assert posts(sandbox) == 0
-
-
-# -- retry --------------------------------------------------------------------------------------
-
-
-def test_retry_asks_first_where_rows_may_be_charged_twice(
-    web: Client, sandbox: RunningSandbox, batch: Batch
-) -> None:
-    storm(batch, sandbox)
-    confirmed(web, opens(batch, "unclear", "leave-out"))
-    assert "hx-get" not in element(html(web.get(batch.get_absolute_url())), "retry-button")
-    Connection.objects.update(kind=Connection.Kind.REST)  # and not the sandbox, which is free
-    shown = html(web.get(batch.get_absolute_url()))
-    assert "Retry may charge up to 60 rows twice." in " ".join(shown.split())
-    opened = reverse("confirm_retry", args=[batch.pk])
-    assert f'hx-get="{opened}"' in element(shown, "retry-button")
-    dialog = said(web.get(opened, headers=HTMX))
-    assert "Retry 60 rows?" in dialog
-    assert "Up to 60 of these rows were sent before, or may have been." in dialog
-    assert "Sent again, they may be charged twice (up to about $" in dialog
-    assert posts(sandbox) == 0
-    told = press(web, batch, "retry")
-    assert "Retry: 60 rows are sent again. Up to 60 of these rows may be charged twice." in told
-
-
-def test_retry_asks_nothing_where_nothing_is_charged_twice(
-    web: Client, sandbox: RunningSandbox, batch: Batch
-) -> None:
-    decisions.stop(batch, by=None)
-    shown = html(web.get(batch.get_absolute_url()))
-    assert "hx-get" not in element(shown, "retry-button")
-    assert "charged twice" not in page(web, batch)
-
-
-# -- damaged files ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("lost", ["rows_file", "answers_file"])
-def test_a_batch_with_a_damaged_file_shows_its_page_and_can_be_decided(
-    web: Client, sandbox: RunningSandbox, batch: Batch, lost: str
-) -> None:
-    work(batch)
-    part = batch.parts.get(number=1)
-    files.default_storage.delete(getattr(part, lost))
-    batch.parts.filter(pk=part.pk).update(status=PartStatus.UNSURE, question=Question.DAMAGED)
-    Batch.objects.update(status=BatchStatus.ATTENTION)
-    shown = page(web, batch)
-    assert "batchui cannot go on with part 1 (rows 1 to 25)." in shown
-    row = web.get(reverse("row", args=[batch.pk, 1]))
-    assert "A stored file is not there any more." in said(row)
-    for kind in ("csv", "csv-plain", "json", "jsonl"):
-        response: Any = web.get(reverse("download", args=[batch.pk, kind]))
-        content = b"".join(response).decode()
-        assert "NOT COMPLETE" not in content
-        assert "text number 60" in content
-
-
-def test_parts_with_damaged_files_have_one_reason_and_the_names_of_the_files_are_in_details(
-    web: Client, sandbox: RunningSandbox, batch: Batch
-) -> None:
-    names = list(batch.parts.order_by("number").values_list("rows_file", flat=True))
-    for name in names[:2]:
-        files.default_storage.delete(name)
-    for _ in range(3):
-        Part.objects.update(resume_at=None)
-        for part in due.ready_parts(10):
-            sending.send(part)
-    shown = page(web, batch)
-    assert "2 parts (50 rows). A stored file is not there any more." in shown
-    assert "Part 1 could not be sent: A stored file is not there any more." in shown
-    assert names[0] not in shown
-    assert names[0] in page(web, batch, "part", "", 1)
-
-
-def test_answers_that_cannot_be_read_are_at_stake_with_the_rows_that_wait(
-    web: Client, sandbox: RunningSandbox, start: MakeBatch
-) -> None:
-    sandbox.script({"fault": "failed", "items": [0]})
-    batch = work(start(rows(25)))
-    assert batch.answered == 24
-    assert decisions.retry(batch, by=None)
-    files.default_storage.delete(batch.parts.get().answers_file)
-    for _ in range(3):
-        Part.objects.update(resume_at=None)
-        sending.send(due.ready_parts(1)[0])
-    shown = page(web, batch)
-    assert "At stake: 25 rows; 24 answers that are paid for cannot be read." in shown
-    dialog = said(web.get(opens(batch, "damaged", "leave-out"), headers=HTMX))
-    assert "24 answers in the damaged file are missing in every download" in dialog
-    assert "1 row has no answer, and is marked as missing." in dialog
-
-
-# -- what holds a batch -------------------------------------------------------------------------
-
-
-def watch(web: Client, batch: Batch) -> Callable[[], str]:
-    """Polls the page of a batch as a browser does; "" while nothing changed."""
-    address = [_polled(html(web.get(batch.get_absolute_url())))]
-
-    def poll() -> str:
-        response = web.get(address[0], headers=HTMX)
-        if response.status_code == 204:
-            return ""
-        address[0] = _polled(html(response))
-        return said(response)
-
-    return poll
-
-
-def _polled(markup: str) -> str:
-    found = re.search(r'hx-get="([^"]*/live/[^"]*)"', markup)
-    assert found
-    return unescape(found[1])
-
-
-def test_the_limit_of_requests_under_way_shows_when_another_batch_reaches_it_and_goes(
-    web: Client, team: Team
-) -> None:
-    batch = recorded(team)
-    changed = watch(web, batch)
-    other = recorded(team, parts=due.MOST_UNDER_WAY)
-    other.parts.update(status=PartStatus.QUEUED)
-    told = changed()
-    assert "On hold. 50 requests are under way at Cloudflare, the most at one time." in told
-    assert "Try now" not in told
-    assert not changed()
-    other.parts.filter(number=1).update(status=PartStatus.DONE)
-    assert "On hold" not in changed()
-
-
-def test_a_pause_after_errors_says_what_went_wrong_when_the_next_try_is_and_what_it_is(
-    web: Client, sandbox: RunningSandbox, batch: Batch
-) -> None:
-    sandbox.script({"fault": "error", "status": 503, "retry_after": 600, "call": "submit"})
-    sending.send(due.ready_parts(10)[0])
-    until = Connection.objects.get().paused_until
-    assert until is not None
-    shown = page(web, batch)
-    when = f"{until:%-d %b %Y, %H:%M} UTC"
-    assert (
-        f"On hold. Cloudflare did not confirm the last request. batchui sends one part {when}. If "
-        "Cloudflare accepts it, the others follow. Try one part now"
-    ) in shown
-    assert "batchui sends one part now." in press(web, batch, "try_now")
-    assert len(due.ready_parts(10)) == 1
-
-
-def test_parts_that_wait_for_a_token_say_when_it_is_tried_again(
-    web: Client, sandbox: RunningSandbox, batch: Batch
-) -> None:
-    sandbox.script({"fault": "error", "code": 10000, "call": "submit", "times": 0})
-    for part in due.ready_parts(10):
-        sending.send(part)
-    until = Connection.objects.get().paused_until
-    assert until is not None
-    assert f"batchui sends one part {until:%-d %b %Y, %H:%M} UTC." in page(web, batch)

@@ -12,9 +12,9 @@ from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus, PartStatus, Question
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection, Team, User
-from tests.batches.conftest import work
+from tests.batches.conftest import statuses, work
 from tests.teams.people import join
-from tests.web.test_deciding import asked, recorded, statuses, storm
+from tests.web.deciding import asked, recorded, storm
 from tests.web.test_people_in_the_browser import NewPage, new_page
 from tests.web.test_people_pages_are_accessible import faults, sticks_out
 

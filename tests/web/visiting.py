@@ -3,6 +3,7 @@
 import re
 from html import unescape
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -35,6 +36,11 @@ def session_cookie(person: User, url: str) -> dict[str, str]:
 def upload(web: Client, content: bytes, name: str = "texts.csv", **extra: Any) -> Any:
     """Choose a file on the New batch page."""
     return web.post(reverse("new"), {"file": SimpleUploadedFile(name, content)}, **extra)
+
+
+def nothing_is_left(folder: Path) -> bool:
+    """Whether an upload that was refused left neither a batch nor a stored file."""
+    return not Batch.objects.exists() and not [p for p in folder.rglob("*") if p.is_file()]
 
 
 def drafted(web: Client, content: bytes, name: str = "texts.csv") -> Batch:

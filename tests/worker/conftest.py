@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from batchui.batches.models import Batch
+from batchui.batches import sending
+from batchui.batches.models import Batch, Part
+from batchui.batches.states import PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import (
     MakeBatch,
@@ -45,3 +47,11 @@ def twenty(sandbox: RunningSandbox, start: MakeBatch, settings: Any) -> Batch:
 def at_once(settings: Any) -> None:
     """What was accepted is polled at once, also when others of its batch took a while."""
     settings.FIRST_POLL_SECONDS = settings.LONGEST_PAUSE_SECONDS = 0
+
+
+def sent_by_half(part: Part) -> None:
+    """Send ten of the 25 rows of a part."""
+    Part.objects.filter(pk=part.pk).update(send_limit=10)
+    part.refresh_from_db()
+    assert sending.send(part)
+    assert (part.status, part.waiting) == (PartStatus.QUEUED, 25)

@@ -7,6 +7,7 @@ from django.db import transaction
 from batchui.batches.models import Attempt, Batch, Event, Part
 from batchui.worker.models import Installation
 
+WHY = "It was restored."
 WHAT_MOVES = (Installation, Batch, Part, Attempt, Event)
 
 

@@ -18,7 +18,7 @@ from batchui.batches.states import PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
 from batchui.worker import tick
-from tests.batches.conftest import MakeBatch, another_account, posts, rows
+from tests.batches.conftest import MakeBatch, another_account, posts, rows, statuses
 from tests.worker.ticking import calls_left, run
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -125,8 +125,7 @@ def test_a_step_that_breaks_leaves_its_part_to_its_lease_and_stops_no_other(
 
     with connection.execute_wrapper(breaks):
         run()
-    statuses = list(batch.parts.order_by("number").values_list("status", flat=True))
-    assert statuses == [PartStatus.DONE, PartStatus.SENDING, PartStatus.DONE]
+    assert statuses(batch) == [PartStatus.DONE, PartStatus.SENDING, PartStatus.DONE]
     broken.refresh_from_db()
     assert broken.lease_until is not None
     assert broken.lease_until > timezone.now()

@@ -1,0 +1,81 @@
+"""What holds a batch: its page says it, and when it goes on."""
+
+import re
+from collections.abc import Callable
+from html import unescape
+
+import pytest
+from django.test import Client
+
+from batchui.batches import due, sending
+from batchui.batches.models import Batch
+from batchui.batches.states import PartStatus
+from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Connection, Team
+from tests.web.deciding import recorded
+from tests.web.visiting import HTMX, html, page, press, said
+
+pytestmark = pytest.mark.django_db
+
+
+def watch(web: Client, batch: Batch) -> Callable[[], str]:
+    """Polls the page of a batch as a browser does; "" while nothing changed."""
+    address = [_polled(html(web.get(batch.get_absolute_url())))]
+
+    def poll() -> str:
+        response = web.get(address[0], headers=HTMX)
+        if response.status_code == 204:
+            return ""
+        address[0] = _polled(html(response))
+        return said(response)
+
+    return poll
+
+
+def _polled(markup: str) -> str:
+    found = re.search(r'hx-get="([^"]*/live/[^"]*)"', markup)
+    assert found
+    return unescape(found[1])
+
+
+def test_the_limit_of_requests_under_way_shows_when_another_batch_reaches_it_and_goes(
+    web: Client, team: Team
+) -> None:
+    batch = recorded(team)
+    changed = watch(web, batch)
+    other = recorded(team, parts=due.MOST_UNDER_WAY)
+    other.parts.update(status=PartStatus.QUEUED)
+    told = changed()
+    assert "On hold. 50 requests are under way at Cloudflare, the most at one time." in told
+    assert "Try now" not in told
+    assert not changed()
+    other.parts.filter(number=1).update(status=PartStatus.DONE)
+    assert "On hold" not in changed()
+
+
+def test_a_pause_after_errors_says_what_went_wrong_when_the_next_try_is_and_what_it_is(
+    web: Client, sandbox: RunningSandbox, batch: Batch
+) -> None:
+    sandbox.script({"fault": "error", "status": 503, "retry_after": 600, "call": "submit"})
+    sending.send(due.ready_parts(10)[0])
+    until = Connection.objects.get().paused_until
+    assert until is not None
+    shown = page(web, batch)
+    when = f"{until:%-d %b %Y, %H:%M} UTC"
+    assert (
+        f"On hold. Cloudflare did not confirm the last request. batchui sends one part {when}. If "
+        "Cloudflare accepts it, the others follow. Try one part now"
+    ) in shown
+    assert "batchui sends one part now." in press(web, batch, "try_now")
+    assert len(due.ready_parts(10)) == 1
+
+
+def test_parts_that_wait_for_a_token_say_when_it_is_tried_again(
+    web: Client, sandbox: RunningSandbox, batch: Batch
+) -> None:
+    sandbox.script({"fault": "error", "code": 10000, "call": "submit", "times": 0})
+    for part in due.ready_parts(10):
+        sending.send(part)
+    until = Connection.objects.get().paused_until
+    assert until is not None
+    assert f"batchui sends one part {until:%-d %b %Y, %H:%M} UTC." in page(web, batch)
