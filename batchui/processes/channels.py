@@ -99,6 +99,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self._reply.done += sent
         return sent
 
+    def handle_close(self) -> None:
+        if self.request is not None:
+            self.request.close()  # the body that has come so far, and its room on the disk
+        super().handle_close()
+
     def cut_off(self) -> None:
         """Close the connection now, with all that still waits to be sent, also in the kernel."""
         with suppress(OSError):

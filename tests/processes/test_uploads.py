@@ -2,6 +2,7 @@
 
 import json
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPConnection
@@ -10,7 +11,7 @@ import pytest
 
 from batchui.processes.serving import IN_MEMORY
 from tests.processes.served_site import MOST_BYTES
-from tests.processes.test_serving import PATIENCE, Site, running_site
+from tests.processes.test_serving import PATIENCE, Site, running_site, waiting
 from tests.project.helpers import until
 
 pytestmark = pytest.mark.processes
@@ -54,6 +55,15 @@ def test_who_sends_little_is_not_asked_for(site: Site) -> None:
         client.sendall(b"x" * (IN_MEMORY - 1))
         assert client.recv(100).startswith(b"HTTP/1.1 200 ")
     assert "guest" not in asked_for(site)
+
+
+def test_what_came_of_an_upload_goes_when_its_client_does(site: Site) -> None:
+    pid = int(site.get("/pid"))
+    with begun(site, LARGE, who="ana") as client:
+        time.sleep(0.2)  # so that its sender is asked for; a thread remembers its last task
+        client.sendall(b"x" * (LARGE - 10_000))
+        until(lambda: waiting(pid), seconds=PATIENCE)
+    until(lambda: not waiting(pid), seconds=PATIENCE)
 
 
 def test_what_others_are_about_to_send_takes_room(site: Site) -> None:
