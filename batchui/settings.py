@@ -235,6 +235,13 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_ADAPTER = "batchui.teams.adapter.AccountAdapter"
 ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_RATE_LIMITS = {
+    # Wrong passwords: from an address, and for an account (see `teams/adapter.py`).
+    "login_failed": "10/m/ip,5/5m/key",
+    "login_failed_where_known": "5/5m/key",
+    # Everything sent to the sign-in page. The colleagues of an office share an address.
+    "login": "300/m/ip",
+}
 # Attempts to sign in are counted here. All web processes share the database.
 CACHES = {
     "default": {

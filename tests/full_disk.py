@@ -82,8 +82,23 @@ def _full_with_sqlite(disk: SmallDisk) -> SmallDisk:
     return disk
 
 
+@pytest.fixture
+def fill_postgresql(transactional_db: None) -> Iterator[Callable[[], None]]:
+    """Call it, and PostgreSQL's own disk is full. That of the data folder has room."""
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite's file is on the disk of the data folder")
+    yield _let_postgresql_refuse
+    _let_postgresql_write()
+
+
 def _full_beside_postgresql(disk: SmallDisk) -> SmallDisk:
     heartbeat.beat()
+    _let_postgresql_refuse()
+    disk.fill()
+    return disk
+
+
+def _let_postgresql_refuse() -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
@@ -94,8 +109,6 @@ def _full_beside_postgresql(disk: SmallDisk) -> SmallDisk:
                 f"CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON {table} "
                 "EXECUTE FUNCTION full_disk()"
             )
-    disk.fill()
-    return disk
 
 
 def _let_postgresql_write() -> None:

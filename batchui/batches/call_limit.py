@@ -18,6 +18,9 @@ from batchui.batches.pauses import MOST_STEPS
 from batchui.teams.models import Connection
 
 WINDOW_SECONDS = 300
+# With fewer calls left, and fewer than a quarter of the room, the limit counts as used up: workers
+# take what comes, and give back what they did not need.
+NEARLY_NONE = 15
 FIRST_TRIP_SECONDS, LONGEST_TRIP_SECONDS = 2.0, 120.0
 
 
@@ -26,7 +29,6 @@ def take(connection: Connection, wanted: int) -> int:
 
     One conditional UPDATE; a caller that loses a race tries again.
     """
-    capacity = max(1.0, settings.CALLS_PER_5_MINUTES / 2)
     while wanted > 0:
         row = (
             Connection.objects.annotate(now=Now())
@@ -34,11 +36,7 @@ def take(connection: Connection, wanted: int) -> int:
             .get(pk=connection.pk)
         )
         left, noted_at, now = row["calls_left"], row["calls_counted_at"], row["now"]
-        if left is None or noted_at is None:
-            available = capacity
-        else:
-            passed = max(0.0, (now - noted_at).total_seconds())
-            available = min(capacity, left + passed * capacity / WINDOW_SECONDS)
+        available = _available(left, noted_at, now)
         granted = min(wanted, int(available))
         if not granted and (noted_at is None or noted_at <= now):
             return 0
@@ -53,12 +51,22 @@ def take(connection: Connection, wanted: int) -> int:
     return 0
 
 
+def _capacity() -> float:
+    return max(1.0, settings.CALLS_PER_5_MINUTES / 2)
+
+
+def _available(left: float | None, noted_at: datetime | None, now: datetime) -> float:
+    """The calls that are there now, if so many were left at that time."""
+    if left is None or noted_at is None:
+        return _capacity()
+    passed = max(0.0, (now - noted_at).total_seconds())
+    return min(_capacity(), left + passed * _capacity() / WINDOW_SECONDS)
+
+
 def is_used_up(connection: Connection) -> bool:
-    """Whether the last available call was taken in the past few seconds."""
-    if connection.calls_left is None or connection.calls_counted_at is None:
-        return False
-    just_now = timezone.now() - timedelta(seconds=10)
-    return connection.calls_left < 1 and connection.calls_counted_at > just_now
+    """Whether none or nearly none of a connection's calls is left."""
+    left = _available(connection.calls_left, connection.calls_counted_at, timezone.now())
+    return left < max(1.0, min(NEARLY_NONE, _capacity() / 4))
 
 
 def give_back(connection: Connection, unused: int) -> None:

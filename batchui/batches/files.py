@@ -4,6 +4,7 @@
     batches/<uuid>/parts/<n>/rows-<e>.jsonl.zst  the rows, as read
     batches/<uuid>/parts/<n>/answers-<k>-<e>.jsonl.zst   one line a row, in row order
     batches/<uuid>/parts/<n>/reply-<attempt>-<e>.json.zst    the raw reply
+    batches/<uuid>/parts/<n>/receipt-<attempt>-<time>.txt.zst    see `receipts.py`
 
 <e> is the epoch of the worker that wrote the file. A worker that lost its lease writes another file
 and never overwrites the current one.
@@ -30,7 +31,7 @@ from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
 if TYPE_CHECKING:
-    from batchui.batches.models import Part
+    from batchui.batches.models import Attempt, Part
 
     AnyFile = File[Any]  # it is a generic class only for the type checker
 else:
@@ -113,6 +114,15 @@ def reply_path(part: "Part", *, attempt: int) -> str:
     return f"{_part_folder(part)}/reply-{attempt}-{part.epoch}.json.zst"
 
 
+def receipt_path(attempt: "Attempt") -> str:
+    """Where a receipt is kept that the database would not take.
+
+    The time keeps it apart from that of an attempt with this number in a copy of the database.
+    """
+    written = round(attempt.created_at.timestamp() * 1_000_000)
+    return f"{_part_folder(attempt.part)}/receipt-{attempt.number}-{written}.txt.zst"
+
+
 def _part_folder(part: "Part") -> str:
     return f"batches/{part.batch_id}/parts/{part.number}"
 
@@ -192,6 +202,10 @@ def read_lines(name: str, *, lines: int) -> Iterator[bytes]:
             unpacked = io.BufferedReader(cast(io.RawIOBase, reader), CHUNK_BYTES)
             for line in unpacked:
                 number += 1
+                if number > lines:
+                    raise DamagedFile(
+                        f"The stored file {name} is damaged: it has more than {lines:,} lines."
+                    )
                 yield line
     except FileNotFoundError:
         raise DamagedFile(f"The stored file {name} is not there any more.") from None

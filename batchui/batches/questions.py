@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
 
-from batchui.batches import lifecycle, many_parts, pauses, settling
+from batchui.batches import lifecycle, lost_answers, many_parts, pauses, settling
 from batchui.batches.due import IN_TROUBLE
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.phrases import part_numbers, rows_phrase
@@ -45,8 +45,7 @@ ASKED_TWICE = (Choice.SEND_AGAIN, Choice.LEAVE_OUT)
 
 _GAVE_UP = (
     "This row was sent, but no answer could be fetched. Somebody in your team gave it up. The "
-    "first Retry looks for the answer again. The next one sends the row again, and it may be "
-    "charged twice."
+    "first Retry looks for the answer again. The next one sends the row again."
 )
 _UNCLEAR = "It is unclear what became of this row. Somebody in your team left it out."
 # What is said of the rows of a part that was left out.
@@ -128,6 +127,8 @@ def _decide(
         found = list(asked.filter(batch=batch).order_by("number"))
         if not found:
             return Decided()
+        if (question, choice) == (Question.DAMAGED, Choice.LEAVE_OUT):
+            lost_answers.give_up(found)
         decided = Decided(len(found), sum(part.waiting for part in found))
         these = Part.objects.filter(pk__in=[part.pk for part in found])
         kind = _APPLY[choice](these, question)

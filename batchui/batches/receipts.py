@@ -1,4 +1,8 @@
-"""Receipts: stored whatever else happened, because without its receipt a result is lost."""
+"""Receipts: stored whatever else happened, because without its receipt a result is lost.
+
+One that the database does not take is kept in a file until then: the worker may be ended while it
+waits, and the next one finds it there. The file is removed with those that nothing points to.
+"""
 
 import logging
 import time
@@ -7,7 +11,7 @@ from collections.abc import Callable
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-from batchui.batches import call_limit, lifecycle, pauses
+from batchui.batches import call_limit, files, lifecycle, pauses
 from batchui.batches.changes import PartChanges
 from batchui.batches.due import release_like
 from batchui.batches.models import Attempt, Part
@@ -64,7 +68,7 @@ def _rows_sent(attempt: Attempt) -> str:
 def keep_receipt(
     attempt: Attempt, request_id: str, *, sleep: Callable[[float], None] = time.sleep
 ) -> None:
-    """Store a receipt. If the database fails, try again for half a minute.
+    """Store a receipt. If the database fails, keep it in a file and try again for half a minute.
 
     sleep: waits so many seconds. Raises the DatabaseError of the last try. Within a transaction
     there is only one try, because the transaction is broken then.
@@ -79,11 +83,29 @@ def keep_receipt(
                 attempt.part_id,
                 request_id,
             )
+            if tries == 0:
+                _keep_in_file(attempt, request_id)
             if tries == RECEIPT_TRIES - 1 or connection.in_atomic_block:
                 raise
             connection.close()
             sleep(2**tries)
     return None
+
+
+def _keep_in_file(attempt: Attempt, request_id: str) -> None:
+    try:
+        files.Compressed.of_lines([request_id.encode()]).store(files.receipt_path(attempt))
+    except Exception:  # whatever kind of storage it is, the database is tried again
+        logger.exception("The receipt of attempt %s cannot be kept in a file either", attempt.pk)
+
+
+def kept_in_file(attempt: Attempt) -> str:
+    """The request id of an attempt whose receipt the database did not take; "" if none is kept."""
+    try:
+        [line] = files.read_lines(files.receipt_path(attempt), lines=1)
+    except files.DamagedFile:
+        return ""
+    return line.decode().rstrip("\n")
 
 
 def queue(part: Part, event: str) -> bool:

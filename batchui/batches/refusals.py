@@ -7,6 +7,7 @@ again in halves (`halving.py`), until the row that is refused stands alone. Only
 from django.db.models import QuerySet
 
 from batchui.batches import halving, lifecycle, results, unprepared
+from batchui.batches.changes import counted_rows
 from batchui.batches.charged import JUDGED_WHEN_POLLED
 from batchui.batches.files import DamagedFile
 from batchui.batches.halving import Tried
@@ -20,6 +21,8 @@ from batchui.cloudflare.errors import ASK_DIFFERENTLY
 NOT_FOR_ITS_ROWS = frozenset({3042, 5007, 5504})
 # Of a row that is refused alone, while the others get through.
 CHANGE_ROW = "Change the text of this row, or what is asked."
+# Of a row that fails with others, which speak for it.
+NOT_ALONE = "This row was not tried alone, because others were refused in the same way."
 # So many rows that were sent alone and refused in the same words tell that of all rows; and so many
 # parts tell it of all parts.
 ENOUGH_ROWS, ENOUGH_PARTS = 3, 3
@@ -52,10 +55,12 @@ def _tried(part: Part) -> list[Tried]:
 def refused(part: Part, closing: Closing) -> None:
     """Send the rows of a refused request again in halves, or let the only one in it fail."""
     message = closing.message
-    if closing.code in NOT_FOR_ITS_ROWS or _are_all_parts_refused(part, closing):
+    if closing.code in NOT_FOR_ITS_ROWS:
         fail(part, f"Part {part.number} was refused: {message}", message, closing)
+    elif _are_all_parts_refused(part, closing):
+        _fail_untried(part, f"Part {part.number} was refused: {message}", closing)
     elif event := _enough(part, closing):
-        fail(part, f"Part {part.number}: {event} {message}", message, closing)
+        _fail_untried(part, f"Part {part.number}: {event} {message}", closing)
     elif closing.attempt.items == 1:
         _fail_row(part, closing)
     else:
@@ -91,14 +96,36 @@ def cut_smaller(part: Part, closing: Closing) -> None:
     )
 
 
-def fail(part: Part, event: str, message: str, closing: Closing | None = None) -> None:
-    """Let every waiting row of a part fail."""
-    failed = lifecycle.close_waiting(part, AnswerStatus.FAILED, message)
+def fail(
+    part: Part, event: str, message: str, closing: Closing | None = None, *, error: str = ""
+) -> None:
+    """Let every waiting row of a part fail. error: what is said at a row, if not the message."""
+    failed = lifecycle.close_waiting(part, AnswerStatus.FAILED, error or message)
+    failed["message"] = message
     lifecycle.move_part(part, PartStatus.DONE, event=event, closing=closing, **failed)
 
 
-def _fail_row(part: Part, closing: Closing, *, attempts_before: int | None = None) -> None:
-    """Let the only row of a request fail; the others go on."""
+def _fail_untried(part: Part, event: str, closing: Closing) -> None:
+    """Let every waiting row of a part fail: only one that was refused just now was tried alone."""
+    if closing.attempt.items == 1:
+        _fail_row(part, closing, event=event, others=_untried(closing))
+    else:
+        fail(part, event, closing.message, closing, error=_untried(closing))
+
+
+def _untried(closing: Closing) -> str:
+    return f"{closing.message} {NOT_ALONE}"
+
+
+def _fail_row(
+    part: Part,
+    closing: Closing,
+    *,
+    attempts_before: int | None = None,
+    event: str = "",
+    others: str = "",
+) -> None:
+    """Let the only row of a request fail. The others go on, or fail with the words in `others`."""
     positions = closing.attempt.positions
     position = positions[0] if positions else 0
     message = closing.message.replace(ASK_DIFFERENTLY, CHANGE_ROW)
@@ -112,7 +139,11 @@ def _fail_row(part: Part, closing: Closing, *, attempts_before: int | None = Non
     changes["failures_in_a_row"] = 0
     if attempts_before is not None:
         changes["attempts_before"] = attempts_before
-    event = f"Row {part.first_row + position:,} was refused alone: {message}"
+    if others:
+        changes["failed"] += part.rows - counted_rows(changes)
+        changes["waiting_became"], changes["waiting_error"] = AnswerStatus.FAILED.value, others
+        changes["message"] = closing.message
+    event = event or f"Row {part.first_row + position:,} was refused alone: {message}"
     lifecycle.settle_answers(part, changes, closing=closing, event=event)
 
 
@@ -136,7 +167,7 @@ def _enough(part: Part, closing: Closing) -> str:
 def _are_all_parts_refused(part: Part, closing: Closing) -> bool:
     """Whether some parts of the batch failed in the words of this refusal, and none got through."""
     refused_parts = Part.objects.filter(
-        batch=part.batch_id, waiting_became=AnswerStatus.FAILED, waiting_error=closing.message
+        batch=part.batch_id, waiting_became=AnswerStatus.FAILED, waiting_error=_untried(closing)
     )
     if refused_parts.count() < ENOUGH_PARTS:
         return False

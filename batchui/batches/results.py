@@ -161,6 +161,20 @@ def readable_results(part: Part) -> Iterator[Result]:
     return _joined(part, _or_lost(lines, part.rows), _or_lost(read_answers(part), part.rows))
 
 
+def without_lost(part: Part) -> NewAnswers | None:
+    """A version of the answers with those that can be read; None if all can be.
+
+    The other rows wait again.
+    """
+    try:
+        for _ in read_answers(part):
+            pass
+    except files.DamagedFile:
+        kept = _or_lost(read_answers(part), part.rows)
+        return new_answers(part, (None if isinstance(one, Lost) else one for one in kept))
+    return None
+
+
 def _or_lost(found: Iterator[Item], number: int) -> Iterator[Item | Lost]:
     """So many items; a `Lost` for each one from which on the file is damaged."""
     read = 0

@@ -285,6 +285,9 @@ def rescue(now: datetime) -> int:
                 part, f"Part {part.number} was accepted; the worker that sent it had stopped."
             )
         elif attempt is not None and attempt.status == AttemptStatus.WRITTEN:
+            if request_id := receipts.kept_in_file(attempt):
+                receipts.accepted(part, attempt, request_id)
+                continue
             message = "The worker that was sending it stopped half-way."
             mark_unsure(part, Closing(attempt, AttemptStatus.UNSURE, message))
         else:

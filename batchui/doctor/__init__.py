@@ -11,7 +11,7 @@ read the database, the stored files and the downloads, one part at a time, and c
     history.py   6. what is done reopens only by a recorded Retry
                  9. every status is explained by events
     motion.py    7. nothing stays in motion beyond its lease by more than a minute
-    disk.py      8. every stored file is pointed to, or younger than a day
+    disk.py      8. every stored file is pointed to, or was written or overtaken within a day
                  10. no secret is in plain text on the disk
 
     findings.py  what a check finds       records.py  a batch as it was at one moment

@@ -49,9 +49,10 @@ def every_pointer_has_a_file(record: Record) -> Iterator[Finding]:
 
 
 def every_file_is_pointed_to(scope: Scope) -> Iterator[Finding]:
-    """Invariant 8, of everything: every stored file is pointed to, or younger than a day.
+    """Invariant 8, of everything: every stored file is pointed to.
 
-    What a killed process leaves may stay for a day; then it must be gone.
+    Or it was written, or overtaken by a newer file, within the last day: what a killed process
+    leaves may stay for a day, and then it must be gone.
     """
     folders = files.batch_folders()
     for folder in sorted(folders):
@@ -64,15 +65,10 @@ def every_file_is_pointed_to(scope: Scope) -> Iterator[Finding]:
                 known = _known(batch_id)
             if name in known:
                 continue
-            changed = _changed(name)
-            if (
-                changed is not None
-                and changed < timezone.now() - YOUNG
-                and name
-                not in (
-                    _known(batch_id)  # it may have become current meanwhile
-                )
-            ):
+            since = _of_nobody_since(name, known)
+            if since is None or since > timezone.now() - YOUNG:
+                continue
+            if name not in _known(batch_id):  # it may have become current meanwhile
                 yield Finding(
                     invariant=8,
                     kind="file of nobody",
@@ -80,8 +76,20 @@ def every_file_is_pointed_to(scope: Scope) -> Iterator[Finding]:
                     do=REMOVE,
                     batch=batch_id,
                     where=name,
-                    since=changed,
+                    since=since,
                 )
+
+
+def _of_nobody_since(name: str, known: set[str]) -> datetime | None:
+    """Since when nothing points to a file; None if it was removed meanwhile.
+
+    Since it was written, or overtaken: since the current file of its kind was written beside it.
+    """
+    folder, _, base = name.rpartition("/")
+    same_kind = f"{folder}/{base.partition('-')[0]}-"
+    written = _changed(name)
+    newer = [_changed(one) for one in known if one.startswith(same_kind)]
+    return None if written is None else max(filter(None, (written, *newer)))
 
 
 def _pointers(record: Record) -> Iterator[tuple[str, Part | None]]:

@@ -1,8 +1,10 @@
-"""Keeps cells from running as formulas, whatever separator a spreadsheet reads a file with.
+"""Keeps cells from running as formulas, whether a file is read with commas, semicolons or tabs.
 
 An Excel whose list separator is a semicolon (German, French, Portuguese …) also splits a file with
 commas at semicolons, and at line breaks: to it, a quotation mark counts only where a cell begins.
 So a formula may begin at the start of a cell, and within one after a separator or a line break.
+No country's settings have another separator, and holding formulas off after `|`, `:` or a blank
+would change ordinary text (`a = b`, `:-)`).
 """
 
 import re

@@ -1,24 +1,19 @@
 """How allauth signs people in: by e-mail and password, and only people who were invited.
 
-allauth counts attempts to sign in for each address of a client (`ACCOUNT_RATE_LIMITS`). The counts
-are in the database cache, so all web processes share them. Behind a proxy it needs
-`ALLAUTH_TRUSTED_PROXY_COUNT`; else all clients have the proxy's address.
+Attempts to sign in are counted as `ACCOUNT_RATE_LIMITS` says. The counts are in the database cache,
+so all web processes share them. Behind a proxy it needs `ALLAUTH_TRUSTED_PROXY_COUNT`; else all
+clients have the proxy's address.
 """
 
-import hashlib
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
-from django.core.cache import cache
-from django.core.exceptions import ValidationError
+from allauth.core.internal import ratelimit
 from django.http import HttpRequest
 from django.urls import reverse
 
 from batchui import security_log
 from batchui.teams import browsers
-
-# An address from which somebody has signed in is known for so long.
-KNOWN_SECONDS = 30 * 24 * 60 * 60
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -37,31 +32,24 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         "password_mismatch": "The two passwords differ. Type the new one twice.",
     }
 
-    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Whose failures are counted together: those of an account from all strange places.
-
-        Where a person has signed in before, failures from elsewhere do not count: a stranger cannot
-        lock a colleague out. Such a place is a browser, or else an address. Its own failures count.
-        """
-        login = str(super()._get_login_attempts_cache_key(request, **credentials))
-        if browser := browsers.known(request, email=credentials.get("email", "")):
-            return f"{login} in {browser}"
-        place = _place(login, self.get_client_ip(request))
-        return place if cache.get(place) else login
-
-    def authenticate(self, request: HttpRequest, **credentials: Any) -> Any:
-        person = super().authenticate(request, **credentials)
-        if person is not None:
-            login = str(super()._get_login_attempts_cache_key(request, **credentials))
-            cache.set(_place(login, self.get_client_ip(request)), True, KNOWN_SECONDS)
-        return person
-
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        try:
-            super().pre_authenticate(request, **credentials)
-        except ValidationError:
+        """Count one more attempt. Raises ValidationError if there were too many.
+
+        Those of an account from all strange places are counted together, and those of a strange
+        address. Where a person has signed in before (`browsers.py`), the count of this place alone
+        matters: a stranger cannot lock a colleague out. A success takes its attempt back (allauth).
+        """
+        email = str(credentials.get("email", "")).lower()
+        known = browsers.known(request, email=email)
+        self._login_failed_rl_usage = ratelimit.consume(
+            request,
+            app="allauth.account",
+            action="login_failed_where_known" if known else "login_failed",
+            key=f"{email} {known}",
+        )
+        if not self._login_failed_rl_usage:
             security_log.record("sign-in throttled", whom=credentials.get("email"))
-            raise
+            raise self.validation_error("too_many_login_attempts")
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
         security_log.record("sign-in failed", whom=credentials.get("email"))
@@ -75,7 +63,3 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def send_notification_mail(self, *args: object, **kwargs: object) -> None:
         """Does nothing: batchui sends no e-mail."""
-
-
-def _place(login: str, address: str) -> str:
-    return "signed-in:" + hashlib.sha256(f"{login} {address}".encode()).hexdigest()

@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from django.utils import formats, timezone
 
 from batchui import security_log
+from batchui.teams import administrators
 from batchui.teams.connections import ensure_connection
 from batchui.teams.founding import first_team
 from batchui.teams.models import Invitation, Membership, Role, Team, User
@@ -28,8 +29,13 @@ _USED = (
 
 
 def create(team: Team, *, by: User | None, role: Role) -> tuple[Invitation, str]:
-    """Invite one colleague. Returns the invitation and its token, which is not stored."""
-    invitation, token = _make(team=team, created_by=by, role=role)
+    """Invite one colleague. Returns the invitation and its token, which is not stored.
+
+    by: None at the terminal. Raises PermissionDenied if they are no administrator any more.
+    """
+    with transaction.atomic():
+        administrators.lock(team, by=by)
+        invitation, token = _make(team=team, created_by=by, role=role)
     _note("invitation made", invitation, who=by)
     return invitation, token
 
@@ -38,9 +44,10 @@ def create_password_link(membership: Membership, *, by: User | None) -> tuple[In
     """A link for a colleague to choose a new password. Their older links stop working.
 
     by: None for a link made in the terminal. Returns the invitation and its token, which is not
-    stored.
+    stored. Raises PermissionDenied if they are no administrator any more.
     """
     with transaction.atomic():
+        administrators.lock(membership.team, by=by)
         withdraw_password_links(membership.user)
         invitation, token = _make(
             team=membership.team,

@@ -61,7 +61,7 @@ def too_many_requests(request: HttpRequest, sentence: str = "") -> HttpResponse:
     allauth asks for this also where it cannot count the attempts. Then the answer is 503.
     """
     if not sentence and not _attempts_are_counted():
-        return _unavailable(disk_is_full=full_disk.is_full())
+        return _unavailable(disk_is_full=full_disk.is_full_anywhere())
     return render(request, "429.html", {"sentence": sentence}, status=429)
 
 

@@ -16,6 +16,7 @@ from django.shortcuts import render, resolve_url
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
+from batchui.teams.administrators import ONLY_ADMINISTRATORS
 from batchui.teams.connections import cloudflare_is_configured
 from batchui.teams.models import Membership, Team, User
 
@@ -69,7 +70,7 @@ def admin_required(view: MemberView[P]) -> View[P]:
     @wraps(view)
     def wrapped(request: MemberRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not request.membership.is_admin:
-            raise PermissionDenied("Only an administrator of your team can do this.")
+            raise PermissionDenied(ONLY_ADMINISTRATORS)
         return view(request, *args, **kwargs)
 
     return member_required(wrapped)

@@ -169,8 +169,10 @@ CHOICE_WORDS: Mapping[tuple[Question, Choice], ChoiceWords] = {
 
 # Of damaged files, if they have answers.
 UNREADABLE_LEFT_OUT = (
-    "{rows_have} no answer, and {are} marked as missing. {answers} in the damaged file are missing "
-    "in every download, and Retry does not get on, until the file is put back from a backup."
+    "{rows_have} no answer, and {are} marked as missing. So are up to {unreadable} more, whose "
+    "answers are in the damaged file. Retry can send them all[, and pays for these {unreadable} a "
+    "second time then]. To keep their answers, let the person who runs batchui put the file back "
+    "first."
 )
 
 # The message after a decision about so many parts.

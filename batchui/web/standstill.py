@@ -8,10 +8,13 @@ from batchui.worker.heartbeat import worker_is_silent
 def nothing_moves(batch: Batch) -> str:
     """Why nothing moves, if a batch should: "disk" is full, or "worker" is silent; "" if it moves.
 
-    A disk that is full is told at once; a worker counts as silent after a while.
+    The data folder's disk is told at once. PostgreSQL's own disk is told once a worker is silent,
+    which is after a while.
     """
     if not batch.is_active:
         return ""
     if full_disk.is_full():
         return "disk"
-    return "worker" if worker_is_silent() else ""
+    if not worker_is_silent():
+        return ""
+    return "disk" if full_disk.is_full_anywhere() else "worker"

@@ -203,7 +203,7 @@ class Undecided:
             "go": "goes" if one_part else "go",
             "Parts_wait": "This part waits" if one_part else "These parts wait",
             "which": self._which(),
-            "answers": counted(self.unreadable, "answer"),
+            "unreadable": rows_phrase(self.unreadable),
             "rest_goes_on": "" if self.is_paused else "; everything else goes on",
             "Sent_before": self._sent_before(),
             "rows": rows_phrase(self.rows),

@@ -1,12 +1,18 @@
-"""A disk that is full: how it is noticed, and the sentence about it."""
+"""A disk that is full: how it is noticed, and the sentence about it.
+
+It is that of the data folder, or that of PostgreSQL, which may be on another machine.
+"""
 
 import errno
+import secrets
 import shutil
 import sqlite3
 import tempfile
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError
+from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
+
+from batchui.worker.models import Heartbeat
 
 SENTENCE = (
     "The server's disk is full, so nothing can be saved and nothing moves. Tell the person who "
@@ -29,6 +35,24 @@ def is_full() -> bool:
             file.write(bytes(TRIED_BYTES))
     except OSError as problem:
         return problem.errno in _NO_ROOM
+    return False
+
+
+def is_full_anywhere() -> bool:
+    """Whether that disk is full, or PostgreSQL has no room for a row on its own.
+
+    It writes to the database: ask where something fails already.
+    """
+    return is_full() or (connection.vendor == "postgresql" and _postgresql_is_full())
+
+
+def _postgresql_is_full() -> bool:
+    try:
+        with transaction.atomic():
+            Heartbeat.objects.create(name=f"room:{secrets.token_hex(8)}")
+            transaction.set_rollback(True)
+    except DatabaseError as problem:
+        return is_reason_for(problem)
     return False
 
 

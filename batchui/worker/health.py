@@ -123,7 +123,7 @@ def worker() -> str:
         raise NotReady("Background work has never run. Start it with: python manage.py worker")
     age = max(0, round((timezone.now() - at).total_seconds()))
     if age > SILENCE.total_seconds():
-        if full_disk.is_full():  # then it may run, and cannot show it
+        if full_disk.is_full_anywhere():  # then it may run, and cannot show it
             raise NotReady(full_disk.SENTENCE)
         raise NotReady(
             f"Background work last showed a sign of life {age} s ago. Is "

@@ -7,6 +7,7 @@ import pytest
 from django.db import connection as database
 from django.db.models import DateTimeField, Value
 from django.utils import timezone
+from pytest_django import Settings
 
 from batchui.batches import call_limit
 from batchui.teams.connections import ensure_connection
@@ -116,9 +117,12 @@ def test_calls_that_were_not_made_are_there_again(connection: Connection) -> Non
 
 @pytest.mark.parametrize(
     ("taken", "seconds_ago", "used_up"),
-    [(0, 0, False), (299, 0, False), (300, 0, True), (300, 9, True), (300, 10.5, False)],
+    [
+        *((0, 0, False), (284, 0, False), (287, 0, True), (300, 0, True)),
+        *((300, 13, True), (300, 16, False)),
+    ],
 )
-def test_the_page_says_that_the_limit_is_reached_while_it_is(
+def test_the_page_says_that_the_limit_is_reached_while_hardly_a_call_is_left(
     connection: Connection, taken: int, seconds_ago: float, used_up: bool
 ) -> None:
     assert not call_limit.is_used_up(connection)
@@ -127,6 +131,33 @@ def test_the_page_says_that_the_limit_is_reached_while_it_is(
         later(connection, seconds_ago)
     connection.refresh_from_db()
     assert call_limit.is_used_up(connection) is used_up
+
+
+def test_the_page_goes_on_saying_so_while_workers_take_and_give_back(
+    connection: Connection,
+) -> None:
+    call_limit.take(connection, 300)
+    said = []
+    for unused in [0, 2] * 10:
+        later(connection, 2)
+        assert call_limit.take(connection, 8) >= 2
+        call_limit.give_back(connection, unused)
+        connection.refresh_from_db()
+        said.append(call_limit.is_used_up(connection))
+    assert all(said)
+
+
+@pytest.mark.parametrize(("limit", "taken"), [(1, 1), (20, 8)])
+def test_a_small_limit_is_reached_only_when_it_is(
+    connection: Connection, settings: Settings, limit: int, taken: int
+) -> None:
+    settings.CALLS_PER_5_MINUTES = limit
+    call_limit.take(connection, taken - 1)
+    connection.refresh_from_db()
+    assert not call_limit.is_used_up(connection)
+    call_limit.take(connection, 1)
+    connection.refresh_from_db()
+    assert call_limit.is_used_up(connection)
 
 
 def test_a_pause_is_that_of_one_connection(connection: Connection) -> None:

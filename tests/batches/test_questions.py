@@ -9,7 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from batchui.batches import decisions, due, lifecycle, questions, settling
 from batchui.batches.models import MOST_FAILURES, Attempt, Batch, Part
-from batchui.batches.questions import CHOICES, LEFT_OUT, Choice, Decided
+from batchui.batches.questions import CHOICES, LEFT_OUT, LEFT_OUT_SENTENCES, Choice, Decided
 from batchui.batches.retrying import rows_of_retry
 from batchui.batches.states import SENT_PARTS, AttemptStatus, BatchStatus, PartStatus, Question
 from batchui.teams.models import Team, User
@@ -354,3 +354,8 @@ def test_rows_whose_answers_a_retry_asks_for_first_are_not_in_doubt(team: Team) 
     attempt_on_record(second, payload_size=900, request_id="known", status=AttemptStatus.ACCEPTED)
     questions.decide(batch.parts.all(), Question.UNCLEAR, Choice.LEAVE_OUT, by=None)
     assert batch.rows_in_doubt == 20
+
+
+@pytest.mark.parametrize("sentence", LEFT_OUT_SENTENCES)
+def test_the_sentence_of_a_row_names_no_price_as_the_sandbox_has_none(sentence: str) -> None:
+    assert "charged" not in sentence

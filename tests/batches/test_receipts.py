@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
+from pytest_django import Settings
 
 from batchui.batches import decisions, lifecycle, receipts, sending
 from batchui.batches.clients import shared_client
@@ -180,6 +182,54 @@ def test_a_receipt_that_is_never_stored_is_no_secret(caplog: pytest.LogCaptureFi
     )
     logged = [record.getMessage() for record in caplog.records if record.name == receipts.__name__]
     assert logged == [told] * 6
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_receipt_outlives_the_worker_that_waits_for_the_database(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    def killed(_: float) -> None:
+        raise Killed
+
+    batch = start(rows(3))
+    part = batch.parts.get()
+    part.batch = batch
+    attempt = written(part)
+    with connection.execute_wrapper(Failing(1)), pytest.raises(Killed):
+        receipts.keep_receipt(attempt, "known", sleep=killed)
+    sending.rescue(timezone.now() + 2 * PART_LEASE)
+    kept = Attempt.objects.get()
+    assert (kept.status, kept.request_id) == (AttemptStatus.ACCEPTED, "known")
+    assert batch.parts.get().status == PartStatus.QUEUED
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_receipt_in_a_file_is_that_of_one_attempt_alone() -> None:
+    """A copy of the database numbers its attempts again, beside the files that were there."""
+    attempt = unsent_attempt()
+    with connection.execute_wrapper(Failing(1)):
+        receipts.keep_receipt(attempt, "known", sleep=lambda _: None)
+    assert receipts.kept_in_file(attempt) == "known"
+    attempt.created_at += timedelta(microseconds=1)
+    assert receipts.kept_in_file(attempt) == ""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_storage_that_fails_too_does_not_keep_the_database_from_being_tried_again(
+    settings: Settings, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    attempt = unsent_attempt()
+    (tmp_path / "file").touch()
+    settings.STORAGES = settings.STORAGES | {
+        "default": settings.STORAGES["default"] | {"OPTIONS": {"location": tmp_path / "file"}}
+    }
+    with connection.execute_wrapper(Failing(1)):
+        receipts.keep_receipt(attempt, "known", sleep=lambda _: None)
+    assert f"The receipt of attempt {attempt.pk} cannot be kept in a file either" in caplog.text
+    assert Attempt.objects.get().request_id == "known"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -8,6 +8,7 @@ from django.utils import timezone
 from batchui.batches import decisions, due, results, sending
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.outcomes import RefusedForGood
+from batchui.batches.refusals import NOT_ALONE
 from batchui.batches.states import TAKEN, AttemptStatus, BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
@@ -146,7 +147,12 @@ def test_three_rows_that_are_refused_in_the_same_words_speak_for_all(
         "The others fail without being sent alone: Cloudflare refused this request."
     )
     said = "Cloudflare refused this request. Cloudflare says: “The option is unknown”"
-    assert all((found.error or "").startswith(said) for found in results.results(batch))
+    errors = [found.error or "" for found in results.results(batch)]
+    assert all(error.startswith(said) for error in errors)
+    alone = {at for at, error in enumerate(errors) if not error.endswith(f" {NOT_ALONE}")}
+    tried = batch.parts.get().attempts.filter(items=1).values_list("positions", flat=True)
+    assert alone == {position for (position,) in tried}
+    assert NOT_ALONE not in batch.parts.get().message
 
 
 def test_three_bad_rows_do_not_speak_for_a_part_of_which_others_were_accepted(
@@ -195,7 +201,10 @@ def parts_refused(team: Team, *, before: int, words: str, became: str = "failed"
     """The last part of a batch, being sent; so many before it failed as a whole, in these words."""
     batch = on_record(team, parts=before + 1)
     batch.parts.filter(number__lte=before).update(
-        status=PartStatus.DONE, waiting_became=became, waiting_error=words, **{became: 10}
+        status=PartStatus.DONE,
+        waiting_became=became,
+        waiting_error=f"{words} {NOT_ALONE}",
+        **{became: 10},
     )
     part = batch.parts.get(number=before + 1)
     Part.objects.filter(pk=part.pk).update(status=PartStatus.SENDING)
@@ -214,6 +223,7 @@ def test_three_parts_that_are_refused_in_the_same_words_speak_for_the_batch(
     sending.apply_outcome(part, attempt_on_record(part), RefusedForGood("No.", 5006))
     assert part.status == (PartStatus.DONE if fails else PartStatus.READY)
     assert part.failed == (10 if fails else 0)
+    assert part.waiting_error == (f"No. {NOT_ALONE}" if fails else "")
 
 
 @pytest.mark.parametrize("status", AttemptStatus)

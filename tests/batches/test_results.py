@@ -150,6 +150,16 @@ def test_answers_in_a_damaged_file_are_missing_with_the_reason(team: Team, lines
 
 
 @pytest.mark.parametrize("field", ["rows_file", "answers_file"])
+def test_lines_too_many_are_damage_to_those_who_want_them_all(team: Team, field: str) -> None:
+    part = on_record(team).parts.get()
+    store(part, dict.fromkeys(range(10), YES))
+    part.rows_file = files.Compressed.of_lines([b'["one"]'] * 10).store("ten-rows")
+    damaged(part, field, 12)
+    with pytest.raises(files.DamagedFile, match="it has more than 10 lines"):
+        list(results.part_results(part))
+
+
+@pytest.mark.parametrize("field", ["rows_file", "answers_file"])
 def test_lines_too_many_in_a_damaged_file_add_no_rows(team: Team, field: str) -> None:
     part = on_record(team).parts.get()
     store(part, dict.fromkeys(range(10), YES))

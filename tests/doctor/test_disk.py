@@ -3,10 +3,12 @@
 import os
 import time
 from base64 import b64encode, urlsafe_b64encode
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from batchui.batches import files
 from batchui.batches.models import Batch, Event
@@ -35,12 +37,33 @@ def test_a_file_that_nothing_points_to_is_found_after_a_day(
 ) -> None:
     path = files_in / "batches" / str(finished.pk) / name
     path.write_bytes(b"left behind")
-    made_old(path, days=0.9)
+    for each in path.parent.iterdir():
+        made_old(each, days=0.9)
     assert find() == []
-    made_old(path, days=1.1)
+    for each in path.parent.iterdir():
+        made_old(each, days=1.1)
     (found,) = find()
     assert (found.invariant, found.batch) == (8, finished.pk)
     assert found.where == f"batches/{finished.pk}/{name}"
+
+
+@pytest.mark.parametrize("kind", ["answers", "reply"])
+def test_an_old_file_is_of_nobody_only_a_day_after_it_was_overtaken(
+    finished: Batch, find: Find, files_in: Path, kind: str
+) -> None:
+    """A slow worker's file is as old as its writing; it was current until the faster one's came."""
+    part = finished.parts.get(number=2)
+    current = part.answers_file if kind == "answers" else part.attempts.get().reply_file
+    old = files_in / Path(current).with_name(f"{kind}-0-0.zst")
+    old.write_bytes(b"overtaken")
+    made_old(old, days=3)
+    made_old(files_in / part.rows_file, days=3)
+    assert find() == []
+    made_old(files_in / current, days=1.1)
+    (found,) = find()
+    assert found.where == str(old.relative_to(files_in))
+    assert found.since is not None
+    assert timedelta(days=1) < timezone.now() - found.since < timedelta(days=1.2)
 
 
 def test_a_folder_of_no_batch_is_found_after_a_day(find: Find, files_in: Path, db: None) -> None:

@@ -9,10 +9,11 @@ from django.urls import reverse
 
 from batchui import checks
 from batchui.cloudflare import client
+from batchui.exports import formulas
 from batchui.processes import bodies, channels, serving
 from batchui.prompts import template
 from batchui.sandbox.options import Options
-from batchui.teams import adapter, browsers, invitations
+from batchui.teams import browsers, invitations
 from batchui.up.venv import ROOT
 from batchui.web import body_limits, download_limit
 
@@ -86,8 +87,16 @@ def test_the_sandbox_forgets_when_it_says() -> None:
 
 
 def test_a_place_where_somebody_signed_in_is_known_as_long_as_it_says() -> None:
-    browser, address = (seconds // 86_400 for seconds in (browsers.SECONDS, adapter.KNOWN_SECONDS))
+    browser, address = (
+        seconds // 86_400 for seconds in (browsers.SECONDS, browsers.ADDRESS_SECONDS)
+    )
     assert f"signed cookie for {browser} days, or an address, for {address} days" in TEXT
+
+
+def test_formulas_are_held_off_behind_the_separators_that_it_names() -> None:
+    names = {",": "commas", ";": "semicolons", "\t": "tabs"}
+    assert {*names, *"\r\n"} == {*formulas.SEPARATORS}
+    assert "read with {}, {} or {} (".format(*names.values()) in TEXT
 
 
 def test_passwords_are_checked_and_stored_as_it_says() -> None:

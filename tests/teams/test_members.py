@@ -1,14 +1,17 @@
 """What administrators change about colleagues."""
 
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 import pytest
+from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 
 from batchui.teams import invitations, members
-from batchui.teams.models import Membership, Role, User
+from batchui.teams.models import Invitation, Membership, Role, User
 from batchui.teams.problems import LinkProblem, TeamProblem
 from tests.batches.test_at_the_same_moment import at_once
 from tests.teams.people import join, outsider, set_up
@@ -67,11 +70,42 @@ def test_nobody_removes_themselves(ana: User) -> None:
         members.remove(ana.membership, by=ana)
 
 
-def test_the_last_administrator_cannot_be_removed_by_a_stale_page(ana: User) -> None:
+LATE: list[Callable[[User, Membership], object]] = [
+    lambda ben, _: invitations.create(ben.membership.team, by=ben, role=Role.ADMIN),
+    lambda ben, ana: invitations.create_password_link(ana, by=ben),
+    lambda ben, _: members.change_role(ben.membership, role=Role.ADMIN, by=ben),
+    lambda ben, ana: members.remove(ana, by=ben),
+]
+
+
+@pytest.mark.parametrize("act", LATE)
+def test_a_request_that_was_let_in_before_the_role_was_lost_changes_nothing(
+    ana: User, act: Callable[[User, Membership], object]
+) -> None:
     ben = join(ana, role=Role.ADMIN)
     members.change_role(ben.membership, role=Role.MEMBER, by=ana)
-    with pytest.raises(TeamProblem, match="Ana is the only administrator"):
-        members.remove(ana.membership, by=ben)
+    links = Invitation.objects.count()
+    with pytest.raises(PermissionDenied, match="Only an administrator"):
+        act(ben, ana.membership)
+    assert Invitation.objects.count() == links
+    assert list(Membership.objects.filter(role=Role.ADMIN)) == [ana.membership]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_is_demoted_while_making_links_has_none_left() -> None:
+    ana = set_up()
+    ben = join(ana, role=Role.ADMIN)
+    team = ana.membership.team
+
+    def invite() -> None:
+        with suppress(PermissionDenied):
+            invitations.create(team, by=ben, role=Role.ADMIN)
+
+    demote = partial(members.change_role, ben.membership, role=Role.MEMBER, by=ana)
+    for _ in range(5):
+        Membership.objects.filter(user=ben).update(role=Role.ADMIN)
+        at_once([invite, invite, demote, invite, invite])
+        assert not invitations.open_invitations(team).exists()
 
 
 def test_somebody_removed_is_signed_out_at_once_and_stays_in_history(ana: User) -> None:

@@ -15,6 +15,7 @@ from batchui.batches.states import BatchStatus, PartStatus, Question
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection, Team, User
 from batchui.web import open_questions
+from batchui.worker.heartbeat import beat
 from tests.batches.conftest import MakeBatch, posts, rows, statuses, work
 from tests.teams.people import join, outsider
 from tests.web.deciding import SEND_AGAIN, asked, confirmed, opens, recorded, storm
@@ -227,6 +228,7 @@ def test_what_goes_on_by_itself_is_not_asked_of_the_whole_team(web: Client, team
 def test_the_history_asks_about_many_parts_in_as_many_queries_as_about_few(
     web: Client, team: Team, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
+    beat()
     web.get(reverse("batches"))
     for parts in (1, 40):
         batch = recorded(team, parts=parts)

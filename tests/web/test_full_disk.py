@@ -1,27 +1,31 @@
 """A disk that is full: each page that saves says so, and promises nothing that does not happen."""
 
 import errno
+import json
 import os
 import secrets
 from collections.abc import Callable
+from datetime import timedelta
 
 from django.conf import settings as django_settings
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
-from django.test import Client, override_settings
+from django.test import Client, RequestFactory, override_settings
 from django.urls import include, path, reverse
+from django.utils import timezone
 
 from batchui.batches import decisions
 from batchui.batches.models import Batch
 from batchui.teams.models import User
 from batchui.web import errors
-from batchui.worker import full_disk
+from batchui.worker import full_disk, health
 from batchui.worker.heartbeat import beat
-from tests.full_disk import SmallDisk, fill_disk, small_disk
+from batchui.worker.models import Heartbeat
+from tests.full_disk import SmallDisk, fill_disk, fill_postgresql, small_disk
 from tests.teams.people import PASSWORD
 from tests.web.visiting import HTMX, html, page, said
 
-__all__ = ["fill_disk", "small_disk"]
+__all__ = ["fill_disk", "fill_postgresql", "small_disk"]
 
 FillDisk = Callable[[], SmallDisk]
 
@@ -80,6 +84,40 @@ def test_once_there_is_room_all_goes_on(fill_disk: FillDisk, web: Client, batch:
     fill_disk().make_room()
     assert sign_in().status_code == 302
     assert web.post(reverse("stop", args=[batch.pk])).status_code == 302
+
+
+# -- PostgreSQL on a disk of its own ------------------------------------------------------------
+
+
+def test_signing_in_says_that_the_disk_of_postgresql_is_full(
+    fill_postgresql: Callable[[], None], ana: User
+) -> None:
+    cache.clear()
+    fill_postgresql()
+    refused = sign_in()
+    assert refused.status_code == 503
+    assert full_disk.SENTENCE in said(refused)
+
+
+def test_a_silent_worker_is_put_down_to_the_disk_of_postgresql_while_that_is_full(
+    fill_postgresql: Callable[[], None], web: Client, batch: Batch
+) -> None:
+    beat()
+    Heartbeat.objects.update(at=timezone.now() - timedelta(hours=1))
+    assert full_disk.SENTENCE not in page(web, batch)
+    names = set(Heartbeat.objects.values_list("name", flat=True))
+    fill_postgresql()
+    assert full_disk.SENTENCE in page(web, batch)
+    assert readyz()["worker"]["says"] == full_disk.SENTENCE
+    assert set(Heartbeat.objects.values_list("name", flat=True)) == names
+
+
+def readyz() -> dict[str, dict[str, str]]:
+    health.forget()
+    answer = health.readyz(RequestFactory().get("/readyz"))
+    health.forget()
+    checks: dict[str, dict[str, str]] = json.loads(answer.content)["checks"]
+    return checks
 
 
 # -- where Django hands the error to the page for errors ----------------------------------------

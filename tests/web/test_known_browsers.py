@@ -78,6 +78,17 @@ def test_who_came_in_by_a_link_has_a_known_browser(ana: User) -> None:
     assert gets_in(browser, ben)
 
 
+def test_who_came_in_by_a_link_has_a_known_address(ana: User) -> None:
+    _, token = invitations.create(ana.membership.team, by=ana, role=Role.MEMBER)
+    form = {"name": "Ben", "email": "ben@example.com", "password": PASSWORD}
+    office = {"X-Forwarded-For": "198.51.100.7"}
+    Client().post(reverse("join", args=[token]), form, headers=office)
+    guess(User.objects.get(name="Ben"))
+    data = {"login": "ben@example.com", "password": PASSWORD}
+    answer = Client().post(reverse("account_login"), data, headers=office)
+    assert answer.status_code == 302
+
+
 def test_the_failures_of_a_known_browser_are_counted_also_from_many_addresses(ana: User) -> None:
     hers = used_by(ana)
     guess(ana, browser=hers)

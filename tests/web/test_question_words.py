@@ -274,5 +274,5 @@ def test_answers_that_cannot_be_read_are_at_stake_with_the_rows_that_wait(
     shown = page(web, batch)
     assert "At stake: 25 rows; 24 answers that are paid for cannot be read." in shown
     dialog = said(web.get(opens(batch, "damaged", "leave-out"), headers=HTMX))
-    assert "24 answers in the damaged file are missing in every download" in dialog
-    assert "1 row has no answer, and is marked as missing." in dialog
+    assert "1 row has no answer, and is marked as missing. So are up to 24 rows more" in dialog
+    assert "Retry can send them all. To keep their answers" in dialog  # the sandbox costs nothing

@@ -35,3 +35,14 @@ def test_debug_pages_are_for_this_machine_alone(tmp_path: Path) -> None:
         assert "DEBUG is on, and --host lets other machines in" in refused.stderr
         tried = run(data, command, "--host", ELSEWHERE)
         assert f"The web server cannot listen on {ELSEWHERE}" in tried.stderr
+
+
+@pytest.mark.processes
+def test_in_a_folder_that_was_never_prepared_one_sentence_says_what_to_do(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    refused = run(data, "serve")
+    assert refused.returncode == 1
+    [line] = refused.stderr.splitlines()
+    assert f"There is no batchui in the data folder {data} yet. Start batchui once" in line
+    assert "`manage.py migrate` prepares the database" in line
+    assert not data.exists()

@@ -165,6 +165,37 @@ def test_guessing_a_password_is_stopped_even_from_many_addresses(settings: Setti
     assert "Too many attempts to sign in. Wait five minutes" in page
 
 
+def test_another_port_in_the_host_name_begins_no_new_count(settings: Settings) -> None:
+    settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
+    set_up()
+    pages = [
+        sign_in(
+            Client(),
+            "ana@example.com",
+            "wrong",
+            Host=f"localhost:{number}",
+            X_Forwarded_For=f"192.0.2.{number}",
+        )
+        for number in range(1, 7)
+    ]
+    assert ["do not match" in page for page in pages] == [True] * 5 + [False]
+    assert "Too many attempts" in pages[-1]
+
+
+def test_a_colleagues_wrong_passwords_keep_nobody_out_of_the_office(settings: Settings) -> None:
+    settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
+    office = {"X_Forwarded_For": "198.51.100.7"}
+    join(set_up())
+    sign_in(Client(), "ana@example.com", PASSWORD, **office)
+    for number in range(31):  # more than allauth lets an address send to the page by itself
+        sign_in(Client(), f"guess{number}@example.com", "wrong", **office)
+    hers, new = Client(), Client()
+    sign_in(hers, "ana@example.com", PASSWORD, **office)
+    assert hers.get("/people/").status_code == 200
+    page = sign_in(new, "ben@example.com", PASSWORD, **office)
+    assert "Too many attempts" in page, "who was never there waits a minute"
+
+
 def test_nobody_is_locked_out_where_they_have_signed_in_before(settings: Settings) -> None:
     settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
     set_up()

@@ -92,7 +92,7 @@ def test_a_pause_of_the_connection_shows_and_ends_on_the_pages_of_its_other_batc
     pressed = press(web, other, "try_now")
     assert reached in pressed
     assert "batchui tries again now." not in pressed
-    Connection.objects.update(calls_left=5)
+    Connection.objects.update(calls_left=15)
     assert "On hold" not in changed(other)
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from batchui.processes.web_server import web_server
+from batchui.worker.database import why_not_ready
 
 # A platform waits half a minute before it kills a process that does not stop.
 SECONDS_TO_STOP = 20
@@ -23,6 +24,8 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=8000, help="port to listen on")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if problem := why_not_ready():
+            raise CommandError(f"{problem} `manage.py migrate` prepares the database alone.")
         call_command("check", databases=["default"])
         call_command("collectstatic", interactive=False, verbosity=0)
         server = web_server(
