@@ -3,6 +3,7 @@
 import itertools
 import re
 import shutil
+import sys
 from contextlib import suppress
 from pathlib import PurePath
 from typing import Any, BinaryIO, cast
@@ -94,25 +95,30 @@ def too_large(size: int) -> BadInput:
     )
 
 
-def has_room(size: int) -> bool:
-    """Whether the disk has room for an upload of `size` bytes and for what is made of it.
+def room() -> int:
+    """How large an upload may be, in bytes, so that the disk has room for what is made of it, too.
 
     A disk that is full stops every batch of everybody.
     """
     try:
         free = shutil.disk_usage(settings.DATA).free
     except OSError:
-        return True  # storing the file says what is wrong
-    return free >= settings.KEEP_FREE_BYTES + STORED_FOR_A_BYTE * size
+        return sys.maxsize  # storing the file says what is wrong
+    return (free - settings.KEEP_FREE_BYTES) // STORED_FOR_A_BYTE
+
+
+def nearly_full(lost: str = "uploaded") -> BadInput:
+    """The error where there is no room for what was sent. lost: what was not done with it."""
+    return BadInput(
+        f"The disk of this server is nearly full, so nothing was {lost}. Tell the person who "
+        "runs batchui. To make room, delete batches that nobody needs any more."
+    )
 
 
 def refuse_full_disk(size: int) -> None:
     """Raise BadInput if the disk has no room for an upload of `size` bytes."""
-    if not has_room(size):
-        raise BadInput(
-            "The disk of this server is nearly full, so nothing was uploaded. Tell the person who "
-            "runs batchui. To make room, delete batches that nobody needs any more."
-        )
+    if size > room():
+        raise nearly_full()
 
 
 def run_again(batch: Batch, *, by: User | None) -> Batch:

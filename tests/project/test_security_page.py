@@ -11,7 +11,7 @@ from batchui import checks
 from batchui.batches import preparing
 from batchui.cloudflare import client
 from batchui.exports import formulas
-from batchui.processes import channels, serving
+from batchui.processes import bodies, channels, serving
 from batchui.prompts import headers, problems, template
 from batchui.sandbox.options import Options
 from batchui.teams import browsers, invitations
@@ -43,6 +43,11 @@ def test_the_readme_points_to_it() -> None:
         ("a body without an account", f"{body_limits.ANYBODY // 1024} kB"),
         ("a form", f"{body_limits.MEMBER // 1024**2} MB"),
         (
+            "besides the content of a body in chunks",
+            f"{bodies.FRAMING_BYTES // 1024} kB, and a byte for {bodies.CONTENT_FOR_FRAMING} of "
+            "content",
+        ),
+        (
             "a prompt, an instruction, further options",
             f"{template.LONGEST_TEXT:,} characters, {template.MOST_USES} uses of columns",
         ),
@@ -61,7 +66,11 @@ def test_the_readme_points_to_it() -> None:
             "downloads of one person at the same time",
             f"{download_limit.MOST_AT_ONCE} in each web process",
         ),
-        ("connections", f"{serving.MOST_CONNECTIONS:,} in each web process"),
+        (
+            "connections",
+            f"{serving.MOST_CONNECTIONS:,} in each web process, {serving.MOST_OF_ONE} of one "
+            "address; then the longest silent one is cut off",
+        ),
         (
             "a reply of Cloudflare",
             f"{client.MAX_REPLY // 1024**2} MB, unpacked in pieces",
