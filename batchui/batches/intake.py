@@ -15,14 +15,15 @@ from django.db import transaction
 from django.template.defaultfilters import filesizeformat
 
 from batchui.batches import files, settling
-from batchui.batches.checking import check_file, check_now_or_soon, refuse_nul, sample_text
+from batchui.batches.checking import check_file, refuse_nul
 from batchui.batches.files import AnyFile
-from batchui.batches.long_tasks import cannot_store
+from batchui.batches.long_tasks import cannot_store, read_now_or_soon
 from batchui.batches.models import LONGEST_NAME, Batch, asked_fields
 from batchui.prompts.ask import Ask
 from batchui.prompts.checking import SAMPLE_ROWS
 from batchui.prompts.problems import BadInput
-from batchui.prompts.readers import read, read_beginning
+from batchui.prompts.readers import read_beginning, read_blocks
+from batchui.prompts.rows import sample_text
 from batchui.prompts.sniffing import HEAD_BYTES, Format, sniff
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team, User
@@ -80,7 +81,7 @@ def _checked(batch: Batch, *, check_now: bool = False) -> Batch:
     if check_now:
         check_file(batch.pk)
     else:
-        check_now_or_soon(batch)
+        read_now_or_soon(batch, check_file)
     batch.refresh_from_db()
     return batch
 
@@ -176,10 +177,9 @@ def _first_rows(stream: BinaryIO, form: Format, *, whole: bool) -> list[str]:
     """
     rows: list[str] = []
     try:
-        for row in read(stream, form) if whole else read_beginning(stream, form):
-            if len(rows) < SAMPLE_ROWS:
-                rows.append(sample_text(row.cells))
-            elif not whole:
+        for block in read_blocks(stream, form) if whole else read_beginning(stream, form):
+            rows += map(sample_text, block.cells[: SAMPLE_ROWS - len(rows)])
+            if len(rows) == SAMPLE_ROWS and not whole:
                 break
     except BadInput:
         if whole or not rows:

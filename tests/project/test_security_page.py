@@ -8,10 +8,11 @@ from django.contrib.auth.password_validation import CommonPasswordValidator
 from django.urls import reverse
 
 from batchui import checks
+from batchui.batches import preparing
 from batchui.cloudflare import client
 from batchui.exports import formulas
 from batchui.processes import bodies, channels, serving
-from batchui.prompts import template
+from batchui.prompts import headers, problems, template
 from batchui.sandbox.options import Options
 from batchui.teams import browsers, invitations
 from batchui.up.venv import ROOT
@@ -50,6 +51,17 @@ def test_the_readme_points_to_it() -> None:
             "a prompt, an instruction, further options",
             f"{template.LONGEST_TEXT:,} characters, {template.MOST_USES} uses of columns",
         ),
+        (
+            "a row",
+            f"{problems.LINE_LIMIT:,} characters, {problems.CELL_LIMIT:,} in a cell, "
+            f"{problems.VALUE_LIMIT:,} values",
+        ),
+        (
+            "the names of columns",
+            f"{headers.COLUMN_LIMIT:,}, {problems.NAME_LIMIT:,} characters each, "
+            f"{problems.NAMES_LIMIT:,} characters of JSON keys together",
+        ),
+        ("a batch", f"{preparing.MOST_PARTS:,} requests"),
         (
             "downloads of one person at the same time",
             f"{download_limit.MOST_AT_ONCE} in each web process",

@@ -165,7 +165,7 @@ def test_what_was_done_before_the_database_fell_silent_is_not_called_undone(
     def locked(*_: Any, **__: Any) -> None:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr("batchui.batches.decisions.prepare_now_or_soon", locked)
+    monkeypatch.setattr("batchui.batches.decisions.read_now_or_soon", locked)
     response = press_start(web, batch)
     batch.refresh_from_db()
     assert (response.status_code, batch.status) == (503, BatchStatus.PREPARING)
