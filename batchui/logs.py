@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 # Up to the next slash: a token still works with blanks or quotation marks around it.
-LINK = re.compile(r"(/(?:setup|join)/)[^/]+")
+LINK = re.compile(r"(/(?:setup|join)/+)[^/]+")
 
 
 class LinksBlottedOut(logging.Filter):
@@ -17,6 +17,15 @@ class LinksBlottedOut(logging.Filter):
         message = record.getMessage()
         if LINK.search(message):
             record.msg, record.args = LINK.sub(r"\1…", message), ()
+        return True
+
+
+class RefusalsOnOneLine(logging.Filter):
+    """Takes the traceback away where Django refused what a client sent, such as 1,001 fields."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name.startswith("django.security."):
+            record.exc_info = None
         return True
 
 

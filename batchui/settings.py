@@ -325,12 +325,15 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"lines": {"()": FORMATTERS[LOG_FORMAT]}},
-    "filters": {"secrets": {"()": "batchui.logs.LinksBlottedOut"}},
+    "filters": {
+        "secrets": {"()": "batchui.logs.LinksBlottedOut"},
+        "refusals": {"()": "batchui.logs.RefusalsOnOneLine"},
+    },
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
             "formatter": "lines",
-            "filters": ["secrets"],
+            "filters": ["secrets", "refusals"],
         }
     },
     "root": {"handlers": ["stderr"], "level": "WARNING"},
@@ -342,7 +345,7 @@ LOGGING = {
         "httpcore": {"level": "WARNING"},
         # One line for each request that waits for a thread says nothing that /healthz does not.
         "waitress.queue": {"level": "ERROR"},
-        # A name that somebody made up is no error of ours: one line, without a traceback.
+        # Programs that search for holes make host names up all day long.
         "django.security.DisallowedHost": {"level": "CRITICAL"},
         # At WARNING it logs the address of every form with an error: links that let people in.
         "django.request": {"level": "ERROR"},

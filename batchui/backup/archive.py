@@ -13,10 +13,13 @@ import io
 import json
 import re
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, NamedTuple, TypedDict, cast
+
+import msgspec
 
 from batchui.backup.problems import BadArchive
 
@@ -24,6 +27,8 @@ FORMAT = 1
 MANIFEST, SEAL = "manifest.json", "seal"
 SQLITE, TABLES, FILES, KEYS = "database.sqlite3", "database/", "files/", "keys/"
 CHUNK_BYTES = 1024 * 1024
+# The longest manifest, in bytes: for each member, and for all that it says besides.
+MEMBER_BYTES, FACTS_BYTES = 1_000, 16 * 1024**2
 # Nothing leads out of the folder into which a backup is unpacked.
 _PART = r"[A-Za-z0-9_-][A-Za-z0-9._-]*"
 _NAME = re.compile(
@@ -32,9 +37,33 @@ _NAME = re.compile(
 )
 
 
-def seal(manifest: dict[str, Any]) -> str:
+class Described(TypedDict):
+    """What a manifest says of a member."""
+
+    size: int
+    sha256: str
+
+
+class Manifest(TypedDict):
+    """What a backup says of itself. made_at: ISO 8601. missing: the names of files."""
+
+    format: int
+    made_at: str
+    database: str
+    migrations: list[tuple[str, str]]
+    missing: list[str]
+    members: dict[str, Described]
+    seal: str
+
+
+class _AnyFormat(msgspec.Struct):
+    format: int
+
+
+def seal(manifest: Mapping[str, Any]) -> str:
     """The checksum of a manifest itself, without its seal."""
-    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
+    facts = {name: fact for name, fact in manifest.items() if name != SEAL}
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 class Member(NamedTuple):
@@ -57,7 +86,7 @@ class Writer:
         self._tar = tarfile.open(  # noqa: SIM115
             fileobj=stream, mode="w", format=tarfile.PAX_FORMAT
         )
-        self._members: dict[str, dict[str, Any]] = {}
+        self._members: dict[str, Described] = {}
 
     def add(self, name: str, content: IO[bytes], size: int) -> None:
         """Add a member of `size` bytes. Raises OSError where the content is shorter."""
@@ -114,18 +143,18 @@ def opened(path: Path) -> Iterator[Iterator[Member]]:
         ) from None
 
 
-def check(path: Path) -> dict[str, Any]:
+def check(path: Path) -> Manifest:
     """Read an archive to its end, compare every checksum, and return its manifest.
 
     Raises BadArchive for a file that is not a whole backup, OSError for one that cannot be read.
     """
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Described] = {}
     content, last = b"", "its beginning"
     with opened(path) as members:
         for name, size, stream in members:
             last = name
             if name == MANIFEST:
-                content = stream.read()
+                content = stream.read(FACTS_BYTES + MEMBER_BYTES * len(found))
             elif name in found:
                 raise BadArchive(f"{path} is no backup of batchui: {name} is in it twice.")
             else:
@@ -135,9 +164,7 @@ def check(path: Path) -> dict[str, Any]:
     return _compared(path, _manifest(path, content), found)
 
 
-def _compared(
-    path: Path, manifest: dict[str, Any], found: dict[str, dict[str, Any]]
-) -> dict[str, Any]:
+def _compared(path: Path, manifest: Manifest, found: dict[str, Described]) -> Manifest:
     written = manifest["members"]
     wrong = [name for name in {**written, **found} if written.get(name) != found.get(name)]
     if wrong:
@@ -148,25 +175,27 @@ def _compared(
     return manifest
 
 
-def _manifest(path: Path, content: bytes) -> dict[str, Any]:
+def _manifest(path: Path, content: bytes) -> Manifest:
     try:
-        manifest = json.loads(content)
-        is_ours = isinstance(manifest, dict) and isinstance(manifest["members"], dict)
-        number = manifest["format"] if is_ours else 0
-    except (ValueError, KeyError):
-        number = 0
-    if number == FORMAT and manifest.pop(SEAL, "") == seal(manifest):
-        return cast(dict[str, Any], manifest)
-    if isinstance(number, int) and number > FORMAT:
-        raise BadArchive(f"{path} was made by a newer batchui. Restore it with that version.")
-    raise BadArchive(f"{path} is damaged: {MANIFEST} cannot be read. Take another backup.")
+        number = msgspec.json.decode(content, type=_AnyFormat).format
+        if number > FORMAT:
+            raise BadArchive(f"{path} was made by a newer batchui. Restore it with that version.")
+        manifest = msgspec.json.decode(content, type=Manifest)
+        datetime.fromisoformat(manifest["made_at"])
+        is_good = number == FORMAT and manifest["seal"] == seal(manifest)
+    except (msgspec.DecodeError, RecursionError, ValueError):
+        is_good = False
+    if not is_good:
+        raise BadArchive(f"{path} is damaged: {MANIFEST} cannot be read. Take another backup.")
+    return manifest
 
 
 def _members(path: Path, archive: tarfile.TarFile, place: list[str]) -> Iterator[Member]:
     size = path.stat().st_size
     for entry in archive:
         place[0] = f"in {entry.name}, which begins at byte {entry.offset:,} of {size:,}"
-        content = archive.extractfile(entry) if entry.isreg() else None
+        is_plain = entry.isreg() and not entry.issparse()
+        content = archive.extractfile(entry) if is_plain else None
         if content is None or not (entry.name == MANIFEST or is_name(entry.name)):
             raise BadArchive(
                 f"{path} is no backup of batchui, or was changed: {entry.name!r} does not belong "

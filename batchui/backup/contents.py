@@ -13,9 +13,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from batchui.backup.problems import BadArchive
 
-# Of no use after a restart: counters, tasks that only wake somebody, signs of life. And sessions:
-# whoever has the backup could be anybody in it.
-LEFT_OUT = (
+_LEFT_OUT = (
     "django_session",
     "django_q_ormq",
     "django_q_task",
@@ -42,6 +40,16 @@ Migrations = list[tuple[str, str]]
 def cache_table() -> str:
     """The table of the cache."""
     return str(cast(Any, settings.CACHES)["default"]["LOCATION"])
+
+
+def left_out() -> set[str]:
+    """The tables of which nothing is in a backup, and nothing comes out of one.
+
+    They are of no use after a restart: counters, tasks that only wake somebody, signs of life. And
+    sessions: whoever has the backup could be anybody in it. What a made-up backup had in the cache
+    would be run as a program: it is pickled.
+    """
+    return {*_LEFT_OUT, cache_table()}
 
 
 def our_tables() -> set[str]:

@@ -18,12 +18,11 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from batchui.backup.archive import CHUNK_BYTES, TABLES, Writer
 from batchui.backup.contents import (
-    LEFT_OUT,
     MIGRATIONS,
     POINTERS,
     Migrations,
     bring_up_to_date,
-    cache_table,
+    left_out,
     our_tables,
 )
 from batchui.backup.problems import BadArchive
@@ -39,8 +38,7 @@ def add(writer: Writer, folder: Path, names: Path) -> Migrations:
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        skipped = {*LEFT_OUT, MIGRATIONS, cache_table()}
-        for table in sorted(_tables(cursor) - skipped):
+        for table in sorted(_tables(cursor) - _skipped()):
             path = folder / f"{table}.csv"
             _copy_out(cursor, table, path)
             writer.add_file(f"{TABLES}{table}.csv", path)
@@ -69,7 +67,7 @@ def loaded(folder: Path, migrations: Migrations, *, schema: str) -> Iterator[boo
         for table in sorted(before):
             cursor.execute(f'ALTER TABLE "{table}" SET SCHEMA "{schema}"')
         _make_tables(migrations)
-        empty = _tables(cursor)
+        empty = _tables(cursor) - _skipped()
         for path in sorted(folder.glob("*.csv")):
             if path.stem not in empty:
                 raise BadArchive(
@@ -95,6 +93,11 @@ def _make_tables(migrations: Migrations) -> None:
 
 def _tables(cursor: CursorWrapper) -> set[str]:
     return our_tables().intersection(connection.introspection.table_names(cursor))
+
+
+def _skipped() -> set[str]:
+    """Our tables that are not in a backup. The manifest names the migrations."""
+    return left_out() | {MIGRATIONS}
 
 
 def _copy_out(cursor: CursorWrapper, table: str, path: Path) -> None:

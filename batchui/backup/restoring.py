@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 from django.conf import settings
 from django.core.files.base import ContentFile, File
@@ -15,9 +15,18 @@ from django.utils import timezone
 
 from batchui.backup import postgres, sqlite
 from batchui.backup.alone import alone, wait_for_silence
-from batchui.backup.archive import CHUNK_BYTES, FILES, KEYS, SQLITE, TABLES, check, opened
+from batchui.backup.archive import (
+    CHUNK_BYTES,
+    FILES,
+    KEYS,
+    SQLITE,
+    TABLES,
+    Manifest,
+    check,
+    opened,
+)
 from batchui.backup.aside import Swap
-from batchui.backup.contents import Migrations, has_tables, refuse_newer
+from batchui.backup.contents import has_tables, refuse_newer
 from batchui.backup.making import came_from
 from batchui.backup.problems import BadArchive, NotPossible
 from batchui.batches.files import DurableFileSystemStorage
@@ -66,7 +75,7 @@ def put_back(path: Path, *, replace: bool = False, say: Say = lambda _: None) ->
             return _swap(folder, manifest)
 
 
-def _refuse(path: Path, manifest: dict[str, Any], *, replace: bool) -> None:
+def _refuse(path: Path, manifest: Manifest, *, replace: bool) -> None:
     """Raise BadArchive or NotPossible where this backup cannot be put back here."""
     if manifest["database"] != connection.vendor:
         kinds = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
@@ -74,7 +83,7 @@ def _refuse(path: Path, manifest: dict[str, Any], *, replace: bool) -> None:
             f"The backup is of {kinds.get(manifest['database'], 'another database')}, and "
             f"DATABASE_URL names {kinds[connection.vendor]}. Set it to a database of that kind."
         )
-    refuse_newer(_migrations(manifest))
+    refuse_newer(manifest["migrations"])
     if not replace and _has_batches():
         raise NotPossible(
             "There are batches here. Set BATCHUI_DATA (and DATABASE_URL) to an empty place; or add "
@@ -130,7 +139,7 @@ def _write(target: Path, content: IO[bytes]) -> None:
         shutil.copyfileobj(content, out, CHUNK_BYTES)
 
 
-def _swap(folder: Path, manifest: dict[str, Any]) -> PutBack:
+def _swap(folder: Path, manifest: Manifest) -> PutBack:
     """Put what was unpacked in its place, all of it or nothing."""
     stamp = f"{timezone.now():%Y%m%d-%H%M%S}"
     swap = Swap(settings.DATA / f"before-restore-{stamp}")
@@ -149,8 +158,9 @@ def _swap(folder: Path, manifest: dict[str, Any]) -> PutBack:
             swap.put(folder / SQLITE, target)
         else:
             schema = f"before_restore_{stamp.replace('-', '_')}"
-            migrations = _migrations(manifest)
-            with postgres.loaded(folder / TABLES, migrations, schema=schema) as had_tables:
+            with postgres.loaded(
+                folder / TABLES, manifest["migrations"], schema=schema
+            ) as had_tables:
                 done = _become_a_copy(folder, manifest, known)
                 _mark_bucket(folder, swap)
                 _swap_files(folder, swap)
@@ -170,7 +180,7 @@ def _known_generation() -> int:
     return 0
 
 
-def _become_a_copy(folder: Path, manifest: dict[str, Any], known: int) -> PutBack:
+def _become_a_copy(folder: Path, manifest: Manifest, known: int) -> PutBack:
     """Let people decide what the restored database would send, before it is in its place.
 
     It becomes newer than any database that was here, so that one of those is known for an old one.
@@ -253,7 +263,3 @@ def _unreadable_tokens(folder: Path) -> int:
     for one in Connection.objects.filter(kind=Connection.Kind.REST):
         unreadable += not crypto.fits(one.token_encrypted, keys)
     return unreadable
-
-
-def _migrations(manifest: dict[str, Any]) -> Migrations:
-    return [(app, name) for app, name in manifest["migrations"]]

@@ -9,12 +9,11 @@ from django.db import connection
 
 from batchui.backup.archive import SQLITE, Writer
 from batchui.backup.contents import (
-    LEFT_OUT,
     MIGRATIONS,
     POINTERS,
     Migrations,
     bring_up_to_date,
-    cache_table,
+    left_out,
 )
 from batchui.backup.problems import BadArchive
 
@@ -32,9 +31,9 @@ def add(writer: Writer, folder: Path, names: Path, *, reason: str) -> Migrations
         _refuse_damaged(copy)
         copy.execute("PRAGMA journal_mode = DELETE")
         copy.execute("PRAGMA secure_delete = ON")
-        there = {name for (name,) in copy.execute("SELECT name FROM sqlite_master")}
-        for table in there.intersection({*LEFT_OUT, cache_table()}):
-            copy.execute(f'DELETE FROM "{table}"')  # noqa: S608
+        for kind, name in _others(copy):
+            copy.execute(f'DROP {kind} "{name}"')
+        there = _empty_left_out(copy)
         if "worker_installation" in there:
             copy.execute("UPDATE worker_installation SET restored_from = ?", [reason])
         with names.open("w") as out:
@@ -50,10 +49,16 @@ def add(writer: Writer, folder: Path, names: Path, *, reason: str) -> Migrations
 def opened(path: Path) -> Iterator[None]:
     """Let Django work in another file as its database while the context lasts, at today's version.
 
-    Raises BadArchive for a damaged one.
+    Raises BadArchive for a damaged one, and for one that would do more than hold tables.
     """
-    with closing(sqlite3.connect(path)) as copy:
+    with closing(sqlite3.connect(path, isolation_level=None)) as copy:
         _refuse_damaged(copy)
+        if others := _others(copy):
+            raise BadArchive(
+                f"The database has a {others[0][0]}, {others[0][1]}, which batchui did not make. "
+                "Restore another backup."
+            )
+        _empty_left_out(copy)
     before = connection.settings_dict["NAME"]
     connection.close()
     connection.settings_dict["NAME"] = str(path)
@@ -63,6 +68,22 @@ def opened(path: Path) -> Iterator[None]:
     finally:
         connection.close()
         connection.settings_dict["NAME"] = before
+
+
+def _others(copy: sqlite3.Connection) -> list[tuple[str, str]]:
+    """The kinds and names of what is no table and no index: triggers, views, virtual tables."""
+    return copy.execute(
+        "SELECT type, name FROM sqlite_master WHERE sql NOT LIKE 'CREATE TABLE %' "
+        "AND sql NOT LIKE 'CREATE INDEX %' AND sql NOT LIKE 'CREATE UNIQUE INDEX %'"
+    ).fetchall()
+
+
+def _empty_left_out(copy: sqlite3.Connection) -> set[str]:
+    """Empty the tables of which nothing is in a backup. Returns the names of all that there are."""
+    there = {name for (name,) in copy.execute("SELECT name FROM sqlite_master")}
+    for table in there & left_out():
+        copy.execute(f'DELETE FROM "{table}"')  # noqa: S608
+    return there
 
 
 def _refuse_damaged(copy: sqlite3.Connection) -> None:

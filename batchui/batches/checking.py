@@ -1,7 +1,6 @@
 """Reads a whole upload: how many rows it has, and which of them are bad."""
 
 from collections.abc import Callable
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -14,31 +13,16 @@ from batchui.batches.long_tasks import (
     LeaseLostError,
     StoppedError,
     give_back,
-    is_small,
     progress_of,
     refuse_endless,
     sentence_for,
 )
 from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
-from batchui.batches.signals import work_waits
 from batchui.batches.states import BatchStatus
 from batchui.prompts.checking import Report, check
 from batchui.prompts.problems import BadInput, quoted
-from batchui.prompts.rows import cell_text, encode_row
 from batchui.prompts.sniffing import Format
-
-# The longest cell and the longest row that the page shows; more is not stored with the batch.
-SAMPLE_CELL = 2_000
-SAMPLE_ROW = 40_000
-
-
-def check_now_or_soon(batch: Batch) -> None:
-    """Check a batch at once if its file is small; else let a worker do it."""
-    if is_small(batch):
-        check_file(batch.pk)
-    else:
-        work_waits.send(Batch, batch=batch)
 
 
 def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
@@ -95,7 +79,7 @@ def _facts(report: Report) -> BatchChanges:
             column: {"count": blank.count, "first_row": blank.first_row}
             for column, blank in report.blanks.items()
         },
-        "sample": [sample_text(cells) for cells in report.sample],
+        "sample": report.sample,
     }
 
 
@@ -107,19 +91,3 @@ def refuse_nul(form: Format) -> None:
                 f"The name of the column {quoted(column)} contains a NUL character. Rename it and "
                 "upload the file again."
             )
-
-
-def sample_text(cells: Any) -> str:
-    """A row as JSON text to show, with long cells cut: at most about SAMPLE_ROW characters."""
-    room = SAMPLE_ROW
-
-    def shortened(value: Any) -> Any:
-        nonlocal room
-        text = cell_text(value)
-        most = max(0, min(SAMPLE_CELL, room))
-        room -= min(len(text), most)
-        return value if len(text) <= most else f"{text[:most]} …"
-
-    if isinstance(cells, dict):
-        return encode_row({name: shortened(value) for name, value in cells.items()}).decode()
-    return encode_row([shortened(cell) for cell in cells]).decode()

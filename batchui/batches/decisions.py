@@ -11,9 +11,10 @@ from django.utils import timezone
 from batchui import security_log
 from batchui.batches import call_limit, many_parts
 from batchui.batches.lifecycle import move_batch
+from batchui.batches.long_tasks import read_now_or_soon
 from batchui.batches.models import Attempt, Batch, Part, asked_fields
 from batchui.batches.phrases import rows_are
-from batchui.batches.preparing import prepare, prepare_now_or_soon
+from batchui.batches.preparing import prepare
 from batchui.batches.questions import Choice, decide, question_about
 from batchui.batches.retrying import rows_of_retry
 from batchui.batches.settling import lock, record, settle
@@ -74,7 +75,7 @@ def start(
     if started and prepare_now:
         prepare(batch.pk)
     elif started:
-        prepare_now_or_soon(batch)
+        read_now_or_soon(batch, prepare)
     return started
 
 

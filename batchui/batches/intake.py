@@ -3,6 +3,7 @@
 import itertools
 import re
 import shutil
+import sys
 from contextlib import suppress
 from pathlib import PurePath
 from typing import Any, BinaryIO, cast
@@ -14,14 +15,15 @@ from django.db import transaction
 from django.template.defaultfilters import filesizeformat
 
 from batchui.batches import files, settling
-from batchui.batches.checking import check_file, check_now_or_soon, refuse_nul, sample_text
+from batchui.batches.checking import check_file, refuse_nul
 from batchui.batches.files import AnyFile
-from batchui.batches.long_tasks import cannot_store
+from batchui.batches.long_tasks import cannot_store, read_now_or_soon
 from batchui.batches.models import LONGEST_NAME, Batch, asked_fields
 from batchui.prompts.ask import Ask
 from batchui.prompts.checking import SAMPLE_ROWS
 from batchui.prompts.problems import BadInput
-from batchui.prompts.readers import read, read_beginning
+from batchui.prompts.readers import read_beginning, read_blocks
+from batchui.prompts.rows import sample_text
 from batchui.prompts.sniffing import HEAD_BYTES, Format, sniff
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team, User
@@ -79,7 +81,7 @@ def _checked(batch: Batch, *, check_now: bool = False) -> Batch:
     if check_now:
         check_file(batch.pk)
     else:
-        check_now_or_soon(batch)
+        read_now_or_soon(batch, check_file)
     batch.refresh_from_db()
     return batch
 
@@ -93,25 +95,30 @@ def too_large(size: int) -> BadInput:
     )
 
 
-def has_room(size: int) -> bool:
-    """Whether the disk has room for an upload of `size` bytes and for what is made of it.
+def room() -> int:
+    """How large an upload may be, in bytes, so that the disk has room for what is made of it, too.
 
     A disk that is full stops every batch of everybody.
     """
     try:
         free = shutil.disk_usage(settings.DATA).free
     except OSError:
-        return True  # storing the file says what is wrong
-    return free >= settings.KEEP_FREE_BYTES + STORED_FOR_A_BYTE * size
+        return sys.maxsize  # storing the file says what is wrong
+    return (free - settings.KEEP_FREE_BYTES) // STORED_FOR_A_BYTE
+
+
+def nearly_full(lost: str = "uploaded") -> BadInput:
+    """The error where there is no room for what was sent. lost: what was not done with it."""
+    return BadInput(
+        f"The disk of this server is nearly full, so nothing was {lost}. Tell the person who "
+        "runs batchui. To make room, delete batches that nobody needs any more."
+    )
 
 
 def refuse_full_disk(size: int) -> None:
     """Raise BadInput if the disk has no room for an upload of `size` bytes."""
-    if not has_room(size):
-        raise BadInput(
-            "The disk of this server is nearly full, so nothing was uploaded. Tell the person who "
-            "runs batchui. To make room, delete batches that nobody needs any more."
-        )
+    if size > room():
+        raise nearly_full()
 
 
 def run_again(batch: Batch, *, by: User | None) -> Batch:
@@ -170,10 +177,9 @@ def _first_rows(stream: BinaryIO, form: Format, *, whole: bool) -> list[str]:
     """
     rows: list[str] = []
     try:
-        for row in read(stream, form) if whole else read_beginning(stream, form):
-            if len(rows) < SAMPLE_ROWS:
-                rows.append(sample_text(row.cells))
-            elif not whole:
+        for block in read_blocks(stream, form) if whole else read_beginning(stream, form):
+            rows += map(sample_text, block.cells[: SAMPLE_ROWS - len(rows)])
+            if len(rows) == SAMPLE_ROWS and not whole:
                 break
     except BadInput:
         if whole or not rows:

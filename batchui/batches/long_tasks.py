@@ -1,6 +1,7 @@
 """Reading a whole upload under a lease: what checking and preparing share."""
 
 import logging
+import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -12,6 +13,7 @@ from django.utils import timezone
 from batchui.batches import lifecycle
 from batchui.batches.clock import LONGEST_LEASE, is_over
 from batchui.batches.models import Batch
+from batchui.batches.signals import work_waits
 from batchui.batches.states import BatchStatus
 from batchui.cloudflare.catalogue import UnknownModel
 from batchui.prompts.problems import BadInput
@@ -19,9 +21,9 @@ from batchui.prompts.problems import BadInput
 logger = logging.getLogger(__name__)
 
 READING_LEASE = timedelta(minutes=2)
-# A file up to this size is read in well under half a second. It is read in the request that uploads
-# it, so nobody waits behind somebody else's million rows.
-SMALL_BYTES = 4 * 1024 * 1024
+# A file up to this size is read in well under half a second, whatever is in it. It is read in the
+# request that uploads it, so nobody waits behind somebody else's million rows.
+SMALL_BYTES = 256 * 1024
 PROGRESS_SECONDS = 0.7
 # A reading that was begun so often and never ended is not begun again.
 MOST_READINGS = 3
@@ -30,6 +32,7 @@ SHOWN_PROBLEMS = 20
 # A small file is read in its upload's request. If that has not happened after this time, a worker
 # reads it.
 READ_WITHIN = timedelta(seconds=1)
+_reads = threading.Lock()
 
 
 class LeaseLostError(Exception):
@@ -37,12 +40,27 @@ class LeaseLostError(Exception):
 
 
 class StoppedError(Exception):
-    """Background work is asked to stop. Another worker reads the file from its beginning."""
+    """This process is to stop reading. Another one reads the file from its beginning."""
 
 
-def is_small(batch: Batch) -> bool:
-    """Whether the file is small enough to be read in the upload's request."""
-    return batch.source_size <= SMALL_BYTES
+def read_now_or_soon(batch: Batch, read: Callable[..., None]) -> None:
+    """Read a batch's small file in this request; let a worker read any other.
+
+    read: `check_file` or `prepare`. One file is read at a time in each web process, and for
+    PROGRESS_SECONDS at most (a small file may have many large questions): people who start a
+    hundred batches at once keep nobody from the pages.
+    """
+    if batch.source_size <= SMALL_BYTES and _reads.acquire(blocking=False):
+        try:
+            read(batch.pk, beat=_leave_it_to_a_worker)
+        finally:
+            _reads.release()
+    else:
+        work_waits.send(Batch, batch=batch)
+
+
+def _leave_it_to_a_worker() -> None:
+    raise StoppedError
 
 
 def next_unclaimed() -> Batch | None:
@@ -84,6 +102,7 @@ def refuse_endless(batch: Batch) -> None:
 def give_back(batch: Batch) -> None:
     """Let another worker read a claimed file. This reading is not counted as one cut off."""
     lifecycle.touch_batch(batch, lease_until=None, readings_begun=batch.readings_begun - 1)
+    work_waits.send(Batch, batch=batch)
 
 
 def cannot_store(problem: OSError) -> str:

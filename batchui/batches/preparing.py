@@ -14,7 +14,6 @@ from batchui.batches.long_tasks import (
     LeaseLostError,
     StoppedError,
     give_back,
-    is_small,
     progress_of,
     refuse_endless,
     sentence_for,
@@ -26,19 +25,19 @@ from batchui.batches.signals import work_waits
 from batchui.batches.states import AnswerStatus, BatchStatus
 from batchui.cloudflare.catalogue import Model, find
 from batchui.prompts.cutting import Cut, Limits, cut
+from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import read
 
 EMBEDDING_ROWS = 500
 # Largest reply to one part, in bytes, at 4 bytes a token. A reply is decoded in one piece.
 REPLY_BYTES = 64_000_000
-
-
-def prepare_now_or_soon(batch: Batch) -> None:
-    """Prepare a batch at once if its file is small; else let a worker do it."""
-    if is_small(batch):
-        prepare(batch.pk)
-    else:
-        work_waits.send(Batch, batch=batch)
+# Of a batch, and the most that one decision names. For 5 million rows, embeddings and the longest
+# answers take 10,000; SQLite takes 32,766 values in one query.
+MOST_PARTS = 20_000
+TOO_MANY_PARTS = (
+    f"The questions of this file together are too large: they would take more than {MOST_PARTS:,} "
+    "requests. Shorten the text that is sent with every row, or cut the file into smaller files."
+)
 
 
 def prepare(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
@@ -85,22 +84,27 @@ def _cut_into_parts(batch: Batch, beat: Callable[[], None] | None) -> tuple[list
     Returns the parts, which are not in the database yet, and what is to be skipped. No more parts
     are made after a row that may not be skipped.
     """
-    model = find(batch.ask.model)
+    limits = limits_for(find(batch.ask.model), max_tokens=batch.ask.max_tokens)
+    writer = references.item_writer(batch)
+    if batch.rows * writer.least_bytes > MOST_PARTS * limits.item_bytes:
+        raise BadInput(TOO_MANY_PARTS)
     progress = progress_of(batch, beat=beat)
     parts, row, skipped = [], 0, 0
     first: list[dict[str, Any]] = []
     with files.open_file(batch.source_file) as source:
         cuts = cut(
             read(source, batch.format),
-            references.item_writer(batch),
+            writer,
             total=batch.rows,
-            limits=limits_for(model, max_tokens=batch.ask.max_tokens),
+            limits=limits,
         )
         for piece in cuts:
             row += len(piece.lines)
             skipped += len(piece.invalid)
             for position, sentence in islice(piece.invalid.items(), SHOWN_PROBLEMS - len(first)):
                 first.append({"row": piece.first_row + position, "sentence": sentence})
+            if piece.number > MOST_PARTS:
+                raise BadInput(TOO_MANY_PARTS)
             if not skipped or batch.ask.skip_invalid:
                 parts.append(_write_part(batch, piece))
             progress(row, 0)

@@ -16,7 +16,7 @@ from batchui.batches import files
 from batchui.batches.changes import PartChanges
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import RETRYABLE_ANSWERS, AnswerStatus
-from batchui.prompts.rows import decode_row
+from batchui.prompts.rows import decode_to_show
 
 Item = TypeVar("Item")
 
@@ -192,7 +192,7 @@ def _joined(
     waiting_error = part.waiting_error or None
     number = part.first_row
     for line, answer in zip(lines, answers, strict=True):
-        cells, lost = (None, line.why) if isinstance(line, Lost) else (decode_row(line), None)
+        cells, lost = (None, line.why) if isinstance(line, Lost) else (decode_to_show(line), None)
         if answer is None:
             error = waiting_error or lost
             yield Result(number, cells, part.waiting_became, None, error, None)

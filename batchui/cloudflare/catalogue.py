@@ -13,6 +13,8 @@ import msgspec
 from msgspec import Struct
 
 DEFAULT_MODEL = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
+# A longer name is of no model; it is neither compared with theirs nor shown whole.
+LONGEST_NAME = 200
 
 # What an account may use free of charge each day, in Cloudflare's unit, and the price beyond it.
 # No page uses these two yet: they are for the estimate of a batch's price before Start.
@@ -85,9 +87,10 @@ def find(name: str) -> Model:
     if name in by_name:
         return by_name[name]
     short = {full.rpartition("/")[2]: full for full in by_name}
-    close = difflib.get_close_matches(name.rpartition("/")[2].lower(), short, n=1, cutoff=0.5)
+    shown = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+    close = difflib.get_close_matches(shown.rpartition("/")[2].lower(), short, n=1, cutoff=0.5)
     hint = f"Did you mean “{short[close[0]]}”?" if close else f"The usual one is {DEFAULT_MODEL}."
-    raise UnknownModel(f"batchui knows no model “{name}” that takes batches. {hint}")
+    raise UnknownModel(f"batchui knows no model “{shown}” that takes batches. {hint}")
 
 
 def languages() -> tuple[Language, ...]:

@@ -1,22 +1,20 @@
-"""What the web server allows a client: how slow it may be, and how much it may send.
+"""What the web server allows a client: how slow it may be, and how many connections it may hold.
 
 waitress takes in a request before a thread works on it, and takes the reply out of its hands. So a
 slow client holds a connection and perhaps a file, and no thread. Here are the limits on top of it.
 """
 
-import copy
-import io
 import socket
 import struct
 import time
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from waitress.buffers import ReadOnlyFileBasedBuffer
 from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser
+
+from batchui.processes.bodies import Inquiry
 
 # Seconds for the head of a request.
 HEAD_SECONDS = 20.0
@@ -27,59 +25,6 @@ AT_A_TIME = 256 * 1024
 # How much of a reply may wait for its client before the page that makes it has to wait; and the
 # second figure instead, once all replies of a process together are larger than the third.
 WAITING_BYTES, FEW_BYTES, ALL_BYTES = 64 * 1024**2, 1024**2, 1024**3
-
-# The largest body that is kept, by method and path and the request's headers (HTTP_COOKIE …).
-MostBytes = Callable[[str, Mapping[str, str]], int]
-
-
-class Parser(HTTPRequestParser):  # type: ignore[misc]
-    """Reads a request. A body that is too large is read and thrown away.
-
-    The page then answers by its length. Answering before it is read would reset the connection, and
-    the browser would show no answer at all.
-    """
-
-    most_bytes: MostBytes
-    adj: Any
-    body_rcv: Any
-
-    def parse_header(self, header_plus: bytes) -> None:
-        super().parse_header(header_plus)
-        if self.body_rcv is None:
-            return
-        most = self.most_bytes(self.path, self.headers)
-        if self.chunked:
-            # Its length is not known before; waitress refuses it when it gets too large.
-            self.adj = copy.copy(self.adj)
-            self.adj.max_request_body_size = most
-        elif self.content_length > most:
-            self.body_rcv.getbuf().close()
-            self.body_rcv = Discarded(self.content_length)
-
-
-class Discarded:
-    """A body that is counted and not kept."""
-
-    error = None
-
-    def __init__(self, length: int) -> None:
-        self._left = length
-        self.completed = False
-
-    def __len__(self) -> int:
-        return 0
-
-    def received(self, data: bytes) -> int:
-        taken = min(len(data), self._left)
-        self._left -= taken
-        self.completed = not self._left
-        return taken
-
-    def getfile(self) -> io.BytesIO:
-        return io.BytesIO()
-
-    def getbuf(self) -> io.BytesIO:
-        return io.BytesIO()
 
 
 @dataclass
@@ -95,8 +40,13 @@ class Progress:
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
-    """A connection that knows how slow its client is."""
+    """A connection that knows how slow its client is.
 
+    most, most_of_one: how many of all, and of one address, a process keeps.
+    """
+
+    most: int
+    most_of_one: int
     sendbuf_len: int
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -105,6 +55,32 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         super().__init__(*arguments, **options)
         # Sent at a time; the kernel's own figure is megabytes for a client on this machine.
         self.sendbuf_len = min(self.sendbuf_len, AT_A_TIME)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Cut off who has been silent longest, where there are too many with this one.
+
+        Whose request is worked on, or whose reply is under way, stays. So whoever holds many
+        connections only loses some, and a browser that loses one opens another.
+        """
+        everyone: list[Channel] = list(self.server.active_channels.values())
+        same = [one for one in everyone if one.addr[0] == self.addr[0]]
+        if len(same) > self.most_of_one:
+            crowd = same
+        elif len(everyone) > self.most:
+            crowd = everyone
+        else:
+            return
+        silent = [one for one in crowd if not one.is_busy and one is not self]
+        if silent:
+            min(silent, key=lambda one: one.last_activity).cut_off()
+        elif crowd is same:
+            self.cut_off()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a request of this connection is worked on, or its reply is under way."""
+        return bool(self.requests or self.total_outbufs_len)
 
     def received(self, data: bytes) -> bool:
         if self._request is None:
@@ -113,6 +89,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         taken = bool(super().received(data))
         if self.request is None:
             self._request = None
+        elif self.request.must_ask:
+            self.server.add_task(Inquiry(self.request))
         return taken
 
     def send(self, data: bytes, do_close: bool = True) -> int:
@@ -120,6 +98,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         if self._reply:
             self._reply.done += sent
         return sent
+
+    def handle_close(self) -> None:
+        if self.request is not None:
+            self.request.close()  # the body that has come so far, and its room on the disk
+        super().handle_close()
 
     def cut_off(self) -> None:
         """Close the connection now, with all that still waits to be sent, also in the kernel."""

@@ -6,6 +6,7 @@ replaced. SIGTERM: no new connections, what is under way goes on for a while, th
 
 import os
 import resource
+import select
 import signal
 import socket
 import sys
@@ -16,18 +17,17 @@ from typing import Any
 
 from waitress import create_server
 
-from batchui.processes.channels import (
-    ALL_BYTES,
-    FEW_BYTES,
-    WAITING_BYTES,
-    Channel,
-    MostBytes,
-    Parser,
-)
+from batchui.processes.bodies import MaySend, MostBytes, Parser
+from batchui.processes.channels import ALL_BYTES, FEW_BYTES, WAITING_BYTES, Channel
 from batchui.processes.parent_death import ask_to_stop_with_parent
 
-# Connections of a process; each needs an open file, and perhaps one for what it buffers.
-MOST_CONNECTIONS = 2_000
+# Connections of a process, and of one address to it; each needs an open file, and perhaps one for
+# what it buffers.
+MOST_CONNECTIONS, MOST_OF_ONE = 2_000, 500
+# If all of them are busy, the process accepts so many more before it lets clients wait.
+SPARE_CONNECTIONS = 10
+# How many it lets in before it looks after the others again.
+LET_IN_AT_ONCE = 100
 LONGEST_HEAD = 64 * 1024  # bytes
 # A process that ends sooner than this would end again.
 SHORTEST_LIFE = 5.0
@@ -38,10 +38,15 @@ SECONDS_BETWEEN_CHECKS = 1.0
 
 @dataclass(frozen=True)
 class Site:
-    """What is served: the WSGI application, and how large a body may be."""
+    """What is served: the WSGI application, how large a body may be, and who may send one.
+
+    behind_proxy: all connections come from one address, which tells nothing of the clients.
+    """
 
     application: Callable[..., Any]
     most_bytes: MostBytes
+    may_send: MaySend
+    behind_proxy: bool
 
 
 def serve(
@@ -130,14 +135,15 @@ def _work(
     load: Callable[[], Site], listener: socket.socket, *, threads: int, seconds_to_stop: float
 ) -> None:
     """Serve in this process until SIGTERM."""
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+    most = min(MOST_CONNECTIONS, files // 2 if files > 0 else MOST_CONNECTIONS)
     site = load()
     server = create_server(
         site.application,
         sockets=[listener],
         threads=threads,
-        connection_limit=min(MOST_CONNECTIONS, most // 2 if most > 0 else MOST_CONNECTIONS),
+        connection_limit=most + SPARE_CONNECTIONS,
         channel_timeout=60,
         cleanup_interval=15,
         asyncore_use_poll=True,
@@ -152,8 +158,17 @@ def _work(
         clear_untrusted_proxy_headers=False,
         ident="batchui",
     )
-    parser = type("SiteParser", (Parser,), {"most_bytes": staticmethod(site.most_bytes)})
-    server.channel_class = type("SiteChannel", (Channel,), {"parser_class": parser})
+
+    class SiteParser(Parser):
+        most_bytes = staticmethod(site.most_bytes)
+        may_send = staticmethod(site.may_send)
+
+        def under_way(self) -> int:
+            requests = [channel.request for channel in server.active_channels.values()]
+            return sum(one.coming for one in requests if one is not None and one is not self)
+
+    limits = {"most": most, "most_of_one": most if site.behind_proxy else MOST_OF_ONE}
+    server.channel_class = type("SiteChannel", (Channel,), {"parser_class": SiteParser, **limits})
     _Loop(server).run(seconds_to_stop)
 
 
@@ -180,17 +195,29 @@ class _Loop:
                     self._server.accepting = False
                     self._server.socket.close()
                     self._server.del_channel()
-                if now > give_up or not any(map(_is_busy, self._channels())):
+                if now > give_up or not any(one.is_busy for one in self._channels()):
                     return
 
     def _turn(self) -> None:
         server = self._server
+        self._let_in()
         server.asyncore.loop(
             timeout=0.1 if self._stopping else SECONDS_BETWEEN_CHECKS,
             map=server._map,
             use_poll=True,
             count=1,
         )
+
+    def _let_in(self) -> None:
+        """Accept those who wait to be let in. By itself waitress accepts one in a turn."""
+        server, looked = self._server, select.poll()
+        for _ in range(LET_IN_AT_ONCE):
+            if not server.readable():
+                return
+            looked.register(server.socket, select.POLLIN)
+            if not looked.poll(0):
+                return
+            server.handle_accept()
 
     def _channels(self) -> list[Channel]:
         return list(self._server.active_channels.values())
@@ -207,8 +234,3 @@ class _Loop:
     def _stop(self, *_: object) -> None:
         self._stopping = True
         self._server.pull_trigger()
-
-
-def _is_busy(channel: Channel) -> bool:
-    """Whether a request of this connection is worked on, or its reply is under way."""
-    return bool(channel.requests or channel.total_outbufs_len)

@@ -7,7 +7,7 @@ from typing import Any
 
 from batchui.prompts.blocks import Block
 from batchui.prompts.headers import COLUMN_LIMIT
-from batchui.prompts.problems import BadInput
+from batchui.prompts.problems import NAME_LIMIT, NAMES_LIMIT, BadInput, quoted
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ class ObjectBlanks:
 
     def __init__(self, columns: Sequence[str]) -> None:
         self._filled = dict.fromkeys(columns, 0)
+        self._room = NAMES_LIMIT - sum(map(len, columns))
         self._whole = list(columns)  # columns without a blank so far
         self._first_blank: dict[str, int] = {}
         self._rows = 0
@@ -61,7 +62,7 @@ class ObjectBlanks:
         return tuple(self._filled)
 
     def add(self, block: Block) -> None:
-        """Count the objects of the block. Raises BadInput for too many different keys."""
+        """Count the objects of the block. Raises BadInput for keys that cannot be columns."""
         for at, cells in enumerate(block.cells):
             if isinstance(cells, dict):
                 self._add(cells, row=block.number + at, line=block.lines[at])
@@ -81,10 +82,19 @@ class ObjectBlanks:
             self._note_first_blanks(cells, row=row)
 
     def _new_column(self, column: str, *, row: int, line: int) -> None:
-        if len(self._filled) >= COLUMN_LIMIT:
+        if len(column) > NAME_LIMIT:
             raise BadInput.at(
-                f"with this object the file has more than {COLUMN_LIMIT:,} different keys, too "
-                "many to be columns. Put values that vary under one key.",
+                f"the key {quoted(column)} has {len(column):,} characters; at most {NAME_LIMIT:,} "
+                "are possible. Shorten it.",
+                row=row,
+                line=line,
+            )
+        self._room -= len(column)
+        if len(self._filled) >= COLUMN_LIMIT or self._room < 0:
+            raise BadInput.at(
+                f"with this object the file has more than {COLUMN_LIMIT:,} different keys, or "
+                f"keys of more than {NAMES_LIMIT:,} characters together, too many to be columns. "
+                "Put values that vary under one key.",
                 row=row,
                 line=line,
             )

@@ -1,12 +1,15 @@
 """Turns a stream of bytes into blocks of rows: the part that all text formats share."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from batchui.prompts.decoding import Decoder, line_breaks
 from batchui.prompts.problems import LINE_LIMIT, BadInput
 
 Cells = list[str] | dict[str, Any]
+# From the cells of a row, its number and its line to a sentence. It is made when somebody reads it:
+# of a million bad rows, few sentences are shown.
+Sentence = Callable[[Any, int, int], str]
 
 CHUNK_BYTES = 64 * 1024  # small enough to stay in the processor's cache
 HELD_AT_ONCE = 1_000
@@ -15,14 +18,20 @@ HELD_AT_ONCE = 1_000
 class Block(NamedTuple):
     """Consecutive rows of a file.
 
-    number: of the first row. lines, cells: of each row. problems: sentences, by position in
-    `cells`, for the rows that have one.
+    number: of the first row. lines, cells: of each row. problems: what makes the sentence, by
+    position in `cells`, for the rows that have one.
     """
 
     number: int
     lines: Sequence[int]
     cells: Sequence[Cells]
-    problems: dict[int, str]
+    problems: dict[int, Sentence]
+
+    def sentence(self, at: int) -> str | None:
+        """The sentence about the row at a position; None if it has no problem."""
+        if at not in self.problems:
+            return None
+        return self.problems[at](self.cells[at], self.number + at, self.lines[at])
 
 
 class Parsed(NamedTuple):
@@ -47,7 +56,7 @@ class Parser(Protocol):
     def parse(self, text: str, *, number: int, line: int, final: bool) -> Parsed:
         """The rows of `text`, which has whole lines and begins in `line` with row `number`."""
 
-    def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
+    def empty(self) -> tuple[Cells, Sentence | None]:
         """The row, and its problem, for an empty line in the middle of the file."""
 
 
@@ -65,15 +74,24 @@ def empty_lines(text: str, *, number: int, line: int) -> Parsed | None:
 def read_text(stream: BinaryIO, *, encoding: str, parser: Parser) -> Iterator[Block]:
     """The rows of a text file. Holds one chunk in memory, or one row if that is longer."""
     decoder = Decoder(encoding)
-    rest, line, number, held, final = "", 1, 1, 0, False
+    line, number, held, unused, final = 1, 1, 0, 0, False
+    pieces = [""]  # what is not parsed yet: the rest of a chunk, and the middle of a long line
     while not final:
-        # At least as many bytes again, so that a row over many chunks is parsed only a few times.
-        data = stream.read(max(CHUNK_BYTES, len(rest)))
+        # As many bytes again as whole lines are left, so that a row over many chunks is parsed only
+        # a few times. No more: the next rows would be in memory beside a long one.
+        data = stream.read(max(CHUNK_BYTES, unused))
         final = not data
-        text = rest + decoder.decode(data, final=final, rest=rest, line=line)
+        pieces.append(decoder.decode(data, final=final, rest=pieces[0], line=line))
+        if not final and not _may_end_a_line(pieces):
+            _refuse_long_row(pieces, line)
+            continue
+        text = "".join(pieces)
+        pieces.clear()
         end = len(text) if final else _end_of_lines(text)
         parsed = parser.parse(text[:end], number=number, line=line, final=final)
-        rest = text[parsed.used :]
+        pieces.append(text[parsed.used :])
+        unused = end - parsed.used
+        del text
         rows = len(parsed.block.cells)
         if rows:
             yield from _empty_rows(parser, number=number - held, line=line - held, rows=held)
@@ -81,8 +99,13 @@ def read_text(stream: BinaryIO, *, encoding: str, parser: Parser) -> Iterator[Bl
         held = parsed.empty_after + (0 if rows else held)
         number += rows + parsed.empty_after
         line = parsed.next_line
-        if len(rest) > LINE_LIMIT:
-            raise _too_long(line)
+        _refuse_long_row(pieces, line)
+
+
+def _may_end_a_line(pieces: Sequence[str]) -> bool:
+    """Whether a line break is in the last piece, or just before it."""
+    *_, before, last = pieces
+    return "\n" in last or "\r" in last or before.endswith("\r")
 
 
 def _end_of_lines(text: str) -> int:
@@ -94,7 +117,7 @@ def _empty_rows(parser: Parser, *, number: int, line: int, rows: int) -> Iterato
     """Blocks for empty lines before a row. They are only counted until that row comes."""
     for start in range(0, rows, HELD_AT_ONCE):
         size = min(HELD_AT_ONCE, rows - start)
-        made = [parser.empty(number=number + i, line=line + i) for i in range(start, start + size)]
+        made = [parser.empty() for _ in range(size)]
         yield Block(
             number=number + start,
             lines=range(line + start, line + start + size),
@@ -103,13 +126,14 @@ def _empty_rows(parser: Parser, *, number: int, line: int, rows: int) -> Iterato
         )
 
 
-def _too_long(line: int) -> BadInput:
-    """The error for a row of more than LINE_LIMIT characters."""
-    return BadInput.at(
-        "what begins here is longer than 8 MB, too long for one row. Perhaps line breaks are "
-        "missing, or a quotation mark is not closed. Correct it, or remove the line.",
-        line=line,
-    )
+def _refuse_long_row(pieces: Sequence[str], line: int) -> None:
+    """Raise BadInput for the beginning of a row of more than LINE_LIMIT characters."""
+    if sum(map(len, pieces)) > LINE_LIMIT:
+        raise BadInput.at(
+            "what begins here is longer than 8 MB, too long for one row. Perhaps line breaks are "
+            "missing, or a quotation mark is not closed. Correct it, or remove the line.",
+            line=line,
+        )
 
 
 def split_lines(text: str) -> list[str]:

@@ -6,11 +6,12 @@ from itertools import islice
 from typing import BinaryIO, NamedTuple, cast
 
 from batchui.prompts.blanks import Blank, ListBlanks, ObjectBlanks
-from batchui.prompts.blocks import Block, Cells
+from batchui.prompts.blocks import Block
 from batchui.prompts.decoding import NotUnicode
 from batchui.prompts.guessing import Evidence
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import read_blocks
+from batchui.prompts.rows import sample_text
 from batchui.prompts.sniffing import HEAD_BYTES, Format, in_encoding
 
 __all__ = ["SAMPLE_ROWS", "Blank", "Problem", "Report", "check"]
@@ -36,7 +37,7 @@ class Report:
     columns of JSONL are those of the whole file.
     problems: the first PROBLEMS_KEPT of the `bad_rows`.
     blanks: columns that have blank cells, counted over the rows without a problem.
-    sample: the cells of the first SAMPLE_ROWS rows.
+    sample: the first SAMPLE_ROWS rows, as `sample_text` shows them.
     """
 
     format: Format
@@ -44,7 +45,7 @@ class Report:
     bad_rows: int
     problems: list[Problem]
     blanks: dict[str, Blank]
-    sample: list[Cells]
+    sample: list[str]
 
 
 def check(
@@ -140,19 +141,18 @@ class _Tally:
         self._format = fmt
         self._bad_rows = 0
         self._problems: list[Problem] = []
-        self._sample: list[Cells] = []
+        self._sample: list[str] = []
         self._blanks = (ObjectBlanks if fmt.kind == "jsonl" else ListBlanks)(fmt.columns)
 
     def add(self, block: Block) -> None:
         self.rows += len(block.cells)
         self._blanks.add(block)
         if len(self._sample) < SAMPLE_ROWS:
-            self._sample += block.cells[: SAMPLE_ROWS - len(self._sample)]
+            self._sample += map(sample_text, block.cells[: SAMPLE_ROWS - len(self._sample)])
         if block.problems:
             self._bad_rows += len(block.problems)
-            for at, sentence in islice(
-                sorted(block.problems.items()), PROBLEMS_KEPT - len(self._problems)
-            ):
+            for at in islice(sorted(block.problems), PROBLEMS_KEPT - len(self._problems)):
+                sentence = block.sentence(at) or ""
                 self._problems.append(Problem(block.number + at, block.lines[at], sentence))
 
     def report(self) -> Report:

@@ -6,14 +6,23 @@ third of the csv module's time. The csv module parses all other chunks.
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
-from batchui.prompts.blocks import Block, Cells, Parsed, empty_lines, split_lines
+from batchui.prompts.blocks import Block, Cells, Parsed, Sentence, empty_lines, split_lines
 from batchui.prompts.decoding import line_breaks
 from batchui.prompts.headers import NO_DELIMITER, SEPARATOR_LINE
-from batchui.prompts.problems import CELL_LIMIT, BadInput, cell_too_long, empty_line, place, quoted
-from batchui.prompts.quotes import QuoteFault, Walk, bare_line, find_fault
+from batchui.prompts.problems import (
+    CELL_LIMIT,
+    VALUE_LIMIT,
+    BadInput,
+    cell_too_long,
+    empty_line,
+    place,
+    quoted,
+)
+from batchui.prompts.quotes import LINE, QuoteFault, Walk, bare_line, find_fault
 from batchui.prompts.sniffing import Format
 
 
@@ -60,7 +69,7 @@ class CsvParser:
             # Before the header they are no rows.
             empty_after = 0 if self._header_due else empty.empty_after
             return empty._replace(empty_after=empty_after, used=skipped + empty.used)
-        if '"' not in text and len(text) <= CELL_LIMIT:
+        if '"' not in text:
             table = self._split(text, line=line)
         else:
             table = self._parse(text, number=number, line=line, final=final)
@@ -74,18 +83,21 @@ class CsvParser:
         block = Block(number, table.lines, rows, {})
         if table.faults or list(map(len, rows)).count(len(self._columns)) < len(rows):
             self._judge(block, rows, table.faults)
+        if len(text) > CELL_LIMIT:
+            self._refuse_long_cells(block)
         return Parsed(block, empty_after, skipped + table.used, table.next_line)
 
-    def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
+    def empty(self) -> tuple[Cells, Sentence | None]:
         """The row for an empty line: an empty cell if there is one column, else a problem."""
         if len(self._columns) == 1:
             return [""], None
-        return [], empty_line(row=number, line=line)
+        return [], empty_line
 
     def _split(self, text: str, *, line: int) -> _Table:
         delimiter = self._delimiter
         rows: list[Cells] = [
-            text_line.split(delimiter) if text_line else [] for text_line in split_lines(text)
+            text_line.split(delimiter, VALUE_LIMIT) if text_line else []
+            for text_line in split_lines(text)
         ]
         end = line + len(rows)
         return _Table(rows, range(line, end), len(text), end)
@@ -94,7 +106,7 @@ class CsvParser:
         """Parse with the csv module, strictly; go on after a row with a fault on one line."""
         table = _Table([], (), len(text), line)
         rows, ends, walk = table.rows, [0], Walk(text)  # ends: lines up to the end of each row
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter, strict=True)
+        reader = csv.reader(_lines(text), delimiter=self._delimiter, strict=True)
         while True:
             try:
                 for row in reader:
@@ -134,25 +146,37 @@ class CsvParser:
         table.faults = {at - header - 1: cell for at, cell in table.faults.items() if at > header}
         del table.rows[: header + 1]
 
+    def _refuse_long_cells(self, block: Block) -> None:
+        for at, cells in enumerate(block.cells):
+            for cell, text in enumerate(cells):
+                if len(text) > CELL_LIMIT:
+                    number, line = block.number + at, block.lines[at]
+                    raise cell_too_long(row=number, line=line, column=self._name(cell))
+
     def _judge(self, block: Block, rows: list[Cells], faults: dict[int, int]) -> None:
         """Add the problem of each row that does not fit the header or has a fault."""
         width = len(self._columns)
         for at, cells in enumerate(rows):
             if len(cells) == width and at not in faults:
                 continue
-            number, line = block.number + at, block.lines[at]
+            problem: Sentence | None
+            # All text is kept, the rest of a line of a million commas as one cell.
+            if isinstance(cells, list) and len(cells) > VALUE_LIMIT:
+                cells[VALUE_LIMIT:] = [self._delimiter.join(cells[VALUE_LIMIT:])]
             if not cells:
-                rows[at], problem = self.empty(number=number, line=line)
+                rows[at], problem = self.empty()
             elif at in faults:
-                problem = self._stray(faults[at], row=number, line=line)
+                problem = partial(self._stray, faults[at])
             else:
-                problem = self._uneven(len(cells), row=number, line=line)
+                problem = self._uneven
             if problem:
                 block.problems[at] = problem
 
-    def _uneven(self, cells: int, *, row: int, line: int) -> str:
-        width = len(self._columns)
+    def _uneven(self, row_cells: Cells, row: int, line: int) -> str:
+        width, cells = len(self._columns), len(row_cells)
         counted = f"{cells:,} cell{'' if cells == 1 else 's'}"
+        if cells > VALUE_LIMIT:
+            counted = f"more than {VALUE_LIMIT:,} cells"
         header = f"{width:,} column{'' if width == 1 else 's'}"
         if cells < width:
             missing = quoted(self._columns[cells])
@@ -165,7 +189,7 @@ class CsvParser:
             )
         return f"{place(row=row, line=line)}: {counted} where the header has {header}. {advice}"
 
-    def _stray(self, cell: int, *, row: int, line: int) -> str:
+    def _stray(self, cell: int, _cells: Cells, row: int, line: int) -> str:
         return (
             f"{place(row=row, line=line, column=self._name(cell))}: text follows the quotation "
             'mark that closes the cell. Double the quotation marks inside the text (""), or skip '
@@ -195,3 +219,10 @@ class CsvParser:
 
     def _name(self, cell: int) -> str | None:
         return self._columns[cell] if cell < len(self._columns) else None
+
+
+def _lines(text: str) -> Iterable[str]:
+    """The lines of a text, with their ends. StringIO is quick, and takes four bytes a character."""
+    if len(text) <= CELL_LIMIT:
+        return io.StringIO(text, newline="")
+    return (line[0] for line in LINE.finditer(text))

@@ -73,14 +73,7 @@ def cut(
         size = 0
         if problem is None:
             try:
-                size = 1 + writer.size(
-                    row_number,
-                    cells,
-                    line,
-                    stored=len(stored),
-                    enough=enough,
-                    limit=limits.item_bytes,
-                )
+                size = 1 + writer.size(row_number, cells, line, stored=len(stored), enough=enough)
             except BadInput as exc:
                 problem = str(exc)
             if FRAME + size > limits.item_bytes:
@@ -103,7 +96,7 @@ def cut(
 
 
 def _too_large(row: Row, *, size: int, limits: Limits) -> str:
-    """The problem of a row whose item has at least `size` bytes."""
+    """The problem of a row whose item has `size` bytes."""
     return (
         f"{place(row=row.number, line=row.line)}: its question would be {size / 1e6:.1f} MB, more "
         f"than the {limits.item_bytes / 1e6:.1f} MB that one request takes. Shorten its text, or "

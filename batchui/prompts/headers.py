@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from batchui.prompts.decoding import line_breaks
-from batchui.prompts.problems import CELL_LIMIT, BadInput, joined, quoted
+from batchui.prompts.problems import CELL_LIMIT, NAME_LIMIT, BadInput, joined, quoted
 from batchui.prompts.quotes import find_fault
 
 COLUMN_LIMIT = 2_000
+# They show the delimiter. A quarter of a megabyte may have a hundred thousand.
+HEAD_ROWS = 1_000
 DELIMITERS = (",", ";", "\t")
 # For a single column. The decoder refuses NUL, so no text is split at it.
 NO_DELIMITER = "\0"
@@ -41,6 +43,7 @@ def check_header(text: str, *, delimiter: str | None, columns: Sequence[str]) ->
             "Remove the columns that are not needed."
         )
     _refuse_blank_names(columns)
+    _refuse_long_names(columns)
     _refuse_duplicate_names(columns)
 
 
@@ -73,6 +76,17 @@ def _refuse_blank_names(columns: Sequence[str]) -> None:
             "in the first line, or remove the columns without one.",
             line=1,
         )
+
+
+def _refuse_long_names(columns: Sequence[str]) -> None:
+    for at, name in enumerate(columns, 1):
+        if len(name) > NAME_LIMIT:
+            raise BadInput.at(
+                f"the name of column {at:,}, {quoted(name)}, has {len(name):,} characters; at most "
+                f"{NAME_LIMIT:,} are possible. Shorten it. If this line is a row, put names of the "
+                "columns above it.",
+                line=1,
+            )
 
 
 def _refuse_duplicate_names(columns: Sequence[str]) -> None:
@@ -128,10 +142,14 @@ def _score(rows: Sequence[Sequence[str]]) -> tuple[float, int, int] | None:
 
 
 def head_rows(text: str, delimiter: str, *, whole: bool) -> list[list[str]]:
-    """The rows of the head that are not empty. The last one is dropped if it may be cut off."""
+    """The first HEAD_ROWS of the head that are not empty. One that may be cut off is dropped."""
     csv.field_size_limit(CELL_LIMIT)
     lines = io.StringIO(text[_table_start(text) :], newline="")
-    rows = list(csv.reader(lines, delimiter=delimiter))
-    if not whole and rows:
-        rows.pop()
-    return [row for row in rows if row]
+    rows: list[list[str]] = []
+    row: list[str] = []
+    for row in csv.reader(lines, delimiter=delimiter):
+        if row:
+            rows.append(row)
+            if len(rows) == HEAD_ROWS:
+                return rows
+    return rows[:-1] if row and not whole else rows

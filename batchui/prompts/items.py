@@ -59,6 +59,7 @@ class ItemWriter:
         self.ask = ask
         self.columns = tuple(columns)
         self._settings = _settings(self.item_format, ask)
+        self._setting_bytes = {name: _field_bytes(name, v) for name, v in self._settings.items()}
         self._referred = _position_of_reference(ask.reference_column, self.columns)
         self._filler: Filler | None = None
         if len(ask.instruction) > LONGEST_TEXT:
@@ -75,6 +76,11 @@ class ItemWriter:
         if self._filler:
             self._constant += self._filler.constant_bytes
             self._uses += self._filler.uses
+
+    @property
+    def least_bytes(self) -> int:
+        """No item is shorter. A ready-made one may be as short as its row."""
+        return self._constant - ROW_NUMBER_BYTES if self._filler else 0
 
     def encode(self, row_number: int, cells: Cells, line: int | None = None) -> bytes:
         """The item for one row. Raises BadInput, with the place, if the row cannot be asked."""
@@ -97,26 +103,24 @@ class ItemWriter:
         *,
         stored: int,
         enough: int,
-        limit: int,
     ) -> int:
-        """The size of the item in bytes, or a bound that costs less.
+        """The size of the item in bytes, or an upper bound of it that is not more than `enough`.
 
-        An upper bound if that is not more than `enough`; a lower bound if that is more than
-        `limit`, so that an item too large for any request is never built. stored: the length of
+        The item is not built: it may be a thousand times as long as its row. stored: the length of
         `encode_row(cells)`. Raises what `encode` raises.
         """
         filler = self._filler
+        if filler is None:
+            return self._ready_made_size(row_number, cells, line, stored)
+        if filler.is_blank(cells):
+            raise _blank(filler.used, row=row_number, line=line)
         # A value that is not text becomes JSON inside a JSON string, where each quotation mark
         # takes two bytes.
         most = self._constant + self._uses * (stored if type(cells) is list else 2 * stored)
-        if filler is None:
-            return len(self.encode(row_number, cells, line))
-        if most > enough:
-            least = filler.least_bytes(cells)
-            return least if least > limit else len(self.encode(row_number, cells, line))
-        if filler.prompt_of(cells) is None:
-            raise _blank(filler.used, row=row_number, line=line)
-        return most
+        if most <= enough:
+            return most
+        reference = len(_encode(self.reference(row_number, cells))) + 1
+        return self._constant - ROW_NUMBER_BYTES + filler.cell_bytes(cells) + reference
 
     def reference(self, row_number: int, cells: Cells) -> str:
         """The external_reference of the item: the text of the chosen column, or the row number."""
@@ -128,6 +132,29 @@ class ItemWriter:
         return text if text and not text.isspace() else str(row_number)
 
     def _ready_made(self, row: int, cells: Cells, line: int | None) -> bytes:
+        asked = self._asked(row, cells, line)
+        kept = {name: self._settings[name] for name in self._left(asked)}
+        return _encode({**kept, **asked, "external_reference": self.reference(row, asked)})
+
+    def _ready_made_size(self, row: int, cells: Cells, line: int | None, stored: int) -> int:
+        """The size of what `_ready_made` makes."""
+        asked = self._asked(row, cells, line)
+        name = "external_reference"
+        replaced = _field_bytes(name, asked[name]) if name in asked else 0
+        added = _field_bytes(name, self.reference(row, asked))
+        settings = sum(map(self._setting_bytes.__getitem__, self._left(asked)))
+        return stored - replaced + added + settings
+
+    def _left(self, asked: dict[str, Any]) -> list[str]:
+        """The settings for an object, which are those that it does not have."""
+        left = [name for name in self._settings if name not in asked]
+        longest = LONGEST.get(self.item_format)
+        if longest in left and not LONGEST_FIELDS.isdisjoint(asked):
+            left.remove(longest)
+        return left
+
+    def _asked(self, row: int, cells: Cells, line: int | None) -> dict[str, Any]:
+        """The object, if it can be asked. Raises BadInput, with the place, if it cannot."""
         if not isinstance(cells, dict):
             raise BadInput.at(
                 "a ready-made item is a JSON object, which only a JSONL file can contain. Write a "
@@ -147,11 +174,12 @@ class ItemWriter:
         question = cells[carrier]
         if not (question.strip() if isinstance(question, str) else question):
             raise _blank([carrier], row=row, line=line)
-        item = {**self._settings, **cells, "external_reference": self.reference(row, cells)}
-        longest = LONGEST.get(self.item_format)
-        if longest and longest not in cells and not LONGEST_FIELDS.isdisjoint(cells):
-            del item[longest]
-        return _encode(item)
+        return cells
+
+
+def _field_bytes(name: str, value: Any) -> int:
+    """The size of a field of an object, with a comma."""
+    return len(_encode(name)) + len(_encode(value)) + 2
 
 
 def _settings(item_format: ItemFormat, ask: Ask) -> dict[str, Any]:

@@ -1,16 +1,26 @@
 """Parses TXT (one prompt on each line) and JSONL (one object on each line)."""
 
+import re
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
 import msgspec
 
-from batchui.prompts.blocks import Block, Cells, Parsed, empty_lines, split_lines
-from batchui.prompts.problems import CELL_LIMIT, cell_too_long, empty_line, place
+from batchui.prompts.blocks import Block, Cells, Parsed, Sentence, empty_lines, split_lines
+from batchui.prompts.problems import (
+    CELL_LIMIT,
+    VALUE_LIMIT,
+    cell_too_long,
+    empty_line,
+    place,
+)
 from batchui.prompts.sniffing import Format
 
 # Numbers with a fraction stay as they are written: 1.10 must not come back as 1.1.
 _decode = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal).decode
+# A JSON string, closed or not. It always matches to an end, so a search takes linear time.
+STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)')
 
 
 class TxtParser:
@@ -30,18 +40,18 @@ class TxtParser:
             for at, prompt in enumerate(lines):
                 if len(prompt) > CELL_LIMIT:
                     raise cell_too_long(row=number + at, line=line + at)
-        problems = {}
+        problems: dict[int, Sentence] = {}
         if "" in lines:
             for at, prompt in enumerate(lines):
                 if not prompt:
-                    problems[at] = empty_line(row=number + at, line=line + at)
+                    problems[at] = empty_line
         cells: list[Cells] = [[prompt] for prompt in lines]
         block = Block(number, range(line, line + len(lines)), cells, problems)
         return Parsed(block, empty_after, len(text), next_line)
 
-    def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
+    def empty(self) -> tuple[Cells, Sentence | None]:
         """The row for an empty line, with its problem."""
-        return [""], empty_line(row=number, line=line)
+        return [""], empty_line
 
 
 class JsonlParser:
@@ -60,13 +70,12 @@ class JsonlParser:
         lines = split_lines(text)
         next_line = line + len(lines)
         empty_after = _pop_empty(lines)
-        problems: dict[int, str] = {}
-        try:
-            cells: list[Cells] = list(map(_decode, lines))
-        except (ValueError, ArithmeticError, RecursionError):
+        problems: dict[int, Sentence] = {}
+        cells = _decoded(lines)
+        if cells is None:
             cells = []
             for at, text_line in enumerate(lines):
-                made, problem = self._row(text_line, number=number + at, line=line + at)
+                made, problem = self._row(text_line)
                 cells.append(made)
                 if problem:
                     problems[at] = problem
@@ -76,26 +85,64 @@ class JsonlParser:
         block = Block(number, range(line, line + len(lines)), cells, problems)
         return Parsed(block, empty_after, len(text), next_line)
 
-    def empty(self, *, number: int, line: int) -> tuple[Cells, str | None]:
+    def empty(self) -> tuple[Cells, Sentence | None]:
         """The row for an empty line, with its problem."""
-        return list(self._blanks), empty_line(row=number, line=line)
+        return list(self._blanks), empty_line
 
-    def _row(self, text: str, *, number: int, line: int) -> tuple[Cells, str | None]:
+    def _row(self, text: str) -> tuple[Cells, Sentence | None]:
         if not text.strip():
-            cells = [*self._blanks, text] if text else self._blanks
-            return list(cells), empty_line(row=number, line=line)
+            return [*self._blanks, text] if text else list(self._blanks), empty_line
+        if _has_many_values(text):
+            return [*self._blanks, text], _too_many
         try:
             return _decode(text), None
-        except RecursionError:
-            reason = "its lists and objects are nested too deeply"
-        except ArithmeticError:
-            reason = "it contains a number that is too large"
-        except ValueError as exc:
-            reason = str(exc)
-        return [*self._blanks, text], (
-            f"{place(row=number, line=line)}: this line is not a JSON object ({reason}). Correct "
-            "it, or skip the row."
-        )
+        except (ValueError, ArithmeticError, RecursionError):
+            return [*self._blanks, text], _no_object
+
+
+def _no_object(cells: Sequence[str], row: int, line: int) -> str:
+    """The sentence about a line, in the last of the cells, that is not a JSON object."""
+    reason = "its lists and objects are nested too deeply"
+    try:
+        _decode(cells[-1])
+    except RecursionError:
+        pass
+    except ArithmeticError:
+        reason = "it contains a number that is too large"
+    except ValueError as exc:
+        reason = str(exc)
+    where = place(row=row, line=line)
+    return f"{where}: this line is not a JSON object ({reason}). Correct it, or skip the row."
+
+
+def _too_many(_cells: object, row: int, line: int) -> str:
+    return (
+        f"{place(row=row, line=line)}: this object has more than {VALUE_LIMIT:,} values, too many "
+        "for one row. Shorten its lists, or skip the row."
+    )
+
+
+def _decoded(lines: Sequence[str]) -> list[Cells] | None:
+    """The objects of these lines; None if there is a line without one, or with a very large one."""
+    if max(map(len, lines)) > VALUE_LIMIT and any(map(_has_many_values, lines)):
+        return None
+    try:
+        return list(map(_decode, lines))
+    except (ValueError, ArithmeticError, RecursionError):
+        return None
+
+
+def _has_many_values(text: str) -> bool:
+    """Whether a line of JSON has more than VALUE_LIMIT values. They are not made to find out."""
+    if len(text) <= VALUE_LIMIT:  # each takes a character at least
+        return False
+    return _values(text) > VALUE_LIMIT and _values(STRING.sub("", text)) > VALUE_LIMIT
+
+
+def _values(text: str) -> int:
+    """How many values a line of JSON has, with lists and objects; with strings in it, at most."""
+    filled = sum(map(text.count, "[{")) - sum(map(text.count, ("[]", "{}")))
+    return 1 + filled + text.count(",")
 
 
 def _refuse_long_values(cells: Cells, *, row: int, line: int) -> None:

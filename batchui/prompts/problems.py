@@ -7,6 +7,13 @@ from typing import Self
 # In characters. A longer line or cell means a damaged file, and must not fill the memory.
 LINE_LIMIT = 8_000_000
 CELL_LIMIT = 1_000_000
+# Of one row: the cells of a CSV, or everything in a JSON object. A value takes a hundred bytes of
+# memory, and no model reads so many.
+VALUE_LIMIT = 50_000
+# Characters of a column's name, and of all of them: about as many as are read of a CSV's first
+# line. They are stored with the batch, and its pages have them.
+NAME_LIMIT = 1_000
+NAMES_LIMIT = 250_000
 
 NAMES_SHOWN = 12
 NAME_LENGTH = 60
@@ -78,7 +85,7 @@ def joined(words: Sequence[str]) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
 
 
-def empty_line(*, row: int, line: int) -> str:
+def empty_line(_cells: object, row: int, line: int) -> str:
     """The sentence about an empty line."""
     where = place(row=row, line=line)
     return f"{where}: the line is empty. Fill it in, or remove it if it is not a row."

@@ -1,7 +1,7 @@
 """Finds the wrong quotation mark of a CSV row. The csv module does not say where it is."""
 
-import io
 import re
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from batchui.prompts.problems import CELL_LIMIT
@@ -9,6 +9,9 @@ from batchui.prompts.problems import CELL_LIMIT
 # A whole quoted cell. Possessive, so that half of a "" never closes an unclosed cell.
 QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*+"')
 BARE_LINE = re.compile(r"[^\r\n]*")
+LINE_END = re.compile(r"\r\n|\r|\n")
+# A line with its end, if it has one.
+LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 class QuoteFault(NamedTuple):
@@ -53,16 +56,16 @@ class Walk:
     """Finds where the lines of a chunk begin. It only goes forward."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._lines = io.StringIO(text, newline="")
+        self._ends = LINE_END.finditer(text)
         self._passed = 0
+        self._offset = 0
 
     def offset(self, line: int) -> int:
         """The offset of the line that has `line` lines before it."""
-        for _ in range(line - self._passed):
-            self._lines.readline()
+        for end in islice(self._ends, line - self._passed):
+            self._offset = end.end()
         self._passed = line
-        return self._lines.tell()
+        return self._offset
 
 
 def bare_line(text: str, offset: int) -> str:

@@ -45,17 +45,17 @@ def read(stream: BinaryIO, fmt: Format) -> Iterator[Row]:
     for block in read_blocks(stream, fmt):
         problems: Iterator[str | None] = repeat(None)
         if block.problems:
-            problems = map(block.problems.get, range(len(block.cells)))
+            problems = map(block.sentence, range(len(block.cells)))
         yield from map(make, zip(count(block.number), block.lines, block.cells, problems))
 
 
-def read_beginning(stream: BinaryIO, fmt: Format) -> Iterator[Row]:
+def read_beginning(stream: BinaryIO, fmt: Format) -> Iterator[Block]:
     """The rows that end within the first MOST_BYTES of the file. Raises BadInput, as `read` does.
 
     Somebody may send a gigabyte of empty lines, and wait for the page that shows the first rows.
     """
     try:
-        yield from read(cast(BinaryIO, _Beginning(stream)), fmt)
+        yield from read_blocks(cast(BinaryIO, _Beginning(stream)), fmt)
     except _EnoughRead:
         return
 

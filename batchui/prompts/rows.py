@@ -12,18 +12,39 @@ import msgspec
 
 from batchui.prompts.blocks import Cells
 
+# In characters: the longest cell and the longest row of the first ones, which the page shows.
+SAMPLE_CELL = 2_000
+SAMPLE_ROW = 40_000
+
 # Cells to one line of JSON (an array of texts, or the JSONL object) without a line break, and back.
 # They are methods of the compiled codec, because they run for every row.
 _json = msgspec.json.Encoder(decimal_format="number").encode
 encode_row: Callable[[Cells], bytes] = _json
 decode_row: Callable[[bytes], Cells] = msgspec.json.Decoder(float_hook=Decimal).decode
+# The same for showing and exporting a row: the values of an object stay JSON.
+decode_to_show: Callable[[bytes], Cells] = msgspec.json.Decoder(
+    list[str] | dict[str, msgspec.Raw]
+).decode
+_text = msgspec.json.Decoder(str).decode
 
 
 def cell_text(value: Any) -> str:
-    """A cell as text: a string as it is, "" for None, anything else as compact JSON."""
+    """A cell as text: a string as it is, "" for None, anything else as compact JSON.
+
+    A value that is JSON already (`decode_to_show`) is as compact as `encode_row` wrote it.
+    """
     if isinstance(value, str):
         return value
-    return "" if value is None else _json(value).decode()
+    if value is None:
+        return ""
+    text = _json(value).decode()
+    return _text_of_json(text) if isinstance(value, msgspec.Raw) else text
+
+
+def _text_of_json(text: str) -> str:
+    if text.startswith('"'):
+        return _text(text)
+    return "" if text == "null" else text
 
 
 def as_list(cells: Cells, columns: Sequence[str]) -> list[str]:
@@ -46,3 +67,27 @@ def as_object(cells: Cells, columns: Sequence[str]) -> dict[str, Any]:
     if isinstance(cells, dict):
         return cells
     return dict(zip(columns, as_list(cells, columns), strict=True))
+
+
+def sample_text(cells: Cells) -> str:
+    """A row as JSON text to show, with long cells cut: at most about SAMPLE_ROW characters.
+
+    The names of an object may take as many again; then the others are left out.
+    """
+    room = names = SAMPLE_ROW
+
+    def shortened(value: Any) -> Any:
+        nonlocal room
+        text = cell_text(value)
+        most = max(0, min(SAMPLE_CELL, room))
+        room -= min(len(text), most)
+        return value if len(text) <= most else f"{text[:most]} …"
+
+    if not isinstance(cells, dict):
+        return encode_row([shortened(cell) for cell in cells[:SAMPLE_ROW]]).decode()
+    shown = {}
+    for name, value in cells.items():
+        names -= len(name)
+        if names >= 0:
+            shown[name] = shortened(value)
+    return encode_row(shown).decode()

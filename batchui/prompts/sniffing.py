@@ -20,7 +20,7 @@ from batchui.prompts.headers import (
     check_header,
     head_rows,
 )
-from batchui.prompts.problems import BadInput, listed
+from batchui.prompts.problems import NAME_LIMIT, BadInput, listed
 
 Kind = Literal["csv", "jsonl", "txt"]
 
@@ -204,7 +204,11 @@ def _is_table(text: str, *, ending: str, whole: bool) -> bool:
     if delimiter is None or rows < 1 or (ending == "txt" and delimiter != "\t"):
         return False
     widths = {len(row) for row in head_rows(text, delimiter, whole=whole)}
-    names = {name for name in columns if name and name[0] != " " and not name.isdigit()}
+    names = {
+        name
+        for name in columns
+        if name and name[0] != " " and not name.isdigit() and len(name) <= NAME_LIMIT
+    }
     return widths == {len(columns)} == {len(names)}
 
 
@@ -227,7 +231,9 @@ def _objects(text: str, *, whole: bool) -> list[dict[str, Any]]:
 
 
 def _keys(objects: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(key for item in objects for key in item))[:COLUMN_LIMIT]
+    """The keys of these objects; the check finds the others, and says which are too long."""
+    found = dict.fromkeys(key for item in objects for key in item if len(key) <= NAME_LIMIT)
+    return tuple(found)[:COLUMN_LIMIT]
 
 
 def _are_items(objects: Sequence[dict[str, Any]]) -> bool:

@@ -132,20 +132,21 @@ class Filler:
     row of a batch, so a specialised function is built once.
     used: the columns in the template. uses: how often the most frequent one is in it.
     constant_bytes: the size, as JSON, of the text that is the same in every row.
-    least_bytes(cells): at least so many bytes has the text for one row, as JSON. Nothing is built
-    to find that out.
+    is_blank(cells): whether every cell in the text is blank. cell_bytes(cells): the size of the
+    cells in the text, as JSON. For both the text itself is not built: it may be a thousand times as
+    long as the row.
     """
 
     def __init__(
         self, *, literals: Sequence[str], positions: Sequence[int], columns: Sequence[str]
     ) -> None:
         self._positions = tuple(positions)
+        self._different = tuple(dict.fromkeys(positions))
         self._names = tuple(columns[position] for position in positions)
         self._literals = tuple(literals)
         self.used = tuple(dict.fromkeys(self._names))
         self.uses = max(map(self._positions.count, positions))
         self.constant_bytes = len(msgspec.json.encode("".join(literals)))
-        self._constant_characters = sum(map(len, self._literals))
         self.prompt_of = self._for_several() if len(positions) > 1 else self._for_one()
 
     def fill(self, cells: Cells, most: int) -> str:
@@ -160,8 +161,15 @@ class Filler:
             most -= len(made[-1])
         return "".join(made)
 
-    def least_bytes(self, cells: Cells) -> int:
-        return self._constant_characters + sum(map(len, self._cells_or_empty(cells)))
+    def is_blank(self, cells: Cells) -> bool:
+        if isinstance(cells, dict):
+            return not any(cell_text(cells.get(name)).strip() for name in self.used)
+        return not any(at < len(cells) and cells[at].strip() for at in self._different)
+
+    def cell_bytes(self, cells: Cells) -> int:
+        texts = self._cells_or_empty(cells)
+        sizes = {text: len(msgspec.json.encode(text)) - 2 for text in dict.fromkeys(texts)}
+        return sum(map(sizes.__getitem__, texts))
 
     def _cells_or_empty(self, cells: Cells) -> tuple[str, ...]:
         """The cells for the template; "" for one that the row does not have."""

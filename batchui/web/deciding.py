@@ -5,6 +5,7 @@ parts, so that parts which need the same decision a moment later are not decided
 """
 
 from django.contrib import messages
+from django.core.exceptions import BadRequest
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -14,6 +15,7 @@ from batchui.batches import costs, questions
 from batchui.batches.many_parts import rows_at_stop
 from batchui.batches.models import Batch, Part
 from batchui.batches.phrases import parts_phrase
+from batchui.batches.preparing import MOST_PARTS
 from batchui.batches.questions import CHOICES, Choice
 from batchui.batches.retrying import rows_of_retry
 from batchui.batches.states import Question
@@ -24,6 +26,7 @@ from batchui.web.open_questions import of_parts, parts_of_team
 from batchui.web.question_words import DONE, DONE_WHILE_FAILING
 
 NO_SUCH = "There is no such decision."
+TOO_MANY = f"More than {MOST_PARTS:,} parts cannot be decided about at once. Nothing was changed."
 DECIDED_ALREADY = (
     "This was decided already, perhaps by a colleague. Nothing was changed; this page is up to "
     "date."
@@ -154,7 +157,8 @@ def _confirm(
 ) -> HttpResponse:
     if question is None or choice not in CHOICES[question]:
         return render(request, "batches/_decided_already.html", {"sentence": DECIDED_ALREADY})
-    these = list(questions.about(parts, question).values_list("pk", flat=True).order_by("pk"))
+    about = questions.about(parts, question).values_list("pk", flat=True)
+    these = list(about.order_by("pk")[:MOST_PARTS])
     found = of_parts(Part.objects.filter(pk__in=these))
     asked = next((one for one in found if one.question == question), None)
     if asked is None:
@@ -180,5 +184,8 @@ def _checked(question: str, choice: str) -> tuple[Question, Choice]:
 
 
 def _numbers(text: str) -> list[int]:
-    found = text.split(",")
+    """The parts that a dialog named. Raises BadRequest for more than it names."""
+    found = text.split(",", MOST_PARTS)
+    if len(found) > MOST_PARTS:
+        raise BadRequest(TOO_MANY)
     return [int(one) for one in found if one.isascii() and one.isdecimal() and len(one) < 19]

@@ -11,6 +11,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec
 
 from django.core.cache import cache
+from django.core.exceptions import BadRequest
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.http.response import HttpResponseNotAllowed
@@ -33,8 +34,12 @@ _PLAIN_500 = (
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer 400. Django's own text ("Invalid HTTP_HOST header …") goes to the log only."""
-    return render(request, "400.html", status=400)
+    """Answer 400, with the sentence of a BadRequest.
+
+    Django's own text ("Invalid HTTP_HOST header …") goes to the log only.
+    """
+    sentence = str(exception) if isinstance(exception, BadRequest) else ""
+    return render(request, "400.html", {"sentence": sentence}, status=400)
 
 
 def not_allowed(request: HttpRequest, exception: Exception) -> HttpResponse:

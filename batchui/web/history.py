@@ -18,6 +18,11 @@ from batchui.web import open_questions
 from batchui.web.members import MemberRequest, member_required
 
 PAGE_SIZE = 25
+# What a row of the history does not show. A batch may have a megabyte of it.
+LARGE = (
+    *("template", "instruction", "options"),
+    *("source_format", "blanks", "sample", "problem", "problem_rows"),
+)
 
 # The status filter: word in the address -> name on the page, and the statuses it shows.
 STATUS_FILTERS: dict[str, tuple[str, frozenset[BatchStatus]]] = {
@@ -33,8 +38,12 @@ STATUS_FILTERS: dict[str, tuple[str, frozenset[BatchStatus]]] = {
 def batches(request: MemberRequest) -> HttpResponse:
     """The history, filtered by name, status and person. The filters are in the address."""
     found = _filtered(request, Batch.objects.of_team(request.team))
-    found = found.select_related("created_by", "started_by").order_by(
-        Case(When(status__in=ACTIVE_BATCHES, then=Value(0)), default=Value(1)), "-created_at"
+    found = (
+        found.defer(*LARGE)
+        .select_related("created_by", "started_by")
+        .order_by(
+            Case(When(status__in=ACTIVE_BATCHES, then=Value(0)), default=Value(1)), "-created_at"
+        )
     )
     page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
     context: dict[str, Any] = {
@@ -63,6 +72,7 @@ def changes(request: MemberRequest) -> HttpResponse:
     found = list(
         Batch.objects.of_team(request.team)
         .filter(pk__in=seen)
+        .defer(*LARGE)
         .select_related("created_by", "started_by")
     )
     context: dict[str, Any] = {

@@ -20,7 +20,7 @@ from batchui.prompts.ask import Ask
 from batchui.prompts.problems import BadInput
 from batchui.prompts.rows import as_list
 from batchui.web.access import with_batch
-from batchui.web.body_limits import ANYBODY, BESIDES_FILE
+from batchui.web.body_limits import ANYBODY, BESIDES_FILE, lacked_room
 from batchui.web.errors import post_only
 from batchui.web.forms.ask import AskForm
 from batchui.web.members import MemberRequest, member_required
@@ -48,10 +48,8 @@ def new(request: MemberRequest) -> HttpResponseBase:
     size = _size(request)
     if size > settings.MAX_UPLOAD_BYTES + BESIDES_FILE:
         return _upload_page(request, str(intake.too_large(size)))
-    try:
-        intake.refuse_full_disk(size)
-    except BadInput as problem:
-        return _upload_page(request, str(problem))
+    if size > intake.room() or lacked_room(request):
+        return _upload_page(request, str(intake.nearly_full()))
     return _take(request)
 
 

@@ -60,6 +60,8 @@ def _item_text(cells: Any, most: int) -> str:
 def _whole_item_text(cells: Any) -> str:
     if isinstance(cells, Mapping):
         messages = cells.get("messages")
+        if isinstance(messages, msgspec.Raw):
+            messages = msgspec.json.decode(messages)
         if isinstance(messages, list) and messages and isinstance(messages[-1], Mapping):
             return cell_text(messages[-1].get("content"))
         for key in ("prompt", "input", "text"):

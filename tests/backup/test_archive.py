@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from batchui.backup import archive
 from batchui.backup.archive import MANIFEST, SEAL, Writer, check, is_name, opened, seal
 from batchui.backup.problems import BadArchive
 
@@ -18,6 +19,13 @@ CONTENTS = {
     "keys/secret-key": b"swordfish",
 }
 
+FACTS: dict[str, Any] = {
+    "made_at": "2026-11-22T08:00:00+00:00",
+    "database": "sqlite",
+    "migrations": [("teams", "0001_initial")],
+    "missing": [],
+}
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -26,7 +34,7 @@ def path(tmp_path: Path) -> Path:
         writer = Writer(stream)
         for name, content in CONTENTS.items():
             writer.add(name, io.BytesIO(content), len(content))
-        writer.close(made_at="2026-11-22", missing=[])
+        writer.close(**FACTS)
     return path
 
 
@@ -39,7 +47,7 @@ def refusal(path: Path) -> str:
 
 def test_what_was_written_is_read_again(path: Path) -> None:
     manifest = check(path)
-    assert (manifest["made_at"], manifest["missing"]) == ("2026-11-22", [])
+    assert {name: manifest[name] for name in FACTS} == FACTS  # type: ignore[literal-required]
     assert list(manifest["members"]) == list(CONTENTS)
     with opened(path) as members:
         found = {name: content.read() for name, _, content in members}
@@ -48,8 +56,8 @@ def test_what_was_written_is_read_again(path: Path) -> None:
 
 
 def test_a_backup_can_be_unpacked_without_batchui(path: Path, tmp_path: Path) -> None:
-    with tarfile.open(path) as archive:
-        archive.extractall(tmp_path / "unpacked", filter="data")
+    with tarfile.open(path) as tar:
+        tar.extractall(tmp_path / "unpacked", filter="data")
     for name, content in CONTENTS.items():
         assert (tmp_path / "unpacked" / name).read_bytes() == content
 
@@ -124,15 +132,19 @@ def test_a_file_that_is_not_there_is_no_bad_archive(tmp_path: Path) -> None:
 
 def pack(path: Path, *entries: tarfile.TarInfo, **manifest: Any) -> None:
     """A tar of these entries, each of five bytes if it is a file, and of a manifest."""
-    with tarfile.open(path, "w") as archive:
+    with tarfile.open(path, "w") as tar:
         for entry in entries:
             entry.size = 5 if entry.isreg() else 0
-            archive.addfile(entry, io.BytesIO(b"12345"))
-        manifest = {"format": 1, "members": {}} | manifest
+            tar.addfile(entry, io.BytesIO(b"12345"))
+        manifest = FACTS | {"format": 1, "members": {}} | manifest
         content = json.dumps(manifest | {SEAL: seal(manifest)}).encode()
-        last = tarfile.TarInfo(MANIFEST)
-        last.size = len(content)
-        archive.addfile(last, io.BytesIO(content))
+        add_manifest(tar, content)
+
+
+def add_manifest(tar: tarfile.TarFile, content: bytes) -> None:
+    entry = tarfile.TarInfo(MANIFEST)
+    entry.size = len(content)
+    tar.addfile(entry, io.BytesIO(content))
 
 
 HOSTILE = [
@@ -183,7 +195,7 @@ def test_a_member_that_the_manifest_does_not_know_is_refused(tmp_path: Path) -> 
 
 def test_a_member_that_is_missing_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "batchui.backup"
-    pack(path, members={"a": {}, "b": {}, "c": {}})
+    pack(path, members={name: {"size": 1, "sha256": ""} for name in "abc"})
     assert "a and 2 more is not what was written" in refusal(path)
 
 
@@ -199,8 +211,55 @@ def test_a_backup_of_a_newer_version_says_so(tmp_path: Path) -> None:
     assert "was made by a newer batchui" in refusal(path)
 
 
-@pytest.mark.parametrize("manifest", [{"format": "1"}, {"members": []}, {"format": None}])
+@pytest.mark.parametrize("name", ["database.sqlite3", MANIFEST])
+def test_a_member_with_holes_is_refused_before_it_is_read(tmp_path: Path, name: str) -> None:
+    """Some kilobytes could be unpacked to fill the disk, or the memory."""
+    path = tmp_path / "batchui.backup"
+    entry = tarfile.TarInfo(name)
+    entry.type = tarfile.GNUTYPE_SPARSE
+    head = bytearray(entry.tobuf(tarfile.GNU_FORMAT))
+    for at, number in ((386, 1 << 20), (398, 0), (483, 1 << 20)):  # one hole, and the size with it
+        head[at : at + 12] = tarfile.itn(number, 12, tarfile.GNU_FORMAT)  # type: ignore[attr-defined]
+    head[148:156] = b" " * 8
+    head[148:156] = b"%06o\0 " % sum(head)
+    path.write_bytes(bytes(head) + bytes(tarfile.RECORDSIZE))
+    assert f"{name!r} does not belong into it" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        *({"format": "1"}, {"format": None}, {"members": []}, {"members": {"a": {}}}),
+        *({"made_at": "x"}, {"made_at": None}, {"database": 1}, {"missing": None}),
+        *({"migrations": [1]}, {"migrations": [["teams"]]}),
+    ],
+)
 def test_a_manifest_of_another_shape_is_refused(tmp_path: Path, manifest: Any) -> None:
     path = tmp_path / "batchui.backup"
     pack(path, **manifest)
+    assert "manifest.json cannot be read" in refusal(path)
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_a_manifest_that_does_not_say_everything_is_refused(path: Path, name: str) -> None:
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(f'"{name}"'.encode(), f'"{name[:-1]}x"'.encode()))
+    assert "manifest.json cannot be read" in refusal(path)
+
+
+def test_a_manifest_that_is_nested_without_end_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "batchui.backup"
+    with tarfile.open(path, "w") as tar:
+        add_manifest(tar, b'{"format": 1, "members": ' + b"[" * 100_000)
+    assert "manifest.json cannot be read" in refusal(path)
+
+
+def test_no_more_is_read_of_a_manifest_than_its_members_need(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = path.read_bytes()
+    length = whole.rindex(b"}") + 1 - whole.index(b'{\n "format"')
+    monkeypatch.setattr(archive, "FACTS_BYTES", length - 4 * archive.MEMBER_BYTES)
+    assert check(path)
+    monkeypatch.setattr(archive, "FACTS_BYTES", length - 4 * archive.MEMBER_BYTES - 1)
     assert "manifest.json cannot be read" in refusal(path)

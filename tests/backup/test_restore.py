@@ -151,7 +151,7 @@ def test_a_backup_of_an_earlier_version_is_brought_up_to_date(
     finally:
         call_command("migrate", verbosity=0)
     manifest = making.check(to)
-    assert ["worker", "0004_installation"] not in manifest["migrations"]
+    assert ("worker", "0004_installation") not in manifest["migrations"]
     tick.run_tick()
     assert restore(to).asked == 3
     assert Installation.objects.get().restored_at is not None

@@ -1,7 +1,6 @@
 """Reading the whole of an upload: what is found out, and what keeps the batch from starting."""
 
 import io
-import json
 from typing import Any
 
 import pytest
@@ -137,26 +136,3 @@ def test_who_was_overtaken_says_nothing(
     assert (batch.status, batch.rows, batch.epoch) == (BatchStatus.CHECKING, 0, 99)
     assert not batch.events.exists()
     assert caplog.text == ""
-
-
-# -- what is shown of a row ---------------------------------------------------------------------
-
-
-def test_a_long_cell_is_cut() -> None:
-    most = checking.SAMPLE_CELL
-    whole = '["{}"]'
-    assert checking.sample_text(["x" * most]) == whole.format("x" * most)
-    assert checking.sample_text(["x" * (most + 1)]) == whole.format("x" * most + " …")
-
-
-def test_short_cells_are_shown_however_many() -> None:
-    cells = [f"cell number {number}" for number in range(500)]
-    assert checking.sample_text(cells) == json.dumps(cells, separators=(",", ":"))
-
-
-def test_many_cells_share_the_room_of_a_row() -> None:
-    cells = ["x" * checking.SAMPLE_CELL] * 30
-    as_list = checking.sample_text(cells)
-    as_object = checking.sample_text({f"column {n}": cell for n, cell in enumerate(cells)})
-    for text in (as_list, as_object):
-        assert text.count("x") == checking.SAMPLE_ROW

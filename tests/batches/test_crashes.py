@@ -10,7 +10,6 @@ from django.utils import timezone
 
 from batchui.batches import (
     call_limit,
-    checking,
     decisions,
     due,
     files,
@@ -28,6 +27,7 @@ from batchui.batches.steps import PART_LEASE
 from batchui.cloudflare.client import LONGEST_CALL_SECONDS, PATIENT
 from batchui.prompts.ask import Ask
 from batchui.prompts.readers import read
+from batchui.prompts.rows import SAMPLE_ROW
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection
 from batchui.worker import tick
@@ -253,7 +253,7 @@ def test_a_retry_goes_to_the_connection_of_now(
 def test_a_row_of_megabytes_is_not_stored_with_the_batch(receive: MakeBatch) -> None:
     huge = "x" * 900_000
     batch = receive(f"id,text\n1,{huge}\n2,short\n".encode())
-    assert sum(map(len, batch.sample)) < 2 * checking.SAMPLE_ROW
+    assert sum(map(len, batch.sample)) < 2 * SAMPLE_ROW
     assert batch.first_rows[1] == ["2", "short"]
     assert batch.first_rows[0][1].startswith("xxx")
 

@@ -57,6 +57,24 @@ def test_a_small_file_is_left_for_a_second_to_who_brought_it(
     assert not waits(team, status, source_size=LARGE - 1)
 
 
+def test_one_small_file_at_a_time_is_read_in_a_process(
+    team: Team, woken: list[Batch], receive: MakeBatch
+) -> None:
+    batch = receive(rows(3))
+    Batch.objects.update(status=BatchStatus.CHECKING)
+
+    def meanwhile(pk: object, **_: object) -> None:
+        assert pk == batch.pk
+        long_tasks.read_now_or_soon(batch, checking.check_file)
+        batch.refresh_from_db()
+        assert (batch.status, woken) == (BatchStatus.CHECKING, [batch])
+
+    long_tasks.read_now_or_soon(batch, meanwhile)
+    long_tasks.read_now_or_soon(batch, checking.check_file)
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.DRAFT
+
+
 @pytest.mark.parametrize(("status", "since"), [(READ[0], "created_at"), (READ[1], "started_at")])
 def test_a_small_file_that_nobody_read_is_read_by_a_worker(
     team: Team, status: BatchStatus, since: str

@@ -239,14 +239,46 @@ def test_a_small_file_is_cut_at_once_and_a_large_one_by_a_worker(
 ) -> None:
     batch = started(rows(5))
     monkeypatch.setattr(long_tasks, "SMALL_BYTES", batch.source_size - 1)
-    preparing.prepare_now_or_soon(batch)
+    long_tasks.read_now_or_soon(batch, preparing.prepare)
     batch.refresh_from_db()
     assert batch.status == BatchStatus.PREPARING
     assert woken == [batch]
     monkeypatch.setattr(long_tasks, "SMALL_BYTES", batch.source_size)
-    preparing.prepare_now_or_soon(batch)
+    long_tasks.read_now_or_soon(batch, preparing.prepare)
     batch.refresh_from_db()
     assert batch.status == BatchStatus.QUEUED
+
+
+def test_a_small_file_whose_cutting_takes_long_is_left_to_a_worker(
+    started: MakeBatch, monkeypatch: pytest.MonkeyPatch, woken: list[Batch]
+) -> None:
+    batch = started(rows(60))
+    with monkeypatch.context() as hurried:
+        hurried.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+        long_tasks.read_now_or_soon(batch, preparing.prepare)
+    batch.refresh_from_db()
+    assert (batch.status, batch.lease_until) == (BatchStatus.PREPARING, None)
+    assert (batch.readings_begun, woken) == (0, [batch])
+    assert prepared(batch).part_count == 3
+
+
+def test_a_batch_has_as_many_parts_as_allowed_and_no_more(
+    started: MakeBatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preparing, "MOST_PARTS", 2)
+    assert prepared(started(rows(50))).part_count == 2
+    refused = prepared(started(rows(51)))
+    assert (refused.status, refused.part_count) == (BatchStatus.DRAFT, 0)
+    assert refused.problem.startswith("The questions of this file together are too large")
+
+
+def test_questions_too_large_for_all_parts_are_refused_before_one_is_cut(
+    started: MakeBatch, monkeypatch: pytest.MonkeyPatch, files_in: Path
+) -> None:
+    monkeypatch.setattr(preparing, "MOST_PARTS", 1)
+    refused = prepared(started(rows(90), template="{{text}}" + "x" * 99_000))
+    assert "would take more than 20,000 requests. Shorten the text" in refused.problem
+    assert not list(files_in.glob("batches/*/parts/*"))
 
 
 def test_a_batch_is_not_queued_without_its_parts(started: MakeBatch) -> None:

@@ -260,3 +260,9 @@ def test_rows_have_references_of_their_own_where_they_were_given(
 
 def test_a_row_without_a_reference_of_its_own_has_its_number(team: Team) -> None:
     assert references.reference_of(on_record(team))(42, ["one"]) == "42"
+
+
+def test_of_the_lists_in_a_row_nothing_is_made_for_a_page_or_a_download(start: MakeBatch) -> None:
+    batch = start(b'{"text": [[], [1.10]]}\n', "texts.jsonl", template="{{text}}")
+    [shown] = results.page(batch, shown="all", offset=0, limit=1)
+    assert shown.cells == {"text": msgspec.Raw(b"[[],[1.10]]")}

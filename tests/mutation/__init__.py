@@ -1,6 +1,6 @@
 """Mutation tests: does some test fail when the code is changed?
 
-    python -m tests.mutation                     80 mutants of 12 files; the seed is the commit
+    python -m tests.mutation                     50 mutants of 12 files; the seed is the commit
     python -m tests.mutation --sample 30 --seed 7
     python -m tests.mutation --only 'batchui.batches.due.*'
     python -m tests.mutation --all               every mutant; two hours on two cores

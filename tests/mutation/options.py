@@ -25,7 +25,7 @@ class Options:
     def read(cls, arguments: Sequence[str]) -> "Options":
         """Read the command line. Ends the program, with a sentence, if it is wrong."""
         parser = argparse.ArgumentParser(prog="python -m tests.mutation")
-        parser.add_argument("--sample", type=int, default=80, help="how many mutants (%(default)s)")
+        parser.add_argument("--sample", type=int, default=50, help="how many mutants (%(default)s)")
         parser.add_argument("--seed", default="", help="which ones; else the commit decides")
         parser.add_argument("--only", default="*", help="a pattern for the names of mutants")
         parser.add_argument("--since", default="", help="only what has changed since this commit")

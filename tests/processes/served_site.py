@@ -1,6 +1,6 @@
 """A small site for the tests of the web server: `python -m … PORT [JSON]`.
 
-The JSON sets constants of the server's modules, so that a deadline is not a minute.
+The JSON sets constants of the server's modules and of this one, so that a deadline is not a minute.
 """
 
 import json
@@ -13,6 +13,9 @@ from typing import Any
 from batchui.processes import channels, serving
 
 MOST_BYTES = 200_000
+BEHIND_PROXY = False
+# Who was asked for.
+asked: list[str] = []
 
 
 def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterator[bytes]:
@@ -20,7 +23,7 @@ def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterator[
     start("200 OK", [("Content-Type", "text/plain")])
     if path == "/pid":
         yield str(os.getpid()).encode()
-    elif path == "/body":
+    elif path in ("/body", "/shared"):
         body = environ["wsgi.input"].read()
         yield json.dumps([environ.get("CONTENT_LENGTH"), len(body)]).encode()
     elif path == "/large":
@@ -30,24 +33,31 @@ def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterator[
         yield b"begun "
         time.sleep(3)
         yield b"done"
+    elif path == "/asked":
+        yield json.dumps(asked).encode()
     elif path == "/proxy":
         yield environ.get("HTTP_X_FORWARDED_PROTO", "").encode()
     else:
         yield b"page"
 
 
-def most_bytes(path: str, headers: Any) -> int:
-    return MOST_BYTES
+def most_bytes(path: str, headers: Any, under_way: int) -> int:
+    return MOST_BYTES - (under_way if path == "/shared" else 0)
+
+
+def may_send(headers: Any) -> bool:
+    asked.append(headers.get("WHO", ""))
+    return asked[-1] != "removed"
 
 
 if __name__ == "__main__":
     for name, value in json.loads((sys.argv[2:] or ["{}"])[0]).items():
-        for module in (channels, serving):
+        for module in (channels, serving, sys.modules[__name__]):
             if hasattr(module, name):
                 setattr(module, name, value)
     sys.exit(
         serving.serve(
-            lambda: serving.Site(application, most_bytes),
+            lambda: serving.Site(application, most_bytes, may_send, behind_proxy=BEHIND_PROXY),
             host="127.0.0.1",
             port=int(sys.argv[1]),
             processes=1,

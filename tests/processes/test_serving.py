@@ -54,9 +54,10 @@ class Site:
             reply = connection.getresponse()
             return reply.status, reply.read()
 
-    def connect(self, sent: bytes) -> socket.socket:
-        """A connection on which this was sent."""
+    def connect(self, sent: bytes, *, address: str = "127.0.0.1") -> socket.socket:
+        """A connection on which this was sent, from this address."""
         client = socket.socket()
+        client.bind((address, 0))
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         client.settimeout(PATIENCE)
         client.connect(("127.0.0.1", self.port))

@@ -8,10 +8,11 @@ from django.contrib.auth.password_validation import CommonPasswordValidator
 from django.urls import reverse
 
 from batchui import checks
+from batchui.batches import preparing
 from batchui.cloudflare import client
 from batchui.exports import formulas
-from batchui.processes import channels, serving
-from batchui.prompts import template
+from batchui.processes import bodies, channels, serving
+from batchui.prompts import headers, problems, template
 from batchui.sandbox.options import Options
 from batchui.teams import browsers, invitations
 from batchui.up.venv import ROOT
@@ -42,14 +43,34 @@ def test_the_readme_points_to_it() -> None:
         ("a body without an account", f"{body_limits.ANYBODY // 1024} kB"),
         ("a form", f"{body_limits.MEMBER // 1024**2} MB"),
         (
+            "besides the content of a body in chunks",
+            f"{bodies.FRAMING_BYTES // 1024} kB, and a byte for {bodies.CONTENT_FOR_FRAMING} of "
+            "content",
+        ),
+        (
             "a prompt, an instruction, further options",
             f"{template.LONGEST_TEXT:,} characters, {template.MOST_USES} uses of columns",
         ),
         (
+            "a row",
+            f"{problems.LINE_LIMIT:,} characters, {problems.CELL_LIMIT:,} in a cell, "
+            f"{problems.VALUE_LIMIT:,} values",
+        ),
+        (
+            "the names of columns",
+            f"{headers.COLUMN_LIMIT:,}, {problems.NAME_LIMIT:,} characters each, "
+            f"{problems.NAMES_LIMIT:,} characters of JSON keys together",
+        ),
+        ("a batch", f"{preparing.MOST_PARTS:,} requests"),
+        (
             "downloads of one person at the same time",
             f"{download_limit.MOST_AT_ONCE} in each web process",
         ),
-        ("connections", f"{serving.MOST_CONNECTIONS:,} in each web process"),
+        (
+            "connections",
+            f"{serving.MOST_CONNECTIONS:,} in each web process, {serving.MOST_OF_ONE} of one "
+            "address; then the longest silent one is cut off",
+        ),
         (
             "a reply of Cloudflare",
             f"{client.MAX_REPLY // 1024**2} MB, unpacked in pieces",

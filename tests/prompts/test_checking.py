@@ -1,6 +1,7 @@
 """The whole file, checked before anything is sent."""
 
 import io
+import json
 
 import pytest
 
@@ -12,7 +13,7 @@ from tests.prompts.files import format_of, report_of
 def test_a_good_file_has_rows_a_sample_and_nothing_else() -> None:
     report = report_of(b"id,text\n" + b"".join(b"%d,x\n" % at for at in range(30)))
     assert (report.rows, report.bad_rows, report.problems, report.blanks) == (30, 0, [], {})
-    assert report.sample == [[str(at), "x"] for at in range(20)]
+    assert report.sample == [f'["{at}","x"]' for at in range(20)]
 
 
 def test_problems_name_row_and_line_and_only_the_first_hundred_are_kept() -> None:
@@ -73,4 +74,4 @@ def test_the_sample_has_twenty_rows_also_where_the_first_ones_are_long() -> None
     long = "".join(f"{number},{'x' * 30_000}\n" for number in range(1, 6))
     short = "".join(f"{number},short\n" for number in range(6, 101))
     report = report_of(f"id,text\n{long}{short}".encode())
-    assert [cells[0] for cells in report.sample] == [str(number) for number in range(1, 21)]
+    assert [json.loads(row)[0] for row in report.sample] == [str(n) for n in range(1, 21)]

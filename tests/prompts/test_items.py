@@ -158,8 +158,8 @@ def test_the_estimated_size_is_never_too_small(item_format: str, reference: str)
     for row, cells in rows:
         stored = len(encode_row(cells))
         exact = len(writer.encode(row, cells))
-        assert writer.size(row, cells, stored=stored, enough=10**9, limit=10**9) >= exact
-        assert writer.size(row, cells, stored=stored, enough=0, limit=10**9) == exact
+        assert writer.size(row, cells, stored=stored, enough=10**9) >= exact
+        assert writer.size(row, cells, stored=stored, enough=0) == exact
 
 
 PIECES = ['"', "\\", "\x01", "\n", "é", "日", "👩‍👩‍👧", "\u2028", "word ", "1.10", "\x7f", "/"]
@@ -203,11 +203,22 @@ def test_the_bound_of_an_items_size_holds_and_is_not_far_off(seed: int) -> None:
         cells = {column: nasty_value(dice) for column in columns}
     number = dice.choice([1, 999_999, 10**20])
     stored, exact = len(encode_row(cells)), len(writer.encode(number, cells))
-    bound = writer.size(number, cells, stored=stored, enough=10**9, limit=10**9)
+    bound = writer.size(number, cells, stored=stored, enough=10**9)
     # Half of the stored row may be the other column, and a value may double as text: thrice.
     assert exact <= bound <= 3 * exact + 2 * uses * stored
-    assert writer.size(number, cells, stored=stored, enough=bound, limit=10**9) == bound
-    assert writer.size(number, cells, stored=stored, enough=bound - 1, limit=10**9) == exact
+    assert writer.size(number, cells, stored=stored, enough=bound) == bound
+    assert writer.size(number, cells, stored=stored, enough=bound - 1) == exact
+
+
+@pytest.mark.parametrize(
+    "more", [{}, {"external_reference": ["é", 1]}, {"max_tokens": 1, "stop": "b"}]
+)
+def test_the_size_of_a_ready_made_request_is_exact(more: dict[str, Any]) -> None:
+    chosen = Ask(as_items=True, options={"stop": ["\x01", 2], "seed": 1})
+    writer = ItemWriter("messages", chosen, ("prompt",))
+    cells: Cells = {"prompt": "é\n", **more}
+    exact = len(writer.encode(7, cells))
+    assert writer.size(7, cells, stored=len(encode_row(cells)), enough=0) == exact
 
 
 @pytest.mark.parametrize("uses", [1, 2, 3])
@@ -215,7 +226,7 @@ def test_the_bound_grows_with_each_time_that_a_column_is_used(uses: int) -> None
     writer = ItemWriter("prompt", Ask(template="{{review}}" * uses), ("review",))
     cells: Cells = ["x" * 1_000]
     stored = len(encode_row(cells))
-    bound = writer.size(1, cells, stored=stored, enough=10**9, limit=10**9)
+    bound = writer.size(1, cells, stored=stored, enough=10**9)
     assert uses * 1_000 < bound < uses * 1_000 + 150
 
 
@@ -224,11 +235,7 @@ def test_the_bound_doubles_only_what_is_no_text() -> None:
     quotes: Cells = {"review": ['"' * 1_000]}
     exact = len(writer.encode(1, quotes))
     assert exact > 4_000  # each mark is escaped twice
-    assert (
-        exact
-        <= writer.size(1, quotes, stored=len(encode_row(quotes)), enough=10**9, limit=10**9)
-        < 4_200
-    )
+    assert exact <= writer.size(1, quotes, stored=len(encode_row(quotes)), enough=10**9) < 4_200
 
 
 # Ready-made items

@@ -1,16 +1,20 @@
 """The views of a row's cells."""
 
+import json
 from decimal import Decimal
 
 import pytest
 
 from batchui.prompts.rows import (
+    SAMPLE_CELL,
+    SAMPLE_ROW,
     as_list,
     as_object,
     cell_text,
     decode_row,
     encode_row,
     extras,
+    sample_text,
 )
 
 
@@ -56,3 +60,32 @@ def test_cells_beyond_the_header_are_not_lost() -> None:
 def test_a_row_as_an_object() -> None:
     assert as_object(["1"], ("a", "b")) == {"a": "1", "b": ""}
     assert as_object({"z": [1]}, ("a", "b")) == {"z": [1]}
+
+
+def test_a_long_cell_is_cut() -> None:
+    most = SAMPLE_CELL
+    whole = '["{}"]'
+    assert sample_text(["x" * most]) == whole.format("x" * most)
+    assert sample_text(["x" * (most + 1)]) == whole.format("x" * most + " …")
+
+
+def test_short_cells_are_shown_however_many() -> None:
+    cells = [f"cell number {number}" for number in range(500)]
+    assert sample_text(cells) == json.dumps(cells, separators=(",", ":"))
+
+
+def test_many_cells_share_the_room_of_a_row() -> None:
+    cells = ["x" * SAMPLE_CELL] * 30
+    as_list = sample_text(cells)
+    as_object = sample_text({f"column {n}": cell for n, cell in enumerate(cells)})
+    for text in (as_list, as_object):
+        assert text.count("x") == SAMPLE_ROW
+
+
+def test_long_names_share_the_room_of_a_row() -> None:
+    shown = json.loads(sample_text({"x" * SAMPLE_ROW: 1, "y" * SAMPLE_ROW: 2, "z" * 10**6: 3}))
+    assert list(shown.values()) == [1]
+
+
+def test_of_very_many_cells_some_are_shown() -> None:
+    assert len(sample_text([""] * 1_000_000)) == 3 * SAMPLE_ROW + 1

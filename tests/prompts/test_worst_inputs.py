@@ -4,7 +4,7 @@ import io
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice, repeat
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import pytest
 
@@ -13,6 +13,7 @@ from batchui.prompts.cutting import USUAL, cut
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import MOST_BYTES, Row, read_beginning
+from batchui.prompts.rows import encode_row
 from batchui.prompts.sniffing import sniff
 from batchui.prompts.template import LONGEST_TEXT, MOST_USES, Template
 from tests.worst import assert_cheap
@@ -79,6 +80,24 @@ def test_a_question_too_large_for_any_request_is_never_built(cells: list[str]) -
     assert_cheap(cut_it)
 
 
+@pytest.mark.parametrize(
+    ("asked", "cells"),
+    [
+        (Ask(template="{{a}}" + "\x01" * 99_000), ["1"]),
+        (Ask(template="{{a}}", instruction="\x01" * 99_000), {"a": 1}),
+        (Ask(as_items=True, options={"stop": "\x01" * 99_000}), {"prompt": "1"}),
+    ],
+    ids=["template", "instruction", "options"],
+)
+def test_a_long_question_is_not_made_anew_for_each_row_to_find_its_size(
+    asked: Ask, cells: Any
+) -> None:
+    writer = ItemWriter("messages", asked, ["a"])
+    exact, stored = len(writer.encode(7, cells)), len(encode_row(cells))
+    assert writer.size(7, cells, stored=stored, enough=0) == exact
+    assert_cheap(lambda: [writer.size(7, cells, stored=stored, enough=0) for _ in range(2_000)])
+
+
 def test_a_prompt_is_filled_as_far_as_it_is_shown() -> None:
     filler = Template("<{{a}}|" * MOST_USES).bind(["a"])
     assert filler.fill([CELL], 5) == "<xxxx"
@@ -125,8 +144,8 @@ def test_the_beginning_of_a_file_has_whole_rows_alone(encoding: str) -> None:
     fit = MOST_BYTES // len(line.encode(encoding))
     form = replace(sniff(b"one\n", name="a.txt", whole=True), encoding=encoding)
     stream = io.BytesIO(line.encode(encoding) * (fit + 3))
-    rows = list(read_beginning(stream, form))
-    assert {len(row.cells[0]) for row in rows} == {899_999}
+    rows = [cells for block in read_beginning(stream, form) for cells in block.cells]
+    assert {len(cells[0]) for cells in rows} == {899_999}
     assert fit - 1 <= len(rows) <= fit
 
 
@@ -134,5 +153,5 @@ def test_the_beginning_of_a_file_has_whole_rows_alone(encoding: str) -> None:
 def test_the_least_size_of_a_question_is_never_more_than_its_size(cell: str) -> None:
     writer = ItemWriter("prompt", Ask(template="{{a}} – {{a}}"), ["a"])
     cells = [cell * 50, "b"]
-    least = writer.size(1, cells, stored=USUAL.item_bytes, enough=0, limit=0)
+    least = writer.size(1, cells, stored=USUAL.item_bytes, enough=0)
     assert 100 <= least <= len(writer.encode(1, cells))

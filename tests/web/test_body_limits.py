@@ -4,14 +4,20 @@ import shutil
 from typing import Any
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.core.signing import TimestampSigner
+from django.db import OperationalError
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
 from batchui.batches.models import Batch
+from batchui.teams import members
+from batchui.teams.models import User
 from batchui.web import body_limits
-from batchui.web.body_limits import ANYBODY, BESIDES_FILE, MEMBER, most_bytes
-from tests.web.visiting import said, upload
+from batchui.web.body_limits import ANYBODY, BESIDES_FILE, MEMBER, may_send
+from tests.teams.people import join
+from tests.web.visiting import said, signed_in, upload
 
 pytestmark = pytest.mark.django_db
 
@@ -20,6 +26,10 @@ def headers(web: Client) -> dict[str, str]:
     """The cookies of a browser, as the web server has them."""
     pairs = (f"{name}={morsel.value}" for name, morsel in web.cookies.items())
     return {"COOKIE": "; ".join(pairs)}
+
+
+def most_bytes(path: str, headers: dict[str, str], under_way: int = 0) -> int:
+    return body_limits.most_bytes(path, headers, under_way)
 
 
 def test_a_member_may_upload_a_file_and_send_forms(web: Client, settings: Any) -> None:
@@ -66,6 +76,74 @@ def test_the_cookie_ends_by_itself_and_is_renewed_before(
     assert settings.UPLOAD_COOKIE_NAME in web.get(reverse("batches")).cookies
 
 
+def test_the_cookie_is_worth_nothing_beside_another_session(web: Client, settings: Any) -> None:
+    web.get(reverse("batches"))
+    another = Client()
+    another.cookies[settings.UPLOAD_COOKIE_NAME] = web.cookies[settings.UPLOAD_COOKIE_NAME].value
+    assert most_bytes(reverse("new"), headers(another)) == ANYBODY
+    another.cookies[settings.SESSION_COOKIE_NAME] = "another"
+    assert most_bytes(reverse("new"), headers(another)) == ANYBODY
+
+
+def test_who_signs_in_again_may_upload_at_once(web: Client, ana: User, settings: Any) -> None:
+    web.get(reverse("batches"))
+    again = signed_in(ana)
+    again.cookies[settings.UPLOAD_COOKIE_NAME] = web.cookies[settings.UPLOAD_COOKIE_NAME].value
+    again.get(reverse("batches"))
+    assert most_bytes(reverse("new"), headers(again)) > MEMBER
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_was_removed_or_signed_out_may_send_no_more(web: Client, ana: User) -> None:
+    bea = join(ana, name="Bea", email="bea@example.com")
+    theirs = headers(signed_in(bea))
+    ours = headers(web)
+    assert may_send(theirs)
+    members.remove(bea.membership, by=ana)
+    assert not may_send(theirs)
+    assert may_send(ours)
+    web.post(reverse("account_logout"))
+    assert not may_send(ours)
+    assert not may_send({})
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_does_not_answer_takes_no_upload_away(
+    web: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: Any) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(body_limits, "get_user", fails)
+    assert may_send(headers(web))
+
+
+NEARLY_FULL = "The disk of this server is nearly full, so nothing was"
+
+
+def test_what_was_thrown_away_because_others_upload_too_is_said(
+    web: Client, client: Client
+) -> None:
+    def answer(who: Client, name: str, length: int) -> HttpResponse:
+        """The answer to a form that the web server has thrown away."""
+        return who.post(
+            reverse(name),
+            b"",
+            content_type="application/x-www-form-urlencoded",
+            CONTENT_LENGTH=str(length),
+            HTTP_THROWN_AWAY="1",
+        )
+
+    web.get(reverse("batches"))
+    form, file = answer(web, "account", MEMBER), answer(web, "new", MEMBER + 1)
+    assert (form.status_code, f"{NEARLY_FULL} saved." in said(form)) == (503, True)
+    assert (file.status_code, f"{NEARLY_FULL} uploaded." in said(file)) == (422, True)
+    too_large, strangers = answer(web, "account", MEMBER + 1), answer(client, "account_login", 9)
+    assert NEARLY_FULL not in said(too_large) + said(strangers)
+    Session.objects.all().delete()
+    assert answer(web, "account", MEMBER).status_code == 302
+
+
 def test_the_cookie_goes_with_the_session(web: Client, settings: Any) -> None:
     web.get(reverse("batches"))
     web.post(reverse("account_logout"))
@@ -84,13 +162,14 @@ def test_an_upload_that_would_fill_the_disk_is_refused_before_it_is_kept(
 ) -> None:
     web.get(reverse("batches"))
     free = shutil.disk_usage(settings.DATA).free
-    settings.KEEP_FREE_BYTES = free // 2
-    fits, fills = {"CONTENT_LENGTH": "1000"}, {"CONTENT_LENGTH": str(free // 5)}
-    allowed = settings.MAX_UPLOAD_BYTES + BESIDES_FILE
-    assert most_bytes(reverse("new"), headers(web) | fits) == allowed
-    assert most_bytes(reverse("new"), headers(web) | fills) == MEMBER
+    settings.KEEP_FREE_BYTES, settings.MAX_UPLOAD_BYTES = free // 2, free
+    most = most_bytes(reverse("new"), headers(web))
+    assert free // 10 < most < free // 7  # an upload takes four times its size
+    assert most_bytes(reverse("new"), headers(web), under_way=free // 20) < most - free // 40
     assert upload(web, b"a,b\n1,2\n").status_code == 302
     settings.KEEP_FREE_BYTES = 2 * free
+    assert most_bytes(reverse("new"), headers(web)) == ANYBODY
+    assert most_bytes(reverse("account"), headers(web)) == ANYBODY
     refused = upload(web, b"a,b\n1,2\n")
     assert refused.status_code == 422
     assert "The disk of this server is nearly full" in said(refused)

@@ -1,9 +1,11 @@
 """What an attacker, an accident or a full disk meets."""
 
+import io
 import logging
 import os
 import runpy
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ import batchui.settings
 from batchui.batches import call_limit
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
-from batchui.logs import LinksBlottedOut
+from batchui.logs import LinksBlottedOut, PlainLines
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams import invitations
 from batchui.teams.models import Role, User
@@ -58,10 +60,57 @@ def test_a_link_that_lets_people_in_is_never_logged(
     with caplog.at_level(logging.WARNING):
         response = Client().post(reverse("join", args=[token]), {"name": ""})
     assert response.status_code == 422
-    for written in (token, f" {token}", f"%20{token}", f"'{token}", f'"{token} '):
+    for written in (token, f" {token}", f"%20{token}", f"'{token}", f'"{token} ', f"/{token}"):
         record = logging.LogRecord("x", 40, "", 0, "Error: %s", (f"/join/{written}/",), None)
         LinksBlottedOut().filter(record)
-        assert record.getMessage() == "Error: /join/…/"
+        assert record.getMessage().replace("//", "/") == "Error: /join/…/"
+
+
+MANY = "a=1&" * 1_001
+
+
+@pytest.mark.parametrize(
+    ("request_that", "said"),
+    [
+        (lambda web: web.get(f"/sign-in/?{MANY}"), "number of GET/POST parameters"),
+        (lambda web: web.post("/sign-in/", MANY, FORM), "number of GET/POST parameters"),
+        (lambda web: web.post("/sign-in/", files(101)), "number of files"),
+        (lambda web: web.post("/sign-in/", "a=" + "x" * 3_000_000, FORM), "Request body"),
+    ],
+    ids=["parameters", "fields", "files", "bytes"],
+)
+def test_what_a_client_did_wrong_is_one_line_of_the_log(
+    request_that: Callable[[Client], Any], said: str, log: io.StringIO, db: None
+) -> None:
+    assert request_that(Client()).status_code == 400
+    [line] = log.getvalue().splitlines()
+    assert said in line
+
+
+FORM = "application/x-www-form-urlencoded"
+
+
+def files(number: int) -> dict[str, io.BytesIO]:
+    return {f"file{at}": io.BytesIO(b"x") for at in range(number)}
+
+
+def test_an_error_of_ours_keeps_its_traceback(log: io.StringIO) -> None:
+    try:
+        raise ValueError("ours")
+    except ValueError:
+        logging.getLogger("batchui").exception("It broke.")
+    assert log.getvalue().splitlines()[-1] == "ValueError: ours"
+
+
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """What the product's own handler writes."""
+    written = io.StringIO()
+    [handler] = [
+        one for one in logging.getLogger().handlers if isinstance(one.formatter, PlainLines)
+    ]
+    monkeypatch.setattr(handler, "stream", written)
+    return written
 
 
 def test_counters_of_sign_in_attempts_outlive_many_others(db: None) -> None:
@@ -116,7 +165,7 @@ def test_what_was_done_before_the_database_fell_silent_is_not_called_undone(
     def locked(*_: Any, **__: Any) -> None:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr("batchui.batches.decisions.prepare_now_or_soon", locked)
+    monkeypatch.setattr("batchui.batches.decisions.read_now_or_soon", locked)
     response = press_start(web, batch)
     batch.refresh_from_db()
     assert (response.status_code, batch.status) == (503, BatchStatus.PREPARING)

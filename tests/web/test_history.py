@@ -4,7 +4,9 @@ import re
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
@@ -249,3 +251,19 @@ def test_nobody_who_is_not_signed_in_sees_anything(team: Team) -> None:
     batch = made(team, "Invoices")
     for address in (reverse("batches"), batch.get_absolute_url(), reverse("new")):
         assert Client().get(address)["Location"].startswith(reverse("account_login"))
+
+
+def test_the_history_reads_nothing_large_and_no_batch_twice(web: Client, team: Team) -> None:
+    def queries() -> list[str]:
+        with CaptureQueriesContext(connection) as captured:
+            web.get(reverse("batches"))
+        return [query["sql"] for query in captured]
+
+    made(team, "one", started_at=timezone.now())
+    few = queries()
+    for status in BatchStatus:
+        made(team, status.value, status)
+    many = queries()
+    assert len(many) == len(few)
+    for column in ("source_format", "sample", "blanks", "problem_rows", "template", "options"):
+        assert not any(f'"batches_batch"."{column}"' in query for query in many)

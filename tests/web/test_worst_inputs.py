@@ -5,15 +5,21 @@ from django.test import Client
 from django.urls import reverse
 
 from batchui.batches.models import Batch
+from batchui.batches.preparing import MOST_PARTS
+from batchui.batches.states import PartStatus, Question
 from batchui.prompts.template import LONGEST_TEXT, MOST_USES
 from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Team
+from batchui.web import deciding
 from batchui.web.rows import LONGEST_TEXT_SHOWN
 from tests.batches.conftest import TEMPLATE, MakeBatch, work
+from tests.web.deciding import SEND_AGAIN, asked, confirmed, opens
 from tests.web.visiting import answers, drafted, html, press_start, said
 from tests.worst import assert_cheap
 
 pytestmark = pytest.mark.django_db
 BRACES = "{" * 2_000_000
+LONG = "@cf/meta/llama-3.3-70b" + "-8b" * 800_000
 MANY_OBJECTS = '{"a":[' + "{}," * 820_000 + "{}]}"
 
 
@@ -71,3 +77,29 @@ def test_a_row_is_shown_as_far_as_a_page_can_show_it(
     assert "longer than a page can show" not in first
     assert "longer than a page can show" in second
     assert len(second) < 4 * LONGEST_TEXT_SHOWN
+
+
+def test_a_long_name_of_a_model_holds_up_nobody_and_is_not_shown_whole(web: Client) -> None:
+    batch = drafted(web, b"id,text\n1,a\n")
+    assert_cheap(lambda: web.post(reverse("preview", args=[batch.pk]), answers(batch, model=LONG)))
+    assert_cheap(lambda: press_start(web, batch, model=LONG))
+    refused = press_start(web, batch, model=LONG)
+    assert refused.status_code == 422
+    assert f"no model “{LONG[:200]}…” that takes batches" in said(refused)
+    assert len(refused.content) < 100_000
+
+
+def test_a_decision_names_as_many_parts_as_a_batch_can_have_and_no_more(
+    web: Client, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = asked(team, Question.UNCLEAR, parts=3)
+    decide = reverse("decide_all", args=[batch.pk, *SEND_AGAIN])
+    too_many = {"parts": ",".join(map(str, range(MOST_PARTS + 1)))}
+    assert_cheap(lambda: web.post(decide, too_many))
+    refused = web.post(decide, too_many)
+    assert refused.status_code == 400
+    assert "More than 20,000 parts cannot be decided about at once. Nothing" in said(refused)
+    assert batch.parts.filter(status=PartStatus.UNSURE).count() == 3
+    monkeypatch.setattr(deciding, "MOST_PARTS", 2)
+    assert "2 parts are sent now." in html(confirmed(web, opens(batch, *SEND_AGAIN)))
+    assert batch.parts.filter(status=PartStatus.UNSURE).count() == 1

@@ -41,9 +41,9 @@ class Command(BaseCommand):
 
 def site() -> serving.Site:
     """The application, with its limits."""
-    from batchui.web.body_limits import most_bytes
+    from batchui.web.body_limits import may_send, most_bytes
     from batchui.wsgi import application
 
     # Where there is room for uploads; only then, because this makes the folder.
     tempfile.tempdir = str(settings.FILE_UPLOAD_TEMP_DIR)
-    return serving.Site(application, most_bytes)
+    return serving.Site(application, most_bytes, may_send, behind_proxy=settings.SECURE_PROXY)
