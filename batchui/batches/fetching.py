@@ -16,9 +16,7 @@ from batchui.batches import files, patience
 from batchui.batches.files import DamagedFile
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import (
-    Answered,
     GoneNow,
-    Incomplete,
     Later,
     PollOutcome,
     Quarantined,
@@ -95,12 +93,9 @@ def _fetch(part: Part, attempt: Attempt, client: BatchClient, spool: BinaryIO) -
         return StillUnderWay(status)
     is_last = patience.is_enough(part, "incomplete")
     try:
-        taken_in = absorb(part, attempt, spool, is_last=is_last)
+        return absorb(part, attempt, spool, is_last=is_last)
     except MismatchError as exc:
         return Quarantined(str(exc), _last_odd_reply(part, attempt, spool, "mismatch"))
-    if taken_in.missing and not is_last:
-        return Incomplete(taken_in.changes, taken_in.missing)
-    return Answered(taken_in.changes, taken_in.reply_file, taken_in.in_vain)
 
 
 def _last_reply(part: Part, attempt: Attempt, spool: BinaryIO) -> str:

@@ -19,7 +19,7 @@ def give_up(parts: Iterable[Part]) -> None:
             continue
         before, changes = part.answered, kept.store()
         Part.objects.filter(pk=part.pk).update(**changes)
-        part.refresh_from_db(fields=changes)
+        part.refresh_from_db()
         _charge_in_vain(part, before - part.answered)
 
 

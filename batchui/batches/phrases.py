@@ -1,6 +1,5 @@
 """Words and sentences about batches that the page and the terminal share."""
 
-import re
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
@@ -10,9 +9,6 @@ from batchui.batches.models import Batch
 Say = Callable[[str], object]
 # Runs of consecutive numbers that a sentence names.
 RUNS_NAMED = 12
-
-# As `files.DamagedFile` names it.
-_STORED_FILE = re.compile(r"The stored file \S+ ")
 
 # Statuses of batches, parts and rows whose word is another; "" is a row without an answer yet.
 _STATUS_WORDS = {
@@ -36,11 +32,6 @@ def rows_are(count: int) -> str:
 def is_are(count: int) -> str:
     """ "is", or "are" for a number that is not 1."""
     return "is" if count == 1 else "are"
-
-
-def rows_were(count: int) -> str:
-    """ "1 row was", "2,500 rows were"."""
-    return f"{rows_phrase(count)} {'was' if count == 1 else 'were'}"
 
 
 def parts_phrase(count: int) -> str:
@@ -68,16 +59,6 @@ def status_word(status: str | None) -> str:
     """The word for a status of a batch, a part or a row."""
     status = str(status or "")
     return _STATUS_WORDS.get(status, status.capitalize())
-
-
-def without_path(text: str) -> str:
-    """A text without the names of stored files: they tell nothing to those who read a page."""
-    return _STORED_FILE.sub("A stored file ", text)
-
-
-def names_answers(text: str) -> bool:
-    """Whether a text names a stored file of answers."""
-    return "/answers-" in text
 
 
 def invalid_rows_sentence(count: int) -> str:

@@ -105,7 +105,7 @@ def kept_in_file(attempt: Attempt) -> str:
         [line] = files.read_lines(files.receipt_path(attempt), lines=1)
     except files.DamagedFile:
         return ""
-    return line.decode().rstrip("\n")
+    return line.decode().strip()
 
 
 def queue(part: Part, event: str) -> bool:

@@ -5,7 +5,7 @@ its position in the reply: Cloudflare does not keep the order.
 """
 
 from collections.abc import Callable, Iterable
-from typing import IO, NamedTuple
+from typing import IO
 
 import msgspec
 from django.utils import timezone
@@ -13,6 +13,7 @@ from django.utils import timezone
 from batchui.batches import files, references, results
 from batchui.batches.changes import PartChanges
 from batchui.batches.models import Attempt, Part
+from batchui.batches.outcomes import Answered, Incomplete
 from batchui.batches.patience import NOTHING_WRONG
 from batchui.batches.results import NOTHING, Answer
 from batchui.batches.states import AnswerStatus
@@ -30,20 +31,9 @@ class MismatchError(Exception):
     """A reply that does not fit what was sent. str() is a sentence for the page."""
 
 
-class TakenIn(NamedTuple):
-    """A reply that was decoded. With `changes`, the part points to its answers.
-
-    reply_file: the raw reply, "" if it is not kept. missing: the number of rows that were sent and
-    have no usable answer in it. in_vain: those, and the rows whose answer is empty or broken.
-    """
-
-    changes: PartChanges
-    reply_file: str
-    missing: int
-    in_vain: int
-
-
-def absorb(part: Part, attempt: Attempt, spool: IO[bytes], *, is_last: bool) -> TakenIn:
+def absorb(
+    part: Part, attempt: Attempt, spool: IO[bytes], *, is_last: bool
+) -> Answered | Incomplete:
     """Decode and store a finished reply.
 
     is_last: rows without an answer are missing for good. If this is not the last look at an
@@ -60,7 +50,7 @@ def absorb(part: Part, attempt: Attempt, spool: IO[bytes], *, is_last: bool) -> 
         arrived = match(part, attempt, items)
         missing = attempt.items - len(arrived)
         if missing and not is_last:
-            return TakenIn(_of_those_that_came(part, arrived), "", missing, missing)
+            return Incomplete(_of_those_that_came(part, arrived), missing)
         sent = set(attempt.positions) if attempt.positions is not None else None
         answers = results.merge(part, arrived, missing=lambda position: _missing(position, sent))
         raw = files.Compressed.of_file(spool)
@@ -72,7 +62,7 @@ def absorb(part: Part, attempt: Attempt, spool: IO[bytes], *, is_last: bool) -> 
         changes["prompt_tokens"] = part.prompt_tokens + reply.usage.prompt_tokens
         changes["completion_tokens"] = part.completion_tokens + reply.usage.completion_tokens
     nothing = {item.index for item in items if item.broken or item.status == "empty"}
-    return TakenIn(changes, reply_file, missing, missing + len(nothing))
+    return Answered(changes, reply_file, missing + len(nothing))
 
 
 def _decoded(body: bytes, attempt: Attempt) -> Reply:

@@ -109,13 +109,12 @@ def _read(raw: Raw, *, depth: int) -> Found:
 
 
 def _found(answer: Raw | bytes, *, usage: Raw | bytes = b"", why: str | None = None) -> Found:
-    line = one_line(answer)
-    spent = one_line(usage) if usage else b""
-    return Found(
-        line if line and line != b"null" else None,
-        spent if spent and spent != b"null" else None,
-        why,
-    )
+    return Found(_kept(answer), _kept(usage), why)
+
+
+def _kept(raw: Raw | bytes) -> bytes | None:
+    line = one_line(raw)
+    return line if line and line != b"null" else None
 
 
 def _or_tools(answer: Raw | bytes, tool_calls: Raw) -> Raw | bytes:

@@ -207,7 +207,7 @@ def _has_many(raw: bytes, sign: bytes) -> bool:
 
 
 def _index(item: Item | BrokenItem) -> int | None:
-    index = None if item.index is None else _position(item.index)
+    index = _position(item.index)
     return _position(item.id) if index is None else index
 
 

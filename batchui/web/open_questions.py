@@ -7,10 +7,10 @@ from django.utils import timezone
 
 from batchui.batches.many_parts import WAITING_ROWS
 from batchui.batches.models import Part
-from batchui.batches.phrases import names_answers, without_path
 from batchui.batches.questions import QUESTION
 from batchui.batches.states import PartStatus, Question
 from batchui.teams.models import Team
+from batchui.web.damaged_files import names_answers, without_path
 from batchui.web.undecided import Undecided
 
 

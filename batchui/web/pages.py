@@ -17,7 +17,7 @@ from batchui.batches.costs import charged_twice
 from batchui.batches.due import MOST_UNDER_WAY, requests_under_way
 from batchui.batches.many_parts import AtStop, rows_at_stop
 from batchui.batches.models import Batch, Event, Part
-from batchui.batches.phrases import rows_were
+from batchui.batches.phrases import rows_are
 from batchui.batches.questions import LEFT_OUT_SENTENCES
 from batchui.batches.retrying import rows_of_retry
 from batchui.batches.states import BatchStatus, PartStatus
@@ -96,7 +96,7 @@ def _stopped(batch: Batch, rows: AtStop) -> str:
     if batch.status == BatchStatus.STOPPING:
         sentences.append("Answers to rows that were already sent still come in.")
     if rows.left_out:
-        sentences.append(f"{rows_were(rows.left_out)} left out.")
+        sentences.append(f"{rows_are(rows.left_out)} left out.")
     return " ".join(sentences)
 
 

@@ -34,7 +34,7 @@ class Heartbeat(models.Model):
     """The last sign of life of a process: when, from which host, with which data folder.
 
     name: `worker:<host>:<random>` for each worker, `web:<host>` for the web processes of a host,
-    `backup:<host>:<random>` for a backup while it is made.
+    `backup:<random>` for a backup while it is made.
     """
 
     name = models.CharField(max_length=120, primary_key=True)

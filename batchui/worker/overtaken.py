@@ -50,10 +50,7 @@ def _remove_of_ended(now: datetime, restored_at: datetime | None) -> None:
     """Look at the next AT_ONCE batches that have ended, in the order in which they did."""
     since: datetime = cache.get(LOOKED_UNTIL) or now - FIRST_LOOK
     ended = Batch.objects.filter(
-        status__in=ENDED_BATCHES,
-        deleted_at=None,
-        finished_at__gt=since,
-        finished_at__lt=now - OLD,
+        deleted_at=None, finished_at__gt=since, finished_at__lt=now - OLD
     ).order_by("finished_at")[:AT_ONCE]
     for batch in ended:
         _tidy(batch, now, restored_at, seen=None)

@@ -81,10 +81,9 @@ def _of_batch(batch: Batch, reason: str) -> int:
         many_parts.stop(parts)
     said = [f"{parts_phrase(len(found))} may have been sent."] if found else []
     if rows := _note_attempts(Part.objects.filter(pk__in=retried), reason):
-        them = "it" if rows == 1 else "them"
         said.append(
-            f"{rows_phrase(rows)} without an answer may have been sent since. A retry may charge "
-            f"{them} twice."
+            f"{rows_phrase(rows)} without an answer may have been sent since. A retry may be "
+            "charged twice."
         )
     if said:
         settling.record(batch, "restored", " ".join([PUT_BACK, reason, *said]))

@@ -84,7 +84,7 @@ def _remove_files(batch_id: object) -> bool:
 
 def new_backup_name() -> str:
     """A name for a backup that is made now, for its heartbeat."""
-    return f"{BACKUP}{socket.gethostname()[:60]}:{secrets.token_hex(4)}"
+    return f"{BACKUP}{secrets.token_hex(8)}"
 
 
 def keep_files(backup: str) -> None:

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 from django.core.files.storage import default_storage
 
-from batchui.batches import decisions, due, files, sending
+from batchui.batches import decisions, due, files, lost_answers, sending
 from batchui.batches.models import Attempt, Batch, Part
-from batchui.batches.states import Question
+from batchui.batches.states import AttemptStatus, Question
 from batchui.sandbox.testing import RunningSandbox
-from tests.batches.conftest import MakeBatch, counted, in_files, rows, work
+from tests.batches.conftest import MakeBatch, attempt_on_record, counted, in_files, rows, work
 
 pytestmark = pytest.mark.django_db
 
@@ -62,6 +62,29 @@ def test_rows_whose_answers_are_lost_are_missing_and_a_retry_sends_them(
     said = batch.events.filter(text__startswith="Retry:").latest("id").text
     assert (f"Up to {4 - kept} of these rows may be charged twice." in said) is (kept < 4)
     assert counted(work(batch)) == in_files(batch) == {"answered": 5}
+
+
+@pytest.mark.parametrize(("kept", "in_vain"), [(3, [0, 2]), (0, [3, 2])])
+def test_of_several_requests_the_latest_are_the_first_that_were_charged_in_vain(
+    sandbox: RunningSandbox, start: MakeBatch, kept: int, in_vain: list[int]
+) -> None:
+    batch = retried_with_damage(start, sandbox, keep_lines(kept))
+    part = batch.parts.get()
+    part.attempts.update(items=3, in_vain=0)
+    attempt_on_record(part, items=2, in_vain=1, status=AttemptStatus.ANSWERED)
+    assert decisions.leave_out(part, by=None)
+    found = part.attempts.order_by("number").values_list("in_vain", flat=True)
+    assert list(found) == in_vain
+
+
+def test_one_part_that_can_be_read_does_not_end_the_look_at_the_others(
+    sandbox: RunningSandbox, batch: Batch
+) -> None:
+    work(batch)
+    damaged = batch.parts.get(number=2)
+    default_storage.delete(damaged.answers_file)
+    lost_answers.give_up(batch.parts.order_by("number"))
+    assert list(batch.parts.order_by("number").values_list("answered", flat=True)) == [25, 0, 10]
 
 
 def test_a_part_whose_answers_can_be_read_keeps_them_when_it_is_left_out(

@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 
 from batchui.batches import clients, decisions, due, fetching, files, polling, results
-from batchui.batches.models import Batch, Part
+from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.outcomes import Later, PollOutcome, Quarantined
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
 from batchui.cloudflare.client import RestClient
@@ -233,6 +233,26 @@ def test_a_reply_that_cannot_be_read_is_kept_only_if_a_person_is_asked_within_mi
         assert isinstance(outcome, Later)
         assert bool(outcome.reply_file) == bool(kept)
         assert kept_in(files_in) == [outcome.reply_file] * kept
+
+
+def test_a_reply_that_batchui_stumbles_over_loses_nothing_and_the_log_says_of_which_part(
+    sandbox: RunningSandbox, start: MakeBatch, files_in: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    batch = accepted(start)
+    Attempt.objects.update(positions=[0])  # of ten rows: only a mistake of ours writes that
+    message = (
+        "The answers are there, but batchui cannot read them, because of a mistake in batchui. "
+        "Tell the person who runs batchui: the log says more."
+    )
+    assert fetched(batch) == Later(message, None)
+    hours_pass(6)
+    outcome = fetched(batch)
+    assert outcome == Later(message, None, reply_file=kept_in(files_in)[0])
+    for record in caplog.records:
+        assert record.getMessage() == f"Part 1 of batch {batch.pk}: its reply"
+        assert record.exc_info is not None
+        assert record.exc_info[0] is IndexError
+    assert len(caplog.records) == 2
 
 
 def test_a_reply_that_does_not_fit_is_kept_only_if_it_may_be_the_last_one(

@@ -123,8 +123,9 @@ def test_a_new_run_of_failures_is_told_anew(part: Part) -> None:
     assert part.batch.events.filter(text__startswith="Part 1: No network.").count() == 2
 
 
-def test_the_next_poll_waits_as_long_as_cloudflare_asked(part: Part) -> None:
-    poll(part, Later("Slow down.", 400))
+@pytest.mark.parametrize("needs_person", [False, True])
+def test_the_next_poll_waits_as_long_as_cloudflare_asked(part: Part, needs_person: bool) -> None:
+    poll(part, Later("Slow down.", 400, needs_person=needs_person))
     assert 390 < wait(part) <= 400
 
 

@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 from batchui.batches import decisions, due, lifecycle, questions, settling
 from batchui.batches.models import MOST_FAILURES, Attempt, Batch, Part
 from batchui.batches.questions import CHOICES, LEFT_OUT, LEFT_OUT_SENTENCES, Choice, Decided
-from batchui.batches.retrying import rows_of_retry
+from batchui.batches.retrying import Retried, rows_of_retry
 from batchui.batches.states import SENT_PARTS, AttemptStatus, BatchStatus, PartStatus, Question
 from batchui.teams.models import Team, User
 from tests.batches.conftest import attempt_on_record, on_record, statuses
@@ -194,6 +194,16 @@ def test_asking_again_polls_the_latest_request_anew_and_sends_nothing(team: Team
     assert due.ready_parts(5) == []
 
 
+def test_a_part_whose_polls_fail_is_polled_at_once_when_somebody_asks(team: Team) -> None:
+    batch = asked(team, Question.TROUBLE)
+    batch.parts.update(next_poll_at=timezone.now() + timedelta(minutes=1))
+    assert due.due_parts(5) == []
+    assert decisions.ask_again(batch.parts.get(number=2), by=None) is False  # without a receipt
+    sent(batch, AttemptStatus.ACCEPTED)
+    assert decisions.ask_again(batch.parts.get(number=2), by=None)
+    assert [part.number for part in due.due_parts(5)] == [2]
+
+
 def test_a_part_without_a_receipt_cannot_be_asked_for(team: Team) -> None:
     batch = asked(team, Question.UNREADABLE)
     sent(batch, AttemptStatus.UNSURE)
@@ -334,7 +344,8 @@ def test_a_retry_tells_rows_that_were_never_sent_from_those_that_were(
     batch = asked(team, Question.UNCLEAR)
     sent(batch, status)
     batch.parts.update(status=PartStatus.DONE, **counts)
-    assert str(rows_of_retry(batch)) == does
+    retried = rows_of_retry(batch)
+    assert (str(retried), retried.looked_for) == (does, 0)
 
 
 def test_a_retry_counts_the_part_that_was_charged_without_an_answer_and_no_other(
@@ -354,6 +365,7 @@ def test_rows_whose_answers_a_retry_asks_for_first_are_not_in_doubt(team: Team) 
     attempt_on_record(second, payload_size=900, request_id="known", status=AttemptStatus.ACCEPTED)
     questions.decide(batch.parts.all(), Question.UNCLEAR, Choice.LEAVE_OUT, by=None)
     assert batch.rows_in_doubt == 20
+    assert rows_of_retry(batch) == Retried(looked_for=10, sent=0, sent_again=20)
 
 
 @pytest.mark.parametrize("sentence", LEFT_OUT_SENTENCES)

@@ -109,6 +109,20 @@ def test_stop_says_of_a_part_that_waits_what_its_requests_say(
         assert part.waiting_error == many_parts.STOPPED_UNSURE
 
 
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(PartStatus.UNSURE, " Undecided: 10 rows are left out."), (PartStatus.READY, "")],
+)
+def test_the_timeline_says_how_many_undecided_rows_stop_left_out(
+    team: Team, status: PartStatus, said: str
+) -> None:
+    batch = on_record(team)
+    batch.parts.update(status=status)
+    assert decisions.stop(batch, by=None)
+    told = batch.events.get(kind="stopping").text
+    assert told == f"Stop was pressed. Nothing more is sent.{said}"
+
+
 @pytest.mark.parametrize("question", Question)
 @pytest.mark.parametrize("attempt", AttemptStatus)
 def test_stop_leaves_an_unsure_part_out_unless_it_was_certainly_not_sent(

@@ -50,13 +50,21 @@ def both_fail_as_not_sent(client: RestClient) -> NotSent:
     return caught.value
 
 
-def test_nobody_listening_is_not_sent() -> None:
+@pytest.mark.parametrize(
+    ("called", "subject", "advice"),
+    [
+        ("", "Cloudflare", " Check this server's internet connection."),
+        ("the sandbox", "The sandbox", ""),
+    ],
+)
+def test_nobody_listening_is_not_sent(called: str, subject: str, advice: str) -> None:
     with closing(socket.socket()) as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
-        with client_of(f"http://127.0.0.1:{port}") as client:
+        with client_of(f"http://127.0.0.1:{port}", called=called) as client:
             error = both_fail_as_not_sent(client)
-    assert f"127.0.0.1:{port}" in error.user_message
+    reached = f"{subject} could not be reached at 127.0.0.1:{port}"
+    assert error.user_message == f"{reached}: nothing was sent.{advice}"
     assert "ConnectError" in str(error)
 
 

@@ -47,7 +47,7 @@ def test_stop_says_before_and_after_what_becomes_of_the_rows(
     assert "and they may still be charged." in shown
     assert "Undecided: 20 rows. They are left out, and marked as missing." in shown
     told = press(web, batch, "stop")
-    assert "Stopping. Answers to rows that were already sent still come in. 20 rows were" in told
+    assert "Stopping. Answers to rows that were already sent still come in. 20 rows are" in told
     assert "Stopped." not in told
     assert "Nothing more is sent. Undecided: 20 rows are left out." in told
     assert "Nothing left to decide" in page(web, batch, "confirm_stop")
@@ -60,7 +60,7 @@ def test_stop_of_a_batch_that_was_sent_whole_does_not_call_it_stopped(
     batch.parts.update(status=PartStatus.UNSURE)
     assert "charged" not in page(web, batch, "confirm_stop")
     told = press(web, batch, "stop")
-    assert "Nothing more is sent. 10 rows were left out." in told
+    assert "Nothing more is sent. 10 rows are left out." in told
     assert "Stopped." not in told
 
 

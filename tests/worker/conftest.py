@@ -1,8 +1,13 @@
 """What tests of background work ask for: batches with a real sandbox behind them."""
 
+from datetime import UTC, timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
+from django.core.cache import cache
+from django.db import connection
+from django.utils import timezone
 
 from batchui.batches import sending
 from batchui.batches.models import Batch, Part
@@ -55,3 +60,17 @@ def sent_by_half(part: Part) -> None:
     part.refresh_from_db()
     assert sending.send(part)
     assert (part.status, part.waiting) == (PartStatus.QUEUED, 25)
+
+
+def kept_in_cache(key: str) -> timedelta:
+    """How much longer the cache remembers something."""
+    with connection.cursor() as cursor:
+        table = connection.ops.quote_name(settings.CACHES["default"]["LOCATION"])
+        cursor.execute(
+            f"SELECT expires FROM {table} WHERE cache_key = %s",  # noqa: S608
+            [cache.make_key(key)],
+        )
+        [expires] = cursor.fetchone()
+    if timezone.is_naive(expires):  # SQLite
+        expires = expires.replace(tzinfo=UTC)
+    return expires - timezone.now()

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
+import psycopg
 import pytest
 from django.db import InterfaceError, OperationalError
 from django.test import RequestFactory
 from django.utils import timezone
+from psycopg.errors import DiskFull, TooManyConnections
 from pytest_django import Settings
 
 from batchui.worker import full_disk, health, heartbeat
@@ -40,6 +42,13 @@ def test_a_disk_with_room_is_not_full_and_is_not_written(
     assert not full_disk.is_full()
 
 
+def of_postgresql(cause: psycopg.Error) -> OperationalError:
+    """An error as Django raises it for one of PostgreSQL's."""
+    problem = OperationalError(str(cause))
+    problem.__cause__ = cause
+    return problem
+
+
 @pytest.mark.parametrize(
     ("problem", "full"),
     [
@@ -47,6 +56,8 @@ def test_a_disk_with_room_is_not_full_and_is_not_written(
         (OSError(errno.EDQUOT, "Disk quota exceeded"), True),
         (OSError(errno.EIO, "Input/output error"), False),
         (OperationalError("database is locked"), False),
+        (of_postgresql(DiskFull("could not extend file")), True),
+        (of_postgresql(TooManyConnections("sorry, too many clients already")), False),
         (InterfaceError("connection already closed"), False),
         (ValueError("No space left on device"), False),
         (None, False),

@@ -176,6 +176,17 @@ def test_how_many_parts_wait_is_said(asked: int, sentence: str) -> None:
     assert generation.in_words(asked) == sentence
 
 
+@pytest.mark.django_db
+def test_parts_that_wait_for_a_decision_already_are_counted(team: Team) -> None:
+    batch, deleted = on_record(team, parts=3), on_record(team, deleted_at=timezone.now())
+    deleted.parts.update(status=PartStatus.UNSURE)
+    for number, words in (1, "1 part waits"), (2, "2 parts wait"):
+        batch.parts.filter(number=number).update(status=PartStatus.UNSURE)
+        assert generation.in_words(0) == (
+            f"No other part waits to be sent. {words} for a decision on the page “Batches” already."
+        )
+
+
 # -- the files of another database --------------------------------------------------------------
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from django.core.cache import cache
-from django.db import connection
 from django.utils import timezone
 
 from batchui.batches import decisions
 from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
 from batchui.doctor.examine import look
 from batchui.doctor.records import Scope
 from batchui.sandbox.testing import RunningSandbox
@@ -27,6 +27,7 @@ from tests.batches.conftest import (
     send_all,
     work,
 )
+from tests.worker.conftest import kept_in_cache
 
 pytestmark = pytest.mark.django_db
 
@@ -266,21 +267,34 @@ def test_a_folder_that_cannot_be_read_does_not_keep_the_others(
     )
 
 
-def test_a_deleted_batch_is_not_looked_at(ended: Batch, caplog: pytest.LogCaptureFixture) -> None:
-    Batch.objects.update(deleted_at=timezone.now() - timedelta(hours=2))
-    sweep.sweep()
+@pytest.mark.parametrize("status", [BatchStatus.FINISHED, BatchStatus.DRAFT])
+def test_a_deleted_batch_is_not_looked_at(
+    ended: Batch, status: BatchStatus, caplog: pytest.LogCaptureFixture
+) -> None:
+    created(ended, hours=9)
+    Batch.objects.update(status=status, deleted_at=timezone.now() - timedelta(hours=2))
+    for _ in range(2):  # the first removes its files
+        sweep.sweep()
     assert caplog.messages == []
 
 
 def test_how_far_it_has_looked_is_known_for_longer_than_it_looks_back(ended: Batch) -> None:
     sweep.sweep()
-    in_time = timezone.now() + overtaken.FIRST_LOOK
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT COUNT(*) FROM cache WHERE cache_key LIKE %s AND expires > %s",
-            [f"%{overtaken.LOOKED_UNTIL}", connection.ops.adapt_datetimefield_value(in_time)],
-        )
-        assert cursor.fetchone() == (1,)
+    assert kept_in_cache(overtaken.LOOKED_UNTIL) > overtaken.FIRST_LOOK
+
+
+@pytest.mark.parametrize(("hours", "is_due"), [(1.9, False), (2.1, True)])
+def test_a_batch_that_goes_on_is_looked_at_when_it_is_old_and_what_was_found_is_known_for_a_day(
+    team: Team, files_in: Path, hours: float, is_due: bool
+) -> None:
+    batch = on_record(team)
+    (files_in / "batches" / str(batch.pk)).mkdir(parents=True)
+    created(batch, hours=hours)
+    sweep.sweep()
+    assert (cache.get(f"overtaken:{batch.pk}") is not None) is is_due
+    if is_due:
+        known = kept_in_cache(f"overtaken:{batch.pk}")
+        assert timedelta(hours=23) < known <= timedelta(hours=24)
 
 
 @pytest.mark.parametrize(("seconds", "stays"), [(0, True), (1, False), (9, False), (10, True)])
@@ -297,13 +311,24 @@ def test_only_what_was_written_between_the_two_times_goes(
     assert left.exists() is stays
 
 
-def test_what_is_older_than_a_restore_stays(ended: Batch, files_in: Path) -> None:
+@pytest.mark.parametrize("status", [BatchStatus.FINISHED, BatchStatus.ATTENTION])
+def test_what_is_older_than_a_restore_stays(
+    ended: Batch, files_in: Path, status: BatchStatus
+) -> None:
+    created(ended, hours=9)
+    finished_at = ended.finished_at if status == BatchStatus.FINISHED else None
+    Batch.objects.update(status=status, finished_at=finished_at)
     Installation.here()
     Installation.objects.update(restored_at=timezone.now() - timedelta(hours=4))
     before = leave(ended, files_in, hours=5)
-    sweep.sweep()
-    assert there(before) == [True] * 3
+
+    def swept_twice() -> list[bool]:
+        for _ in range(2):
+            sweep.sweep()
+            hours_pass(7)
+        return there(before)
+
+    assert swept_twice() == [True] * 3
     cache.clear()
     make_older(files_in, hours=3)
-    sweep.sweep()
-    assert there(before) == [False] * 3
+    assert swept_twice() == [False] * 3

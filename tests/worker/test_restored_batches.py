@@ -100,7 +100,7 @@ def test_only_the_rows_that_a_retry_would_send_may_have_been_sent_again(
     assert (perhaps.number, perhaps.items, perhaps.positions) == (2, 1, [failed - 1])
     assert Event.objects.get(kind="restored").text == (
         "batchui was put back to an earlier state. It was restored. 1 row without an "
-        "answer may have been sent since. A retry may charge it twice."
+        "answer may have been sent since. A retry may be charged twice."
     )
     batch.refresh_from_db()
     assert (batch.status, batch.version) == (BatchStatus.PROBLEMS, version)

@@ -8,11 +8,12 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 
 from batchui.batches.exporting import KINDS, Kind
 from batchui.batches.models import Batch
-from batchui.batches.phrases import invalid_rows_sentence, status_word, without_path
+from batchui.batches.phrases import invalid_rows_sentence, status_word
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
 from batchui.prompts import ask
 from batchui.prompts.sniffing import Format
+from batchui.web.damaged_files import without_path
 
 register = template.Library()
 register.filter(without_path)
