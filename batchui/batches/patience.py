@@ -27,15 +27,16 @@ class Repeats:
         return self.time / (self.polls - 1)
 
 
-# By the kind of reply (`Part.odd_kind`).
+# By the kind of reply (`Part.odd_kind`). None takes longer than, with the lease of a worker that
+# died before, the ten minutes in which everything closes once faults have ended.
 ODD = {
-    "gone": Repeats(3, timedelta(minutes=10)),
-    "refused": Repeats(3, timedelta(minutes=10)),
+    "gone": Repeats(3, timedelta(minutes=2)),
+    "refused": Repeats(3, timedelta(minutes=2)),
     "mismatch": Repeats(3, timedelta(minutes=2)),
     "incomplete": Repeats(2, timedelta(minutes=1)),
-    "oversized": Repeats(2, timedelta(minutes=10)),
+    "oversized": Repeats(2, timedelta(minutes=2)),
     # A stored file cannot be read. A folder that was away for a moment comes back.
-    "damaged": Repeats(3, timedelta(minutes=10)),
+    "damaged": Repeats(3, timedelta(minutes=2)),
     # The worker ended while it polled, as one does that needs too much memory.
     "cut off": Repeats(5, timedelta(minutes=4)),
 }

@@ -13,9 +13,9 @@ from batchui.batches.states import ACTIVE_BATCHES
 from batchui.chaos import verdict
 from batchui.chaos.figures import Figures
 
-# Minutes that pass at once before each turn of work: first all leases end, then the pauses that
-# were begun meanwhile. A turn itself takes up to one more minute, so that these are ten.
-PASSING = (6, 1, 0)
+# Minutes that pass at once before each turn of work: first all leases end. A turn itself takes up
+# to one more minute, so that these are ten.
+PASSING = (6, 0, 0, 0)
 MINUTES_OF_A_TURN = 1
 # Each time people decide, and then all must come to rest.
 MOST_ROUNDS = 100

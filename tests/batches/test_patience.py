@@ -67,11 +67,11 @@ def wait(part: Part) -> timedelta:
 
 LOOKS: dict[str, tuple[Doubtful, int, float, float, PartStatus, str]] = {
     # An outcome; after how many polls over how many minutes it is believed; minutes between them.
-    "gone": (GoneNow(SAID), 3, 10, 5, PartStatus.DONE, ""),
-    "refused": (RefusedForGood(SAID, 5006), 3, 10, 5, PartStatus.DONE, ""),
+    "gone": (GoneNow(SAID), 3, 2, 1, PartStatus.DONE, ""),
+    "refused": (RefusedForGood(SAID, 5006), 3, 2, 1, PartStatus.DONE, ""),
     "mismatch": (Quarantined(SAID, "raw"), 3, 2, 1, PartStatus.UNSURE, Question.MISMATCH),
-    "oversized": (TooLong(SAID, "raw"), 2, 10, 10, PartStatus.UNSURE, Question.UNREADABLE),
-    "damaged": (Unusable(SAID, "raw"), 3, 10, 5, PartStatus.UNSURE, Question.DAMAGED),
+    "oversized": (TooLong(SAID, "raw"), 2, 2, 2, PartStatus.UNSURE, Question.UNREADABLE),
+    "damaged": (Unusable(SAID, "raw"), 3, 2, 1, PartStatus.UNSURE, Question.DAMAGED),
     "cut off": (CutOff(SAID), 5, 4, 1, PartStatus.UNSURE, Question.UNREADABLE),
 }
 EACH = pytest.mark.parametrize(

@@ -130,6 +130,19 @@ def test_all_closes_within_ten_minutes_after_the_last_fault(wire: Wire) -> None:
     assert Batch.objects.get().answered == 60
 
 
+def test_what_cloudflare_forgot_is_given_up_within_the_ten_minutes(wire: Wire) -> None:
+    campaign = left_behind(wire)
+    wire.script([{"fault": "forgotten", "call": "submit"}])
+    [forgotten] = due.ready_parts(1)
+    sending.send(forgotten)
+    forgotten.refresh_from_db()
+    assert lifecycle.claim_part(forgotten, sending.PART_LEASE)  # by a worker that died
+    clients.close_all()
+    figures = after_rest(campaign)
+    assert figures.is_well, [*figures.findings, *figures.escaped]
+    assert Batch.objects.get().missing == forgotten.rows
+
+
 def test_a_hold_that_cloudflare_asked_for_is_not_among_the_ten_minutes(wire: Wire) -> None:
     campaign = left_behind(wire)
     midnight = timezone.now() + timedelta(hours=20)
