@@ -144,6 +144,8 @@ def test_keys_are_as_long_together_as_allowed_and_no_longer() -> None:
 def test_long_lines_without_a_header_are_prompts_also_with_a_comma_each() -> None:
     line = b"x" * NAME_LIMIT + b"y,z\n"
     assert format_of(line * 3, "prompts").kind == "txt"
+    names = b"x" * NAME_LIMIT + b",z\n"
+    assert format_of(names + b"a,b\n" * 2, "prompts").kind == "csv"
 
 
 # -- rows that are shown ------------------------------------------------------------------------
