@@ -91,7 +91,6 @@ def _hours(time: timedelta) -> int:
 _AGAIN_TWICE = (
     "Sends {rows} again.[ If Cloudflare has {them} already, {they_are} charged twice ({cost}).]"
 )
-_LATER = "{rows_have} no answer, and {are} marked as missing. Retry can send {them} later."
 _LATER_IF_WHOLE = (
     "{rows_have} no answer, and {are} marked as missing. Retry can send {them} once the file is "
     "whole."
