@@ -12,13 +12,14 @@ the database before.
 """
 
 import logging
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from datetime import datetime, timedelta
 
 from django.core.cache import cache
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
+from batchui.batches import files
 from batchui.batches.models import Batch
 from batchui.batches.pointers import files_of_batch
 from batchui.batches.states import ENDED_BATCHES, BatchStatus
@@ -93,7 +94,7 @@ def remove_of(
     """
     stay: list[str] = []
     # The files are listed first: what is written in between is not among them.
-    there = list(_files(f"batches/{batch.pk}"))
+    there = list(files.stored_below(f"batches/{batch.pk}"))
     pointed = set(files_of_batch(batch.pk))
     for name in there:
         if name in pointed:
@@ -105,10 +106,3 @@ def remove_of(
         else:
             stay.append(name)
     return stay
-
-
-def _files(folder: str) -> Iterator[str]:
-    folders, names = default_storage.listdir(folder)
-    yield from (f"{folder}/{name}" for name in names)
-    for inner in folders:
-        yield from _files(f"{folder}/{inner}")
