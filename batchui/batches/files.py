@@ -11,7 +11,7 @@ and never overwrites the current one.
 
 The files are in Django's default storage. A file is written before the database row that points to
 it is committed, so every pointer leads to a file. A file that a crash leaves without a pointer is
-removed two hours after the end of its batch (`worker/overtaken.py`).
+removed some hours later (`worker/overtaken.py`).
 """
 
 import hashlib
