@@ -184,6 +184,8 @@ ACTIVE_BATCHES = frozenset(
     }
 )
 ENDED_BATCHES = STARTED - ACTIVE_BATCHES
+# Of these the file is being read, or waits to be read.
+BEING_READ = frozenset({BatchStatus.CHECKING, BatchStatus.PREPARING})
 STOPPABLE_BATCHES = frozenset({BatchStatus.QUEUED, BatchStatus.RUNNING, BatchStatus.ATTENTION})
 
 OPEN_PARTS = frozenset(PartStatus) - {PartStatus.DONE, PartStatus.STOPPED}
