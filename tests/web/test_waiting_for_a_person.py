@@ -14,7 +14,7 @@ from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection
-from tests.batches.conftest import MakeBatch, rows, work
+from tests.batches.conftest import MakeBatch, rows, send_all, work
 from tests.web.visiting import HTMX, html, page, press, said
 
 pytestmark = pytest.mark.django_db
@@ -100,8 +100,7 @@ def test_what_a_refused_token_held_goes_on_by_itself_once_cloudflare_takes_a_par
     web: Client, sandbox: RunningSandbox, batch: Batch
 ) -> None:
     sandbox.script({"fault": "error", "code": 10000, "call": "submit", "times": 3})
-    for part in due.ready_parts(10):
-        sending.send(part)
+    send_all()
     assert set(batch.parts.values_list("status", flat=True)) == {PartStatus.HELD}
     assert "On hold. Cloudflare does not accept" in page(web, batch)
     Connection.objects.update(paused_until=timezone.now())  # five minutes later

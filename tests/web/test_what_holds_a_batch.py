@@ -12,6 +12,7 @@ from batchui.batches.models import Batch
 from batchui.batches.states import PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection, Team
+from tests.batches.conftest import send_all
 from tests.web.deciding import recorded
 from tests.web.visiting import HTMX, html, page, press, said
 
@@ -74,8 +75,7 @@ def test_parts_that_wait_for_a_token_say_when_it_is_tried_again(
     web: Client, sandbox: RunningSandbox, batch: Batch
 ) -> None:
     sandbox.script({"fault": "error", "code": 10000, "call": "submit", "times": 0})
-    for part in due.ready_parts(10):
-        sending.send(part)
+    send_all()
     until = Connection.objects.get().paused_until
     assert until is not None
     assert f"batchui sends one part {until:%-d %b %Y, %H:%M} UTC." in page(web, batch)
