@@ -115,8 +115,9 @@ CHOICE_WORDS: Mapping[tuple[Question, Choice], ChoiceWords] = {
     (Question.UNREADABLE, Choice.ASK_AGAIN): ChoiceWords(
         "Go on looking",
         "rotate-cw",
-        "Free. If it still cannot be read, batchui asks you again after "
-        f"{_hours(UNREADABLE_AFTER)} hours ({_hours(UNREACHED_AFTER)} if nobody answers).",
+        "Free. If the answers still cannot be read, batchui asks you again after "
+        f"{_hours(UNREADABLE_AFTER)} hours ({_hours(UNREACHED_AFTER)} if Cloudflare does not "
+        "answer).",
     ),
     (Question.UNREADABLE, Choice.LEAVE_OUT): ChoiceWords(
         "Leave out", "x", _GIVE_UP, "Leave {parts} out?", "Leave {rows} out"

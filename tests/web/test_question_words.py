@@ -44,7 +44,8 @@ MILLION = 1_000_000
             [
                 "Part 1 (rows 1 to 10) was sent, but no answer could be read.",
                 "At stake: 10 rows, and about $0.20 that is probably charged already.",
-                "If it still cannot be read, batchui asks you again after 6 hours (24 if nobody",
+                "Free. If the answers still cannot be read, batchui asks you again after 6 hours "
+                "(24 if Cloudflare does not answer).",
                 "Retry looks for the answers again first, free of charge.",
             ],
         ),
