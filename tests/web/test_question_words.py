@@ -61,7 +61,8 @@ MILLION = 1_000_000
             Question.DAMAGED,
             [
                 "batchui cannot go on with part 1 (rows 1 to 10). Because.",
-                "Try again If the file is whole now, part 1 goes on as planned.",
+                "Try again If the cause is gone now, part 1 goes on as planned.",
+                "Retry can send them once the cause is gone.",
             ],
         ),
         (
