@@ -21,8 +21,8 @@ from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.states import BatchStatus
 from batchui.prompts.checking import Report, check
+from batchui.prompts.format import Format
 from batchui.prompts.problems import BadInput, quoted
-from batchui.prompts.sniffing import Format
 
 
 def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:

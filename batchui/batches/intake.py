@@ -21,10 +21,11 @@ from batchui.batches.long_tasks import cannot_store, read_now_or_soon
 from batchui.batches.models import LONGEST_NAME, Batch, asked_fields
 from batchui.prompts.ask import Ask
 from batchui.prompts.checking import SAMPLE_ROWS
+from batchui.prompts.format import Format
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import read_beginning, read_blocks
 from batchui.prompts.rows import sample_text
-from batchui.prompts.sniffing import HEAD_BYTES, Format, sniff
+from batchui.prompts.sniffing import HEAD_BYTES, sniff
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team, User
 

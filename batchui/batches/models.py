@@ -27,8 +27,8 @@ from batchui.batches.states import (
 )
 from batchui.prompts import ask
 from batchui.prompts.ask import Ask
+from batchui.prompts.format import Format
 from batchui.prompts.rows import decode_row
-from batchui.prompts.sniffing import Format
 
 # In characters: of a batch.
 LONGEST_NAME = 200

@@ -8,11 +8,12 @@ from typing import BinaryIO, NamedTuple, cast
 from batchui.prompts.blanks import Blank, ListBlanks, ObjectBlanks
 from batchui.prompts.blocks import Block
 from batchui.prompts.decoding import NotUnicode
+from batchui.prompts.format import Format
 from batchui.prompts.guessing import Evidence
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import read_blocks
 from batchui.prompts.rows import sample_text
-from batchui.prompts.sniffing import HEAD_BYTES, Format, in_encoding
+from batchui.prompts.sniffing import HEAD_BYTES, in_encoding
 
 __all__ = ["SAMPLE_ROWS", "Blank", "Problem", "Report", "check"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from batchui.prompts.headers import HEAD_ROWS, head_rows
+from batchui.prompts.dialects import HEAD_ROWS, head_rows
 from batchui.prompts.problems import NAME_LIMIT, NAMES_LIMIT, VALUE_LIMIT, BadInput, empty_line
 from batchui.prompts.readers import read_blocks
 from batchui.prompts.rows import cell_text, decode_row, decode_to_show, encode_row
@@ -27,7 +27,7 @@ def test_an_object_has_as_many_values_as_allowed_and_no_more() -> None:
     report = report_of(b'{"a":1}\n' + allowed + lists(VALUE_LIMIT - besides + 1), "a.jsonl")
     [problem] = report.problems
     assert problem.sentence == (
-        "Row 3 (line 3): this object has more than 50,000 values, too many for one row. Shorten "
+        "Row 3: this object has more than 50,000 values, too many for one row. Shorten "
         "its lists, or skip the row."
     )
 
@@ -73,7 +73,7 @@ def test_the_longest_line_of_commas_is_refused_in_no_time() -> None:
     data = b"a,b\n1,2\n" + b"," * 7_900_000 + b"\n"
 
     def read() -> None:
-        with pytest.raises(BadInput, match=r"^Row 2 \(line 3\): this cell is longer than"):
+        with pytest.raises(BadInput, match=r"^Row 3: this cell is longer than"):
             report_of(data)
 
     assert_cheap(read)
@@ -97,13 +97,13 @@ def test_the_sentence_about_a_row_is_made_when_somebody_reads_it() -> None:
     data = b"a,b\n1,2\n" + b"\n" * 5_000 + b"3,4\n"
     blocks = list(read_blocks(io.BytesIO(data), format_of(data)))
     assert {made for block in blocks for made in block.problems.values()} == {empty_line}
-    assert blocks[0].sentence(1) == empty_line([], 2, 3)
+    assert blocks[0].sentence(1) == empty_line([], 3, 3)
 
 
 def test_the_delimiter_is_found_in_the_first_rows() -> None:
     text = "a,b\n" + "\n1,2\n" * 2 * HEAD_ROWS
     rows = head_rows(text, ",", whole=True)
-    assert (len(rows), rows[-1]) == (HEAD_ROWS, ["1", "2"])
+    assert (len(rows), rows[-2:]) == (HEAD_ROWS, [["1", "2"], []])
 
 
 # -- names of columns ---------------------------------------------------------------------------
@@ -114,9 +114,9 @@ LONGEST = "n" * NAME_LIMIT
 def test_a_column_of_a_csv_has_a_name_as_long_as_allowed_and_no_longer() -> None:
     assert format_of(f"a,{LONGEST}\n1,2\n".encode()).columns == ("a", LONGEST)
     with pytest.raises(
-        BadInput, match=r"^Line 1: the name of column 2, “n{60}…”, has 1,001 characters; at most"
+        BadInput, match=r"^Row 1: the name of column 2, “n{60}…”, has 1,001 characters; at most"
     ):
-        format_of(f"a,{LONGEST}n\n1,2\n".encode())
+        format_of(f"a,{LONGEST}n\n1,2\n".encode(), header_row=1)
 
 
 def test_a_key_is_as_long_as_allowed_and_no_longer() -> None:
@@ -125,7 +125,7 @@ def test_a_key_is_as_long_as_allowed_and_no_longer() -> None:
 
     assert report_of(line("a") + line(LONGEST), "a.jsonl").format.columns == ("a", LONGEST)
     with pytest.raises(
-        BadInput, match=r"^Row 2 \(line 2\): the key “n{60}…” has 1,001 characters; at most 1,000"
+        BadInput, match=r"^Row 2: the key “n{60}…” has 1,001 characters; at most 1,000"
     ):
         report_of(line("a") + line(f"{LONGEST}n"), "a.jsonl")
 

@@ -12,7 +12,7 @@ from batchui.batches.phrases import invalid_rows_sentence, status_word
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
 from batchui.prompts import ask
-from batchui.prompts.sniffing import Format
+from batchui.prompts.format import Format
 from batchui.web.damaged_files import without_path
 
 register = template.Library()
