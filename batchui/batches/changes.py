@@ -63,7 +63,10 @@ class BatchChanges(AnswerChanges, total=False):
     lease_until: datetime | None
     readings_begun: int
     progress_rows: int
+    source_choices: dict[str, Any]
     source_format: dict[str, Any]
+    converted_file: str
+    converted: dict[str, Any]
     rows: int
     bad_rows: int
     problem: str

@@ -20,6 +20,7 @@ from batchui.batches.retrying import rows_of_retry
 from batchui.batches.settling import lock, record, settle
 from batchui.batches.signals import work_waits
 from batchui.batches.states import (
+    EDITABLE,
     ENDED_BATCHES,
     RETRYABLE_ANSWERS,
     STOPPABLE_BATCHES,
@@ -30,7 +31,6 @@ from batchui.prompts.ask import Ask
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import User
 
-EDITABLE = (BatchStatus.CHECKING, BatchStatus.DRAFT)
 STOPPED = "Stop was pressed. Nothing more is sent."
 # In the timeline; by whether the last send failed.
 TRIED_NOW = {

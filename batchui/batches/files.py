@@ -31,7 +31,7 @@ from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
 if TYPE_CHECKING:
-    from batchui.batches.models import Attempt, Part
+    from batchui.batches.models import Attempt, Batch, Part
 
     AnyFile = File[Any]  # it is a generic class only for the type checker
 else:
@@ -99,6 +99,11 @@ def source_path(batch_id: object) -> str:
     return f"batches/{batch_id}/source/upload"
 
 
+def converted_path(batch: "Batch") -> str:
+    """Where the rows of an upload that is not a plain text are stored, by who converts it."""
+    return f"batches/{batch.pk}/source/converted-{batch.epoch}.zst"
+
+
 def rows_path(part: "Part") -> str:
     """Where the rows of a part are stored. A new part has the epoch of the worker that cuts it."""
     return f"{_part_folder(part)}/rows-{part.epoch}.jsonl.zst"
@@ -142,6 +147,13 @@ def save_source(name: str, content: AnyFile) -> tuple[int, str]:
 def open_file(name: str) -> BinaryIO:
     """A stored file, open for reading."""
     return cast(BinaryIO, default_storage.open(name, "rb"))
+
+
+def open_unpacked(name: str) -> BinaryIO:
+    """The content of a compressed file, open for reading."""
+    stored = open_file(name)
+    reader = zstandard.ZstdDecompressor().stream_reader(stored, read_size=CHUNK_BYTES, closefd=True)
+    return cast(BinaryIO, reader)
 
 
 class Compressed:

@@ -27,7 +27,7 @@ from batchui.batches.states import (
 )
 from batchui.prompts import ask
 from batchui.prompts.ask import Ask
-from batchui.prompts.format import Format
+from batchui.prompts.format import UNKNOWN, Choices, Format
 from batchui.prompts.rows import decode_row
 
 # In characters: of a batch.
@@ -148,7 +148,12 @@ class Batch(AnswerCounts, Asked):
     source_file = models.CharField(max_length=255)
     source_size = models.PositiveBigIntegerField()
     source_sha256 = models.CharField(max_length=64)
+    # How a person wants it to be read, and how it is read: see `choices` and `format`.
+    source_choices = models.JSONField(default=dict)
     source_format = models.JSONField(default=dict)
+    # What was made of an upload that is not a plain text, to read its rows from: see `sources.py`.
+    converted_file = models.CharField(max_length=255, blank=True)
+    converted = models.JSONField(default=dict)
     rows = models.PositiveIntegerField(default=0)
     bad_rows = models.PositiveIntegerField(default=0)
     # Why the batch cannot start, as a sentence, and the first rows it is about.
@@ -181,13 +186,24 @@ class Batch(AnswerCounts, Asked):
 
     @property
     def format(self) -> Format:
-        """How the upload is read."""
-        return Format.from_dict(self.source_format)
+        """How the upload is read. Without columns as long as nothing is known about it."""
+        return Format.from_dict(self.source_format) if self.source_format else UNKNOWN
+
+    @property
+    def choices(self) -> Choices:
+        """What a person chose about how the upload is read."""
+        return Choices.from_dict(self.source_choices)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the file, in file order."""
         return self.format.columns
+
+    @property
+    def first_row(self) -> int:
+        """The number of its first row. Batches of older versions count from 1."""
+        first = self.parts.order_by("number").values_list("first_row", flat=True).first()
+        return self.format.first_row if first is None else first
 
     @property
     def first_rows(self) -> list[Any]:
@@ -277,7 +293,7 @@ class Part(AnswerCounts):
 
     batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="parts")
     number = models.PositiveIntegerField()  # 1-based; the page says "part 4 of 12"
-    first_row = models.PositiveIntegerField()  # 1-based row number of the file
+    first_row = models.PositiveIntegerField()  # as a spreadsheet shows it
     rows = models.PositiveIntegerField()
     rows_file = models.CharField(max_length=255)
     answers_file = models.CharField(max_length=255, blank=True)

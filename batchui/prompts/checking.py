@@ -156,12 +156,17 @@ class _Tally:
                 sentence = block.sentence(at) or ""
                 self._problems.append(Problem(block.number + at, block.lines[at], sentence))
 
+    def _empty(self, blanks: dict[str, Blank]) -> tuple[str, ...]:
+        good = self.rows - self._bad_rows
+        return tuple(column for column, blank in blanks.items() if blank.count == good)
+
     def report(self) -> Report:
+        blanks = self._blanks.found()
         return Report(
-            format=replace(self._format, columns=self._blanks.columns),
+            format=replace(self._format, columns=self._blanks.columns, empty=self._empty(blanks)),
             rows=self.rows,
             bad_rows=self._bad_rows,
             problems=self._problems,
-            blanks=self._blanks.found(),
+            blanks=blanks,
             sample=self._sample,
         )

@@ -38,6 +38,9 @@ class Choices:
         return cls(**stored)
 
 
+AS_FOUND = Choices()
+
+
 @dataclass(frozen=True)
 class Format:
     """How to read a file.
@@ -97,3 +100,7 @@ class Format:
         lists = {name: tuple(value) for name, value in stored.items() if isinstance(value, list)}
         named = stored["kind"] == "csv"
         return cls(**{"header_row": int(named), "first_row": 1 + named, **stored, **lists})
+
+
+# As long as nothing is known about a file.
+UNKNOWN = Format("table", "utf-8", None, ())

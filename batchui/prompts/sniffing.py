@@ -12,20 +12,19 @@ import msgspec
 
 from batchui.prompts.decoding import Decoder, detect, line_breaks, refuse_binary
 from batchui.prompts.dialects import Dialect, doubled, find_dialect, table_start
-from batchui.prompts.format import NO_DELIMITER, Choices, Format, Kind, Nested
+from batchui.prompts.format import AS_FOUND, NO_DELIMITER, Choices, Format, Kind, Nested
 from batchui.prompts.headers import COLUMN_LIMIT, find_header
 from batchui.prompts.problems import NAME_LIMIT, BadInput, listed
 from batchui.prompts.quotes import find_fault
 from batchui.prompts.ready_items import are_items
 from batchui.prompts.rows import flat
 
-NO_CHOICES = Choices()
 FILLED_LINE = re.compile(r"[^\r\n]+")
 HEAD_BYTES = 256 * 1024
 HTML = re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
 
 
-def sniff(head: bytes, *, name: str, whole: bool, choices: Choices = NO_CHOICES) -> Format:
+def sniff(head: bytes, *, name: str, whole: bool, choices: Choices = AS_FOUND) -> Format:
     """The format of the file `name`, according to its first HEAD_BYTES.
 
     whole: `head` is the whole file. Raises BadInput for mistakes that can be seen at once: an empty
