@@ -11,7 +11,7 @@ and never overwrites the current one.
 
 The files are in Django's default storage. A file is written before the database row that points to
 it is committed, so every pointer leads to a file. A file that a crash leaves without a pointer is
-removed two hours after the end of its batch (`worker/overtaken.py`).
+removed some hours later (`worker/overtaken.py`).
 """
 
 import hashlib
@@ -235,6 +235,14 @@ def read_compressed(name: str) -> Iterator[bytes]:
         yield from zstandard.ZstdDecompressor().read_to_iter(stored, read_size=CHUNK_BYTES)
 
 
+def stored_below(folder: str) -> Iterator[str]:
+    """The names of all stored files in a folder, and in the folders in it. Raises OSError."""
+    folders, names = default_storage.listdir(folder)
+    yield from (f"{folder}/{name}" for name in names)
+    for inner in folders:
+        yield from stored_below(f"{folder}/{inner}")
+
+
 def batch_folders() -> list[str]:
     """The ids of the batches that have stored files."""
     try:
@@ -257,12 +265,5 @@ def remove_batch_files(batch_id: object) -> None:
     if isinstance(default_storage, DurableFileSystemStorage):
         default_storage.delete_tree(folder)
     else:
-        _remove_listed(folder)
-
-
-def _remove_listed(folder: str) -> None:
-    folders, names = default_storage.listdir(folder)
-    for name in names:
-        default_storage.delete(f"{folder}/{name}")
-    for inner in folders:
-        _remove_listed(f"{folder}/{inner}")
+        for name in stored_below(folder):
+            default_storage.delete(name)

@@ -133,10 +133,10 @@ def room() -> int:
     return (free - settings.KEEP_FREE_BYTES) // STORED_FOR_A_BYTE
 
 
-def nearly_full(lost: str = "uploaded") -> BadInput:
-    """The error where there is no room for what was sent. lost: what was not done with it."""
+def nearly_full(not_done: str = "uploaded") -> BadInput:
+    """The error where there is no room for what was sent. not_done: "uploaded", "saved" …"""
     return BadInput(
-        f"The disk of this server is nearly full, so nothing was {lost}. Tell the person who "
+        f"The disk of this server is nearly full, so nothing was {not_done}. Tell the person who "
         "runs batchui. To make room, delete batches that nobody needs any more."
     )
 

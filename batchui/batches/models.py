@@ -34,6 +34,8 @@ from batchui.prompts.rows import decode_row
 LONGEST_NAME = 200
 # A request whose polls have failed so often in a row is in trouble.
 MOST_FAILURES = 3
+# The number of rows of a part that a retry would send again (`Part.unanswered`), for queries.
+UNANSWERED = sum((F(status.value) for status in RETRYABLE_ANSWERS), start=Value(0))
 
 
 class AnswerCounts(models.Model):
@@ -270,9 +272,8 @@ class Batch(AnswerCounts, Asked):
         requests = Attempt.objects.filter(part=OuterRef("pk")).order_by()
         fetched_first = Exists(requests.filter(status=AttemptStatus.ACCEPTED))
         in_vain = requests.values("part").annotate(rows=Sum(ROWS_IN_VAIN)).values("rows")
-        unanswered = sum((F(status.value) for status in RETRYABLE_ANSWERS), start=Value(0))
         counted = Coalesce(Subquery(in_vain), 0, output_field=models.IntegerField())
-        doubt = Least(unanswered, counted, output_field=models.IntegerField())
+        doubt = Least(UNANSWERED, counted, output_field=models.IntegerField())
         return self.parts.filter(~fetched_first).aggregate(rows=Sum(doubt))["rows"] or 0
 
     @property

@@ -15,7 +15,7 @@ from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefre
 
 from batchui.batches import decisions, intake
 from batchui.batches.models import Batch
-from batchui.batches.states import BatchStatus
+from batchui.batches.states import STARTED, BatchStatus
 from batchui.prompts.ask import Ask
 from batchui.prompts.problems import BadInput
 from batchui.prompts.rows import as_list
@@ -27,8 +27,6 @@ from batchui.web.members import MemberRequest, member_required
 from batchui.web.prompt_preview import ROWS_SHOWN, PromptPreview
 from batchui.web.sample import SAMPLE_NAME, SAMPLE_PROMPT, sample_csv
 from batchui.web.standstill import nothing_moves
-
-NOT_STARTED_PHASES = frozenset({BatchStatus.CHECKING, BatchStatus.DRAFT, BatchStatus.PREPARING})
 
 NO_FILE = "No file was chosen. Choose one, or drop it here."
 # The web server keeps no large body without the cookie of `body_limits.py`.
@@ -127,7 +125,7 @@ def preview(request: MemberRequest, batch: Batch) -> HttpResponse:
 @with_batch
 def checking(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """How much of the file has been read; at the end, the Start button."""
-    if batch.status not in NOT_STARTED_PHASES:
+    if batch.status in STARTED:
         return HttpResponseClientRefresh()
     context = _check_context(batch)
     if batch.is_active and request.GET.get("seen") == context["seen"]:

@@ -16,15 +16,16 @@ from tests.prompts.files import cells_of, format_of, report_of, rows_of
 from tests.worst import assert_cheap, cost
 
 
-def lists(number: int) -> bytes:
-    """A line whose object has so many empty lists: the cheapest values to write."""
-    return b'{"a":[' + b",".join([b"[]"] * number) + b"]}\n"
+def lists(number: int, *, of: bytes = b"[]") -> bytes:
+    """A line whose object has a list of so many; empty lists are quick to write, and large."""
+    return b'{"a":[' + b",".join([of] * number) + b"]}\n"
 
 
 def test_an_object_has_as_many_values_as_allowed_and_no_more() -> None:
     besides = 2  # the object, and the list with the others
-    allowed = lists(VALUE_LIMIT - besides)
-    report = report_of(b'{"a":1}\n' + allowed + lists(VALUE_LIMIT - besides + 1), "a.jsonl")
+    with_text = lists(VALUE_LIMIT - besides - 1).replace(b"{", b'{"b":",",')
+    too_many = lists(VALUE_LIMIT - besides + 1, of=b"1")
+    report = report_of(b'{"a":1}\n' + with_text + too_many, "a.jsonl")
     [problem] = report.problems
     assert problem.sentence == (
         "Row 3: this object has more than 50,000 values, too many for one row. Shorten "
@@ -56,6 +57,16 @@ def test_an_object_that_is_too_large_is_refused_in_no_time(line: bytes) -> None:
             assert report_of(b'{"a":1}\n' + line, "a.jsonl").bad_rows == 1
 
     assert_cheap(read)
+
+
+@pytest.mark.parametrize("start", [b"", b'"x"'], ids=["plain", "quoted"])
+def test_a_line_of_as_many_cells_as_are_counted_keeps_its_text(start: bytes) -> None:
+    line = start + b"," * (VALUE_LIMIT - 1)
+    data = b"a,b\n1,2\n" + line + b"\n"
+    [problem] = report_of(data).problems
+    assert "50,000 cells where the header has 2 columns." in problem.sentence
+    assert "more than" not in problem.sentence
+    assert ",".join(cells_of(data)[1]) == line.decode().replace('"', "")
 
 
 @pytest.mark.parametrize("start", [b"", b'"x"'], ids=["plain", "quoted"])
