@@ -73,6 +73,7 @@ class BatchChanges(AnswerChanges, total=False):
     problem_rows: list[dict[str, Any]]
     blanks: dict[str, dict[str, int]]
     sample: list[str]
+    above: list[str]
     part_count: int
 
 

@@ -78,4 +78,5 @@ def _facts(report: Report) -> BatchChanges:
             for column, blank in report.blanks.items()
         },
         "sample": report.sample,
+        "above": report.above,
     }

@@ -30,7 +30,7 @@ from batchui.teams.models import Team, User
 # another copy.
 STORED_FOR_A_BYTE = 4
 # The fields that `run_again` copies besides the question.
-SAME_FILE = ("source_name", "source_choices", "source_format", "sample")
+SAME_FILE = ("source_name", "source_choices", "source_format", "sample", "above")
 
 
 def receive(
@@ -65,6 +65,7 @@ def receive(
         source_choices=choices.to_dict(),
         source_format=seen.format.to_dict(),
         sample=seen.sample,
+        above=seen.above,
         **asked_fields(ask or Ask()),
     )
     return _checked(batch, check_now=check_now)
@@ -86,6 +87,7 @@ def read_differently(batch: Batch, choices: Choices, *, by: User | None) -> bool
         source_choices=choices.to_dict(),
         source_format=seen.format.to_dict(),
         sample=seen.sample,
+        above=seen.above,
         rows=0,
         bad_rows=0,
         progress_rows=0,

@@ -154,7 +154,7 @@ class Batch(AnswerCounts, Asked):
     source_choices = models.JSONField(default=dict)
     source_format = models.JSONField(default=dict)
     # What was made of an upload that is not a plain text, to read its rows from: see `sources.py`.
-    converted_file = models.CharField(max_length=255, blank=True)
+    converted_file = models.CharField(max_length=255, blank=True, default="")
     converted = models.JSONField(default=dict)
     rows = models.PositiveIntegerField(default=0)
     bad_rows = models.PositiveIntegerField(default=0)
@@ -163,8 +163,10 @@ class Batch(AnswerCounts, Asked):
     problem_rows = models.JSONField(default=list)
     # Per column: how many cells are blank, and the first such row.
     blanks = models.JSONField(default=dict)
-    # The first rows as JSON texts, with numbers as they were written: see `first_rows`.
+    # The first rows as JSON texts, with numbers as they were written (see `first_rows`), and those
+    # above them: titles, and the names of the columns.
     sample = models.JSONField(default=list)
+    above = models.JSONField(default=list)
 
     part_count = models.PositiveIntegerField(default=0)
     prompt_tokens = models.PositiveBigIntegerField(default=0)
@@ -211,6 +213,12 @@ class Batch(AnswerCounts, Asked):
     def first_rows(self) -> list[Any]:
         """The cells of the first rows: for the page and for the preview of the prompts."""
         return [decode_row(text.encode()) for text in self.sample]
+
+    @property
+    def rows_above(self) -> list[tuple[int, Any]]:
+        """The cells of the last rows above the first one, with their numbers."""
+        rows = [decode_row(text.encode()) for text in self.above]
+        return list(enumerate(rows, self.format.first_row - len(rows)))
 
     @property
     def ask(self) -> Ask:

@@ -8,7 +8,7 @@ from typing import BinaryIO, NamedTuple
 
 from batchui.batches import files
 from batchui.batches.models import Batch
-from batchui.prompts.checking import SAMPLE_ROWS
+from batchui.prompts.checking import SAMPLE_ROWS, sample_above
 from batchui.prompts.format import Choices, Format
 from batchui.prompts.problems import BadInput, quoted
 from batchui.prompts.readers import read_beginning, read_blocks
@@ -17,10 +17,11 @@ from batchui.prompts.sniffing import HEAD_BYTES, sniff
 
 
 class Look(NamedTuple):
-    """What the beginning of a file shows: how to read it, and its first rows as JSON texts."""
+    """What the beginning of a file shows: how to read it, its first rows, and those above them."""
 
     format: Format
     sample: list[str]
+    above: list[str]
 
 
 def open_rows(batch: Batch) -> BinaryIO:
@@ -42,7 +43,8 @@ def look(open_stream: Callable[[], BinaryIO], *, name: str, choices: Choices) ->
     whole = not stream.read(1)
     form = sniff(head, name=name, whole=whole, choices=choices)
     refuse_nul(form)
-    return Look(form, _first_rows(open_stream(), form, whole=whole))
+    rows = _first_rows(open_stream(), form, whole=whole)
+    return Look(form, rows, sample_above(open_stream(), form))
 
 
 def look_again(batch: Batch, choices: Choices) -> Look:

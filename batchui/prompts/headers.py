@@ -59,15 +59,23 @@ class Header(NamedTuple):
 def table_top(rows: Sequence[Sequence[Any]]) -> int:
     """The position of the first row of the table; above it are titles and blank rows.
 
-    A title fills few cells; a row of the table more than half of as many as most rows do.
+    A title fills few cells, and the first one; a row of the table fills more than half of as many
+    as most rows do. The names of a table with an index leave the first cell blank.
     """
-    filled = [sum(map(_is_filled, row)) for row in rows[: COMPARED + MOST_ABOVE]]
+    seen = rows[: COMPARED + MOST_ABOVE]
+    filled = [sum(map(_is_filled, row)) for row in seen]
     counted = sorted(count for count in filled if count)
     if not counted:
         return 0
     usual = counted[len(counted) // 2]
     least = 1 if usual == 1 else max(2, usual // 2 + 1)
-    top = next((at for at, count in enumerate(filled) if count >= least), 0)
+    starts = [bool(row) and _is_filled(row[0]) for row in seen]
+    has_index = sum(starts) * 2 > len(counted)
+    top = next(
+        at
+        for at, (count, starts_filled) in enumerate(zip(filled, starts, strict=True))
+        if count >= least or (count * 2 >= usual - 1 and count and has_index and not starts_filled)
+    )
     for at in range(top + 1, min(top + MOST_ABOVE, len(rows))):
         # A title of several cells: the names are below it, and fill the table's width.
         if filled[top] < usual <= filled[at]:

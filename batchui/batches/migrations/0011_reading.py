@@ -12,4 +12,5 @@ class Migration(migrations.Migration):
             "batch", "converted_file", models.CharField(blank=True, default="", max_length=255)
         ),
         migrations.AddField("batch", "converted", models.JSONField(default=dict)),
+        migrations.AddField("batch", "above", models.JSONField(default=list)),
     ]
