@@ -4,6 +4,7 @@ A plain text (CSV, TSV, TXT, JSONL) is read as it was uploaded. Anything else is
 """
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import BinaryIO, NamedTuple
 
 from batchui.batches import files
@@ -49,7 +50,10 @@ def look(open_stream: Callable[[], BinaryIO], *, name: str, choices: Choices) ->
 
 def look_again(batch: Batch, choices: Choices) -> Look:
     """What the beginning of a batch's file shows, with other choices. Raises BadInput."""
-    return look(lambda: open_rows(batch), name=batch.source_name, choices=choices)
+    with ExitStack() as opened:
+        return look(
+            lambda: opened.enter_context(open_rows(batch)), name=batch.source_name, choices=choices
+        )
 
 
 def _first_rows(stream: BinaryIO, form: Format, *, whole: bool) -> list[str]:

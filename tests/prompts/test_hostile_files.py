@@ -238,11 +238,13 @@ def test_many_stray_quotation_marks_take_no_longer_than_they_must() -> None:
 
 
 def peak_of_check(pieces: int) -> int:
-    rows = itertools.repeat(b'1,"some text, of a row"\n2,more\n' * 1000, pieces)
-    stream = Endless(itertools.chain([b"a,b\n"], rows))
+    def stream() -> BinaryIO:
+        rows = itertools.repeat(b'1,"some text, of a row"\n2,more\n' * 1000, pieces)
+        return cast(BinaryIO, Endless(itertools.chain([b"a,b\n"], rows)))
+
     tracemalloc.start()
     try:
-        report = check(lambda: cast(BinaryIO, stream), TABLE, max_rows=10**9)
+        report = check(stream, TABLE, max_rows=10**9)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
