@@ -34,7 +34,7 @@ MOST_DIGITS = 40
 
 def percent(text: str) -> msgspec.Raw:
     """The cell for a percentage, as shown: `25%`."""
-    return msgspec.Raw(b'{"percent":"%b"}' % text.encode())
+    return _tagged(b"percent", text)
 
 
 def padded(shown: str, number: str) -> msgspec.Raw:
@@ -57,8 +57,13 @@ def duration(value: timedelta) -> msgspec.Raw:
     return _tagged(b"duration", f"{sign}{hours:02}:{minutes:02}:{seconds:02}{fraction}")
 
 
+def tagged(tag: bytes, text: str) -> bytes:
+    """The JSON of a cell that says what it is: (b"date", "2026-05-01")."""
+    return b'{"%b":"%b"}' % (tag, text.encode())
+
+
 def _tagged(tag: bytes, text: str) -> msgspec.Raw:
-    return msgspec.Raw(b'{"%b":"%b"}' % (tag, text.encode()))
+    return msgspec.Raw(tagged(tag, text))
 
 
 def _clock(tag: bytes, text: str) -> msgspec.Raw:
@@ -99,7 +104,12 @@ def lines(rows: Sequence[Sequence[object]], *, left: int = 0, as_shown: bool = F
     """
     if not rows[0]:
         return b"[]\n" * len(rows)
-    columns = [_encoded(column, as_shown=as_shown) for column in zip(*rows, strict=True)]
+    columns = [encoded(column, as_shown=as_shown) for column in zip(*rows, strict=True)]
+    return joined(columns, left=left)
+
+
+def joined(columns: Sequence[Sequence[bytes]], *, left: int = 0) -> bytes:
+    """The lines of cells that are encoded, column by column."""
     start = b"[" + b'"",' * left
     made = start + (b"]\n" + start).join(map(b",".join, zip(*columns, strict=True))) + b"]\n"
     if b'""]\n' not in made:
@@ -107,8 +117,8 @@ def lines(rows: Sequence[Sequence[object]], *, left: int = 0, as_shown: bool = F
     return BLANKS_AT_END.sub(b"", made).replace(b'[""]\n', b"[]\n")
 
 
-def _encoded(column: Sequence[object], *, as_shown: bool) -> list[bytes]:
-    """The JSON of each cell.
+def encoded(column: Sequence[object], *, as_shown: bool = False) -> list[bytes]:
+    """The JSON of each cell of a column; see `lines`.
 
     One text has all of them, a line each. A line that begins and ends without a quotation mark is
     no text, so numbers can be changed by their lines.

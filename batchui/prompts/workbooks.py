@@ -10,27 +10,24 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 from xml.etree import ElementTree
 
 import msgspec
 import python_calamine as calamine
 
-from batchui.prompts import cells
+from batchui.prompts import cells, ole
 from batchui.prompts.converted import Sheet
+from batchui.prompts.looking import File
 from batchui.prompts.ods_xml import OdsXml
 from batchui.prompts.ooxml import number_styles, refuse_strange_xml, sheet_parts
 from batchui.prompts.outputs import Output
+from batchui.prompts.pretenders import PROTECTED
 from batchui.prompts.problems import BadInput
 from batchui.prompts.sheet_xml import Correction, Findings, SheetXml
 
 SHEET_LIMIT = 1_000
 ODS_CONTENT = "content.xml"
-PROTECTED = (
-    "This workbook is protected by a password. Open it, save it without the password (in Excel: "
-    "File, Info, Protect Workbook, Encrypt with Password), and upload that."
-)
 DAMAGED = (
     "This workbook is damaged or was not copied whole. Copy or download it again. If it still "
     "opens in Excel or LibreOffice, save it again there and upload that."
@@ -62,9 +59,9 @@ class Marks(Protocol):
         """Cells that calamine has otherwise than the sheet shows them, row by row."""
 
 
-def convert(path: Path, out: Output) -> tuple[Sheet, ...]:
+def convert(file: File, out: Output) -> tuple[Sheet, ...]:
     """Each worksheet of a workbook, in its order. Raises BadInput for what cannot be read."""
-    with _sentences(), _marks(path) as marks, calamine.load_workbook(path) as book:
+    with _sentences(), _marks(file) as marks, calamine.load_workbook(file.path) as book:
         if len(book.sheet_names) > SHEET_LIMIT:
             raise BadInput(
                 f"This workbook has more than {SHEET_LIMIT:,} sheets. Save the sheet that you "
@@ -124,12 +121,12 @@ def _corrected(
 
 
 @contextmanager
-def _marks(path: Path) -> Iterator[Callable[[str], Marks | None]]:
+def _marks(file: File) -> Iterator[Callable[[str], Marks | None]]:
     """A function from the name of the next sheet to what its XML says; None if it has none."""
-    if not zipfile.is_zipfile(path):
+    if file.head.startswith(ole.MAGIC):
         yield lambda name: None
         return
-    with zipfile.ZipFile(path) as archive:
+    with zipfile.ZipFile(file.path) as archive:
         if any(member.flag_bits & ENCRYPTED for member in archive.filelist):
             raise BadInput(PROTECTED)
         names = archive.namelist()
