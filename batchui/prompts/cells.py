@@ -23,10 +23,10 @@ _encode_lines = msgspec.json.Encoder(decimal_format="number").encode_lines
 # Blanks at the end of a row. A quotation mark inside a text has a backslash before it, so `,""`
 # followed by another blank or the end is no text.
 BLANKS_AT_END = re.compile(rb'(?<!,"")(?:,"")++(?=\]\n)')
-# Numbers with more digits than a spreadsheet shows: 0.30000000000000004.
-LONG_FRACTION = re.compile(rb"^-?(?=[\d.]{17})\d+\.\d+(?:e-?\d+)?$", re.MULTILINE)
-# Whole numbers as floats are written from 10¹⁶ on: 1.2e+17, and 1e17.
-EXPONENT = re.compile(rb"^-?[\d.]+e\+?\d+$", re.MULTILINE)
+# Whole numbers as floats are written from 10¹⁶ on: 1.2e17. And fractions with more digits than a
+# spreadsheet shows: 0.30000000000000004.
+LARGE = re.compile(rb"^-?[\d.]++e\d+$", re.MULTILINE)
+LARGE_OR_LONG = re.compile(rb"^-?(?:[\d.]++e\d+|(?=[\d.]{17})\d++\.\d++(?:e-\d+)?)$", re.MULTILINE)
 SHOWN_DIGITS = 15
 # Larger ones stay as they are: 1e300 has no more meaning with 300 digits.
 MOST_DIGITS = 40
@@ -57,13 +57,8 @@ def duration(value: timedelta) -> msgspec.Raw:
     return _tagged(b"duration", f"{sign}{hours:02}:{minutes:02}:{seconds:02}{fraction}")
 
 
-def tagged(tag: bytes, text: str) -> bytes:
-    """The JSON of a cell that says what it is: (b"date", "2026-05-01")."""
-    return b'{"%b":"%b"}' % (tag, text.encode())
-
-
 def _tagged(tag: bytes, text: str) -> msgspec.Raw:
-    return msgspec.Raw(tagged(tag, text))
+    return msgspec.Raw(b'{"%b":"%b"}' % (tag, text.encode()))
 
 
 def _clock(tag: bytes, text: str) -> msgspec.Raw:
@@ -129,7 +124,7 @@ def encoded(column: Sequence[object], *, as_shown: bool = False) -> list[bytes]:
     encoded = _encode_lines(column)
     if float in kinds or Decimal in kinds:
         encoded = _tidy_numbers(encoded, as_shown=as_shown)
-    if float in kinds or type(None) in kinds:  # NaN is null, too
+    if b"null\n" in encoded:  # None, and NaN
         encoded = re.sub(rb"^null$", b'""', encoded, flags=re.MULTILINE)
     made = encoded.split(b"\n")
     made.pop()
@@ -138,20 +133,23 @@ def encoded(column: Sequence[object], *, as_shown: bool = False) -> list[bytes]:
 
 def _tidy_numbers(encoded: bytes, *, as_shown: bool) -> bytes:
     encoded = encoded.replace(b".0\n", b"\n")
-    if as_shown:
-        encoded = LONG_FRACTION.sub(_rounded, encoded)
-    return EXPONENT.sub(_whole, encoded)
+    return LARGE_OR_LONG.sub(_shown, encoded) if as_shown else LARGE.sub(_whole, encoded)
 
 
-def _rounded(found: re.Match[bytes]) -> bytes:
-    return f"{float(found[0]):.{SHOWN_DIGITS}g}".encode()
+def _shown(found: re.Match[bytes]) -> bytes:
+    """The number with the digits that a spreadsheet shows."""
+    return _digits(Decimal(f"{float(found[0]):.{SHOWN_DIGITS}g}"))
 
 
 def _whole(found: re.Match[bytes]) -> bytes:
-    value = Decimal(found[0].decode())
-    if value.adjusted() >= MOST_DIGITS or value != value.to_integral_value():
-        return found[0]
-    return f"{value:f}".partition(".")[0].encode()
+    return _digits(Decimal(found[0].decode()))
+
+
+def _digits(value: Decimal) -> bytes:
+    """A number without an exponent, if it is not very large or small."""
+    if -MOST_DIGITS < value.adjusted() < MOST_DIGITS and value == value.to_integral_value():
+        return f"{value:f}".partition(".")[0].encode()
+    return str(value).encode()
 
 
 def blocks(rows: Iterable[Sequence[object]], *, width: int) -> Iterator[list[Any]]:

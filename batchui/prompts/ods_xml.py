@@ -1,13 +1,14 @@
 """What calamine does not tell about the cells of an ODS file, found in its content.xml.
 
-One part has all sheets. Rows and cells say how often they are repeated, so their places are
-counted: cell by cell in a megabyte with something of interest, and only by rows in all others.
+One part has all sheets. Rows and cells say how often they are repeated, so their places have to be
+counted. Plain searches come first: in most files there is nothing of interest.
 """
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from datetime import timedelta
 from functools import partial
+from itertools import repeat
 from typing import BinaryIO
 
 import msgspec
@@ -31,18 +32,42 @@ DURATION = re.compile(
 PADDED = re.compile(r"0\d+")
 LONG = re.compile(r"-?\d{16,400}")
 FRACTION = re.compile(r"[.,](\d+)\s*%")
-# One of these is in every piece with a cell or row that is of interest.
-WORDS = (b'"percentage"', ERROR, b'"collapse"', b'"filter"', b'time-value="')
-SIGNS = (re.compile(rb"<text:p>0\d"), re.compile(rb'office:value="-?\d{16}'))
+# One of these is in every file with a cell or row that is of interest.
+ALWAYS = (rb'type="erro', rb"table:visib", rb"time-valu", rb'office:value="-?\d{16}')
+# Only where a style shows numbers so, the cell that is looked for can be there.
+PERCENTAGE = re.compile(rb"<number:percentage-style"), rb'"percentag'
+ZEROS = re.compile(rb'<number:number [^<>]*min-integer-digits="(?:[2-9]|\d\d)'), rb"<text:p>0\d"
+STYLES_END = b"<office:spreadsheet"
+LONGEST_SIGN = 64
 
 
 class OdsXml:
-    """The whole workbook. Its sheets are asked for one after the other, in their order."""
+    """The whole workbook. Its sheets are asked for one after the other, in their order.
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._events = self._read()
+    opened: opens content.xml. styles: the beginning of styles.xml.
+    """
+
+    def __init__(self, opened: Callable[[], BinaryIO], styles: bytes) -> None:
+        with opened() as stream:
+            styles += _until(stream, STYLES_END)
+        signs = [sign for style, sign in (PERCENTAGE, ZEROS) if style.search(styles)]
+        self._signs = [re.compile(sign) for sign in (*ALWAYS, *signs)]
+        self._opened = opened
+        self._events = self._read() if self._has_any() else repeat(None)
         self.findings = Findings()
+
+    def _has_any(self) -> bool:
+        """Whether anything in the workbook is of interest."""
+        rest = b""
+        with self._opened() as stream:
+            while data := stream.read(CHUNK_BYTES):
+                if self._is_of_interest(rest + data):
+                    return True
+                rest = data[-LONGEST_SIGN:]
+        return False
+
+    def _is_of_interest(self, text: bytes) -> bool:
+        return any(sign.search(text) for sign in self._signs)
 
     def corrections(self) -> Iterator[Correction]:
         """The cells of the next sheet that calamine has otherwise than the sheet shows them.
@@ -66,26 +91,27 @@ class OdsXml:
     def _pieces(self) -> Iterator[tuple[bool, bytes]]:
         """Pieces that end between two rows, and (True, b"") where a sheet begins."""
         rest = b""
-        while data := self._stream.read(CHUNK_BYTES):
-            text = rest + data
-            end = max(text.rfind(b"<table:table-row"), text.rfind(b"<table:table "))
-            if end <= 0 and len(text) < MOST_BYTES:
-                rest = text
-                continue
-            rest, text = (text[end:], text[:end]) if end > 0 else (b"", text)
-            yield from _by_sheet(text)
+        with self._opened() as stream:
+            while data := stream.read(CHUNK_BYTES):
+                text = rest + data
+                end = max(text.rfind(b"<table:table-row"), text.rfind(b"<table:table "))
+                if end <= 0 and len(text) < MOST_BYTES:
+                    rest = text
+                    continue
+                rest, text = (text[end:], text[:end]) if end > 0 else (b"", text)
+                yield from _by_sheet(text)
         yield from _by_sheet(rest)
 
     def _rows(self, text: bytes, row: int) -> Generator[Correction, None, int]:
         """The cells of these rows, the first of which is `row`. Returns the row after them."""
-        if not _is_of_interest(text):
+        if not self._is_of_interest(text):
             return row + sum(_times(ROWS_REPEATED, found[1]) for found in ROW.finditer(text))
         for attributes, content in _elements(ROW, text):
             times = _times(ROWS_REPEATED, attributes)
             if HIDDEN.search(attributes):
                 self.findings.first_hidden_row = self.findings.first_hidden_row or row + 1
                 self.findings.hidden_rows += times
-            if _is_of_interest(content):
+            if self._is_of_interest(content):
                 made = list(self._cells(content, row, times))
                 for more in range(times) if made else ():
                     for column, cell in made:
@@ -125,8 +151,12 @@ def _by_sheet(text: bytes) -> Iterator[tuple[bool, bytes]]:
     yield False, text[at:]
 
 
-def _is_of_interest(text: bytes) -> bool:
-    return any(word in text for word in WORDS) or any(sign.search(text) for sign in SIGNS)
+def _until(stream: BinaryIO, end: bytes) -> bytes:
+    """The beginning of a stream, up to `end` or MOST_BYTES."""
+    text = b""
+    while end not in text and len(text) < MOST_BYTES and (data := stream.read(CHUNK_BYTES)):
+        text += data
+    return text
 
 
 def _elements(tag: re.Pattern[bytes], text: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -27,7 +27,8 @@ from batchui.prompts.problems import BadInput
 from batchui.prompts.sheet_xml import Correction, Findings, SheetXml
 
 SHEET_LIMIT = 1_000
-ODS_CONTENT = "content.xml"
+ODS_CONTENT, ODS_STYLES = "content.xml", "styles.xml"
+STYLES_BYTES = 16_000_000
 DAMAGED = (
     "This workbook is damaged or was not copied whole. Copy or download it again. If it still "
     "opens in Excel or LibreOffice, save it again there and upload that."
@@ -61,7 +62,8 @@ class Marks(Protocol):
 
 def convert(file: File, out: Output) -> tuple[Sheet, ...]:
     """Each worksheet of a workbook, in its order. Raises BadInput for what cannot be read."""
-    with _sentences(), _marks(file) as marks, calamine.load_workbook(file.path) as book:
+    with _sentences(), _marks(file) as marks:
+        book = calamine.load_workbook(file.path)
         if len(book.sheet_names) > SHEET_LIMIT:
             raise BadInput(
                 f"This workbook has more than {SHEET_LIMIT:,} sheets. Save the sheet that you "
@@ -132,9 +134,8 @@ def _marks(file: File) -> Iterator[Callable[[str], Marks | None]]:
         names = archive.namelist()
         refuse_strange_xml(archive, [name for name in names if name.endswith(".xml")])
         if ODS_CONTENT in names:
-            with archive.open(ODS_CONTENT) as content:
-                ods = OdsXml(cast(BinaryIO, content))
-                yield lambda name: ods
+            ods = OdsXml(lambda: cast(BinaryIO, archive.open(ODS_CONTENT)), _styles(archive))
+            yield lambda name: ods
             return
         parts, styles = sheet_parts(archive), number_styles(archive)
 
@@ -144,6 +145,13 @@ def _marks(file: File) -> Iterator[Callable[[str], Marks | None]]:
             return SheetXml(cast(BinaryIO, archive.open(parts[name])), styles)
 
         yield of_sheet
+
+
+def _styles(archive: zipfile.ZipFile) -> bytes:
+    if ODS_STYLES not in archive.NameToInfo:
+        return b""
+    with archive.open(ODS_STYLES) as stream:
+        return stream.read(STYLES_BYTES)
 
 
 @contextmanager
