@@ -7,6 +7,7 @@ from django.conf import settings
 
 from batchui.batches import lifecycle, sources
 from batchui.batches.changes import BatchChanges
+from batchui.batches.converting import convert
 from batchui.batches.long_tasks import (
     READING_LEASE,
     SHOWN_PROBLEMS,
@@ -33,10 +34,13 @@ def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> Non
         return
     try:
         refuse_endless(batch)
+        progress = progress_of(batch, beat=beat)
+        if not batch.source_format:
+            _look(batch, progress)
         report = check(
             lambda: sources.open_rows(batch),
             batch.format,
-            progress=progress_of(batch, beat=beat),
+            progress=progress,
             max_rows=settings.MAX_ROWS,
         )
         sources.refuse_nul(report.format)
@@ -60,6 +64,18 @@ def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> Non
             event=f"The file was read: {rows_phrase(report.rows)}.",
             **_facts(report),
         )
+
+
+def _look(batch: Batch, progress: Callable[[int, int], None]) -> None:
+    """Find out how the file is read; convert it first if it is no plain text."""
+    if not sources.is_plain_text(sources.head(batch), batch.source_name):
+        _keep(batch, convert(batch, progress=progress))
+    _keep(batch, sources.look(batch, batch.choices).as_fields())
+
+
+def _keep(batch: Batch, found: BatchChanges) -> None:
+    if not lifecycle.touch_batch(batch, **found):
+        raise LeaseLostError
 
 
 def _facts(report: Report) -> BatchChanges:

@@ -144,6 +144,11 @@ def save_source(name: str, content: AnyFile) -> tuple[int, str]:
     return size, sha256.hexdigest()
 
 
+def save(name: str, content: IO[bytes]) -> None:
+    """Store the content of an open file as `name`."""
+    default_storage.save(name, File(content, name))
+
+
 def open_file(name: str) -> BinaryIO:
     """A stored file, open for reading."""
     return cast(BinaryIO, default_storage.open(name, "rb"))

@@ -199,6 +199,17 @@ class Batch(AnswerCounts, Asked):
         return Choices.from_dict(self.source_choices)
 
     @property
+    def sheets(self) -> list[dict[str, Any]]:
+        """The sheets of a workbook (see `converted.Sheet`), each with its first rows."""
+        sheets: list[dict[str, Any]] = self.converted.get("sheets", [])
+        return sheets
+
+    @property
+    def sheet(self) -> dict[str, Any] | None:
+        """The sheet that is read; None if the upload has none."""
+        return self.sheets[self.converted["chosen"]] if self.sheets else None
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the file, in file order."""
         return self.format.columns

@@ -26,8 +26,11 @@ DRAFTS_ARE_KEPT = timedelta(days=30)
 AT_ONCE = 50
 NOTHING_LEFT: dict[str, Any] = {
     **asked_fields(Ask()),
+    "source_choices": {},
     "source_format": {},
+    "converted": {},
     "sample": [],
+    "above": [],
     "problem": "",
     "problem_rows": [],
     "blanks": {},

@@ -40,9 +40,11 @@ def price_text(model: Model) -> str:
 
 @register.filter
 def read_as(form: Format) -> str:
-    """The encoding of a file: “read as UTF-8”, or “recognised as …” if it was guessed."""
+    """The encoding of a text: “, read as UTF-8”, or “, recognised as …” if it was guessed."""
+    if form.kind == "table" or not form.columns:
+        return ""
     verb = "recognised" if form.encoding_guessed else "read"
-    return f"{verb} as {form.encoding_name}"
+    return f", {verb} as {form.encoding_name}"
 
 
 @register.filter
