@@ -19,6 +19,7 @@ from batchui.exports.column_kinds import Column
 from batchui.exports.rows import Cell, ExportRow, groups
 from batchui.exports.table import Layout, Selection, Table
 
+_BUFFER = 256 * 1024
 _encode = msgspec.json.Encoder(decimal_format="number").encode_lines
 _decode = msgspec.json.Decoder(list[Any], float_hook=Decimal).decode
 
@@ -48,8 +49,24 @@ class Spool:
         return max(column.longest for column in [*self.columns, self._beyond])
 
     def __iter__(self) -> Iterator[list[Cell]]:
+        return map(_decode, self._lines())
+
+    def groups(self, *, most_rows: int, most_bytes: int) -> Iterator[list[list[Cell]]]:
+        """The rows in lists of so many, or fewer if their JSON has more than `most_bytes`."""
+        group: list[list[Cell]] = []
+        size = 0
+        for line in self._lines():
+            group.append(_decode(line))
+            size += len(line)
+            if len(group) == most_rows or size > most_bytes:
+                yield group
+                group, size = [], 0
+        if group:
+            yield group
+
+    def _lines(self) -> Iterator[bytes]:
         with zstandard.open(self._path, "rb") as packed:
-            yield from map(_decode, io.BufferedReader(packed, buffer_size=1 << 18))
+            yield from io.BufferedReader(packed, buffer_size=_BUFFER)
 
     def fill(self, rows: Iterable[ExportRow]) -> None:
         """Take the rows. Raises ValueError for one that does not have one cell for each column."""
