@@ -67,10 +67,9 @@ def write_parquet(
 def _fields(spool: Spool, kinds: Sequence[Kind]) -> list[Any]:
     """The name and the type of each column."""
     types = _types()
-    names = [*spool.layout.columns, *spool.layout.added]
-    fields = [(name, types[kind]) for name, kind in zip(names, kinds, strict=True)]
+    fields = [(name, types[kind]) for name, kind in zip(spool.names, kinds, strict=True)]
     if spool.extras:
-        taken = {name.strip().casefold() for name in names}
+        taken = {name.strip().casefold() for name in spool.names}
         fields.append((free_name(EXTRAS, taken), _extras_type()))
     return fields
 

@@ -15,11 +15,12 @@ import msgspec
 import zstandard
 
 from batchui.exports.answers import answer_cell
-from batchui.exports.column_kinds import Column
+from batchui.exports.column_kinds import Column, Kind
 from batchui.exports.rows import Cell, ExportRow, groups
 from batchui.exports.table import Layout, Selection, Table
 
 _BUFFER = 256 * 1024
+_numbers = (Kind.INTEGER, Kind.NUMBER)
 _encode = msgspec.json.Encoder(decimal_format="number").encode_lines
 _decode = msgspec.json.Decoder(list[Any], float_hook=Decimal).decode
 
@@ -27,21 +28,29 @@ _decode = msgspec.json.Decoder(list[Any], float_hook=Decimal).decode
 class Spool:
     """The rows as lists of cells: those of the file, answer, status, error, then any beyond them.
 
-    Iterate over it as often as you like. layout: the names of the columns. columns: what is known
-    about each, those of answer, status and error too. rows: how many. extras: the most cells that
-    a row has beyond the columns. folder: a temporary one, which goes with it.
+    Iterate over it as often as you like. layout: the columns of the file and their names. names,
+    header, columns: the unique name of each column, those of answer, status and error too, its cell
+    in the header, and what is known about it. rows: how many. extras: the most cells that a row has
+    beyond the columns. folder: a temporary one, which goes with it.
     """
 
     def __init__(self, path: Path, table: Table, layout: Layout) -> None:
         self.folder = path.parent
         self._path = path
         self.layout = layout
+        self.names = [*layout.columns, *layout.added]
+        self.header = [*layout.header, *layout.added]
         self.columns = [Column(untyped=not table.typed) for _ in layout.columns]
         self.columns.append(Column(untyped=True, lists=True))
         self.columns += [Column(untyped=False) for _ in (layout.status, layout.error)]
         self._beyond = Column(untyped=False)
         self.rows = 0
         self.extras = 0
+
+    @property
+    def number_columns(self) -> set[int]:
+        """The positions of the columns that are numbers, where their cells may be texts."""
+        return {at for at, column in enumerate(self.columns) if column.kind in _numbers}
 
     @property
     def longest(self) -> int:

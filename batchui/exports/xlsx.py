@@ -1,9 +1,8 @@
 """Writes a new workbook (XLSX) with xlsxwriter, one row after the other."""
 
 from collections.abc import Callable, Iterable, Sequence
-from math import ceil
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from xlsxwriter import Workbook
 from xlsxwriter.exceptions import FileCreateError
@@ -12,24 +11,24 @@ from xlsxwriter.utility import xl_col_to_name
 from xlsxwriter.worksheet import Worksheet
 
 from batchui.exports import xlsx_text, xlsx_values
-from batchui.exports.column_kinds import Kind, width
 from batchui.exports.names import free_name
 from batchui.exports.rows import Cell, ExportRow, cell_text
+from batchui.exports.sheets import (
+    MOST_ROWS,
+    Written,
+    refuse_too_many,
+    sheet_name,
+    widths,
+)
 from batchui.exports.spool import Spool, spooled
 from batchui.exports.table import EVERYTHING, Selection, Table
 
-# Of a sheet, in every program.
-MOST_ROWS = 1_048_576
-MOST_COLUMNS = 16_384
-SHEET = "Answers"
 # The name of the column that says which cells of a row were cut.
 CUT = "cut"
 # Beyond these, more title rows would fill a small screen if they stayed on it.
 MOST_FROZEN = 10
 # Excel has room for about 200 formats of a file's own.
 MOST_FORMATS = 150
-# In letters: what the button of the filter takes, and the narrowest column.
-BUTTON, NARROWEST = 3, 8
 _OPTIONS = {
     "constant_memory": True,
     "strings_to_formulas": False,
@@ -38,25 +37,6 @@ _OPTIONS = {
     "use_zip64": True,  # only where a part has over 2 GB
 }
 _TOP = {"valign": "top"}
-_numbers = (Kind.INTEGER, Kind.NUMBER)
-
-
-class TooManyColumns(Exception):
-    """A sheet has no room for all columns. The text is a sentence for people."""
-
-
-class Written(NamedTuple):
-    """What became of an export: its rows, its sheets, and how many cells were cut."""
-
-    rows: int
-    sheets: int
-    cut: int
-
-
-def sheets_for(rows: int, *, above: int = 0, most_rows: int = MOST_ROWS) -> int:
-    """How many sheets so many rows need. Each has the header; the first the rows above it, too."""
-    first = most_rows - 1 - above
-    return 1 + max(0, ceil((rows - first) / (most_rows - 1)))
 
 
 def write_xlsx(
@@ -116,21 +96,18 @@ class _Writer:
     def __init__(
         self, workbook: Workbook, spool: Spool, above: Sequence[Sequence[Cell]], most_rows: int
     ) -> None:
-        layout = spool.layout
         self.cut = 0
         self._workbook = workbook
         self._spool = spool
         self._above = above
         self._most_rows = most_rows
-        self._names = [*layout.columns, *layout.added]
-        self._header = [*layout.header, *layout.added]
-        self._number_columns = {
-            at for at, column in enumerate(spool.columns) if column.kind in _numbers
-        }
+        self._names = spool.names
+        self._header = [*spool.header]
+        self._number_columns = spool.number_columns
         self._has_cuts = _has_too_long(spool)
         if self._has_cuts:
             self._header.append(free_name(CUT, {name.strip().casefold() for name in self._header}))
-        _refuse_too_many(len(self._header) + spool.extras)
+        refuse_too_many(len(self._header) + spool.extras)
         self._bold = workbook.add_format({**_TOP, "bold": True, "bottom": 1})
         self._top = workbook.add_format(_TOP)
         self._wrapped = workbook.add_format({**_TOP, "text_wrap": True})
@@ -152,9 +129,8 @@ class _Writer:
     def _begin_sheet(self, above: Sequence[Sequence[Cell]]) -> None:
         """Begin a sheet with these rows and the header."""
         number = len(self._workbook.worksheets()) + 1
-        name = SHEET if number == 1 else f"{SHEET} {number}"
-        self._sheet = self._workbook.add_worksheet(name, worksheet_class=_Sheet)
-        for at, letters in enumerate(self._widths()):
+        self._sheet = self._workbook.add_worksheet(sheet_name(number), worksheet_class=_Sheet)
+        for at, letters in enumerate(widths(self._spool, self._header)):
             is_answer = at == len(self._spool.layout.columns)
             self._sheet.set_column(at, at, letters, self._wrapped if is_answer else self._top)
         for self._row, cells in enumerate(above):
@@ -171,12 +147,6 @@ class _Writer:
 
     def _end_sheet(self) -> None:
         self._sheet.autofilter(self._first_row - 1, 0, self._row - 1, len(self._header) - 1)
-
-    def _widths(self) -> list[int]:
-        """The width of each column, in letters: its cells and its name fit."""
-        cells = [column.width for column in self._spool.columns] + [0] * self._has_cuts
-        names = [width(name) + BUTTON for name in self._header]
-        return [max(NARROWEST, *both) + 2 for both in zip(cells, names, strict=True)]
 
     def _write_row(self, cells: list[Cell]) -> None:
         """Write the cells of a row of the spool, which get one more if any cell is cut."""
@@ -236,11 +206,3 @@ def _has_too_long(spool: Spool) -> bool:
     return spool.longest > xlsx_text.LONGEST // xlsx_text.MOST_UNITS and any(
         isinstance(cell, str) and xlsx_text.is_too_long(cell) for cells in spool for cell in cells
     )
-
-
-def _refuse_too_many(columns: int) -> None:
-    if columns > MOST_COLUMNS:
-        raise TooManyColumns(
-            f"With the answers, there are {columns:,} columns. A workbook has room for "
-            f"{MOST_COLUMNS:,}. Choose fewer columns, or download CSV."
-        )

@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from batchui.exports.rows import ExportRow, cell_text
+from batchui.exports.sheets import TooManyColumns, Written, sheets_for
 from batchui.exports.table import Selection, Table
-from batchui.exports.xlsx import TooManyColumns, Written, sheets_for, write_xlsx
+from batchui.exports.xlsx import write_xlsx
 from tests.exports.rows import row
 from tests.exports.workbooks import by_calamine, by_openpyxl, workbook
 
