@@ -43,7 +43,7 @@ def answer_cell(answer: bytes | None) -> Cell:
     An object or a list is compact JSON.
     """
     text = answer_text(answer)
-    if not text or answer is None or answer.startswith((b'"', b"{", b"[")):
+    if not text or answer is None or answer.startswith(b'"') or text[0] in '"{[':
         return text
     if text in ("true", "false"):
         return text == "true"
