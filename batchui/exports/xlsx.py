@@ -146,7 +146,11 @@ class _Writer:
         self._first_row = self._row
 
     def _end_sheet(self) -> None:
-        self._sheet.autofilter(self._first_row - 1, 0, self._row - 1, len(self._header) - 1)
+        last = len(self._header) - 1
+        self._sheet.autofilter(self._first_row - 1, 0, self._row - 1, last)
+        # Excel would mark every text that looks like a number, such as 00123.
+        texts = f"A1:{xl_col_to_name(last + self._spool.extras)}{self._row}"
+        self._sheet.ignore_errors({"number_stored_as_text": texts})
 
     def _write_row(self, cells: list[Cell]) -> None:
         """Write the cells of a row of the spool, which get one more if any cell is cut."""

@@ -198,6 +198,12 @@ def test_the_header_stays_the_filter_is_on_and_answers_are_wrapped(tmp_path: Pat
     assert [bool(sheet[at].alignment.wrap_text) for at in ("B3", "C3", "D3")] == [0, 1, 0]
 
 
+def test_excel_does_not_warn_of_texts_that_look_like_numbers(tmp_path: Path) -> None:
+    path = workbook(tmp_path, [row(1, ["00123", "x"], extras=["00124"])], TABLE)
+    xml = zipfile.ZipFile(path).read("xl/worksheets/sheet1.xml").decode()
+    assert '<ignoredError sqref="A1:F2" numberStoredAsText="1"/>' in xml
+
+
 def test_columns_are_as_wide_as_their_cells_or_names(tmp_path: Path) -> None:
     rows = [row(1, ["1", "x" * 500, "x" * 20], answer=b'"%s"' % ("日本".encode() * 10))]
     path = workbook(tmp_path, rows, Table(["n", "long", "a name of thirty characters ok"]))
