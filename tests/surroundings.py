@@ -1,6 +1,11 @@
-"""The environment that tests give to the processes they start."""
+"""The processes that tests start: their environment, and commands of `manage.py`."""
+
+import subprocess
+import sys
+from pathlib import Path
 
 from batchui.bench import surroundings
+from batchui.up.venv import ROOT
 
 
 def clean_environment(**variables: str) -> dict[str, str]:
@@ -13,3 +18,19 @@ def clean_environment(**variables: str) -> dict[str, str]:
     # setproctitle, which comes with mutmut and which django-q uses where it is, would write over
     # the environment by which tests know a process.
     return kept | {"SPT_NOENV": "1"} | variables
+
+
+def manage(*words: str, data: Path | str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of `manage.py` in a process of its own, to its end.
+
+    data: the data folder. variables: more of the environment.
+    """
+    return subprocess.run(
+        [sys.executable, "manage.py", *words],
+        cwd=ROOT,
+        env=clean_environment(BATCHUI_DATA=str(data), **variables),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from batchui.batches import files, lifecycle
+from batchui.batches import lifecycle, sources
 from batchui.batches.changes import BatchChanges
 from batchui.batches.long_tasks import (
     READING_LEASE,
@@ -21,8 +21,6 @@ from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.states import BatchStatus
 from batchui.prompts.checking import Report, check
-from batchui.prompts.problems import BadInput, quoted
-from batchui.prompts.sniffing import Format
 
 
 def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
@@ -36,12 +34,12 @@ def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> Non
     try:
         refuse_endless(batch)
         report = check(
-            lambda: files.open_file(batch.source_file),
+            lambda: sources.open_rows(batch),
             batch.format,
             progress=progress_of(batch, beat=beat),
             max_rows=settings.MAX_ROWS,
         )
-        refuse_nul(report.format)
+        sources.refuse_nul(report.format)
     except LeaseLostError:
         return
     except StoppedError:
@@ -80,14 +78,5 @@ def _facts(report: Report) -> BatchChanges:
             for column, blank in report.blanks.items()
         },
         "sample": report.sample,
+        "above": report.above,
     }
-
-
-def refuse_nul(form: Format) -> None:
-    """Raise BadInput for a column name with a NUL character, which PostgreSQL cannot store."""
-    for column in form.columns:
-        if "\0" in column:
-            raise BadInput(
-                f"The name of the column {quoted(column)} contains a NUL character. Rename it and "
-                "upload the file again."
-            )

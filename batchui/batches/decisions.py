@@ -5,14 +5,14 @@ the same moment, the first one counts and the second one gets False.
 """
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F
 from django.utils import timezone
 
 from batchui import security_log
 from batchui.batches import call_limit, many_parts
 from batchui.batches.lifecycle import move_batch
 from batchui.batches.long_tasks import read_now_or_soon
-from batchui.batches.models import Attempt, Batch, Part, asked_fields
+from batchui.batches.models import UNANSWERED, Attempt, Batch, Part, asked_fields
 from batchui.batches.phrases import rows_are
 from batchui.batches.preparing import prepare
 from batchui.batches.questions import Choice, decide, question_about
@@ -20,8 +20,8 @@ from batchui.batches.retrying import rows_of_retry
 from batchui.batches.settling import lock, record, settle
 from batchui.batches.signals import work_waits
 from batchui.batches.states import (
+    EDITABLE,
     ENDED_BATCHES,
-    RETRYABLE_ANSWERS,
     STOPPABLE_BATCHES,
     AttemptStatus,
     BatchStatus,
@@ -30,7 +30,6 @@ from batchui.prompts.ask import Ask
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import User
 
-EDITABLE = (BatchStatus.CHECKING, BatchStatus.DRAFT)
 STOPPED = "Stop was pressed. Nothing more is sent."
 # In the timeline; by whether the last send failed.
 TRIED_NOW = {
@@ -114,10 +113,7 @@ def retry(batch: Batch, *, by: User | None) -> bool:
             batch.connection = ensure_connection(batch.team)
         batch.save(update_fields=["stop_requested_at", "connection"])
         record(batch, "retry", _retry_event(batch), by=by)
-        without = Q()
-        for status in RETRYABLE_ANSWERS:
-            without |= Q(**{f"{status.value}__gt": 0})
-        many_parts.reopen(batch.parts.filter(without))
+        many_parts.reopen(batch.parts.alias(to_send=UNANSWERED).filter(to_send__gt=0))
         batch.refresh_from_db()
         settle(batch)
     work_waits.send(Batch, batch=batch)

@@ -11,7 +11,7 @@ and never overwrites the current one.
 
 The files are in Django's default storage. A file is written before the database row that points to
 it is committed, so every pointer leads to a file. A file that a crash leaves without a pointer is
-removed two hours after the end of its batch (`worker/overtaken.py`).
+removed some hours later (`worker/overtaken.py`).
 """
 
 import hashlib
@@ -31,7 +31,7 @@ from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
 if TYPE_CHECKING:
-    from batchui.batches.models import Attempt, Part
+    from batchui.batches.models import Attempt, Batch, Part
 
     AnyFile = File[Any]  # it is a generic class only for the type checker
 else:
@@ -99,6 +99,11 @@ def source_path(batch_id: object) -> str:
     return f"batches/{batch_id}/source/upload"
 
 
+def converted_path(batch: "Batch") -> str:
+    """Where the rows of an upload that is not a plain text are stored, by who converts it."""
+    return f"batches/{batch.pk}/source/converted-{batch.epoch}.zst"
+
+
 def rows_path(part: "Part") -> str:
     """Where the rows of a part are stored. A new part has the epoch of the worker that cuts it."""
     return f"{_part_folder(part)}/rows-{part.epoch}.jsonl.zst"
@@ -142,6 +147,13 @@ def save_source(name: str, content: AnyFile) -> tuple[int, str]:
 def open_file(name: str) -> BinaryIO:
     """A stored file, open for reading."""
     return cast(BinaryIO, default_storage.open(name, "rb"))
+
+
+def open_unpacked(name: str) -> BinaryIO:
+    """The content of a compressed file, open for reading."""
+    stored = open_file(name)
+    reader = zstandard.ZstdDecompressor().stream_reader(stored, read_size=CHUNK_BYTES, closefd=True)
+    return cast(BinaryIO, reader)
 
 
 class Compressed:
@@ -223,6 +235,14 @@ def read_compressed(name: str) -> Iterator[bytes]:
         yield from zstandard.ZstdDecompressor().read_to_iter(stored, read_size=CHUNK_BYTES)
 
 
+def stored_below(folder: str) -> Iterator[str]:
+    """The names of all stored files in a folder, and in the folders in it. Raises OSError."""
+    folders, names = default_storage.listdir(folder)
+    yield from (f"{folder}/{name}" for name in names)
+    for inner in folders:
+        yield from stored_below(f"{folder}/{inner}")
+
+
 def batch_folders() -> list[str]:
     """The ids of the batches that have stored files."""
     try:
@@ -245,12 +265,5 @@ def remove_batch_files(batch_id: object) -> None:
     if isinstance(default_storage, DurableFileSystemStorage):
         default_storage.delete_tree(folder)
     else:
-        _remove_listed(folder)
-
-
-def _remove_listed(folder: str) -> None:
-    folders, names = default_storage.listdir(folder)
-    for name in names:
-        default_storage.delete(f"{folder}/{name}")
-    for inner in folders:
-        _remove_listed(f"{folder}/{inner}")
+        for name in stored_below(folder):
+            default_storage.delete(name)

@@ -14,17 +14,15 @@ from django.core.files.base import File
 from django.db import transaction
 from django.template.defaultfilters import filesizeformat
 
-from batchui.batches import files, settling
-from batchui.batches.checking import check_file, refuse_nul
+from batchui.batches import files, lifecycle, settling, sources
+from batchui.batches.checking import check_file
 from batchui.batches.files import AnyFile
 from batchui.batches.long_tasks import cannot_store, read_now_or_soon
 from batchui.batches.models import LONGEST_NAME, Batch, asked_fields
+from batchui.batches.states import EDITABLE, BatchStatus
 from batchui.prompts.ask import Ask
-from batchui.prompts.checking import SAMPLE_ROWS
+from batchui.prompts.format import AS_FOUND, Choices
 from batchui.prompts.problems import BadInput
-from batchui.prompts.readers import read_beginning, read_blocks
-from batchui.prompts.rows import sample_text
-from batchui.prompts.sniffing import HEAD_BYTES, Format, sniff
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team, User
 
@@ -32,7 +30,7 @@ from batchui.teams.models import Team, User
 # another copy.
 STORED_FOR_A_BYTE = 4
 # The fields that `run_again` copies besides the question.
-SAME_FILE = ("source_name", "source_format", "sample")
+SAME_FILE = ("source_name", "source_choices", "source_format", "sample", "above")
 
 
 def receive(
@@ -42,27 +40,21 @@ def receive(
     by: User | None,
     name: str = "",
     ask: Ask | None = None,
+    choices: Choices = AS_FOUND,
     check_now: bool = False,
 ) -> Batch:
     """Read the beginning of a file, store it untouched, make a batch, and check the whole file.
 
     The batch is a draft if its file is small or `check_now` is true; else it is `checking`, and a
-    worker reads it. `ask`: the question, if known, such as that of the draft being replaced. Raises
-    BadInput, with a sentence, for a file that cannot be read or is too large; nothing is left
-    behind then.
+    worker reads it. `ask`: the question, if known, such as that of the draft being replaced.
+    `choices`: how to read it. Raises BadInput, with a sentence, for a file that cannot be read or
+    is too large; nothing is left behind then.
     """
     source_name = PurePath((upload.name or "file").replace("\\", "/")).name[-LONGEST_NAME:]
     size = upload.size
     if size > settings.MAX_UPLOAD_BYTES:
         raise too_large(size)
-    upload.seek(0)
-    head = upload.read(HEAD_BYTES)
-    whole = size <= len(head)
-    form = sniff(head, name=source_name, whole=whole)
-    refuse_nul(form)
-    upload.seek(0)
-    sample = _first_rows(cast(BinaryIO, upload), form, whole=whole)
-    upload.seek(0)
+    seen = sources.look(lambda: _at_start(upload), name=source_name, choices=choices)
     batch = _store(
         upload,
         team=team,
@@ -70,11 +62,47 @@ def receive(
         source_name=source_name,
         name=name[:LONGEST_NAME]
         or _free_name(team, PurePath(source_name).stem.strip() or source_name.strip()),
-        source_format=form.to_dict(),
-        sample=sample,
+        source_choices=choices.to_dict(),
+        source_format=seen.format.to_dict(),
+        sample=seen.sample,
+        above=seen.above,
         **asked_fields(ask or Ask()),
     )
     return _checked(batch, check_now=check_now)
+
+
+def read_differently(batch: Batch, choices: Choices, *, by: User | None) -> bool:
+    """Read the file of a draft as a person chose, and check it again.
+
+    False: the draft was started meanwhile. Raises BadInput if the file cannot be read so; then
+    nothing has changed.
+    """
+    seen = sources.look_again(batch, choices)
+    if batch.status not in EDITABLE:
+        return False
+    moved = lifecycle.move_batch(
+        batch,
+        BatchStatus.CHECKING,
+        by=by,
+        source_choices=choices.to_dict(),
+        source_format=seen.format.to_dict(),
+        sample=seen.sample,
+        above=seen.above,
+        rows=0,
+        bad_rows=0,
+        progress_rows=0,
+        problem="",
+        problem_rows=[],
+        blanks={},
+    )
+    if moved:
+        _checked(batch)
+    return moved
+
+
+def _at_start(upload: AnyFile) -> BinaryIO:
+    upload.seek(0)
+    return cast(BinaryIO, upload)
 
 
 def _checked(batch: Batch, *, check_now: bool = False) -> Batch:
@@ -107,10 +135,10 @@ def room() -> int:
     return (free - settings.KEEP_FREE_BYTES) // STORED_FOR_A_BYTE
 
 
-def nearly_full(lost: str = "uploaded") -> BadInput:
-    """The error where there is no room for what was sent. lost: what was not done with it."""
+def nearly_full(not_done: str = "uploaded") -> BadInput:
+    """The error where there is no room for what was sent. not_done: "uploaded", "saved" …"""
     return BadInput(
-        f"The disk of this server is nearly full, so nothing was {lost}. Tell the person who "
+        f"The disk of this server is nearly full, so nothing was {not_done}. Tell the person who "
         "runs batchui. To make room, delete batches that nobody needs any more."
     )
 
@@ -167,24 +195,6 @@ def _saved(name: str, upload: AnyFile) -> tuple[int, str]:
         return files.save_source(name, upload)
     except OSError as problem:
         raise BadInput(cannot_store(problem)) from problem
-
-
-def _first_rows(stream: BinaryIO, form: Format, *, whole: bool) -> list[str]:
-    """The first rows as JSON texts.
-
-    A small file (`whole`) is read to its end, so that a bad one is refused at once. Of larger files
-    the beginning is read, and the check reports what comes later.
-    """
-    rows: list[str] = []
-    try:
-        for block in read_blocks(stream, form) if whole else read_beginning(stream, form):
-            rows += map(sample_text, block.cells[: SAMPLE_ROWS - len(rows)])
-            if len(rows) == SAMPLE_ROWS and not whole:
-                break
-    except BadInput:
-        if whole or not rows:
-            raise
-    return rows
 
 
 def erase_unstarted(batch: Batch) -> None:

@@ -14,7 +14,7 @@ from batchui.batches import lifecycle
 from batchui.batches.clock import LONGEST_LEASE, is_over
 from batchui.batches.models import Batch
 from batchui.batches.signals import work_waits
-from batchui.batches.states import BatchStatus
+from batchui.batches.states import BEING_READ, BatchStatus
 from batchui.cloudflare.catalogue import UnknownModel
 from batchui.prompts.problems import BadInput
 
@@ -80,9 +80,7 @@ def _unclaimed() -> QuerySet[Batch]:
         Q(large | Q(created_at__lt=since), status=BatchStatus.CHECKING)
         | Q(large | Q(started_at__lt=since), status=BatchStatus.PREPARING)
     )
-    abandoned = is_over("lease_until", most=LONGEST_LEASE) & Q(
-        status__in=(BatchStatus.CHECKING, BatchStatus.PREPARING)
-    )
+    abandoned = is_over("lease_until", most=LONGEST_LEASE) & Q(status__in=BEING_READ)
     return Batch.objects.filter(never_claimed | abandoned, deleted_at=None)
 
 

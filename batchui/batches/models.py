@@ -27,13 +27,15 @@ from batchui.batches.states import (
 )
 from batchui.prompts import ask
 from batchui.prompts.ask import Ask
+from batchui.prompts.format import UNKNOWN, Choices, Format
 from batchui.prompts.rows import decode_row
-from batchui.prompts.sniffing import Format
 
 # In characters: of a batch.
 LONGEST_NAME = 200
 # A request whose polls have failed so often in a row is in trouble.
 MOST_FAILURES = 3
+# The number of rows of a part that a retry would send again (`Part.unanswered`), for queries.
+UNANSWERED = sum((F(status.value) for status in RETRYABLE_ANSWERS), start=Value(0))
 
 
 class AnswerCounts(models.Model):
@@ -148,7 +150,12 @@ class Batch(AnswerCounts, Asked):
     source_file = models.CharField(max_length=255)
     source_size = models.PositiveBigIntegerField()
     source_sha256 = models.CharField(max_length=64)
+    # How a person wants it to be read, and how it is read: see `choices` and `format`.
+    source_choices = models.JSONField(default=dict)
     source_format = models.JSONField(default=dict)
+    # What was made of an upload that is not a plain text, to read its rows from: see `sources.py`.
+    converted_file = models.CharField(max_length=255, blank=True, default="")
+    converted = models.JSONField(default=dict)
     rows = models.PositiveIntegerField(default=0)
     bad_rows = models.PositiveIntegerField(default=0)
     # Why the batch cannot start, as a sentence, and the first rows it is about.
@@ -156,8 +163,10 @@ class Batch(AnswerCounts, Asked):
     problem_rows = models.JSONField(default=list)
     # Per column: how many cells are blank, and the first such row.
     blanks = models.JSONField(default=dict)
-    # The first rows as JSON texts, with numbers as they were written: see `first_rows`.
+    # The first rows as JSON texts, with numbers as they were written (see `first_rows`), and those
+    # above them: titles, and the names of the columns.
     sample = models.JSONField(default=list)
+    above = models.JSONField(default=list)
 
     part_count = models.PositiveIntegerField(default=0)
     prompt_tokens = models.PositiveBigIntegerField(default=0)
@@ -181,8 +190,13 @@ class Batch(AnswerCounts, Asked):
 
     @property
     def format(self) -> Format:
-        """How the upload is read."""
-        return Format.from_dict(self.source_format)
+        """How the upload is read. Without columns as long as nothing is known about it."""
+        return Format.from_dict(self.source_format) if self.source_format else UNKNOWN
+
+    @property
+    def choices(self) -> Choices:
+        """What a person chose about how the upload is read."""
+        return Choices.from_dict(self.source_choices)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -190,9 +204,21 @@ class Batch(AnswerCounts, Asked):
         return self.format.columns
 
     @property
+    def first_row(self) -> int:
+        """The number of its first row. Batches of older versions count from 1."""
+        first = self.parts.order_by("number").values_list("first_row", flat=True).first()
+        return self.format.first_row if first is None else first
+
+    @property
     def first_rows(self) -> list[Any]:
         """The cells of the first rows: for the page and for the preview of the prompts."""
         return [decode_row(text.encode()) for text in self.sample]
+
+    @property
+    def rows_above(self) -> list[tuple[int, Any]]:
+        """The cells of the last rows above the first one, with their numbers."""
+        rows = [decode_row(text.encode()) for text in self.above]
+        return list(enumerate(rows, self.format.first_row - len(rows)))
 
     @property
     def ask(self) -> Ask:
@@ -254,9 +280,8 @@ class Batch(AnswerCounts, Asked):
         requests = Attempt.objects.filter(part=OuterRef("pk")).order_by()
         fetched_first = Exists(requests.filter(status=AttemptStatus.ACCEPTED))
         in_vain = requests.values("part").annotate(rows=Sum(ROWS_IN_VAIN)).values("rows")
-        unanswered = sum((F(status.value) for status in RETRYABLE_ANSWERS), start=Value(0))
         counted = Coalesce(Subquery(in_vain), 0, output_field=models.IntegerField())
-        doubt = Least(unanswered, counted, output_field=models.IntegerField())
+        doubt = Least(UNANSWERED, counted, output_field=models.IntegerField())
         return self.parts.filter(~fetched_first).aggregate(rows=Sum(doubt))["rows"] or 0
 
     @property
@@ -277,7 +302,7 @@ class Part(AnswerCounts):
 
     batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="parts")
     number = models.PositiveIntegerField()  # 1-based; the page says "part 4 of 12"
-    first_row = models.PositiveIntegerField()  # 1-based row number of the file
+    first_row = models.PositiveIntegerField()  # as a spreadsheet shows it
     rows = models.PositiveIntegerField()
     rows_file = models.CharField(max_length=255)
     answers_file = models.CharField(max_length=255, blank=True)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from batchui.batches import files, lifecycle, references, results
+from batchui.batches import files, lifecycle, references, results, sources
 from batchui.batches.long_tasks import (
     READING_LEASE,
     SHOWN_PROBLEMS,
@@ -91,7 +91,7 @@ def _cut_into_parts(batch: Batch, beat: Callable[[], None] | None) -> tuple[list
     progress = progress_of(batch, beat=beat)
     parts, row, skipped = [], 0, 0
     first: list[dict[str, Any]] = []
-    with files.open_file(batch.source_file) as source:
+    with sources.open_rows(batch) as source:
         cuts = cut(
             read(source, batch.format),
             writer,

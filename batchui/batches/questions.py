@@ -55,9 +55,7 @@ LEFT_OUT: Mapping[Question, str] = {
     Question.MISMATCH: (
         "Cloudflare's reply did not fit what was sent. Somebody in your team left this row out."
     ),
-    Question.DAMAGED: (
-        "batchui could not use a file of this row. Somebody in your team left the row out."
-    ),
+    Question.DAMAGED: "batchui could not go on with this row. Somebody in your team left it out.",
     Question.RESTORED: _UNCLEAR,
     Question.TROUBLE: _GAVE_UP,
     Question.STOPPING: _GAVE_UP,

@@ -2,15 +2,13 @@
 
 from typing import NamedTuple
 
-from django.db.models import Exists, F, OuterRef, Q, Sum, Value
+from django.db.models import Exists, F, OuterRef, Q, Sum
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 
-from batchui.batches.models import Attempt, Batch
+from batchui.batches.models import UNANSWERED, Attempt, Batch
 from batchui.batches.phrases import rows_are, rows_phrase
-from batchui.batches.states import RETRYABLE_ANSWERS, AnswerStatus, AttemptStatus
-
-_UNANSWERED = sum((F(status.value) for status in RETRYABLE_ANSWERS), start=Value(0))
+from batchui.batches.states import AnswerStatus, AttemptStatus
 
 
 class Retried(NamedTuple):
@@ -43,9 +41,9 @@ def rows_of_retry(batch: Batch) -> Retried:
     accepted = Attempt.objects.filter(part=OuterRef("pk"), status=AttemptStatus.ACCEPTED)
     unsent = F(AnswerStatus.UNSENT.value)
     sums = batch.parts.annotate(is_there=Exists(accepted)).aggregate(
-        looked_for=_sum(_UNANSWERED, is_there=True),
+        looked_for=_sum(UNANSWERED, is_there=True),
         sent=_sum(unsent, is_there=False),
-        sent_again=_sum(_UNANSWERED - unsent, is_there=False),
+        sent_again=_sum(UNANSWERED - unsent, is_there=False),
     )
     return Retried(**sums)
 

@@ -43,7 +43,7 @@ class Question(models.TextChoices):
     UNCLEAR = "unclear"  # it may have been sent, or not
     UNREADABLE = "unreadable"  # it was sent, and for hours no reply could be read
     MISMATCH = "mismatch"  # its reply does not fit what was sent
-    DAMAGED = "damaged"  # one of its files is lost or damaged
+    DAMAGED = "damaged"  # it cannot go on: a file of it is lost or damaged, memory is short …
     RESTORED = "restored"  # the database is a copy: it may have been sent since
     # These follow from other columns; no part has them stored.
     TROUBLE = "trouble"  # it was sent, and its polls fail again and again
@@ -166,8 +166,9 @@ STARTED = frozenset(
 )
 
 BATCH_MOVES: Mapping[BatchStatus, frozenset[BatchStatus]] = {
-    BatchStatus.CHECKING: frozenset({BatchStatus.DRAFT}),
-    BatchStatus.DRAFT: frozenset({BatchStatus.PREPARING}),
+    # To `checking` again: a person chose another way to read the file.
+    BatchStatus.CHECKING: frozenset({BatchStatus.DRAFT, BatchStatus.CHECKING}),
+    BatchStatus.DRAFT: frozenset({BatchStatus.PREPARING, BatchStatus.CHECKING}),
     BatchStatus.PREPARING: frozenset({BatchStatus.DRAFT, BatchStatus.QUEUED}),
     **{status: STARTED - {status} for status in STARTED},
 }
@@ -183,7 +184,10 @@ ACTIVE_BATCHES = frozenset(
         BatchStatus.STOPPING,
     }
 )
+EDITABLE = (BatchStatus.CHECKING, BatchStatus.DRAFT)
 ENDED_BATCHES = STARTED - ACTIVE_BATCHES
+# Of these the file is being read, or waits to be read.
+BEING_READ = frozenset({BatchStatus.CHECKING, BatchStatus.PREPARING})
 STOPPABLE_BATCHES = frozenset({BatchStatus.QUEUED, BatchStatus.RUNNING, BatchStatus.ATTENTION})
 
 OPEN_PARTS = frozenset(PartStatus) - {PartStatus.DONE, PartStatus.STOPPED}

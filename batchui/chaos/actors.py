@@ -3,7 +3,7 @@
 They call what the worker and the pages call.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from typing import Any, NamedTuple, TypeVar
 
@@ -22,7 +22,6 @@ from batchui.batches.states import (
     Question,
 )
 from batchui.chaos.draws import File
-from batchui.prompts.ask import Ask
 from batchui.teams.founding import first_team
 from batchui.worker import reading
 from batchui.worker.heartbeat import beat
@@ -58,11 +57,7 @@ def start(share: float) -> None:
     drafts = Batch.objects.filter(status=BatchStatus.DRAFT, deleted_at=None, rows__gt=0)
     batch = _at(drafts.order_by("created_at"), share)
     if batch is not None:
-        decisions.start(batch, by=None, ask=Ask(**_asked(batch)))
-
-
-def _asked(batch: Batch) -> Mapping[str, Any]:
-    return vars(batch.ask)
+        decisions.start(batch, by=None, ask=batch.ask)
 
 
 class Decision(NamedTuple):

@@ -5,15 +5,15 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 
 from batchui.batches import exporting
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import (
     ACTIVE_BATCHES,
+    BEING_READ,
     OPEN_PARTS,
     AnswerStatus,
-    BatchStatus,
     PartStatus,
 )
 from batchui.chaos.draws import mark_of
@@ -23,21 +23,25 @@ from batchui.doctor.examine import look
 from batchui.doctor.ledger import Ledger
 from batchui.doctor.records import Scope
 
-READ = (BatchStatus.CHECKING, BatchStatus.PREPARING)
-
 
 def is_quiet() -> bool:
     """Whether nothing more will happen by itself: all is closed, or waits for a person."""
-    return (
-        not open_batches() and not Batch.objects.filter(status__in=READ, deleted_at=None).exists()
-    )
+    return not _going_on().exists() and not _being_read().exists()
+
+
+def _going_on() -> QuerySet[Part]:
+    """The parts that are open and do not wait for a person."""
+    going_on = OPEN_PARTS - {PartStatus.UNSURE}
+    return Part.objects.filter(status__in=going_on, batch__deleted_at=None)
+
+
+def _being_read() -> QuerySet[Batch]:
+    return Batch.objects.filter(status__in=BEING_READ, deleted_at=None)
 
 
 def open_batches() -> set[UUID]:
     """The batches with parts that are open and do not wait for a person."""
-    going_on = OPEN_PARTS - {PartStatus.UNSURE}
-    parts = Part.objects.filter(status__in=going_on, batch__deleted_at=None)
-    return set(parts.values_list("batch", flat=True).order_by())
+    return set(_going_on().values_list("batch", flat=True).order_by())
 
 
 def receipts() -> dict[int, str]:
@@ -58,10 +62,7 @@ def give(figures: Figures, *, store: Path, address: str, receipts: Mapping[int, 
     figures.batches = Batch.objects.count()
     figures.rows = Batch.objects.aggregate(rows=Sum("rows"))["rows"] or 0
     figures.unsure = _unsure(accepted)
-    figures.stuck = Part.objects.filter(
-        status__in=OPEN_PARTS - {PartStatus.UNSURE}, batch__deleted_at=None
-    ).count()
-    figures.stuck += Batch.objects.filter(status__in=READ, deleted_at=None).count()
+    figures.stuck = _going_on().count() + _being_read().count()
     for batch in Batch.objects.filter(deleted_at=None, part_count__gt=0):
         figures.wrong_answers += wrong_answers(batch)
 

@@ -1,7 +1,7 @@
 """All checks, and the second look."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
@@ -25,12 +25,13 @@ OF_A_BATCH: Sequence[OfBatch] = (
     disk.every_pointer_has_a_file,
     history.every_status_is_explained,
 )
-OF_EVERYTHING: Sequence[OfAll] = (
-    requests.what_the_api_has_is_on_record,
-    motion.what_is_ready_is_sent,
-    disk.every_file_is_pointed_to,
-    disk.no_secret_is_on_the_disk,
-)
+# With the number of the invariant.
+OF_EVERYTHING: Mapping[OfAll, int] = {
+    requests.what_the_api_has_is_on_record: 3,
+    motion.what_is_ready_is_sent: 7,
+    disk.every_file_is_pointed_to: 8,
+    disk.no_secret_is_on_the_disk: 10,
+}
 # A part in motion is no fault. What is said was seen twice, with so many seconds between.
 SECONDS_BETWEEN_LOOKS = 5.0
 
@@ -97,7 +98,7 @@ def _look_again(scope: Scope, findings: Sequence[Finding]) -> set[object]:
         for record in records(replace(scope, batch=batch)):
             for of_batch in OF_A_BATCH:
                 again.update(one.place for one in of_batch(record))
-    for of_all, invariant in zip(OF_EVERYTHING, (3, 7, 8, 10), strict=True):
+    for of_all, invariant in OF_EVERYTHING.items():
         if invariant in invariants:
             again.update(one.place for one in of_all(scope))
     return again

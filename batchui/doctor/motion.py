@@ -9,7 +9,7 @@ from django.utils import timezone
 from batchui.batches.clock import LONGEST_LEASE
 from batchui.batches.due import MOST_UNDER_WAY, requests_under_way
 from batchui.batches.models import Attempt, Batch, Event, Part
-from batchui.batches.states import SENT_PARTS, BatchStatus, PartStatus
+from batchui.batches.states import BEING_READ, SENT_PARTS, PartStatus
 from batchui.doctor.findings import Finding
 from batchui.doctor.records import Record, Scope
 from batchui.teams.models import Connection
@@ -27,7 +27,7 @@ WAKE = (
 def nothing_outstays_its_lease(record: Record) -> Iterator[Finding]:
     """Invariant 7, of one batch: nothing stays in motion beyond its lease by more than a minute."""
     batch, late = record.batch, record.at - GRACE
-    if batch.status in (BatchStatus.CHECKING, BatchStatus.PREPARING):
+    if batch.status in BEING_READ:
         until = batch.lease_until or batch.started_at or batch.created_at
         if until < late - (timedelta() if batch.lease_until else QUIET):
             yield record.finding(7, "reading", f"It is still {batch.status}.", since=until, do=WAKE)

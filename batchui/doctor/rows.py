@@ -50,7 +50,9 @@ def each_row_has_one_fate(record: Record) -> Iterator[Finding]:
 
 
 def _rows_are_in_parts(record: Record) -> Iterator[Finding]:
-    batch, next_row = record.batch, 1
+    batch = record.batch
+    first_row = _first_row(record)
+    next_row = first_row
     for number, part in enumerate(record.parts, 1):
         if part.number != number or part.first_row != next_row or part.rows < 1:
             yield record.finding(
@@ -64,15 +66,22 @@ def _rows_are_in_parts(record: Record) -> Iterator[Finding]:
             )
             return
         next_row += part.rows
-    if next_row - 1 != batch.rows or len(record.parts) != batch.part_count:
+    rows = next_row - first_row
+    if rows != batch.rows or len(record.parts) != batch.part_count:
         yield record.finding(
             1,
             "rows and parts",
             f"The file has {rows_phrase(batch.rows)} in {batch.part_count:,} parts, and on record "
-            f"are {len(record.parts):,} parts with {rows_phrase(next_row - 1)}.",
+            f"are {len(record.parts):,} parts with {rows_phrase(rows)}.",
             row=next_row,
             do=LOOK_AT_LOG,
         )
+
+
+def _first_row(record: Record) -> int:
+    """The number of the first row. Batches of older versions count from 1."""
+    counted_from_1 = bool(record.parts) and record.parts[0].first_row == 1
+    return 1 if counted_from_1 else record.batch.format.first_row
 
 
 def _sums_agree(record: Record) -> Iterator[Finding]:

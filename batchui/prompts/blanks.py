@@ -19,7 +19,10 @@ class Blank:
 
 
 class ListBlanks:
-    """Counts the blank cells of a CSV or TXT. Its columns are known; good rows have all of them."""
+    """Counts the blank cells of a CSV, TXT or table.
+
+    Its columns are known; good rows have all of them. Only a text can be blank.
+    """
 
     def __init__(self, columns: Sequence[str]) -> None:
         self.columns = tuple(columns)
@@ -33,7 +36,12 @@ class ListBlanks:
             good = [at not in block.problems for at in range(len(rows))]
             rows, kept = list(compress(rows, good)), list(compress(kept, good))
         for column, texts in zip(self.columns, zip(*rows, strict=True), strict=False):
-            if not all(map(str.strip, texts)):
+            try:
+                filled = all(map(str.strip, texts))
+            except TypeError:  # there are numbers
+                texts = tuple(text if isinstance(text, str) else "0" for text in texts)
+                filled = all(map(str.strip, texts))
+            if not filled:
                 self._count(column, texts, kept)
 
     def _count(self, column: str, texts: Sequence[str], numbers: Sequence[int]) -> None:

@@ -6,7 +6,7 @@ from typing import Any, BinaryIO, NamedTuple, Protocol
 from batchui.prompts.decoding import Decoder, line_breaks
 from batchui.prompts.problems import LINE_LIMIT, BadInput
 
-Cells = list[str] | dict[str, Any]
+Cells = list[Any] | dict[str, Any]
 # From the cells of a row, its number and its line to a sentence. It is made when somebody reads it:
 # of a million bad rows, few sentences are shown.
 Sentence = Callable[[Any, int, int], str]
@@ -60,6 +60,13 @@ class Parser(Protocol):
         """The row, and its problem, for an empty line in the middle of the file."""
 
 
+class Change(Protocol):
+    """Changes a text that comes in pieces."""
+
+    def __call__(self, text: str, *, final: bool) -> str:
+        """The next piece as changed. It may keep the end back, unless it is the `final` one."""
+
+
 def empty_lines(text: str, *, number: int, line: int) -> Parsed | None:
     """The result of parsing empty lines, which are only counted; None if there is more in `text`.
 
@@ -71,8 +78,13 @@ def empty_lines(text: str, *, number: int, line: int) -> Parsed | None:
     return Parsed(Block(number, (), [], {}), breaks, len(text), line + breaks)
 
 
-def read_text(stream: BinaryIO, *, encoding: str, parser: Parser) -> Iterator[Block]:
-    """The rows of a text file. Holds one chunk in memory, or one row if that is longer."""
+def read_text(
+    stream: BinaryIO, *, encoding: str, parser: Parser, change: Change | None = None
+) -> Iterator[Block]:
+    """The rows of a text file. Holds one chunk in memory, or one row if that is longer.
+
+    change: what to do to the text first; it may not add or remove a line break.
+    """
     decoder = Decoder(encoding)
     line, number, held, unused, final = 1, 1, 0, 0, False
     pieces = [""]  # what is not parsed yet: the rest of a chunk, and the middle of a long line
@@ -81,7 +93,8 @@ def read_text(stream: BinaryIO, *, encoding: str, parser: Parser) -> Iterator[Bl
         # a few times. No more: the next rows would be in memory beside a long one.
         data = stream.read(max(CHUNK_BYTES, unused))
         final = not data
-        pieces.append(decoder.decode(data, final=final, rest=pieces[0], line=line))
+        piece = decoder.decode(data, final=final, rest=pieces[0], line=line)
+        pieces.append(change(piece, final=final) if change else piece)
         if not final and not _may_end_a_line(pieces):
             _refuse_long_row(pieces, line)
             continue

@@ -8,11 +8,12 @@ from typing import BinaryIO, NamedTuple, cast
 from batchui.prompts.blanks import Blank, ListBlanks, ObjectBlanks
 from batchui.prompts.blocks import Block
 from batchui.prompts.decoding import NotUnicode
+from batchui.prompts.format import Format
 from batchui.prompts.guessing import Evidence
 from batchui.prompts.problems import BadInput
-from batchui.prompts.readers import read_blocks
+from batchui.prompts.readers import read_blocks, rows_above
 from batchui.prompts.rows import sample_text
-from batchui.prompts.sniffing import HEAD_BYTES, Format, in_encoding
+from batchui.prompts.sniffing import HEAD_BYTES, in_encoding
 
 __all__ = ["SAMPLE_ROWS", "Blank", "Problem", "Report", "check"]
 
@@ -37,7 +38,7 @@ class Report:
     columns of JSONL are those of the whole file.
     problems: the first PROBLEMS_KEPT of the `bad_rows`.
     blanks: columns that have blank cells, counted over the rows without a problem.
-    sample: the first SAMPLE_ROWS rows, as `sample_text` shows them.
+    sample: the first SAMPLE_ROWS rows, as `sample_text` shows them. above: see `sample_above`.
     """
 
     format: Format
@@ -46,6 +47,12 @@ class Report:
     problems: list[Problem]
     blanks: dict[str, Blank]
     sample: list[str]
+    above: list[str]
+
+
+def sample_above(stream: BinaryIO, fmt: Format) -> list[str]:
+    """The last SAMPLE_ROWS rows above the first one, as `sample_text` shows them."""
+    return list(map(sample_text, rows_above(stream, fmt)[-SAMPLE_ROWS:]))
 
 
 def check(
@@ -115,7 +122,8 @@ def _check(
         raise BadInput("The file has no rows. Add some under the first line and upload it again.")
     if progress:
         progress(tally.rows, stream.bytes)
-    return tally.report()
+    with open_stream() as raw:
+        return tally.report(above=sample_above(raw, fmt))
 
 
 class _Watched:
@@ -155,12 +163,18 @@ class _Tally:
                 sentence = block.sentence(at) or ""
                 self._problems.append(Problem(block.number + at, block.lines[at], sentence))
 
-    def report(self) -> Report:
+    def _empty(self, blanks: dict[str, Blank]) -> tuple[str, ...]:
+        good = self.rows - self._bad_rows
+        return tuple(column for column, blank in blanks.items() if blank.count == good)
+
+    def report(self, *, above: list[str]) -> Report:
+        blanks = self._blanks.found()
         return Report(
-            format=replace(self._format, columns=self._blanks.columns),
+            format=replace(self._format, columns=self._blanks.columns, empty=self._empty(blanks)),
             rows=self.rows,
             bad_rows=self._bad_rows,
             problems=self._problems,
-            blanks=self._blanks.found(),
+            blanks=blanks,
             sample=self._sample,
+            above=above,
         )

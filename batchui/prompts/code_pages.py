@@ -43,8 +43,8 @@ CODE_PAGES = {**LATIN, **NOT_LATIN, **EAST_ASIAN}
 NAMES = {
     "utf-8": "UTF-8",
     "utf-16-le": "UTF-16",
-    "utf-16-be": "UTF-16",
+    "utf-16-be": "UTF-16, big-endian",
     "utf-32-le": "UTF-32",
-    "utf-32-be": "UTF-32",
+    "utf-32-be": "UTF-32, big-endian",
     **CODE_PAGES,
 }

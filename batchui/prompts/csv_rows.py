@@ -12,7 +12,8 @@ from functools import partial
 
 from batchui.prompts.blocks import Block, Cells, Parsed, Sentence, empty_lines, split_lines
 from batchui.prompts.decoding import line_breaks
-from batchui.prompts.headers import NO_DELIMITER, SEPARATOR_LINE
+from batchui.prompts.dialects import SEPARATOR_LINE
+from batchui.prompts.format import NO_DELIMITER, Format
 from batchui.prompts.problems import (
     CELL_LIMIT,
     VALUE_LIMIT,
@@ -23,12 +24,11 @@ from batchui.prompts.problems import (
     quoted,
 )
 from batchui.prompts.quotes import LINE, QuoteFault, Walk, bare_line, find_fault
-from batchui.prompts.sniffing import Format
 
 
 @dataclass
 class _Table:
-    """Rows as parsed, with the header and with empty lines as `[]`.
+    """Rows as parsed, with empty lines as `[]`.
 
     faults: position of a row -> number of the cell in which a quotation mark is wrong.
     """
@@ -50,12 +50,12 @@ class CsvParser:
     def __init__(self, fmt: Format) -> None:
         self._columns = fmt.columns
         self._delimiter = fmt.delimiter or NO_DELIMITER
+        self._header_row = fmt.header_row
         self._started = False
-        self._header_due = True
         csv.field_size_limit(CELL_LIMIT)  # of the whole process; only this package sets it
 
     def parse(self, text: str, *, number: int, line: int, final: bool) -> Parsed:
-        """The rows of `text` (see `blocks.Parser`), without the header.
+        """The rows of `text` (see `blocks.Parser`), with those above the first row.
 
         Raises BadInput if a wrong quotation mark or a very long cell makes the rest unreadable.
         """
@@ -66,15 +66,11 @@ class CsvParser:
                 skipped = named.end()
                 text, line = text[skipped:], line + 1
         if empty := empty_lines(text, number=number, line=line):
-            # Before the header they are no rows.
-            empty_after = 0 if self._header_due else empty.empty_after
-            return empty._replace(empty_after=empty_after, used=skipped + empty.used)
+            return empty._replace(used=skipped + empty.used)
         if '"' not in text:
             table = self._split(text, line=line)
         else:
             table = self._parse(text, number=number, line=line, final=final)
-        if self._header_due:
-            self._drop_header(table)
         rows = table.rows
         empty_after = 0
         while rows and not rows[-1]:
@@ -123,7 +119,7 @@ class CsvParser:
                 if fault.kind != "stray" or reader.line_num > ends[-1] + 1:
                     opened = line + line_breaks(text[: fault.start])
                     closed = line + line_breaks(text[: fault.end])
-                    at = self._number(rows, number=number)
+                    at = number + len(rows)
                     raise self._unreadable(fault, row=at, opened=opened, closed=closed) from None
                 table.faults[len(rows)] = fault.cell
                 rows.append(bare_line(text, start).split(self._delimiter))
@@ -132,26 +128,12 @@ class CsvParser:
         table.lines = [line + end for end in ends]
         return table
 
-    def _number(self, rows: Sequence[Cells], *, number: int) -> int | None:
-        """The number of the row after `rows`, None when that is the header."""
-        if not self._header_due:
-            return number + len(rows)
-        header = next((at for at, row in enumerate(rows) if row), None)
-        return None if header is None else number + len(rows) - header - 1
-
-    def _drop_header(self, table: _Table) -> None:
-        header = next((at for at, row in enumerate(table.rows) if row), len(table.rows) - 1)
-        self._header_due = not any(table.rows)
-        table.lines = table.lines[header + 1 :]
-        table.faults = {at - header - 1: cell for at, cell in table.faults.items() if at > header}
-        del table.rows[: header + 1]
-
     def _refuse_long_cells(self, block: Block) -> None:
         for at, cells in enumerate(block.cells):
             for cell, text in enumerate(cells):
                 if len(text) > CELL_LIMIT:
                     number, line = block.number + at, block.lines[at]
-                    raise cell_too_long(row=number, line=line, column=self._name(cell))
+                    raise cell_too_long(row=number, line=line, column=self._name(number, cell))
 
     def _judge(self, block: Block, rows: list[Cells], faults: dict[int, int]) -> None:
         """Add the problem of each row that does not fit the header or has a fault."""
@@ -178,6 +160,7 @@ class CsvParser:
         if cells > VALUE_LIMIT:
             counted = f"more than {VALUE_LIMIT:,} cells"
         header = f"{width:,} column{'' if width == 1 else 's'}"
+        others = "the header has" if self._header_row else "other rows have"
         if cells < width:
             missing = quoted(self._columns[cells])
             advice = f"The cell of {missing} is missing. Add what is missing, or skip the row."
@@ -187,19 +170,17 @@ class CsvParser:
                 f"If the text of a cell contains a {shown}, put the cell in quotation marks; or "
                 "skip the row."
             )
-        return f"{place(row=row, line=line)}: {counted} where the header has {header}. {advice}"
+        return f"{place(row=row, line=line)}: {counted} where {others} {header}. {advice}"
 
     def _stray(self, cell: int, _cells: Cells, row: int, line: int) -> str:
         return (
-            f"{place(row=row, line=line, column=self._name(cell))}: text follows the quotation "
-            'mark that closes the cell. Double the quotation marks inside the text (""), or skip '
-            "the row."
+            f"{place(row=row, line=line, column=self._name(row, cell))}: text follows the "
+            "quotation mark that closes the cell. Double the quotation marks inside the text "
+            '(""), or skip the row.'
         )
 
-    def _unreadable(
-        self, fault: QuoteFault, *, row: int | None, opened: int, closed: int
-    ) -> BadInput:
-        column = self._name(fault.cell) if row is not None else None
+    def _unreadable(self, fault: QuoteFault, *, row: int, opened: int, closed: int) -> BadInput:
+        column = self._name(row, fault.cell)
         if fault.kind == "long":
             return cell_too_long(row=row, line=opened, column=column)
         if fault.kind == "unclosed":
@@ -217,8 +198,10 @@ class CsvParser:
             column=column,
         )
 
-    def _name(self, cell: int) -> str | None:
-        return self._columns[cell] if cell < len(self._columns) else None
+    def _name(self, row: int, cell: int) -> str | None:
+        """The column of a cell, unless it is above the rows."""
+        named = row > self._header_row and cell < len(self._columns)
+        return self._columns[cell] if named else None
 
 
 def _lines(text: str) -> Iterable[str]:

@@ -64,7 +64,7 @@ def cut(
     """
     most = rows_per_part(total, limits)
     enough = (limits.item_bytes - FRAME) // most - 1  # `most` items of this size fit into a part
-    number, first_row, item_bytes, row_bytes = 1, 1, FRAME, 0
+    number, first_row, item_bytes, row_bytes = 1, 0, FRAME, 0
     lines: list[bytes] = []
     invalid: dict[int, str] = {}
     for row in rows:
@@ -84,8 +84,10 @@ def cut(
             or row_bytes + len(stored) > limits.row_bytes
         ):
             yield Cut(number, first_row, lines, max(item_bytes, NOTHING), invalid)
-            number, first_row, item_bytes, row_bytes = number + 1, row_number, FRAME, 0
+            number, item_bytes, row_bytes = number + 1, FRAME, 0
             lines, invalid = [], {}
+        if not lines:
+            first_row = row_number
         if problem is not None:
             invalid[len(lines)] = problem
         lines.append(stored)

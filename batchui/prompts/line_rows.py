@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from batchui.prompts.blocks import Block, Cells, Parsed, Sentence, empty_lines, split_lines
+from batchui.prompts.format import Format
 from batchui.prompts.problems import (
     CELL_LIMIT,
     VALUE_LIMIT,
@@ -15,7 +16,7 @@ from batchui.prompts.problems import (
     empty_line,
     place,
 )
-from batchui.prompts.sniffing import Format
+from batchui.prompts.rows import flat
 
 # Numbers with a fraction stay as they are written: 1.10 must not come back as 1.1.
 _decode = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal).decode
@@ -62,6 +63,7 @@ class JsonlParser:
 
     def __init__(self, fmt: Format) -> None:
         self._blanks = [""] * len(fmt.columns)
+        self._flattens = fmt.nested == "columns"
 
     def parse(self, text: str, *, number: int, line: int, final: bool) -> Parsed:
         """The rows of `text` (see `blocks.Parser`). Raises BadInput for a cell that is too long."""
@@ -82,6 +84,8 @@ class JsonlParser:
         if len(text) > CELL_LIMIT:
             for at, made in enumerate(cells):
                 _refuse_long_values(made, row=number + at, line=line + at)
+        if self._flattens:
+            cells = [flat(made) if isinstance(made, dict) else made for made in cells]
         block = Block(number, range(line, line + len(lines)), cells, problems)
         return Parsed(block, empty_after, len(text), next_line)
 

@@ -22,10 +22,9 @@ NAME_LENGTH = 60
 class BadInput(ValueError):
     """Something in the file or the settings that the person has to correct.
 
-    `str(exc)` is a whole sentence for the page: the place, what is wrong, and what to do. `row`
-    (from 1, without the header), `line` (from 1, as in an editor) and `column` (a name in the file)
-    are the same place as data, None if it has none. No page uses them yet: they are for the list of
-    all bad rows.
+    `str(exc)` is a whole sentence for the page: the place, what is wrong, and what to do. `row` (as
+    a spreadsheet shows it), `line` (from 1, as in an editor) and `column` (a name in the file) are
+    the same place as data, None if it has none.
     """
 
     def __init__(
@@ -56,11 +55,14 @@ class BadInput(ValueError):
 
 
 def place(*, row: int | None = None, line: int | None = None, column: str | None = None) -> str:
-    """The beginning of a sentence: "Row 42 (line 43), column “review”"."""
+    """The beginning of a sentence: "Row 42 (line 43), column “review”".
+
+    The line is left out where it is the row.
+    """
     if row is None:
         where = "The file" if line is None else f"Line {line:,}"
     else:
-        where = f"Row {row:,}" if line is None else f"Row {row:,} (line {line:,})"
+        where = f"Row {row:,}" if line in (None, row) else f"Row {row:,} (line {line:,})"
     return where if column is None else f"{where}, column {quoted(column)}"
 
 
@@ -89,6 +91,11 @@ def empty_line(_cells: object, row: int, line: int) -> str:
     """The sentence about an empty line."""
     where = place(row=row, line=line)
     return f"{where}: the line is empty. Fill it in, or remove it if it is not a row."
+
+
+def empty_row(_cells: object, row: int, _line: int) -> str:
+    """The sentence about a row of a sheet without anything in it."""
+    return f"{place(row=row)}: the row is empty. Fill it in, or remove it if it is not a row."
 
 
 def cell_too_long(*, row: int | None, line: int, column: str | None = None) -> BadInput:

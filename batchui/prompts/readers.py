@@ -1,8 +1,8 @@
 """Reads the rows of a file, one chunk at a time: memory stays flat, whatever the file's size.
 
 A problem of one row is stored in that row (`Row.problem`). If the whole file cannot be read,
-BadInput is raised. A new kind of file (a workbook, Parquet) is one more entry in READERS: a
-function that turns a stream into blocks of rows.
+BadInput is raised. A kind of text is one entry in PARSERS; a file that is no text (a workbook,
+Parquet) is converted to one of them first.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,8 +12,10 @@ from typing import BinaryIO, NamedTuple, cast
 
 from batchui.prompts.blocks import Block, Cells, Parser, read_text
 from batchui.prompts.csv_rows import CsvParser
+from batchui.prompts.dialects import Doubling
+from batchui.prompts.format import Format
 from batchui.prompts.line_rows import JsonlParser, TxtParser
-from batchui.prompts.sniffing import Format
+from batchui.prompts.table_rows import TableParser
 
 # Of the beginning of a file. A row of 8 million characters (`LINE_LIMIT`) fits in any encoding.
 MOST_BYTES = 32_000_000
@@ -22,8 +24,9 @@ MOST_BYTES = 32_000_000
 class Row(NamedTuple):
     """One row as it is in the file.
 
-    number: from 1, without the header. line: where the row starts, from 1 as in an editor.
-    cells: texts in the order of the header (CSV, TXT), or the object (JSONL).
+    number: as a spreadsheet shows it: of a CSV with names in its first line, the first row is 2.
+    line: where the row starts, from 1 as in an editor. cells: texts in the order of the columns
+    (CSV, TXT), typed cells (a table, see `rows.shown_text`), or the object (JSONL).
     problem: a sentence that names the row, or None. `cells` has all text of a row with a problem;
     text that fits no column comes last (see `rows.extras`).
     """
@@ -81,20 +84,45 @@ class _Beginning:
 
 def read_blocks(stream: BinaryIO, fmt: Format) -> Iterator[Block]:
     """The same rows in blocks of a few hundred, for code that works on whole columns."""
-    return READERS[fmt.kind](stream, fmt)
+    above = fmt.first_row - 1
+    for block in _all_blocks(stream, fmt):
+        if above:
+            block, above = _without_first(block, above), max(0, above - len(block.cells))
+        if block.cells:
+            yield block
 
 
-def _text_reader(
-    parser: Callable[[Format], Parser],
-) -> Callable[[BinaryIO, Format], Iterator[Block]]:
-    def read_stream(stream: BinaryIO, fmt: Format) -> Iterator[Block]:
-        return read_text(stream, encoding=fmt.encoding, parser=parser(fmt))
+def rows_above(stream: BinaryIO, fmt: Format) -> list[Cells]:
+    """The rows above the first one: titles, and the names of the columns."""
+    found: list[Cells] = []
+    for block in _all_blocks(stream, fmt):
+        found += block.cells[: fmt.first_row - 1 - len(found)]
+        if len(found) == fmt.first_row - 1:
+            break
+    return found
 
-    return read_stream
+
+def _all_blocks(stream: BinaryIO, fmt: Format) -> Iterator[Block]:
+    return read_text(
+        stream,
+        encoding=fmt.encoding,
+        parser=PARSERS[fmt.kind](fmt),
+        change=Doubling() if fmt.backslashes else None,
+    )
 
 
-READERS: dict[str, Callable[[BinaryIO, Format], Iterator[Block]]] = {
-    "csv": _text_reader(CsvParser),
-    "jsonl": _text_reader(JsonlParser),
-    "txt": _text_reader(TxtParser),
+def _without_first(block: Block, rows: int) -> Block:
+    return Block(
+        block.number + min(rows, len(block.cells)),
+        block.lines[rows:],
+        block.cells[rows:],
+        {at - rows: problem for at, problem in block.problems.items() if at >= rows},
+    )
+
+
+PARSERS: dict[str, Callable[[Format], Parser]] = {
+    "csv": CsvParser,
+    "jsonl": JsonlParser,
+    "table": TableParser,
+    "txt": TxtParser,
 }

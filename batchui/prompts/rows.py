@@ -15,6 +15,8 @@ from batchui.prompts.blocks import Cells
 # In characters: the longest cell and the longest row of the first ones, which the page shows.
 SAMPLE_CELL = 2_000
 SAMPLE_ROW = 40_000
+# Of objects within objects that become columns.
+DEEPEST = 8
 
 # Cells to one line of JSON (an array of texts, or the JSONL object) without a line break, and back.
 # They are methods of the compiled codec, because they run for every row.
@@ -23,7 +25,7 @@ encode_row: Callable[[Cells], bytes] = _json
 decode_row: Callable[[bytes], Cells] = msgspec.json.Decoder(float_hook=Decimal).decode
 # The same for showing and exporting a row: the values of an object stay JSON.
 decode_to_show: Callable[[bytes], Cells] = msgspec.json.Decoder(
-    list[str] | dict[str, msgspec.Raw]
+    list[Any] | dict[str, msgspec.Raw]
 ).decode
 _text = msgspec.json.Decoder(str).decode
 
@@ -41,14 +43,27 @@ def cell_text(value: Any) -> str:
     return _text_of_json(text) if isinstance(value, msgspec.Raw) else text
 
 
+def shown_text(cell: Any) -> str:
+    """A cell of a table as text, as a person sees it there.
+
+    Text is a string, a number and a boolean are what they are in JSON. Anything else is an object
+    whose first value is the text: `{"date": "2026-05-01"}`, `{"percent": "25%"}`.
+    """
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, bool):
+        return "TRUE" if cell else "FALSE"
+    return str(next(iter(cell.values()))) if isinstance(cell, dict) else _json(cell).decode()
+
+
 def _text_of_json(text: str) -> str:
     if text.startswith('"'):
         return _text(text)
     return "" if text == "null" else text
 
 
-def as_list(cells: Cells, columns: Sequence[str]) -> list[str]:
-    """One text for each column, "" if the row has nothing for it."""
+def as_list(cells: Cells, columns: Sequence[str]) -> list[Any]:
+    """One cell for each column, "" if the row has nothing for it. An object's values are texts."""
     if isinstance(cells, dict):
         return [cell_text(cells.get(column)) for column in columns]
     width = len(columns)
@@ -57,7 +72,7 @@ def as_list(cells: Cells, columns: Sequence[str]) -> list[str]:
     return (cells + [""] * width)[:width]
 
 
-def extras(cells: Cells, columns: Sequence[str]) -> list[str]:
+def extras(cells: Cells, columns: Sequence[str]) -> list[Any]:
     """The cells that fit no column: cells of a row with too many, or a line that is not JSON."""
     return [] if isinstance(cells, dict) else cells[len(columns) :]
 
@@ -91,3 +106,28 @@ def sample_text(cells: Cells) -> str:
         if names >= 0:
             shown[name] = shortened(value)
     return encode_row(shown).decode()
+
+
+def flat(cells: dict[str, Any]) -> dict[str, Any]:
+    """An object without objects in it: the value of `b` within `a` is at `a.b`.
+
+    Lists stay as they are, and so does what lies deeper than DEEPEST. A name that is there already
+    keeps its own value; the other one is not flattened.
+    """
+    if not any(type(value) is dict for value in cells.values()):
+        return cells
+    found: dict[str, Any] = {}
+    _flatten(cells, "", DEEPEST, found, cells)
+    return found
+
+
+def _flatten(
+    cells: dict[str, Any], above: str, left: int, found: dict[str, Any], whole: dict[str, Any]
+) -> None:
+    for name, value in cells.items():
+        path = above + name
+        inner = type(value) is dict and value and left
+        if inner and not any(f"{path}.{key}" in whole for key in value):
+            _flatten(value, f"{path}.", left - 1, found, whole)
+        else:
+            found[path] = value

@@ -4,116 +4,36 @@ The content decides, and the ending of the name is a hint. But `.csv` and `.tsv`
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import msgspec
 
-from batchui.prompts.code_pages import CODE_PAGES, NAMES
-from batchui.prompts.decoding import Decoder, detect, refuse_binary
-from batchui.prompts.headers import (
-    COLUMN_LIMIT,
-    FILLED_LINE,
-    NO_DELIMITER,
-    best_delimiter,
-    check_header,
-    head_rows,
-)
+from batchui.prompts.decoding import Decoder, detect, line_breaks, refuse_binary
+from batchui.prompts.dialects import Dialect, doubled, find_dialect, table_start
+from batchui.prompts.format import AS_FOUND, NO_DELIMITER, Choices, Format, Kind, Nested
+from batchui.prompts.headers import COLUMN_LIMIT, find_header
 from batchui.prompts.problems import NAME_LIMIT, BadInput, listed
+from batchui.prompts.quotes import find_fault
+from batchui.prompts.ready_items import are_items
+from batchui.prompts.rows import flat
 
-Kind = Literal["csv", "jsonl", "txt"]
-
+FILLED_LINE = re.compile(r"[^\r\n]+")
 HEAD_BYTES = 256 * 1024
 HTML = re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
 
-# The fields of items of the Batch API, and those of them that can hold the question.
-ITEM_CARRIERS = frozenset({"prompt", "messages", "input", "text", "contexts"})
-ITEM_FIELDS = ITEM_CARRIERS | {
-    "query",
-    "external_reference",
-    "max_tokens",
-    "max_completion_tokens",
-    "max_output_tokens",
-    "temperature",
-    "top_p",
-    "top_k",
-    "seed",
-    "repetition_penalty",
-    "frequency_penalty",
-    "presence_penalty",
-    "response_format",
-    "stream",
-    "raw",
-    "lora",
-    "tools",
-    "tool_choice",
-    "functions",
-    "guided_json",
-    "stop",
-    "n",
-    "reasoning",
-    "reasoning_effort",
-    "chat_template_kwargs",
-    "source_lang",
-    "target_lang",
-    "pooling",
-    "truncate_inputs",
-}
 
-
-@dataclass(frozen=True)
-class Format:
-    """How to read a file.
-
-    encoding: a key of `code_pages.NAMES`. encoding_chosen: a person chose it, so it is never
-    guessed again; no page asks for one yet.
-    delimiter: None for JSONL, TXT, and a CSV of one column, whose text may have commas.
-    columns: unique and never blank in a CSV; `("prompt",)` for TXT; the keys of JSONL, in the
-    order in which they were found.
-    items: the JSONL objects look like ready-made items of the Batch API.
-    """
-
-    kind: Kind
-    encoding: str
-    delimiter: str | None
-    columns: tuple[str, ...]
-    items: bool = False
-    encoding_chosen: bool = False
-
-    @property
-    def encoding_name(self) -> str:
-        """The usual name of the encoding: “Windows-1251 (Cyrillic)”."""
-        return NAMES[self.encoding]
-
-    @property
-    def encoding_guessed(self) -> bool:
-        """Whether the encoding is only the most likely one for this text."""
-        return self.encoding in CODE_PAGES and not self.encoding_chosen
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON, for the database."""
-        return {**asdict(self), "columns": list(self.columns)}
-
-    @classmethod
-    def from_dict(cls, stored: dict[str, Any]) -> "Format":
-        """The format that `to_dict` wrote."""
-        return cls(**{**stored, "columns": tuple(stored["columns"])})
-
-
-def sniff(head: bytes, *, name: str, whole: bool, encoding: str | None = None) -> Format:
+def sniff(head: bytes, *, name: str, whole: bool, choices: Choices = AS_FOUND) -> Format:
     """The format of the file `name`, according to its first HEAD_BYTES.
 
-    whole: `head` is the whole file. encoding: chosen by a person, a key of `code_pages.NAMES`; no
-    page passes it yet: it is for correcting the encoding.
-    Raises BadInput for mistakes that can be seen at once: an empty file, a header without rows, no
-    text, duplicate or blank column names, NUL bytes, damaged text.
+    whole: `head` is the whole file. Raises BadInput for mistakes that can be seen at once: an empty
+    file, names without rows, no text, NUL bytes, damaged text.
     """
     if len(head) > HEAD_BYTES:
         head, whole = head[:HEAD_BYTES], False
     refuse_binary(head, name)
-    chosen = encoding is not None
-    encoding = encoding or detect(head, whole=whole)
+    encoding = choices.encoding or detect(head, whole=whole)
     text = Decoder(encoding).decode(head, final=whole, rest="", line=1)
     if not text.strip():
         raise _nothing_in_it(whole=whole)
@@ -122,21 +42,50 @@ def sniff(head: bytes, *, name: str, whole: bool, encoding: str | None = None) -
             "This file is a web page (HTML), not a table. Perhaps a sign-in page was saved instead "
             "of the table. Download the table again and upload that."
         )
-    kind = _kind(text, ending=_ending(name), whole=whole)
-    if kind == "jsonl":
-        objects = _objects(text, whole=whole)
-        items = _are_items(objects)
-        return Format(kind, encoding, None, _keys(objects), items, encoding_chosen=chosen)
-    if kind == "txt":
-        return Format(kind, encoding, None, ("prompt",), encoding_chosen=chosen)
-    delimiter, columns, rows = best_delimiter(text, whole=whole)
-    check_header(text, delimiter=delimiter, columns=columns)
-    if whole and rows == 0:
+    kind = "csv" if choices.delimiter else _kind(text, ending=_ending(name), whole=whole)
+    made = READ_AS[kind](text, whole=whole, choices=choices)
+    return replace(made, encoding=encoding, encoding_chosen=choices.encoding is not None)
+
+
+def _txt(_text: str, *, whole: bool, choices: Choices) -> Format:
+    return Format("txt", "", None, ("prompt",))
+
+
+def _jsonl(text: str, *, whole: bool, choices: Choices) -> Format:
+    objects = _objects(text, whole=whole)
+    items = are_items(objects)
+    nested: Nested | None = None
+    if not items and any(isinstance(value, dict) for item in objects for value in item.values()):
+        nested = choices.nested or "columns"
+    if nested == "columns":
+        objects = [flat(item) for item in objects]
+    return Format("jsonl", "", None, _keys(objects), items, nested=nested)
+
+
+def _csv(text: str, *, whole: bool, choices: Choices) -> Format:
+    found = find_dialect(text, whole=whole, delimiter=choices.delimiter)
+    _refuse_open_quotes(text, found)
+    if not found.rows:
+        raise _no_rows(text, whole=whole)
+    header = find_header(found.rows, chosen=choices.header_row)
+    if whole and len(found.rows) < header.first_row:
         raise BadInput(
-            f"The file has a first line with column names ({listed(columns)}) but no rows under "
+            f"The file has a line with column names ({listed(header.columns)}) but no rows under "
             "it. Add the rows, or, if that line is already a row, put column names above it."
         )
-    return Format(kind, encoding, delimiter, columns, encoding_chosen=chosen)
+    return Format(
+        "csv",
+        "",
+        found.delimiter,
+        header.columns,
+        header=header.original,
+        header_row=header.row,
+        first_row=header.first_row,
+        backslashes=found.backslashes,
+    )
+
+
+READ_AS: dict[str, Callable[..., Format]] = {"csv": _csv, "jsonl": _jsonl, "txt": _txt}
 
 
 def in_encoding(fmt: Format, encoding: str, *, head: bytes) -> Format:
@@ -144,15 +93,12 @@ def in_encoding(fmt: Format, encoding: str, *, head: bytes) -> Format:
 
     `head` is the beginning of the file, HEAD_BYTES or all of it. Raises what `sniff` raises.
     """
-    columns = fmt.columns
-    if fmt.kind != "txt":
-        text = Decoder(encoding).decode(head, final=False, rest="", line=1)
-        if fmt.kind == "jsonl":
-            columns = _keys(_objects(text, whole=False))
-        else:
-            columns = tuple(head_rows(text, fmt.delimiter or NO_DELIMITER, whole=True)[0])
-            check_header(text, delimiter=fmt.delimiter, columns=columns)
-    return replace(fmt, encoding=encoding, columns=columns)
+    text = Decoder(encoding).decode(head, final=False, rest="", line=1)
+    choices = Choices(
+        delimiter=fmt.delimiter or NO_DELIMITER, header_row=fmt.header_row, nested=fmt.nested
+    )
+    made = READ_AS[fmt.kind](text, whole=False, choices=choices)
+    return replace(fmt, encoding=encoding, columns=made.columns, header=made.header)
 
 
 def _nothing_in_it(*, whole: bool) -> BadInput:
@@ -162,6 +108,38 @@ def _nothing_in_it(*, whole: bool) -> BadInput:
         "The first 256 KB of the file are blank. Remove the blank lines at its beginning and "
         "upload it again."
     )
+
+
+def _no_rows(text: str, *, whole: bool) -> BadInput:
+    start = table_start(text)
+    if start and not text[start:].strip():
+        above = text[:start].strip()
+        return BadInput.at(
+            f"there are no column names below the line “{above}”. Choose a file with column names "
+            "and at least one row.",
+            line=2,
+        )
+    return BadInput(
+        "The first line of the file is longer than 256 KB, too long for a line of column "
+        "names. Put the names of the columns in the first line."
+    )
+
+
+def _refuse_open_quotes(text: str, found: Dialect) -> None:
+    """Raise BadInput, with the line, for a wrong quotation mark in the first line that has text."""
+    first = FILLED_LINE.search(text, table_start(text))
+    if first is None:
+        return
+    line = 1 + line_breaks(text[: first.start()])
+    text = doubled(text[first.start() :]) if found.backslashes else text[first.start() :]
+    fault = find_fault(text, start=0, delimiter=found.delimiter or NO_DELIMITER)
+    if fault:
+        raise BadInput.at(
+            "the quotation mark that opens a cell here is "
+            f"{'not closed' if fault.kind == 'unclosed' else 'closed within the cell'}. Put each "
+            "cell in quotation marks as a whole, or in none.",
+            line=line + line_breaks(text[: fault.start]),
+        )
 
 
 def _ending(name: str) -> str:
@@ -197,13 +175,14 @@ def _is_jsonl(text: str, *, ending: str, whole: bool) -> bool:
 def _is_table(text: str, *, ending: str, whole: bool) -> bool:
     """Whether a text is a table although its name does not say so. A prompt may have commas, too.
 
-    It is a table if every row has as many cells as the header and the header looks like names. A
+    It is a table if every row has as many cells as the first, and the first looks like names. A
     `.txt` must also have tabs, as Excel's "Unicode Text" has.
     """
-    delimiter, columns, rows = best_delimiter(text, whole=whole)
-    if delimiter is None or rows < 1 or (ending == "txt" and delimiter != "\t"):
+    delimiter, _, rows = find_dialect(text, whole=whole)
+    if delimiter is None or len(rows) < 2 or (ending == "txt" and delimiter != "\t"):
         return False
-    widths = {len(row) for row in head_rows(text, delimiter, whole=whole)}
+    columns = rows[0]
+    widths = {len(row) for row in rows if row}
     names = {
         name
         for name in columns
@@ -234,9 +213,3 @@ def _keys(objects: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     """The keys of these objects; the check finds the others, and says which are too long."""
     found = dict.fromkeys(key for item in objects for key in item if len(key) <= NAME_LIMIT)
     return tuple(found)[:COLUMN_LIMIT]
-
-
-def _are_items(objects: Sequence[dict[str, Any]]) -> bool:
-    return bool(objects) and all(
-        ITEM_FIELDS.issuperset(item) and not ITEM_CARRIERS.isdisjoint(item) for item in objects
-    )

@@ -10,7 +10,7 @@ import msgspec
 
 from batchui.prompts.blocks import Cells
 from batchui.prompts.problems import BadInput, listed, quoted
-from batchui.prompts.rows import cell_text
+from batchui.prompts.rows import cell_text, shown_text
 
 PromptOf = Callable[[Any], str | None]
 
@@ -164,7 +164,7 @@ class Filler:
     def is_blank(self, cells: Cells) -> bool:
         if isinstance(cells, dict):
             return not any(cell_text(cells.get(name)).strip() for name in self.used)
-        return not any(at < len(cells) and cells[at].strip() for at in self._different)
+        return not any(at < len(cells) and shown_text(cells[at]).strip() for at in self._different)
 
     def cell_bytes(self, cells: Cells) -> int:
         texts = self._cells_or_empty(cells)
@@ -176,7 +176,7 @@ class Filler:
         if isinstance(cells, dict):
             texts = {name: cell_text(cells.get(name)) for name in self.used}
             return tuple(map(texts.__getitem__, self._names))
-        return tuple(cells[at] if at < len(cells) else "" for at in self._positions)
+        return tuple(shown_text(cells[at]) if at < len(cells) else "" for at in self._positions)
 
     def _for_several(self) -> PromptOf:
         """`prompt_of` for a template that names columns several times."""
@@ -187,9 +187,11 @@ class Filler:
         def prompt_of(cells: Any) -> str | None:
             try:
                 texts = cells_or_empty(cells) if type(cells) is dict else pick(cells)
-            except IndexError:  # a row that is too short
+                together = "".join(texts)
+            except (IndexError, TypeError):  # a row that is too short, or has numbers
                 texts = cells_or_empty(cells)
-            return template % texts if any(map(str.strip, texts)) else None
+                together = "".join(texts)
+            return None if not together or together.isspace() else template % texts
 
         return prompt_of
 
@@ -204,6 +206,8 @@ class Filler:
                 text = cells_or_empty(cells)[0] if type(cells) is dict else cells[position]
             except IndexError:  # a row that is too short
                 text = ""
+            if type(text) is not str:
+                text = shown_text(text)
             return None if not text or text.isspace() else before + text + after
 
         return prompt_of

@@ -84,7 +84,7 @@ def prepare_database(*, restored: bool = False) -> None:
             call_command("migrate", interactive=False, verbosity=0)
         refuse(files_are_shared(databases=["default"]) + files_are_ours(databases=["default"]))
         if restored:
-            say(generation.in_words(generation.note_restored(generation.PUT_BACK)))
+            say(generation.in_words(generation.note_restored(generation.MACHINE_PUT_BACK)))
     except DatabaseError as error:
         reason = first_line(error)
         raise CannotStart(f"The database could not be brought up to date: {reason}") from None

@@ -15,20 +15,18 @@ from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefre
 
 from batchui.batches import decisions, intake
 from batchui.batches.models import Batch
-from batchui.batches.states import BatchStatus
+from batchui.batches.states import STARTED, BatchStatus
 from batchui.prompts.ask import Ask
 from batchui.prompts.problems import BadInput
-from batchui.prompts.rows import as_list
 from batchui.web.access import with_batch
 from batchui.web.body_limits import ANYBODY, BESIDES_FILE, lacked_room
 from batchui.web.errors import post_only
+from batchui.web.first_rows import file_context
 from batchui.web.forms.ask import AskForm
 from batchui.web.members import MemberRequest, member_required
-from batchui.web.prompt_preview import ROWS_SHOWN, PromptPreview
+from batchui.web.prompt_preview import PromptPreview
 from batchui.web.sample import SAMPLE_NAME, SAMPLE_PROMPT, sample_csv
 from batchui.web.standstill import nothing_moves
-
-NOT_STARTED_PHASES = frozenset({BatchStatus.CHECKING, BatchStatus.DRAFT, BatchStatus.PREPARING})
 
 NO_FILE = "No file was chosen. Choose one, or drop it here."
 # The web server keeps no large body without the cookie of `body_limits.py`.
@@ -108,7 +106,7 @@ def ask_page(
         "batch": batch,
         "form": form,
         "preview": PromptPreview.of(batch, typed),
-        "sample_rows": _sample_rows(batch),
+        **file_context(batch),
         **_check_context(batch),
     }
     return render(request, "batches/ask.html", context, status=status)
@@ -127,7 +125,7 @@ def preview(request: MemberRequest, batch: Batch) -> HttpResponse:
 @with_batch
 def checking(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """How much of the file has been read; at the end, the Start button."""
-    if batch.status not in NOT_STARTED_PHASES:
+    if batch.status in STARTED:
         return HttpResponseClientRefresh()
     context = _check_context(batch)
     if batch.is_active and request.GET.get("seen") == context["seen"]:
@@ -203,8 +201,3 @@ def _upload_page(request: MemberRequest, problem: str = "", file_name: str = "")
     }
     page = "batches/_upload.html" if request.htmx else "batches/new.html"
     return render(request, page, context, status=422 if problem else 200)
-
-
-def _sample_rows(batch: Batch) -> list[tuple[int, list[str]]]:
-    rows = batch.first_rows[:ROWS_SHOWN]
-    return [(number, as_list(cells, batch.columns)) for number, cells in enumerate(rows, 1)]

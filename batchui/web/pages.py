@@ -20,14 +20,14 @@ from batchui.batches.models import Batch, Event, Part
 from batchui.batches.phrases import rows_are
 from batchui.batches.questions import LEFT_OUT_SENTENCES
 from batchui.batches.retrying import rows_of_retry
-from batchui.batches.states import BatchStatus, PartStatus
+from batchui.batches.states import STARTED, BatchStatus, PartStatus
 from batchui.prompts.problems import BadInput
 from batchui.teams.models import Connection
 from batchui.web import open_questions
 from batchui.web.access import with_batch
 from batchui.web.errors import post_only
 from batchui.web.members import MemberRequest
-from batchui.web.new import NOT_STARTED_PHASES, ask_page
+from batchui.web.new import ask_page
 from batchui.web.rows import rows_context
 from batchui.web.standstill import nothing_moves
 
@@ -46,7 +46,7 @@ TOO_MANY_CALLS = (
 @with_batch
 def batch(request: MemberRequest, batch: Batch) -> HttpResponse:
     """The page of a batch: the question, if it is not started; else its progress and answers."""
-    if batch.status in NOT_STARTED_PHASES:
+    if batch.status not in STARTED:
         return ask_page(request, batch)
     context = _live_context(batch) | _parts_context(request, batch) | rows_context(request, batch)
     context["events"] = _events(batch)

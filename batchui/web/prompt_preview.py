@@ -38,7 +38,10 @@ class PromptPreview:
             sentence = str(problem) if typed["template"].strip() else ""
             return cls([], sentence, [], model)
         first_rows = batch.first_rows[:ROWS_SHOWN]
-        prompts = [(number, fill(cells, PREVIEWED)) for number, cells in enumerate(first_rows, 1)]
+        prompts = [
+            (number, fill(cells, PREVIEWED))
+            for number, cells in enumerate(first_rows, batch.format.first_row)
+        ]
         return cls(prompts, "", _warnings(batch, typed), model)
 
 

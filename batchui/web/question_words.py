@@ -91,10 +91,9 @@ def _hours(time: timedelta) -> int:
 _AGAIN_TWICE = (
     "Sends {rows} again.[ If Cloudflare has {them} already, {they_are} charged twice ({cost}).]"
 )
-_LATER = "{rows_have} no answer, and {are} marked as missing. Retry can send {them} later."
-_LATER_IF_WHOLE = (
-    "{rows_have} no answer, and {are} marked as missing. Retry can send {them} once the file is "
-    "whole."
+_LATER_IF_MENDED = (
+    "{rows_have} no answer, and {are} marked as missing. Retry can send {them} once the cause is "
+    "gone."
 )
 _LATER_TWICE = (
     "Sends nothing. {rows_have} no answer, and {are} marked as missing. Retry can send {them} later"
@@ -116,8 +115,9 @@ CHOICE_WORDS: Mapping[tuple[Question, Choice], ChoiceWords] = {
     (Question.UNREADABLE, Choice.ASK_AGAIN): ChoiceWords(
         "Go on looking",
         "rotate-cw",
-        "Free. If it still cannot be read, batchui asks you again after "
-        f"{_hours(UNREADABLE_AFTER)} hours ({_hours(UNREACHED_AFTER)} if nobody answers).",
+        "Free. If the answers still cannot be read, batchui asks you again after "
+        f"{_hours(UNREADABLE_AFTER)} hours ({_hours(UNREACHED_AFTER)} if Cloudflare does not "
+        "answer).",
     ),
     (Question.UNREADABLE, Choice.LEAVE_OUT): ChoiceWords(
         "Leave out", "x", _GIVE_UP, "Leave {parts} out?", "Leave {rows} out"
@@ -141,10 +141,10 @@ CHOICE_WORDS: Mapping[tuple[Question, Choice], ChoiceWords] = {
         "Leave {rows} out",
     ),
     (Question.DAMAGED, Choice.TRY_AGAIN): ChoiceWords(
-        "Try again", "rotate-cw", "If the file is whole now, {parts} {go} on as planned."
+        "Try again", "rotate-cw", "If the cause is gone now, {parts} {go} on as planned."
     ),
     (Question.DAMAGED, Choice.LEAVE_OUT): ChoiceWords(
-        "Leave out", "x", _LATER_IF_WHOLE, "Leave {parts} out?", "Leave {rows} out"
+        "Leave out", "x", _LATER_IF_MENDED, "Leave {parts} out?", "Leave {rows} out"
     ),
     (Question.RESTORED, Choice.SEND_AGAIN): ChoiceWords(
         "Send",

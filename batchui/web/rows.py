@@ -44,9 +44,10 @@ def rows_filter(request: MemberRequest, batch: Batch) -> HttpResponse:
 @with_batch
 def row(request: MemberRequest, batch: Batch, number: int) -> HttpResponse:
     """One row in full."""
-    if not 1 <= number <= batch.rows or not batch.is_started:
+    offset = number - batch.first_row
+    if not 0 <= offset < batch.rows or not batch.is_started:
         raise Http404(f"This batch has no row {number:,}.")
-    result = results.page(batch, shown="all", offset=number - 1, limit=1)[0]
+    result = results.page(batch, shown="all", offset=offset, limit=1)[0]
     columns = {} if result.cells is None else as_object(result.cells, batch.columns)
     context = {
         "batch": batch,

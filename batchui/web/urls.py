@@ -3,7 +3,7 @@
 from django.urls import path
 
 from batchui.batches.questions import Choice
-from batchui.web import deciding, downloads, history, new, pages, rows
+from batchui.web import deciding, downloads, first_rows, history, new, pages, rows
 
 urlpatterns = [
     path("", history.batches, name="batches"),
@@ -13,6 +13,7 @@ urlpatterns = [
     path("new/sample.csv", new.sample, name="sample"),
     path("batches/<uuid:pk>/", pages.batch, name="batch"),
     path("batches/<uuid:pk>/preview/", new.preview, name="preview"),
+    path("batches/<uuid:pk>/read-as/", first_rows.read_as, name="read_as"),
     path("batches/<uuid:pk>/checking/", new.checking, name="checking"),
     path("batches/<uuid:pk>/start/", new.start, name="start"),
     path("batches/<uuid:pk>/live/", pages.live, name="live"),

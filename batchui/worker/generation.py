@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 # Beside the files: the id of the database they belong to, and its number.
 MARK = "installation"
 OLDER = "It is older than the files beside it."
-PUT_BACK = "This machine was put back to an earlier state."
+MACHINE_PUT_BACK = "The whole machine was put back."
 
 
 class AnotherDatabase(Exception):

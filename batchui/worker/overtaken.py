@@ -12,16 +12,17 @@ the database before.
 """
 
 import logging
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from datetime import datetime, timedelta
 
 from django.core.cache import cache
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
+from batchui.batches import files
 from batchui.batches.models import Batch
 from batchui.batches.pointers import files_of_batch
-from batchui.batches.states import ENDED_BATCHES, BatchStatus
+from batchui.batches.states import BEING_READ, ENDED_BATCHES
 from batchui.worker.models import Installation
 
 logger = logging.getLogger(__name__)
@@ -35,8 +36,6 @@ LOOKED_UNTIL = "overtaken-until"
 # How often a batch that goes on is looked at, and how long it is known what was found there.
 BETWEEN_LOOKS = timedelta(hours=6)
 A_DAY = 24 * 60 * 60
-# While these are read, files are written long before something points to them.
-READ = (BatchStatus.CHECKING, BatchStatus.PREPARING)
 
 
 def remove() -> None:
@@ -59,8 +58,9 @@ def _remove_of_ended(now: datetime, restored_at: datetime | None) -> None:
 
 def _remove_of_open(now: datetime, restored_at: datetime | None) -> None:
     """Look at up to AT_ONCE batches that go on, or have not begun, and are due."""
+    # While a file is read, others are written long before something points to them.
     others = Batch.objects.filter(deleted_at=None, created_at__lt=now - OLD).exclude(
-        status__in=(*ENDED_BATCHES, *READ)
+        status__in=(*ENDED_BATCHES, *BEING_READ)
     )
     keys = {f"overtaken:{batch.pk}": batch for batch in others.only("pk").order_by("created_at")}
     looks: dict[str, tuple[datetime, Container[str]]] = cache.get_many(keys)
@@ -93,7 +93,7 @@ def remove_of(
     """
     stay: list[str] = []
     # The files are listed first: what is written in between is not among them.
-    there = list(_files(f"batches/{batch.pk}"))
+    there = list(files.stored_below(f"batches/{batch.pk}"))
     pointed = set(files_of_batch(batch.pk))
     for name in there:
         if name in pointed:
@@ -105,10 +105,3 @@ def remove_of(
         else:
             stay.append(name)
     return stay
-
-
-def _files(folder: str) -> Iterator[str]:
-    folders, names = default_storage.listdir(folder)
-    yield from (f"{folder}/{name}" for name in names)
-    for inner in folders:
-        yield from _files(f"{folder}/{inner}")

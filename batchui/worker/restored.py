@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from batchui.batches import lifecycle, many_parts, results, settling
 from batchui.batches.files import DamagedFile
-from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.models import UNANSWERED, Attempt, Batch, Part
 from batchui.batches.phrases import parts_phrase, rows_phrase
 from batchui.batches.states import (
     RETRYABLE_ANSWERS,
@@ -103,11 +103,9 @@ def _perhaps_sent(parts: QuerySet[Part]) -> QuerySet[Part]:
 
 def _perhaps_retried(parts: QuerySet[Part]) -> QuerySet[Part]:
     """Parts that have ended with rows that a retry would send, and no attempt says unsure."""
-    unanswered = Q()
-    for status in RETRYABLE_ANSWERS:
-        unanswered |= Q(**{f"{status.value}__gt": 0})
-    ended = parts.filter(unanswered, status__in=(PartStatus.DONE, PartStatus.STOPPED))
-    return ended.exclude(_is_unclear())
+    ended = parts.filter(status__in=(PartStatus.DONE, PartStatus.STOPPED))
+    retryable = ended.alias(to_send=UNANSWERED).filter(to_send__gt=0)
+    return retryable.exclude(_is_unclear())
 
 
 def _is_unclear() -> Exists:

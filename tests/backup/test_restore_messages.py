@@ -111,7 +111,7 @@ def test_a_machine_that_was_put_back_as_a_whole_is_told(
     assert capsys.readouterr().out.startswith("3 parts may have been sent since.")
     tick.run_tick()
     assert posts(sandbox) == 0
-    message = "This machine was put back to an earlier state."
+    message = "The whole machine was put back."
     assert set(batch.parts.values_list("message", flat=True)) == {message}
 
 

@@ -4,6 +4,7 @@ import logging
 from typing import Any
 
 import pytest
+from django.db.models import F
 from django.utils import timezone
 
 from batchui import security_log
@@ -190,3 +191,13 @@ def test_a_batch_is_deleted_once(team: Team, ana: User) -> None:
     assert not decisions.delete(batch, by=None)
     batch.refresh_from_db()
     assert batch.deleted_by == ana
+
+
+def test_a_retry_opens_a_part_with_one_row_to_send_and_no_part_without(team: Team) -> None:
+    batch = on_record(team, parts=2)
+    batch.parts.update(status=PartStatus.DONE, answered=F("rows"))
+    batch.parts.filter(number=2).update(answered=F("rows") - 1, failed=1)
+    Batch.objects.update(status=BatchStatus.PROBLEMS, failed=1)
+    assert decisions.retry(batch, by=None)
+    opened = batch.parts.filter(status=PartStatus.READY).values_list("number", flat=True)
+    assert list(opened) == [2]

@@ -1,6 +1,7 @@
 """Files that wait to be read: who reads them, and how a long reading keeps its place."""
 
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -73,6 +74,22 @@ def test_one_small_file_at_a_time_is_read_in_a_process(
     long_tasks.read_now_or_soon(batch, checking.check_file)
     batch.refresh_from_db()
     assert batch.status == BatchStatus.DRAFT
+
+
+def test_a_reading_that_fails_does_not_leave_the_next_file_to_a_worker(
+    receive: MakeBatch, woken: list[Batch]
+) -> None:
+    batch = receive(rows(3))
+    Batch.objects.update(status=BatchStatus.CHECKING)
+
+    def fails(_pk: object, **_: object) -> None:
+        raise OperationalError("database is locked")
+
+    with pytest.raises(OperationalError):
+        long_tasks.read_now_or_soon(batch, fails)
+    long_tasks.read_now_or_soon(batch, checking.check_file)
+    batch.refresh_from_db()
+    assert (batch.status, woken) == (BatchStatus.DRAFT, [])
 
 
 @pytest.mark.parametrize(("status", "since"), [(READ[0], "created_at"), (READ[1], "started_at")])
@@ -236,6 +253,18 @@ def test_a_reading_without_a_worker_beats_for_nobody(
 def test_a_short_reading_writes_nothing(reading: Batch) -> None:
     progress_of(reading, beat=lambda: pytest.fail("it beats"))(500, 0)
     assert Batch.objects.get().progress_rows == 0
+
+
+def test_a_long_reading_beats_each_time_that_seven_tenths_of_a_second_are_over(
+    reading: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(now=0.0, monotonic=lambda: clock.now)
+    monkeypatch.setattr(long_tasks, "time", clock)
+    beats: list[float] = []
+    report = progress_of(reading, beat=lambda: beats.append(clock.now))
+    for clock.now in (0.65, 0.75, 1.4, 1.5):
+        report(500, 0)
+    assert beats == [0.75, 1.5]
 
 
 @pytest.mark.parametrize("change", [{"epoch": 99}, {"deleted_at": "2000-01-01T00:00:00Z"}])

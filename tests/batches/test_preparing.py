@@ -281,6 +281,13 @@ def test_questions_too_large_for_all_parts_are_refused_before_one_is_cut(
     assert not list(files_in.glob("batches/*/parts/*"))
 
 
+def test_questions_that_just_fit_into_all_parts_are_cut(
+    started: MakeBatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preparing, "MOST_PARTS", 20)
+    assert prepared(started(rows(1_600), template="{{text}}" + "x" * 99_000)).part_count == 20
+
+
 def test_a_batch_is_not_queued_without_its_parts(started: MakeBatch) -> None:
     batch = started(rows(30))
 

@@ -113,6 +113,14 @@ def test_a_file_that_lost_lines_is_not_shown_as_if_it_had_them_all(team: Team) -
         list(results.part_results(part))
 
 
+def ten_answered(team: Team) -> Part:
+    """A part of ten rows with their answers, all stored."""
+    part = on_record(team).parts.get()
+    store(part, dict.fromkeys(range(10), YES))
+    part.rows_file = files.Compressed.of_lines([b'["one"]'] * 10).store("ten-rows")
+    return part
+
+
 def damaged(part: Part, field: str, lines: int) -> None:
     """Let a file of the part end after so many lines."""
     kept = [b'["one"]'] * lines if field == "rows_file" else [b'["answered","yes"]'] * lines
@@ -139,9 +147,7 @@ def test_people_see_the_rows_of_a_damaged_file_as_far_as_they_can_be_read(
 
 @pytest.mark.parametrize("lines", [0, 4, 9])
 def test_answers_in_a_damaged_file_are_missing_with_the_reason(team: Team, lines: int) -> None:
-    part = on_record(team).parts.get()
-    store(part, dict.fromkeys(range(10), YES))
-    part.rows_file = files.Compressed.of_lines([b'["one"]'] * 10).store("ten-rows")
+    part = ten_answered(team)
     damaged(part, "answers_file", lines)
     shown = list(results.readable_results(part))
     assert [row.status for row in shown] == ["answered"] * lines + ["missing"] * (10 - lines)
@@ -151,9 +157,7 @@ def test_answers_in_a_damaged_file_are_missing_with_the_reason(team: Team, lines
 
 @pytest.mark.parametrize("field", ["rows_file", "answers_file"])
 def test_lines_too_many_are_damage_to_those_who_want_them_all(team: Team, field: str) -> None:
-    part = on_record(team).parts.get()
-    store(part, dict.fromkeys(range(10), YES))
-    part.rows_file = files.Compressed.of_lines([b'["one"]'] * 10).store("ten-rows")
+    part = ten_answered(team)
     damaged(part, field, 12)
     with pytest.raises(files.DamagedFile, match="it has more than 10 lines"):
         list(results.part_results(part))
@@ -161,9 +165,7 @@ def test_lines_too_many_are_damage_to_those_who_want_them_all(team: Team, field:
 
 @pytest.mark.parametrize("field", ["rows_file", "answers_file"])
 def test_lines_too_many_in_a_damaged_file_add_no_rows(team: Team, field: str) -> None:
-    part = on_record(team).parts.get()
-    store(part, dict.fromkeys(range(10), YES))
-    part.rows_file = files.Compressed.of_lines([b'["one"]'] * 10).store("ten-rows")
+    part = ten_answered(team)
     damaged(part, field, 12)
     shown = list(results.readable_results(part))
     assert [(row.row, row.cells, row.status) for row in shown] == [

@@ -137,6 +137,14 @@ def test_a_token_that_cannot_be_read_is_tried_again_when_it_can_be(
 # -- what was sent ------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def sent(sandbox: RunningSandbox, start: MakeBatch) -> Batch:
+    """A batch of one part, which Cloudflare has."""
+    batch = start(rows(20))
+    send_all()
+    return batch
+
+
 def refused_for_hours(batch: Batch, *, polls: int = 12, hours: float = 7) -> Part:
     """The only part of a batch after so many polls over so many hours."""
     for _ in range(polls):
@@ -175,41 +183,35 @@ def test_answers_that_wait_for_a_person_come_by_themselves_when_the_cause_is_gon
 
 
 def test_answers_come_by_themselves_when_the_token_can_be_read_again(
-    sandbox: RunningSandbox, start: MakeBatch, settings: Any
+    sandbox: RunningSandbox, sent: Batch, settings: Any
 ) -> None:
-    batch = start(rows(20))
-    send_all()
     keys = settings.ENCRYPTION_KEYS
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     clients.close_all()
-    refused_for_hours(batch)
+    refused_for_hours(sent)
     settings.ENCRYPTION_KEYS = keys
-    assert work(batch).status == BatchStatus.FINISHED
+    assert work(sent).status == BatchStatus.FINISHED
     assert posts(sandbox) == 1
 
 
 def test_one_odd_reply_after_hours_with_a_wrong_token_asks_nobody(
-    sandbox: RunningSandbox, start: MakeBatch
+    sandbox: RunningSandbox, sent: Batch
 ) -> None:
-    batch = start(rows(20))
-    send_all()
     sandbox.script({"fault": "error", "code": 10000, "call": "poll", "times": 0})
-    refused_for_hours(batch)
+    refused_for_hours(sent)
     sandbox.script({"fault": "garbage", "call": "poll"})
     poll_all()
-    assert batch.parts.get().status == PartStatus.QUEUED
-    assert work(batch).status == BatchStatus.FINISHED
+    assert sent.parts.get().status == PartStatus.QUEUED
+    assert work(sent).status == BatchStatus.FINISHED
 
 
 def test_a_token_that_is_refused_once_costs_an_answer_seconds(
-    sandbox: RunningSandbox, start: MakeBatch
+    sandbox: RunningSandbox, sent: Batch
 ) -> None:
-    batch = start(rows(20))
-    send_all()
     sandbox.script({"fault": "error", "code": 10000, "call": "poll", "times": 2})
     for longest in (12.5, 25):
         poll_all()
-        part = batch.parts.get()
+        part = sent.parts.get()
         assert part.next_poll_at is not None
         assert part.next_poll_at <= timezone.now() + timedelta(seconds=longest)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from waitress.adjustments import Adjustments
 
-from batchui.processes.bodies import FRAMING_BYTES, THROWN_AWAY, Parser
+from batchui.processes.bodies import FRAMING_BYTES, PIECE_BYTES, THROWN_AWAY, Parser
 
 HEAD = b"POST /body HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
 
@@ -43,15 +43,26 @@ def cpu_seconds(packet: bytes, times: int = 1) -> float:
         pytest.param(b"1;", b"a", id="a control line"),
         pytest.param(b"0\r\nx: ", b"a", id="a trailer"),
         pytest.param(chunk(b"x" * 1_000_000) + b"1;", b"a", id="a control line after content"),
+        pytest.param(chunk(b"x" * 1_000_000) + b"0\r\nx: ", b"a", id="a trailer after content"),
         pytest.param(b"", b"\r\n", id="blank lines"),
         pytest.param(b"", chunk(b"x"), id="chunks of a byte"),
     ],
 )
 def test_a_chunked_body_without_content_is_refused_at_once(begin: bytes, endless: bytes) -> None:
     reads = parser(begin)
-    packet = endless * (2 * FRAMING_BYTES // len(endless))
-    assert reads.received(packet) == len(packet)
+    packet = endless * (2 * PIECE_BYTES // len(endless))
+    assert reads.received(packet) == len(packet)  # the rest is no other request
     assert reads.completed
+    assert reads.error.code == 400
+
+
+@pytest.mark.parametrize("size", [1, 40])
+def test_chunks_that_are_too_small_are_refused_also_if_few_come_at_a_time(size: int) -> None:
+    reads, packet = parser(), chunk(b"x" * size) * 20
+    for _ in range(FRAMING_BYTES // 16):
+        reads.received(packet)
+        if reads.error:
+            break
     assert reads.error.code == 400
 
 

@@ -53,11 +53,11 @@ def is_open(client: socket.socket) -> bool:
 def test_who_holds_many_connections_loses_the_oldest_and_pages_go_on(
     site: Site, held: ExitStack, sent: bytes
 ) -> None:
-    [other] = hold(held, site, 1, sent=sent, address="127.0.0.2")
+    others = hold(held, site, MOST - MOST_OF_ONE, sent=sent, address="127.0.0.2")
     many = hold(held, site, MOST_OF_ONE + 3, sent=sent, address="127.0.0.1")
     assert site.get("/") == b"page"
     assert [is_open(one) for one in many] == [False] * 4 + [True] * 4
-    assert is_open(other)
+    assert all(map(is_open, others))
 
 
 def test_many_addresses_together_lose_the_oldest_and_pages_go_on(
@@ -86,6 +86,17 @@ def test_where_all_wait_for_their_replies_another_of_the_same_address_is_not_let
         with pytest.raises(ConnectionResetError):
             late.recv(1)
     assert all(map(is_open, readers))
+
+
+def test_where_all_wait_for_their_replies_somebody_of_another_address_is_let_in_besides(
+    held: ExitStack,
+) -> None:
+    with running_site(MOST_CONNECTIONS=2) as site:
+        for number in (2, 3):
+            [reader] = hold(held, site, 1, sent=UNREAD, address=f"127.0.0.{number}")
+            assert reader.recv(1)
+        assert site.get("/") == b"page"
+        assert is_open(reader)
 
 
 def test_behind_a_proxy_its_connections_are_not_those_of_one_client(held: ExitStack) -> None:

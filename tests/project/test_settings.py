@@ -1,26 +1,12 @@
 """Settings as processes see them: bad values are said in sentences, never as a traceback."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from cryptography.fernet import Fernet
 
-from batchui.up.venv import ROOT
-from tests.surroundings import clean_environment
-
-
-def manage(*arguments: str, data: Path | str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "manage.py", *arguments],
-        cwd=ROOT,
-        env=clean_environment(BATCHUI_DATA=str(data), **variables),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+from tests.surroundings import manage
 
 
 def production(**more: str) -> dict[str, str]:

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
 from batchui.prompts.checking import Report, check
+from batchui.prompts.format import Choices, Format
 from batchui.prompts.readers import Row, read
-from batchui.prompts.sniffing import HEAD_BYTES, Format, sniff
+from batchui.prompts.sniffing import HEAD_BYTES, sniff
 
 
 class Dribble(io.RawIOBase):
@@ -33,12 +34,17 @@ class Endless(io.RawIOBase):
         return piece
 
 
-def format_of(data: bytes, name: str = "file.csv") -> Format:
-    return sniff(data[:HEAD_BYTES], name=name, whole=len(data) <= HEAD_BYTES)
+def format_of(data: bytes, name: str = "file.csv", **chosen: Any) -> Format:
+    choices = Choices(**chosen)
+    return sniff(data[:HEAD_BYTES], name=name, whole=len(data) <= HEAD_BYTES, choices=choices)
 
 
-def rows_of(data: bytes, name: str = "file.csv", *, piece: int = 1 << 20) -> list[Row]:
-    return list(read(cast(BinaryIO, Dribble(data, piece)), format_of(data, name)))
+def rows_of(
+    data: bytes, name: str = "file.csv", *, piece: int = 1 << 20, names_in: int = 1
+) -> list[Row]:
+    """The rows of a file. names_in: the row with the names of its columns, if it is a CSV."""
+    fmt = format_of(data, name, header_row=names_in)
+    return list(read(cast(BinaryIO, Dribble(data, piece)), fmt))
 
 
 def cells_of(data: bytes, name: str = "file.csv") -> list[Any]:

@@ -8,10 +8,11 @@ import pytest
 
 from batchui.prompts.checking import check
 from batchui.prompts.code_pages import CODE_PAGES, NAMES
+from batchui.prompts.format import Choices, Format
 from batchui.prompts.guessing import CHUNKS_SEARCHED, EVIDENCE_BYTES, Evidence
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import read
-from batchui.prompts.sniffing import Format, in_encoding, sniff
+from batchui.prompts.sniffing import in_encoding, sniff
 from tests.prompts.files import Dribble, cells_of, format_of, report_of, rows_of
 
 RUSSIAN = ["Комната была чистая и тихая.", "Персонал вежливый, приедем ещё раз!"]
@@ -160,7 +161,7 @@ def test_the_names_of_columns_are_read_again_with_their_file() -> None:
 
 
 def test_names_are_read_again_from_a_head_that_ends_within_a_character() -> None:
-    fmt = Format("csv", "cp1252", ",", ("?", "??"))
+    fmt = Format("csv", "cp1252", ",", ("?", "??"), header_row=1, first_row=2)
     head = '"名","本文"\n1,日'.encode("cp932")[:-1]
     assert in_encoding(fmt, "cp932", head=head).columns == ("名", "本文")
 
@@ -218,7 +219,7 @@ def test_a_damaged_byte_is_named_by_its_line_in_any_code_page(
 
 def test_an_encoding_chosen_by_a_person_is_never_guessed_again() -> None:
     data = table(RUSSIAN, times=50).encode("cp1251")
-    fmt = sniff(data, name="x.csv", whole=True, encoding="cp1252")
+    fmt = sniff(data, name="x.csv", whole=True, choices=Choices(encoding="cp1252"))
     assert (fmt.encoding, fmt.encoding_chosen, fmt.encoding_guessed) == ("cp1252", True, False)
     report = check(lambda: io.BytesIO(data), fmt, max_rows=1_000)
     assert report.format == fmt
@@ -228,14 +229,14 @@ def test_an_encoding_chosen_by_a_person_is_never_guessed_again() -> None:
 @pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.txt"])
 def test_an_encoding_chosen_by_a_person_is_kept_for_every_kind_of_file(name: str) -> None:
     data = b'{"a": "caf\xe9"}\n{"a": "th\xe9"}\n' if name == "x.jsonl" else b"a,b\ncaf\xe9,2\n"
-    assert sniff(data, name=name, whole=True, encoding="cp1252").encoding_chosen
+    assert sniff(data, name=name, whole=True, choices=Choices(encoding="cp1252")).encoding_chosen
     assert not sniff(data, name=name, whole=True).encoding_chosen
 
 
 def test_a_chosen_encoding_that_does_not_fit_is_refused_by_line() -> None:
     data = table(RUSSIAN).encode("cp1251")
     with pytest.raises(BadInput, match=r"^Line 2: the byte 0x.. has no meaning in UTF-8"):
-        sniff(data, name="x.csv", whole=True, encoding="utf-8")
+        sniff(data, name="x.csv", whole=True, choices=Choices(encoding="utf-8"))
     fmt = Format("csv", "utf-8", ",", ("id", "text"), encoding_chosen=True)
     with pytest.raises(BadInput, match=r"^Line 2: the byte 0x.. has no meaning in UTF-8"):
         check(lambda: io.BytesIO(data), fmt, max_rows=1_000)

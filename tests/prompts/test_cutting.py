@@ -129,9 +129,9 @@ def test_bad_rows_and_blank_prompts_are_invalid_and_keep_their_places() -> None:
     writer = ItemWriter("prompt", Ask(template="{{text}}"), format_of(data).columns)
     [part] = cut(rows_of(data), writer, total=5)
     assert sendable(part) == [0, 4]
-    assert part.invalid[1].startswith("Row 2 (line 3): 3 cells where the header has 2")
-    assert part.invalid[2].startswith("Row 3 (line 4), column “text”: the cell is blank")
-    assert part.invalid[3].startswith("Row 4 (line 5): the line is empty")
+    assert part.invalid[1].startswith("Row 3: 3 cells where the header has 2")
+    assert part.invalid[2].startswith("Row 4, column “text”: the cell is blank")
+    assert part.invalid[3].startswith("Row 5: the line is empty")
     assert [decode_row(line) for line in part.lines][1:4] == [["2", "b", "c"], ["3", " "], []]
 
 

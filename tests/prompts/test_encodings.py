@@ -5,9 +5,9 @@ from typing import BinaryIO, cast
 import pytest
 
 from batchui.prompts.decoding import detect
+from batchui.prompts.format import Format
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import read
-from batchui.prompts.sniffing import Format
 from tests.prompts.files import Dribble, cells_of, format_of, report_of, rows_of
 
 TABLE = "id,text\n1,Ärger über naïve Café-Gäste – “quoted” €\n2,plain\n"

@@ -8,12 +8,13 @@ from typing import BinaryIO, cast
 import pytest
 
 from batchui.prompts.checking import check
+from batchui.prompts.format import Format
 from batchui.prompts.problems import CELL_LIMIT, BadInput
 from batchui.prompts.readers import read
-from batchui.prompts.sniffing import HEAD_BYTES, Format
+from batchui.prompts.sniffing import HEAD_BYTES
 from tests.prompts.files import Endless, format_of, report_of, rows_of
 
-TABLE = Format("csv", "utf-8", ",", ("a", "b"))
+TABLE = Format("csv", "utf-8", ",", ("a", "b"), header_row=1, first_row=2)
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.txt", "x"])
@@ -110,25 +111,25 @@ def test_an_unclosed_quotation_mark_names_the_line_where_it_opens() -> None:
         with pytest.raises(BadInput) as caught:
             rows_of(b'a,b\n1,2\n3,"four\n5,6\n7,8\n', piece=piece)
         assert str(caught.value) == (
-            "Row 2 (line 3), column “b”: a quotation mark opens the cell here and nothing closes "
+            "Row 3, column “b”: a quotation mark opens the cell here and nothing closes "
             "it. Close the cell where it ends, and write a quotation mark that belongs to the "
             'text as two ("").'
         )
-        assert (caught.value.row, caught.value.line, caught.value.column) == (2, 3, "b")
+        assert (caught.value.row, caught.value.line, caught.value.column) == (3, 3, "b")
 
 
 def test_an_unclosed_quotation_mark_behind_another_long_cell_names_its_own_line() -> None:
-    with pytest.raises(BadInput, match=r"^Row 1 \(line 4\), column “b”"):
+    with pytest.raises(BadInput, match=r"^Row 2 \(line 4\), column “b”"):
         rows_of(b'a,b\n"one\ntwo\nthree","four\nfive\n')
 
 
 def test_an_unclosed_quotation_mark_that_a_later_one_closes_names_both_lines() -> None:
-    with pytest.raises(BadInput, match=r"^Row 1 \(line 2\), column “b”.* in line 4, has text"):
+    with pytest.raises(BadInput, match=r"^Row 2, column “b”.* in line 4, has text"):
         rows_of(b'a,b\n1,"two\n3,4\n5,"six"\n')
 
 
 def test_a_doubled_quotation_mark_does_not_close_a_cell() -> None:
-    with pytest.raises(BadInput, match=r"^Row 1 \(line 2\), column “b”.*nothing closes it"):
+    with pytest.raises(BadInput, match=r"^Row 2, column “b”.*nothing closes it"):
         rows_of(b'a,b\n1,"two""\n3,4\n')
 
 
@@ -137,11 +138,11 @@ def test_a_doubled_quotation_mark_does_not_close_a_cell() -> None:
     [
         (b'"a,b\n1,2\n', "not closed"),
         (b'a,"b\n1,2\n', "not closed"),
-        (b'"a"x,b\n1,2\n', "closed within the name"),
+        (b'"a"x,b\n1,2\n', "closed within the cell"),
     ],
 )
 def test_quotation_marks_that_go_wrong_in_the_header(header: bytes, what: str) -> None:
-    opens = "^Line 1: the quotation mark that opens a column's name here is"
+    opens = "^Line 1: the quotation mark that opens a cell here is"
     with pytest.raises(BadInput, match=rf"{opens} {what}\. Put each"):
         format_of(header)
 
@@ -169,7 +170,7 @@ def test_a_line_of_50_mb_is_refused_after_8_mb(kind: str) -> None:
 
 def test_a_quoted_cell_without_an_end_is_refused_after_a_million_characters() -> None:
     stream = Endless(itertools.chain([b'a,b\n1,"'], itertools.repeat(b"line\n" * 10_000, 1000)))
-    with pytest.raises(BadInput, match=r"^Row 1 \(line 2\), column “b”.*nothing closes it"):
+    with pytest.raises(BadInput, match=r"^Row 2, column “b”.*nothing closes it"):
         list(read(cast(BinaryIO, stream), TABLE))
     assert stream.taken < 2_200_000
 
@@ -177,10 +178,10 @@ def test_a_quoted_cell_without_an_end_is_refused_after_a_million_characters() ->
 @pytest.mark.parametrize(
     ("data", "name", "place"),
     [
-        (b"a,b\n1,2\n3,%s\n", "x.csv", r"Row 2 \(line 3\), column “b”"),
-        (b'a,b\n1,2\n3,"%s"\n', "x.csv", r"Row 2 \(line 3\), column “b”"),
-        (b'{"a": 1}\n{"b": "%s"}\n', "x.jsonl", r"Row 2 \(line 2\), column “b”"),
-        (b"one\n%s\n", "x.txt", r"Row 2 \(line 2\)"),
+        (b"a,b\n1,2\n3,%s\n", "x.csv", r"Row 3, column “b”"),
+        (b'a,b\n1,2\n3,"%s"\n', "x.csv", r"Row 3, column “b”"),
+        (b'{"a": 1}\n{"b": "%s"}\n', "x.jsonl", r"Row 2, column “b”"),
+        (b"one\n%s\n", "x.txt", r"Row 2"),
     ],
 )
 def test_a_cell_over_a_million_characters(data: bytes, name: str, place: str) -> None:
@@ -206,26 +207,14 @@ def test_a_value_of_exactly_a_million_characters_is_read() -> None:
     assert row.cells == {"a": "x" * CELL_LIMIT}
 
 
-def test_duplicate_column_names_are_named_with_their_places() -> None:
-    with pytest.raises(BadInput, match=r"“text” appears 2 times .* as columns 2 and 4. Give each"):
-        format_of(b"id,text,x,text\n1,2,3,4\n")
-
-
-def test_blank_column_names_are_named_by_place() -> None:
-    with pytest.raises(BadInput, match=r"^Column 2 of the first line has no name. Give every"):
-        format_of(b"id,  ,x\n1,2,3\n")
-    with pytest.raises(BadInput, match=r"^Columns 1, 3 and 4 of the first line have no name"):
-        format_of(b",id,,\n1,2,3,4\n")
-
-
 def test_too_many_columns_are_refused() -> None:
     names = ",".join(f"c{at}" for at in range(2001))
-    with pytest.raises(BadInput, match=r"names 2,001 columns; at most 2,000"):
+    with pytest.raises(BadInput, match=r"^The table has 2,001 columns; at most 2,000"):
         format_of(f"{names}\n{names}\n".encode())
     fewer = names.rpartition(",")[0]
     assert len(format_of(f"{fewer}\n{fewer}\n".encode()).columns) == 2_000
     data = "".join(f'{{"key {at}": 1}}\n' for at in range(2001)).encode()
-    with pytest.raises(BadInput, match=r"^Row 2,001 \(line 2,001\): .*more than 2,000 different"):
+    with pytest.raises(BadInput, match=r"^Row 2,001: .*more than 2,000 different"):
         report_of(data, "x.jsonl", max_rows=9999)
 
 
@@ -236,9 +225,7 @@ def test_a_header_longer_than_the_head_is_refused() -> None:
 
 def test_names_from_the_file_are_harmless_in_sentences() -> None:
     with pytest.raises(BadInput) as caught:
-        format_of(
-            b'"x\x1b[31m\n\r<b>' + b"y" * 500 + b'","x\x1b[31m\n\r<b>' + b"y" * 500 + b'"\n1,2\n'
-        )
+        format_of(b'a,"x\x1b[31m\n\r<b>' + b"y" * 1_000 + b'"\n1,2\n', header_row=1)
     assert "\x1b" not in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 250
@@ -251,11 +238,13 @@ def test_many_stray_quotation_marks_take_no_longer_than_they_must() -> None:
 
 
 def peak_of_check(pieces: int) -> int:
-    rows = itertools.repeat(b'1,"some text, of a row"\n2,more\n' * 1000, pieces)
-    stream = Endless(itertools.chain([b"a,b\n"], rows))
+    def stream() -> BinaryIO:
+        rows = itertools.repeat(b'1,"some text, of a row"\n2,more\n' * 1000, pieces)
+        return cast(BinaryIO, Endless(itertools.chain([b"a,b\n"], rows)))
+
     tracemalloc.start()
     try:
-        report = check(lambda: cast(BinaryIO, stream), TABLE, max_rows=10**9)
+        report = check(stream, TABLE, max_rows=10**9)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

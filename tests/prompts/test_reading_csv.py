@@ -9,10 +9,10 @@ from typing import BinaryIO, cast
 
 import pytest
 
+from batchui.prompts.format import Format
 from batchui.prompts.problems import CELL_LIMIT, BadInput
 from batchui.prompts.quotes import QuoteFault, find_fault
 from batchui.prompts.readers import read
-from batchui.prompts.sniffing import Format
 from tests.prompts.files import Dribble, Endless, cells_of, report_of, rows_of
 
 LETTERS = [
@@ -42,6 +42,11 @@ def random_rows(dice: random.Random, *, width: int) -> list[list[str]]:
     return [[cell() for _ in range(width)] for _ in range(dice.randrange(1, 12))]
 
 
+def named_in(row: int) -> Format:
+    """The format of a CSV with the columns a and b, and their names in a row."""
+    return Format("csv", "utf-8", ",", ("a", "b"), header_row=row, first_row=row + 1)
+
+
 def read_pieces(data: bytes, fmt: Format, size: int) -> list[tuple[int, int, object, str | None]]:
     return [tuple(row) for row in read(Dribble(data, size), fmt)]  # type: ignore[arg-type,misc]
 
@@ -67,12 +72,12 @@ def test_whatever_a_csv_writer_writes_comes_back_cell_for_cell(seed: int) -> Non
     for row in rows:
         starts.append(1 + len(re.findall(r"\r\n|\r|\n", written.getvalue())))
         writer.writerow(row)
-    fmt = Format("csv", "utf-8", delimiter, names)
+    fmt = Format("csv", "utf-8", delimiter, names, header_row=1, first_row=2)
     data = written.getvalue().encode()
     for size in (1, 7, 1 << 20):
         read_back = read_pieces(data, fmt, size)
         assert [row[2] for row in read_back] == rows
-        assert [row[0] for row in read_back] == list(range(1, len(rows) + 1))
+        assert [row[0] for row in read_back] == list(range(2, len(rows) + 2))
         assert [row[1] for row in read_back] == starts
         assert not any(row[3] for row in read_back)
 
@@ -81,7 +86,7 @@ def test_whatever_a_csv_writer_writes_comes_back_cell_for_cell(seed: int) -> Non
 def test_the_pieces_that_a_file_comes_in_make_no_difference(seed: int) -> None:
     dice = random.Random(seed)
     text = "a,b\n" + "".join(dice.choices(["x", ",", '"', '""', "\n", "\r\n", "\r"], k=60))
-    fmt = Format("csv", "utf-8", ",", ("a", "b"))
+    fmt = named_in(1)
 
     def outcome(size: int) -> object:
         try:
@@ -112,12 +117,12 @@ def test_numbers_and_dates_stay_text() -> None:
 
 def test_a_row_knows_the_line_it_starts_in() -> None:
     rows = rows_of(b'a,"b\nb"\n1,x\n2,"y\n\ny"\n3,z\n')
-    assert [(row.number, row.line) for row in rows] == [(1, 3), (2, 4), (3, 7)]
+    assert [(row.number, row.line) for row in rows] == [(2, 3), (3, 4), (4, 7)]
 
 
-def test_lines_before_the_header_are_counted() -> None:
-    rows = rows_of(b"sep=;\n\na;b\n1;2\n")
-    assert [(row.number, row.line, row.cells) for row in rows] == [(1, 4, ["1", "2"])]
+def test_rows_above_the_names_are_counted_but_not_the_line_that_names_the_separator() -> None:
+    rows = rows_of(b"sep=;\n\na;b\n1;2\n", names_in=2)
+    assert [(row.number, row.line, row.cells) for row in rows] == [(3, 4, ["1", "2"])]
 
 
 def test_empty_lines_at_the_end_are_no_rows() -> None:
@@ -127,9 +132,9 @@ def test_empty_lines_at_the_end_are_no_rows() -> None:
 
 def test_an_empty_line_in_the_middle_is_a_row_with_a_problem() -> None:
     rows = rows_of(b"a,b\n1,2\n\n3,4\n")
-    assert [(row.number, row.line) for row in rows] == [(1, 2), (2, 3), (3, 4)]
+    assert [(row.number, row.line) for row in rows] == [(2, 2), (3, 3), (4, 4)]
     assert rows[1].problem == (
-        "Row 2 (line 3): the line is empty. Fill it in, or remove it if it is not a row."
+        "Row 3: the line is empty. Fill it in, or remove it if it is not a row."
     )
 
 
@@ -145,20 +150,20 @@ def test_an_empty_line_of_a_single_column_is_an_empty_cell() -> None:
 
 def test_many_empty_lines_keep_their_numbers() -> None:
     rows = rows_of(b"a,b\n1,2\n" + b"\n" * 2500 + b"3,4\n", piece=97)
-    assert [row.number for row in rows] == list(range(1, 2503))
+    assert [row.number for row in rows] == list(range(2, 2504))
     assert [row.line for row in rows] == list(range(2, 2504))
     assert rows[-1].cells == ["3", "4"]
     for row in rows[1:-1]:
         assert row.cells == []
         assert row.problem is not None
-        assert row.problem.startswith(f"Row {row.number:,} (line {row.line:,}): the line is empty.")
+        assert row.problem.startswith(f"Row {row.number:,}: the line is empty.")
 
 
 def test_a_row_with_too_many_cells_keeps_them_all() -> None:
     [row] = rows_of(b"a,b\n1,2,3,4\n")
     assert row.cells == ["1", "2", "3", "4"]
     assert row.problem == (
-        "Row 1 (line 2): 4 cells where the header has 2 columns. If the text of a cell contains a "
+        "Row 2: 4 cells where the header has 2 columns. If the text of a cell contains a "
         "“,”, put the cell in quotation marks; or skip the row."
     )
 
@@ -173,7 +178,7 @@ def test_a_row_with_too_few_cells_names_the_column_that_is_missing() -> None:
     rows = rows_of(b"a,b,c\n1,2,3\n1\n")
     assert rows[1].cells == ["1"]
     assert rows[1].problem == (
-        "Row 2 (line 3): 1 cell where the header has 3 columns. The cell of “b” is missing. Add "
+        "Row 3: 1 cell where the header has 3 columns. The cell of “b” is missing. Add "
         "what is missing, or skip the row."
     )
 
@@ -186,7 +191,7 @@ def test_text_behind_a_closing_quotation_mark_is_a_problem_of_that_row_alone() -
         ["3", "fine"],
     ]
     assert rows[0].problem == (
-        "Row 1 (line 2), column “b”: text follows the quotation mark that closes the cell. Double "
+        "Row 2, column “b”: text follows the quotation mark that closes the cell. Double "
         'the quotation marks inside the text (""), or skip the row.'
     )
     assert not rows[1].problem
@@ -211,13 +216,13 @@ def test_a_long_cell_over_many_lines_is_read_whole() -> None:
     data = f'a,b\n1,"{cell}"\n2,x\n'.encode()
     rows = rows_of(data, piece=65_536)
     assert rows[0].cells == ["1", cell]
-    assert (rows[1].number, rows[1].line) == (2, 40_003)
+    assert (rows[1].number, rows[1].line) == (3, 40_003)
 
 
 @pytest.mark.parametrize("piece", [1, 2, 5, 1 << 20])
 def test_the_line_that_names_the_separator_and_empty_lines_may_come_in_pieces(piece: int) -> None:
-    rows = rows_of(b"sep=;\r\n\r\n\na;b\r\n1;2\n", piece=piece)
-    assert [(row.number, row.line, row.cells) for row in rows] == [(1, 5, ["1", "2"])]
+    rows = rows_of(b"sep=;\r\n\r\n\na;b\r\n1;2\n", piece=piece, names_in=3)
+    assert [(row.number, row.line, row.cells) for row in rows] == [(4, 5, ["1", "2"])]
 
 
 @pytest.mark.parametrize("piece", [1, 1 << 20])
@@ -227,42 +232,44 @@ def test_a_row_that_looks_like_the_separators_line_is_a_row(piece: int) -> None:
 
 
 def test_a_stray_quotation_mark_is_found_below_empty_lines_and_a_header() -> None:
-    rows = rows_of(b'\n\na,b\n1,ok\n2,"x"y\n3,ok\n')
+    rows = rows_of(b'\n\na,b\n1,ok\n2,"x"y\n3,ok\n', names_in=3)
     assert [bool(row.problem) for row in rows] == [False, True, False]
     assert rows[1].problem is not None
-    assert rows[1].problem.startswith("Row 2 (line 5), column “b”: text follows")
+    assert rows[1].problem.startswith("Row 5, column “b”: text follows")
 
 
 def test_a_stray_quotation_mark_in_the_header_is_no_problem_of_a_row() -> None:
-    fmt = Format("csv", "utf-8", ",", ("a", "b"))
+    fmt = named_in(1)
     rows = list(read(Dribble(b'"a"x,b\n1,2\n3,4\n', 1 << 20), fmt))  # type: ignore[arg-type]
     assert [(row.number, row.cells, row.problem) for row in rows] == [
-        (1, ["1", "2"], None),
-        (2, ["3", "4"], None),
+        (2, ["1", "2"], None),
+        (3, ["3", "4"], None),
     ]
 
 
 @pytest.mark.parametrize(
-    ("data", "place"),
+    ("data", "names_in", "place"),
     [
-        (b'\n\na,b\n1,2\n3,"x\n', "Row 2 (line 5), column “b”"),
-        (b'\n"a,b\n1,2\n', "Line 2"),
-        (b'a,b\n1,2\n"x\n"y,5\n', "Row 2 (line 3), column “a”"),
-        (b'\n\na,b\n1,2\n3,"x\n4,"y"\n', "Row 2 (line 5), column “b”"),
-        (b"a,b\n" + b"1,2\n" * 50_000 + b'3,"x\n', "Row 50,001 (line 50,002), column “b”"),
-        (b"a,b\n" + b"1,2\n" * 50_000 + b'3,"x\n4,"y"\n', "Row 50,001 (line 50,002), column “b”"),
-        (b"a,b\n" + b'1,"2"\n' * 50_000 + b'3,"x\n', "Row 50,001 (line 50,002), column “b”"),
+        (b'\n\na,b\n1,2\n3,"x\n', 3, "Row 5, column “b”"),
+        (b'\n"a,b\n1,2\n', 2, "Row 2"),
+        (b'a,b\n1,2\n"x\n"y,5\n', 1, "Row 3, column “a”"),
+        (b'\n\na,b\n1,2\n3,"x\n4,"y"\n', 3, "Row 5, column “b”"),
+        (b'a,"b\nb"\n1,2\n3,"x\n4,"y"\n', 1, "Row 3 (line 4), column “b”"),
+        (b"a,b\n" + b"1,2\n" * 50_000 + b'3,"x\n', 1, "Row 50,002, column “b”"),
+        (b"a,b\n" + b"1,2\n" * 50_000 + b'3,"x\n4,"y"\n', 1, "Row 50,002, column “b”"),
+        (b"a,b\n" + b'1,"2"\n' * 50_000 + b'3,"x\n', 1, "Row 50,002, column “b”"),
     ],
 )
-def test_a_row_that_ends_the_reading_is_named_wherever_it_stands(data: bytes, place: str) -> None:
-    fmt = Format("csv", "utf-8", ",", ("a", "b"))
+def test_a_row_that_ends_the_reading_is_named_wherever_it_stands(
+    data: bytes, names_in: int, place: str
+) -> None:
     with pytest.raises(BadInput) as caught:
-        list(read(Dribble(data, 1 << 16), fmt))  # type: ignore[arg-type]
+        list(read(Dribble(data, 1 << 16), named_in(names_in)))  # type: ignore[arg-type]
     assert str(caught.value).startswith(f"{place}: a quotation mark opens the cell here")
 
 
 def test_an_empty_cell_of_a_single_column_is_no_bad_row() -> None:
-    report = report_of(b"a\nx\n\ny\n")
+    report = report_of(b"text\nx\n\ny\n")
     assert (report.rows, report.bad_rows, report.problems) == (3, 0, [])
 
 
@@ -281,6 +288,6 @@ def test_a_fault_far_into_a_text_is_still_a_stray_mark() -> None:
 def test_a_file_whose_lines_end_in_cr_alone_is_read_chunk_by_chunk() -> None:
     lines = itertools.repeat(b"1,2\r" * 10_000, 1_000)
     stream = Endless(itertools.chain([b"a,b\r"], lines))
-    rows = read(cast(BinaryIO, stream), Format("csv", "utf-8", ",", ("a", "b")))
+    rows = read(cast(BinaryIO, stream), named_in(1))
     assert [next(rows).cells for _ in range(1_000)] == [["1", "2"]] * 1_000
     assert stream.taken < 200_000

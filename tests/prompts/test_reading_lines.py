@@ -21,7 +21,7 @@ def test_an_empty_line_of_a_txt_is_a_row_with_a_problem_unless_it_is_at_the_end(
     assert [row.cells for row in rows] == [["one"], [""], ["two"]]
     assert [bool(row.problem) for row in rows] == [False, True, False]
     assert rows[1].problem is not None
-    assert rows[1].problem.startswith("Row 2 (line 2): the line is empty.")
+    assert rows[1].problem.startswith("Row 2: the line is empty.")
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ def test_empty_lines_keep_their_places_in_whatever_pieces_a_file_comes(
     assert [row.cells for row in rows[1:3]] == [empty, empty]
     assert [row.problem for row in rows] == [
         None,
-        "Row 2 (line 2): the line is empty. Fill it in, or remove it if it is not a row.",
-        "Row 3 (line 3): the line is empty. Fill it in, or remove it if it is not a row.",
+        "Row 2: the line is empty. Fill it in, or remove it if it is not a row.",
+        "Row 3: the line is empty. Fill it in, or remove it if it is not a row.",
         None,
     ]
 
@@ -65,7 +65,7 @@ def test_a_line_that_is_no_object_is_a_row_with_a_problem_and_keeps_its_text() -
     rows = rows_of(data, "r.jsonl")
     assert [row.line for row in rows if row.problem] == [2, 3, 4, 5]
     assert rows[1].problem is not None
-    assert rows[1].problem.startswith("Row 2 (line 2): this line is not a JSON object (")
+    assert rows[1].problem.startswith("Row 2: this line is not a JSON object (")
     columns = format_of(data, "r.jsonl").columns
     kept = [extras(row.cells, columns) for row in rows]
     assert kept == [[], ["[1, 2]"], ['{"a": '], [], [" \t"], []]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from batchui.prompts.headers import HEAD_ROWS, head_rows
+from batchui.prompts.dialects import HEAD_ROWS, head_rows
 from batchui.prompts.problems import NAME_LIMIT, NAMES_LIMIT, VALUE_LIMIT, BadInput, empty_line
 from batchui.prompts.readers import read_blocks
 from batchui.prompts.rows import cell_text, decode_row, decode_to_show, encode_row
@@ -16,18 +16,19 @@ from tests.prompts.files import cells_of, format_of, report_of, rows_of
 from tests.worst import assert_cheap, cost
 
 
-def lists(number: int) -> bytes:
-    """A line whose object has so many empty lists: the cheapest values to write."""
-    return b'{"a":[' + b",".join([b"[]"] * number) + b"]}\n"
+def lists(number: int, *, of: bytes = b"[]") -> bytes:
+    """A line whose object has a list of so many; empty lists are quick to write, and large."""
+    return b'{"a":[' + b",".join([of] * number) + b"]}\n"
 
 
 def test_an_object_has_as_many_values_as_allowed_and_no_more() -> None:
     besides = 2  # the object, and the list with the others
-    allowed = lists(VALUE_LIMIT - besides)
-    report = report_of(b'{"a":1}\n' + allowed + lists(VALUE_LIMIT - besides + 1), "a.jsonl")
+    with_text = lists(VALUE_LIMIT - besides - 1).replace(b"{", b'{"b":",",')
+    too_many = lists(VALUE_LIMIT - besides + 1, of=b"1")
+    report = report_of(b'{"a":1}\n' + with_text + too_many, "a.jsonl")
     [problem] = report.problems
     assert problem.sentence == (
-        "Row 3 (line 3): this object has more than 50,000 values, too many for one row. Shorten "
+        "Row 3: this object has more than 50,000 values, too many for one row. Shorten "
         "its lists, or skip the row."
     )
 
@@ -59,6 +60,16 @@ def test_an_object_that_is_too_large_is_refused_in_no_time(line: bytes) -> None:
 
 
 @pytest.mark.parametrize("start", [b"", b'"x"'], ids=["plain", "quoted"])
+def test_a_line_of_as_many_cells_as_are_counted_keeps_its_text(start: bytes) -> None:
+    line = start + b"," * (VALUE_LIMIT - 1)
+    data = b"a,b\n1,2\n" + line + b"\n"
+    [problem] = report_of(data).problems
+    assert "50,000 cells where the header has 2 columns." in problem.sentence
+    assert "more than" not in problem.sentence
+    assert ",".join(cells_of(data)[1]) == line.decode().replace('"', "")
+
+
+@pytest.mark.parametrize("start", [b"", b'"x"'], ids=["plain", "quoted"])
 def test_a_line_of_commas_costs_little_and_keeps_its_text(start: bytes) -> None:
     line = start + b"," * 900_000
     data = b"a,b\n1,2\n" + line + b"\n"
@@ -73,7 +84,7 @@ def test_the_longest_line_of_commas_is_refused_in_no_time() -> None:
     data = b"a,b\n1,2\n" + b"," * 7_900_000 + b"\n"
 
     def read() -> None:
-        with pytest.raises(BadInput, match=r"^Row 2 \(line 3\): this cell is longer than"):
+        with pytest.raises(BadInput, match=r"^Row 3: this cell is longer than"):
             report_of(data)
 
     assert_cheap(read)
@@ -97,13 +108,13 @@ def test_the_sentence_about_a_row_is_made_when_somebody_reads_it() -> None:
     data = b"a,b\n1,2\n" + b"\n" * 5_000 + b"3,4\n"
     blocks = list(read_blocks(io.BytesIO(data), format_of(data)))
     assert {made for block in blocks for made in block.problems.values()} == {empty_line}
-    assert blocks[0].sentence(1) == empty_line([], 2, 3)
+    assert blocks[0].sentence(1) == empty_line([], 3, 3)
 
 
 def test_the_delimiter_is_found_in_the_first_rows() -> None:
     text = "a,b\n" + "\n1,2\n" * 2 * HEAD_ROWS
     rows = head_rows(text, ",", whole=True)
-    assert (len(rows), rows[-1]) == (HEAD_ROWS, ["1", "2"])
+    assert (len(rows), rows[-2:]) == (HEAD_ROWS, [["1", "2"], []])
 
 
 # -- names of columns ---------------------------------------------------------------------------
@@ -114,9 +125,9 @@ LONGEST = "n" * NAME_LIMIT
 def test_a_column_of_a_csv_has_a_name_as_long_as_allowed_and_no_longer() -> None:
     assert format_of(f"a,{LONGEST}\n1,2\n".encode()).columns == ("a", LONGEST)
     with pytest.raises(
-        BadInput, match=r"^Line 1: the name of column 2, “n{60}…”, has 1,001 characters; at most"
+        BadInput, match=r"^Row 1: the name of column 2, “n{60}…”, has 1,001 characters; at most"
     ):
-        format_of(f"a,{LONGEST}n\n1,2\n".encode())
+        format_of(f"a,{LONGEST}n\n1,2\n".encode(), header_row=1)
 
 
 def test_a_key_is_as_long_as_allowed_and_no_longer() -> None:
@@ -125,7 +136,7 @@ def test_a_key_is_as_long_as_allowed_and_no_longer() -> None:
 
     assert report_of(line("a") + line(LONGEST), "a.jsonl").format.columns == ("a", LONGEST)
     with pytest.raises(
-        BadInput, match=r"^Row 2 \(line 2\): the key “n{60}…” has 1,001 characters; at most 1,000"
+        BadInput, match=r"^Row 2: the key “n{60}…” has 1,001 characters; at most 1,000"
     ):
         report_of(line("a") + line(f"{LONGEST}n"), "a.jsonl")
 

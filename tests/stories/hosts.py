@@ -17,6 +17,7 @@ import psutil
 from batchui.processes import children
 from batchui.up.ports import free_port
 from batchui.up.venv import ROOT
+from tests import surroundings
 from tests.project.helpers import Reader, until
 from tests.surroundings import clean_environment
 
@@ -70,14 +71,7 @@ def running_host(data: Path, *, worker_of: list[str] = WORKER, **variables: str)
 
 def manage(*arguments: str, data: Path, **variables: str) -> str:
     """What a command of `manage.py` prints; it must succeed."""
-    done = subprocess.run(
-        [sys.executable, "manage.py", *arguments],
-        cwd=ROOT,
-        env=clean_environment(BATCHUI_DATA=str(data), **variables),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = surroundings.manage(*arguments, data=data, **variables)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

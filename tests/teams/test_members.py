@@ -91,6 +91,17 @@ def test_a_request_that_was_let_in_before_the_role_was_lost_changes_nothing(
     assert list(Membership.objects.filter(role=Role.ADMIN)) == [ana.membership]
 
 
+def test_who_administers_another_team_changes_nothing_in_this_one(ana: User) -> None:
+    ben, zoe = join(ana), outsider()
+    links = Invitation.objects.count()
+    with pytest.raises(PermissionDenied, match="Only an administrator"):
+        invitations.create(ana.membership.team, by=zoe, role=Role.ADMIN)
+    with pytest.raises(PermissionDenied, match="Only an administrator"):
+        members.remove(ben.membership, by=zoe)
+    assert Invitation.objects.count() == links
+    assert Membership.objects.filter(user=ben).exists()
+
+
 @pytest.mark.django_db(transaction=True)
 def test_who_is_demoted_while_making_links_has_none_left() -> None:
     ana = set_up()

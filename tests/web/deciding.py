@@ -7,12 +7,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from batchui.batches import due, sending
 from batchui.batches.models import Batch
 from batchui.batches.states import PartStatus, Question
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection, Team
-from tests.batches.conftest import on_record
+from tests.batches.conftest import on_record, send_all
 from tests.batches.test_questions import STANDS
 from tests.web.visiting import HTMX, html
 
@@ -38,8 +37,7 @@ def storm(batch: Batch, sandbox: RunningSandbox) -> None:
     sandbox.script({"fault": "error", "status": 500, "call": "submit", "times": 0})
     for _ in range(batch.part_count):
         Connection.objects.update(paused_until=None)
-        for part in due.ready_parts(10):
-            sending.send(part)
+        send_all()
     sandbox.script()
     sandbox.sandbox.calls.clear()
     Connection.objects.update(paused_until=None, failures_in_a_row=0)

@@ -57,7 +57,7 @@ REFUSED = {
     "a workbook called csv": (workbook(), "This file is an Excel workbook"),
     "an unclosed quotation mark": (
         b'id,text\n1,one\n2,"two\n3,three\n',
-        "Row 2 (line 3), column “text”: a quotation mark opens the cell here and nothing closes "
+        "Row 3, column “text”: a quotation mark opens the cell here and nothing closes "
         "it. Close the cell where it ends",
     ),
     "NUL bytes": (b"id,text\n1,o\0ne\n2,two\n", "Line 2: there is a NUL byte"),
@@ -192,11 +192,11 @@ def test_only_a_draft_of_the_own_team_is_replaced(
 
 UNEVEN = b"id,text\n1,a\n2\n3,c,d\n4,e\n"
 TOO_FEW = (
-    "Row 2 (line 3): 1 cell where the header has 2 columns. The cell of “text” is missing. Add "
+    "Row 3: 1 cell where the header has 2 columns. The cell of “text” is missing. Add "
     "what is missing, or skip the row."
 )
 TOO_MANY = (
-    "Row 3 (line 4): 3 cells where the header has 2 columns. If the text of a cell contains a “,”, "
+    "Row 4: 3 cells where the header has 2 columns. If the text of a cell contains a “,”, "
     "put the cell in quotation marks; or skip the row."
 )
 
@@ -263,7 +263,7 @@ def test_when_every_prompt_is_blank_nothing_starts(web: Client) -> None:
     assert (batch.status, batch.part_count) == (BatchStatus.DRAFT, 0)
     shown = said(web.get(batch.get_absolute_url()))
     assert "No row of the file can be asked." in shown
-    assert "Row 1 (line 2), column “text”: the cell is blank" in shown
+    assert "Row 2, column “text”: the cell is blank" in shown
 
 
 # -- addresses and forms that are out of date ---------------------------------------------------

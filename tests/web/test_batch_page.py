@@ -228,5 +228,5 @@ def test_a_row_that_is_not_there_is_not_found(web: Client, batch: Batch, number:
 def test_a_skipped_row_says_why(web: Client, sandbox: RunningSandbox, start: MakeBatch) -> None:
     batch = work(start(b"id,text\n1,a\n2,\n", skip_invalid=True))
     shown = page(web, batch, "rows", "?shown=attention")
-    assert "Row 2 (line 3), column “text”: the cell is blank" in shown
-    assert "Row 2 (line 3), column “text”" in page(web, batch, "row", "", 2)
+    assert "Row 3, column “text”: the cell is blank" in shown
+    assert "Row 3, column “text”" in page(web, batch, "row", "", 2)

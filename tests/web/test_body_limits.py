@@ -1,11 +1,12 @@
 """How large a body the web server keeps, before it knows what the request is."""
 
 import shutil
+import time
 from typing import Any
 
 import pytest
 from django.contrib.sessions.models import Session
-from django.core.signing import TimestampSigner
+from django.core.signing import TimestampSigner, b62_encode
 from django.db import OperationalError
 from django.http import HttpResponse
 from django.test import Client
@@ -74,6 +75,18 @@ def test_the_cookie_ends_by_itself_and_is_renewed_before(
     monkeypatch.setattr(body_limits, "SECONDS", -1)
     assert most_bytes(reverse("new"), headers(web)) == ANYBODY
     assert settings.UPLOAD_COOKIE_NAME in web.get(reverse("batches")).cookies
+
+
+@pytest.mark.parametrize(("hours", "renewed"), [(11, False), (13, True)])
+def test_the_cookie_is_renewed_half_way_so_that_a_page_may_be_open_for_long(
+    web: Client, settings: Any, monkeypatch: pytest.MonkeyPatch, hours: int, renewed: bool
+) -> None:
+    signer = body_limits._signer(web.session.session_key or "")
+    then = b62_encode(int(time.time()) - hours * 3600)
+    monkeypatch.setattr(signer, "timestamp", lambda: then)
+    web.cookies[settings.UPLOAD_COOKIE_NAME] = signer.sign("member")
+    assert most_bytes(reverse("new"), headers(web)) > MEMBER
+    assert (settings.UPLOAD_COOKIE_NAME in web.get(reverse("batches")).cookies) is renewed
 
 
 def test_the_cookie_is_worth_nothing_beside_another_session(web: Client, settings: Any) -> None:

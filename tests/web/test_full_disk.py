@@ -35,14 +35,18 @@ def sign_in() -> HttpResponse:
     return Client().post(reverse("account_login"), data)
 
 
+def is_of_full_disk(response: HttpResponse) -> bool:
+    """Whether nothing was done, and the page says that the disk is full."""
+    return response.status_code == 503 and full_disk.SENTENCE in said(response)
+
+
 def test_signing_in_says_that_the_disk_is_full_and_blames_no_attempts(
     fill_disk: FillDisk, ana: User
 ) -> None:
     cache.clear()
     fill_disk()
     refused = sign_in()
-    assert refused.status_code == 503
-    assert full_disk.SENTENCE in said(refused)
+    assert is_of_full_disk(refused)
     assert "attempts" not in said(refused)
 
 
@@ -51,8 +55,7 @@ def test_stop_says_that_the_disk_is_full_and_not_that_batches_go_on(
 ) -> None:
     fill_disk()
     refused = web.post(reverse("stop", args=[batch.pk]))
-    assert refused.status_code == 503
-    assert full_disk.SENTENCE in said(refused)
+    assert is_of_full_disk(refused)
     assert "go on" not in said(refused)
 
 
@@ -95,8 +98,7 @@ def test_signing_in_says_that_the_disk_of_postgresql_is_full(
     cache.clear()
     fill_postgresql()
     refused = sign_in()
-    assert refused.status_code == 503
-    assert full_disk.SENTENCE in said(refused)
+    assert is_of_full_disk(refused)
 
 
 def test_a_silent_worker_is_put_down_to_the_disk_of_postgresql_while_that_is_full(
@@ -152,8 +154,7 @@ def test_a_session_that_cannot_be_saved_says_that_the_disk_is_full(fill_disk: Fi
     browser = Client(raise_request_exception=False)
     fill_disk()
     refused = browser.get("/session/")
-    assert refused.status_code == 503
-    assert full_disk.SENTENCE in said(refused)
+    assert is_of_full_disk(refused)
     assert django_settings.SESSION_COOKIE_NAME not in refused.cookies
 
 

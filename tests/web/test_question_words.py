@@ -14,7 +14,7 @@ from batchui.batches.models import MOST_FAILURES, Batch, Part
 from batchui.batches.states import BatchStatus, PartStatus, Question
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection, Team
-from tests.batches.conftest import MakeBatch, another_account, poll_all, posts, rows, work
+from tests.batches.conftest import MakeBatch, another_account, poll_all, posts, rows, send_all, work
 from tests.web.deciding import asked, confirmed, opens, recorded, storm
 from tests.web.visiting import HTMX, element, html, page, press, said
 
@@ -44,7 +44,8 @@ MILLION = 1_000_000
             [
                 "Part 1 (rows 1 to 10) was sent, but no answer could be read.",
                 "At stake: 10 rows, and about $0.20 that is probably charged already.",
-                "If it still cannot be read, batchui asks you again after 6 hours (24 if nobody",
+                "Free. If the answers still cannot be read, batchui asks you again after 6 hours "
+                "(24 if Cloudflare does not answer).",
                 "Retry looks for the answers again first, free of charge.",
             ],
         ),
@@ -60,7 +61,8 @@ MILLION = 1_000_000
             Question.DAMAGED,
             [
                 "batchui cannot go on with part 1 (rows 1 to 10). Because.",
-                "Try again If the file is whole now, part 1 goes on as planned.",
+                "Try again If the cause is gone now, part 1 goes on as planned.",
+                "Retry can send them once the cause is gone.",
             ],
         ),
         (
@@ -139,8 +141,7 @@ def test_a_part_whose_polls_fail_says_since_when_and_when_the_next_one_is(
 def test_a_part_whose_polls_fail_can_be_asked_about_at_once(
     web: Client, sandbox: RunningSandbox, batch: Batch
 ) -> None:
-    for part in due.ready_parts(10):
-        sending.send(part)
+    send_all()
     later = timezone.now() + timedelta(minutes=50)
     since = timezone.now() - timedelta(hours=2)
     fields = {"next_poll_at": later, "failures_in_a_row": MOST_FAILURES, "failing_since": since}
@@ -164,8 +165,7 @@ def test_stop_offers_not_to_wait_for_what_was_sent(
     web: Client, sandbox: RunningSandbox, batch: Batch
 ) -> None:
     sandbox.script({"fault": "queued", "call": "poll", "times": 0})
-    for part in due.ready_parts(10):
-        sending.send(part)
+    send_all()
     press(web, batch, "stop")
     shown = page(web, batch)
     assert "Waiting for the answers to 3 parts (60 rows), sent before Stop." in shown
@@ -251,8 +251,7 @@ def test_parts_with_damaged_files_have_one_reason_and_the_names_of_the_files_are
         files.default_storage.delete(name)
     for _ in range(3):
         Part.objects.update(resume_at=None)
-        for part in due.ready_parts(10):
-            sending.send(part)
+        send_all()
     shown = page(web, batch)
     assert "2 parts (50 rows). A stored file is not there any more." in shown
     assert "Part 1 could not be sent: A stored file is not there any more." in shown

@@ -19,7 +19,7 @@ from batchui.teams.models import Team, User
 from batchui.worker import heartbeat
 from batchui.worker.models import Heartbeat
 from tests.batches.conftest import CHAT_COMPLETIONS, MODEL, rows
-from tests.surroundings import clean_environment
+from tests.surroundings import clean_environment, manage
 from tests.teams.people import join, set_up
 from tests.web.submitting import PROMPT, TRANSLATION, Ran, Submit, work_a_little, written
 
@@ -275,39 +275,30 @@ def test_a_real_process_beside_a_real_worker(
     shared_sandbox: RunningSandbox, tmp_path: Path
 ) -> None:
     shared_sandbox.script()
-    environment = clean_environment(
-        BATCHUI_DATA=str(tmp_path / "data"),
-        BATCHUI_SANDBOX_URL=shared_sandbox.base_url,
-        BATCHUI_FIRST_POLL_SECONDS="0.1",
-    )
-
-    def manage(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "manage.py", *words],
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-
-    assert manage("migrate", "--verbosity=0").returncode == 0
+    data = tmp_path / "data"
+    variables = {
+        "BATCHUI_SANDBOX_URL": shared_sandbox.base_url,
+        "BATCHUI_FIRST_POLL_SECONDS": "0.1",
+    }
+    assert manage("migrate", "--verbosity=0", data=data).returncode == 0
     texts, output = written(tmp_path, rows(60)), tmp_path / "out.jsonl"
     worker = subprocess.Popen(
         [sys.executable, "manage.py", "worker"],
         cwd=ROOT,
-        env=environment,
+        env=clean_environment(BATCHUI_DATA=str(data), **variables),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     try:
-        done = manage("submit", str(texts), "--model", MODEL, *PROMPT, "--output", str(output))
+        words = (str(texts), "--model", MODEL, *PROMPT, "--output", str(output))
+        done = manage("submit", *words, data=data, **variables)
     finally:
         worker.terminate()
         worker.wait(20)
     assert done.returncode == 0, done.stderr
     assert len(output.read_bytes().splitlines()) == 60
-    refused = manage("submit", str(written(tmp_path, b"", "empty.csv")), "--model", MODEL, *PROMPT)
+    empty = written(tmp_path, b"", "empty.csv")
+    refused = manage("submit", str(empty), "--model", MODEL, *PROMPT, data=data, **variables)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr == "The file is empty. Choose a file with at least one row.\n"
 
@@ -326,14 +317,7 @@ def test_where_batchui_was_never_started_one_sentence_says_so_and_nothing_is_mad
     texts = written(tmp_path, rows(3))
     words = (str(texts), "--model", MODEL, *PROMPT) if command == "submit" else ()
     before = sorted(tmp_path.rglob("*"))
-    ran = subprocess.run(
-        [sys.executable, "manage.py", command, *words],
-        cwd=ROOT,
-        env=clean_environment(BATCHUI_DATA=str(data)),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    ran = manage(command, *words, data=data)
     assert ran.returncode == (2 if command == "submit" else 1)
     assert "Start batchui once (python3 manage.py up)." in ran.stderr
     assert len(ran.stderr.splitlines()) == 1

@@ -3,8 +3,6 @@
 import io
 import shutil
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -12,31 +10,18 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from batchui.up.venv import ROOT
 from tests.batches.conftest import MODEL, rows
-from tests.surroundings import clean_environment
+from tests.surroundings import manage
 from tests.web.submitting import PROMPT, Submit, written
 
 MALFORMED = "The database cannot be used: database disk image is malformed. "
-
-
-def manage(data: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "manage.py", *words],
-        cwd=ROOT,
-        env=clean_environment(BATCHUI_DATA=str(data)),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder of a batchui that was started once."""
     data = tmp_path_factory.mktemp("whole") / "data"
-    assert manage(data, "migrate", "--verbosity=0").returncode == 0
+    assert manage("migrate", "--verbosity=0", data=data).returncode == 0
     return data
 
 
@@ -59,7 +44,7 @@ def test_a_damaged_table_is_one_sentence(whole: Path, tmp_path: Path, table: str
     data = shutil.copytree(whole, tmp_path / "data")
     overwrite_first_page(data / "batchui.sqlite3", table)
     texts = written(tmp_path, rows(3))
-    ran = manage(data, "submit", str(texts), "--model", MODEL, *PROMPT)
+    ran = manage("submit", str(texts), "--model", MODEL, *PROMPT, data=data)
     assert (ran.returncode, ran.stdout) == (2, "")
     *log, line = ran.stderr.splitlines()
     assert line.startswith(MALFORMED)

@@ -1,8 +1,6 @@
 """The page of a batch with parts that are undecided or on hold."""
 
-import re
 from datetime import timedelta
-from html import unescape
 
 import pytest
 from django.test import Client
@@ -14,8 +12,8 @@ from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection
-from tests.batches.conftest import MakeBatch, rows, work
-from tests.web.visiting import HTMX, html, page, press, said
+from tests.batches.conftest import MakeBatch, rows, send_all, work
+from tests.web.visiting import page, press, watch
 
 pytestmark = pytest.mark.django_db
 
@@ -60,48 +58,34 @@ def test_a_pause_of_the_connection_shows_and_ends_on_the_pages_of_its_other_batc
     web: Client, batch: Batch, start: MakeBatch
 ) -> None:
     other = start(rows(3))
-
-    def changed(batch: Batch) -> str:
-        """What the page of a batch asks for every two seconds; "" while nothing changed."""
-        response = web.get(addresses[batch.pk], headers=HTMX)
-        if response.status_code == 204:
-            return ""
-        addresses[batch.pk] = watched(html(response))
-        return said(response)
-
-    def watched(shown: str) -> str:
-        return unescape(re.search(r'hx-get="([^"]*/live/[^"]*)"', shown)[1])  # type: ignore[index]
-
-    both = (batch, other)
-    addresses = {each.pk: watched(html(web.get(each.get_absolute_url()))) for each in both}
-    assert not changed(other)
+    changed = watch(web, other)
+    assert not changed()
     until = timezone.now() + timedelta(hours=2)
     call_limit.pause(batch.connection, until=until, reason="The free allocation is used up.")
-    assert "On hold. The free allocation is used up." in changed(other)
-    assert not changed(other)
+    assert "On hold. The free allocation is used up." in changed()
+    assert not changed()
     press(web, batch, "try_now")
-    assert "On hold" not in changed(other)
-    assert not changed(other)
+    assert "On hold" not in changed()
+    assert not changed()
     Connection.objects.update(calls_left=0, calls_counted_at=timezone.now())
     reached = "The limit of 600 calls to Cloudflare in five minutes is reached."
-    shown = changed(other)
+    shown = changed()
     assert reached in shown
     assert "Try now" not in shown  # nobody can end it
     assert "Next try" not in shown  # README: a time is named only where it is known
-    assert not changed(other)
+    assert not changed()
     pressed = press(web, other, "try_now")
     assert reached in pressed
     assert "batchui tries again now." not in pressed
     Connection.objects.update(calls_left=15)
-    assert "On hold" not in changed(other)
+    assert "On hold" not in changed()
 
 
 def test_what_a_refused_token_held_goes_on_by_itself_once_cloudflare_takes_a_part(
     web: Client, sandbox: RunningSandbox, batch: Batch
 ) -> None:
     sandbox.script({"fault": "error", "code": 10000, "call": "submit", "times": 3})
-    for part in due.ready_parts(10):
-        sending.send(part)
+    send_all()
     assert set(batch.parts.values_list("status", flat=True)) == {PartStatus.HELD}
     assert "On hold. Cloudflare does not accept" in page(web, batch)
     Connection.objects.update(paused_until=timezone.now())  # five minutes later

@@ -1,9 +1,5 @@
 """What holds a batch: its page says it, and when it goes on."""
 
-import re
-from collections.abc import Callable
-from html import unescape
-
 import pytest
 from django.test import Client
 
@@ -12,30 +8,11 @@ from batchui.batches.models import Batch
 from batchui.batches.states import PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection, Team
+from tests.batches.conftest import send_all
 from tests.web.deciding import recorded
-from tests.web.visiting import HTMX, html, page, press, said
+from tests.web.visiting import page, press, watch
 
 pytestmark = pytest.mark.django_db
-
-
-def watch(web: Client, batch: Batch) -> Callable[[], str]:
-    """Polls the page of a batch as a browser does; "" while nothing changed."""
-    address = [_polled(html(web.get(batch.get_absolute_url())))]
-
-    def poll() -> str:
-        response = web.get(address[0], headers=HTMX)
-        if response.status_code == 204:
-            return ""
-        address[0] = _polled(html(response))
-        return said(response)
-
-    return poll
-
-
-def _polled(markup: str) -> str:
-    found = re.search(r'hx-get="([^"]*/live/[^"]*)"', markup)
-    assert found
-    return unescape(found[1])
 
 
 def test_the_limit_of_requests_under_way_shows_when_another_batch_reaches_it_and_goes(
@@ -74,8 +51,7 @@ def test_parts_that_wait_for_a_token_say_when_it_is_tried_again(
     web: Client, sandbox: RunningSandbox, batch: Batch
 ) -> None:
     sandbox.script({"fault": "error", "code": 10000, "call": "submit", "times": 0})
-    for part in due.ready_parts(10):
-        sending.send(part)
+    send_all()
     until = Connection.objects.get().paused_until
     assert until is not None
     assert f"batchui sends one part {until:%-d %b %Y, %H:%M} UTC." in page(web, batch)

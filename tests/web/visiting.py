@@ -1,6 +1,7 @@
 """Visiting the pages about batches, as a browser does."""
 
 import re
+from collections.abc import Callable
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -84,6 +85,26 @@ def press(web: Client, batch: Batch, name: str, *args: object) -> str:
     response = web.post(reverse(name, args=[batch.pk, *args]), follow=True)
     assert response.status_code == 200
     return html(response)
+
+
+def watch(web: Client, batch: Batch) -> Callable[[], str]:
+    """Polls the page of a batch as a browser does; "" while nothing changed."""
+    address = [_polled(html(web.get(batch.get_absolute_url())))]
+
+    def poll() -> str:
+        response = web.get(address[0], headers=HTMX)
+        if response.status_code == 204:
+            return ""
+        address[0] = _polled(html(response))
+        return said(response)
+
+    return poll
+
+
+def _polled(markup: str) -> str:
+    found = re.search(r'hx-get="([^"]*/live/[^"]*)"', markup)
+    assert found
+    return unescape(found[1])
 
 
 class _Roots(HTMLParser):

@@ -1,5 +1,6 @@
 """The number of a database, in it and beside its files, tells when the database is a copy."""
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,27 @@ def test_a_database_with_a_higher_number_than_its_files_is_no_copy(team: Team) -
     Installation.objects.update(generation=number() + 5)
     assert generation.keep_up() == 0
     assert not is_asked(batch)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("after", range(4))
+def test_where_another_worker_raises_the_number_meanwhile_nothing_is_taken_for_a_copy(
+    team: Team, after: int
+) -> None:
+    on_record(team)
+    generation.keep_up()
+    queries = itertools.count()
+
+    def another_worker_meanwhile(execute: Any, *query: Any) -> Any:
+        result = execute(*query)
+        if next(queries) == after:
+            generation.keep_up()
+        return result
+
+    before = number()
+    with connection.execute_wrapper(another_worker_meanwhile):
+        assert generation.keep_up() == 0
+    assert number() == before + 2
 
 
 @pytest.mark.django_db

@@ -12,7 +12,8 @@ from batchui.batches.phrases import invalid_rows_sentence, status_word
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
 from batchui.prompts import ask
-from batchui.prompts.sniffing import Format
+from batchui.prompts.format import Format
+from batchui.prompts.mendings import mendings
 from batchui.web.damaged_files import without_path
 
 register = template.Library()
@@ -42,6 +43,12 @@ def read_as(form: Format) -> str:
     """The encoding of a file: “read as UTF-8”, or “recognised as …” if it was guessed."""
     verb = "recognised" if form.encoding_guessed else "read"
     return f"{verb} as {form.encoding_name}"
+
+
+@register.filter
+def mended(form: Format) -> list[str]:
+    """What was done to the columns of a file, as sentences."""
+    return mendings(form)
 
 
 class AskedLine(NamedTuple):

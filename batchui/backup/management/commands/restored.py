@@ -19,7 +19,7 @@ class Command(BaseCommand):
         if problem := why_not_ready():
             raise CommandError(problem)
         try:
-            asked = generation.note_restored(generation.PUT_BACK)
+            asked = generation.note_restored(generation.MACHINE_PUT_BACK)
         except generation.AnotherDatabase as problem:
             raise CommandError(f"Nothing was noted. {problem}") from None
         self.stdout.write(generation.in_words(asked))

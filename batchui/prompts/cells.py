@@ -1,0 +1,160 @@
+"""Typed cells -> lines of JSON arrays.
+
+A cell is a text, a number, a boolean, or an object that says what it is: `{"date": "2026-05-01"}`,
+`{"datetime": …}`, `{"time": …}`, `{"duration": …}`, `{"percent": "25%"}`,
+`{"shown": "00123", "number": 123}`. Blank is `""`. A million rows have millions of cells, so whole
+columns are encoded at once, and nothing is called for a single cell but where it is a date.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+# A block has about so many cells: enough to make the loop cheap, few enough to be small.
+CELLS_AT_ONCE = 20_000
+BLANK = msgspec.Raw(b'""')
+
+_encode_lines = msgspec.json.Encoder(decimal_format="number").encode_lines
+# Blanks at the end of a row. A quotation mark inside a text has a backslash before it, so `,""`
+# followed by another blank or the end is no text.
+BLANKS_AT_END = re.compile(rb'(?<!,"")(?:,"")++(?=\]\n)')
+# Whole numbers as floats are written from 10¹⁶ on: 1.2e17. And fractions with more digits than a
+# spreadsheet shows: 0.30000000000000004.
+LARGE = re.compile(rb"^-?[\d.]++e\d+$", re.MULTILINE)
+LARGE_OR_LONG = re.compile(rb"^-?(?:[\d.]++e\d+|(?=[\d.]{17})\d++\.\d++(?:e-\d+)?)$", re.MULTILINE)
+SHOWN_DIGITS = 15
+# Larger ones stay as they are: 1e300 has no more meaning with 300 digits.
+MOST_DIGITS = 40
+
+
+def percent(text: str) -> msgspec.Raw:
+    """The cell for a percentage, as shown: `25%`."""
+    return _tagged(b"percent", text)
+
+
+def padded(shown: str, number: str) -> msgspec.Raw:
+    """The cell for a whole number that is shown with zeros (or marks) around it."""
+    return msgspec.Raw(b'{"shown":%b,"number":%b}' % (msgspec.json.encode(shown), number.encode()))
+
+
+def number(digits: str) -> msgspec.Raw:
+    """The cell for a whole number, exactly, however long."""
+    return msgspec.Raw(digits.encode())
+
+
+def duration(value: timedelta) -> msgspec.Raw:
+    """The cell for a duration, as hours, minutes and seconds: `30:00:00`."""
+    sign = "-" if value < timedelta() else ""
+    value = abs(value)
+    minutes, seconds = divmod(value.days * 86_400 + value.seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    fraction = f".{value.microseconds:06}".rstrip("0") if value.microseconds else ""
+    return _tagged(b"duration", f"{sign}{hours:02}:{minutes:02}:{seconds:02}{fraction}")
+
+
+def _tagged(tag: bytes, text: str) -> msgspec.Raw:
+    return msgspec.Raw(b'{"%b":"%b"}' % (tag, text.encode()))
+
+
+def _clock(tag: bytes, text: str) -> msgspec.Raw:
+    """A date or time in ISO form, without zeros at the end of the fraction of its second."""
+    if "." in text:
+        seconds, _, rest = text.partition(".")
+        fraction = rest[:6].rstrip("0")
+        text = f"{seconds}.{fraction}{rest[6:]}"
+    return _tagged(tag, text)
+
+
+def _datetime(value: datetime) -> msgspec.Raw:
+    return _clock(b"datetime", value.isoformat(" "))
+
+
+def _date(value: date) -> msgspec.Raw:
+    return _tagged(b"date", value.isoformat())
+
+
+def _time(value: time) -> msgspec.Raw:
+    return _clock(b"time", value.isoformat())
+
+
+TEMPORAL: dict[type, Callable[[Any], msgspec.Raw]] = {
+    datetime: _datetime,
+    date: _date,
+    time: _time,
+    timedelta: duration,
+}
+
+
+def lines(rows: Sequence[Sequence[object]], *, left: int = 0, as_shown: bool = False) -> bytes:
+    """One line of JSON for each of `rows`, all equally long. Blanks at their end are left out.
+
+    A cell: str, int, float, bool, Decimal, None (blank), a date or time, or a Raw made here. NaN is
+    a blank. left: how many blank cells stand before each row. as_shown: floats are rounded to the
+    15 digits that a spreadsheet shows.
+    """
+    if not rows[0]:
+        return b"[]\n" * len(rows)
+    columns = [encoded(column, as_shown=as_shown) for column in zip(*rows, strict=True)]
+    return joined(columns, left=left)
+
+
+def joined(columns: Sequence[Sequence[bytes]], *, left: int = 0) -> bytes:
+    """The lines of cells that are encoded, column by column."""
+    start = b"[" + b'"",' * left
+    made = start + (b"]\n" + start).join(map(b",".join, zip(*columns, strict=True))) + b"]\n"
+    if b'""]\n' not in made:
+        return made
+    return BLANKS_AT_END.sub(b"", made).replace(b'[""]\n', b"[]\n")
+
+
+def encoded(column: Sequence[object], *, as_shown: bool = False) -> list[bytes]:
+    """The JSON of each cell of a column; see `lines`.
+
+    One text has all of them, a line each. A line that begins and ends without a quotation mark is
+    no text, so numbers can be changed by their lines.
+    """
+    kinds = set(map(type, column))
+    if not kinds.isdisjoint(TEMPORAL):
+        column = [TEMPORAL[type(cell)](cell) if type(cell) in TEMPORAL else cell for cell in column]
+    encoded = _encode_lines(column)
+    if float in kinds or Decimal in kinds:
+        encoded = _tidy_numbers(encoded, as_shown=as_shown)
+    if b"null\n" in encoded:  # None, and NaN
+        encoded = re.sub(rb"^null$", b'""', encoded, flags=re.MULTILINE)
+    made = encoded.split(b"\n")
+    made.pop()
+    return made
+
+
+def _tidy_numbers(encoded: bytes, *, as_shown: bool) -> bytes:
+    encoded = encoded.replace(b".0\n", b"\n")
+    return LARGE_OR_LONG.sub(_shown, encoded) if as_shown else LARGE.sub(_whole, encoded)
+
+
+def _shown(found: re.Match[bytes]) -> bytes:
+    """The number with the digits that a spreadsheet shows."""
+    return _digits(Decimal(f"{float(found[0]):.{SHOWN_DIGITS}g}"))
+
+
+def _whole(found: re.Match[bytes]) -> bytes:
+    return _digits(Decimal(found[0].decode()))
+
+
+def _digits(value: Decimal) -> bytes:
+    """A number without an exponent, if it is not very large or small."""
+    if -MOST_DIGITS < value.adjusted() < MOST_DIGITS and value == value.to_integral_value():
+        return f"{value:f}".partition(".")[0].encode()
+    return str(value).encode()
+
+
+def blocks(rows: Iterable[Sequence[object]], *, width: int) -> Iterator[list[Any]]:
+    """The rows in blocks of about CELLS_AT_ONCE cells."""
+    size = max(1, CELLS_AT_ONCE // max(1, width))
+    iterator = iter(rows)
+    while block := list(islice(iterator, size)):
+        yield block

@@ -1,0 +1,76 @@
+"""The first rows of a draft's file, and how the file is read."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpResponseBase
+from django.shortcuts import redirect, render
+from django_htmx.http import HttpResponseClientRefresh
+
+from batchui.batches import decisions, intake
+from batchui.batches.models import Batch
+from batchui.prompts.problems import BadInput
+from batchui.prompts.rows import as_list, shown_text
+from batchui.web.access import with_batch
+from batchui.web.errors import post_only
+from batchui.web.forms.ask import AskForm
+from batchui.web.forms.reading import ReadingForm
+from batchui.web.members import MemberRequest
+from batchui.web.prompt_preview import ROWS_SHOWN
+
+
+@dataclass(frozen=True)
+class SampleRow:
+    """One of the first rows of a file, or a row above them.
+
+    may_have_names: it can be chosen as the row with the names of the columns.
+    """
+
+    number: int
+    cells: list[str]
+    is_above: bool
+    may_have_names: bool
+
+
+def file_context(batch: Batch, reading: ReadingForm | None = None) -> dict[str, Any]:
+    """What the part of the page about the file needs."""
+    return {"reading": reading or ReadingForm(batch=batch), "sample_rows": _sample_rows(batch)}
+
+
+def _sample_rows(batch: Batch) -> list[SampleRow]:
+    form = batch.format
+    shown = [at for at, column in enumerate(form.columns) if column not in form.empty]
+    first_rows = enumerate(batch.first_rows[:ROWS_SHOWN], form.first_row)
+    rows = []
+    for number, cells in (*batch.rows_above, *first_rows):
+        listed = as_list(cells, form.columns)
+        rows.append(
+            SampleRow(
+                number=number,
+                cells=[shown_text(listed[at]) for at in shown],
+                is_above=number < form.first_row,
+                may_have_names=form.kind in ("csv", "table") and number != form.header_row,
+            )
+        )
+    return rows
+
+
+@post_only
+@with_batch
+def read_as(request: MemberRequest, batch: Batch) -> HttpResponseBase:
+    """Read the file of a draft differently. What is typed for the draft is saved first."""
+    if "template" in request.POST:
+        asked = AskForm(request.POST, batch=batch)
+        decisions.edit(batch, ask=asked.ask_so_far(), name=asked.cleaned_data.get("name", ""))
+    form = ReadingForm(request.POST, batch=batch)
+    if form.is_valid():
+        try:
+            intake.read_differently(batch, form.choices(), by=request.user)
+        except BadInput as problem:
+            form.add_error(None, f"The file cannot be read so. {problem}")
+        else:
+            return HttpResponseClientRefresh() if request.htmx else redirect(batch)
+    context = {"batch": batch, **file_context(batch, form)}
+    if request.htmx:
+        return render(request, "batches/_file.html", context, status=422)
+    return redirect(batch)

@@ -1,0 +1,129 @@
+"""How a file is read: shown over its first rows, and changed with a click."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from batchui.batches import checking
+from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
+from tests.web.visiting import HTMX, answers, drafted, element, html, press_start, said
+
+pytestmark = pytest.mark.django_db
+
+LIST = b"".join(b"Where is my parcel %d\n" % number for number in range(25))
+TITLE = b"Sales of May;;\n\nid;shop;\n1;K\xf6ln;\n2;Bonn;\n3;Ulm;\n"
+
+
+def read_as(web: Client, batch: Batch, **chosen: object) -> Batch:
+    """What becomes of the batch when somebody chooses how it is read."""
+    response = web.post(reverse("read_as", args=[batch.pk]), chosen, headers=HTMX)
+    assert (response.status_code, response["HX-Refresh"]) == (200, "true")
+    checking.check_file(batch.pk)
+    batch.refresh_from_db()
+    return batch
+
+
+def test_a_first_line_that_is_a_row_is_not_eaten(web: Client) -> None:
+    batch = drafted(web, LIST)
+    assert (batch.status, batch.rows, batch.columns) == (BatchStatus.DRAFT, 25, ("Column 1",))
+    page = said(web.get(batch.get_absolute_url()))
+    assert "The first line is column names already a row" in page
+    assert "Row Column 1 1 Where is my parcel 0 2 Where is my parcel 1" in page
+    assert "Start: 25 rows" in page
+
+
+def test_the_first_line_can_be_made_the_names_and_a_row_again(web: Client) -> None:
+    batch = read_as(web, drafted(web, LIST), header_row=1)
+    assert (batch.rows, batch.columns, batch.first_row) == (24, ("Where is my parcel 0",), 2)
+    assert batch.choices.header_row == 1
+    batch = read_as(web, batch, header_row=0)
+    assert (batch.rows, batch.columns, batch.first_row) == (25, ("Column 1",), 1)
+
+
+def test_what_was_found_is_said_above_the_first_rows(web: Client) -> None:
+    batch = drafted(web, TITLE)
+    page = web.get(batch.get_absolute_url())
+    seen = said(page)
+    assert "above the column names, which are in row 3" in seen
+    assert "Rows 1 to 2 stand above the column names, so nothing is asked about them." in seen
+    assert "The column “Column 3” has nothing in it, so it is left out here." in seen
+    assert "recognised as Windows-1252 (Western European)" in seen
+    assert "Row id shop 1 Sales of May 2 3 id shop 4 1 Köln 5 2 Bonn 6 3 Ulm" in seen
+    assert "{{Column 3}}" not in html(page)
+
+
+def test_any_row_can_be_chosen_for_the_names(web: Client) -> None:
+    batch = read_as(web, drafted(web, TITLE), header_row=3, names_in=1)
+    assert (batch.format.header_row, batch.rows) == (1, 5)
+    assert batch.columns == ("Sales of May", "Column 2", "Column 3")
+
+
+def test_a_wrong_encoding_is_corrected_with_one_choice(web: Client) -> None:
+    batch = drafted(web, "id;text\n1;Größe\n2;Šárka\n".encode("cp1250"))
+    batch = read_as(web, batch, encoding="cp1252")
+    assert (batch.format.encoding, batch.first_rows[1]) == ("cp1252", ["2", "Šárka"])
+    batch = read_as(web, batch, encoding="cp1251")
+    assert batch.first_rows[1] == ["2", "Љбrka"]
+    assert batch.choices.encoding == "cp1251"
+
+
+def test_another_delimiter_makes_other_columns(web: Client) -> None:
+    batch = drafted(web, b"a;b|c\n1;2|3\n4;5|6\n")
+    assert batch.columns == ("a", "b|c")
+    assert read_as(web, batch, delimiter="|").columns == ("a;b", "c")
+    assert read_as(web, batch, delimiter="none").columns == ("a;b|c",)
+
+
+def test_objects_within_objects_are_columns_or_stay_as_they_are(web: Client) -> None:
+    batch = drafted(web, b'{"a": {"b": 1}}\n{"a": {"b": 2}}\n', "rows.jsonl")
+    assert batch.columns == ("a.b",)
+    assert read_as(web, batch, nested="text").columns == ("a",)
+
+
+def test_what_is_typed_is_kept_when_the_file_is_read_differently(web: Client) -> None:
+    batch = drafted(web, LIST)
+    typed = answers(batch, template="Answer {{Column 1}} kindly")
+    batch = read_as(web, batch, header_row=1, **typed)
+    assert batch.ask.template == "Answer {{Column 1}} kindly"
+
+
+def test_a_choice_with_which_the_file_cannot_be_read_changes_nothing(web: Client) -> None:
+    batch = drafted(web, TITLE)
+    before = (batch.source_format, batch.source_choices, batch.epoch)
+    address = reverse("read_as", args=[batch.pk])
+    response = web.post(address, {"encoding": "utf-8"}, headers=HTMX)
+    assert response.status_code == 422
+    assert "The file cannot be read so. Line 4: the byte 0xF6 has no meaning in UTF-8" in said(
+        response
+    )
+    assert element(html(response), "file")
+    batch.refresh_from_db()
+    assert (batch.source_format, batch.source_choices, batch.epoch) == before
+
+
+@pytest.mark.parametrize("chosen", [{"encoding": "klingon"}, {"header_row": "x"}, {"names_in": 0}])
+def test_a_choice_that_was_not_offered_changes_nothing(
+    web: Client, chosen: dict[str, object]
+) -> None:
+    batch = drafted(web, TITLE)
+    response = web.post(reverse("read_as", args=[batch.pk]), chosen, headers=HTMX)
+    assert response.status_code == 422
+    epoch = batch.epoch
+    batch.refresh_from_db()
+    assert batch.epoch == epoch
+
+
+def test_without_scripts_the_choice_leads_back_to_the_page(web: Client) -> None:
+    batch = drafted(web, LIST)
+    response = web.post(reverse("read_as", args=[batch.pk]), {"header_row": 1})
+    assert response["Location"] == batch.get_absolute_url()
+
+
+def test_a_started_batch_is_not_read_differently(web: Client) -> None:
+    batch = drafted(web, b"id,review\n1,good\n")
+    assert press_start(web, batch, template="{{review}}").status_code == 302
+    before = batch.source_format
+    web.post(reverse("read_as", args=[batch.pk]), {"header_row": 0}, headers=HTMX)
+    batch.refresh_from_db()
+    assert (batch.status, batch.source_format) == (BatchStatus.PREPARING, before)
