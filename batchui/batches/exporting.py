@@ -60,7 +60,8 @@ KINDS: dict[str, Kind] = {
 
 def table(batch: Batch) -> Table:
     """What the file of a batch says about its rows."""
-    return Table(batch.columns)
+    read = batch.format
+    return Table(read.columns, header=read.header, typed=read.kind == "table")
 
 
 def export_rows(batch: Batch) -> Iterator[ExportRow]:
