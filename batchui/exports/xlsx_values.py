@@ -17,7 +17,7 @@ _DAY = timedelta(days=1)
 # Without a format, Excel shows so many characters of a number.
 _GENERAL = 11
 # A format has at most so many decimals.
-_MOST_DECIMALS = 30
+_LONGEST_PADDED = 30
 _plain = re.compile(r"-?([0-9]+)(?:\.([0-9]+))?")
 
 
@@ -36,9 +36,9 @@ def number(text: str) -> tuple[float, str] | None:
     """
     found = _plain.fullmatch(text)
     if found and _digits(text) <= MOST_DIGITS:
-        decimals = len(found[2] or "")
-        is_shown = len(text) <= _GENERAL and not (found[2] or "").endswith("0")
-        return float(text), "" if is_shown or decimals > _MOST_DECIMALS else _decimals(decimals)
+        decimals = found[2] or ""
+        is_shown = len(text) <= _GENERAL and not decimals.endswith("0")
+        return float(text), "" if is_shown else _decimals(len(decimals))
     if (found and not found[2]) or not is_double(Decimal(text)):
         return None
     return _Exact(text), ""
@@ -66,7 +66,9 @@ def typed(cell: dict[str, Any]) -> tuple[float, str] | None:
 
 def _padded(shown: str, value: Any) -> tuple[float, str] | None:
     found = _plain.fullmatch(shown)
-    if not found or _digits(shown) > MOST_DIGITS or Decimal(shown) != Decimal(cell_text(value)):
+    if not found or len(shown) > _LONGEST_PADDED or _digits(shown) > MOST_DIGITS:
+        return None
+    if Decimal(shown) != Decimal(cell_text(value)):
         return None
     return float(shown), re.sub("[0-9]", "0", shown.lstrip("-"))
 
