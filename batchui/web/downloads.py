@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterator
 
 from django.http import FileResponse, Http404, HttpResponseBase, StreamingHttpResponse
+from django.utils import timezone
 from django.utils.http import content_disposition_header
 
 from batchui import security_log
@@ -36,7 +37,7 @@ def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBas
         raise Http404("This batch has not been started, so there are no answers to download yet.")
     made = exporting.KINDS[kind]
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what=kind)
-    name = download_name(batch.source_name, made.ending)
+    name = download_name(batch.name, timezone.localdate(), made.ending)
     return _streamed(
         request,
         _whole_or_marked(made.chunks(batch), batch),
