@@ -6,13 +6,19 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from batchui.batches import files
+from batchui.batches import files, sources
 from batchui.batches.changes import BatchChanges
 from batchui.batches.models import Batch
+from batchui.exports.csv import table_chunks
+from batchui.exports.names import free_name
 from batchui.prompts.problems import Problem
+from batchui.prompts.readers import read
+from batchui.prompts.rows import as_list, extras
 
 # The draft's page names so many; another page has them all.
 SHOWN = 20
+# The columns of a download.
+PROBLEM, ROW = "problem", "row"
 
 
 NO_PROBLEMS: BatchChanges = {"problem_rows": [], "problem_count": 0, "problems_file": ""}
@@ -57,6 +63,34 @@ class RowProblems:
             "problem_rows": self._first,
             "problems_file": name,
         }
+
+
+def bad_rows_csv(batch: Batch) -> Iterator[bytes]:
+    """The rows of a draft that cannot be asked, as CSV for spreadsheets: their cells, and why."""
+    form = batch.format
+    names = form.header or form.columns
+    reason, number = (free_name(name, set(map(str.casefold, names))) for name in (PROBLEM, ROW))
+    return table_chunks([number, *names, reason], _bad_rows(batch), delimiter=form.delimiter)
+
+
+def _bad_rows(batch: Batch) -> Iterator[list[Any]]:
+    """The number of each row, its cells, what is wrong, and the cells that fit no column."""
+    problems = problems_of(batch)
+    columns = batch.columns
+    problem = next(problems, None)
+    with sources.open_rows(batch) as stream:
+        for row in read(stream, batch.format):
+            if problem is None:
+                return
+            if row.number == problem.row:
+                cells = as_list(row.cells, columns)
+                yield [row.number, *cells, _reason(problem), *extras(row.cells, columns)]
+                problem = next(problems, None)
+
+
+def _reason(problem: RowProblem) -> str:
+    where = f"Column “{problem.column}”: " if problem.column else ""
+    return f"{where}{problem.what}"
 
 
 def problems_of(batch: Batch, *, first: int = 0, most: int | None = None) -> Iterator[RowProblem]:
