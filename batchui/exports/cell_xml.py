@@ -48,9 +48,9 @@ class CellWriter:
         start = f'{self._starts[at]}{row}"'
         if style is not None:
             start = f'{start} s="{style}"'
-        if isinstance(value, bool):
-            return f"{start}{self._truth}{value:d}{self._number_end}"
         if not isinstance(value, str):
+            if isinstance(value, bool):
+                return f"{start}{self._truth}{value:d}{self._number_end}"
             if is_number(value):
                 return f"{start}{self._number}{value}{self._number_end}"
             value = str(Decimal(value))

@@ -53,28 +53,45 @@ def cells_of(row: Row, tags: Tags) -> list[Cell]:
     return found
 
 
-def last_columns(row: Row, tags: Tags) -> tuple[int, int]:
-    """The columns of a row's last cell and of its last filled one; 0 if there is none.
+class LastColumns:
+    """Finds the last columns of one row after another."""
 
-    Raises CannotWrite as `cells_of` does. It finds the same, without looking at each cell, where
-    all begin with their reference and the last one is filled.
-    """
-    text = row.cells
-    if tags.any_cell not in text:
-        return 0, 0
-    usual = tags.usual_cell.findall(text)
-    if (
-        len(usual) == text.count(tags.any_cell)
-        and text.endswith(tags.filled_ends)
-        and b"extLst" not in text
-    ):
-        letters, numbers = zip(*usual, strict=True)
-        columns = list(map(column_number, letters))
-        if set(numbers) == {b"%d" % row.number} and columns == sorted(set(columns)):
-            return columns[-1], columns[-1]
-    cells = cells_of(row, tags)
-    filled = [cell.column for cell in cells if cell.filled]
-    return cells[-1].column if cells else 0, filled[-1] if filled else 0
+    def __init__(self, tags: Tags) -> None:
+        self._tags = tags
+        self._in_order: list[bytes] = []
+
+    def of(self, row: Row) -> tuple[int, int]:
+        """The columns of a row's last cell and of its last filled one; 0 if there is none.
+
+        Raises CannotWrite as `cells_of` does. It finds the same, three times as fast, for a row as
+        programs usually write it whose columns are those of the row before.
+        """
+        if self._tags.any_cell not in row.cells:
+            return 0, 0
+        if self._tags.usual_row.match(row.raw):
+            letters = self._tags.usual_cell.findall(row.cells)
+            if self._are_in_order(letters):
+                last = column_number(letters[-1])
+                is_filled = row.cells.endswith(self._tags.usual_cell_ends)
+                return last, last if is_filled else self._last_filled(row.cells)
+        cells = cells_of(row, self._tags)
+        last_filled = max((cell.column for cell in cells if cell.filled), default=0)
+        return cells[-1].column if cells else 0, last_filled
+
+    def _last_filled(self, cells: bytes) -> int:
+        """The column of the last filled cell of a usual row."""
+        end = max(map(cells.rfind, self._tags.usual_cell_ends))
+        start = cells.rfind(self._tags.usual_cell_start, 0, max(end, 0))
+        found = self._tags.usual_cell.match(cells, start) if start >= 0 else None
+        return column_number(found[1]) if found else 0
+
+    def _are_in_order(self, letters: list[bytes]) -> bool:
+        if letters != self._in_order:
+            columns = list(map(column_number, letters))
+            if columns != sorted(set(columns)):
+                return False
+            self._in_order = letters
+        return True
 
 
 def _blanks(found: re.Match[bytes]) -> bytes:

@@ -10,7 +10,7 @@ from batchui.exports.cannot_write import CannotWrite, unreadable
 from batchui.exports.elements import MAIN, Elements, read_elements
 from batchui.exports.package import Package
 from batchui.exports.relations import relations
-from batchui.exports.row_cells import last_columns
+from batchui.exports.row_cells import LastColumns
 from batchui.exports.sheet_xml import Row, SheetXml
 from batchui.exports.tags import LAST_COLUMN, Tags, attributes_of, place
 
@@ -68,9 +68,10 @@ def scan(package: Package, part: ZipInfo, *, first_row: int) -> Scan:
     sheet = SheetXml(package.chunks(part))
     surroundings = _Surroundings(found)
     surroundings.feed(sheet.head)
+    columns = LastColumns(sheet.tags)
     for row in sheet.rows():
         found.last_row = row.number
-        cell, filled = last_columns(row, sheet.tags)
+        cell, filled = columns.of(row)
         found.last_cell = max(found.last_cell, cell)
         found.last_filled = max(found.last_filled, filled)
         if b"ref" in row.cells:

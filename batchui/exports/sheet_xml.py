@@ -67,7 +67,12 @@ class SheetXml:
                         break
                     end = found.end()
                 cells = seen[tag.end() : body]
-                number = self._number(tag, cells, number)
+                before = number
+                number = int(tag[1]) if tag[1] else self._number(tag[2], cells, before)
+                if not before < number <= LAST_ROW:
+                    raise unreadable(
+                        f"The rows of the sheet are not in order after row {before:,}."
+                    )
                 yield Row(number, raw[at:end], tag.end() - at, body - at, cells)
                 at = end
             self._drop(at)
@@ -124,15 +129,11 @@ class SheetXml:
         seen, sure = blanked(self._raw)
         return seen[:sure]
 
-    def _number(self, tag: re.Match[bytes], cells: bytes, before: int) -> int:
+    def _number(self, attributes: bytes, cells: bytes, before: int) -> int:
         """The number of a row: as it says, or as its first cell says, or one more than before."""
-        declared = tag[1] or attributes_of(tag[2]).get(b"r")
+        declared = attributes_of(attributes).get(b"r")
         if declared is not None:
-            number = int(declared) if _digits(declared) else 0
-        else:
-            first = self.tags.cell.search(cells)
-            reference = attributes_of(first[1]).get(b"r") if first else None
-            number = before + 1 if reference is None else place(reference)[0]
-        if not before < number <= LAST_ROW:
-            raise unreadable(f"The rows of the sheet are not in order after row {before:,}.")
-        return number
+            return int(declared) if _digits(declared) else 0
+        first = self.tags.cell.search(cells)
+        reference = attributes_of(first[1]).get(b"r") if first else None
+        return before + 1 if reference is None else place(reference)[0]

@@ -18,8 +18,6 @@ _reference = re.compile(rb"([A-Za-z]{1,3})([0-9]{1,7})").fullmatch
 _ENDS = {b"<!--": b"-->", b"<![CDATA[": b"]]>", b"<?": b"?>"}
 _hidden = re.compile(rb"<!--|<!\[CDATA\[|<\?|<!").search
 
-# What makes a cell filled: a value, text in the cell itself, a formula.
-FILLING = (b"v", b"is", b"f")
 # The start tag of the element with the rows; the prefix (`x:`, or nothing) is that of all others.
 SHEET_DATA = re.compile(rb"""<((?:[^\s<>/:"'=]+:)?)sheetData(%b)>""" % _ATTRIBUTES)
 
@@ -42,12 +40,25 @@ class Tags:
         self.extension = re.compile(
             rb"<%bextLst%b(?:(?<=/)>|>.*?</%bextLst\s*+>)" % (*attributes, name), re.DOTALL
         )
-        # Nearly all cells of nearly all files: letters and digits of their reference.
-        self.usual_cell = re.compile(rb'<%bc r="([A-Z]{1,3})([0-9]{1,7})"' % name)
+        # Nearly all rows of nearly all files: every cell begins with its reference, in capitals,
+        # which says the number of the row (the first group), and ends itself or holds one value.
+        self.usual_row = re.compile(
+            (
+                rb'\s*+<Xrow r="([0-9]{1,7})"ATTRIBUTES>(?:<Xc r="[A-Z]{1,3}\1"[^<]*+(?:'
+                rb"<Xv>[^<]*+</Xv></Xc>|<Xis><Xt[^<]*+</Xt></Xis></Xc>"
+                rb"|<Xf[^<]*+</Xf><Xv>[^<]*+</Xv></Xc>|(?<=/>)))*+</Xrow"
+            )
+            .replace(b"X", name)
+            .replace(b"ATTRIBUTES", _ATTRIBUTES)
+        )
+        self.usual_cell = re.compile(rb'<%bc r="([A-Z]{1,3})' % name)
+        self.usual_cell_start = b'<%bc r="' % prefix
+        self.usual_cell_ends = tuple(
+            b"</%b%b></%bc>" % (prefix, tag, prefix) for tag in (b"v", b"is")
+        )
         self.any_cell = b"<%bc" % prefix
         self.new_row_end = b"</%brow>" % prefix
         self.any_row_end = b"</%brow" % prefix
-        self.filled_ends = tuple(b"</%b%b></%bc>" % (prefix, tag, prefix) for tag in FILLING)
 
 
 def attributes_of(tag: bytes) -> dict[bytes, bytes]:
