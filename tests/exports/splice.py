@@ -11,7 +11,6 @@ from typing import Any
 
 from batchui.exports.cell_xml import Value
 from batchui.exports.workbook import Added, add_columns
-from tests.exports.workbooks import Sample
 
 COLUMNS = ("answer", "score", "sure")
 Cells = dict[tuple[int, int], tuple[str, str]]
@@ -42,18 +41,6 @@ def add(
         **options,
     )
     return target.getvalue(), added
-
-
-def add_to_sample(sample: Sample, **options: Any) -> tuple[bytes, Added]:
-    """The sample with its answers; see `answers_for`."""
-    return add(
-        sample.content,
-        sheet=sample.sheet,
-        header_row=sample.header_row,
-        rows=[(row, answers_for(row)) for row in sample.rows],
-        last_row=sample.rows[-1],
-        **options,
-    )
 
 
 def compressed(content: bytes) -> dict[str, bytes]:

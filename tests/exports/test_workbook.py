@@ -7,9 +7,9 @@ import openpyxl
 import pytest
 from python_calamine import CalamineWorkbook
 
+from tests.exports.samples import SAMPLES, Sample, add_to_sample
 from tests.exports.splice import (
     COLUMNS,
-    add_to_sample,
     answers_for,
     cells_in,
     compressed,
@@ -18,7 +18,6 @@ from tests.exports.splice import (
     sheet_xml,
     without_columns,
 )
-from tests.exports.workbooks import SAMPLES, Sample
 
 every_sample = pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
 
