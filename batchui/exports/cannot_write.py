@@ -1,6 +1,7 @@
 """The error for a workbook that cannot take the answers."""
 
 SAVE_AGAIN = "Open it in Excel or LibreOffice, save it as XLSX, and upload that file."
+NOT_WELL_FORMED = "The workbook has XML that is not well-formed."
 DOCTYPE = "The workbook has a document type declaration, which XLSX does not allow."
 
 

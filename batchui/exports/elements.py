@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from xml.parsers import expat
 
-from batchui.exports.cannot_write import DOCTYPE, CannotWrite, unreadable
+from batchui.exports.cannot_write import DOCTYPE, NOT_WELL_FORMED, CannotWrite, unreadable
 
 # Strict files have other namespaces than transitional ones, with the same local names.
 MAIN = (
@@ -42,7 +42,7 @@ class Elements:
         try:
             self._parser.Parse(data, last)
         except expat.ExpatError as error:
-            raise unreadable("The workbook has XML that is not well-formed.") from error
+            raise unreadable(NOT_WELL_FORMED) from error
 
     def close(self) -> None:
         self.feed(b"", last=True)

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from batchui.exports.cannot_write import unreadable
+from batchui.exports.cannot_write import NOT_WELL_FORMED, unreadable
 from batchui.exports.sheet_xml import Row
 from batchui.exports.tags import Tags, attributes_of, column_number, place
 
@@ -44,7 +44,7 @@ def cells_of(row: Row, tags: Tags) -> list[Cell]:
         if text[end - 2] != _SLASH:
             closing = tags.cell_end.search(text, end)
             if closing is None:
-                raise unreadable(f"Row {row.number:,} of the sheet has a cell without an end.")
+                raise unreadable(NOT_WELL_FORMED)
             filled = b"<" in text[end : closing.start()]
             end = closing.end()
         style = attributes.get(b"s", b"")
