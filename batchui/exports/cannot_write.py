@@ -2,6 +2,8 @@
 
 SAVE_AGAIN = "Open it in Excel or LibreOffice, save it as XLSX, and upload that file."
 NOT_WELL_FORMED = "The workbook has XML that is not well-formed."
+TOO_LONG = "The sheet has a row, or a beginning, that is too long."
+NO_ROWS = "The sheet has something else where its rows should be."
 DOCTYPE = "The workbook has a document type declaration, which XLSX does not allow."
 
 

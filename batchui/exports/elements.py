@@ -14,6 +14,8 @@ RELATIONS = (
     "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
     "http://purl.oclc.org/ooxml/officeDocument/relationships",
 )
+# Elements within elements. Each costs memory as long as it is open.
+DEEPEST = 100
 _BETWEEN = " "
 
 Text = Callable[[str], None]
@@ -24,7 +26,8 @@ class Elements:
     """Calls `found(namespace, name, attributes)` for each element, `text(characters)` for text.
 
     Attributes of a namespace are called "namespace name". `feed` and `close` raise CannotWrite for
-    XML that is not well-formed, and for a DOCTYPE: it could define what elements hold.
+    XML that is not well-formed, for a DOCTYPE (it could define what elements hold) and, with
+    `found`, for elements that are DEEPEST deep.
     """
 
     def __init__(
@@ -36,7 +39,9 @@ class Elements:
             self._parser.CharacterDataHandler = text
         if found is not None:
             self._found = found
+            self._depth = 0
             self._parser.StartElementHandler = self._start
+            self._parser.EndElementHandler = self._end
 
     def feed(self, data: bytes, *, last: bool = False) -> None:
         try:
@@ -48,12 +53,18 @@ class Elements:
         self.feed(b"", last=True)
 
     def _start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self._depth += 1
+        if self._depth >= DEEPEST:
+            raise unreadable("The workbook has XML that is nested too deep.")
         namespace, _, name = tag.rpartition(_BETWEEN)
         self._found(namespace, name, attributes)
 
+    def _end(self, tag: str) -> None:
+        self._depth -= 1
 
-def read_elements(chunks: Iterable[bytes], found: Found) -> None:
-    """Call `found` for each element of a document."""
+
+def read_elements(chunks: Iterable[bytes], found: Found | None = None) -> None:
+    """Call `found` for each element of a document. Raises CannotWrite as `Elements` does."""
     elements = Elements(found)
     for chunk in chunks:
         elements.feed(chunk)

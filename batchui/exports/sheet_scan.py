@@ -15,7 +15,7 @@ from batchui.exports.sheet_xml import Row, SheetXml
 from batchui.exports.tags import LAST_COLUMN, Tags, attributes_of, place
 
 # What stands before and behind the rows. 1,000,000 merged cells are 30 MB.
-LARGEST_SURROUNDINGS = 128_000_000
+LARGEST_SURROUNDINGS = 64_000_000
 
 # The elements that say where a table or a pivot table is.
 _PLACED = {"table": "table", "pivotTable": "location"}

@@ -8,12 +8,23 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from batchui.exports.cannot_write import CannotWrite, unreadable
-from batchui.exports.tags import LAST_ROW, SHEET_DATA, Tags, attributes_of, blanked, place
+from batchui.exports.cannot_write import NO_ROWS, TOO_LONG, CannotWrite, unreadable
+from batchui.exports.tags import (
+    LAST_ROW,
+    MOST_TAGS,
+    SHEET_DATA,
+    WORKSHEET,
+    Tags,
+    attributes_of,
+    blanked,
+    place,
+)
 
 # What stands before the rows; or one row, with what stands before it. 16,384 cells of 400 bytes
 # are 7 MB.
 LARGEST_PIECE = 16_000_000
+# The start tags of the sheet and of its rows. Excel writes 1,000 bytes.
+LARGEST_OPENING = 100_000
 
 _SLASH = ord("/")
 _BOM = b"\xef\xbb\xbf"
@@ -40,8 +51,9 @@ class SheetXml:
     """The XML of a sheet: `head`, then `rows()`, then `tail()`, each read once and in this order.
 
     Together they are the bytes of the sheet; only `<sheetData/>` becomes two tags. chunks: those
-    bytes, cut anywhere. Raises CannotWrite for a sheet that is not in UTF-8, has a DOCTYPE, or has
-    pieces of more than LARGEST_PIECE bytes.
+    bytes, cut anywhere. opening, closing: what makes a document of some of its rows. Raises
+    CannotWrite for a sheet that is not in UTF-8, has a DOCTYPE, or has pieces of more than
+    LARGEST_PIECE bytes.
     """
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
@@ -66,6 +78,8 @@ class SheetXml:
                     if found is None:
                         break
                     end = found.end()
+                if end - at > MOST_TAGS and seen.count(b"<", at, end) > MOST_TAGS:
+                    raise CannotWrite(TOO_LONG)
                 cells = seen[tag.end() : body]
                 before = number
                 number = int(tag[1]) if tag[1] else self._number(tag[2], cells, before)
@@ -90,13 +104,20 @@ class SheetXml:
         self._refuse_encoding()
         while (found := SHEET_DATA.search(self._seen)) is None:
             self._more()
+        sheet = WORKSHEET.search(self._seen, 0, found.start())
+        if sheet is None:
+            raise unreadable(NO_ROWS)
         self.tags = Tags(found[1])
+        closing = b"</%bsheetData>" % found[1]
         head = self._raw[: found.end()]
         self._drop(found.end())
         if head.endswith(b"/>"):
             head = head[:-2] + b">"
-            end = b"</%bsheetData>" % found[1]
-            self._raw, self._seen = end + self._raw, end + self._seen
+            self._raw, self._seen = closing + self._raw, closing + self._seen
+        self.opening = sheet[0] + head[found.start() :]
+        if len(self.opening) > LARGEST_OPENING:
+            raise CannotWrite(TOO_LONG)
+        self.closing = closing + b"</%b>" % sheet[1]
         return head
 
     def _refuse_encoding(self) -> None:
@@ -109,7 +130,7 @@ class SheetXml:
     def _more(self) -> None:
         """Read at least as much as is there already. Raises CannotWrite if there is no more."""
         if len(self._raw) > LARGEST_PIECE:
-            raise CannotWrite("The sheet has a row, or a beginning, that is too long.")
+            raise CannotWrite(TOO_LONG)
         pieces = [self._raw]
         wanted = max(1, len(self._raw))
         for chunk in self._chunks:
@@ -118,7 +139,7 @@ class SheetXml:
             if wanted <= 0:
                 break
         if len(pieces) == 1:
-            raise unreadable("The sheet has something else where its rows should be.")
+            raise unreadable(NO_ROWS)
         self._raw = b"".join(pieces)
         self._seen = self._look()
 

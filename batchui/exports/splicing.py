@@ -38,38 +38,7 @@ class Splicer:
     def cut(self) -> int:
         return self._writer.cut
 
-    def xml(self, rows: Iterable[Answers]) -> Iterator[bytes]:
-        """The XML of the sheet with these values, in pieces.
-
-        rows: a row's number and one value for each column, in ascending order. Raises ValueError
-        for others, and CannotWrite as `SheetXml` and `cells_of` do.
-        """
-        yield self._head()
-        answers = self._checked(rows)
-        number, values = next(answers, _NO_MORE)
-        for row in self._sheet.rows():
-            while number < row.number:
-                yield self._new_row(number, values)
-                number, values = next(answers, _NO_MORE)
-            if number == row.number:
-                yield self._with_cells(row, values)
-                number, values = next(answers, _NO_MORE)
-            else:
-                yield row.raw
-        while number <= LAST_ROW:
-            yield self._new_row(number, values)
-            number, values = next(answers, _NO_MORE)
-        yield from self._sheet.tail()
-
-    def _checked(self, rows: Iterable[Answers]) -> Iterator[Answers]:
-        before, count = 0, self._last - self._first + 1
-        for number, values in rows:
-            if not before < number <= self._last_row or len(values) != count:
-                raise ValueError(f"row {number} with {len(values)} values, after row {before}")
-            yield number, values
-            before = number
-
-    def _head(self) -> bytes:
+    def head(self) -> bytes:
         """What stands before the rows, with the size that the sheet has now if it says one.
 
         Programs that only read trust it (openpyxl's read-only mode).
@@ -85,6 +54,35 @@ class Splicer:
         new = f"{column_letters(left)}{top}:{column_letters(right)}{bottom}"
         tag = with_attribute(found[0], b"ref", new.encode())
         return head[: found.start()] + tag + head[found.end() :]
+
+    def rows(self, rows: Iterable[Answers]) -> Iterator[bytes]:
+        """The XML of each row of the sheet, with these values; new rows where they belong.
+
+        rows: a row's number and one value for each column, in ascending order. Raises ValueError
+        for others, and CannotWrite as `SheetXml` and `cells_of` do.
+        """
+        answers = self._checked(rows)
+        number, values = next(answers, _NO_MORE)
+        for row in self._sheet.rows():
+            while number < row.number:
+                yield self._new_row(number, values)
+                number, values = next(answers, _NO_MORE)
+            if number == row.number:
+                yield self._with_cells(row, values)
+                number, values = next(answers, _NO_MORE)
+            else:
+                yield row.raw
+        while number <= LAST_ROW:
+            yield self._new_row(number, values)
+            number, values = next(answers, _NO_MORE)
+
+    def _checked(self, rows: Iterable[Answers]) -> Iterator[Answers]:
+        before, count = 0, self._last - self._first + 1
+        for number, values in rows:
+            if not before < number <= self._last_row or len(values) != count:
+                raise ValueError(f"row {number} with {len(values)} values, after row {before}")
+            yield number, values
+            before = number
 
     def _new_row(self, number: int, values: Sequence[Value]) -> bytes:
         cells = self._plain_cells(number, values)

@@ -7,10 +7,13 @@ They are for well-formed XML, in which an attribute's value may hold a `>`, neve
 import re
 from functools import lru_cache
 
-from batchui.exports.cannot_write import DOCTYPE, CannotWrite, unreadable
+from batchui.exports.cannot_write import DOCTYPE, TOO_LONG, CannotWrite, unreadable
 
 LAST_ROW = 1_048_576
 LAST_COLUMN = 16_384
+# Tags in one row: 16,384 cells of rich text have 300,000. Each takes time, and those within others
+# memory.
+MOST_TAGS = 500_000
 
 _ATTRIBUTES = rb"""(?=[\s/>])[^"'<>]*+(?:"[^"<]*+"[^"'<>]*+|'[^'<]*+'[^"'<>]*+)*+"""
 _attribute = re.compile(rb"""\s([^\s=<>"'/]+)\s*+=\s*+(?:"([^"]*)"|'([^']*)')""").finditer
@@ -18,8 +21,10 @@ _reference = re.compile(rb"([A-Za-z]{1,3})([0-9]{1,7})").fullmatch
 _ENDS = {b"<!--": b"-->", b"<![CDATA[": b"]]>", b"<?": b"?>"}
 _hidden = re.compile(rb"<!--|<!\[CDATA\[|<\?|<!").search
 
-# The start tag of the element with the rows; the prefix (`x:`, or nothing) is that of all others.
-SHEET_DATA = re.compile(rb"""<((?:[^\s<>/:"'=]+:)?)sheetData(%b)>""" % _ATTRIBUTES)
+_PREFIX = rb"""(?:[^\s<>/:"'=]+:)?"""
+# The start tags of the sheet and of its rows; the prefix (`x:`, or nothing) is that of all others.
+WORKSHEET = re.compile(rb"<(%bworksheet)(%b)>" % (_PREFIX, _ATTRIBUTES))
+SHEET_DATA = re.compile(rb"<(%b)sheetData(%b)>" % (_PREFIX, _ATTRIBUTES))
 
 
 class Tags:
@@ -79,27 +84,25 @@ def blanked(raw: bytes) -> tuple[bytes, int]:
     """XML with blanks for comments, CDATA and processing instructions, and how much of it is sure.
 
     What begins there and does not end within `raw` is not sure. The length stays the same. Raises
-    CannotWrite for a DOCTYPE.
+    CannotWrite for a DOCTYPE, and where there are more than MOST_TAGS.
     """
     found = _hidden(raw)
     if found is None:
         return raw, len(raw)
-    pieces = []
-    at = 0
-    while found is not None:
-        pieces.append(raw[at : found.start()])
-        at = found.start()
-        opening = found[0]
-        if opening == b"<!" and len(raw) - at >= len(b"<![CDATA["):
+    seen = bytearray(raw)
+    for _ in range(MOST_TAGS):
+        start, opening = found.start(), found[0]
+        if opening == b"<!" and len(raw) - start >= len(b"<![CDATA["):
             raise CannotWrite(DOCTYPE)
         end = raw.find(_ENDS[opening], found.end()) if opening in _ENDS else -1
         if end < 0:
-            return b"".join(pieces), at
+            return bytes(seen), start
         end += len(_ENDS[opening])
-        pieces.append(b" " * (end - at))
-        at = end
-        found = _hidden(raw, at)
-    return b"".join([*pieces, raw[at:]]), len(raw)
+        seen[start:end] = b" " * (end - start)
+        found = _hidden(raw, end)
+        if found is None:
+            return bytes(seen), len(raw)
+    raise CannotWrite(TOO_LONG)
 
 
 def place(reference: bytes) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import BinaryIO
 
 from batchui.exports.cannot_write import CannotWrite
-from batchui.exports.elements import Elements
+from batchui.exports.elements import read_elements
 from batchui.exports.package import CHUNK_BYTES, Package
 from batchui.exports.relations import worksheet
 from batchui.exports.sheet_scan import Scan, scan
@@ -71,8 +71,9 @@ def add_columns(
     last = first + len(columns) - 1
     if last > LAST_COLUMN:
         raise CannotWrite(f"The sheet “{sheet}” has no room for {len(columns)} more columns.")
+    xml = SheetXml(package.chunks(part))
     splicer = Splicer(
-        SheetXml(package.chunks(part)),
+        xml,
         found,
         first=first,
         count=len(columns),
@@ -81,7 +82,9 @@ def add_columns(
     )
     counted = _Counted(rows, progress)
     names: list[Answers] = [(header_row, columns)] if header_row else []
-    package.copy(target, name=part.filename, content=_checked(splicer.xml(chain(names, counted))))
+    written = _checked(_joined(splicer.rows(chain(names, counted))), xml)
+    content = chain([splicer.head()], written, xml.tail())
+    package.copy(target, name=part.filename, content=content)
     return Added(
         letters=tuple(column_letters(number) for number in range(first, last + 1)),
         rows=counted.rows,
@@ -107,13 +110,15 @@ class _Counted:
                 self._progress(self.rows)
 
 
-def _checked(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in chunks. Raises CannotWrite where they are no well-formed XML."""
-    elements = Elements()
-    for chunk in _joined(pieces):
-        elements.feed(chunk)
+def _checked(chunks: Iterable[bytes], xml: SheetXml) -> Iterator[bytes]:
+    """The same chunks of whole rows. Raises CannotWrite for one that is no well-formed XML.
+
+    What stands before and behind the rows is checked by `scan`. Each chunk has a parser of its own,
+    because a parser remembers every name that it meets.
+    """
+    for chunk in chunks:
+        read_elements([xml.opening, chunk, xml.closing])
         yield chunk
-    elements.close()
 
 
 def _joined(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -223,7 +223,7 @@ def test_columns_that_are_not_free_when_they_are_written() -> None:
     found = sheet_scan.Scan(1, last_row=1, last_cell=1)
     splicer = Splicer(sheet_xml.SheetXml([data]), found, first=1, count=1, header_row=0, last_row=1)
     with pytest.raises(CannotWrite, match=r"^Column A of the sheet is not free\.$"):
-        list(splicer.xml([(1, [2])]))
+        list(splicer.rows([(1, [2])]))
 
 
 def test_a_sentence_ends_with_what_to_do() -> None:
