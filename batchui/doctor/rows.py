@@ -164,7 +164,7 @@ def _download_agrees(record: Record) -> Iterator[Finding]:
     counted: Counter[str] = Counter()
     number = 0
     try:
-        for chunk in exporting.KINDS["jsonl"].chunks(record.batch):
+        for chunk in exporting.jsonl(record.batch):
             for line in _downloaded_lines(chunk):
                 number += 1
                 counted[line.status] += 1
