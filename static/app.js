@@ -411,9 +411,18 @@
     unfolded = { ids: [], focus: "" };
   };
 
+  /* A file that was made is saved once, as soon as its page says that it is ready. */
+  const saveOnce = () => {
+    for (const link of document.querySelectorAll("[data-saves-itself]")) {
+      delete link.dataset.savesItself;
+      link.click();
+    }
+  };
+
   on("htmx:load", () => {
     updateTimes();
     settleToasts();
+    saveOnce();
     unfoldAgain();
     if (watched) watchAgain();
   });
@@ -421,6 +430,7 @@
     chooseAll();
     updateTimes();
     settleToasts();
+    saveOnce();
     setInterval(updateTimes, 1_000);
   });
 })();

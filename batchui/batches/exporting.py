@@ -69,6 +69,11 @@ class Kind(NamedTuple):
     chunks: Callable[[Batch, Choice], Iterator[bytes]] | None = None
     write: Callable[[Batch, Choice, Path, Progress], list[str]] | None = None
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has to be made as a whole before it is sent."""
+        return self.write is not None
+
 
 def csv(batch: Batch, choice: Choice = ALL) -> Iterator[bytes]:
     """CSV for spreadsheets: with a byte order mark, and without cells that run as a formula."""

@@ -49,7 +49,7 @@ def make(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBase:
 
 
 def _begun(request: MemberRequest, batch: Batch, kind: str, choice: Choice) -> HttpResponseBase:
-    if KINDS[kind].write is None:
+    if not KINDS[kind].is_whole:
         chosen: dict[str, Any] = {"only": choice.only, "answer": choice.answer}
         if choice.columns is not None:
             chosen["columns"] = choice.columns

@@ -51,7 +51,7 @@ def file_context(batch: Batch, reading: ReadingForm | None = None) -> dict[str, 
     reading = reading or ReadingForm(batch=batch)
     return {
         "reading": reading,
-        "sheets": _sheets(batch, reading),
+        "sheet_choices": _sheets(batch, reading),
         "sample_rows": _sample_rows(batch),
     }
 
