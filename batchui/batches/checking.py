@@ -10,7 +10,6 @@ from batchui.batches.changes import BatchChanges
 from batchui.batches.converting import convert
 from batchui.batches.long_tasks import (
     READING_LEASE,
-    SHOWN_PROBLEMS,
     LeaseLostError,
     StoppedError,
     give_back,
@@ -20,6 +19,7 @@ from batchui.batches.long_tasks import (
 )
 from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
+from batchui.batches.row_problems import NO_PROBLEMS, RowProblems
 from batchui.batches.states import BatchStatus
 from batchui.prompts.checking import Report, check
 
@@ -40,6 +40,7 @@ def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> Non
         report = check(
             lambda: sources.open_rows(batch),
             batch.format,
+            problems=RowProblems,
             progress=progress,
             max_rows=settings.MAX_ROWS,
         )
@@ -50,19 +51,15 @@ def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> Non
         give_back(batch)
     except Exception as problem:  # every failure needs a sentence on the page
         sentence = sentence_for(problem)
-        lifecycle.move_batch(
-            batch,
-            BatchStatus.DRAFT,
-            event=f"The file cannot be used: {sentence}",
-            problem=sentence,
-            problem_rows=[],
-        )
+        unusable: BatchChanges = {"problem": sentence, **NO_PROBLEMS}
+        event = f"The file cannot be used: {sentence}"
+        lifecycle.move_batch(batch, BatchStatus.DRAFT, event=event, **unusable)
     else:
         lifecycle.move_batch(
             batch,
             BatchStatus.DRAFT,
             event=f"The file was read: {rows_phrase(report.rows)}.",
-            **_facts(report),
+            **_facts(report, report.problems.store(batch)),
         )
 
 
@@ -78,17 +75,14 @@ def _keep(batch: Batch, found: BatchChanges) -> None:
         raise LeaseLostError
 
 
-def _facts(report: Report) -> BatchChanges:
+def _facts(report: Report[RowProblems], problems: BatchChanges) -> BatchChanges:
     """The result of a check, as fields of the batch."""
     return {
         "source_format": report.format.to_dict(),
         "rows": report.rows,
         "bad_rows": report.bad_rows,
         "problem": "",
-        "problem_rows": [
-            {"row": found.row, "sentence": found.sentence}
-            for found in report.problems[:SHOWN_PROBLEMS]
-        ],
+        **problems,
         "blanks": {
             column: {"count": blank.count, "first_row": blank.first_row}
             for column, blank in report.blanks.items()

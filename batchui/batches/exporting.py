@@ -8,6 +8,7 @@ from batchui.batches.models import Batch
 from batchui.exports.csv import csv_chunks
 from batchui.exports.json import json_chunks, jsonl_chunks
 from batchui.exports.rows import ExportRow
+from batchui.exports.table import Table
 from batchui.prompts.rows import as_list, extras
 
 
@@ -26,29 +27,24 @@ WAITING = "waiting"
 
 def csv(batch: Batch) -> Iterator[bytes]:
     """CSV for spreadsheets: with a byte order mark, and without cells that run as a formula."""
-    return csv_chunks(
-        export_rows(batch), columns=batch.columns, delimiter=batch.format.delimiter or ","
-    )
+    return csv_chunks(export_rows(batch), table(batch), delimiter=batch.format.delimiter)
 
 
 def csv_plain(batch: Batch) -> Iterator[bytes]:
     """CSV for programs: every cell exactly as it is."""
     return csv_chunks(
-        export_rows(batch),
-        columns=batch.columns,
-        delimiter=batch.format.delimiter or ",",
-        plain=True,
+        export_rows(batch), table(batch), delimiter=batch.format.delimiter, plain=True
     )
 
 
 def json(batch: Batch) -> Iterator[bytes]:
     """JSON: one array of objects."""
-    return json_chunks(export_rows(batch), columns=batch.columns)
+    return json_chunks(export_rows(batch), table(batch))
 
 
 def jsonl(batch: Batch) -> Iterator[bytes]:
     """JSONL: one object on each line."""
-    return jsonl_chunks(export_rows(batch), columns=batch.columns)
+    return jsonl_chunks(export_rows(batch), table(batch))
 
 
 # By the word for each in addresses and options.
@@ -60,6 +56,12 @@ KINDS: dict[str, Kind] = {
     "json": Kind(json, "application/json", "json", "JSON"),
     "jsonl": Kind(jsonl, "application/x-ndjson", "jsonl", "JSONL, one row on each line"),
 }
+
+
+def table(batch: Batch) -> Table:
+    """What the file of a batch says about its rows."""
+    read = batch.format
+    return Table(read.columns, header=read.header, typed=read.kind == "table")
 
 
 def export_rows(batch: Batch) -> Iterator[ExportRow]:

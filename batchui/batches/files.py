@@ -104,6 +104,11 @@ def converted_path(batch: "Batch") -> str:
     return f"batches/{batch.pk}/source/converted-{batch.epoch}.zst"
 
 
+def problems_path(batch: "Batch") -> str:
+    """Where the problems of the rows of an upload are stored, by who reads it."""
+    return f"batches/{batch.pk}/source/problems-{batch.epoch}.jsonl.zst"
+
+
 def rows_path(part: "Part") -> str:
     """Where the rows of a part are stored. A new part has the epoch of the worker that cuts it."""
     return f"{_part_folder(part)}/rows-{part.epoch}.jsonl.zst"
@@ -189,18 +194,10 @@ class Compressed:
     @classmethod
     def of_lines(cls, lines: Iterable[bytes]) -> "Compressed":
         """The content of a file with these lines, which are given without newlines."""
-        made = cls()
-        with _compressor().stream_writer(made._spool, closefd=False) as out:
-            buffer: list[bytes] = []
-            pending = 0
-            for line in lines:
-                buffer.append(line)
-                pending += len(line)
-                if pending > CHUNK_BYTES:
-                    out.write(b"\n".join([*buffer, b""]))
-                    buffer, pending = [], 0
-            out.write(b"\n".join([*buffer, b""]))
-        return made
+        made = Lines()
+        for line in lines:
+            made.add(line)
+        return made.whole()
 
     @classmethod
     def of_file(cls, content: IO[bytes]) -> "Compressed":
@@ -216,6 +213,33 @@ class Compressed:
             spool.seek(0)
             default_storage.save(name, File(spool, name))
         return name
+
+
+class Lines:
+    """A file of lines to be stored, to which they are added one by one."""
+
+    def __init__(self) -> None:
+        self._made = Compressed()
+        self._out = _compressor().stream_writer(self._made._spool, closefd=False)
+        self._buffer: list[bytes] = []
+        self._pending = 0
+
+    def add(self, line: bytes) -> None:
+        """Add a line, which is given without its newline."""
+        self._buffer.append(line)
+        self._pending += len(line)
+        if self._pending > CHUNK_BYTES:
+            self._write()
+
+    def whole(self) -> Compressed:
+        """All lines, ready to store. Call it once."""
+        self._write()
+        self._out.flush(zstandard.FLUSH_FRAME)
+        return self._made
+
+    def _write(self) -> None:
+        self._out.write(b"\n".join([*self._buffer, b""]))
+        self._buffer, self._pending = [], 0
 
 
 def _compressor() -> zstandard.ZstdCompressor:

@@ -20,6 +20,7 @@ from batchui.batches.checking import check_file
 from batchui.batches.files import AnyFile
 from batchui.batches.long_tasks import cannot_store, read_now_or_soon
 from batchui.batches.models import LONGEST_NAME, Batch, asked_fields
+from batchui.batches.row_problems import NO_PROBLEMS
 from batchui.batches.states import EDITABLE, BatchStatus
 from batchui.prompts.ask import Ask
 from batchui.prompts.format import AS_FOUND, Choices
@@ -101,7 +102,7 @@ def read_differently(batch: Batch, choices: Choices, *, by: User | None) -> bool
         "bad_rows": 0,
         "progress_rows": 0,
         "problem": "",
-        "problem_rows": [],
+        **NO_PROBLEMS,
         "blanks": {},
         **found,
     }

@@ -161,6 +161,9 @@ class Batch(AnswerCounts, Asked):
     # Why the batch cannot start, as a sentence, and the first rows it is about.
     problem = models.TextField(blank=True)
     problem_rows = models.JSONField(default=list)
+    # All of them: how many, and the file (see `row_problems.py`).
+    problem_count = models.PositiveIntegerField(default=0)
+    problems_file = models.CharField(max_length=255, blank=True, default="")
     # Per column: how many cells are blank, and the first such row.
     blanks = models.JSONField(default=dict)
     # The first rows as JSON texts, with numbers as they were written (see `first_rows`), and those

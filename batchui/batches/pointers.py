@@ -11,7 +11,7 @@ from django.db.models import Model
 from batchui.batches.models import Attempt, Batch, Part
 
 COLUMNS: Mapping[type[Model], tuple[str, ...]] = {
-    Batch: ("source_file", "converted_file"),
+    Batch: ("source_file", "converted_file", "problems_file"),
     Part: ("rows_file", "answers_file"),
     Attempt: ("reply_file",),
 }

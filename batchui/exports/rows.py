@@ -1,24 +1,41 @@
-"""The rows that exports are made of."""
+"""The rows that exports are made of, and the values of their cells.
 
-from collections.abc import Iterable, Iterator
+Cells of a text file are texts. Those of a workbook or a Parquet file have types
+(`Table.typed`). Then a cell is one of:
+
+- a text; "" for a blank cell
+- a number: int, Decimal or float, as the file shows it
+- True or False
+- a dict, which is one of {"date": "2026-05-01"}, {"datetime": "2026-05-01 12:30:15"},
+  {"time": "12:30:00"}, {"duration": "30:00:00"}, {"percent": "25%"}, or, of a number that is padded
+  with zeros, {"shown": "00123", "number": 123}
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 CHUNK_BYTES = 64 * 1024
+
+Cell = str | int | float | Decimal | bool | dict[str, Any]
+
+_json = msgspec.json.Encoder(decimal_format="number").encode
 
 
 class ExportRow(msgspec.Struct, gc=False):
     """One row of the file with its answer.
 
     cells: one for each column of the file. extras: the cells beyond them. columns: the object of
-    a JSONL row as it was read, else None.
+    a JSONL row as it was read, by the names of the columns, else None.
     answer, usage: raw JSON, or None. error: a sentence, None if nothing went wrong.
     """
 
     row: int
-    cells: list[str]
-    extras: list[str]
+    cells: Sequence[Cell]
+    extras: Sequence[Cell]
     columns: dict[str, Any] | None
     answer: bytes | None
     status: str
@@ -27,13 +44,38 @@ class ExportRow(msgspec.Struct, gc=False):
     usage: bytes | None
 
 
+def cell_text(cell: Cell) -> str:
+    """The text of a cell: a number as JSON, TRUE or FALSE, a date or a percentage as shown."""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, bool):
+        return "TRUE" if cell else "FALSE"
+    if isinstance(cell, dict):
+        return str(next(iter(cell.values())))
+    return _json(cell).decode()
+
+
+def as_texts(cells: Iterable[Cell]) -> list[str]:
+    """The texts of these cells."""
+    return [cell if type(cell) is str else cell_text(cell) for cell in cells]
+
+
+def with_cells(row: ExportRow, convert: Callable[[Sequence[Cell]], list[Any]]) -> ExportRow:
+    """The row with its cells, and those beyond them, converted."""
+    return replace(row, cells=convert(row.cells), extras=convert(row.extras))
+
+
 def groups(rows: Iterable[ExportRow]) -> Iterator[list[ExportRow]]:
     """The rows in lists, each of about one chunk (CHUNK_BYTES)."""
     group: list[ExportRow] = []
     size = 0
     for row in rows:
         group.append(row)
-        size += 100 + sum(map(len, row.cells)) + len(row.answer or b"")
+        size += 100 + len(row.answer or b"")
+        try:
+            size += sum(map(len, row.cells))  # type: ignore[arg-type]
+        except TypeError:  # not all are texts
+            size += sum(map(len, as_texts(row.cells)))
         if size >= CHUNK_BYTES:
             yield group
             group, size = [], 0

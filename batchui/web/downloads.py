@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterator
 
 from django.http import FileResponse, Http404, HttpResponseBase, StreamingHttpResponse
+from django.utils import timezone
 from django.utils.http import content_disposition_header
 
 from batchui import security_log
@@ -36,17 +37,17 @@ def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBas
         raise Http404("This batch has not been started, so there are no answers to download yet.")
     made = exporting.KINDS[kind]
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what=kind)
-    name = download_name(batch.source_name, made.ending)
-    return _streamed(
+    name = download_name(batch.name, timezone.localdate(), made.ending)
+    return streamed(
         request,
         _whole_or_marked(made.chunks(batch), batch),
         content_type=made.content_type,
         # no-store: a minute later there may be more answers.
-        headers=_attachment(name) | {"Cache-Control": "no-store"},
+        headers=attachment(name) | {"Cache-Control": "no-store"},
     )
 
 
-def _streamed(
+def streamed(
     request: MemberRequest, chunks: Iterator[bytes], *, content_type: str, headers: dict[str, str]
 ) -> HttpResponseBase:
     """The chunks, which are made while they are sent; 429 if too many are on their way already."""
@@ -95,14 +96,14 @@ def raw_reply(request: MemberRequest, batch: Batch, number: int, attempt: int) -
     if found is None or not found.reply_file:
         raise Http404("No reply is kept for this attempt.")
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what="raw reply")
-    return _streamed(
+    return streamed(
         request,
         files.read_compressed(found.reply_file),
         content_type=UNTYPED,
-        headers=_attachment(f"part-{number}-attempt-{attempt}.json"),
+        headers=attachment(f"part-{number}-attempt-{attempt}.json"),
     )
 
 
-def _attachment(name: str) -> dict[str, str]:
+def attachment(name: str) -> dict[str, str]:
     """The headers of a file to be saved under this name."""
     return NO_PAGE | {"Content-Disposition": content_disposition_header(True, name) or "attachment"}

@@ -33,6 +33,7 @@ NOTHING_LEFT: dict[str, Any] = {
     "above": [],
     "problem": "",
     "problem_rows": [],
+    "problem_count": 0,
     "blanks": {},
 }
 # Somebody may be downloading a batch while a colleague deletes it.

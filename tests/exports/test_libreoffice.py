@@ -9,6 +9,7 @@ import pytest
 
 from batchui.exports.csv import csv_chunks
 from batchui.exports.formulas import SIGNS
+from batchui.exports.table import Table
 from tests.conftest import required_program
 from tests.exports.rows import row
 
@@ -70,7 +71,7 @@ def exported(delimiter: str, *, plain: bool) -> bytes:
         for at, text in enumerate(CELLS, 1)
     ]
     columns = ["=1+1", "b;=1+1;c", "d\n=1+1\ne"]
-    return b"".join(csv_chunks(rows, columns=columns, delimiter=delimiter, plain=plain))
+    return b"".join(csv_chunks(rows, Table(columns), delimiter=delimiter, plain=plain))
 
 
 @pytest.mark.parametrize("separator", DELIMITERS)

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -51,14 +52,14 @@ def table(content: bytes) -> list[list[str]]:
         ("jsonl", "application/x-ndjson", "jsonl"),
     ],
 )
-def test_a_download_is_a_file_named_after_the_upload(
+def test_a_download_is_a_file_named_after_the_batch_and_the_day(
     web: Client, batch: Batch, kind: str, content_type: str, ending: str
 ) -> None:
     response = get(web, batch, kind)
     assert response.status_code == 200
     assert response["Content-Type"] == content_type
-    expected = f'attachment; filename="May reviews-answers.{ending}"'
-    assert response["Content-Disposition"] == expected
+    expected = rf'attachment; filename="May reviews \d{{4}}-\d\d-\d\d\.{re.escape(ending)}"'
+    assert re.fullmatch(expected, response["Content-Disposition"])
     assert response["Cache-Control"] == "no-store"
     assert response["X-Content-Type-Options"] == "nosniff"
 

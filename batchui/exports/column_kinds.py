@@ -1,0 +1,155 @@
+"""What the cells of a column have in common: their kind, and how long they are."""
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from enum import Enum, auto
+from unicodedata import east_asian_width
+
+import msgspec
+
+from batchui.exports.rows import Cell, cell_text
+from batchui.exports.typed_values import value_of
+
+# In characters: how wide a column is counted at most.
+WIDEST = 60
+# The digits of a number that every program keeps; Excel shows no more.
+MOST_DIGITS = 15
+# Doubles have all whole numbers up to this one.
+_ALL_DOUBLES = 2**53
+_INT64 = range(-(2**63), 2**63)
+
+
+class Kind(Enum):
+    """What all cells of a column are, but for blank ones."""
+
+    BLANK = auto()  # there are no others
+    BOOLEAN = auto()
+    INTEGER = auto()  # int64
+    NUMBER = auto()  # a double, exactly
+    PERCENT = auto()
+    DATE = auto()
+    DATETIME = auto()
+    NUMBERS = auto()  # JSON lists of numbers
+    TEXT = auto()
+    _LONG = auto()  # of int64, but not all doubles: does not go with NUMBER
+
+
+_of_values = {"date": Kind.DATE, "datetime": Kind.DATETIME, "percent": Kind.PERCENT}
+_integers = re.compile(rf"(?:(?:0|-?[1-9][0-9]{{0,{MOST_DIGITS - 1}}})?\n)*").fullmatch
+_decimal = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]*[1-9]").fullmatch
+_decode_numbers = msgspec.json.Decoder(list[float]).decode
+
+
+class Column:
+    """What is known about a column from the cells that it was shown (`note`).
+
+    untyped: its texts may be numbers. They are if every one of them is the usual text of a number
+    of at most MOST_DIGITS digits, so that the number gives the same text again: `00123`, `1.10`,
+    `+5`, `1e5` and long ids are texts. lists: its texts may be JSON lists of numbers.
+    longest: the characters of its longest text. width: of the widest cell in letters of one width,
+    at most WIDEST.
+    """
+
+    def __init__(self, *, untyped: bool, lists: bool = False) -> None:
+        self._untyped = untyped
+        self._lists = lists
+        self._kinds: set[Kind] = set()
+        self.longest = 0
+        self.width = 0
+
+    @property
+    def kind(self) -> Kind:
+        """The kind that all cells so far have."""
+        kinds = self._kinds
+        if not kinds:
+            return Kind.BLANK
+        if kinds <= {Kind.INTEGER, Kind._LONG}:
+            return Kind.INTEGER
+        if kinds == {Kind.INTEGER, Kind.NUMBER}:
+            return Kind.NUMBER
+        return kinds.copy().pop() if len(kinds) == 1 else Kind.TEXT
+
+    def note(self, cells: Sequence[Cell]) -> None:
+        """Take these cells into account."""
+        texts = [cell for cell in cells if isinstance(cell, str)]
+        if len(texts) < len(cells):
+            others = [cell for cell in cells if not isinstance(cell, str)]
+            if Kind.TEXT not in self._kinds:
+                self._kinds.update(map(_kind, others))
+            self._measure([cell_text(cell) for cell in others])
+        if texts:
+            self._note_texts(texts)
+
+    def _note_texts(self, texts: list[str]) -> None:
+        self._measure(texts)
+        if Kind.TEXT in self._kinds or not any(texts):
+            return
+        if self._untyped and _are_integers(texts):
+            self._kinds.add(Kind.INTEGER)
+        elif self._untyped and all(map(_is_number, texts)):
+            self._kinds.add(Kind.NUMBER)
+        elif self._lists and all(map(_is_list, texts)):
+            self._kinds.add(Kind.NUMBERS)
+        else:
+            self._kinds.add(Kind.TEXT)
+
+    def _measure(self, texts: list[str]) -> None:
+        longest = max(map(len, texts))
+        self.longest = max(self.longest, longest)
+        if self.width < WIDEST:
+            wide = longest if "".join(texts).isascii() else max(map(width, texts))
+            self.width = min(WIDEST, max(self.width, wide))
+
+
+def width(text: str) -> int:
+    """How wide a text is, in letters of one width; a Chinese letter is two.
+
+    Only the first WIDEST characters count.
+    """
+    text = text[:WIDEST]
+    if text.isascii():
+        return len(text)
+    return len(text) + sum(east_asian_width(sign) in "WF" for sign in text)
+
+
+def _are_integers(texts: Sequence[str]) -> bool:
+    joined = "\n".join(texts) + "\n"
+    return _integers(joined) is not None and joined.count("\n") == len(texts)
+
+
+def _is_number(text: str) -> bool:
+    """Whether a text is blank, or the usual one of a number; see Column."""
+    if _decimal(text):
+        digits = text.replace(".", "").lstrip("-0")
+        return len(digits) <= MOST_DIGITS and repr(float(text)) == text
+    return _are_integers([text])
+
+
+def _is_list(text: str) -> bool:
+    if text and not text.startswith("["):
+        return False
+    try:
+        return not text or bool(_decode_numbers(text))
+    except msgspec.DecodeError:
+        return False
+
+
+def _kind(cell: Cell) -> Kind:
+    """The kind of a cell that is no text."""
+    if isinstance(cell, bool):
+        return Kind.BOOLEAN
+    if isinstance(cell, int):
+        if abs(cell) <= _ALL_DOUBLES:
+            return Kind.INTEGER
+        return Kind._LONG if cell in _INT64 else Kind.TEXT
+    if isinstance(cell, dict):
+        kind = _of_values.get(next(iter(cell)), Kind.TEXT)
+        return kind if value_of(cell) is not None else Kind.TEXT
+    return Kind.NUMBER if not isinstance(cell, str) and is_double(cell) else Kind.TEXT
+
+
+def is_double(number: Decimal | float) -> bool:
+    """Whether a double is exactly this number, as it would be written."""
+    double = float(number)
+    return Decimal(repr(double)) == Decimal(repr(number) if isinstance(number, float) else number)
