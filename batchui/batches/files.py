@@ -165,10 +165,26 @@ def open_file(name: str) -> BinaryIO:
 
 
 def open_unpacked(name: str) -> BinaryIO:
-    """The content of a compressed file, open for reading."""
-    stored = open_file(name)
-    reader = zstandard.ZstdDecompressor().stream_reader(stored, read_size=CHUNK_BYTES, closefd=True)
-    return cast(BinaryIO, reader)
+    """The content of a compressed file, open for reading. Its `read` raises DamagedFile."""
+    return cast(BinaryIO, _Unpacked(name))
+
+
+class _Unpacked(io.RawIOBase):
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._reader = zstandard.ZstdDecompressor().stream_reader(
+            open_file(name), read_size=CHUNK_BYTES, closefd=True
+        )
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            return self._reader.read(size)
+        except zstandard.ZstdError:
+            raise DamagedFile(f"The stored file {self._name} is damaged.") from None
+
+    def close(self) -> None:
+        self._reader.close()  # type: ignore[no-untyped-call]
+        super().close()
 
 
 class Compressed:
