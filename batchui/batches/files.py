@@ -31,7 +31,7 @@ from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
 if TYPE_CHECKING:
-    from batchui.batches.models import Attempt, Batch, Part
+    from batchui.batches.models import Attempt, Batch, Export, Part
 
     AnyFile = File[Any]  # it is a generic class only for the type checker
 else:
@@ -102,6 +102,11 @@ def source_path(batch_id: object) -> str:
 def converted_path(batch: "Batch") -> str:
     """Where the rows of an upload that is not a plain text are stored, by who converts it."""
     return f"batches/{batch.pk}/source/converted-{batch.epoch}.zst"
+
+
+def export_path(export: "Export") -> str:
+    """Where an export is stored, by the worker that makes it."""
+    return f"batches/{export.batch_id}/exports/{export.pk}-{export.epoch}"
 
 
 def problems_path(batch: "Batch") -> str:

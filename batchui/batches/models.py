@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from batchui.batches.charged import ROWS_IN_VAIN
+from batchui.batches.export_models import Export
 from batchui.batches.states import (
     ACTIVE_BATCHES,
     ENDED_BATCHES,
@@ -29,6 +30,8 @@ from batchui.prompts import ask
 from batchui.prompts.ask import Ask
 from batchui.prompts.format import UNKNOWN, Choices, Format
 from batchui.prompts.rows import decode_row
+
+__all__ = ["Attempt", "Batch", "Event", "Export", "Part", "asked_fields"]
 
 # In characters: of a batch.
 LONGEST_NAME = 200
@@ -170,6 +173,10 @@ class Batch(AnswerCounts, Asked):
     # above them: titles, and the names of the columns.
     sample = models.JSONField(default=list)
     above = models.JSONField(default=list)
+
+    # What was last chosen for a download (see `exporting.Choice`), and its kind.
+    download_choice = models.JSONField(default=dict)
+    download_kind = models.CharField(max_length=32, blank=True, default="")
 
     part_count = models.PositiveIntegerField(default=0)
     prompt_tokens = models.PositiveBigIntegerField(default=0)

@@ -187,7 +187,7 @@ def _download_agrees(record: Record) -> Iterator[Finding]:
     counted: Counter[str] = Counter()
     number = first_row = _first_row(record)
     try:
-        for chunk in exporting.KINDS["jsonl"].chunks(record.batch):
+        for chunk in exporting.jsonl(record.batch):
             for line in _downloaded_lines(chunk):
                 counted[line.status] += 1
                 if line.row != number:

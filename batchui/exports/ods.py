@@ -68,8 +68,6 @@ class _Sheets:
         self._most_rows = most_rows
         self._widths = widths(spool, spool.header)
         self._numbers = spool.number_columns
-        self._row = 0
-        self._first_row = 0
 
     def start(self) -> str:
         """What stands before the first row."""

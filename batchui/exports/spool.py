@@ -94,9 +94,9 @@ class Spool:
             column.note(cells)
         width = len(self.columns)
         for row in lists:
-            if len(row) > width:
-                self.extras = max(self.extras, len(row) - width)
-                self._beyond.note(row[width:])
+            if beyond := row[width:]:
+                self.extras = max(self.extras, len(beyond))
+                self._beyond.note(beyond)
 
 
 @contextmanager

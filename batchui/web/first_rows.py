@@ -11,7 +11,7 @@ from batchui.batches import decisions, intake
 from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
 from batchui.prompts.problems import BadInput
-from batchui.prompts.rows import as_list, decode_row, shown_text
+from batchui.prompts.rows import as_list, decode_row, extras, shown_text
 from batchui.web.access import with_batch
 from batchui.web.errors import post_only
 from batchui.web.forms.ask import AskForm
@@ -27,11 +27,13 @@ CELLS_OF_A_SHEET = 6
 class SampleRow:
     """One of the first rows of a file, or a row above them.
 
-    may_have_names: it can be chosen as the row with the names of the columns.
+    beyond: its cells behind the last column. may_have_names: it can be chosen as the row with the
+    names of the columns.
     """
 
     number: int
     cells: list[str]
+    beyond: list[str]
     is_above: bool
     may_have_names: bool
 
@@ -51,7 +53,7 @@ def file_context(batch: Batch, reading: ReadingForm | None = None) -> dict[str, 
     reading = reading or ReadingForm(batch=batch)
     return {
         "reading": reading,
-        "sheets": _sheets(batch, reading),
+        "sheet_choices": _sheets(batch, reading),
         "sample_rows": _sample_rows(batch),
     }
 
@@ -94,6 +96,7 @@ def _sample_rows(batch: Batch) -> list[SampleRow]:
             SampleRow(
                 number=number,
                 cells=[shown_text(listed[at]) for at in shown],
+                beyond=list(map(shown_text, extras(cells, form.columns))),
                 is_above=number < form.first_row,
                 may_have_names=form.kind in ("csv", "table") and number != form.header_row,
             )

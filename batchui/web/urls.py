@@ -3,7 +3,17 @@
 from django.urls import path
 
 from batchui.batches.questions import Choice
-from batchui.web import deciding, downloads, first_rows, history, new, pages, row_problems, rows
+from batchui.web import (
+    deciding,
+    downloads,
+    exports,
+    first_rows,
+    history,
+    new,
+    pages,
+    row_problems,
+    rows,
+)
 
 urlpatterns = [
     path("", history.batches, name="batches"),
@@ -74,5 +84,11 @@ urlpatterns = [
         name="raw_reply",
     ),
     path("batches/<uuid:pk>/download/<str:kind>/", downloads.download, name="download"),
+    path("batches/<uuid:pk>/download/", exports.choose, name="choose_download"),
+    path("batches/<uuid:pk>/exports/make/<str:kind>/", exports.make, name="make_export"),
+    path("batches/<uuid:pk>/exports/<uuid:export_id>/", exports.export, name="export"),
+    path(
+        "batches/<uuid:pk>/exports/<uuid:export_id>/file/", exports.export_file, name="export_file"
+    ),
     path("batches/<uuid:pk>/source/", downloads.source, name="source"),
 ]

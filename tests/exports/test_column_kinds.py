@@ -122,7 +122,9 @@ def test_typed_cells_have_the_kind_that_fits_all_of_them(cells: list[Any], kind:
 def test_lists_of_numbers_are_a_kind_where_they_may_be(texts: list[str], kind: Kind) -> None:
     assert column(*texts, untyped=True, lists=True).kind is kind
     if kind is Kind.NUMBERS:
-        assert column(*texts, untyped=True).kind is Kind.TEXT
+        nothing_said = Column(untyped=True)
+        nothing_said.note(texts)
+        assert nothing_said.kind is Kind.TEXT
 
 
 def test_the_longest_text_and_the_widest_cell_are_known() -> None:

@@ -40,7 +40,7 @@ DAY = date(2026, 11, 22)
         ("C:\\Users\\ann", "csv", "C-Users-ann 2026-11-22.csv"),
         ("../../etc/passwd", "csv", "etc-passwd 2026-11-22.csv"),
         ('a"b\r\nX-Evil: <1>|?*', "csv", "a-b-X-Evil- -1 2026-11-22.csv"),
-        ("a\u202egpj.exe \u200b\ud83d\u2028b", "csv", "a-gpj.exe -b 2026-11-22.csv"),
+        ("a\u202egpj.exe \u200b\ud83d\u2028b\u2029c", "csv", "a-gpj.exe -b-c 2026-11-22.csv"),
         ("می\u200cخواهم 😀", "csv", "می\u200cخواهم 😀 2026-11-22.csv"),
         ("tab\u00a0and  blanks", "csv", "tab and blanks 2026-11-22.csv"),
         ("-.X-rays.-", "csv", "X-rays 2026-11-22.csv"),

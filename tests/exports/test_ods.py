@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from python_calamine import CalamineWorkbook
 
 from batchui.exports.ods import write_ods
 from batchui.exports.rows import cell_text
@@ -97,6 +98,11 @@ def test_more_rows_than_a_sheet_holds_go_on_in_another_with_the_header(tmp_path:
         ["id", "x4", "x5", "x6", "x7"],
         ["id", "x8", "x9"],
     ]
+    assert CalamineWorkbook.from_path(str(path)).sheet_names == [
+        "Answers",
+        "Answers 2",
+        "Answers 3",
+    ]
     xml = zipfile.ZipFile(path).read("content.xml").decode()
     for cells in ("'Answers'.A2:'Answers'.E5", "'Answers 2'.A1:'Answers 2'.E5"):
         assert f'table:target-range-address="{cells}"' in xml
@@ -135,6 +141,40 @@ def test_the_header_is_bold_answers_are_wrapped_and_columns_fit(tmp_path: Path) 
     assert cells == ["header"] * 5 + [None] * 5
     [filtered] = attributes("table:1.0}database-range")
     assert filtered["display-filter-buttons"] == "true"
+
+
+def test_each_row_is_one_of_the_table_and_each_value_has_its_style(tmp_path: Path) -> None:
+    cells: list[Any] = [
+        *(
+            7,
+            True,
+            {"date": "2026-05-01"},
+            {"datetime": "2026-05-01 12:30:15.5"},
+            {"time": "12:30:15"},
+        ),
+        *({"duration": "30:00:01.25"}, {"percent": "-2.5%"}, "a<b>\n  c & d ", ""),
+    ]
+    table = Table([f"c{at}" for at in range(9)], typed=True)
+    xml = zipfile.ZipFile(ods(tmp_path, [row(1, cells)] * 2, table)).read("content.xml").decode()
+    value = '<table:table-cell{} office:value-type="{}" office:{}="{}"/>'.format
+    text = (
+        '<table:table-cell office:value-type="string"><text:p>{}</text:p></table:table-cell>'.format
+    )
+    expected = [
+        value("", "float", "value", "7"),
+        value(' table:style-name="boolean"', "boolean", "boolean-value", "true"),
+        value(' table:style-name="date"', "date", "date-value", "2026-05-01"),
+        value(' table:style-name="datetime"', "date", "date-value", "2026-05-01T12:30:15.500000"),
+        value(' table:style-name="time"', "time", "time-value", "PT12H30M15.000000S"),
+        value(' table:style-name="time"', "time", "time-value", "PT108001.250000S"),
+        value(' table:style-name="percent"', "percentage", "value", "-0.025"),
+        text('a&lt;b&gt;</text:p><text:p><text:s text:c="2"/>c &amp; d<text:s text:c="1"/>'),
+        "<table:table-cell/>",
+        *(text("yes"), text("answered"), "<table:table-cell/>"),
+    ]
+    one = f"<table:table-row>{''.join(expected)}</table:table-row>"
+    assert xml.count(one) == 2
+    assert f"</table:table-row>{one}{one}</table:table><table:database-ranges>" in xml
 
 
 def test_the_type_of_the_file_stands_first_and_uncompressed(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_a_status_or_an_error_is_never_a_number(tmp_path: Path) -> None:
 
 
 def test_rows_come_in_groups_of_a_number_or_a_size(tmp_path: Path) -> None:
-    rows = [row(at, ["x", "y" * 100]) for at in range(5)]
+    rows = [row(at, ["x", "y" * 100]) for at in range(9)]
     with kept(tmp_path, rows, Table(["a", "b"])) as spool:
 
         def sizes(most_rows: int, most_bytes: int) -> list[int]:
@@ -61,10 +61,10 @@ def test_rows_come_in_groups_of_a_number_or_a_size(tmp_path: Path) -> None:
             return [len(group) for group in groups]
 
         line = len('["x","%s","yes","answered",""]\n' % ("y" * 100))
-        assert sizes(2, 10_000) == [2, 2, 1]
-        assert sizes(5, 10_000) == [5]
-        assert sizes(9, 3 * line) == [4, 1]
-        assert sizes(9, 3 * line - 1) == [3, 2]
+        assert sizes(4, 10_000) == [4, 4, 1]
+        assert sizes(9, 10_000) == [9]
+        assert sizes(9, 3 * line) == [4, 4, 1]
+        assert sizes(9, 3 * line - 1) == [3, 3, 3]
 
 
 def test_half_a_surrogate_pair_becomes_a_question_mark(tmp_path: Path) -> None:
