@@ -213,7 +213,7 @@ def shown(web: Client, batch: Batch) -> Iterator[tuple[str, bytes]]:
     named = ("batch", "live", "timeline", "parts", "rows", "rows_filter", "source")
     addresses = [reverse(name, args=[batch.pk]) for name in named]
     addresses += [reverse("rows", args=[batch.pk]) + f"?rows={page}" for page in (2, 9)]
-    addresses += [reverse("row", args=[batch.pk, row]) for row in range(1, batch.rows, 75)]
+    addresses += [reverse("row", args=[batch.pk, row]) for row in range(2, batch.rows + 1, 75)]
     addresses += [reverse("download", args=[batch.pk, kind]) for kind in STREAMED]
     for part in batch.parts.all():
         addresses.append(reverse("part", args=[batch.pk, part.number]))
