@@ -193,3 +193,23 @@ def test_pieces_that_are_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(CannotWrite, match="too much beside its rows"):
         scanned(sheet(after="<a/>" * 1_300))
     assert scanned(sheet(after="<a/>" * 1_100)).last_row == 4
+
+
+@pytest.mark.parametrize(
+    ("columns", "last_covered"), [((0,), 1), ((2, 9, 4), 10), (("x", -1, ""), 0), ((), 0)]
+)
+def test_charts_and_pictures_cover_columns(columns: tuple[object, ...], last_covered: int) -> None:
+    content = "".join(f"<from> <col>{column}</col><row>99</row></from>" for column in columns)
+    found = scanned(sheet(""), more=with_table("drawing", f"<d>{content}</d>"))
+    assert found == Scan(1, last_covered=last_covered)
+    assert scanned(sheet(""), more=with_table("chart", "<d><col>9</col></d>")) == Scan(1)
+
+
+@pytest.mark.parametrize("depth", [98, 99])
+def test_elements_may_be_a_hundred_deep(depth: int) -> None:
+    xml = sheet("", after="<a>" * depth + "</a>" * depth)
+    if depth == 98:
+        assert scanned(xml) == Scan(1)
+    else:
+        with pytest.raises(CannotWrite, match="nested too deep"):
+            scanned(xml)

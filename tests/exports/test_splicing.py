@@ -183,7 +183,7 @@ def test_the_name_of_a_column_looks_like_its_neighbour(header: str, style: str) 
 
 def test_without_a_header_row_there_are_no_names() -> None:
     content, added = add(by_hand(sheet()), header_row=0, rows=[(1, ("a", 2, True))])
-    assert added == Added(("D", "E", "F"), 1, 0, has_names=False, is_hidden=False, has_filter=False)
+    assert added == Added(("D", "E", "F"), rows=1, has_names=False)
     assert ">answer<" not in sheet_xml(content)
     assert '<c r="D1" t="inlineStr"><is><t xml:space="preserve">a</t></is></c>' in sheet_xml(
         content

@@ -154,15 +154,27 @@ def test_cut_cells_are_counted() -> None:
     content, added = add(
         by_hand(PLAIN_XML), columns=["a", "b"], rows=[(2, [long, 1]), (4, [1, long])]
     )
-    assert added == Added(("D", "E"), 2, 2, has_names=True, is_hidden=False, has_filter=False)
+    assert added == Added(("D", "E"), rows=2, cut=2)
     assert cells_in(sheet_xml(content))[2, 4] == ("inlineStr", "x" * 32_767)
 
 
-def test_hidden_columns_and_filters_are_told() -> None:
-    _, added = add_to_sample(SAMPLES["filtered"])
-    assert (added.is_hidden, added.has_filter) == (True, True)
-    _, added = add_to_sample(SAMPLES["table"])
-    assert (added.is_hidden, added.has_filter) == (False, True)
+def test_what_a_person_should_know_is_told() -> None:
+    told = {name: add_to_sample(sample)[1] for name, sample in SAMPLES.items()}
+    assert told["plain"] == Added(("D", "E", "F"), rows=3)
+    assert told["by hand: no header"] == Added(("D", "E", "F"), rows=4, has_names=False)
+    assert told["filtered"] == Added(("D", "E", "F"), rows=3, is_hidden=True, has_filter=True)
+    assert told["table"] == Added(("E", "F", "G"), rows=3, has_filter=True)
+    assert told["pictures"] == Added(("D", "E", "F"), rows=3, is_covered=True)
+
+
+def test_it_is_told_in_sentences() -> None:
+    assert Added(("D",), rows=3).remarks() == []
+    sentences = Added(("D",), 3, 1_234, False, True, True, True).remarks()
+    assert len(sentences) == 5
+    assert "32,767 characters are cut in the workbook: 1,234." in sentences[0]
+    for at, word in enumerate(("no names", "hidden", "chart", "filter"), 1):
+        assert word in sentences[at]
+    assert Added(("D",), 3, is_covered=True).remarks() == [sentences[3]]
 
 
 def test_rows_are_taken_as_they_are_written() -> None:
