@@ -5,9 +5,10 @@ import zipfile
 
 import pytest
 
-from batchui.exports import sheet_scan, sheet_xml
 from batchui.exports.cannot_write import CannotWrite
 from batchui.exports.cell_xml import CellWriter
+from batchui.exports.sheet_scan import Scan
+from batchui.exports.sheet_xml import SheetXml
 from batchui.exports.splicing import Splicer
 from tests.exports.splice import add
 from tests.exports.workbooks import by_hand
@@ -217,13 +218,17 @@ def test_a_signed_workbook() -> None:
     assert refusal(content).startswith("The workbook is signed, and any change would make the sig")
 
 
-def test_columns_that_are_not_free_when_they_are_written() -> None:
+@pytest.mark.parametrize(
+    "cell", ['<c r="A2"><v>1</v></c>', '<c r="A2" ><v>1</v></c>', '<c r="A2" s="1"><f>1</f></c>']
+)
+@pytest.mark.parametrize("header_row", [0, 2])
+def test_columns_that_are_not_free_when_they_are_written(cell: str, header_row: int) -> None:
     """As if the sheet had changed since it was looked at."""
-    data = sheet('<row r="1"><c r="A1"><v>1</v></c></row>').encode()
-    found = sheet_scan.Scan(1, last_row=1, last_cell=1)
-    splicer = Splicer(sheet_xml.SheetXml([data]), found, first=1, count=1, header_row=0, last_row=1)
+    xml = SheetXml([sheet(f'<row r="2">{cell}<c r="B2"/></row>').encode()])
+    found = Scan(1, last_row=2, last_cell=1)
+    splicer = Splicer(xml, found, first=1, count=1, header_row=header_row, last_row=2)
     with pytest.raises(CannotWrite, match=r"^Column A of the sheet is not free\.$"):
-        list(splicer.rows([(1, [2])]))
+        list(splicer.rows([(2, [2])]))
 
 
 def test_a_sentence_ends_with_what_to_do() -> None:
