@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from xml.parsers import expat
 
-from batchui.exports.cannot_write import DOCTYPE, NOT_WELL_FORMED, CannotWrite, unreadable
+from batchui.exports.cannot_write import DOCTYPE, NOT_WELL_FORMED, unreadable
 
 # Strict files have other namespaces than transitional ones, with the same local names.
 MAIN = (
@@ -56,7 +56,7 @@ class Elements:
     def _start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._depth += 1
         if self._depth >= DEEPEST:
-            raise unreadable("The workbook has XML that is nested too deep.")
+            raise unreadable("Its XML is nested too deep.")
         self._pieces.clear()
         namespace, _, name = tag.rpartition(_BETWEEN)
         if self._found is not None:
@@ -80,4 +80,4 @@ def read_elements(
 
 
 def _refuse_doctype(*_: object) -> None:
-    raise CannotWrite(DOCTYPE)
+    raise unreadable(DOCTYPE)

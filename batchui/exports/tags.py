@@ -97,7 +97,7 @@ def blanked(raw: bytes) -> tuple[bytes, int]:
     for _ in range(MOST_TAGS):
         start, opening = found.start(), found[0]
         if opening == b"<!" and len(raw) - start >= len(b"<![CDATA["):
-            raise CannotWrite(DOCTYPE)
+            raise unreadable(DOCTYPE)
         end = raw.find(_ENDS[opening], found.end()) if opening in _ENDS else -1
         if end < 0:
             return bytes(seen), start

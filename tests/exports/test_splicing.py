@@ -142,6 +142,7 @@ def test_an_empty_sheet_gets_an_end_tag_for_its_rows() -> None:
         ("<dimension a=\"ref\" ref = 'B1:Z9' />", '<dimension a="ref" ref="B1:Z9" />'),
         ('<dimension ref="E3:F3"></dimension>', '<dimension ref="C2:F4"></dimension>'),
         ('<dimension ref="nonsense"/>', '<dimension ref="A1:C4"/>'),
+        ('<dimension ref="é1:B2"/>', '<dimension ref="A1:C4"/>'),
         ("<dimension/>", "<dimension/>"),
         ("", ""),
         ('<!-- <dimension ref="A1"/> -->', '<!-- <dimension ref="A1"/> -->'),
@@ -156,6 +157,8 @@ def test_the_sheet_says_its_new_size(old: str, new: str) -> None:
 def test_the_size_reaches_the_header_and_rows_below_the_last() -> None:
     xml = added_to(sheet("", before='<dimension ref="A1"/>'), {}, header_row=3)
     assert '<dimension ref="A1:A3"/>' in xml
+    xml = added_to(sheet("", before='<dimension ref="none"/>'), {}, header_row=1)
+    assert '<dimension ref="A1:A1"/>' in xml
     xml = added_to(sheet("", before='<dimension ref="A1"/>'), {9: 1}, header_row=3, last_row=12)
     assert '<dimension ref="A1:A12"/>' in xml
 

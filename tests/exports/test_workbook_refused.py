@@ -44,8 +44,9 @@ def rows_refused(rows: str) -> str:
     ],
 )
 def test_rows_that_are_not_in_order(rows: str, after: int) -> None:
-    assert rows_refused(rows).startswith(
-        f"The rows of the sheet are not in order after row {after:,}. Open it in Excel"
+    assert rows_refused(rows) == (
+        "The workbook is not made as Excel makes it. The rows of the sheet are not in order after "
+        f"row {after:,}. Open it in Excel or LibreOffice, save it as XLSX, and upload that file."
     )
 
 
@@ -62,7 +63,7 @@ def test_rows_that_are_not_in_order(rows: str, after: int) -> None:
 )
 def test_cells_that_are_not_in_order(cells: str) -> None:
     rows = f'<row r="1"><c r="A1"><v>1</v></c><c r="B1"><v>1</v></c></row><row r="2">{cells}</row>'
-    assert rows_refused(rows).startswith("The cells of row 2 of the sheet are not in order.")
+    assert "The cells of row 2 of the sheet are not in order." in rows_refused(rows)
 
 
 @pytest.mark.parametrize("place", ["A", "1", "AAAA1", "A12345678", "", "A1:B1", "$A$1", "Ä1"])
@@ -121,7 +122,7 @@ def test_rows_that_cannot_be_followed(xml: str) -> None:
     ],
 )
 def test_xml_that_is_not_well_formed(xml: str | bytes) -> None:
-    assert refusal(by_hand(xml)).startswith("The workbook has XML that is not well-formed.")
+    assert "Its XML is not well-formed." in refusal(by_hand(xml))
 
 
 @pytest.mark.parametrize(
@@ -153,7 +154,7 @@ def test_a_document_type_is_refused_before_anything_is_read(xml: str) -> None:
     ],
 )
 def test_a_sheet_that_is_not_in_utf_8(xml: bytes) -> None:
-    assert refusal(by_hand(xml)).startswith("The sheet is not in UTF-8. Open it in Excel")
+    assert "The sheet is not in UTF-8. Open it in Excel" in refusal(by_hand(xml))
 
 
 @pytest.mark.parametrize("name", ["UTF-8", "utf8", "Utf-8"])
@@ -166,10 +167,8 @@ def test_a_sheet_of_another_name_or_kind() -> None:
     content = by_hand(sheet())
     assert refusal(content, sheet="data") == "The workbook has no sheet “data”."
     for kind in ("chartsheet", "dialogsheet", "xlMacrosheet"):
-        assert refusal(by_hand(sheet(), kind=kind)).startswith("The sheet “Data” has no cells")
-    assert refusal(by_hand(sheet(), place="nowhere.xml")).startswith(
-        "The sheet “Data” has no cells"
-    )
+        assert "The sheet “Data” has no cells" in refusal(by_hand(sheet(), kind=kind))
+    assert "The sheet “Data” has no cells" in refusal(by_hand(sheet(), place="nowhere.xml"))
 
 
 def with_sheets(*sheets: str) -> bytes:
@@ -183,19 +182,25 @@ def with_sheets(*sheets: str) -> bytes:
 def test_a_sheet_that_is_there_twice() -> None:
     one, same_name = '<sheet name="Data" r:id="rId7"/>', '<sheet name="Data" r:id="rId8"/>'
     assert add(with_sheets(one))[1].letters == ("D", "E", "F")
-    assert refusal(with_sheets(one, same_name)).startswith("The workbook has two sheets “Data”.")
+    assert "Two sheets have the name “Data”." in refusal(with_sheets(one, same_name))
     same_part = '<sheet name="Other" r:id="rId7"/>'
-    assert refusal(with_sheets(one, same_part)).startswith("The sheet “Data” is in the workbook tw")
-    assert refusal(with_sheets('<sheet name="Data"/>')).startswith("The sheet “Data” has no cells")
+    assert "The sheet “Data” is listed twice." in refusal(with_sheets(one, same_part))
+    assert "The sheet “Data” has no cells" in refusal(with_sheets('<sheet name="Data"/>'))
     assert refusal(with_sheets("<sheet/>")) == "The workbook has no sheet “Data”."
 
 
 @pytest.mark.parametrize(
     ("target", "sentence"),
     [
-        ("xl/workbook.bin", "Only XLSX and XLSM workbooks can be added to; this is an XLSB."),
-        ("xl/nowhere.xml", "Only XLSX and XLSM workbooks can be added to. "),
-        ('xl/workbook.xml" TargetMode="External', "Only XLSX and XLSM workbooks can be added to. "),
+        (
+            "xl/workbook.bin",
+            "Only XLSX and XLSM workbooks can be added to; this is an XLSB. Open it",
+        ),
+        ("xl/nowhere.xml", "can be added to; this is something else. Open it"),
+        (
+            'xl/workbook.xml" TargetMode="External',
+            "can be added to; this is something else. Open it",
+        ),
     ],
 )
 def test_a_zip_file_that_is_no_such_workbook(target: str, sentence: str) -> None:
@@ -204,18 +209,16 @@ def test_a_zip_file_that_is_no_such_workbook(target: str, sentence: str) -> None
         f'Target="{target}"/></Relationships>'
     )
     more = {"_rels/.rels": relations.encode(), "xl/workbook.bin": b""}
-    assert refusal(by_hand(sheet(), more=more)).startswith(sentence)
+    assert sentence in refusal(by_hand(sheet(), more=more))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
-    assert refusal(buffer.getvalue()).startswith(
-        "Only XLSX and XLSM workbooks can be added to. Open"
-    )
+    assert "can be added to; this is something else. Open" in refusal(buffer.getvalue())
 
 
 def test_a_signed_workbook() -> None:
     content = by_hand(sheet(), more={"_xmlsignatures/origin.sigs": b""})
-    assert refusal(content).startswith("The workbook is signed, and any change would make the sig")
+    assert "The workbook is signed, and any change would make the sig" in refusal(content)
 
 
 @pytest.mark.parametrize(
