@@ -24,6 +24,8 @@ from batchui.prompts.limits import Limits
 from batchui.prompts.problems import BadInput
 from tests.prompts.conversions import workbook
 
+pytestmark = pytest.mark.processes
+
 PLENTY = Limits(memory=400_000_000, seconds=60, output=10**8)
 # Standing in for the child: what it prints, and how it ends.
 SAYS = "import sys, os, signal; "

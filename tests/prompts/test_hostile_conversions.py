@@ -17,6 +17,8 @@ from pyarrow import parquet
 from tests.prompts.apart import Cost, cost
 from tests.prompts.conversions import ODS, hand_written, open_document
 
+pytestmark = pytest.mark.processes
+
 SECONDS, MEGABYTES = 10.0, 300.0
 MEMORY = "This file needs far more memory to read than a file of its size should. If it is a workbo"
 TIME = (
