@@ -207,7 +207,7 @@
     dismisses: (button) => button.closest(".toast").remove(),
     insert,
     reveals: reveal,
-    aborts: (button) => window.htmx.trigger(button.closest("form"), "htmx:abort"),
+    aborts: (button) => cancelUpload(button.closest("form")),
     themeChoice: (button) => {
       remembered.set("theme", button.dataset.themeChoice);
       choose("theme", button.dataset.themeChoice);
@@ -278,6 +278,16 @@
     if (error) error.hidden = true;
   });
 
+  /* A field that finds: what beside it has other words is hidden. */
+  on("input", ({ target }) => {
+    const found = target.dataset?.filters;
+    if (!found) return;
+    const wanted = target.value.trim().toLowerCase();
+    for (const one of target.parentElement.querySelectorAll(found)) {
+      one.hidden = !one.textContent.toLowerCase().includes(wanted);
+    }
+  });
+
   /* Uploads: a bar with a figure. */
   const megabytes = (bytes) => (bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 1 : 0);
 
@@ -312,10 +322,42 @@
     return true;
   };
 
+  /* A pasted table goes up as a file: a form takes only little text. */
+  on(
+    "submit",
+    (event) => {
+      const form = event.target.closest?.("form[data-paste]");
+      const text = form?.elements.pasted;
+      if (!text?.value) return;
+      const file = form.elements.file;
+      const name = text.value.includes("\t") ? "Pasted table.tsv" : "Pasted list.txt";
+      const held = new DataTransfer();
+      held.items.add(new File([text.value], name, { type: "text/plain" }));
+      file.files = held.files;
+      file.disabled = false;
+      text.disabled = true;
+      setTimeout(() => {
+        text.disabled = false;
+        file.disabled = true;
+      });
+    },
+    true,
+  );
+
   on("htmx:xhr:progress", (event) => {
     const form = event.target.closest("form[data-upload]");
     if (form) showUpload(form, event.detail);
   });
+  const cancelUpload = (form) => {
+    window.htmx.trigger(form, "htmx:abort");
+    form.reset();
+    const name = form.querySelector("[data-file-name]");
+    if (name) name.textContent = name.dataset.fileName;
+    announce("The upload was cancelled.");
+  };
+
+  /* A file may be dropped anywhere on a page that takes one. Else the browser would leave the page
+     and open it. */
   for (const [event, over] of [
     ["dragenter", true],
     ["dragover", true],
@@ -323,10 +365,21 @@
     ["drop", false],
   ]) {
     on(event, (drag) => {
-      const zone = drag.target.closest?.("[data-dropzone]");
-      if (zone) zone.toggleAttribute("data-over", over);
+      const zone = document.querySelector("[data-dropzone]");
+      if (!zone || !drag.dataTransfer?.types.includes("Files")) return;
+      zone.toggleAttribute("data-over", over);
+      const input = zone.querySelector("input[type=file]");
+      if (drag.target === input || event === "dragleave") return;
+      drag.preventDefault();
+      if (event !== "drop" || !drag.dataTransfer.files.length) return;
+      input.files = drag.dataTransfer.files;
+      input.dispatchEvent(new Event("change", { bubbles: true }));
     });
   }
+  let underWay = false;
+  addEventListener("beforeunload", (event) => {
+    if (underWay) event.preventDefault();
+  });
   on("change", (event) => {
     const zone = event.target.closest("[data-dropzone]");
     const name = zone?.querySelector("[data-file-name]");
@@ -353,10 +406,12 @@
     if (refuse(form)) return event.preventDefault();
     setBusy(form);
     uploading(form, true);
+    underWay = form.matches("[data-upload]");
   });
   on("htmx:afterRequest", (event) => {
     const { elt, xhr } = event.detail;
     if (xhr.status > 0 && (xhr.status < 502 || xhr.status > 504)) reachable(true);
+    if (elt.matches("[data-upload]")) underWay = false;
     if (!elt.matches("form") || xhr.getResponseHeader("HX-Redirect")) return;
     setReady(elt);
     uploading(elt, false);
@@ -411,9 +466,18 @@
     unfolded = { ids: [], focus: "" };
   };
 
+  /* A file that was made is saved once, as soon as its page says that it is ready. */
+  const saveOnce = () => {
+    for (const link of document.querySelectorAll("[data-saves-itself]")) {
+      delete link.dataset.savesItself;
+      link.click();
+    }
+  };
+
   on("htmx:load", () => {
     updateTimes();
     settleToasts();
+    saveOnce();
     unfoldAgain();
     if (watched) watchAgain();
   });
@@ -421,6 +485,7 @@
     chooseAll();
     updateTimes();
     settleToasts();
+    saveOnce();
     setInterval(updateTimes, 1_000);
   });
 })();

@@ -25,6 +25,7 @@ MIGRATIONS = MigrationRecorder.Migration._meta.db_table
 # files of deleted batches are about to go.
 POINTERS = (
     "SELECT source_file FROM batches_batch WHERE deleted_at IS NULL",
+    "SELECT converted_file FROM batches_batch WHERE deleted_at IS NULL AND converted_file <> ''",
     "SELECT rows_file FROM batches_part JOIN batches_batch ON batches_batch.id = batch_id "
     "WHERE deleted_at IS NULL",
     "SELECT answers_file FROM batches_part JOIN batches_batch ON batches_batch.id = batch_id "

@@ -71,6 +71,8 @@ class BatchChanges(AnswerChanges, total=False):
     bad_rows: int
     problem: str
     problem_rows: list[dict[str, Any]]
+    problem_count: int
+    problems_file: str
     blanks: dict[str, dict[str, int]]
     sample: list[str]
     above: list[str]

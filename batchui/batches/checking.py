@@ -7,9 +7,9 @@ from django.conf import settings
 
 from batchui.batches import lifecycle, sources
 from batchui.batches.changes import BatchChanges
+from batchui.batches.converting import convert
 from batchui.batches.long_tasks import (
     READING_LEASE,
-    SHOWN_PROBLEMS,
     LeaseLostError,
     StoppedError,
     give_back,
@@ -19,6 +19,7 @@ from batchui.batches.long_tasks import (
 )
 from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
+from batchui.batches.row_problems import NO_PROBLEMS, RowProblems
 from batchui.batches.states import BatchStatus
 from batchui.prompts.checking import Report, check
 
@@ -33,10 +34,14 @@ def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> Non
         return
     try:
         refuse_endless(batch)
+        progress = progress_of(batch, beat=beat)
+        if not batch.source_format:
+            _look(batch, progress)
         report = check(
             lambda: sources.open_rows(batch),
             batch.format,
-            progress=progress_of(batch, beat=beat),
+            problems=RowProblems,
+            progress=progress,
             max_rows=settings.MAX_ROWS,
         )
         sources.refuse_nul(report.format)
@@ -46,33 +51,38 @@ def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> Non
         give_back(batch)
     except Exception as problem:  # every failure needs a sentence on the page
         sentence = sentence_for(problem)
-        lifecycle.move_batch(
-            batch,
-            BatchStatus.DRAFT,
-            event=f"The file cannot be used: {sentence}",
-            problem=sentence,
-            problem_rows=[],
-        )
+        unusable: BatchChanges = {"problem": sentence, **NO_PROBLEMS}
+        event = f"The file cannot be used: {sentence}"
+        lifecycle.move_batch(batch, BatchStatus.DRAFT, event=event, **unusable)
     else:
         lifecycle.move_batch(
             batch,
             BatchStatus.DRAFT,
             event=f"The file was read: {rows_phrase(report.rows)}.",
-            **_facts(report),
+            **_facts(report, report.problems.store(batch)),
         )
 
 
-def _facts(report: Report) -> BatchChanges:
+def _look(batch: Batch, progress: Callable[[int, int], None]) -> None:
+    """Find out how the file is read; convert it first if it is no plain text."""
+    if not sources.is_plain_text(sources.head(batch), batch.source_name):
+        _keep(batch, convert(batch, progress=progress))
+    _keep(batch, sources.look(batch, batch.choices).as_fields())
+
+
+def _keep(batch: Batch, found: BatchChanges) -> None:
+    if not lifecycle.touch_batch(batch, **found):
+        raise LeaseLostError
+
+
+def _facts(report: Report[RowProblems], problems: BatchChanges) -> BatchChanges:
     """The result of a check, as fields of the batch."""
     return {
         "source_format": report.format.to_dict(),
         "rows": report.rows,
         "bad_rows": report.bad_rows,
         "problem": "",
-        "problem_rows": [
-            {"row": found.row, "sentence": found.sentence}
-            for found in report.problems[:SHOWN_PROBLEMS]
-        ],
+        **problems,
         "blanks": {
             column: {"count": blank.count, "first_row": blank.first_row}
             for column, blank in report.blanks.items()

@@ -68,6 +68,8 @@ def start(
         connection=ensure_connection(batch.team),
         problem="",
         problem_rows=[],
+        problem_count=0,
+        problems_file="",
         progress_rows=0,
         name=name or batch.name,
     )

@@ -1,67 +1,118 @@
-"""Downloads: the rows of a batch with their answers, as the bytes of a file."""
+"""The rows of a batch with their answers, and the downloads that are made while they are sent."""
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from batchui.batches import references, results
+from batchui.batches import references, results, sources
 from batchui.batches.models import Batch
 from batchui.exports.csv import csv_chunks
 from batchui.exports.json import json_chunks, jsonl_chunks
+from batchui.exports.names import ANSWER
 from batchui.exports.rows import ExportRow
-from batchui.exports.table import Table
+from batchui.exports.table import Selection, Table
+from batchui.prompts.readers import rows_above
 from batchui.prompts.rows import as_list, extras
-
-
-class Kind(NamedTuple):
-    """A kind of download: what makes its bytes, its content type, its ending, its name."""
-
-    chunks: Callable[[Batch], Iterator[bytes]]
-    content_type: str
-    ending: str
-    label: str
-
 
 # The status of a row that has none of `states.AnswerStatus` yet.
 WAITING = "waiting"
-
-
-def csv(batch: Batch) -> Iterator[bytes]:
-    """CSV for spreadsheets: with a byte order mark, and without cells that run as a formula."""
-    return csv_chunks(export_rows(batch), table(batch), delimiter=batch.format.delimiter)
-
-
-def csv_plain(batch: Batch) -> Iterator[bytes]:
-    """CSV for programs: every cell exactly as it is."""
-    return csv_chunks(
-        export_rows(batch), table(batch), delimiter=batch.format.delimiter, plain=True
-    )
-
-
-def json(batch: Batch) -> Iterator[bytes]:
-    """JSON: one array of objects."""
-    return json_chunks(export_rows(batch), table(batch))
-
-
-def jsonl(batch: Batch) -> Iterator[bytes]:
-    """JSONL: one object on each line."""
-    return jsonl_chunks(export_rows(batch), table(batch))
-
-
-# By the word for each in addresses and options.
-KINDS: dict[str, Kind] = {
-    "csv": Kind(csv, "text/csv; charset=utf-8", "csv", "CSV for Excel and Sheets"),
-    "csv-plain": Kind(
-        csv_plain, "text/csv; charset=utf-8", "plain.csv", "CSV, every cell exactly as it is"
-    ),
-    "json": Kind(json, "application/json", "json", "JSON"),
-    "jsonl": Kind(jsonl, "application/x-ndjson", "jsonl", "JSONL, one row on each line"),
+# Which rows go out, by the word for them in addresses and options.
+ONLY: dict[str, frozenset[str] | None] = {
+    "all": None,
+    **{word: frozenset(statuses) for word, statuses in results.SHOWN.items()},
 }
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What of a batch goes out.
+
+    only: a key of ONLY. columns: of the file; None: all. answer: the name of the column of answers.
+    """
+
+    only: str = "all"
+    columns: tuple[str, ...] | None = None
+    answer: str = ANSWER
+
+    @property
+    def selection(self) -> Selection:
+        """The same for the writers."""
+        columns = None if self.columns is None else frozenset(self.columns)
+        return Selection(columns=columns, answer=self.answer, statuses=ONLY[self.only])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON, for the database."""
+        return {"only": self.only, "columns": self.columns, "answer": self.answer}
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> "Choice":
+        """The choice that `to_dict` wrote."""
+        columns = stored.get("columns")
+        return cls(**{**stored, "columns": None if columns is None else tuple(columns)})
+
+
+ALL = Choice()
+
+
+class Kind(NamedTuple):
+    """A kind of download: its name on pages, its content type, its ending, and who makes it.
+
+    chunks: makes it while it is sent. write: makes it as a whole (see `whole_files.py`), and says
+    what a person should know about it.
+    """
+
+    label: str
+    content_type: str
+    ending: str
+    chunks: Callable[[Batch, Choice], Iterator[bytes]] | None = None
+    write: Callable[[Batch, Choice, Path, Progress], list[str]] | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has to be made as a whole before it is sent."""
+        return self.write is not None
+
+
+def csv(batch: Batch, choice: Choice = ALL) -> Iterator[bytes]:
+    """CSV for spreadsheets: with a byte order mark, and without cells that run as a formula."""
+    rows, delimiter = export_rows(batch), batch.format.delimiter
+    return csv_chunks(rows, table(batch), choice.selection, delimiter=delimiter)
+
+
+def csv_plain(batch: Batch, choice: Choice = ALL) -> Iterator[bytes]:
+    """CSV for programs: every cell exactly as it is."""
+    rows, delimiter = export_rows(batch), batch.format.delimiter
+    return csv_chunks(rows, table(batch), choice.selection, delimiter=delimiter, plain=True)
+
+
+def json(batch: Batch, choice: Choice = ALL) -> Iterator[bytes]:
+    """JSON: one array of objects."""
+    return json_chunks(export_rows(batch), table(batch), choice.selection)
+
+
+def jsonl(batch: Batch, choice: Choice = ALL) -> Iterator[bytes]:
+    """JSONL: one object on each line."""
+    return jsonl_chunks(export_rows(batch), table(batch), choice.selection)
 
 
 def table(batch: Batch) -> Table:
     """What the file of a batch says about its rows."""
-    read = batch.format
-    return Table(read.columns, header=read.header, typed=read.kind == "table")
+    form = batch.format
+    return Table(form.columns, header=form.header, above=_above(batch), typed=form.kind == "table")
+
+
+def _above(batch: Batch) -> list[list[Any]]:
+    """The rows above the names of the columns."""
+    form = batch.format
+    if form.first_row - 1 <= bool(form.header_row):
+        return []
+    with sources.open_rows(batch) as stream:
+        rows = rows_above(stream, form)
+    return [
+        row for row in rows[: form.header_row - 1 if form.header_row else None] if type(row) is list
+    ]
 
 
 def export_rows(batch: Batch) -> Iterator[ExportRow]:

@@ -31,7 +31,7 @@ from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
 if TYPE_CHECKING:
-    from batchui.batches.models import Attempt, Batch, Part
+    from batchui.batches.models import Attempt, Batch, Export, Part
 
     AnyFile = File[Any]  # it is a generic class only for the type checker
 else:
@@ -104,6 +104,16 @@ def converted_path(batch: "Batch") -> str:
     return f"batches/{batch.pk}/source/converted-{batch.epoch}.zst"
 
 
+def export_path(export: "Export") -> str:
+    """Where an export is stored, by the worker that makes it."""
+    return f"batches/{export.batch_id}/exports/{export.pk}-{export.epoch}"
+
+
+def problems_path(batch: "Batch") -> str:
+    """Where the problems of the rows of an upload are stored, by who reads it."""
+    return f"batches/{batch.pk}/source/problems-{batch.epoch}.jsonl.zst"
+
+
 def rows_path(part: "Part") -> str:
     """Where the rows of a part are stored. A new part has the epoch of the worker that cuts it."""
     return f"{_part_folder(part)}/rows-{part.epoch}.jsonl.zst"
@@ -144,16 +154,37 @@ def save_source(name: str, content: AnyFile) -> tuple[int, str]:
     return size, sha256.hexdigest()
 
 
+def save(name: str, content: IO[bytes]) -> None:
+    """Store the content of an open file as `name`."""
+    default_storage.save(name, File(content, name))
+
+
 def open_file(name: str) -> BinaryIO:
     """A stored file, open for reading."""
     return cast(BinaryIO, default_storage.open(name, "rb"))
 
 
 def open_unpacked(name: str) -> BinaryIO:
-    """The content of a compressed file, open for reading."""
-    stored = open_file(name)
-    reader = zstandard.ZstdDecompressor().stream_reader(stored, read_size=CHUNK_BYTES, closefd=True)
-    return cast(BinaryIO, reader)
+    """The content of a compressed file, open for reading. Its `read` raises DamagedFile."""
+    return cast(BinaryIO, _Unpacked(name))
+
+
+class _Unpacked(io.RawIOBase):
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._reader = zstandard.ZstdDecompressor().stream_reader(
+            open_file(name), read_size=CHUNK_BYTES, closefd=True
+        )
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            return self._reader.read(size)
+        except zstandard.ZstdError:
+            raise DamagedFile(f"The stored file {self._name} is damaged.") from None
+
+    def close(self) -> None:
+        self._reader.close()  # type: ignore[no-untyped-call]
+        super().close()
 
 
 class Compressed:
@@ -168,18 +199,10 @@ class Compressed:
     @classmethod
     def of_lines(cls, lines: Iterable[bytes]) -> "Compressed":
         """The content of a file with these lines, which are given without newlines."""
-        made = cls()
-        with _compressor().stream_writer(made._spool, closefd=False) as out:
-            buffer: list[bytes] = []
-            pending = 0
-            for line in lines:
-                buffer.append(line)
-                pending += len(line)
-                if pending > CHUNK_BYTES:
-                    out.write(b"\n".join([*buffer, b""]))
-                    buffer, pending = [], 0
-            out.write(b"\n".join([*buffer, b""]))
-        return made
+        made = Lines()
+        for line in lines:
+            made.add(line)
+        return made.whole()
 
     @classmethod
     def of_file(cls, content: IO[bytes]) -> "Compressed":
@@ -195,6 +218,33 @@ class Compressed:
             spool.seek(0)
             default_storage.save(name, File(spool, name))
         return name
+
+
+class Lines:
+    """A file of lines to be stored, to which they are added one by one."""
+
+    def __init__(self) -> None:
+        self._made = Compressed()
+        self._out = _compressor().stream_writer(self._made._spool, closefd=False)
+        self._buffer: list[bytes] = []
+        self._pending = 0
+
+    def add(self, line: bytes) -> None:
+        """Add a line, which is given without its newline."""
+        self._buffer.append(line)
+        self._pending += len(line)
+        if self._pending > CHUNK_BYTES:
+            self._write()
+
+    def whole(self) -> Compressed:
+        """All lines, ready to store. Call it once."""
+        self._write()
+        self._out.flush(zstandard.FLUSH_FRAME)
+        return self._made
+
+    def _write(self) -> None:
+        self._out.write(b"\n".join([*self._buffer, b""]))
+        self._buffer, self._pending = [], 0
 
 
 def _compressor() -> zstandard.ZstdCompressor:

@@ -15,22 +15,35 @@ from django.db import transaction
 from django.template.defaultfilters import filesizeformat
 
 from batchui.batches import files, lifecycle, settling, sources
+from batchui.batches.changes import BatchChanges
 from batchui.batches.checking import check_file
 from batchui.batches.files import AnyFile
 from batchui.batches.long_tasks import cannot_store, read_now_or_soon
 from batchui.batches.models import LONGEST_NAME, Batch, asked_fields
+from batchui.batches.row_problems import NO_PROBLEMS
 from batchui.batches.states import EDITABLE, BatchStatus
 from batchui.prompts.ask import Ask
 from batchui.prompts.format import AS_FOUND, Choices
 from batchui.prompts.problems import BadInput
+from batchui.prompts.sniffing import HEAD_BYTES
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team, User
 
 # Bytes stored for each byte of an upload: its rows, answers and replies too, and while it comes in
 # another copy.
 STORED_FOR_A_BYTE = 4
-# The fields that `run_again` copies besides the question.
-SAME_FILE = ("source_name", "source_choices", "source_format", "sample", "above")
+# Another sheet has to be converted first.
+NOT_LOOKED_AT: BatchChanges = {
+    "source_format": {},
+    "sample": [],
+    "above": [],
+    "converted_file": "",
+    "converted": {},
+}
+# The fields that `run_again` copies besides the question; those of a plain text, too. Another file
+# is converted again.
+SAME_FILE = ("source_name", "source_choices")
+SAME_TEXT = (*SAME_FILE, "source_format", "sample", "above")
 
 
 def receive(
@@ -54,7 +67,11 @@ def receive(
     size = upload.size
     if size > settings.MAX_UPLOAD_BYTES:
         raise too_large(size)
-    seen = sources.look(lambda: _at_start(upload), name=source_name, choices=choices)
+    found: BatchChanges = {}
+    if sources.is_plain_text(_at_start(upload).read(HEAD_BYTES), source_name):
+        found = sources.look_at_text(
+            lambda: _at_start(upload), name=source_name, choices=choices
+        ).as_fields()
     batch = _store(
         upload,
         team=team,
@@ -63,9 +80,7 @@ def receive(
         name=name[:LONGEST_NAME]
         or _free_name(team, PurePath(source_name).stem.strip() or source_name.strip()),
         source_choices=choices.to_dict(),
-        source_format=seen.format.to_dict(),
-        sample=seen.sample,
-        above=seen.above,
+        **found,
         **asked_fields(ask or Ask()),
     )
     return _checked(batch, check_now=check_now)
@@ -77,24 +92,21 @@ def read_differently(batch: Batch, choices: Choices, *, by: User | None) -> bool
     False: the draft was started meanwhile. Raises BadInput if the file cannot be read so; then
     nothing has changed.
     """
-    seen = sources.look_again(batch, choices)
     if batch.status not in EDITABLE:
         return False
-    moved = lifecycle.move_batch(
-        batch,
-        BatchStatus.CHECKING,
-        by=by,
-        source_choices=choices.to_dict(),
-        source_format=seen.format.to_dict(),
-        sample=seen.sample,
-        above=seen.above,
-        rows=0,
-        bad_rows=0,
-        progress_rows=0,
-        problem="",
-        problem_rows=[],
-        blanks={},
-    )
+    other_sheet = choices.sheet != batch.choices.sheet
+    found = NOT_LOOKED_AT if other_sheet else sources.look(batch, choices).as_fields()
+    changes: BatchChanges = {
+        "source_choices": choices.to_dict(),
+        "rows": 0,
+        "bad_rows": 0,
+        "progress_rows": 0,
+        "problem": "",
+        **NO_PROBLEMS,
+        "blanks": {},
+        **found,
+    }
+    moved = lifecycle.move_batch(batch, BatchStatus.CHECKING, by=by, **changes)
     if moved:
         _checked(batch)
     return moved
@@ -151,13 +163,14 @@ def refuse_full_disk(size: int) -> None:
 
 def run_again(batch: Batch, *, by: User | None) -> Batch:
     """A new draft with the same file and question, to be edited before it is started."""
+    same = SAME_FILE if batch.converted_file else SAME_TEXT
     with files.open_file(batch.source_file) as source:
         copy = _store(
             File(source),
             team=batch.team,
             by=by,
             name=_free_name(batch.team, batch.name),
-            **{field: getattr(batch, field) for field in SAME_FILE},
+            **{field: getattr(batch, field) for field in same},
             **asked_fields(batch.ask),
         )
     return _checked(copy)

@@ -27,8 +27,6 @@ SMALL_BYTES = 256 * 1024
 PROGRESS_SECONDS = 0.7
 # A reading that was begun so often and never ended is not begun again.
 MOST_READINGS = 3
-# The page names so many of the rows that cannot be asked.
-SHOWN_PROBLEMS = 20
 # A small file is read in its upload's request. If that has not happened after this time, a worker
 # reads it.
 READ_WITHIN = timedelta(seconds=1)

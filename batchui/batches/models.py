@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from batchui.batches.charged import ROWS_IN_VAIN
+from batchui.batches.export_models import Export
 from batchui.batches.states import (
     ACTIVE_BATCHES,
     ENDED_BATCHES,
@@ -29,6 +30,8 @@ from batchui.prompts import ask
 from batchui.prompts.ask import Ask
 from batchui.prompts.format import UNKNOWN, Choices, Format
 from batchui.prompts.rows import decode_row
+
+__all__ = ["Attempt", "Batch", "Event", "Export", "Part", "asked_fields"]
 
 # In characters: of a batch.
 LONGEST_NAME = 200
@@ -161,12 +164,19 @@ class Batch(AnswerCounts, Asked):
     # Why the batch cannot start, as a sentence, and the first rows it is about.
     problem = models.TextField(blank=True)
     problem_rows = models.JSONField(default=list)
+    # All of them: how many, and the file (see `row_problems.py`).
+    problem_count = models.PositiveIntegerField(default=0)
+    problems_file = models.CharField(max_length=255, blank=True, default="")
     # Per column: how many cells are blank, and the first such row.
     blanks = models.JSONField(default=dict)
     # The first rows as JSON texts, with numbers as they were written (see `first_rows`), and those
     # above them: titles, and the names of the columns.
     sample = models.JSONField(default=list)
     above = models.JSONField(default=list)
+
+    # What was last chosen for a download (see `exporting.Choice`), and its kind.
+    download_choice = models.JSONField(default=dict)
+    download_kind = models.CharField(max_length=32, blank=True, default="")
 
     part_count = models.PositiveIntegerField(default=0)
     prompt_tokens = models.PositiveBigIntegerField(default=0)
@@ -197,6 +207,17 @@ class Batch(AnswerCounts, Asked):
     def choices(self) -> Choices:
         """What a person chose about how the upload is read."""
         return Choices.from_dict(self.source_choices)
+
+    @property
+    def sheets(self) -> list[dict[str, Any]]:
+        """The sheets of a workbook (see `converted.Sheet`), each with its first rows."""
+        sheets: list[dict[str, Any]] = self.converted.get("sheets", [])
+        return sheets
+
+    @property
+    def sheet(self) -> dict[str, Any] | None:
+        """The sheet that is read; None if the upload has none."""
+        return self.sheets[self.converted["chosen"]] if self.sheets else None
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -1,16 +1,14 @@
 """Makes parts that are ready to send from a started draft."""
 
 from collections.abc import Callable
-from itertools import islice
-from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import transaction
 
 from batchui.batches import files, lifecycle, references, results, sources
+from batchui.batches.changes import BatchChanges
 from batchui.batches.long_tasks import (
     READING_LEASE,
-    SHOWN_PROBLEMS,
     LeaseLostError,
     StoppedError,
     give_back,
@@ -21,6 +19,7 @@ from batchui.batches.long_tasks import (
 from batchui.batches.models import Batch, Part
 from batchui.batches.phrases import invalid_rows_sentence, parts_phrase
 from batchui.batches.results import Answer
+from batchui.batches.row_problems import NO_PROBLEMS, RowProblems
 from batchui.batches.signals import work_waits
 from batchui.batches.states import AnswerStatus, BatchStatus
 from batchui.cloudflare.catalogue import Model, find
@@ -57,7 +56,7 @@ def prepare(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
     except StoppedError:
         give_back(batch)
     except Exception as problem:  # every failure needs a sentence on the page
-        _back_to_draft(batch, sentence_for(problem), [])
+        _back_to_draft(batch, sentence_for(problem), NO_PROBLEMS)
     else:
         _queue_or_refuse(batch, parts, skipped)
 
@@ -71,14 +70,9 @@ def limits_for(model: Model, *, max_tokens: int) -> Limits:
     return Limits(rows=max(1, min(Limits().rows, REPLY_BYTES // (4 * max(max_tokens, 1)))))
 
 
-class _Skipped(NamedTuple):
-    """The rows that cannot be asked: how many, and the first SHOWN_PROBLEMS of them."""
-
-    total: int
-    first: list[dict[str, Any]]
-
-
-def _cut_into_parts(batch: Batch, beat: Callable[[], None] | None) -> tuple[list[Part], _Skipped]:
+def _cut_into_parts(
+    batch: Batch, beat: Callable[[], None] | None
+) -> tuple[list[Part], RowProblems]:
     """Store the rows of every part, with one part in memory at a time.
 
     Returns the parts, which are not in the database yet, and what is to be skipped. No more parts
@@ -89,8 +83,7 @@ def _cut_into_parts(batch: Batch, beat: Callable[[], None] | None) -> tuple[list
     if batch.rows * writer.least_bytes > MOST_PARTS * limits.item_bytes:
         raise BadInput(TOO_MANY_PARTS)
     progress = progress_of(batch, beat=beat)
-    parts, row, skipped = [], 0, 0
-    first: list[dict[str, Any]] = []
+    parts, row, skipped = [], 0, RowProblems()
     with sources.open_rows(batch) as source:
         cuts = cut(
             read(source, batch.format),
@@ -100,15 +93,14 @@ def _cut_into_parts(batch: Batch, beat: Callable[[], None] | None) -> tuple[list
         )
         for piece in cuts:
             row += len(piece.lines)
-            skipped += len(piece.invalid)
-            for position, sentence in islice(piece.invalid.items(), SHOWN_PROBLEMS - len(first)):
-                first.append({"row": piece.first_row + position, "sentence": sentence})
+            for problem in piece.invalid.values():
+                skipped.add(problem)
             if piece.number > MOST_PARTS:
                 raise BadInput(TOO_MANY_PARTS)
-            if not skipped or batch.ask.skip_invalid:
+            if not skipped.count or batch.ask.skip_invalid:
                 parts.append(_write_part(batch, piece))
             progress(row, 0)
-    return parts, _Skipped(skipped, first)
+    return parts, skipped
 
 
 def _write_part(batch: Batch, piece: Cut) -> Part:
@@ -122,19 +114,19 @@ def _write_part(batch: Batch, piece: Cut) -> Part:
     part.rows_file = files.Compressed.of_lines(piece.lines).store(files.rows_path(part))
     if piece.invalid:
         skipped = {
-            position: Answer(AnswerStatus.INVALID.value, error=sentence)
-            for position, sentence in piece.invalid.items()
+            position: Answer(AnswerStatus.INVALID.value, error=str(problem))
+            for position, problem in piece.invalid.items()
         }
         for field, value in results.merge(part, skipped, missing=lambda _: None).store().items():
             setattr(part, field, value)
     return part
 
 
-def _queue_or_refuse(batch: Batch, parts: list[Part], skipped: _Skipped) -> None:
-    if skipped.total and not batch.ask.skip_invalid:
-        _back_to_draft(batch, invalid_rows_sentence(skipped.total), skipped.first)
-    elif skipped.total == batch.rows:
-        _back_to_draft(batch, "No row of the file can be asked.", skipped.first)
+def _queue_or_refuse(batch: Batch, parts: list[Part], skipped: RowProblems) -> None:
+    if skipped.count and not batch.ask.skip_invalid:
+        _back_to_draft(batch, invalid_rows_sentence(skipped.count), skipped.store(batch))
+    elif skipped.count == batch.rows:
+        _back_to_draft(batch, "No row of the file can be asked.", skipped.store(batch))
     else:
         _queue(batch, parts)
 
@@ -154,13 +146,6 @@ def _queue(batch: Batch, parts: list[Part]) -> None:
         work_waits.send(Batch, batch=batch)
 
 
-def _back_to_draft(batch: Batch, problem: str, rows: list[dict[str, Any]]) -> None:
-    lifecycle.move_batch(
-        batch,
-        BatchStatus.DRAFT,
-        event=f"Not started: {problem}",
-        problem=problem,
-        problem_rows=rows,
-        started_at=None,
-        started_by=None,
-    )
+def _back_to_draft(batch: Batch, problem: str, rows: BatchChanges) -> None:
+    changes: BatchChanges = {"problem": problem, "started_at": None, "started_by": None, **rows}
+    lifecycle.move_batch(batch, BatchStatus.DRAFT, event=f"Not started: {problem}", **changes)

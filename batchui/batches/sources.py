@@ -5,16 +5,21 @@ A plain text (CSV, TSV, TXT, JSONL) is read as it was uploaded. Anything else is
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from batchui.batches import files
+from batchui.batches.changes import BatchChanges
 from batchui.batches.models import Batch
+from batchui.prompts import ole
 from batchui.prompts.checking import SAMPLE_ROWS, sample_above
 from batchui.prompts.format import Choices, Format
+from batchui.prompts.kinds import is_text
+from batchui.prompts.looking import ZIP, File
 from batchui.prompts.problems import BadInput, quoted
 from batchui.prompts.readers import read_beginning, read_blocks
 from batchui.prompts.rows import sample_text
-from batchui.prompts.sniffing import HEAD_BYTES, sniff
+from batchui.prompts.sniffing import HEAD_BYTES, sniff, sniff_table
 
 
 class Look(NamedTuple):
@@ -24,6 +29,14 @@ class Look(NamedTuple):
     sample: list[str]
     above: list[str]
 
+    def as_fields(self) -> BatchChanges:
+        """It as fields of a batch."""
+        return {
+            "source_format": self.format.to_dict(),
+            "sample": self.sample,
+            "above": self.above,
+        }
+
 
 def open_rows(batch: Batch) -> BinaryIO:
     """What the rows of a batch are read from, at its beginning."""
@@ -32,28 +45,63 @@ def open_rows(batch: Batch) -> BinaryIO:
     return files.open_file(batch.source_file)
 
 
-def look(open_stream: Callable[[], BinaryIO], *, name: str, choices: Choices) -> Look:
+def head(batch: Batch) -> bytes:
+    """The first HEAD_BYTES of an upload."""
+    with files.open_file(batch.source_file) as source:
+        return source.read(HEAD_BYTES)
+
+
+def is_plain_text(head: bytes, name: str) -> bool:
+    """Whether a file that begins with `head` is read as it is; else it is converted first."""
+    return not head.startswith((*ZIP, ole.MAGIC)) and is_text(
+        File(Path(), name, head, whole=len(head) < HEAD_BYTES)
+    )
+
+
+def look_at_text(open_stream: Callable[[], BinaryIO], *, name: str, choices: Choices) -> Look:
     """What the beginning of a text shows, with what a person chose.
 
     A text of at most HEAD_BYTES is read to its end, so that a bad one is refused at once; of a
     larger one the check reports what comes later. `open_stream` opens it at its beginning. Raises
     BadInput.
     """
-    stream = open_stream()
-    head = stream.read(HEAD_BYTES)
-    whole = not stream.read(1)
-    form = sniff(head, name=name, whole=whole, choices=choices)
+    head, whole = _head(open_stream())
+    return _look(open_stream, sniff(head, name=name, whole=whole, choices=choices), whole=whole)
+
+
+def look(batch: Batch, choices: Choices) -> Look:
+    """What the beginning of a batch's file shows, with these choices.
+
+    A file that has to be converted must have been. Raises BadInput.
+    """
+    about, sheet = batch.converted, batch.sheet
+    with ExitStack() as opened:
+
+        def open_stream() -> BinaryIO:
+            return opened.enter_context(open_rows(batch))
+
+        if sheet is None:
+            name = {"text": about.get("name"), "jsonl": "objects.jsonl"}.get(about.get("kind", ""))
+            return look_at_text(open_stream, name=name or batch.source_name, choices=choices)
+        head, whole = _head(open_stream())
+        form = sniff_table(
+            head, whole=whole, columns=sheet["columns"], named=sheet["header"], choices=choices
+        )
+        return _look(open_stream, form, whole=whole)
+
+
+def _look(open_stream: Callable[[], BinaryIO], form: Format, *, whole: bool) -> Look:
     refuse_nul(form)
     rows = _first_rows(open_stream(), form, whole=whole)
     return Look(form, rows, sample_above(open_stream(), form))
 
 
-def look_again(batch: Batch, choices: Choices) -> Look:
-    """What the beginning of a batch's file shows, with other choices. Raises BadInput."""
-    with ExitStack() as opened:
-        return look(
-            lambda: opened.enter_context(open_rows(batch)), name=batch.source_name, choices=choices
-        )
+def _head(stream: BinaryIO) -> tuple[bytes, bool]:
+    """The first HEAD_BYTES, and whether that is all. Of a compressed file fewer come at a time."""
+    head = b""
+    while len(head) < HEAD_BYTES and (data := stream.read(HEAD_BYTES - len(head))):
+        head += data
+    return head, not stream.read(1)
 
 
 def _first_rows(stream: BinaryIO, form: Format, *, whole: bool) -> list[str]:

@@ -48,6 +48,10 @@ FAULTS: Sequence[tuple[int, Mapping[str, Any]]] = (
 )
 
 
+# Under the names of the columns.
+FIRST_ROW = 2
+
+
 class File(NamedTuple):
     """A file to upload, and what is asked of it. Each row's text begins with `mark_of`."""
 
@@ -93,7 +97,8 @@ class Draws:
         """A file that nobody has uploaded before, and a question."""
         self._files += 1
         name, rows = f"f{self._files}", self.number(FEWEST_ROWS, MOST_ROWS)
-        lines = ["id,text", *(f"{row},{mark_of(name, row)} of the file" for row in _to(rows))]
+        numbers = range(FIRST_ROW, FIRST_ROW + rows)
+        lines = ["id,text", *(f"{row},{mark_of(name, row)} of the file" for row in numbers)]
         ask = Ask(
             model=self._random.choice(MODELS),
             template=TEMPLATE,
@@ -107,12 +112,8 @@ class Draws:
 
 
 def mark_of(name: str, row: int) -> str:
-    """The text that no other row of any file has."""
+    """The text that no other row of any file has. row: its number, as a spreadsheet shows it."""
     return f"Row-{name}-{row}-"
-
-
-def _to(rows: int) -> range:
-    return range(1, rows + 1)
 
 
 def chosen(candidates: Sequence[T], share: float) -> T | None:

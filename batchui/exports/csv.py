@@ -48,39 +48,29 @@ def csv_chunks(
         yield writer.chunk(group)
 
 
-class _Writer:
-    """Writes the rows of one file. All cells are texts."""
+def table_chunks(
+    header: Sequence[str], rows: Iterable[Sequence[Cell]], *, delimiter: str | None = ","
+) -> Iterator[bytes]:
+    """Any rows as CSV for spreadsheets, without answers. A row may be shorter or longer."""
+    lines = _Lines(delimiter=delimiter or ",", plain=False, changed=Changed())
+    yield BOM + lines.encode(lines.line(header))
+    for row in rows:
+        yield lines.encode(lines.line(as_texts(row)))
 
-    def __init__(self, layout: Layout, *, delimiter: str, plain: bool, changed: Changed) -> None:
-        self._layout = layout
+
+class _Lines:
+    """Writes the lines of one file. All cells are texts."""
+
+    def __init__(self, *, delimiter: str, plain: bool, changed: Changed) -> None:
         self._delimiter = delimiter
         self._plain = plain
         self._changed = changed
 
-    def header(self, above: Sequence[Sequence[Cell]]) -> bytes:
-        lines = [as_texts(cells) for cells in above]
-        lines.append([*self._layout.header, *self._layout.added])
-        return self._encode([line for cells in lines for line in self._line(cells)])
-
-    def chunk(self, group: Sequence[ExportRow]) -> bytes:
-        columns: list[Sequence[str]] = list(zip(*(row.cells for row in group), strict=True))
-        width = len(self._layout.columns)
-        if len(columns) != width:
-            raise ValueError(f"{len(columns)} cells a row for {width} columns")
-        columns.append([answer_text(row.answer) for row in group])
-        columns.append([row.status for row in group])
-        columns.append([row.error or "" for row in group])
-        lines = self._lines(columns)
-        for at, row in enumerate(group):
-            if row.extras:
-                lines[at] = self._delimiter.join([lines[at], *self._cells(as_texts(row.extras))])
-        return self._encode(lines)
-
-    def _line(self, cells: Sequence[str]) -> list[str]:
+    def line(self, cells: Sequence[str]) -> list[str]:
         """One line of these cells."""
-        return self._lines([[cell] for cell in cells]) if cells else [""]
+        return self.lines([[cell] for cell in cells]) if cells else [""]
 
-    def _lines(self, columns: list[Sequence[str]]) -> list[str]:
+    def lines(self, columns: list[Sequence[str]]) -> list[str]:
         """The lines for these columns of texts."""
         if not self._plain:
             first = list(columns[0])
@@ -88,9 +78,9 @@ class _Writer:
                 first[at] = f"'{first[at]}"
                 self._changed.cells += 1
             columns[0] = first
-        return list(map(self._delimiter.join, zip(*map(self._cells, columns), strict=True)))
+        return list(map(self._delimiter.join, zip(*map(self.cells, columns), strict=True)))
 
-    def _cells(self, texts: Sequence[str]) -> Sequence[str]:
+    def cells(self, texts: Sequence[str]) -> Sequence[str]:
         """The texts as cells of a CSV file: no formulas, and quotation marks if they need them."""
         if not self._plain:
             as_they_were, texts = texts, inert(texts)
@@ -107,7 +97,34 @@ class _Writer:
             ]
         return texts
 
-    def _encode(self, lines: list[str]) -> bytes:
+    def encode(self, lines: list[str]) -> bytes:
         lines.append("")
         # Half a surrogate pair cannot be written in UTF-8; it becomes a question mark.
         return LINE_END.join(lines).encode("utf-8", "replace")
+
+
+class _Writer(_Lines):
+    """Writes rows with their answers."""
+
+    def __init__(self, layout: Layout, *, delimiter: str, plain: bool, changed: Changed) -> None:
+        super().__init__(delimiter=delimiter, plain=plain, changed=changed)
+        self._layout = layout
+
+    def header(self, above: Sequence[Sequence[Cell]]) -> bytes:
+        lines = [as_texts(cells) for cells in above]
+        lines.append([*self._layout.header, *self._layout.added])
+        return self.encode([line for cells in lines for line in self.line(cells)])
+
+    def chunk(self, group: Sequence[ExportRow]) -> bytes:
+        columns: list[Sequence[str]] = list(zip(*(row.cells for row in group), strict=True))
+        width = len(self._layout.columns)
+        if len(columns) != width:
+            raise ValueError(f"{len(columns)} cells a row for {width} columns")
+        columns.append([answer_text(row.answer) for row in group])
+        columns.append([row.status for row in group])
+        columns.append([row.error or "" for row in group])
+        lines = self.lines(columns)
+        for at, row in enumerate(group):
+            if row.extras:
+                lines[at] = self._delimiter.join([lines[at], *self.cells(as_texts(row.extras))])
+        return self.encode(lines)

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from batchui.prompts.decoding import Decoder, line_breaks
-from batchui.prompts.problems import LINE_LIMIT, BadInput
+from batchui.prompts.problems import LINE_LIMIT, BadInput, Problem
 
 Cells = list[Any] | dict[str, Any]
 # From the cells of a row, its number and its line to a sentence. It is made when somebody reads it:
 # of a million bad rows, few sentences are shown.
-Sentence = Callable[[Any, int, int], str]
+Sentence = Callable[[Any, int, int], Problem]
 
 CHUNK_BYTES = 64 * 1024  # small enough to stay in the processor's cache
 HELD_AT_ONCE = 1_000
@@ -27,8 +27,8 @@ class Block(NamedTuple):
     cells: Sequence[Cells]
     problems: dict[int, Sentence]
 
-    def sentence(self, at: int) -> str | None:
-        """The sentence about the row at a position; None if it has no problem."""
+    def problem(self, at: int) -> Problem | None:
+        """The problem of the row at a position; None if it has none."""
         if at not in self.problems:
             return None
         return self.problems[at](self.cells[at], self.number + at, self.lines[at])

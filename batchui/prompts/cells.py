@@ -22,6 +22,7 @@ BLANK = msgspec.Raw(b'""')
 _encode_lines = msgspec.json.Encoder(decimal_format="number").encode_lines
 # Blanks at the end of a row. A quotation mark inside a text has a backslash before it, so `,""`
 # followed by another blank or the end is no text.
+FILLED = re.compile(rb"^\[(?!\])", re.MULTILINE)
 BLANKS_AT_END = re.compile(rb'(?<!,"")(?:,"")++(?=\]\n)')
 # Whole numbers as floats are written from 10¹⁶ on: 1.2e17. And fractions with more digits than a
 # spreadsheet shows: 0.30000000000000004.
@@ -105,11 +106,10 @@ def lines(rows: Sequence[Sequence[object]], *, left: int = 0, as_shown: bool = F
 
 def joined(columns: Sequence[Sequence[bytes]], *, left: int = 0) -> bytes:
     """The lines of cells that are encoded, column by column."""
-    start = b"[" + b'"",' * left
-    made = start + (b"]\n" + start).join(map(b",".join, zip(*columns, strict=True))) + b"]\n"
-    if b'""]\n' not in made:
-        return made
-    return BLANKS_AT_END.sub(b"", made).replace(b'[""]\n', b"[]\n")
+    made = b"[" + b"]\n[".join(map(b",".join, zip(*columns, strict=True))) + b"]\n"
+    if b'""]\n' in made:
+        made = BLANKS_AT_END.sub(b"", made).replace(b'[""]\n', b"[]\n")
+    return FILLED.sub(b"[" + b'"",' * left, made) if left else made
 
 
 def encoded(column: Sequence[object], *, as_shown: bool = False) -> list[bytes]:

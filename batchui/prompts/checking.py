@@ -2,41 +2,51 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import islice
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, Generic, Protocol, TypeVar, cast
 
 from batchui.prompts.blanks import Blank, ListBlanks, ObjectBlanks
 from batchui.prompts.blocks import Block
 from batchui.prompts.decoding import NotUnicode
 from batchui.prompts.format import Format
 from batchui.prompts.guessing import Evidence
-from batchui.prompts.problems import BadInput
+from batchui.prompts.problems import BadInput, Problem
 from batchui.prompts.readers import read_blocks, rows_above
 from batchui.prompts.rows import sample_text
 from batchui.prompts.sniffing import HEAD_BYTES, in_encoding
 
-__all__ = ["SAMPLE_ROWS", "Blank", "Problem", "Report", "check"]
+__all__ = ["SAMPLE_ROWS", "Blank", "FirstProblems", "Problem", "Report", "check"]
 
 PROBLEMS_KEPT = 100
 SAMPLE_ROWS = 20
 PROGRESS_BYTES = 4_000_000
 
 
-class Problem(NamedTuple):
-    """A row that cannot be sent as it is. The sentence names it and says what to do."""
+class Problems(Protocol):
+    """Takes the problems of a file, in the order of its rows."""
 
-    row: int
-    line: int
-    sentence: str
+    def add(self, problem: Problem) -> None:
+        """Take the next one."""
+
+
+class FirstProblems(list[Problem]):
+    """The first PROBLEMS_KEPT of them."""
+
+    def add(self, problem: Problem) -> None:
+        """Keep the next one, if there is room."""
+        if len(self) < PROBLEMS_KEPT:
+            self.append(problem)
+
+
+Found = TypeVar("Found", bound=Problems)
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Generic[Found]):
     """The result of a check.
 
     format: for reading the file from now on. Its encoding may differ from the one given; the
     columns of JSONL are those of the whole file.
-    problems: the first PROBLEMS_KEPT of the `bad_rows`.
+    problems: what has taken the problem of each of the `bad_rows`.
     blanks: columns that have blank cells, counted over the rows without a problem.
     sample: the first SAMPLE_ROWS rows, as `sample_text` shows them. above: see `sample_above`.
     """
@@ -44,7 +54,7 @@ class Report:
     format: Format
     rows: int
     bad_rows: int
-    problems: list[Problem]
+    problems: Found
     blanks: dict[str, Blank]
     sample: list[str]
     above: list[str]
@@ -59,13 +69,15 @@ def check(
     open_stream: Callable[[], BinaryIO],
     fmt: Format,
     *,
+    problems: Callable[[], Found],
     progress: Callable[[int, int], None] | None = None,
     max_rows: int,
-) -> Report:
+) -> Report[Found]:
     """Read the whole file, with one chunk of it in memory.
 
-    `open_stream` opens the file at its beginning. If the file turns out to have another encoding
-    than its first bytes showed, `open_stream` is called again and the check starts again.
+    `open_stream` opens the file at its beginning; `problems` makes what takes its problems. If the
+    file turns out to have another encoding than its first bytes showed, both are called again and
+    the check starts again.
     `progress(rows, bytes)` is called about every 4 MB. Raises BadInput if the whole file cannot be
     used: it has no rows, more than `max_rows`, too many columns, or `readers.read` raises.
     """
@@ -75,7 +87,12 @@ def check(
         evidence = Evidence()
         try:
             report = _check(
-                open_stream, fmt, evidence=evidence, progress=progress, max_rows=max_rows
+                open_stream,
+                fmt,
+                _Tally(fmt, problems()),
+                evidence=evidence,
+                progress=progress,
+                max_rows=max_rows,
             )
         except NotUnicode as exc:
             if fmt.encoding_chosen or not exc.perhaps_other:
@@ -99,12 +116,12 @@ def check(
 def _check(
     open_stream: Callable[[], BinaryIO],
     fmt: Format,
+    tally: "_Tally[Found]",
     *,
     evidence: Evidence,
     progress: Callable[[int, int], None] | None,
     max_rows: int,
-) -> Report:
-    tally = _Tally(fmt)
+) -> Report[Found]:
     with open_stream() as raw:
         stream = _Watched(raw, evidence)
         reported = 0
@@ -141,14 +158,14 @@ class _Watched:
         return data
 
 
-class _Tally:
+class _Tally(Generic[Found]):
     """Adds up the blocks of a file."""
 
-    def __init__(self, fmt: Format) -> None:
+    def __init__(self, fmt: Format, problems: Found) -> None:
         self.rows = 0
         self._format = fmt
         self._bad_rows = 0
-        self._problems: list[Problem] = []
+        self._problems = problems
         self._sample: list[str] = []
         self._blanks = (ObjectBlanks if fmt.kind == "jsonl" else ListBlanks)(fmt.columns)
 
@@ -159,15 +176,14 @@ class _Tally:
             self._sample += map(sample_text, block.cells[: SAMPLE_ROWS - len(self._sample)])
         if block.problems:
             self._bad_rows += len(block.problems)
-            for at in islice(sorted(block.problems), PROBLEMS_KEPT - len(self._problems)):
-                sentence = block.sentence(at) or ""
-                self._problems.append(Problem(block.number + at, block.lines[at], sentence))
+            for at in sorted(block.problems):
+                self._problems.add(cast(Problem, block.problem(at)))
 
     def _empty(self, blanks: dict[str, Blank]) -> tuple[str, ...]:
         good = self.rows - self._bad_rows
         return tuple(column for column, blank in blanks.items() if blank.count == good)
 
-    def report(self, *, above: list[str]) -> Report:
+    def report(self, *, above: list[str]) -> Report[Found]:
         blanks = self._blanks.found()
         return Report(
             format=replace(self._format, columns=self._blanks.columns, empty=self._empty(blanks)),

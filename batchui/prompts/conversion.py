@@ -30,9 +30,9 @@ AT_A_TIME = 1 << 20
 PR_SET_PDEATHSIG = 1
 SPARE_SECONDS = 10.0
 TOO_MUCH_MEMORY = (
-    "This file needs far more memory to read than a file of its size should. Perhaps it has single "
-    "cells far below or far to the right of its table. Delete the empty rows and columns around "
-    "the table, or save the table alone as CSV, and upload that."
+    "This file needs far more memory to read than a file of its size should. If it is a workbook, "
+    "perhaps it has single cells far below or far to the right of its table. Delete the empty rows "
+    "and columns around the table, or save the table alone as CSV, and upload that."
 )
 
 

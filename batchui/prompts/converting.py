@@ -35,8 +35,9 @@ LINE_LIMIT, STDERR_BYTES = 16 << 20, 2_000
 SAVE_AGAIN = "Open it in Excel or LibreOffice, save it again or save it as CSV, and upload that."
 CRASHED = f"This file cannot be read: whatever is in it stops the program that tries. {SAVE_AGAIN}"
 TOO_LONG = (
-    "This file takes far longer to read than a file of its size should. Perhaps it has millions of "
-    "empty rows. Delete them, or save the table alone as CSV, and upload that."
+    "This file takes far longer to read than a file of its size should. If it is a workbook, "
+    "perhaps it has millions of empty rows. Delete them, or save the table alone as CSV, and "
+    "upload that."
 )
 
 _decode = msgspec.json.Decoder(Message).decode

@@ -18,9 +18,9 @@ from batchui.prompts.problems import (
     CELL_LIMIT,
     VALUE_LIMIT,
     BadInput,
+    Problem,
     cell_too_long,
     empty_line,
-    place,
     quoted,
 )
 from batchui.prompts.quotes import LINE, QuoteFault, Walk, bare_line, find_fault
@@ -154,7 +154,7 @@ class CsvParser:
             if problem:
                 block.problems[at] = problem
 
-    def _uneven(self, row_cells: Cells, row: int, line: int) -> str:
+    def _uneven(self, row_cells: Cells, row: int, line: int) -> Problem:
         width, cells = len(self._columns), len(row_cells)
         counted = f"{cells:,} cell{'' if cells == 1 else 's'}"
         if cells > VALUE_LIMIT:
@@ -170,13 +170,16 @@ class CsvParser:
                 f"If the text of a cell contains a {shown}, put the cell in quotation marks; or "
                 "skip the row."
             )
-        return f"{place(row=row, line=line)}: {counted} where {others} {header}. {advice}"
+        what = f"{counted} where {others} {header}. {advice}"
+        return Problem(what, row=row, line=line)
 
-    def _stray(self, cell: int, _cells: Cells, row: int, line: int) -> str:
-        return (
-            f"{place(row=row, line=line, column=self._name(row, cell))}: text follows the "
-            "quotation mark that closes the cell. Double the quotation marks inside the text "
-            '(""), or skip the row.'
+    def _stray(self, cell: int, _cells: Cells, row: int, line: int) -> Problem:
+        return Problem(
+            "text follows the quotation mark that closes the cell. Double the quotation marks "
+            'inside the text (""), or skip the row.',
+            row=row,
+            line=line,
+            column=self._name(row, cell),
         )
 
     def _unreadable(self, fault: QuoteFault, *, row: int, opened: int, closed: int) -> BadInput:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.payload import CLOSE, OPEN
-from batchui.prompts.problems import BadInput, place
+from batchui.prompts.problems import BadInput, Problem
 from batchui.prompts.readers import Row
 from batchui.prompts.rows import encode_row
 
@@ -39,14 +39,14 @@ class Cut:
 
     number: from 1. first_row: the number of its first row. lines: its rows, from `encode_row`.
     item_bytes: the request body without the `invalid` rows has at most this size.
-    invalid: position -> sentence, for rows that cannot be asked. They stay in `lines`.
+    invalid: position -> problem, for rows that cannot be asked. They stay in `lines`.
     """
 
     number: int
     first_row: int
     lines: list[bytes]
     item_bytes: int
-    invalid: dict[int, str]
+    invalid: dict[int, Problem]
 
 
 def rows_per_part(total: int, limits: Limits = USUAL) -> int:
@@ -66,7 +66,7 @@ def cut(
     enough = (limits.item_bytes - FRAME) // most - 1  # `most` items of this size fit into a part
     number, first_row, item_bytes, row_bytes = 1, 0, FRAME, 0
     lines: list[bytes] = []
-    invalid: dict[int, str] = {}
+    invalid: dict[int, Problem] = {}
     for row in rows:
         row_number, line, cells, problem = row
         stored = encode_row(cells)
@@ -75,7 +75,7 @@ def cut(
             try:
                 size = 1 + writer.size(row_number, cells, line, stored=len(stored), enough=enough)
             except BadInput as exc:
-                problem = str(exc)
+                problem = exc.problem
             if FRAME + size > limits.item_bytes:
                 problem, size = _too_large(row, size=size, limits=limits), 0
         if lines and (
@@ -97,10 +97,11 @@ def cut(
         yield Cut(number, first_row, lines, max(item_bytes, NOTHING), invalid)
 
 
-def _too_large(row: Row, *, size: int, limits: Limits) -> str:
+def _too_large(row: Row, *, size: int, limits: Limits) -> Problem:
     """The problem of a row whose item has `size` bytes."""
-    return (
-        f"{place(row=row.number, line=row.line)}: its question would be {size / 1e6:.1f} MB, more "
-        f"than the {limits.item_bytes / 1e6:.1f} MB that one request takes. Shorten its text, or "
-        "skip the row."
+    most = f"{limits.item_bytes / 1e6:.1f} MB"
+    what = (
+        f"its question would be {size / 1e6:.1f} MB, more than the {most} that one request takes. "
+        "Shorten its text, or skip the row."
     )
+    return Problem(what, row=row.number, line=row.line)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from batchui.prompts.code_pages import CODE_PAGES, NAMES
 from batchui.prompts.guessing import Evidence
-from batchui.prompts.problems import BadInput, place
+from batchui.prompts.problems import BadInput, Problem
 
 BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -51,11 +51,12 @@ class NotUnicode(BadInput):
     """
 
     def __init__(self, byte: int, *, encoding: str, line: int, perhaps_other: bool) -> None:
-        super().__init__(
-            f"{place(line=line)}: the byte 0x{byte:02X} has no meaning in {NAMES[encoding]}, the "
-            f"encoding of the rest of the file. {SAVE_AS_UTF8}.",
+        problem = Problem(
+            f"the byte 0x{byte:02X} has no meaning in {NAMES[encoding]}, the encoding of the rest "
+            f"of the file. {SAVE_AS_UTF8}.",
             line=line,
         )
+        super().__init__(str(problem), problem=problem)
         self.perhaps_other = perhaps_other
 
 

@@ -79,7 +79,8 @@ def table_top(rows: Sequence[Sequence[Any]]) -> int:
     for at in range(top + 1, min(top + MOST_ABOVE, len(rows))):
         # A title of several cells: the names are below it, and fill the table's width.
         if filled[top] < usual <= filled[at]:
-            return at if _votes(rows[at], rows[at + 1 :]) > 0 else top
+            here, above = (_votes(rows[row], rows[row + 1 :]) for row in (at, top))
+            return at if here > max(0, above) else top
     return top
 
 

@@ -19,7 +19,7 @@ import msgspec
 from batchui.prompts.ask import Ask
 from batchui.prompts.blocks import Cells
 from batchui.prompts.problems import BadInput, listed, quoted
-from batchui.prompts.rows import as_list, cell_text
+from batchui.prompts.rows import as_list, cell_text, shown_text
 from batchui.prompts.template import LONGEST_TEXT, Filler, Template, too_long
 
 ItemFormat = Literal["messages", "prompt", "input", "text", "translation"]
@@ -128,7 +128,7 @@ class ItemWriter:
         if self._filler is None and isinstance(cells, dict):
             text = cell_text(cells.get("external_reference"))
         if not text and self._referred is not None:
-            text = as_list(cells, self.columns)[self._referred]
+            text = shown_text(as_list(cells, self.columns)[self._referred])
         return text if text and not text.isspace() else str(row_number)
 
     def _ready_made(self, row: int, cells: Cells, line: int | None) -> bytes:

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from batchui.prompts.converted import Jsonl, Sheet
-from batchui.prompts.json_text import JsonText, TooLong, Value
+from batchui.prompts.json_text import JsonText, Value
 from batchui.prompts.looking import File
 from batchui.prompts.outputs import Output
 from batchui.prompts.problems import BadInput, quoted
@@ -62,7 +62,7 @@ def _first(stream: BinaryIO) -> tuple[Value | None, bool]:
         )
     try:
         first = text.value(FIRST_LIMIT)
-    except TooLong:
+    except BadInput:  # it is too long, or wrong: whoever reads its items says where
         return None, True
     return first, text.peek() not in ("[", "{")
 

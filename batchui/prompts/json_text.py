@@ -92,7 +92,10 @@ class JsonText:
                     self._at = end
                     return Value(value, text)
             if len(self._text) - self._at > limit:
-                raise TooLong.at(self._place(self._at), limit)
+                raise BadInput(
+                    f"{self._place(self._at)}: what begins here is longer than "
+                    f"{limit // 1_000_000:,} MB, too long for one row. Shorten it, or remove it."
+                )
             self._more()
 
     def items(self) -> Iterator[Value]:
@@ -149,18 +152,6 @@ class JsonText:
         raise BadInput(
             f"{self._place(len(self._text))}: the file ends in the middle. It was not copied or "
             "downloaded whole. Get it again, and upload that."
-        )
-
-
-class TooLong(BadInput):
-    """The error for a value that is longer than a row may be."""
-
-    @classmethod
-    def at(cls, where: str, limit: int) -> "TooLong":  # type: ignore[override]
-        """The error for a value that begins `where` and has more than `limit` characters."""
-        return cls(
-            f"{where}: what begins here is longer than {limit // 1_000_000:,} MB, too long for one "
-            "row. Shorten it, or remove it."
         )
 
 

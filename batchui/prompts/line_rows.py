@@ -12,9 +12,9 @@ from batchui.prompts.format import Format
 from batchui.prompts.problems import (
     CELL_LIMIT,
     VALUE_LIMIT,
+    Problem,
     cell_too_long,
     empty_line,
-    place,
 )
 from batchui.prompts.rows import flat
 
@@ -104,7 +104,7 @@ class JsonlParser:
             return [*self._blanks, text], _no_object
 
 
-def _no_object(cells: Sequence[str], row: int, line: int) -> str:
+def _no_object(cells: Sequence[str], row: int, line: int) -> Problem:
     """The sentence about a line, in the last of the cells, that is not a JSON object."""
     reason = "its lists and objects are nested too deeply"
     try:
@@ -115,15 +115,16 @@ def _no_object(cells: Sequence[str], row: int, line: int) -> str:
         reason = "it contains a number that is too large"
     except ValueError as exc:
         reason = str(exc)
-    where = place(row=row, line=line)
-    return f"{where}: this line is not a JSON object ({reason}). Correct it, or skip the row."
+    what = f"this line is not a JSON object ({reason}). Correct it, or skip the row."
+    return Problem(what, row=row, line=line)
 
 
-def _too_many(_cells: object, row: int, line: int) -> str:
-    return (
-        f"{place(row=row, line=line)}: this object has more than {VALUE_LIMIT:,} values, too many "
-        "for one row. Shorten its lists, or skip the row."
+def _too_many(_cells: object, row: int, line: int) -> Problem:
+    what = (
+        f"this object has more than {VALUE_LIMIT:,} values, too many for one row. Shorten its "
+        "lists, or skip the row."
     )
+    return Problem(what, row=row, line=line)
 
 
 def _decoded(lines: Sequence[str]) -> list[Cells] | None:

@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import io
 import lzma
 import re
 import zipfile
@@ -18,6 +19,8 @@ from batchui.prompts.problems import BadInput, joined, quoted
 
 # How far back a file may refer to itself: what its own program allows without being asked.
 ZSTD_WINDOW = 128 << 20
+# Four bytes may become 128 KB.
+ZSTD_PIECE = 1024
 ENCRYPTED = 1  # in the flags of a member of a zip
 DAMAGE = (
     zipfile.BadZipFile,
@@ -39,14 +42,46 @@ class Kind(NamedTuple):
     opened: Callable[[BinaryIO], Any]
 
 
-def _zstd(file: BinaryIO) -> Any:
+def _zstd(file: BinaryIO) -> Iterator[bytes]:
+    """The bytes of all frames, in pieces. Raises EOFError if the last one has no end.
+
+    The reader that comes with the library ends there as if all were well.
+    """
     unpacker = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW)
-    return unpacker.stream_reader(file, read_across_frames=True)
+    frame = None
+    while data := file.read(ZSTD_PIECE):
+        while data:
+            frame = frame or unpacker.decompressobj()
+            yield frame.decompress(data)
+            data, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
+    if frame:
+        raise EOFError
+
+
+class _Pieces(io.RawIOBase):
+    """Pieces of bytes as a stream."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = filter(None, pieces)
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        self._rest = self._rest or memoryview(next(self._pieces, b""))
+        size = min(len(buffer), len(self._rest))
+        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
 
 
 KINDS = (
     Kind(re.compile(rb"\x1f\x8b\x08"), ".gz", lambda file: gzip.GzipFile(fileobj=file)),
-    Kind(re.compile(rb"\x28\xb5\x2f\xfd"), ".zst", _zstd),
+    Kind(
+        re.compile(rb"\x28\xb5\x2f\xfd"),
+        ".zst",
+        lambda file: io.BufferedReader(_Pieces(_zstd(file))),
+    ),
     Kind(re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), ".bz2", bz2.BZ2File),
     Kind(re.compile(rb"\xfd7zXZ\x00"), ".xz", lzma.LZMAFile),
 )

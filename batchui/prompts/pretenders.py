@@ -2,6 +2,7 @@
 
 from typing import NoReturn
 
+from batchui.prompts import ole
 from batchui.prompts.looking import File
 from batchui.prompts.outputs import Output
 from batchui.prompts.problems import BadInput
@@ -48,6 +49,8 @@ def _what(file: File) -> str | None:
     for name, what in OTHERS.items():
         if name in file.holds:
             return what
+    if file.head.startswith(ole.MAGIC):
+        return "an old Office file without a workbook in it, or a part of one"
     if file.mimetype.startswith("application/vnd.oasis.opendocument."):
         return "an OpenDocument text or drawing"
     if file.ending not in WORKBOOK_ENDINGS or not file.start.startswith(b"<"):

@@ -19,26 +19,42 @@ NAMES_SHOWN = 12
 NAME_LENGTH = 60
 
 
-class BadInput(ValueError):
-    """Something in the file or the settings that the person has to correct.
+class Problem(str):
+    """A sentence about one place in a file: the place, a colon, what is wrong and what to do.
 
-    `str(exc)` is a whole sentence for the page: the place, what is wrong, and what to do. `row` (as
-    a spreadsheet shows it), `line` (from 1, as in an editor) and `column` (a name in the file) are
-    the same place as data, None if it has none.
+    row (as a spreadsheet shows it), line (from 1, as in an editor) and column (its name) are the
+    place as data, None if it has none. what: the sentence without its place.
     """
 
-    def __init__(
-        self,
-        sentence: str,
+    __slots__ = ("column", "line", "row", "what")
+    row: int | None
+    line: int | None
+    column: str | None
+    what: str
+
+    def __new__(
+        cls,
+        what: str,
         *,
         row: int | None = None,
         line: int | None = None,
         column: str | None = None,
-    ) -> None:
+    ) -> Self:
+        made = super().__new__(cls, f"{place(row=row, line=line, column=column)}: {what}")
+        made.row, made.line, made.column, made.what = row, line, column, what
+        return made
+
+
+class BadInput(ValueError):
+    """Something in the file or the settings that the person has to correct.
+
+    `str(exc)` is a whole sentence for the page: what is wrong, and what to do. `problem` says the
+    same of one place; None if it is about the whole file.
+    """
+
+    def __init__(self, sentence: str, *, problem: Problem | None = None) -> None:
         super().__init__(sentence)
-        self.row = row
-        self.line = line
-        self.column = column
+        self.problem = problem
 
     @classmethod
     def at(
@@ -49,9 +65,9 @@ class BadInput(ValueError):
         line: int | None = None,
         column: str | None = None,
     ) -> Self:
-        """The error for one place. Its sentence is the place, a colon, and `what`."""
-        where = place(row=row, line=line, column=column)
-        return cls(f"{where}: {what}", row=row, line=line, column=column)
+        """The error for one place (see `Problem`)."""
+        problem = Problem(what, row=row, line=line, column=column)
+        return cls(str(problem), problem=problem)
 
 
 def place(*, row: int | None = None, line: int | None = None, column: str | None = None) -> str:
@@ -87,15 +103,16 @@ def joined(words: Sequence[str]) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
 
 
-def empty_line(_cells: object, row: int, line: int) -> str:
+def empty_line(_cells: object, row: int, line: int) -> Problem:
     """The sentence about an empty line."""
-    where = place(row=row, line=line)
-    return f"{where}: the line is empty. Fill it in, or remove it if it is not a row."
+    what = "the line is empty. Fill it in, or remove it if it is not a row."
+    return Problem(what, row=row, line=line)
 
 
-def empty_row(_cells: object, row: int, _line: int) -> str:
+def empty_row(_cells: object, row: int, line: int) -> Problem:
     """The sentence about a row of a sheet without anything in it."""
-    return f"{place(row=row)}: the row is empty. Fill it in, or remove it if it is not a row."
+    what = "the row is empty. Fill it in, or remove it if it is not a row."
+    return Problem(what, row=row, line=line)
 
 
 def cell_too_long(*, row: int | None, line: int, column: str | None = None) -> BadInput:

@@ -15,6 +15,7 @@ from batchui.prompts.csv_rows import CsvParser
 from batchui.prompts.dialects import Doubling
 from batchui.prompts.format import Format
 from batchui.prompts.line_rows import JsonlParser, TxtParser
+from batchui.prompts.problems import Problem
 from batchui.prompts.table_rows import TableParser
 
 # Of the beginning of a file. A row of 8 million characters (`LINE_LIMIT`) fits in any encoding.
@@ -27,14 +28,14 @@ class Row(NamedTuple):
     number: as a spreadsheet shows it: of a CSV with names in its first line, the first row is 2.
     line: where the row starts, from 1 as in an editor. cells: texts in the order of the columns
     (CSV, TXT), typed cells (a table, see `rows.shown_text`), or the object (JSONL).
-    problem: a sentence that names the row, or None. `cells` has all text of a row with a problem;
+    problem: what is wrong with the row, or None. `cells` has all text of a row with a problem;
     text that fits no column comes last (see `rows.extras`).
     """
 
     number: int
     line: int
     cells: Cells
-    problem: str | None
+    problem: Problem | None
 
 
 def read(stream: BinaryIO, fmt: Format) -> Iterator[Row]:
@@ -46,9 +47,9 @@ def read(stream: BinaryIO, fmt: Format) -> Iterator[Row]:
     # It takes half the time of calling Row, which matters for a million rows.
     make = cast(Callable[[Iterable[object]], Row], partial(tuple.__new__, Row))
     for block in read_blocks(stream, fmt):
-        problems: Iterator[str | None] = repeat(None)
+        problems: Iterator[Problem | None] = repeat(None)
         if block.problems:
-            problems = map(block.sentence, range(len(block.cells)))
+            problems = map(block.problem, range(len(block.cells)))
         yield from map(make, zip(count(block.number), block.lines, block.cells, problems))
 
 

@@ -25,7 +25,7 @@ encode_row: Callable[[Cells], bytes] = _json
 decode_row: Callable[[bytes], Cells] = msgspec.json.Decoder(float_hook=Decimal).decode
 # The same for showing and exporting a row: the values of an object stay JSON.
 decode_to_show: Callable[[bytes], Cells] = msgspec.json.Decoder(
-    list[Any] | dict[str, msgspec.Raw]
+    list[Any] | dict[str, msgspec.Raw], float_hook=Decimal
 ).decode
 _text = msgspec.json.Decoder(str).decode
 

@@ -130,7 +130,7 @@ class _Patterns:
         x = (prefix[1] if prefix else None) or b""
         cell = rb'<%bc r="([A-Z]{1,3})(\d{1,7})"' % x
         value = rb"(?:<%bf[^<>]*>(?:[^<]*</%bf>)?)?<%bv>" % (x, x, x)
-        none = rb"<%bv></%bv>|<%bv/>|" % (x, x, x)
+        none = rb"<%bv></%bv>|<%bv ?/>|" % (x, x, x)
         self.formula = b"<%bf" % x
         self.hidden_row = re.compile(rb'<%brow [^<>]*?hidden="(?:1|true)"' % x)
         self.row_number = re.compile(rb' r="(\d{1,7})"')

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from batchui.prompts.decoding import Decoder, detect, line_breaks, refuse_binary
-from batchui.prompts.dialects import Dialect, doubled, find_dialect, table_start
+from batchui.prompts.dialects import HEAD_ROWS, Dialect, doubled, find_dialect, table_start
 from batchui.prompts.format import AS_FOUND, NO_DELIMITER, Choices, Format, Kind, Nested
 from batchui.prompts.headers import COLUMN_LIMIT, find_header
 from batchui.prompts.problems import NAME_LIMIT, BadInput, listed
@@ -45,6 +45,35 @@ def sniff(head: bytes, *, name: str, whole: bool, choices: Choices = AS_FOUND) -
     kind = "csv" if choices.delimiter else _kind(text, ending=_ending(name), whole=whole)
     made = READ_AS[kind](text, whole=whole, choices=choices)
     return replace(made, encoding=encoding, encoding_chosen=choices.encoding is not None)
+
+
+def sniff_table(
+    head: bytes, *, whole: bool, columns: int, named: bool, choices: Choices = AS_FOUND
+) -> Format:
+    """The format of a table that was made by a conversion, according to its first bytes.
+
+    columns: how many it has. named: their names are certainly in its first row. Raises BadInput.
+    """
+    lines = head.splitlines() if whole else head.splitlines()[:-1]
+    rows = [msgspec.json.decode(line, type=list) for line in lines[:HEAD_ROWS]]
+    chosen = choices.header_row
+    header = find_header(
+        rows, chosen=1 if named and chosen is None else chosen, width=min(columns, COLUMN_LIMIT + 1)
+    )
+    if whole and len(rows) < header.first_row:
+        raise BadInput(
+            "This table has column names but no rows under them. Add the rows, or choose another "
+            "sheet."
+        )
+    return Format(
+        "table",
+        "utf-8",
+        None,
+        header.columns,
+        header=header.original,
+        header_row=header.row,
+        first_row=header.first_row,
+    )
 
 
 def _txt(_text: str, *, whole: bool, choices: Choices) -> Format:

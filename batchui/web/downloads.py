@@ -8,12 +8,14 @@ from django.utils import timezone
 from django.utils.http import content_disposition_header
 
 from batchui import security_log
-from batchui.batches import exporting, files
+from batchui.batches import files
 from batchui.batches.models import Batch, Part
+from batchui.batches.whole_files import kinds_for
 from batchui.exports.names import download_name
 from batchui.web.access import with_batch
 from batchui.web.download_limit import MOST_AT_ONCE, Counted, TooManyDownloads
 from batchui.web.errors import too_many_requests
+from batchui.web.forms.download import DownloadForm
 from batchui.web.members import MemberRequest
 
 logger = logging.getLogger(__name__)
@@ -30,24 +32,37 @@ BROKEN_OFF = b"\r\nTHIS FILE IS NOT COMPLETE: the download broke off here. Downl
 
 @with_batch
 def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBase:
-    """The file with the answers so far."""
-    if kind not in exporting.KINDS:
-        raise Http404("There is no such kind of download. Choose CSV or JSON on the batch's page.")
-    if not batch.is_started:
-        raise Http404("This batch has not been started, so there are no answers to download yet.")
-    made = exporting.KINDS[kind]
+    """The file with the answers so far, made while it is sent.
+
+    `?only=`, `?columns=`, `?answer=`: what goes out; see `forms/download.py`.
+    """
+    made = kinds_for(batch).get(kind)
+    if made is None or made.chunks is None:
+        raise Http404("There is no such kind of download. Choose one on the batch's page.")
+    refuse_unstarted(batch)
+    asked = request.GET.copy()
+    asked["kind"] = kind
+    form = DownloadForm(asked, batch=batch)
+    if not form.is_valid():
+        raise Http404("This batch has no such rows or columns. Choose them on the batch's page.")
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what=kind)
     name = download_name(batch.name, timezone.localdate(), made.ending)
-    return _streamed(
+    return streamed(
         request,
-        _whole_or_marked(made.chunks(batch), batch),
+        _whole_or_marked(made.chunks(batch, form.choice), batch),
         content_type=made.content_type,
         # no-store: a minute later there may be more answers.
-        headers=_attachment(name) | {"Cache-Control": "no-store"},
+        headers=attachment(name) | {"Cache-Control": "no-store"},
     )
 
 
-def _streamed(
+def refuse_unstarted(batch: Batch) -> None:
+    """Raise Http404 for a draft."""
+    if not batch.is_started:
+        raise Http404("This batch has not been started, so there are no answers to download yet.")
+
+
+def streamed(
     request: MemberRequest, chunks: Iterator[bytes], *, content_type: str, headers: dict[str, str]
 ) -> HttpResponseBase:
     """The chunks, which are made while they are sent; 429 if too many are on their way already."""
@@ -96,14 +111,14 @@ def raw_reply(request: MemberRequest, batch: Batch, number: int, attempt: int) -
     if found is None or not found.reply_file:
         raise Http404("No reply is kept for this attempt.")
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what="raw reply")
-    return _streamed(
+    return streamed(
         request,
         files.read_compressed(found.reply_file),
         content_type=UNTYPED,
-        headers=_attachment(f"part-{number}-attempt-{attempt}.json"),
+        headers=attachment(f"part-{number}-attempt-{attempt}.json"),
     )
 
 
-def _attachment(name: str) -> dict[str, str]:
+def attachment(name: str) -> dict[str, str]:
     """The headers of a file to be saved under this name."""
     return NO_PAGE | {"Content-Disposition": content_disposition_header(True, name) or "attachment"}

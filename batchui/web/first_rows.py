@@ -9,8 +9,9 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from batchui.batches import decisions, intake
 from batchui.batches.models import Batch
+from batchui.batches.phrases import rows_phrase
 from batchui.prompts.problems import BadInput
-from batchui.prompts.rows import as_list, shown_text
+from batchui.prompts.rows import as_list, decode_row, extras, shown_text
 from batchui.web.access import with_batch
 from batchui.web.errors import post_only
 from batchui.web.forms.ask import AskForm
@@ -18,23 +19,70 @@ from batchui.web.forms.reading import ReadingForm
 from batchui.web.members import MemberRequest
 from batchui.web.prompt_preview import ROWS_SHOWN
 
+# Where a sheet is chosen, each one is shown with so many cells of its first rows.
+CELLS_OF_A_SHEET = 6
+
 
 @dataclass(frozen=True)
 class SampleRow:
     """One of the first rows of a file, or a row above them.
 
-    may_have_names: it can be chosen as the row with the names of the columns.
+    beyond: its cells behind the last column. may_have_names: it can be chosen as the row with the
+    names of the columns.
     """
 
     number: int
     cells: list[str]
+    beyond: list[str]
     is_above: bool
     may_have_names: bool
 
 
+@dataclass(frozen=True)
+class ShownSheet:
+    """A sheet of a workbook, to be chosen. radio: its button in the form."""
+
+    name: str
+    size: str
+    rows: list[list[str]]
+    radio: Any
+
+
 def file_context(batch: Batch, reading: ReadingForm | None = None) -> dict[str, Any]:
     """What the part of the page about the file needs."""
-    return {"reading": reading or ReadingForm(batch=batch), "sample_rows": _sample_rows(batch)}
+    reading = reading or ReadingForm(batch=batch)
+    return {
+        "reading": reading,
+        "sheet_choices": _sheets(batch, reading),
+        "sample_rows": _sample_rows(batch),
+    }
+
+
+def _sheets(batch: Batch, reading: ReadingForm) -> list[ShownSheet]:
+    if "sheet" not in reading.fields:
+        return []
+    return [
+        ShownSheet(
+            name=sheet["name"],
+            size=_size(sheet),
+            rows=[_first_cells(decode_row(text.encode())) for text in sheet["first_rows"]],
+            radio=radio,
+        )
+        for sheet, radio in zip(batch.sheets, reading["sheet"], strict=True)
+    ]
+
+
+def _size(sheet: dict[str, Any]) -> str:
+    """“2,400 rows, 5 columns”."""
+    if not sheet["rows"]:
+        return "nothing in it"
+    columns = f"{sheet['columns']:,} column{'' if sheet['columns'] == 1 else 's'}"
+    hidden = ", a hidden sheet" if sheet["hidden"] else ""
+    return f"{rows_phrase(sheet['rows'])}, {columns}{hidden}"
+
+
+def _first_cells(cells: Any) -> list[str]:
+    return [shown_text(cell) for cell in cells[:CELLS_OF_A_SHEET]]
 
 
 def _sample_rows(batch: Batch) -> list[SampleRow]:
@@ -42,12 +90,15 @@ def _sample_rows(batch: Batch) -> list[SampleRow]:
     shown = [at for at, column in enumerate(form.columns) if column not in form.empty]
     first_rows = enumerate(batch.first_rows[:ROWS_SHOWN], form.first_row)
     rows = []
-    for number, cells in (*batch.rows_above, *first_rows):
+    # Names as they are in the first row stand in the head of the table already.
+    above = [] if form.header_row == 1 and form.header is None else batch.rows_above
+    for number, cells in (*above, *first_rows):
         listed = as_list(cells, form.columns)
         rows.append(
             SampleRow(
                 number=number,
                 cells=[shown_text(listed[at]) for at in shown],
+                beyond=list(map(shown_text, extras(cells, form.columns))),
                 is_above=number < form.first_row,
                 may_have_names=form.kind in ("csv", "table") and number != form.header_row,
             )

@@ -14,10 +14,12 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
 from batchui.batches import decisions, intake
+from batchui.batches.files import AnyFile
 from batchui.batches.models import Batch
 from batchui.batches.states import STARTED, BatchStatus
 from batchui.prompts.ask import Ask
-from batchui.prompts.problems import BadInput
+from batchui.prompts.headers import COLUMN_LIMIT
+from batchui.prompts.problems import CELL_LIMIT, BadInput
 from batchui.web.access import with_batch
 from batchui.web.body_limits import ANYBODY, BESIDES_FILE, lacked_room
 from batchui.web.errors import post_only
@@ -28,6 +30,10 @@ from batchui.web.prompt_preview import PromptPreview
 from batchui.web.sample import SAMPLE_NAME, SAMPLE_PROMPT, sample_csv
 from batchui.web.standstill import nothing_moves
 
+# The names of what is pasted.
+PASTED = PASTED_TABLE, PASTED_LIST = "Pasted table.tsv", "Pasted list.txt"
+# In bytes, of what is shown again if it cannot be used.
+LONGEST_PASTED = 500_000
 NO_FILE = "No file was chosen. Choose one, or drop it here."
 # The web server keeps no large body without the cookie of `body_limits.py`.
 NOT_ARRIVED = "The file did not arrive. Choose it again; this page is new now, and takes it."
@@ -58,7 +64,7 @@ def _size(request: MemberRequest) -> int:
 
 @csrf_protect
 def _take(request: MemberRequest) -> HttpResponseBase:
-    upload = request.FILES.get("file")
+    upload = request.FILES.get("file") or _pasted(request)
     if upload is None:
         return _upload_page(request, NO_FILE if _size(request) < ANYBODY else NOT_ARRIVED)
     instead = _corrected_draft(request)
@@ -66,10 +72,28 @@ def _take(request: MemberRequest) -> HttpResponseBase:
     try:
         batch = intake.receive(upload, team=request.team, by=request.user, name=name, ask=asked)
     except BadInput as problem:
-        return _upload_page(request, str(problem), upload.name or "")
+        pasted = _text_of(upload) if upload.name in PASTED else ""
+        return _upload_page(request, str(problem), upload.name or "", pasted=pasted)
     if instead:
         decisions.delete(instead, by=request.user)
     return _made(request, batch)
+
+
+def _text_of(upload: AnyFile) -> str:
+    """What was pasted, to be corrected where it was typed; "" if it is too long for that."""
+    if upload.size > LONGEST_PASTED:
+        return ""
+    upload.seek(0)
+    text: str = upload.read().decode("utf-8", "replace")
+    return text
+
+
+def _pasted(request: MemberRequest) -> "ContentFile[bytes] | None":
+    """What was pasted, as a file: cells come with tabs between them, a list without."""
+    text = request.POST.get("pasted", "")
+    if not text.strip():
+        return None
+    return ContentFile(text.encode(), PASTED_TABLE if "\t" in text else PASTED_LIST)
 
 
 @post_only
@@ -192,11 +216,17 @@ def _made(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     return redirect(batch)
 
 
-def _upload_page(request: MemberRequest, problem: str = "", file_name: str = "") -> HttpResponse:
+def _upload_page(
+    request: MemberRequest, problem: str = "", file_name: str = "", *, pasted: str = ""
+) -> HttpResponse:
     context = {
+        "pasted": pasted,
         "problem": problem,
         "file_name": file_name,
         "limit": settings.MAX_UPLOAD_BYTES,
+        "most_rows": settings.MAX_ROWS,
+        "most_columns": COLUMN_LIMIT,
+        "longest_cell": CELL_LIMIT,
         "instead": _corrected_draft(request),
     }
     page = "batches/_upload.html" if request.htmx else "batches/new.html"

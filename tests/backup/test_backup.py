@@ -1,5 +1,6 @@
 """`manage.py backup`: everything in one file, also while batchui runs."""
 
+import gzip
 import os
 import re
 import tarfile
@@ -43,6 +44,7 @@ def pointed() -> set[str]:
     """The files to which the database points now."""
     return {
         *Batch.objects.values_list("source_file", flat=True),
+        *Batch.objects.exclude(converted_file="").values_list("converted_file", flat=True),
         *Part.objects.values_list("rows_file", flat=True),
         *Part.objects.exclude(answers_file="").values_list("answers_file", flat=True),
         *Attempt.objects.exclude(reply_file="").values_list("reply_file", flat=True),
@@ -58,6 +60,7 @@ def test_everything_the_database_points_to_is_in_it_and_nothing_else(
     work(batch)
     start(rows(30))
     receive(rows(5))
+    assert receive(gzip.compress(rows(5)), "texts.csv.gz").converted_file
     files.save_source("batches/left/source/upload", ContentFile(b"left by a crash"))
     made = make(to)
     assert names(to) == pointed()

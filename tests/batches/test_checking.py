@@ -51,9 +51,9 @@ def test_what_was_found_out_is_kept(unread: MakeBatch) -> None:
     assert batch.problem == ""
     [found] = batch.problem_rows
     assert set(found) == {"row", "sentence"}
-    assert found["row"] == 4
-    assert found["sentence"].startswith("Row 4")
-    assert batch.blanks["text"] == {"count": 1, "first_row": 2}
+    assert found["row"] == 5
+    assert found["sentence"].startswith("Row 5")
+    assert batch.blanks["text"] == {"count": 1, "first_row": 3}
     assert batch.first_rows[0] == ["1", "one"]
     assert batch.lease_until is None
     assert batch.events.get().text == "The file was read: 4 rows."

@@ -81,7 +81,7 @@ def test_a_receipt_on_record_is_used_before_anything_is_sent_again(
         body=sending.payload(
             files.read_lines(part.rows_file, lines=10),
             None,
-            first_row=1,
+            first_row=part.first_row,
             writer=references.item_writer(batch),
         ),
     )

@@ -1,9 +1,11 @@
 """Whatever people and the wire do, nothing is wrong where the product worked as it should."""
 
+import gzip
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db.models import F
 from django.utils import timezone
 
 from batchui.batches import decisions, due, sending
@@ -53,6 +55,26 @@ def test_nothing_is_wrong_with_a_draft_and_a_batch_that_finished(
     finished: Batch, receive: MakeBatch, find: Find
 ) -> None:
     receive(rows(3))
+    assert find() == []
+
+
+def test_nothing_is_wrong_with_a_file_without_names_or_one_that_was_converted(
+    sandbox: RunningSandbox, start: MakeBatch, find: Find
+) -> None:
+    lines = b"".join(b'{"text": "line %d", "size": 1.10}\n' % number for number in range(30))
+    assert work(start(lines, "texts.jsonl")).first_row == 1
+    packed = work(start(gzip.compress(rows(30)), "texts.csv.gz"))
+    assert packed.converted_file
+    assert find() == []
+
+
+def test_nothing_is_wrong_with_a_batch_of_an_older_version_whose_rows_count_from_1(
+    finished: Batch, find: Find
+) -> None:
+    for field in ("header_row", "first_row"):
+        del finished.source_format[field]
+    finished.save()
+    finished.parts.update(first_row=F("first_row") - 1)
     assert find() == []
 
 

@@ -4,10 +4,13 @@ import io
 from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
-from batchui.prompts.checking import Report, check
+from batchui.prompts.checking import FirstProblems, Report, check
 from batchui.prompts.format import Choices, Format
+from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import Row, read
 from batchui.prompts.sniffing import HEAD_BYTES, sniff
+
+Checked = Report[FirstProblems]
 
 
 class Dribble(io.RawIOBase):
@@ -51,5 +54,17 @@ def cells_of(data: bytes, name: str = "file.csv") -> list[Any]:
     return [row.cells for row in rows_of(data, name)]
 
 
-def report_of(data: bytes, name: str = "file.csv", *, max_rows: int = 1000, **more: Any) -> Report:
-    return check(lambda: io.BytesIO(data), format_of(data, name), max_rows=max_rows, **more)
+def report_of(data: bytes, name: str = "file.csv", *, max_rows: int = 1000, **more: Any) -> Checked:
+    return check(
+        lambda: io.BytesIO(data),
+        format_of(data, name),
+        problems=FirstProblems,
+        max_rows=max_rows,
+        **more,
+    )
+
+
+def place_of(error: BadInput) -> tuple[int | None, int | None, str | None]:
+    """The row, the line and the column that an error is about."""
+    problem = error.problem
+    return (problem.row, problem.line, problem.column) if problem else (None, None, None)

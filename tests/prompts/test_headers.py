@@ -71,6 +71,10 @@ def test_titles_and_blank_rows_above_the_names_are_passed_over(rows: Rows, row: 
     assert found.columns == tuple(rows[row - 1])
 
 
+def test_names_with_a_gap_are_no_title() -> None:
+    assert format_of(b"id,,text\n=1,a,b\n2,y,z\n3,c,d\n").columns == ("id", "Column 2", "text")
+
+
 def test_a_table_without_names_begins_below_its_title() -> None:
     found = find_header([["Sales"], ["1", "2", "3"], ["4", "5", "6"], ["7", "8", "9"]])
     assert (found.row, found.first_row) == (0, 2)

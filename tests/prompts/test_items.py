@@ -12,6 +12,7 @@ from batchui.prompts.blocks import Cells
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
 from batchui.prompts.rows import encode_row
+from tests.prompts.files import place_of
 
 COLUMNS = ("id", "review")
 CELLS = ["r-1", 'Good "stuff"\n– 100 %']
@@ -125,7 +126,7 @@ def test_a_blank_prompt_is_refused_with_row_line_and_column() -> None:
         "Row 42 (line 43), column “review”: the cell is blank, so there is nothing to ask. "
         "Fill it in, or skip the row."
     )
-    assert (caught.value.row, caught.value.line, caught.value.column) == (42, 43, "review")
+    assert place_of(caught.value) == (42, 43, "review")
     both = ItemWriter("messages", ask(template="{{id}}{{review}}"), COLUMNS)
     with pytest.raises(BadInput, match=r"^Row 42: the cells of “id” and “review” are all blank"):
         both.encode(42, ["", ""])

@@ -54,10 +54,15 @@ def test_a_problem_knows_the_place_that_its_sentence_names(
 ) -> None:
     with pytest.raises(BadInput) as caught:
         cause()
-    problem = caught.value
+    problem = caught.value.problem
+    assert problem is not None
     row, line, column = expected
     assert (problem.row, problem.line, problem.column) == expected
-    assert str(problem).startswith(f"{place(row=row, line=line, column=column)}: ")
+    assert (
+        str(caught.value)
+        == problem
+        == f"{place(row=row, line=line, column=column)}: {problem.what}"
+    )
 
 
 def test_a_problem_without_a_place_is_one_of_the_file() -> None:

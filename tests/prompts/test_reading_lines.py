@@ -85,7 +85,7 @@ def test_hostile_json_is_a_problem_of_its_row() -> None:
     assert (report.rows, report.bad_rows) == (8, 6)
     assert [problem.line for problem in report.problems] == [2, 3, 4, 5, 6, 7]
     for problem, reason in zip(report.problems, reasons.values(), strict=True):
-        assert reason in problem.sentence
+        assert reason in problem
 
 
 def test_columns_of_a_jsonl_are_those_of_the_whole_file() -> None:

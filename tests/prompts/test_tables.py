@@ -4,10 +4,10 @@ import io
 import json
 from decimal import Decimal
 
-from batchui.prompts.checking import Blank, check
+from batchui.prompts.checking import Blank, FirstProblems, check
 from batchui.prompts.format import Format
 from batchui.prompts.readers import read, rows_above
-from batchui.prompts.rows import encode_row, flat, shown_text
+from batchui.prompts.rows import decode_to_show, encode_row, flat, shown_text
 from batchui.prompts.template import Template
 from tests.prompts.files import cells_of, format_of
 
@@ -36,6 +36,9 @@ def test_cells_are_stored_as_they_were() -> None:
     for row in read(io.BytesIO(LINES), TABLE):
         assert json.loads(encode_row(row.cells), parse_float=Decimal) == row.cells
     assert encode_row([Decimal("1.10")]) == b"[1.10]"
+    assert str(decode_to_show(b"[1.10,0.1234567890123456789]")) == (
+        "[Decimal('1.10'), Decimal('0.1234567890123456789')]"
+    )
 
 
 def test_a_cell_is_shown_as_a_person_sees_it() -> None:
@@ -64,7 +67,7 @@ def test_a_prompt_has_the_texts_of_its_cells() -> None:
 
 
 def test_numbers_are_not_blank() -> None:
-    report = check(lambda: io.BytesIO(LINES), TABLE, max_rows=100)
+    report = check(lambda: io.BytesIO(LINES), TABLE, problems=FirstProblems, max_rows=100)
     assert (report.rows, report.bad_rows) == (4, 1)
     assert report.blanks == {"id": Blank(1, 5), "when": Blank(1, 5)}
 

@@ -149,7 +149,7 @@ def test_at_the_end_every_answer_is_beside_its_row(
         assert line[:2] == [str(number), f"text number {number}"]
         assert f"text number {number}" in line[2]
         assert line[3:] == ["answered", ""]
-    assert [row["row"] for row in json.loads(body(web, batch, "json"))] == list(range(1, 61))
+    assert [row["row"] for row in json.loads(body(web, batch, "json"))] == list(range(2, 62))
 
 
 def test_formulas_are_inert_unless_the_plain_file_is_asked_for(

@@ -31,6 +31,7 @@ def test_a_first_line_that_is_a_row_is_not_eaten(web: Client) -> None:
     assert "The first line is column names already a row" in page
     assert "Row Column 1 1 Where is my parcel 0 2 Where is my parcel 1" in page
     assert "Start: 25 rows" in page
+    assert "Choose another" not in page  # a text has no sheets
 
 
 def test_the_first_line_can_be_made_the_names_and_a_row_again(web: Client) -> None:

@@ -54,7 +54,7 @@ def test_an_upload_leads_to_its_first_rows_and_columns(web: Client) -> None:
     assert response["Location"] == batch.get_absolute_url()
     assert (batch.name, batch.status) == ("May reviews", BatchStatus.CHECKING)
     page = web.get(batch.get_absolute_url())
-    assert "Row id review 1 7 Lovely 2 8 Noisy" in said(page)
+    assert "Row id review 1 id review 2 7 Lovely 3 8 Noisy" in said(page)
     assert 'data-insert="{{review}}"' in html(page)
     assert "disabled" in html(page).split('id="check"')[1]
 
@@ -111,9 +111,9 @@ def test_a_second_upload_of_the_same_name_is_a_batch_of_its_own(web: Client) -> 
 
 def test_filled_prompts_follow_what_is_typed(web: Client) -> None:
     batch = drafted(web, b"city,review\nPorto,Lovely\nFaro,Noisy\nBraga,Fine\nLisbon,Cold\n")
-    assert "Row 1 In Porto: Lovely" in preview(web, batch, template="In {{city}}: {{review}}")
+    assert "Row 2 In Porto: Lovely" in preview(web, batch, template="In {{city}}: {{review}}")
     shown = preview(web, batch, template="{{city}}?")
-    assert "Row 1 Porto? Row 2 Faro? Row 3 Braga?" in shown
+    assert "Row 2 Porto? Row 3 Faro? Row 4 Braga?" in shown
     assert "Lisbon" not in shown
     assert "Write what to ask" in preview(web, batch, template="")
 
@@ -156,7 +156,7 @@ def test_what_cannot_be_kept_leaves_what_was_there(web: Client) -> None:
 def test_blank_cells_are_told_before_the_start(web: Client) -> None:
     batch = drafted(web, b"id,text\n1,a\n2,\n3,\n")
     shown = preview(web, batch, template="{{text}}")
-    assert "2 rows are blank in “text”; the first is row 2." in shown
+    assert "2 rows are blank in “text”; the first is row 3." in shown
 
 
 @pytest.mark.parametrize(
@@ -294,8 +294,8 @@ def test_a_model_that_is_no_longer_on_offer_stays_chosen(web: Client) -> None:
 @pytest.mark.parametrize(
     ("encoding", "sentence"),
     [
-        ("utf-8", "read as UTF-8."),
-        ("cp1251", "recognised as Windows-1251 (Cyrillic)."),
+        ("utf-8", ", read as UTF-8 The first line is"),
+        ("cp1251", ", recognised as Windows-1251 (Cyrillic) The first line is"),
     ],
 )
 def test_the_page_says_which_encoding_a_file_is_read_in(

@@ -12,5 +12,9 @@ class Migration(migrations.Migration):
             "batch", "converted_file", models.CharField(blank=True, default="", max_length=255)
         ),
         migrations.AddField("batch", "converted", models.JSONField(default=dict)),
+        migrations.AddField("batch", "problem_count", models.PositiveIntegerField(default=0)),
+        migrations.AddField(
+            "batch", "problems_file", models.CharField(blank=True, default="", max_length=255)
+        ),
         migrations.AddField("batch", "above", models.JSONField(default=list)),
     ]

@@ -19,6 +19,7 @@ LAST_NAMES_ROW = 1_000
 class ReadingForm(forms.Form):
     """How the file of a draft is read. It has the fields that make sense for this file."""
 
+    sheet = forms.ChoiceField(label="Sheet", widget=forms.RadioSelect, required=False)
     header_row = forms.TypedChoiceField(
         label="The first line is", widget=forms.RadioSelect, coerce=int, required=False
     )
@@ -32,6 +33,7 @@ class ReadingForm(forms.Form):
         self.batch = batch
         form = self.format = batch.format
         found = {
+            "sheet": batch.sheet and batch.sheet["name"],
             "header_row": form.header_row,
             "delimiter": form.delimiter or "none",
             "encoding": form.encoding,
@@ -39,6 +41,7 @@ class ReadingForm(forms.Form):
         }
         super().__init__(data, initial=found, auto_id="id_reading_%s")
         choices: dict[str, Sequence[tuple[Any, str]]] = {
+            "sheet": self._sheets(),
             "header_row": self._header_rows() if form.kind in ("csv", "table") else [],
             "delimiter": self._delimiters() if form.kind in ("csv", "txt") else [],
             "encoding": list(NAMES.items()) if not batch.converted_file else [],
@@ -53,6 +56,10 @@ class ReadingForm(forms.Form):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)  # noqa: S101
             field.choices = offered
+
+    def _sheets(self) -> list[tuple[str, str]]:
+        sheets = self.batch.sheets
+        return [(sheet["name"], sheet["name"]) for sheet in sheets] if len(sheets) > 1 else []
 
     def _header_rows(self) -> list[tuple[int, str]]:
         offered = [(1, "column names"), (0, "already a row")]
@@ -71,6 +78,8 @@ class ReadingForm(forms.Form):
     def choices(self) -> Choices:
         """What a person chose, together with what was chosen before. The form must be valid."""
         found, data = self.initial, self.cleaned_data
+        if data.get("sheet") not in (None, "", found["sheet"]):
+            return Choices(sheet=data["sheet"])  # the names may be in another row there
         changed = {
             name: data[name]
             for name in ("header_row", "delimiter", "encoding", "nested")

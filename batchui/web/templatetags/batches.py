@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 
-from batchui.batches.exporting import KINDS, Kind
+from batchui.batches.exporting import Kind
 from batchui.batches.models import Batch
 from batchui.batches.phrases import invalid_rows_sentence, status_word
+from batchui.batches.whole_files import kinds_for
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
 from batchui.prompts import ask
@@ -40,9 +41,11 @@ def price_text(model: Model) -> str:
 
 @register.filter
 def read_as(form: Format) -> str:
-    """The encoding of a file: “read as UTF-8”, or “recognised as …” if it was guessed."""
+    """The encoding of a text: “, read as UTF-8”, or “, recognised as …” if it was guessed."""
+    if form.kind == "table" or not form.columns:
+        return ""
     verb = "recognised" if form.encoding_guessed else "read"
-    return f"{verb} as {form.encoding_name}"
+    return f", {verb} as {form.encoding_name}"
 
 
 @register.filter
@@ -86,10 +89,10 @@ def _value_text(field: ask.Field, value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-@register.simple_tag
-def download_kinds() -> dict[str, Kind]:
-    """The kinds of download, by their word in addresses."""
-    return KINDS
+@register.filter
+def download_kinds(batch: Batch) -> list[tuple[str, Kind]]:
+    """The kinds of download of a batch, each with its word in addresses."""
+    return list(kinds_for(batch).items())
 
 
 @register.filter

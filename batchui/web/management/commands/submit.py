@@ -14,11 +14,12 @@ from django.core.files.base import File
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
-from batchui.batches import decisions, intake
-from batchui.batches.exporting import KINDS
+from batchui.batches import decisions, intake, making
+from batchui.batches.exporting import Choice
 from batchui.batches.models import Batch
 from batchui.batches.phrases import problem_of, rows_phrase, status_word
 from batchui.batches.states import BatchStatus
+from batchui.batches.whole_files import KINDS
 from batchui.prompts.problems import BadInput
 from batchui.teams.connections import cloudflare_is_configured
 from batchui.teams.problems import TeamProblem
@@ -253,8 +254,7 @@ def _write_whole(batch: Batch, output: Path, *, kind: str) -> None:
     """Write the answers to a file of another name, then give it its own."""
     with tempfile.NamedTemporaryFile(dir=output.absolute().parent, delete=False) as out:
         try:
-            for chunk in KINDS[kind].chunks(batch):
-                out.write(chunk)
+            making.write(batch, kind, Choice(), Path(out.name))
             out.flush()
             os.fsync(out.fileno())
             if output.exists():

@@ -1,0 +1,178 @@
+"""Downloads that have to be made as a whole: workbooks and Parquet. And the list of all kinds."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from batchui.batches import exporting, files
+from batchui.batches.exporting import ALL, Choice, Kind, Progress, export_rows, table
+from batchui.batches.models import Batch
+from batchui.batches.phrases import rows_phrase
+from batchui.batches.states import AnswerStatus
+from batchui.exports import parquet
+from batchui.exports.answers import answer_cell
+from batchui.exports.cannot_write import CannotWrite
+from batchui.exports.names import answer_columns
+from batchui.exports.ods import write_ods
+from batchui.exports.parquet import write_parquet
+from batchui.exports.rows import cell_text
+from batchui.exports.sheets import Written, sheets_for
+from batchui.exports.splicing import Answers
+from batchui.exports.workbook import Added, add_columns
+from batchui.exports.xlsx import write_xlsx
+
+XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+ODS_TYPE = "application/vnd.oasis.opendocument.spreadsheet"
+# Workbooks that take answers beside their columns, by the ending of their names.
+INTO_WORKBOOK = (".xlsx", ".xlsm")
+
+
+def xlsx(batch: Batch, choice: Choice, target: Path, progress: Progress) -> list[str]:
+    """A new workbook."""
+    made = write_xlsx(
+        export_rows(batch),
+        table(batch),
+        choice.selection,
+        target=target,
+        folder=target.parent,
+        progress=progress,
+    )
+    return _about_sheets(made)
+
+
+def ods(batch: Batch, choice: Choice, target: Path, progress: Progress) -> list[str]:
+    """A new OpenDocument spreadsheet."""
+    made = write_ods(
+        export_rows(batch),
+        table(batch),
+        choice.selection,
+        target=target,
+        folder=target.parent,
+        progress=progress,
+    )
+    return _about_sheets(made)
+
+
+def to_parquet(batch: Batch, choice: Choice, target: Path, progress: Progress) -> list[str]:
+    """Parquet, with a type for each column."""
+    write_parquet(
+        export_rows(batch),
+        table(batch),
+        choice.selection,
+        target=target,
+        folder=target.parent,
+        progress=progress,
+    )
+    return []
+
+
+def workbook(batch: Batch, choice: Choice, target: Path, progress: Progress) -> list[str]:
+    """The workbook that was uploaded, with the answers beside its columns."""
+    sheet = batch.sheet
+    if sheet is None:
+        raise CannotWrite("This batch did not come from an Excel workbook. Choose a new one.")
+    form = batch.format
+    names = answer_columns([*form.columns, *(form.header or ())], answer=choice.answer)
+    with files.open_file(batch.source_file) as source, target.open("w+b") as out:
+        added = add_columns(
+            source,
+            out,
+            sheet=sheet["name"],
+            header_row=form.header_row,
+            columns=names,
+            rows=_answers(batch, choice),
+            last_row=form.first_row + batch.rows - 1,
+            progress=progress,
+        )
+    return _about_columns(added, sheet["name"])
+
+
+def _answers(batch: Batch, choice: Choice) -> Iterator[Answers]:
+    statuses = exporting.ONLY[choice.only]
+    for row in export_rows(batch):
+        if statuses is None or row.status in statuses:
+            answer = answer_cell(row.answer)
+            value = cell_text(answer) if isinstance(answer, dict) else answer
+            yield row.row, (None if value == "" else value, row.status, row.error)
+
+
+def _about_sheets(made: Written) -> list[str]:
+    notes = []
+    if made.sheets > 1:
+        notes.append(
+            f"A sheet has room for 1,048,576 rows, so the {rows_phrase(made.rows)} are on "
+            f"{made.sheets} sheets."
+        )
+    if made.cut:
+        notes.append(
+            f"{_cells(made.cut)} longer than the 32,767 characters that a cell takes, and cut off "
+            "there. The column “cut” says which. CSV and JSON have the whole text."
+        )
+    return notes
+
+
+def _about_columns(added: Added, sheet: str) -> list[str]:
+    columns = f"{added.letters[0]} to {added.letters[-1]}"
+    notes = [f"The answers are in the columns {columns} of the sheet “{sheet}”."]
+    if not added.has_names:
+        notes.append("The sheet has no row of column names, so the new columns have none either.")
+    if added.is_hidden:
+        notes.append("Some of these columns are hidden in the sheet. Show them to see the answers.")
+    if added.cut:
+        notes.append(
+            f"{_cells(added.cut)} longer than the 32,767 characters that a cell takes, and cut off "
+            "there. CSV and JSON have the whole text."
+        )
+    return notes
+
+
+def _cells(count: int) -> str:
+    return "One text is" if count == 1 else f"{count:,} texts are"
+
+
+# By the word for each in addresses and options. The order is that of the menu.
+KINDS: dict[str, Kind] = {
+    "workbook": Kind("My workbook, with the answers in it", XLSX_TYPE, "xlsx", write=workbook),
+    "xlsx": Kind("Excel workbook", XLSX_TYPE, "xlsx", write=xlsx),
+    "csv": Kind("CSV for Excel and Sheets", "text/csv; charset=utf-8", "csv", chunks=exporting.csv),
+    "csv-plain": Kind(
+        "CSV, every cell exactly as it is",
+        "text/csv; charset=utf-8",
+        "plain.csv",
+        chunks=exporting.csv_plain,
+    ),
+    "json": Kind("JSON", "application/json", "json", chunks=exporting.json),
+    "jsonl": Kind(
+        "JSONL, one row on each line", "application/x-ndjson", "jsonl", chunks=exporting.jsonl
+    ),
+    "parquet": Kind("Parquet", "application/vnd.apache.parquet", "parquet", write=to_parquet),
+    "ods": Kind("OpenDocument spreadsheet", ODS_TYPE, "ods", write=ods),
+}
+
+
+def kinds_for(batch: Batch) -> dict[str, Kind]:
+    """The kinds that can be made of a batch."""
+    missing = set()
+    if batch.sheet is None or not batch.source_name.lower().endswith(INTO_WORKBOOK):
+        missing.add("workbook")
+    if not parquet.is_available():
+        missing.add("parquet")
+    return {word: kind for word, kind in KINDS.items() if word not in missing}
+
+
+def said_before(batch: Batch, kind: str, choice: Choice = ALL) -> str:
+    """What a person should know before a download is made; "" if there is nothing."""
+    if kind not in ("xlsx", "ods") or choice.only != "all":
+        return ""
+    sheets = sheets_for(batch.rows)
+    if sheets == 1:
+        return ""
+    return f"The {rows_phrase(batch.rows)} take {sheets} sheets: one has room for 1,048,576."
+
+
+def answered_rows(batch: Batch, choice: Choice) -> int:
+    """How many rows a download has."""
+    statuses = exporting.ONLY[choice.only]
+    if statuses is None:
+        return batch.rows
+    counts = batch.answer_counts()
+    return sum(counts[AnswerStatus(status)] for status in statuses)

@@ -1,0 +1,106 @@
+"""Downloads that are chosen, and those that are made as a whole before they are sent."""
+
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+
+from batchui import security_log
+from batchui.batches import files, making
+from batchui.batches.export_models import Export
+from batchui.batches.exporting import Choice
+from batchui.batches.models import Batch
+from batchui.batches.whole_files import KINDS, said_before
+from batchui.exports.names import download_name
+from batchui.web.access import with_batch
+from batchui.web.downloads import NO_PAGE, refuse_unstarted
+from batchui.web.errors import post_only
+from batchui.web.forms.download import DownloadForm
+from batchui.web.members import MemberRequest
+
+
+@with_batch
+def choose(request: MemberRequest, batch: Batch) -> HttpResponseBase:
+    """The page to choose a download, and what comes of choosing."""
+    refuse_unstarted(batch)
+    form = DownloadForm(request.POST if request.method == "POST" else None, batch=batch)
+    if request.method == "POST" and form.is_valid():
+        kind = form.cleaned_data["kind"]
+        Batch.objects.filter(pk=batch.pk).update(
+            download_choice=form.choice.to_dict(), download_kind=kind
+        )
+        return _begun(request, batch, kind, form.choice)
+    context = {"batch": batch, "form": form, "said": said_before(batch, "xlsx")}
+    return render(request, "batches/download.html", context, status=422 if form.errors else 200)
+
+
+@post_only
+@with_batch
+def make(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBase:
+    """Have a whole download made of everything."""
+    refuse_unstarted(batch)
+    if kind not in DownloadForm(batch=batch).kinds:
+        raise Http404("There is no such kind of download. Choose one on the batch's page.")
+    return _begun(request, batch, kind, Choice())
+
+
+def _begun(request: MemberRequest, batch: Batch, kind: str, choice: Choice) -> HttpResponseBase:
+    if not KINDS[kind].is_whole:
+        chosen: dict[str, Any] = {"only": choice.only, "answer": choice.answer}
+        if choice.columns is not None:
+            chosen["columns"] = choice.columns
+        address = reverse("download", args=[batch.pk, kind])
+        return redirect(f"{address}?{urlencode(chosen, doseq=True)}")
+    export = making.ask_for(batch, kind, choice, by=request.user)
+    return redirect("export", batch.pk, export.pk)
+
+
+@with_batch
+def export(request: MemberRequest, batch: Batch, export_id: UUID) -> HttpResponse:
+    """The page of a download that is made as a whole: its progress, then the file."""
+    found = _found(batch, export_id)
+    if request.htmx and found.is_waiting and request.GET.get("seen") == str(found.rows_done):
+        return HttpResponse(status=204)
+    context = {
+        "batch": batch,
+        "export": found,
+        "label": KINDS[found.kind].label,
+        "file_name": _name(batch, found),
+    }
+    page = "batches/_export.html" if request.htmx else "batches/export.html"
+    return render(request, page, context)
+
+
+@with_batch
+def export_file(request: MemberRequest, batch: Batch, export_id: UUID) -> HttpResponseBase:
+    """The file of a download that was made as a whole."""
+    found = _found(batch, export_id)
+    if not found.is_ready:
+        raise Http404("This file is not made yet.")
+    security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what=found.kind)
+    return FileResponse(
+        files.open_file(found.file),
+        as_attachment=True,
+        filename=_name(batch, found),
+        content_type=KINDS[found.kind].content_type,
+        headers=NO_PAGE | {"Cache-Control": "no-store"},
+    )
+
+
+def _found(batch: Batch, export_id: UUID) -> Export:
+    found = Export.objects.filter(batch=batch, pk=export_id).first()
+    if found is None:
+        raise Http404("This file is not kept any more. Make it again on the batch's page.")
+    return found
+
+
+def _name(batch: Batch, export: Export) -> str:
+    day = timezone.localtime(export.created_at).date()
+    ending = KINDS[export.kind].ending
+    if export.kind == "workbook":  # one with macros keeps its ending
+        ending = batch.source_name.rpartition(".")[2].lower()
+    return download_name(batch.name, day, ending)

@@ -1,0 +1,96 @@
+"""All rows that cannot be asked: their list, and their download."""
+
+import csv
+import io
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from batchui.batches import preparing
+from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
+from tests.teams.people import outsider
+from tests.web.visiting import drafted, html, press_start, said, signed_in
+
+pytestmark = pytest.mark.django_db
+
+UNEVEN = b"id,note,text\n" + b'1,,"=1+2\nx"\n2,y\n' * 130
+
+
+def problems(web: Client, batch: Batch, query: str = "") -> str:
+    return said(web.get(f"{reverse('row_problems', args=[batch.pk])}{query}"))
+
+
+def downloaded(web: Client, batch: Batch) -> list[list[str]]:
+    response = web.get(reverse("row_problems_download", args=[batch.pk]))
+    text = b"".join(response.streaming_content).decode("utf-8-sig")  # type: ignore[attr-defined]
+    return list(csv.reader(io.StringIO(text)))
+
+
+def test_every_bad_row_is_listed_with_its_number_and_what_to_do(web: Client) -> None:
+    batch = drafted(web, UNEVEN)
+    assert (batch.rows, batch.problem_count) == (260, 130)
+    page = problems(web, batch)
+    assert "130 of 260 rows of texts.csv." in page
+    assert "3 2 cells where the header has 3 columns. The cell of “text” is missing." in page
+    assert "1–100 of 130 problems" in page
+    last = problems(web, batch, "?problems=2")
+    assert "101–130 of 130 problems" in last
+    assert "261 2 cells where" in last
+
+
+def test_the_draft_leads_to_the_list_and_the_download(web: Client) -> None:
+    batch = drafted(web, UNEVEN)
+    page = html(web.get(batch.get_absolute_url()))
+    assert reverse("row_problems", args=[batch.pk]) in page
+    assert reverse("row_problems_download", args=[batch.pk]) in page
+    assert "See all 130" in page
+
+
+def test_the_download_has_the_cells_of_each_row_and_the_reason(web: Client) -> None:
+    batch = drafted(web, b'id,,text\n=1,a,b\n2,"y\nz"\n3,c,d,e\n')
+    assert downloaded(web, batch) == [
+        ["row", "id", "", "text", "problem"],
+        [
+            *("3", "2", "y\nz", ""),
+            "2 cells where the header has 3 columns. The cell of “text” is missing. Add what is "
+            "missing, or skip the row.",
+        ],
+        [
+            *("4", "3", "c", "d"),
+            "4 cells where the header has 3 columns. If the text of a cell contains a “,”, put the "
+            "cell in quotation marks; or skip the row.",
+            "e",
+        ],
+    ]
+
+
+def test_no_cell_of_the_download_runs_as_a_formula(web: Client) -> None:
+    batch = drafted(web, b"a,b\n=1+2\nx,y\n")
+    assert downloaded(web, batch)[1][:2] == ["2", "'=1+2"]
+
+
+def test_rows_with_nothing_to_ask_are_listed_after_start(web: Client) -> None:
+    batch = drafted(web, b"id,text\n1,x\n2,\n3,y\n")
+    assert not batch.problem_count
+    press_start(web, batch, template="{{text}}")
+    preparing.prepare(batch.pk)
+    batch.refresh_from_db()
+    assert (batch.status, batch.problem_count) == (BatchStatus.DRAFT, 1)
+    assert "3 text The cell is blank, so there is nothing to ask." in problems(web, batch)
+    reason = "Column “text”: the cell is blank, so there is nothing to ask. Fill it in, or skip"
+    assert downloaded(web, batch)[1] == ["3", "2", "", f"{reason} the row."]
+
+
+def test_where_every_row_can_be_asked_there_is_no_list(web: Client) -> None:
+    batch = drafted(web, b"id,text\n1,x\n")
+    assert web.get(reverse("row_problems", args=[batch.pk])).status_code == 404
+    assert web.get(reverse("row_problems_download", args=[batch.pk])).status_code == 404
+
+
+def test_another_team_sees_neither(web: Client) -> None:
+    batch = drafted(web, UNEVEN)
+    other = signed_in(outsider())
+    assert other.get(reverse("row_problems", args=[batch.pk])).status_code == 404
+    assert other.get(reverse("row_problems_download", args=[batch.pk])).status_code == 404
