@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import zipfile
 from datetime import timedelta
 from typing import Any
 
@@ -228,3 +229,35 @@ def test_another_team_gets_nothing(web: Client, answered: Batch) -> None:
         assert other.get(reverse(name, args=[answered.pk, export.pk])).status_code == 404
     assert other.get(reverse("choose_download", args=[answered.pk])).status_code == 404
     assert other.post(reverse("make_export", args=[answered.pk, "xlsx"])).status_code == 404
+
+
+def test_a_large_download_can_be_packed(web: Client, answered: Batch) -> None:
+    chosen = {"kind": "jsonl", "only": "all", "answer": "answer", "packed": "on"}
+    response = web.post(reverse("choose_download", args=[answered.pk]), chosen)
+    packed = web.get(response["Location"])
+    day = timezone.localdate().isoformat()
+    name = f"reviews {day}.jsonl"
+    assert packed["Content-Disposition"] == f'attachment; filename="{name}.zip"'
+    assert packed["Content-Type"] == "application/zip"
+    content = b"".join(packed.streaming_content)  # type: ignore[attr-defined]
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert archive.namelist() == [name]
+        assert len(archive.read(name).splitlines()) == 4
+
+
+@pytest.mark.parametrize(
+    ("cells", "said_then"),
+    [
+        (b"1,x\n", "every cell is as it was: none would run as a formula."),
+        (b"=1,x\n", "1 cell would run as a formula and has an apostrophe before it."),
+        (b"=1,+x\n", "2 cells would run as formulas and have an apostrophe before it."),
+    ],
+)
+def test_the_page_says_how_many_cells_the_csv_has_changed(
+    web: Client, start: MakeBatch, cells: bytes, said_then: str
+) -> None:
+    batch = start(b"id,text\n" + cells + b"3,y\n", template="{{text}}")
+    page = said(web.get(batch.get_absolute_url()))
+    assert "a cell that would run as a formula gets an apostrophe before it." in page
+    list(web.get(reverse("download", args=[batch.pk, "csv"])).streaming_content)  # type: ignore[attr-defined]
+    assert said_then in said(web.get(batch.get_absolute_url()))
