@@ -90,7 +90,9 @@ def _sample_rows(batch: Batch) -> list[SampleRow]:
     shown = [at for at, column in enumerate(form.columns) if column not in form.empty]
     first_rows = enumerate(batch.first_rows[:ROWS_SHOWN], form.first_row)
     rows = []
-    for number, cells in (*batch.rows_above, *first_rows):
+    # Names as they are in the first row stand in the head of the table already.
+    above = [] if form.header_row == 1 and form.header is None else batch.rows_above
+    for number, cells in (*above, *first_rows):
         listed = as_list(cells, form.columns)
         rows.append(
             SampleRow(

@@ -88,7 +88,7 @@ def _text_of(upload: AnyFile) -> str:
     return text
 
 
-def _pasted(request: MemberRequest) -> ContentFile[bytes] | None:
+def _pasted(request: MemberRequest) -> "ContentFile[bytes] | None":
     """What was pasted, as a file: cells come with tabs between them, a list without."""
     text = request.POST.get("pasted", "")
     if not text.strip():
