@@ -36,7 +36,7 @@ def page(new_page: NewPage, ana: User) -> "Page":
 
 def choose(page: "Page", path: Path, content: bytes) -> None:
     path.write_bytes(content)
-    page.locator("input[type=file]").set_input_files(path)
+    page.locator("#id_file").set_input_files(path)
 
 
 def test_from_a_file_to_a_started_batch(page: "Page", tmp_path: Path) -> None:
