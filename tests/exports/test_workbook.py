@@ -22,7 +22,7 @@ from tests.exports.splice import (
     sheet_xml,
     without_columns,
 )
-from tests.exports.workbooks import by_hand
+from tests.exports.sample_workbooks import by_hand
 from tests.exports.xml_by_hand import sheet
 
 every_sample = pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
