@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from batchui.exports.cannot_write import NOT_WELL_FORMED, unreadable
 from batchui.exports.sheet_xml import Row
-from batchui.exports.tags import Tags, column_number, place_of
+from batchui.exports.tags import LAST_COLUMN, Tags, column_number, place_of
 
 _SLASH = ord("/")
 
@@ -28,22 +28,19 @@ def cells_of(row: Row, tags: Tags, *, start: int = 0) -> list[Cell]:
     One that does not say its column stands right of the one before. Raises CannotWrite for cells
     that are not in order, or say that they are in another row: programs do not agree about those.
     """
-    text = tags.extension.sub(_blanks, row.cells) if b"extLst" in row.cells else row.cells
+    text = _without_extensions(row.cells, tags)
     found: list[Cell] = []
     column = 0
-    for tag in tags.cell.finditer(text, start):
+    while tag := tags.cell.search(text, start):
         before = column
         number, column = place_of(tag) or (row.number, before + 1)
-        if number != row.number or column <= before:
+        if number != row.number or not before < column <= LAST_COLUMN:
             raise unreadable(f"The cells of row {row.number:,} of the sheet are not in order.")
-        end, filled = tag.end(), False
-        if text[end - 2] != _SLASH:
-            closing = tags.cell_end.search(text, end)
-            if closing is None:
-                raise unreadable(NOT_WELL_FORMED)
-            filled = b"<" in text[end : closing.start()]
-            end = closing.end()
-        found.append(Cell(tag.start(), end, column, filled))
+        end = tag.end()
+        # What is searched next begins behind this cell: no byte is searched twice.
+        start = end if text[end - 2] == _SLASH else _end_of(text, end, tags.cell_end)
+        filled = start > end and b"<" in text[end : text.rindex(b"<", end, start)]
+        found.append(Cell(tag.start(), start, column, filled))
     return found
 
 
@@ -96,5 +93,22 @@ class LastColumns:
         return True
 
 
-def _blanks(found: re.Match[bytes]) -> bytes:
-    return b" " * len(found[0])
+def _without_extensions(text: bytes, tags: Tags) -> bytes:
+    """The cells of a row with blanks for extensions, in which tags mean something else."""
+    if b"extLst" not in text:
+        return text
+    seen = bytearray(text)
+    end = 0
+    while tag := tags.extension.search(text, end):
+        end = tag.end()
+        if text[end - 2] != _SLASH:
+            end = _end_of(text, end, tags.extension_end)
+        seen[tag.start() : end] = b" " * (end - tag.start())
+    return bytes(seen)
+
+
+def _end_of(text: bytes, start: int, end_tag: re.Pattern[bytes]) -> int:
+    found = end_tag.search(text, start)
+    if found is None:
+        raise unreadable(NOT_WELL_FORMED)
+    return found.end()
