@@ -50,14 +50,7 @@ def last_filled(row: Row, tags: Tags) -> tuple[int, int] | None:
     None for a row that is not as programs usually write it. In others, all cells say where they are
     and those behind the last filled one are blank; often they are many.
     """
-    if not tags.usual_row.match(row.raw):
-        return None
-    ends = [row.cells.rfind(end) + len(end) for end in tags.usual_cell_ends if end in row.cells]
-    if not ends:
-        return 0, 0
-    start = row.cells.rfind(tags.usual_cell_start, 0, max(ends))
-    letters = tags.usual_cell.match(row.cells, start)
-    return column_number(letters[1]) if letters else 0, max(ends)
+    return _last_filled(row.cells, tags) if tags.usual_row.match(row.raw) else None
 
 
 class LastColumns:
@@ -75,11 +68,12 @@ class LastColumns:
         """
         if self._tags.any_cell not in row.cells:
             return 0, 0
-        filled = last_filled(row, self._tags)
-        if filled is not None:
+        if self._tags.usual_row.match(row.raw):
             letters = self._tags.usual_cell.findall(row.cells)
             if self._are_in_order(letters):
-                return column_number(letters[-1]), filled[0]
+                last = column_number(letters[-1])
+                is_filled = row.cells.endswith(self._tags.usual_cell_ends)
+                return last, last if is_filled else _last_filled(row.cells, self._tags)[0]
         cells = cells_of(row, self._tags)
         last = max((cell.column for cell in cells if cell.filled), default=0)
         return cells[-1].column if cells else 0, last
@@ -91,6 +85,15 @@ class LastColumns:
                 return False
             self._in_order = letters
         return True
+
+
+def _last_filled(cells: bytes, tags: Tags) -> tuple[int, int]:
+    ends = [cells.rfind(end) + len(end) for end in tags.usual_cell_ends if end in cells]
+    if not ends:
+        return 0, 0
+    start = cells.rfind(tags.usual_cell_start, 0, max(ends))
+    letters = tags.usual_cell.match(cells, start)
+    return column_number(letters[1]) if letters else 0, max(ends)
 
 
 def _without_extensions(text: bytes, tags: Tags) -> bytes:
