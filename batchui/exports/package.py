@@ -19,7 +19,7 @@ CHUNK_BYTES = 256 * 1024
 # An upload has at most 1 GiB, of which honest sheets make ten times as much; nobody opens those.
 LARGEST_SHEET = 4_000_000_000
 # What is read whole: lists of sheets and relations, tables. Of all of them together.
-LARGEST_LISTS = 64_000_000
+LARGEST_LISTS = 32_000_000
 LARGEST_DIRECTORY = 4_000_000
 DEFLATE_LEVEL = 6
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from batchui.exports.cannot_write import NOT_WELL_FORMED, unreadable
 from batchui.exports.sheet_xml import Row
-from batchui.exports.tags import Tags, column_number, place_of
+from batchui.exports.tags import LAST_COLUMN, Tags, column_number, place_of
 
 _SLASH = ord("/")
 
@@ -28,22 +28,19 @@ def cells_of(row: Row, tags: Tags, *, start: int = 0) -> list[Cell]:
     One that does not say its column stands right of the one before. Raises CannotWrite for cells
     that are not in order, or say that they are in another row: programs do not agree about those.
     """
-    text = tags.extension.sub(_blanks, row.cells) if b"extLst" in row.cells else row.cells
+    text = _without_extensions(row.cells, tags)
     found: list[Cell] = []
     column = 0
-    for tag in tags.cell.finditer(text, start):
+    while tag := tags.cell.search(text, start):
         before = column
         number, column = place_of(tag) or (row.number, before + 1)
-        if number != row.number or column <= before:
+        if number != row.number or not before < column <= LAST_COLUMN:
             raise unreadable(f"The cells of row {row.number:,} of the sheet are not in order.")
-        end, filled = tag.end(), False
-        if text[end - 2] != _SLASH:
-            closing = tags.cell_end.search(text, end)
-            if closing is None:
-                raise unreadable(NOT_WELL_FORMED)
-            filled = b"<" in text[end : closing.start()]
-            end = closing.end()
-        found.append(Cell(tag.start(), end, column, filled))
+        end = tag.end()
+        # What is searched next begins behind this cell: no byte is searched twice.
+        start = end if text[end - 2] == _SLASH else _end_of(text, end, tags.cell_end)
+        filled = start > end and b"<" in text[end : text.rindex(b"<", end, start)]
+        found.append(Cell(tag.start(), start, column, filled))
     return found
 
 
@@ -53,14 +50,7 @@ def last_filled(row: Row, tags: Tags) -> tuple[int, int] | None:
     None for a row that is not as programs usually write it. In others, all cells say where they are
     and those behind the last filled one are blank; often they are many.
     """
-    if not tags.usual_row.match(row.raw):
-        return None
-    ends = [row.cells.rfind(end) + len(end) for end in tags.usual_cell_ends if end in row.cells]
-    if not ends:
-        return 0, 0
-    start = row.cells.rfind(tags.usual_cell_start, 0, max(ends))
-    letters = tags.usual_cell.match(row.cells, start)
-    return column_number(letters[1]) if letters else 0, max(ends)
+    return _last_filled(row.cells, tags) if tags.usual_row.match(row.raw) else None
 
 
 class LastColumns:
@@ -78,11 +68,12 @@ class LastColumns:
         """
         if self._tags.any_cell not in row.cells:
             return 0, 0
-        filled = last_filled(row, self._tags)
-        if filled is not None:
+        if self._tags.usual_row.match(row.raw):
             letters = self._tags.usual_cell.findall(row.cells)
             if self._are_in_order(letters):
-                return column_number(letters[-1]), filled[0]
+                last = column_number(letters[-1])
+                is_filled = row.cells.endswith(self._tags.usual_cell_ends)
+                return last, last if is_filled else _last_filled(row.cells, self._tags)[0]
         cells = cells_of(row, self._tags)
         last = max((cell.column for cell in cells if cell.filled), default=0)
         return cells[-1].column if cells else 0, last
@@ -96,5 +87,31 @@ class LastColumns:
         return True
 
 
-def _blanks(found: re.Match[bytes]) -> bytes:
-    return b" " * len(found[0])
+def _last_filled(cells: bytes, tags: Tags) -> tuple[int, int]:
+    ends = [cells.rfind(end) + len(end) for end in tags.usual_cell_ends if end in cells]
+    if not ends:
+        return 0, 0
+    start = cells.rfind(tags.usual_cell_start, 0, max(ends))
+    letters = tags.usual_cell.match(cells, start)
+    return column_number(letters[1]) if letters else 0, max(ends)
+
+
+def _without_extensions(text: bytes, tags: Tags) -> bytes:
+    """The cells of a row with blanks for extensions, in which tags mean something else."""
+    if b"extLst" not in text:
+        return text
+    seen = bytearray(text)
+    end = 0
+    while tag := tags.extension.search(text, end):
+        end = tag.end()
+        if text[end - 2] != _SLASH:
+            end = _end_of(text, end, tags.extension_end)
+        seen[tag.start() : end] = b" " * (end - tag.start())
+    return bytes(seen)
+
+
+def _end_of(text: bytes, start: int, end_tag: re.Pattern[bytes]) -> int:
+    found = end_tag.search(text, start)
+    if found is None:
+        raise unreadable(NOT_WELL_FORMED)
+    return found.end()

@@ -46,9 +46,8 @@ class Tags:
         self.cell_end = re.compile(rb"</%bc\s*+>" % name)
         self.formula = re.compile(rb"<%bf(%b)>" % attributes)
         self.dimension = re.compile(rb"<%bdimension(%b)>" % attributes)
-        self.extension = re.compile(
-            rb"<%bextLst%b(?:(?<=/)>|>.*?</%bextLst\s*+>)" % (*attributes, name), re.DOTALL
-        )
+        self.extension = re.compile(rb"<%bextLst(%b)>" % attributes)
+        self.extension_end = re.compile(rb"</%bextLst\s*+>" % name)
         # Nearly all rows of nearly all files: every cell begins with its reference, in capitals,
         # which says the number of the row (the first group), and ends itself or holds one value.
         self.usual_row = re.compile(

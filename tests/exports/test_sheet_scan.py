@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from batchui.exports import sheet_scan, sheet_xml
+from batchui.exports import sheet_scan, sheet_xml, tags
 from batchui.exports.cannot_write import CannotWrite
 from batchui.exports.package import Package
 from batchui.exports.relations import SheetEntry, sheets, worksheet
@@ -215,3 +215,40 @@ def test_elements_may_be_a_hundred_deep(depth: int) -> None:
     else:
         with pytest.raises(CannotWrite, match="nested too deep"):
             scanned(xml)
+
+
+def test_a_long_beginning_of_a_sheet_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is parsed again for each chunk of rows."""
+    data = sheet().encode()
+    xml = SheetXml([data])
+    assert xml.opening == f'<worksheet xmlns="{MAIN}"><sheetData>'.encode()
+    assert xml.closing == b"</sheetData></worksheet>"
+    monkeypatch.setattr(sheet_xml, "LARGEST_OPENING", len(xml.opening))
+    assert SheetXml([data]).head == xml.head
+    monkeypatch.setattr(sheet_xml, "LARGEST_OPENING", len(xml.opening) - 1)
+    with pytest.raises(CannotWrite, match="a row, or a beginning, that is too long"):
+        SheetXml([data])
+
+
+@pytest.mark.parametrize("cells", [9, 10])
+def test_a_row_has_a_limit_of_tags(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sheet_xml, "MOST_TAGS", 11)
+    # With those of the row itself there are two more.
+    data = sheet(f'<row r="1">{"<c/>" * cells}</row>').encode()
+    if cells == 9:
+        assert len(list(SheetXml([data]).rows())) == 1
+    else:
+        with pytest.raises(CannotWrite, match="a row, or a beginning, that is too long"):
+            list(SheetXml([data]).rows())
+
+
+@pytest.mark.parametrize("hidden", [3, 4])
+def test_a_buffer_has_a_limit_of_comments(hidden: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tags, "MOST_TAGS", 4)
+    # The declaration counts as one.
+    data = sheet("<!---->" * hidden).encode()
+    if hidden == 3:
+        assert list(SheetXml([data]).rows()) == []
+    else:
+        with pytest.raises(CannotWrite, match="a row, or a beginning, that is too long"):
+            SheetXml([data])

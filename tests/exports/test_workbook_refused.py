@@ -66,6 +66,20 @@ def test_cells_that_are_not_in_order(cells: str) -> None:
     assert "The cells of row 2 of the sheet are not in order." in rows_refused(rows)
 
 
+@pytest.mark.parametrize(
+    ("cells", "sentence"),
+    [
+        ("<c/>" * 16_385, "The cells of row 1 of the sheet are not in order."),
+        ("<c>" * 100_000 + " " * 1_000_000 + "</c>", "Its XML is not well-formed."),
+        ("<c/>" + "<extLst>" * 100_000 + " " * 1_000_000, "Its XML is not well-formed."),
+        ("<c>" * 100_000 + " " * 1_000_000, "Its XML is not well-formed."),
+    ],
+)
+def test_each_byte_of_a_row_is_searched_once(cells: str, sentence: str) -> None:
+    """Searched again for each of these tags, such a row would take hours."""
+    assert sentence in rows_refused(f'<row r="1">{cells}</row>')
+
+
 @pytest.mark.parametrize("place", ["A", "1", "AAAA1", "A12345678", "", "A1:B1", "$A$1", "Ä1"])
 def test_a_place_that_cannot_be_read(place: str) -> None:
     assert "a cell whose place cannot be read" in rows_refused(f'<row r="1"><c r="{place}"/></row>')
