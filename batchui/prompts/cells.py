@@ -95,8 +95,8 @@ def lines(rows: Sequence[Sequence[object]], *, left: int = 0, as_shown: bool = F
     """One line of JSON for each of `rows`, all equally long. Blanks at their end are left out.
 
     A cell: str, int, float, bool, Decimal, None (blank), a date or time, or a Raw made here. NaN is
-    a blank. left: how many blank cells stand before each row. as_shown: floats are rounded to the
-    15 digits that a spreadsheet shows.
+    a blank. left: how many blank cells stand before each row. as_shown: as spreadsheets show them,
+    floats with 15 digits, and days among moments at midnight.
     """
     if not rows[0]:
         return b"[]\n" * len(rows)
@@ -119,6 +119,8 @@ def encoded(column: Sequence[object], *, as_shown: bool = False) -> list[bytes]:
     no text, so numbers can be changed by their lines.
     """
     kinds = set(map(type, column))
+    if as_shown and date in kinds and datetime in kinds:
+        column = [_at_midnight(cell) if type(cell) is date else cell for cell in column]
     if not kinds.isdisjoint(TEMPORAL):
         column = [TEMPORAL[type(cell)](cell) if type(cell) in TEMPORAL else cell for cell in column]
     encoded = _encode_lines(column)
@@ -129,6 +131,11 @@ def encoded(column: Sequence[object], *, as_shown: bool = False) -> list[bytes]:
     made = encoded.split(b"\n")
     made.pop()
     return made
+
+
+def _at_midnight(day: date) -> datetime:
+    """A day among moments: calamine leaves out the time of one that is at midnight."""
+    return datetime(day.year, day.month, day.day)  # noqa: DTZ001  a spreadsheet has no zones
 
 
 def _tidy_numbers(encoded: bytes, *, as_shown: bool) -> bytes:

@@ -95,6 +95,14 @@ def _elements(archive: zipfile.ZipFile, part: str, name: str) -> Iterator[Elemen
     _refuse(xml, part)
     if len(xml) > MOST_BYTES:
         raise BadInput(f"In this workbook, {quoted(part)} is far too large. {SAVE_AGAIN}")
-    for element in ElementTree.fromstring(xml).iter():  # noqa: S314  without entities
+    for element in _parsed(xml).iter():
         if element.tag.rpartition("}")[2] == name:
             yield element
+
+
+def _parsed(xml: bytes) -> Element:
+    """The root of a text without entities. Raises ParseError, also for an unknown encoding."""
+    try:
+        return ElementTree.fromstring(xml)  # noqa: S314
+    except (LookupError, ValueError) as exc:
+        raise ElementTree.ParseError(str(exc)) from None

@@ -152,6 +152,15 @@ def test_a_workbook_whose_sheet_is_damaged(tmp_path: Path) -> None:
         made_of(path)
 
 
+@pytest.mark.parametrize(
+    "xml", [b"<a>", b"<?xml version='1.0' encoding='UTF-0'?><a/>", b"", b"\xff"]
+)
+def test_a_workbook_whose_list_of_sheets_is_damaged(tmp_path: Path, xml: bytes) -> None:
+    path = hand_written(tmp_path / "x.xlsx", "", more={"xl/styles.xml": xml})
+    with pytest.raises(BadInput, match=r"^This workbook is damaged or was not copied whole\. Copy"):
+        made_of(path)
+
+
 def test_a_workbook_without_its_sheet(tmp_path: Path) -> None:
     path = hand_written(tmp_path / "x.xlsx", "", more={"xl/workbook.xml": b"<workbook/>"})
     with pytest.raises(BadInput, match=r"^There is nothing in this workbook"):
