@@ -17,13 +17,13 @@ import msgspec
 
 # A block has about so many cells: enough to make the loop cheap, few enough to be small.
 CELLS_AT_ONCE = 20_000
-BLANK = msgspec.Raw(b'""')
 
 _encode_lines = msgspec.json.Encoder(decimal_format="number").encode_lines
 # Blanks at the end of a row. A quotation mark inside a text has a backslash before it, so `,""`
 # followed by another blank or the end is no text.
-FILLED = re.compile(rb"^\[(?!\])", re.MULTILINE)
 BLANKS_AT_END = re.compile(rb'(?<!,"")(?:,"")++(?=\]\n)')
+FILLED = re.compile(rb"^\[(?!\])", re.MULTILINE)  # a row that is not blank
+NULL = re.compile(rb"^null$", re.MULTILINE)
 # Whole numbers as floats are written from 10¹⁶ on: 1.2e17. And fractions with more digits than a
 # spreadsheet shows: 0.30000000000000004.
 LARGE = re.compile(rb"^-?[\d.]++e\d+$", re.MULTILINE)
@@ -123,12 +123,12 @@ def encoded(column: Sequence[object], *, as_shown: bool = False) -> list[bytes]:
         column = [_at_midnight(cell) if type(cell) is date else cell for cell in column]
     if not kinds.isdisjoint(TEMPORAL):
         column = [TEMPORAL[type(cell)](cell) if type(cell) in TEMPORAL else cell for cell in column]
-    encoded = _encode_lines(column)
+    text = _encode_lines(column)
     if float in kinds or Decimal in kinds:
-        encoded = _tidy_numbers(encoded, as_shown=as_shown)
-    if b"null\n" in encoded:  # None, and NaN
-        encoded = re.sub(rb"^null$", b'""', encoded, flags=re.MULTILINE)
-    made = encoded.split(b"\n")
+        text = _tidy_numbers(text, as_shown=as_shown)
+    if b"null\n" in text:  # None, and NaN
+        text = NULL.sub(b'""', text)
+    made = text.split(b"\n")
     made.pop()
     return made
 

@@ -28,6 +28,7 @@ from batchui.prompts.sheet_xml import Correction, Findings, SheetXml
 
 SHEET_LIMIT = 1_000
 ODS_CONTENT, ODS_STYLES = "content.xml", "styles.xml"
+BINARY = "xl/workbook.bin"
 STYLES_BYTES = 16_000_000
 DAMAGED = (
     "This workbook is damaged or was not copied whole. Copy or download it again. If it still "
@@ -137,10 +138,13 @@ def _marks(file: File) -> Iterator[Callable[[str], Marks | None]]:
             ods = OdsXml(lambda: cast(BinaryIO, archive.open(ODS_CONTENT)), _styles(archive))
             yield lambda name: ods
             return
+        if BINARY in names:
+            yield lambda name: None
+            return
         parts, styles = sheet_parts(archive), number_styles(archive)
 
         def of_sheet(name: str) -> Marks | None:
-            if not parts.get(name, "").endswith(".xml"):
+            if name not in parts:
                 return None
             return SheetXml(cast(BinaryIO, archive.open(parts[name])), styles)
 

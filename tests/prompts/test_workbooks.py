@@ -9,6 +9,7 @@ import xlsxwriter
 
 from batchui.prompts.converted import Sheet
 from batchui.prompts.problems import BadInput
+from tests.prompts.binary_workbooks import binary_workbook
 from tests.prompts.conversions import hand_written, made_of, made_of_bytes, workbook
 
 
@@ -132,6 +133,21 @@ def test_what_openpyxl_writes(tmp_path: Path) -> None:
         '[{"shown":"007","number":7},"",{"percent":"100.00%"}]',
     ]
     assert (made.sheet.uncalculated, made.sheet.first_uncalculated) == (2, "B2")
+
+
+def test_a_binary_workbook(tmp_path: Path) -> None:
+    rows = [["id", "text"], [5.0, "ü", True], [0.25, "#N/A", False, 1e17]]
+    made = made_of(binary_workbook(tmp_path / "x.xlsb", rows))
+    assert made.lines == [
+        '["id","text"]',
+        '[5,"ü",true]',
+        '[0.25,"",false,100000000000000000]',
+    ]
+    assert (made.sheet.name, made.sheet.rows, made.sheet.columns) == ("Data", 3, 4)
+    assert made.sheet.errors is None
+    assert made.sheet.lost[3] == (
+        "error cells, hidden rows and formulas without a value are not counted"
+    )
 
 
 def test_a_workbook_with_nothing_in_it(tmp_path: Path) -> None:
