@@ -118,7 +118,8 @@ def _values(kind: Kind, cells: Sequence[Cell], *, blank: str | None) -> Sequence
     """The values of a column of this kind. blank: what a blank cell is in a column of texts."""
     read = _READ.get(kind)
     if read is None:
-        return [text or blank for text in as_texts(cells)]
+        texts = as_texts(cells)
+        return texts if blank == "" else [text or blank for text in texts]
     return [None if cell == "" else read(cell) for cell in cells]
 
 
