@@ -36,7 +36,8 @@ def convert(file: File, out: Output) -> tuple[Sheet, ...]:
     except ImportError:
         raise BadInput(
             "Parquet and Arrow files cannot be read here, because pyarrow is not installed. "
-            f"{SAVE_AS_CSV} Whoever runs batchui can install it: pip install pyarrow."
+            f"{SAVE_AS_CSV} Whoever runs batchui can install it: pip install --require-hashes -r "
+            "requirements/parquet.txt."
         ) from None
     arrow.set_cpu_count(1)
     arrow.set_io_thread_count(1)

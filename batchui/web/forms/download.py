@@ -30,6 +30,11 @@ class DownloadForm(forms.Form):
     answer = forms.CharField(
         label="Name of the answer column", max_length=LONGEST_ANSWER_NAME, required=False
     )
+    packed = forms.BooleanField(
+        label="Packed as a ZIP",
+        help_text="For CSV, JSON and JSONL: a quarter of the size or less. The others are packed.",
+        required=False,
+    )
 
     def __init__(self, data: Any = None, *, batch: Batch) -> None:
         self.batch = batch
