@@ -272,7 +272,20 @@ def test_a_disk_that_cannot_be_written_to_is_an_error_of_the_system(tmp_path: Pa
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\ufffe\uffff"), max_size=12)
 STRANGE = st.sampled_from(
-    [*FORMULAS, "", " ", "00123", "1e5", "\r\n", "_x0041_", "_x0041_x0042_", "\x00", "7", "2.5"]
+    [
+        *FORMULAS,
+        "",
+        " ",
+        "00123",
+        "1e5",
+        "\r\n",
+        "_x0041_",
+        "_x0041_x0042_",
+        "_x0041\x00",
+        "\x00",
+        "7",
+        "2.5",
+    ]
 )
 
 
