@@ -1,6 +1,7 @@
 """Downloads that have to be made as a whole: workbooks and Parquet. And the list of all kinds."""
 
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 from batchui.batches import exporting, files
@@ -11,7 +12,7 @@ from batchui.batches.states import AnswerStatus
 from batchui.exports import parquet
 from batchui.exports.answers import answer_cell
 from batchui.exports.cannot_write import CannotWrite
-from batchui.exports.names import answer_columns
+from batchui.exports.names import answer_columns, download_name
 from batchui.exports.ods import write_ods
 from batchui.exports.parquet import write_parquet
 from batchui.exports.rows import cell_text
@@ -161,6 +162,14 @@ def kinds_for(batch: Batch) -> dict[str, Kind]:
     if not parquet.is_available():
         missing.add("parquet")
     return {word: kind for word, kind in KINDS.items() if word not in missing}
+
+
+def file_name(batch: Batch, kind: str, day: date) -> str:
+    """The usual name of a download of this kind that was made on this day."""
+    ending = KINDS[kind].ending
+    if kind == "workbook":  # one with macros keeps its ending
+        ending = batch.source_name.rpartition(".")[2].lower()
+    return download_name(batch.name, day, ending)
 
 
 def said_before(batch: Batch, kind: str, choice: Choice = ALL) -> str:

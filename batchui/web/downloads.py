@@ -10,8 +10,8 @@ from django.utils.http import content_disposition_header
 from batchui import security_log
 from batchui.batches import files
 from batchui.batches.models import Batch, Part
-from batchui.batches.whole_files import kinds_for
-from batchui.exports.names import download_name
+from batchui.batches.phrases import NOT_STARTED
+from batchui.batches.whole_files import file_name, kinds_for
 from batchui.exports.zipped import zip_chunks
 from batchui.web.access import with_batch
 from batchui.web.download_limit import MOST_AT_ONCE, Counted, TooManyDownloads
@@ -47,7 +47,7 @@ def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBas
     if not form.is_valid():
         raise Http404("This batch has no such rows or columns. Choose them on the batch's page.")
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what=kind)
-    name = download_name(batch.name, timezone.localdate(), made.ending)
+    name = file_name(batch, kind, timezone.localdate())
     chunks, content_type = made.chunks(batch, form.choice), made.content_type
     if form.cleaned_data["packed"]:
         chunks = zip_chunks(chunks, name, made=timezone.localtime())
@@ -66,7 +66,7 @@ def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBas
 def refuse_unstarted(batch: Batch) -> None:
     """Raise Http404 for a draft."""
     if not batch.is_started:
-        raise Http404("This batch has not been started, so there are no answers to download yet.")
+        raise Http404(NOT_STARTED)
 
 
 def streamed(

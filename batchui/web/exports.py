@@ -14,8 +14,7 @@ from batchui.batches import files, making
 from batchui.batches.export_models import Export
 from batchui.batches.exporting import Choice
 from batchui.batches.models import Batch
-from batchui.batches.whole_files import KINDS, said_before
-from batchui.exports.names import download_name
+from batchui.batches.whole_files import KINDS, file_name, said_before
 from batchui.web.access import with_batch
 from batchui.web.downloads import NO_PAGE, refuse_unstarted
 from batchui.web.errors import post_only
@@ -103,8 +102,4 @@ def _found(batch: Batch, export_id: UUID) -> Export:
 
 
 def _name(batch: Batch, export: Export) -> str:
-    day = timezone.localtime(export.created_at).date()
-    ending = KINDS[export.kind].ending
-    if export.kind == "workbook":  # one with macros keeps its ending
-        ending = batch.source_name.rpartition(".")[2].lower()
-    return download_name(batch.name, day, ending)
+    return file_name(batch, export.kind, timezone.localtime(export.created_at).date())
