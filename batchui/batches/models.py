@@ -156,6 +156,10 @@ class Batch(AnswerCounts, Asked):
     # How a person wants it to be read, and how it is read: see `choices` and `format`.
     source_choices = models.JSONField(default=dict)
     source_format = models.JSONField(default=dict)
+    # The batch whose sheet, answers included, is the file of this one: see `further.py`.
+    asked_after = models.ForeignKey(
+        "self", null=True, on_delete=models.SET_NULL, related_name="asked_further"
+    )
     # What was made of an upload that is not a plain text, to read its rows from: see `sources.py`.
     converted_file = models.CharField(max_length=255, blank=True, default="")
     converted = models.JSONField(default=dict)
@@ -287,6 +291,11 @@ class Batch(AnswerCounts, Asked):
     def can_retry(self) -> bool:
         """Whether the batch has ended and has rows that a retry would send again."""
         return self.has_ended and self.unanswered > 0
+
+    @property
+    def can_ask_further(self) -> bool:
+        """Whether the batch has ended and has answers, about which another one can ask."""
+        return self.has_ended and self.answered > 0
 
     @property
     def waiting(self) -> int:

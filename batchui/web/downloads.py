@@ -100,6 +100,8 @@ def _whole_or_marked(chunks: Iterator[bytes], batch: Batch) -> Iterator[bytes]:
 @with_batch
 def source(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """The file as it was uploaded, byte for byte."""
+    if not batch.source_file:
+        raise Http404("The file of this draft is not made yet.")
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what="upload")
     return FileResponse(
         files.open_file(batch.source_file),

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
+from django.db.models import QuerySet
 
 from batchui.batches.exporting import Kind
 from batchui.batches.models import Batch
@@ -17,6 +18,8 @@ from batchui.prompts.format import Format
 from batchui.prompts.mendings import mendings
 from batchui.web.damaged_files import without_path
 
+FURTHER_SHOWN = 10
+
 register = template.Library()
 register.filter(without_path)
 
@@ -28,6 +31,13 @@ def model_label(name: str) -> str:
         return catalogue.find(name).label if name else ""
     except catalogue.UnknownModel:
         return name
+
+
+@register.filter
+def further_batches(batch: Batch) -> QuerySet[Batch]:
+    """The latest batches that ask further about the answers of this one."""
+    asking = batch.asked_further.filter(deleted_at=None).order_by("-created_at")
+    return asking.only("name")[:FURTHER_SHOWN]
 
 
 @register.filter
