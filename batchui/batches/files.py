@@ -129,6 +129,11 @@ def rows_path(part: "Part") -> str:
     return f"{_part_folder(part)}/rows-{part.epoch}.jsonl.zst"
 
 
+def copies_path(part: "Part") -> str:
+    """Where is stored which rows of a part get the answer of another row."""
+    return f"{_part_folder(part)}/copies-{part.epoch}.jsonl.zst"
+
+
 def answers_path(part: "Part", *, version: int) -> str:
     """Where a version of a part's answers is stored."""
     return f"{_part_folder(part)}/answers-{version}-{part.epoch}.jsonl.zst"
@@ -302,6 +307,19 @@ def read_lines(name: str, *, lines: int) -> Iterator[bytes]:
         raise DamagedFile(
             f"The stored file {name} is damaged: it has {number:,} lines in place of {lines:,}."
         )
+
+
+def read_all_lines(name: str) -> list[bytes]:
+    """The lines of a small file that was made by `Compressed.of_lines`. Raises DamagedFile.
+
+    It cannot tell whether the end is missing: the content has to.
+    """
+    try:
+        return b"".join(read_compressed(name)).splitlines()
+    except FileNotFoundError:
+        raise DamagedFile(f"The stored file {name} is not there any more.") from None
+    except zstandard.ZstdError:
+        raise DamagedFile(f"The stored file {name} is damaged.") from None
 
 
 def read_compressed(name: str) -> Iterator[bytes]:

@@ -54,6 +54,12 @@ def stop(parts: QuerySet[Part]) -> int:
     return moved + _end(waiting, PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE)
 
 
+# Why a part waits whose rows ask what other rows ask (see `copying.py`).
+WAITS_FOR_COPIES = (
+    "These rows ask what other rows ask, and get their answers as soon as those have them."
+)
+
+
 class AtStop(NamedTuple):
     """What Stop means for the rows without an answer: how many of each kind."""
 
@@ -109,6 +115,17 @@ def release(parts: QuerySet[Part]) -> int:
     return parts.filter(status=PartStatus.HELD).update(
         status=PartStatus.READY, epoch=F("epoch") + 1, resume_at=None, message=""
     )
+
+
+def release_copies(parts: QuerySet[Part]) -> int:
+    """Make the parts of a batch ready that wait for answers of its other parts, if all have ended.
+
+    Until then they look from time to time, by themselves.
+    """
+    waiting = Q(status=PartStatus.HELD, message=WAITS_FOR_COPIES)
+    if parts.filter(status__in=OPEN_PARTS).exclude(waiting).exists():
+        return 0
+    return release(parts.filter(waiting))
 
 
 def let_people_decide(parts: QuerySet[Part], message: str) -> int:

@@ -184,6 +184,13 @@ class Batch(AnswerCounts, Asked):
     # How many cells the last CSV for spreadsheets kept from running as formulas.
     cells_made_inert = models.PositiveIntegerField(null=True)
 
+    # The question of a draft held against all its rows (see `surveys.py`): what was found, for
+    # which question it is wanted, and until when a worker is at it.
+    survey = models.JSONField(default=dict)
+    survey_wanted = models.CharField(max_length=32, blank=True, default="")
+    survey_wanted_at = models.DateTimeField(null=True)
+    survey_lease = models.DateTimeField(null=True)
+
     part_count = models.PositiveIntegerField(default=0)
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     completion_tokens = models.PositiveBigIntegerField(default=0)
@@ -337,6 +344,8 @@ class Part(AnswerCounts):
     first_row = models.PositiveIntegerField()  # as a spreadsheet shows it
     rows = models.PositiveIntegerField()
     rows_file = models.CharField(max_length=255)
+    # Which rows get the answer of another row, if there are any (see `copying.py`).
+    copies_file = models.CharField(max_length=255, blank=True, default="")
     answers_file = models.CharField(max_length=255, blank=True)
     answers_version = models.PositiveIntegerField(default=0)
     # The status of rows that have no answer of their own; "" while they wait for one.

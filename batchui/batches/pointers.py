@@ -12,7 +12,7 @@ from batchui.batches.models import Attempt, Batch, Export, Part
 
 COLUMNS: Mapping[type[Model], tuple[str, ...]] = {
     Batch: ("source_file", "converted_file", "problems_file"),
-    Part: ("rows_file", "answers_file"),
+    Part: ("rows_file", "copies_file", "answers_file"),
     Attempt: ("reply_file",),
     Export: ("file",),
 }

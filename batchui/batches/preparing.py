@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from batchui.batches import files, lifecycle, references, results, sources
+from batchui.batches import copying, files, lifecycle, references, results, sources
 from batchui.batches.changes import BatchChanges
 from batchui.batches.long_tasks import (
     READING_LEASE,
@@ -24,8 +24,10 @@ from batchui.batches.signals import work_waits
 from batchui.batches.states import AnswerStatus, BatchStatus
 from batchui.cloudflare.catalogue import Model, find
 from batchui.prompts.cutting import Cut, Limits, cut
+from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
 from batchui.prompts.readers import read
+from batchui.prompts.repeats import Repeats
 
 EMBEDDING_ROWS = 500
 # Largest reply to one part, in bytes, at 4 bytes a token. A reply is decoded in one piece.
@@ -88,12 +90,14 @@ def _cut_into_parts(
         raise BadInput(TOO_MANY_PARTS)
     progress = progress_of(batch, beat=beat)
     parts, row, skipped = [], 0, RowProblems()
+    repeats = _repeats(batch, writer) if batch.ask.ask_once else None
     with sources.open_rows(batch) as source:
         cuts = cut(
             read(source, batch.format),
             writer,
             total=batch.rows,
             limits=limits,
+            repeats=repeats,
         )
         for piece in cuts:
             row += len(piece.lines)
@@ -107,6 +111,11 @@ def _cut_into_parts(
     return parts, skipped
 
 
+def _repeats(batch: Batch, writer: ItemWriter) -> Repeats:
+    with sources.open_rows(batch) as source:
+        return Repeats(read(source, batch.format), writer)
+
+
 def _write_part(batch: Batch, piece: Cut) -> Part:
     part = Part(
         batch=batch,
@@ -116,6 +125,8 @@ def _write_part(batch: Batch, piece: Cut) -> Part:
         epoch=batch.epoch,  # for the names of its files: another worker may be cutting, too
     )
     part.rows_file = files.Compressed.of_lines(piece.lines).store(files.rows_path(part))
+    if piece.copies:
+        part.copies_file = copying.store(part, piece.copies)
     if piece.invalid:
         skipped = {
             position: Answer(AnswerStatus.INVALID.value, error=str(problem))

@@ -13,8 +13,10 @@ from django.utils import timezone
 
 from batchui.batches import (
     call_limit,
+    copying,
     files,
     lifecycle,
+    many_parts,
     pauses,
     receipts,
     references,
@@ -22,6 +24,7 @@ from batchui.batches import (
     settling,
     unprepared,
 )
+from batchui.batches.changes import PartChanges
 from batchui.batches.clients import shared_client
 from batchui.batches.due import stranded_parts
 from batchui.batches.lifecycle import Closing
@@ -70,6 +73,7 @@ def send(part: Part) -> bool:
     try:
         client = shared_client(part.batch.connection)
         prepared = write_attempt(part)
+        copied = copying.copied(part) if prepared is None and part.copies_file else None
     except (BadInput, catalogue.UnknownModel) as problem:
         refusals.fail(part, f"Part {part.number} could not be sent: {problem}", str(problem))
         return False
@@ -83,11 +87,25 @@ def send(part: Part) -> bool:
         return False
     if prepared is None:
         if part.status == PartStatus.SENDING:
-            lifecycle.move_part(part, PartStatus.DONE)
+            _end_or_wait(part, copied)
         return False
     attempt, body = prepared
     apply_outcome(part, attempt, post(client, model=part.batch.ask.model, body=body))
     return True
+
+
+def _end_or_wait(part: Part, copied: copying.Copied | None) -> None:
+    """End a part with nothing to send; or let it wait for the answers that it gets from others."""
+    changes: PartChanges = copied.changes if copied else {}
+    if not copied or not copied.missing:
+        if lifecycle.move_part(part, PartStatus.DONE, **changes):
+            many_parts.release_copies(part.batch.parts.all())
+        return
+    # The others wake it when the last of them ends. One may have ended while this one looked.
+    pause = timedelta(seconds=min(5 + part.batch.part_count, 60))
+    changes["resume_at"] = timezone.now() + pause
+    changes["message"] = many_parts.WAITS_FOR_COPIES
+    lifecycle.move_part(part, PartStatus.HELD, **changes)
 
 
 def _cannot_read_token(part: Part, message: str) -> None:

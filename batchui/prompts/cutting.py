@@ -7,6 +7,7 @@ from batchui.prompts.items import ItemWriter
 from batchui.prompts.payload import CLOSE, OPEN
 from batchui.prompts.problems import BadInput, Problem
 from batchui.prompts.readers import Row
+from batchui.prompts.repeats import Repeats
 from batchui.prompts.rows import encode_row
 
 # The bytes of a body without items. Each item counts one comma; FRAME has one byte less, because
@@ -53,7 +54,8 @@ class Cut:
 
     number: from 1. first_row: the number of its first row. lines: its rows, from `encode_row`.
     item_bytes: the request body without the `invalid` rows has at most this size.
-    invalid: position -> problem, for rows that cannot be asked. They stay in `lines`.
+    invalid: position -> problem, for rows that cannot be asked. copies: position -> number of the
+    first row that asks the same, for rows that are not asked themselves. Both stay in `lines`.
     """
 
     number: int
@@ -61,6 +63,7 @@ class Cut:
     lines: list[bytes]
     item_bytes: int
     invalid: dict[int, Problem]
+    copies: dict[int, int]
 
 
 def rows_per_part(total: int, limits: Limits = USUAL) -> int:
@@ -70,11 +73,17 @@ def rows_per_part(total: int, limits: Limits = USUAL) -> int:
 
 
 def cut(
-    rows: Iterable[Row], writer: ItemWriter, *, total: int, limits: Limits = USUAL
+    rows: Iterable[Row],
+    writer: ItemWriter,
+    *,
+    total: int,
+    limits: Limits = USUAL,
+    repeats: Repeats | None = None,
 ) -> Iterator[Cut]:
     """Cut consecutive rows into parts, with one part in memory.
 
-    A row with a problem, with a blank prompt, or too large for any request is `invalid`.
+    A row with a problem, with a blank prompt, or too large for any request is `invalid`. With
+    `repeats`, a question is asked once: other rows with it are copies of the first.
     """
     most = rows_per_part(total, limits)
     longest = limits.question_bytes
@@ -83,6 +92,7 @@ def cut(
     number, first_row, item_bytes, row_bytes = 1, 0, FRAME, 0
     lines: list[bytes] = []
     invalid: dict[int, Problem] = {}
+    copies: dict[int, int] = {}
     for row in rows:
         row_number, line, cells, problem = row
         stored = encode_row(cells)
@@ -94,23 +104,30 @@ def cut(
                 problem = exc.problem
             if size > longest:
                 problem, size = _too_large(row, size=size, limits=limits), 0
+        first = row_number
+        if repeats and problem is None:
+            first = repeats.first(writer.question(cells) or b"", row_number)
+            if first != row_number:
+                size = 0
         if lines and (
             len(lines) >= most
             or item_bytes + size > limits.item_bytes
             or row_bytes + len(stored) > limits.row_bytes
         ):
-            yield Cut(number, first_row, lines, max(item_bytes, NOTHING), invalid)
+            yield Cut(number, first_row, lines, max(item_bytes, NOTHING), invalid, copies)
             number, item_bytes, row_bytes = number + 1, FRAME, 0
-            lines, invalid = [], {}
+            lines, invalid, copies = [], {}, {}
         if not lines:
             first_row = row_number
         if problem is not None:
             invalid[len(lines)] = problem
+        elif first != row_number:
+            copies[len(lines)] = first
         lines.append(stored)
         item_bytes += size
         row_bytes += len(stored)
     if lines:
-        yield Cut(number, first_row, lines, max(item_bytes, NOTHING), invalid)
+        yield Cut(number, first_row, lines, max(item_bytes, NOTHING), invalid, copies)
 
 
 def _too_large(row: Row, *, size: int, limits: Limits) -> Problem:

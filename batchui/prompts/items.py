@@ -39,6 +39,7 @@ CARRIERS: dict[str, tuple[str, ...]] = {
 }
 ROW_NUMBER_BYTES = 24  # with its quotation marks and the closing brace
 # Fields that an option must not overwrite.
+REFERENCE = "external_reference"
 OURS = ("prompt", "messages", "input", "text", "source_lang", "target_lang", "external_reference")
 
 
@@ -94,6 +95,19 @@ class ItemWriter:
             return b'%b%b%b"%d"}' % (self._head, _encode(prompt), self._tail, row_number)
         reference = _encode(self.reference(row_number, cells))
         return b"%b%b%b%b}" % (self._head, _encode(prompt), self._tail, reference)
+
+    def question(self, cells: Cells) -> bytes | None:
+        """What a row asks; None if it cannot be asked. Rows with the same are answered alike."""
+        if self._filler is not None:
+            prompt = self._filler.prompt_of(cells)
+            return None if prompt is None else prompt.encode("utf-8", "surrogatepass")
+        try:
+            asked = self._asked(1, cells, None)
+        except BadInput:
+            return None
+        return _encode(
+            {name: asked[name] for name in sorted(asked) if name != "external_reference"}
+        )
 
     def size(
         self,

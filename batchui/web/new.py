@@ -141,7 +141,8 @@ def preview(request: MemberRequest, batch: Batch) -> HttpResponse:
     """The preview of the prompts, with what is typed. It is saved in the draft too."""
     form = AskForm(request.POST, batch=batch)
     decisions.edit(batch, ask=form.ask_so_far(), name=form.cleaned_data.get("name", ""))
-    context = {"batch": batch, "preview": PromptPreview.of(batch, form.as_typed())}
+    batch.refresh_from_db()
+    context = {"batch": batch, "form": form, "preview": PromptPreview.of(batch, form.as_typed())}
     return render(request, "batches/_prompt_preview.html", context)
 
 

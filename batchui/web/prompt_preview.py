@@ -6,7 +6,9 @@ from typing import Any
 
 import msgspec
 
+from batchui.batches import surveys
 from batchui.batches.models import Batch
+from batchui.batches.surveys import Survey
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
 from batchui.prompts.problems import BadInput
@@ -27,6 +29,8 @@ class PromptPreview:
     problem: str
     warnings: list[str]
     model: Model | None
+    survey: Survey | None = None
+    survey_is_due: bool = False
 
     @classmethod
     def of(cls, batch: Batch, typed: Mapping[str, Any]) -> "PromptPreview":
@@ -42,7 +46,10 @@ class PromptPreview:
             (number, fill(cells, PREVIEWED))
             for number, cells in enumerate(first_rows, batch.format.first_row)
         ]
-        return cls(prompts, "", _warnings(batch, typed), model)
+        survey = surveys.survey_of(batch)
+        due = survey is None and batch.survey_wanted != ""
+        warnings = _warnings(batch, typed) + _found(survey)
+        return cls(prompts, "", warnings, model, survey, due)
 
 
 def prompt_filler(batch: Batch, template: str, *, as_items: bool) -> Callable[[Any, int], str]:
@@ -71,6 +78,19 @@ def _whole_item_text(cells: Any) -> str:
             if key in cells:
                 return cell_text(cells[key])
     return msgspec.json.format(encode_row(cells), indent=2).decode()
+
+
+def _found(survey: Survey | None) -> list[str]:
+    """Sentences about rows that are too long for the model."""
+    if survey is None or not survey.too_long:
+        return []
+    first = f"row {survey.first_too_long:,}"
+    if survey.too_long == 1:
+        return [f"1 row is too long for this model: {first}. Start names it, and you can skip it."]
+    return [
+        f"{survey.too_long:,} rows are too long for this model; the first is {first}. Start lists "
+        "them, and you can skip them."
+    ]
 
 
 def _warnings(batch: Batch, typed: Mapping[str, Any]) -> list[str]:

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from batchui.batches import checking, long_tasks, making, preparing
+from batchui.batches import checking, long_tasks, making, preparing, surveys
 from batchui.batches.clock import is_free
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
@@ -23,7 +23,8 @@ def is_possible() -> bool:
 
 
 def _is_something_there() -> bool:
-    return long_tasks.has_unclaimed() or making.has_unclaimed()
+    waiting = long_tasks.has_unclaimed() or making.has_unclaimed()
+    return waiting or surveys.next_wanted() is not None
 
 
 def read_next() -> bool:
@@ -42,6 +43,8 @@ def read_next() -> bool:
             making.make(export.pk, beat=_go_on)
         elif batch:
             read_file(batch)
+        elif wanted := surveys.next_wanted():
+            surveys.find_out(wanted.pk, beat=_go_on)
         else:  # another worker was faster
             return False
         return True

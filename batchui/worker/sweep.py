@@ -30,6 +30,7 @@ NOTHING_LEFT: dict[str, Any] = {
     "source_choices": {},
     "source_format": {},
     "converted": {},
+    "survey": {},
     "sample": [],
     "above": [],
     "problem": "",

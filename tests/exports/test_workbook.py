@@ -10,6 +10,7 @@ import pytest
 from python_calamine import CalamineWorkbook
 
 from batchui.exports.workbook import PROGRESS_ROWS, Added, add_columns
+from tests.exports.sample_workbooks import by_hand
 from tests.exports.samples import PLAIN_XML, SAMPLES, Sample, add_to_sample
 from tests.exports.splice import (
     COLUMNS,
@@ -22,7 +23,6 @@ from tests.exports.splice import (
     sheet_xml,
     without_columns,
 )
-from tests.exports.sample_workbooks import by_hand
 from tests.exports.xml_by_hand import sheet
 
 every_sample = pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from batchui.batches import checking, long_tasks, preparing
+from batchui.batches import checking, long_tasks, preparing, surveys
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.cloudflare import catalogue
@@ -346,3 +346,37 @@ def test_what_was_pasted_and_cannot_be_used_is_there_to_be_corrected(web: Client
 
 def test_nothing_pasted_is_nothing_chosen(web: Client) -> None:
     assert "No file was chosen." in said(web.post(reverse("new"), {"pasted": "  \n"}))
+
+
+# -- the question and all rows ------------------------------------------------------------------
+
+
+def test_rows_that_ask_the_same_are_said_and_may_be_asked_once(web: Client) -> None:
+    batch = drafted(web, b"id,text\n1,same\n2,same\n3,other\n4,same\n")
+    page = preview(web, batch, template="{{text}}")
+    assert "2 rows ask exactly what another row asks." in page
+    assert "Ask the same question only once" in page
+    assert "ask exactly" not in preview(web, batch, template="{{id}} {{text}}")
+    press_start(web, batch, template="{{text}}", ask_once="on")
+    batch.refresh_from_db()
+    assert batch.ask.ask_once
+
+
+def test_rows_that_are_too_long_for_the_model_are_said_before_the_start(
+    web: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(surveys, "SMALL_BYTES", 10**8)
+    batch = drafted(web, b"id,text\n1,x\n2,%b\n" % (b"word " * 150_000))
+    assert "1 row is too long for this model: row 3." in preview(web, batch, template="{{text}}")
+
+
+def test_of_a_large_file_the_page_asks_again_until_it_is_known(
+    web: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = drafted(web, b"id,text\n1,same\n2,same\n")
+    monkeypatch.setattr(surveys, "SMALL_BYTES", 1)
+    assert "Holding the question against all rows" in preview(web, batch, template="{{text}}")
+    surveys.find_out(batch.pk)
+    page = preview(web, batch, template="{{text}}")
+    assert "1 row asks exactly what another row asks." in page
+    assert "Holding the question" not in page

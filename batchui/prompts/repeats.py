@@ -1,0 +1,43 @@
+"""Finds rows that ask exactly the same question, so that it can be asked once.
+
+A million different questions take 8 bytes each: only those that come more than once are looked at
+closely.
+"""
+
+from array import array
+from collections.abc import Iterable
+from hashlib import blake2b
+
+from batchui.prompts.items import ItemWriter
+from batchui.prompts.readers import Row
+
+# Two different questions with the same 128 bits are not to be expected in any number of files.
+DIGEST_BYTES = 16
+
+
+class Repeats:
+    """The questions of a file that come more than once. rows: that ask what an earlier row asks."""
+
+    def __init__(self, rows: Iterable[Row], writer: ItemWriter) -> None:
+        hashes = array("q")
+        for row in rows:
+            if row.problem is None:
+                question = writer.question(row.cells)
+                if question is not None:
+                    hashes.append(hash(question))
+        self._repeated: set[int] = set()
+        self.rows = 0
+        before: int | None = None
+        for one in sorted(hashes):
+            if one == before:
+                self._repeated.add(one)
+                self.rows += 1
+            before = one
+        self._first: dict[bytes, int] = {}
+
+    def first(self, question: bytes, row: int) -> int:
+        """The number of the first row that asks the question: that of `row`, if there was none."""
+        if hash(question) not in self._repeated:
+            return row
+        digest = blake2b(question, digest_size=DIGEST_BYTES).digest()
+        return self._first.setdefault(digest, row)
