@@ -110,6 +110,25 @@ def test_a_date_that_no_calendar_has_is_text(tmp_path: Path) -> None:
     assert made.lines[1] == '["<value out of range: 100000000>"]'
 
 
+@pytest.mark.parametrize(
+    ("kind", "value", "named"),
+    [
+        (pa.timestamp("us", tz="Nowhere/Atall"), MOMENT, "timestamp[us, tz=Nowhere/Atall]"),
+        (pa.list_(pa.timestamp("ns")), [1], "list<"),
+    ],
+)
+def test_values_that_cannot_be_shown_name_their_column(
+    tmp_path: Path, kind: Any, value: Any, named: str
+) -> None:
+    with pytest.raises(BadInput) as caught:
+        made_from(tmp_path, good=["x"], bad=pa.array([value], kind))
+    said = str(caught.value)
+    assert said.startswith(f"The column “bad” has values of the type {named}")
+    assert said.endswith(
+        " that cannot be shown. Save the column as text, and upload the file again."
+    )
+
+
 def test_many_batches_stay_in_order(tmp_path: Path) -> None:
     rows = [[at, f"row {at}"] for at in range(25_000)]
     made = made_from(tmp_path, a=[row[0] for row in rows], b=[row[1] for row in rows])

@@ -10,6 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batchui.prompts.converted import Jsonl, Sheet
+from batchui.prompts.json_documents import convert
+from batchui.prompts.looking import File
+from batchui.prompts.outputs import Output
 from batchui.prompts.problems import BadInput
 from tests.prompts.conversions import Made, made_of_bytes
 
@@ -186,3 +189,17 @@ def test_what_is_nested_too_deeply(tmp_path: Path) -> None:
 def test_a_number_with_a_million_digits(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"\(it has a number with more than 4,300 digits\)"):
         made(tmp_path, '[{"a": ' + "9" * 1_000_000 + "}]")
+
+
+def test_what_is_no_document_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(b"hello")
+    out = Output(tmp_path, most_bytes=100, tell=lambda news: None)
+    with pytest.raises(BadInput, match=r"^This is no JSON document: it has to begin with \[ or \{"):
+        convert(File(path, "x.json", b"hello", whole=True), out)
+
+
+def test_a_mistake_deep_inside_a_long_item_is_found_before_its_end(tmp_path: Path) -> None:
+    text = '[{"a": "%s", "b": nope, "c": "%s"}]' % ("x" * 10, "y" * 2_000_000)  # noqa: UP031
+    with pytest.raises(BadInput, match=r"^Item 1 \(line 1\): this is no JSON \(expecting value\)"):
+        made(tmp_path, text)

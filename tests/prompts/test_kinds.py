@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from batchui.prompts.converted import Text
 from batchui.prompts.kinds import is_text
 from batchui.prompts.looking import File
 from batchui.prompts.problems import BadInput
+from batchui.prompts.sniffing import sniff
 from tests.prompts.conversions import made_of_bytes
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -36,6 +38,30 @@ def looks_like_text(head: bytes, name: str) -> bool:
 )
 def test_text_tables_need_no_conversion(head: bytes, name: str) -> None:
     assert looks_like_text(head, name)
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "xlsx",
+        "xlsm",
+        "xlsb",
+        "xls",
+        "ods",
+        "json",
+        "parquet",
+        "arrow",
+        "feather",
+        "gz",
+        "zip",
+        "zst",
+        "csv",
+    ],
+)
+def test_an_empty_file_is_called_empty_whatever_its_name(ending: str) -> None:
+    assert looks_like_text(b"", f"x.{ending}")
+    with pytest.raises(BadInput, match=r"^The file is empty\. Choose a file with at least one row"):
+        sniff(b"", name=f"x.{ending}", whole=True)
 
 
 @pytest.mark.parametrize(
@@ -136,6 +162,12 @@ def test_a_workbook_with_a_password(tmp_path: Path) -> None:
         BadInput, match=r"^This workbook is protected by a password\. Open it, save"
     ):
         made_of_bytes(tmp_path, data, "x.xlsx")
+
+
+def test_a_text_table_stays_as_it_is(tmp_path: Path) -> None:
+    made = made_of_bytes(tmp_path, b"a,b\n1,2\n", "x.csv")
+    assert made.result == Text("text.zst", "x.csv")
+    assert made.files == [b"a,b\n1,2\n"]
 
 
 def test_an_open_document_with_a_password(tmp_path: Path) -> None:

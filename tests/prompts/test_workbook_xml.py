@@ -1,11 +1,12 @@
 """Cells whose XML says more than calamine does, written by hand."""
 
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from batchui.prompts.problems import BadInput
-from tests.prompts.conversions import hand_written, made_of, open_document
+from tests.prompts.conversions import MAIN, OFFICE, hand_written, made_of, open_document
 
 STYLES = (
     '<numFmts count="1"><numFmt numFmtId="164" formatCode="00000"/>'
@@ -129,6 +130,26 @@ def test_a_sheet_in_utf_16_is_not_taken_for_an_empty_one(tmp_path: Path, encodin
         made_of(hand_written(tmp_path / "x.xlsx", "", more=more))
 
 
+def test_a_part_that_is_far_too_large_to_be_read_whole(tmp_path: Path) -> None:
+    styles = b"<a>" + b" " * 16_000_000 + b"</a>"
+    path = hand_written(tmp_path / "x.xlsx", "", more={"xl/styles.xml": styles})
+    with pytest.raises(
+        BadInput, match=r"^In this workbook, “xl/styles.xml” is far too large\. Open"
+    ):
+        made_of(path)
+
+
+def test_strict_workbooks_have_other_names_for_the_same(tmp_path: Path) -> None:
+    path = hand_written(
+        tmp_path / "x.xlsx", '<row r="1"><c r="A1" s="1"><v>0.5</v></c></row>', styles=STYLES
+    )
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(tmp_path / "strict.xlsx", "w") as new:
+        for name in old.namelist():
+            text = old.read(name).decode().replace(MAIN, "http://purl.oclc.org/ooxml/main")
+            new.writestr(name, text.replace(OFFICE, "http://purl.oclc.org/ooxml/relationships"))
+    assert made_of(tmp_path / "strict.xlsx").lines == ['[{"percent":"50%"}]']
+
+
 CELL = "<table:table-cell {}>{}</table:table-cell>"
 
 
@@ -184,3 +205,12 @@ def test_ods_rows_and_cells_that_are_repeated(tmp_path: Path) -> None:
     ]
     assert facts == [("A", 3, 3, 4, "G3"), ("B", 0, None, 0, None), ("C", 3, 3, 4, "G3")]
     assert made.result[0].merged is None
+
+
+def test_an_ods_file_whose_rows_are_longer_than_a_piece(tmp_path: Path) -> None:
+    text = CELL.format('office:value-type="string"', f"<text:p>{'x' * 3_000_000}</text:p>")
+    half = CELL.format('office:value-type="percentage" office:value="0.5"', "<text:p>50%</text:p>")
+    row = f"<table:table-row>{text}{half}</table:table-row>"
+    table = f'<table:table table:name="A">{row * 3}</table:table>'
+    made = made_of(open_document(tmp_path / "x.ods", table, styles="<number:percentage-style/>"))
+    assert [row[1] for row in made.rows] == [{"percent": "50%"}] * 3
