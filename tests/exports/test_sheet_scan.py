@@ -252,3 +252,11 @@ def test_a_buffer_has_a_limit_of_comments(hidden: int, monkeypatch: pytest.Monke
     else:
         with pytest.raises(CannotWrite, match="a row, or a beginning, that is too long"):
             SheetXml([data])
+
+
+def test_a_piece_may_be_as_long_as_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = sheet().encode()
+    monkeypatch.setattr(sheet_xml, "LARGEST_PIECE", 50)
+    assert len(list(SheetXml([data[:50], data[50:]]).rows())) == 4
+    with pytest.raises(CannotWrite, match="a row, or a beginning, that is too long"):
+        SheetXml([data[:51], data[51:]])
