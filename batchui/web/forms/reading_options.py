@@ -100,12 +100,11 @@ def remarks(batch: Batch) -> Iterator[str]:
     yield from mendings(form)
 
 
-def skipped(batch: Batch) -> str:
-    """The sentence about the rows that are skipped, with the first one; "" if there are none."""
-    if not batch.bad_rows:
+def about_skipped(batch: Batch) -> str:
+    """The sentence about the rows of a started batch that are skipped; "" if there are none."""
+    if not batch.invalid:
         return ""
-    first = batch.problem_rows[0]["sentence"] if batch.problem_rows else ""
-    return f"{rows_are(batch.bad_rows)} skipped. {first}".strip()
+    return f"{rows_are(batch.invalid)} skipped, and the downloads say why."
 
 
 def _encoding(name: str | None) -> str | None:
