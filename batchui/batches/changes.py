@@ -63,6 +63,10 @@ class BatchChanges(AnswerChanges, total=False):
     lease_until: datetime | None
     readings_begun: int
     progress_rows: int
+    source_name: str
+    source_file: str
+    source_size: int
+    source_sha256: str
     source_choices: dict[str, Any]
     source_format: dict[str, Any]
     converted_file: str

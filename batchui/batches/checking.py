@@ -8,6 +8,7 @@ from django.conf import settings
 from batchui.batches import lifecycle, sources
 from batchui.batches.changes import BatchChanges
 from batchui.batches.converting import convert
+from batchui.batches.further import make_file
 from batchui.batches.long_tasks import (
     READING_LEASE,
     LeaseLostError,
@@ -64,10 +65,16 @@ def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> Non
 
 
 def _look(batch: Batch, progress: Callable[[int, int], None]) -> None:
-    """Find out how the file is read; convert it first if it is no plain text."""
-    if not sources.is_plain_text(sources.head(batch), batch.source_name):
+    """Find out how the file is read; make or convert it first if that has to be done."""
+    if not batch.source_file:
+        _keep(batch, make_file(batch, progress=progress))
+    elif not batch.converted_file and not _is_plain_text(batch):
         _keep(batch, convert(batch, progress=progress))
     _keep(batch, sources.look(batch, batch.choices).as_fields())
+
+
+def _is_plain_text(batch: Batch) -> bool:
+    return sources.is_plain_text(sources.head(batch), batch.source_name)
 
 
 def _keep(batch: Batch, found: BatchChanges) -> None:

@@ -35,7 +35,7 @@ def convert(batch: Batch, *, progress: Callable[[int, int], None]) -> BatchChang
     def tell(news: Progress) -> None:
         progress(news.done, 0)
 
-    with _on_disk(batch.source_file) as path, _folder() as folder:
+    with _on_disk(batch.source_file) as path, files.working_folder() as folder:
         made = converting.convert(
             path,
             folder,
@@ -93,13 +93,6 @@ def _is_table(rows: list[Any]) -> bool:
 def _first_rows(path: Path) -> list[Any]:
     with open_lines(path) as lines:
         return [msgspec.json.decode(line) for line in islice(lines, ROWS_SEEN)]
-
-
-@contextmanager
-def _folder() -> Iterator[Path]:
-    settings.FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
-        yield Path(folder)
 
 
 @contextmanager

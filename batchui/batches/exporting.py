@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from batchui.batches import references, results, sources
 from batchui.batches.models import Batch
 from batchui.exports.csv import csv_chunks
+from batchui.exports.formulas import Changed
 from batchui.exports.json import json_chunks, jsonl_chunks
 from batchui.exports.names import ANSWER
 from batchui.exports.rows import ExportRow
@@ -90,9 +91,15 @@ class Kind(NamedTuple):
 
 
 def csv(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iterator[bytes]:
-    """CSV for spreadsheets: with a byte order mark, and without cells that run as a formula."""
-    rows, delimiter = export_rows(batch, progress), batch.format.delimiter
-    return csv_chunks(rows, table(batch), choice.selection, delimiter=delimiter)
+    """CSV for spreadsheets: with a byte order mark, and without cells that run as a formula.
+
+    How many cells that has changed is noted at the end.
+    """
+    rows, delimiter, changed = export_rows(batch, progress), batch.format.delimiter, Changed()
+    yield from csv_chunks(
+        rows, table(batch), choice.selection, delimiter=delimiter, changed=changed
+    )
+    Batch.objects.filter(pk=batch.pk).update(cells_made_inert=changed.cells)
 
 
 def csv_plain(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iterator[bytes]:

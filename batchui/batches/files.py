@@ -1,6 +1,10 @@
 """Files of batches: compressed (except the upload), never changed, whole or not there at all.
 
     batches/<uuid>/source/upload                 the upload, untouched
+    batches/<uuid>/source/upload-<e>             the same, made of another batch's answers
+    batches/<uuid>/source/converted-<e>.zst      the rows of an upload that is no plain text
+    batches/<uuid>/source/problems-<e>.jsonl.zst the rows that cannot be asked, and why
+    batches/<uuid>/exports/<id>-<e>              a download that had to be made whole
     batches/<uuid>/parts/<n>/rows-<e>.jsonl.zst  the rows, as read
     batches/<uuid>/parts/<n>/answers-<k>-<e>.jsonl.zst   one line a row, in row order
     batches/<uuid>/parts/<n>/reply-<attempt>-<e>.json.zst    the raw reply
@@ -20,13 +24,14 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import takewhile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 from uuid import UUID
 
 import zstandard
+from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
@@ -99,6 +104,11 @@ def source_path(batch_id: object) -> str:
     return f"batches/{batch_id}/source/upload"
 
 
+def further_path(batch: "Batch") -> str:
+    """Where a file is stored that is made of another batch's answers, by who makes it."""
+    return f"batches/{batch.pk}/source/upload-{batch.epoch}"
+
+
 def converted_path(batch: "Batch") -> str:
     """Where the rows of an upload that is not a plain text are stored, by who converts it."""
     return f"batches/{batch.pk}/source/converted-{batch.epoch}.zst"
@@ -157,6 +167,21 @@ def save_source(name: str, content: AnyFile) -> tuple[int, str]:
 def save(name: str, content: IO[bytes]) -> None:
     """Store the content of an open file as `name`."""
     default_storage.save(name, File(content, name))
+
+
+def copy(name: str, to: str) -> str:
+    """Store a stored file once more, as `to`. Returns that name."""
+    with open_file(name) as content:
+        save(to, content)
+    return to
+
+
+@contextmanager
+def working_folder() -> Iterator[Path]:
+    """A folder for files that are being made. It is gone at the end, with what is in it."""
+    settings.FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
+        yield Path(folder)
 
 
 def open_file(name: str) -> BinaryIO:

@@ -41,9 +41,14 @@ NOT_LOOKED_AT: BatchChanges = {
     "converted": {},
 }
 # The fields that `run_again` copies besides the question; those of a plain text, too. Another file
-# is converted again.
-SAME_FILE = ("source_name", "source_choices")
+# is converted again; but what was made of answers is copied.
+SAME_FILE = ("source_name", "source_choices", "asked_after")
 SAME_TEXT = (*SAME_FILE, "source_format", "sample", "above")
+NOT_ENDED = (
+    "A further question can be asked once this batch has ended and has answers. Wait until it has "
+    "finished, or stop it."
+)
+NOT_READ = "The file of this draft is not read yet. Try again in a moment."
 
 
 def receive(
@@ -162,27 +167,66 @@ def refuse_full_disk(size: int) -> None:
 
 
 def run_again(batch: Batch, *, by: User | None) -> Batch:
-    """A new draft with the same file and question, to be edited before it is started."""
-    same = SAME_FILE if batch.converted_file else SAME_TEXT
+    """A new draft with the same file and question, to be edited before it is started.
+
+    Raises BadInput if the file is not there yet.
+    """
+    if not batch.source_file:
+        raise BadInput(NOT_READ)
+    of_answers = batch.converted.get("of_answers", False)
+    same = SAME_FILE if batch.converted_file and not of_answers else SAME_TEXT
     with files.open_file(batch.source_file) as source:
         copy = _store(
             File(source),
             team=batch.team,
             by=by,
             name=_free_name(batch.team, batch.name),
+            rows_of=batch if of_answers else None,
             **{field: getattr(batch, field) for field in same},
             **asked_fields(batch.ask),
         )
     return _checked(copy)
 
 
-def _store(upload: AnyFile, *, team: Team, by: User | None, **fields: Any) -> Batch:
+def ask_further(batch: Batch, *, by: User | None) -> Batch:
+    """A new draft whose file is the sheet of a batch with its answers (see `further.py`).
+
+    Its question can use `{{answer}}`. A worker makes the file, unless it is small. Raises BadInput
+    if the batch has not ended or has no answers.
+    """
+    if not batch.can_ask_further:
+        raise BadInput(NOT_ENDED)
+    refuse_full_disk(batch.source_size)
+    with transaction.atomic():
+        draft = Batch.objects.create(
+            team=batch.team,
+            connection=ensure_connection(batch.team),
+            created_by=by,
+            asked_after=batch,
+            name=_free_name(batch.team, batch.name),
+            source_name=batch.source_name,
+            source_size=batch.source_size,  # about; it tells what is small
+            **asked_fields(Ask(model=batch.ask.model)),
+        )
+        made = f"The rows of “{batch.name}” with their answers became the file."
+        settling.record(draft, "uploaded", made, by=by)
+    return _checked(draft)
+
+
+def _store(
+    upload: AnyFile, *, team: Team, by: User | None, rows_of: Batch | None = None, **fields: Any
+) -> Batch:
+    """Store an upload, and make a batch of it. rows_of: a batch whose converted rows it has."""
     refuse_full_disk(upload.size)
     # 1. The file, under the id that the batch will have.
     batch_id = uuid4()
     stored_as = files.source_path(batch_id)
     try:
         size, sha256 = _saved(stored_as, upload)
+        if rows_of:
+            name = files.converted_path(Batch(pk=batch_id))
+            fields["converted_file"] = files.copy(rows_of.converted_file, name)
+            fields["converted"] = rows_of.converted
         # 2. The batch that points to it.
         with transaction.atomic():
             batch = Batch.objects.create(

@@ -1,13 +1,11 @@
 """Makes exports: downloads that have to be whole before anybody can have them."""
 
-import tempfile
 import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
-from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
@@ -142,9 +140,8 @@ def _claim(export: Export) -> bool:
 
 
 def _made(export: Export, progress: Progress) -> dict[str, object]:
-    settings.FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
-        target = Path(folder) / "export"
+    with files.working_folder() as folder:
+        target = folder / "export"
         choice = Choice.from_dict(export.choice)
         notes = write(export.batch, export.kind, choice, target, progress)
         stored_as = files.export_path(export)

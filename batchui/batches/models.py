@@ -156,6 +156,10 @@ class Batch(AnswerCounts, Asked):
     # How a person wants it to be read, and how it is read: see `choices` and `format`.
     source_choices = models.JSONField(default=dict)
     source_format = models.JSONField(default=dict)
+    # The batch whose sheet, answers included, is the file of this one: see `further.py`.
+    asked_after = models.ForeignKey(
+        "self", null=True, on_delete=models.SET_NULL, related_name="asked_further"
+    )
     # What was made of an upload that is not a plain text, to read its rows from: see `sources.py`.
     converted_file = models.CharField(max_length=255, blank=True, default="")
     converted = models.JSONField(default=dict)
@@ -177,6 +181,8 @@ class Batch(AnswerCounts, Asked):
     # What was last chosen for a download (see `exporting.Choice`), and its kind.
     download_choice = models.JSONField(default=dict)
     download_kind = models.CharField(max_length=32, blank=True, default="")
+    # How many cells the last CSV for spreadsheets kept from running as formulas.
+    cells_made_inert = models.PositiveIntegerField(null=True)
 
     part_count = models.PositiveIntegerField(default=0)
     prompt_tokens = models.PositiveBigIntegerField(default=0)
@@ -285,6 +291,11 @@ class Batch(AnswerCounts, Asked):
     def can_retry(self) -> bool:
         """Whether the batch has ended and has rows that a retry would send again."""
         return self.has_ended and self.unanswered > 0
+
+    @property
+    def can_ask_further(self) -> bool:
+        """Whether the batch has ended and has answers, about which another one can ask."""
+        return self.has_ended and self.answered > 0
 
     @property
     def waiting(self) -> int:

@@ -150,6 +150,10 @@ KINDS: dict[str, Kind] = {
 }
 
 
+# Those that are made while they are sent.
+STREAMED = {word: kind for word, kind in KINDS.items() if not kind.is_whole}
+
+
 def kinds_for(batch: Batch) -> dict[str, Kind]:
     """The kinds that can be made of a batch."""
     missing = set()

@@ -12,6 +12,7 @@ from batchui.batches import files
 from batchui.batches.models import Batch, Part
 from batchui.batches.phrases import NOT_STARTED
 from batchui.batches.whole_files import file_name, kinds_for
+from batchui.exports.zipped import zip_chunks
 from batchui.web.access import with_batch
 from batchui.web.download_limit import MOST_AT_ONCE, Counted, TooManyDownloads
 from batchui.web.errors import too_many_requests
@@ -47,10 +48,16 @@ def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBas
         raise Http404("This batch has no such rows or columns. Choose them on the batch's page.")
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what=kind)
     name = file_name(batch, kind, timezone.localdate())
+    chunks, content_type = made.chunks(batch, form.choice), made.content_type
+    if form.cleaned_data["packed"]:
+        chunks = zip_chunks(chunks, name, made=timezone.localtime())
+        content_type, name = "application/zip", f"{name}.zip"
+    else:
+        chunks = _whole_or_marked(chunks, batch)
     return streamed(
         request,
-        _whole_or_marked(made.chunks(batch, form.choice), batch),
-        content_type=made.content_type,
+        chunks,
+        content_type=content_type,
         # no-store: a minute later there may be more answers.
         headers=attachment(name) | {"Cache-Control": "no-store"},
     )
@@ -93,6 +100,8 @@ def _whole_or_marked(chunks: Iterator[bytes], batch: Batch) -> Iterator[bytes]:
 @with_batch
 def source(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """The file as it was uploaded, byte for byte."""
+    if not batch.source_file:
+        raise Http404("The file of this draft is not made yet.")
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what="upload")
     return FileResponse(
         files.open_file(batch.source_file),

@@ -32,7 +32,7 @@ def choose(request: MemberRequest, batch: Batch) -> HttpResponseBase:
         Batch.objects.filter(pk=batch.pk).update(
             download_choice=form.choice.to_dict(), download_kind=kind
         )
-        return _begun(request, batch, kind, form.choice)
+        return _begun(request, batch, kind, form.choice, packed=form.cleaned_data["packed"])
     context = {"batch": batch, "form": form, "said": said_before(batch, "xlsx")}
     return render(request, "batches/download.html", context, status=422 if form.errors else 200)
 
@@ -47,11 +47,15 @@ def make(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBase:
     return _begun(request, batch, kind, Choice())
 
 
-def _begun(request: MemberRequest, batch: Batch, kind: str, choice: Choice) -> HttpResponseBase:
+def _begun(
+    request: MemberRequest, batch: Batch, kind: str, choice: Choice, *, packed: bool = False
+) -> HttpResponseBase:
     if not KINDS[kind].is_whole:
         chosen: dict[str, Any] = {"only": choice.only, "answer": choice.answer}
         if choice.columns is not None:
             chosen["columns"] = choice.columns
+        if packed:
+            chosen["packed"] = "1"
         address = reverse("download", args=[batch.pk, kind])
         return redirect(f"{address}?{urlencode(chosen, doseq=True)}")
     export = making.ask_for(batch, kind, choice, by=request.user)

@@ -129,6 +129,23 @@ def run_again(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 
 @post_only
 @with_batch
+def ask_further(request: MemberRequest, batch: Batch) -> HttpResponseBase:
+    """Make a draft whose file is the sheet of this batch with its answers, and go to its page."""
+    try:
+        draft = intake.ask_further(batch, by=request.user)
+    except BadInput as problem:
+        messages.error(request, str(problem))
+        return redirect(batch)
+    messages.success(
+        request,
+        "This is a new draft. Its file has the rows of the last batch with their answers: use "
+        "{{answer}} in your question.",
+    )
+    return redirect(draft)
+
+
+@post_only
+@with_batch
 def delete(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """Delete a batch that is not under way."""
     if decisions.delete(batch, by=request.user):

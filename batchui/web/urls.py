@@ -41,6 +41,7 @@ urlpatterns = [
     path("batches/<uuid:pk>/stop/confirm/", deciding.confirm_stop, name="confirm_stop"),
     path("batches/<uuid:pk>/retry/", pages.retry, name="retry"),
     path("batches/<uuid:pk>/run-again/", pages.run_again, name="run_again"),
+    path("batches/<uuid:pk>/ask-further/", pages.ask_further, name="ask_further"),
     path("batches/<uuid:pk>/delete/", pages.delete, name="delete"),
     path("batches/<uuid:pk>/try-now/", pages.try_now, name="try_now"),
     path("batches/<uuid:pk>/parts/", pages.parts, name="parts"),

@@ -37,6 +37,11 @@ class DownloadForm(forms.Form):
         required=False,
         error_messages={"max_length": TOO_LONG},
     )
+    packed = forms.BooleanField(
+        label="Packed as a ZIP",
+        help_text="For CSV, JSON and JSONL: a quarter of the size or less. The others are packed.",
+        required=False,
+    )
 
     def __init__(self, data: Any = None, *, batch: Batch) -> None:
         self.batch = batch

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
+from django.db.models import QuerySet
 
 from batchui.batches.exporting import Kind
 from batchui.batches.models import Batch
@@ -17,6 +18,8 @@ from batchui.prompts.format import Format
 from batchui.prompts.mendings import mendings
 from batchui.web.damaged_files import without_path
 
+FURTHER_SHOWN = 10
+
 register = template.Library()
 register.filter(without_path)
 
@@ -28,6 +31,13 @@ def model_label(name: str) -> str:
         return catalogue.find(name).label if name else ""
     except catalogue.UnknownModel:
         return name
+
+
+@register.filter
+def further_batches(batch: Batch) -> QuerySet[Batch]:
+    """The latest batches that ask further about the answers of this one."""
+    asking = batch.asked_further.filter(deleted_at=None).order_by("-created_at")
+    return asking.only("name")[:FURTHER_SHOWN]
 
 
 @register.filter
@@ -93,6 +103,24 @@ def _value_text(field: ask.Field, value: Any) -> str:
 def download_kinds(batch: Batch) -> list[tuple[str, Kind]]:
     """The kinds of download of a batch, each with its word in addresses."""
     return list(kinds_for(batch).items())
+
+
+@register.filter
+def inert_sentence(batch: Batch) -> str:
+    """What becomes of formulas in the CSV for spreadsheets, with the number of the last one."""
+    changed = batch.cells_made_inert
+    if changed is None:
+        return (
+            "In the CSV for Excel, a cell that would run as a formula gets an apostrophe before it."
+        )
+    if not changed:
+        return "In the CSV for Excel, every cell is as it was: none would run as a formula."
+    cells = (
+        "1 cell would run as a formula and has"
+        if changed == 1
+        else (f"{intcomma(changed)} cells would run as formulas and have")
+    )
+    return f"In the CSV for Excel, {cells} an apostrophe before it."
 
 
 @register.filter
