@@ -156,7 +156,8 @@ def test_without_a_choice_it_says_which_sheet_it_took(tmp_path: Path) -> None:
     book = workbook(tmp_path, {"Notes": [["Hello"]], "May": TABLE, "June": TABLE})
     ran = Ran(book, *PROMPT)
     assert ran.err.splitlines() == [
-        "The sheet “May” is read. There are also the sheets “Notes” and “June”: --sheet.",
+        "The sheet “May” is read. The workbook has “Notes”, “May” and “June”; --sheet names "
+        "another one.",
         SANDBOX,
     ]
 
