@@ -33,11 +33,12 @@ def _piped() -> IO[bytes]:
     """A copy of the standard input, which cannot be read twice."""
     settings.FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
     copy = tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR)  # noqa: SIM115
+    size = 0
     while data := sys.stdin.buffer.read(CHUNK_BYTES):
-        copy.write(data)
-        if copy.tell() > settings.MAX_UPLOAD_BYTES:
+        size += copy.write(data)
+        if size > settings.MAX_UPLOAD_BYTES:
             copy.close()
-            raise intake.too_large(copy.tell())
+            raise intake.too_large(size)
     return copy
 
 

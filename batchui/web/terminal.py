@@ -74,6 +74,9 @@ class TerminalCommand(BaseCommand):
                 f"The answers could not be written to {output}: {reason.rstrip('.')}. Nothing is "
                 f"lost: download them at {page_address(batch)}"
             ) from None
+        except KeyboardInterrupt:
+            self.end_line()
+            raise CommandError(f"{output} was not written.", returncode=130) from None
         for note in notes:
             self.say(note)
 

@@ -1,12 +1,14 @@
 """What people download: every row of the file, whatever became of it."""
 
 import json
+from pathlib import Path
 
 import pytest
 
-from batchui.batches import exporting
+from batchui.batches import exporting, making
+from batchui.batches.exporting import Choice
 from batchui.sandbox.testing import RunningSandbox
-from tests.batches.conftest import MakeBatch, work
+from tests.batches.conftest import MakeBatch, rows, work
 
 pytestmark = pytest.mark.django_db
 
@@ -25,3 +27,13 @@ def test_a_line_that_was_no_object_is_kept_as_it_was(
     assert unreadable["status"] == "invalid"
     in_csv = b"".join(exporting.csv_plain(batch)).decode().splitlines()
     assert in_csv[2].endswith(UNREADABLE)
+
+
+def test_a_download_tells_after_every_thousand_rows_how_far_it_is(
+    start: MakeBatch, tmp_path: Path
+) -> None:
+    batch = start(rows(2_001))
+    for kind in ("csv", "csv-plain", "json", "jsonl"):
+        told: list[int] = []
+        making.write(batch, kind, Choice(only="answered"), tmp_path / kind, told.append)
+        assert told == [1_000, 2_000], kind

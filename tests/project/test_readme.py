@@ -103,19 +103,28 @@ def test_an_older_python_is_told_what_to_do() -> None:
     assert done.stderr.startswith(f"batchui needs Python {oldest} or newer")
 
 
-def test_help_lists_every_option_of_submit() -> None:
+READING = {"--sheet", "--header-row", "--no-header", "--encoding", "--delimiter", "--nested"}
+WRITING = {"--output", "--format", "--only", "--columns", "--answer-column"}
+OPTIONS = {
+    "submit": READING | WRITING | {"--wait", "--option", "--name", "--file-name", "--as"},
+    "download": WRITING | {"--force", "--as"},
+}
+
+
+@pytest.mark.parametrize("command", OPTIONS)
+def test_help_lists_every_option_of_the_commands(command: str) -> None:
     done = subprocess.run(
-        [sys.executable, "manage.py", "submit", "--help"],
+        [sys.executable, "manage.py", command, "--help"],
         cwd=ROOT,
         env=clean_environment(),
         capture_output=True,
         text=True,
         check=True,
     )
-    options = {field.about.option for field in ask.fields() if field.about.option}
-    assert options | {"--wait", "--output", "--option", "--name", "--format", "--as"} <= set(
-        re.findall(r"--[a-z-]+", done.stdout)
-    )
+    options = OPTIONS[command]
+    if command == "submit":
+        options = options | {field.about.option for field in ask.fields() if field.about.option}
+    assert options <= set(re.findall(r"--[a-z-]+", done.stdout))
 
 
 def test_what_is_kept_for_how_long_is_what_it_says() -> None:

@@ -43,7 +43,9 @@ def add_download_options(parser: ArgumentParser) -> None:
         metavar="A,B",
         help="the columns of the file that go out (all); may be given more than once",
     )
-    parser.add_argument("--answer-column", metavar="NAME", help="its name (answer)")
+    parser.add_argument(
+        "--answer-column", metavar="NAME", help="what the column of answers is called (answer)"
+    )
 
 
 def given(options: dict[str, Any]) -> list[str]:

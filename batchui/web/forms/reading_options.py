@@ -9,7 +9,7 @@ from batchui.batches.phrases import rows_are
 from batchui.prompts.code_pages import NAMES, encoding_called
 from batchui.prompts.format import NO_DELIMITER, Choices
 from batchui.prompts.mendings import mendings
-from batchui.prompts.problems import BadInput, listed
+from batchui.prompts.problems import BadInput, listed, quoted
 from batchui.web.forms.reading import LAST_NAMES_ROW, is_text
 
 DELIMITERS = {
@@ -83,10 +83,11 @@ def remarks(batch: Batch) -> Iterator[str]:
     """What to know about how a checked file was read, as sentences."""
     chosen, form = batch.choices, batch.format
     if batch.sheet and len(batch.sheets) > 1 and chosen.sheet is None:
-        name = batch.sheet["name"]
-        others = [sheet["name"] for sheet in batch.sheets if sheet["name"] != name]
-        there = "There is also the sheet" if len(others) == 1 else "There are also the sheets"
-        yield f"The sheet {listed([name])} is read. {there} {listed(others)}: --sheet."
+        name, names = batch.sheet["name"], [sheet["name"] for sheet in batch.sheets]
+        yield (
+            f"The sheet {quoted(name)} is read. The workbook has {listed(names)}; --sheet names "
+            "another one."
+        )
     if is_text(batch) and form.encoding_guessed:
         yield (
             f"The text was recognised as {form.encoding_name}. If letters come out wrong, name its "
@@ -100,12 +101,11 @@ def remarks(batch: Batch) -> Iterator[str]:
     yield from mendings(form)
 
 
-def skipped(batch: Batch) -> str:
-    """The sentence about the rows that are skipped, with the first one; "" if there are none."""
-    if not batch.bad_rows:
+def about_skipped(batch: Batch) -> str:
+    """The sentence about the rows of a started batch that are skipped; "" if there are none."""
+    if not batch.invalid:
         return ""
-    first = batch.problem_rows[0]["sentence"] if batch.problem_rows else ""
-    return f"{rows_are(batch.bad_rows)} skipped. {first}".strip()
+    return f"{rows_are(batch.invalid)} skipped, and the downloads say why."
 
 
 def _encoding(name: str | None) -> str | None:
@@ -114,7 +114,7 @@ def _encoding(name: str | None) -> str | None:
     key = encoding_called(name)
     if key is None:
         known = ", ".join(NAMES.values())
-        raise BadInput(f"--encoding: batchui knows no encoding “{name}”. It knows {known}.")
+        raise BadInput(f"--encoding: batchui knows no encoding {quoted(name)}. It knows {known}.")
     return key
 
 
@@ -124,8 +124,8 @@ def _delimiter(given: str | None) -> str | None:
     sign = DELIMITERS.get(given.strip().casefold(), given)
     if sign not in DELIMITERS.values():
         raise BadInput(
-            f"--delimiter: “{given}” cannot be between cells. Write comma, semicolon, tab, pipe or "
-            "none."
+            f"--delimiter: {quoted(given)} cannot be between cells. Write comma, semicolon, tab, "
+            "pipe or none."
         )
     return sign
 

@@ -23,11 +23,11 @@ from batchui.web.addresses import page_address
 from batchui.web.forms.ask import AskForm
 from batchui.web.forms.download_options import add_download_options, given, kind_and_choice
 from batchui.web.forms.reading_options import (
+    about_skipped,
     add_reading_options,
     choices,
     refuse_unfit,
     remarks,
-    skipped,
 )
 from batchui.web.forms.terminal import add_arguments, checked, fields, first_error
 from batchui.web.input_file import opened_input
@@ -139,6 +139,8 @@ class Command(TerminalCommand):
             self._until_not(batch, BatchStatus.PREPARING)
             if not batch.is_started:
                 raise BadInput(problem_of(batch))
+            if remark := about_skipped(batch):
+                self.say(remark)
         except BaseException:
             intake.erase_unstarted(batch)
             raise
@@ -147,6 +149,8 @@ class Command(TerminalCommand):
     def _ask(self, batch: Batch, options: dict[str, Any], *, by: User | None) -> None:
         """Say how the file was read, and start the batch. Raises BadInput."""
         refuse_unfit(batch, batch.choices)
+        if batch.is_unusable:
+            raise BadInput(problem_of(batch))
         for remark in remarks(batch):
             self.say(remark)
         if options["output"]:
@@ -154,8 +158,6 @@ class Command(TerminalCommand):
         form = AskForm(fields(options, batch), batch=batch)
         if not form.is_valid():
             raise BadInput(first_error(form, options))
-        if left_out := skipped(batch):
-            self.say(left_out)
         decisions.start(batch, by=by, ask=form.ask, prepare_now=True)
 
     def _until_not(self, batch: Batch, status: BatchStatus) -> None:
