@@ -76,7 +76,7 @@ def source_of(batch: Batch) -> bytes:
         return source.read()
 
 
-def sheet(*, named: bool = True) -> bytes:
+def sheet() -> bytes:
     """A workbook with a title, a blank row, names and two rows; another sheet stands before it."""
     out = io.BytesIO()
     book = xlsxwriter.Workbook(out, {"in_memory": True})
@@ -139,11 +139,11 @@ def test_a_third_question_has_the_answers_of_both(
 
 
 def test_a_batch_that_has_not_ended_cannot_be_asked_further(batch: Batch) -> None:
-    with pytest.raises(BadInput, match="once this batch has ended and has answers"):
+    with pytest.raises(BadInput, match="has ended with at least one answer"):
         intake.ask_further(batch, by=None)
     Batch.objects.filter(pk=batch.pk).update(status=BatchStatus.FAILED, failed=60)
     batch.refresh_from_db()
-    with pytest.raises(BadInput, match="once this batch has ended and has answers"):
+    with pytest.raises(BadInput, match="has ended with at least one answer"):
         intake.ask_further(batch, by=None)
     assert Batch.objects.count() == 1
 
@@ -282,6 +282,23 @@ def test_a_workbook_keeps_types_rows_and_the_way_back_into_it(
     assert [cell.value for cell in page[5]][4:] == [
         *("bad", 4.5, "answered", None),
         *("not", "answered", None),
+    ]
+
+
+def test_a_workbook_without_names_becomes_csv_with_names(start: MakeBatch) -> None:
+    out = io.BytesIO()
+    book = xlsxwriter.Workbook(out, {"in_memory": True})
+    page = book.add_worksheet()
+    for row in range(3):
+        page.write_row(row, 0, [row, 10 * row])
+    book.close()
+    first = answered(start(out.getvalue(), "n.xlsx", template="{{Column 1}}"), [b"1", b"2", b"3"])
+    assert first.format.header_row == 0
+    draft = intake.ask_further(first, by=None)
+    assert draft.source_name == "n with answers.csv"
+    assert draft.columns == ("Column 1", "Column 2", "answer", "status", "error")
+    assert cells_of(draft) == [
+        (row + 2, [row, 10 * row, row + 1, "answered", ""]) for row in range(3)
     ]
 
 

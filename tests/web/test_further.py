@@ -9,7 +9,7 @@ from django.urls import reverse
 from batchui.batches import checking
 from batchui.batches.models import Batch
 from batchui.sandbox.testing import RunningSandbox
-from tests.batches.conftest import work
+from tests.batches.conftest import MakeBatch, work
 from tests.web.visiting import answers, html, page, press, said
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +36,10 @@ def test_the_button_is_there_once_the_batch_has_ended(
 ) -> None:
     assert BUTTON not in page(web, batch)
     refused = press(web, batch, "ask_further")
-    assert "A further question can be asked once this batch has ended and has answers." in refused
+    assert (
+        "A further question can be asked once this batch has ended with at least one answer."
+        in refused
+    )
     assert not batch.asked_further.exists()
     shown = page(web, work(batch))
     assert shown.count(BUTTON) == 2
@@ -58,6 +61,13 @@ def test_one_click_makes_a_draft_with_the_answers_as_a_column(web: Client, ended
     assert "{{answer}}" not in preview
     response = web.post(reverse("start", args=[draft.pk]), asked)
     assert response.status_code == 302, said(response)
+
+
+def test_the_column_that_is_named_is_that_of_the_new_answers(
+    web: Client, sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    content = b"text,answer\r\none,two\r\nthree,four\r\n"
+    assert "use {{answer_2}} in your question" in press(web, work(start(content)), "ask_further")
 
 
 def test_both_pages_and_the_history_show_the_chain(web: Client, ended: Batch) -> None:
