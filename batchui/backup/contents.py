@@ -26,6 +26,9 @@ MIGRATIONS = MigrationRecorder.Migration._meta.db_table
 POINTERS = (
     "SELECT source_file FROM batches_batch WHERE deleted_at IS NULL AND source_file <> ''",
     "SELECT converted_file FROM batches_batch WHERE deleted_at IS NULL AND converted_file <> ''",
+    "SELECT problems_file FROM batches_batch WHERE deleted_at IS NULL AND problems_file <> ''",
+    "SELECT file FROM batches_export JOIN batches_batch ON batches_batch.id = batch_id "
+    "WHERE deleted_at IS NULL AND file <> ''",
     "SELECT rows_file FROM batches_part JOIN batches_batch ON batches_batch.id = batch_id "
     "WHERE deleted_at IS NULL",
     "SELECT answers_file FROM batches_part JOIN batches_batch ON batches_batch.id = batch_id "

@@ -17,7 +17,7 @@ from batchui.batches.models import Batch
 from batchui.prompts import converting
 from batchui.prompts.converted import Jsonl, Progress, Result, Sheet, Text, open_lines
 from batchui.prompts.headers import find_header
-from batchui.prompts.problems import BadInput, quoted
+from batchui.prompts.problems import BadInput, listed, quoted
 from batchui.prompts.rows import sample_text
 
 # What is made of an upload may be so many times as large.
@@ -74,7 +74,10 @@ def _sheet(sheets: Sequence[Sheet], first_rows: Sequence[list[Any]], name: str |
         for at, sheet in enumerate(sheets):
             if sheet.name == name:
                 return at
-        raise BadInput(f"This workbook has no sheet {quoted(name)}. Choose another one.")
+        names = listed([sheet.name for sheet in sheets])
+        raise BadInput(
+            f"This workbook has no sheet {quoted(name)}. Choose another one; it has {names}."
+        )
     order = sorted(range(len(sheets)), key=lambda at: sheets[at].hidden)
     tables = [at for at in order if sheets[at].rows > 1 and _is_table(first_rows[at])]
     return (tables or [at for at in order if sheets[at].rows] or order)[0]

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from batchui.batches import references, results, sources
 from batchui.batches.models import Batch
 from batchui.exports.csv import csv_chunks
+from batchui.exports.formulas import Changed
 from batchui.exports.json import json_chunks, jsonl_chunks
 from batchui.exports.names import ANSWER, answer_columns
 from batchui.exports.rows import ExportRow
@@ -23,6 +24,8 @@ ONLY: dict[str, frozenset[str] | None] = {
     **{word: frozenset(statuses) for word, statuses in results.SHOWN.items()},
 }
 Progress = Callable[[int], None]
+# After so many rows it is said how far a download is.
+TOLD_ROWS = 1_000
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,18 @@ class Choice:
 ALL = Choice()
 
 
+def untold(rows: int) -> None:
+    """The progress of what nobody waits for."""
+
+
+class Chunks(Protocol):
+    """Makes a download while it is sent, and tells now and then how many rows are done."""
+
+    def __call__(
+        self, batch: Batch, choice: Choice = ..., progress: Progress = ..., /
+    ) -> Iterator[bytes]: ...
+
+
 class Kind(NamedTuple):
     """A kind of download: its name on pages, its content type, its ending, and who makes it.
 
@@ -66,7 +81,7 @@ class Kind(NamedTuple):
     label: str
     content_type: str
     ending: str
-    chunks: Callable[[Batch, Choice], Iterator[bytes]] | None = None
+    chunks: Chunks | None = None
     write: Callable[[Batch, Choice, Path, Progress], list[str]] | None = None
 
     @property
@@ -75,26 +90,32 @@ class Kind(NamedTuple):
         return self.write is not None
 
 
-def csv(batch: Batch, choice: Choice = ALL) -> Iterator[bytes]:
-    """CSV for spreadsheets: with a byte order mark, and without cells that run as a formula."""
-    rows, delimiter = export_rows(batch), batch.format.delimiter
-    return csv_chunks(rows, table(batch), choice.selection, delimiter=delimiter)
+def csv(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iterator[bytes]:
+    """CSV for spreadsheets: with a byte order mark, and without cells that run as a formula.
+
+    How many cells that has changed is noted at the end.
+    """
+    rows, delimiter, changed = export_rows(batch, progress), batch.format.delimiter, Changed()
+    yield from csv_chunks(
+        rows, table(batch), choice.selection, delimiter=delimiter, changed=changed
+    )
+    Batch.objects.filter(pk=batch.pk).update(cells_made_inert=changed.cells)
 
 
-def csv_plain(batch: Batch, choice: Choice = ALL) -> Iterator[bytes]:
+def csv_plain(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iterator[bytes]:
     """CSV for programs: every cell exactly as it is."""
-    rows, delimiter = export_rows(batch), batch.format.delimiter
+    rows, delimiter = export_rows(batch, progress), batch.format.delimiter
     return csv_chunks(rows, table(batch), choice.selection, delimiter=delimiter, plain=True)
 
 
-def json(batch: Batch, choice: Choice = ALL) -> Iterator[bytes]:
+def json(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iterator[bytes]:
     """JSON: one array of objects."""
-    return json_chunks(export_rows(batch), table(batch), choice.selection)
+    return json_chunks(export_rows(batch, progress), table(batch), choice.selection)
 
 
-def jsonl(batch: Batch, choice: Choice = ALL) -> Iterator[bytes]:
+def jsonl(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iterator[bytes]:
     """JSONL: one object on each line."""
-    return jsonl_chunks(export_rows(batch), table(batch), choice.selection)
+    return jsonl_chunks(export_rows(batch, progress), table(batch), choice.selection)
 
 
 def table(batch: Batch) -> Table:
@@ -121,11 +142,17 @@ def _above(batch: Batch) -> list[list[Any]]:
     ]
 
 
-def export_rows(batch: Batch) -> Iterator[ExportRow]:
-    """Every row of a batch, for an export. A row without a status of its own is "waiting"."""
+def export_rows(batch: Batch, progress: Progress = untold) -> Iterator[ExportRow]:
+    """Every row of a batch, for an export. A row without a status of its own is "waiting".
+
+    progress: told after every TOLD_ROWS rows how many there were.
+    """
     columns = batch.columns
     reference = references.reference_of(batch)
-    for row, cells, status, answer, error, usage in results.results(batch):
+    for done, found in enumerate(results.results(batch)):
+        row, cells, status, answer, error, usage = found
+        if done and done % TOLD_ROWS == 0:
+            progress(done)
         if cells is None:  # its text is lost; the error says why
             cells = [""] * len(columns)
         yield ExportRow(

@@ -2,6 +2,9 @@
 
     batches/<uuid>/source/upload                 the upload, untouched
     batches/<uuid>/source/upload-<e>             the same, made of another batch's answers
+    batches/<uuid>/source/converted-<e>.zst      the rows of an upload that is no plain text
+    batches/<uuid>/source/problems-<e>.jsonl.zst the rows that cannot be asked, and why
+    batches/<uuid>/exports/<id>-<e>              a download that had to be made whole
     batches/<uuid>/parts/<n>/rows-<e>.jsonl.zst  the rows, as read
     batches/<uuid>/parts/<n>/answers-<k>-<e>.jsonl.zst   one line a row, in row order
     batches/<uuid>/parts/<n>/reply-<attempt>-<e>.json.zst    the raw reply

@@ -12,7 +12,7 @@ from django.utils import timezone
 from batchui.batches import files
 from batchui.batches.clock import is_free
 from batchui.batches.export_models import Export, ExportStatus
-from batchui.batches.exporting import Choice, Progress
+from batchui.batches.exporting import Choice, Progress, untold
 from batchui.batches.long_tasks import (
     MOST_READINGS,
     PROGRESS_SECONDS,
@@ -113,7 +113,7 @@ def write(
     kind: str,
     choice: Choice,
     target: Path,
-    progress: Progress = lambda rows: None,
+    progress: Progress = untold,
 ) -> list[str]:
     """Make a download of any kind in the file `target`. Returns sentences about it.
 
@@ -122,7 +122,7 @@ def write(
     made = KINDS[kind]
     if made.write is None:
         with target.open("wb") as out:
-            out.writelines(made.chunks(batch, choice) if made.chunks else ())
+            out.writelines(made.chunks(batch, choice, progress) if made.chunks else ())
         return []
     try:
         return made.write(batch, choice, target, progress)

@@ -181,6 +181,8 @@ class Batch(AnswerCounts, Asked):
     # What was last chosen for a download (see `exporting.Choice`), and its kind.
     download_choice = models.JSONField(default=dict)
     download_kind = models.CharField(max_length=32, blank=True, default="")
+    # How many cells the last CSV for spreadsheets kept from running as formulas.
+    cells_made_inert = models.PositiveIntegerField(null=True)
 
     part_count = models.PositiveIntegerField(default=0)
     prompt_tokens = models.PositiveBigIntegerField(default=0)

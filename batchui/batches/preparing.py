@@ -62,12 +62,16 @@ def prepare(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
 
 
 def limits_for(model: Model, *, max_tokens: int) -> Limits:
-    """How large a part may be for a model, so that its reply is not too large to decode."""
+    """How large a part may be for a model, so that its reply is not too large to decode.
+
+    And how large a question: of embeddings and translations the model cuts off the rest itself.
+    """
     if model.task == "embedding":
         return Limits(rows=EMBEDDING_ROWS)
     if model.task == "translation":
         return Limits()
-    return Limits(rows=max(1, min(Limits().rows, REPLY_BYTES // (4 * max(max_tokens, 1)))))
+    rows = max(1, min(Limits().rows, REPLY_BYTES // (4 * max(max_tokens, 1))))
+    return Limits(rows=rows, context_window=model.context_window)
 
 
 def _cut_into_parts(

@@ -1,6 +1,7 @@
 """Downloads that have to be made as a whole: workbooks and Parquet. And the list of all kinds."""
 
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 from batchui.batches import exporting, files
@@ -19,6 +20,7 @@ from batchui.batches.states import AnswerStatus
 from batchui.exports import parquet
 from batchui.exports.answers import answer_cell
 from batchui.exports.cannot_write import CannotWrite
+from batchui.exports.names import download_name
 from batchui.exports.ods import write_ods
 from batchui.exports.parquet import write_parquet
 from batchui.exports.rows import cell_text
@@ -155,6 +157,10 @@ KINDS: dict[str, Kind] = {
 }
 
 
+# Those that are made while they are sent.
+STREAMED = {word: kind for word, kind in KINDS.items() if not kind.is_whole}
+
+
 def kinds_for(batch: Batch) -> dict[str, Kind]:
     """The kinds that can be made of a batch."""
     missing = set()
@@ -163,6 +169,14 @@ def kinds_for(batch: Batch) -> dict[str, Kind]:
     if not parquet.is_available():
         missing.add("parquet")
     return {word: kind for word, kind in KINDS.items() if word not in missing}
+
+
+def file_name(batch: Batch, kind: str, day: date) -> str:
+    """The usual name of a download of this kind that was made on this day."""
+    ending = KINDS[kind].ending
+    if kind == "workbook":  # one with macros keeps its ending
+        ending = batch.source_name.rpartition(".")[2].lower()
+    return download_name(batch.name, day, ending)
 
 
 def said_before(batch: Batch, kind: str, choice: Choice = ALL) -> str:

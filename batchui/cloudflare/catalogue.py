@@ -37,8 +37,7 @@ class Model(Struct, frozen=True, kw_only=True):
     needs_paid_plan: only accounts on the Workers Paid plan may use it.
     listed: it is in `models()`.
 
-    No page uses context_window and max_input_tokens yet: they are for the estimate of price and
-    limits before Start.
+    No page uses max_input_tokens yet: it is for the estimate of limits before Start.
     """
 
     name: str

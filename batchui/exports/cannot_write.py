@@ -1,10 +1,10 @@
 """The error for a workbook that cannot take the answers."""
 
 SAVE_AGAIN = "Open it in Excel or LibreOffice, save it as XLSX, and upload that file."
-NOT_WELL_FORMED = "The workbook has XML that is not well-formed."
+NOT_WELL_FORMED = "Its XML is not well-formed."
 TOO_LONG = "The sheet has a row, or a beginning, that is too long."
 NO_ROWS = "The sheet has something else where its rows should be."
-DOCTYPE = "The workbook has a document type declaration, which XLSX does not allow."
+DOCTYPE = "It has a document type declaration, which XLSX does not allow."
 
 
 class CannotWrite(ValueError):
@@ -16,8 +16,15 @@ class CannotWrite(ValueError):
 
 
 def unreadable(what: str) -> CannotWrite:
-    """The error for a file that is not made as the rules of XLSX say. what: a whole sentence."""
-    return CannotWrite(f"{what} {SAVE_AGAIN}")
+    """The error for a file that programs may read differently. what: a sentence that says why."""
+    return CannotWrite(f"The workbook is not made as Excel makes it. {what} {SAVE_AGAIN}")
+
+
+def another_kind(which: str) -> CannotWrite:
+    """The error for a file of another kind. which: what it is."""
+    return CannotWrite(
+        f"Only XLSX and XLSM workbooks can be added to; this is {which}. {SAVE_AGAIN}"
+    )
 
 
 def damaged() -> CannotWrite:

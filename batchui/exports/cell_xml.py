@@ -58,7 +58,7 @@ class CellWriter:
 
     def _escaped(self, text: str) -> str:
         text = escaped(text)
-        if len(text) > LONGEST_TEXT // 2 and utf16_units(text) > LONGEST_TEXT:
+        if utf16_units(text) > LONGEST_TEXT:
             self.cut += 1
             return cut(text)
         return text

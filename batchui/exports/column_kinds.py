@@ -8,7 +8,7 @@ from unicodedata import east_asian_width
 
 import msgspec
 
-from batchui.exports.rows import Cell, cell_text
+from batchui.exports.rows import Cell, are_texts, cell_text
 from batchui.exports.typed_values import value_of
 
 # In characters: how wide a column is counted at most.
@@ -72,16 +72,16 @@ class Column:
 
     def note(self, cells: Sequence[Cell]) -> None:
         """Take these cells into account."""
-        texts = [cell for cell in cells if isinstance(cell, str)]
-        if len(texts) < len(cells):
-            others = [cell for cell in cells if not isinstance(cell, str)]
-            if Kind.TEXT not in self._kinds:
-                self._kinds.update(map(_kind, others))
-            self._measure([cell_text(cell) for cell in others])
-        if texts:
-            self._note_texts(texts)
+        if are_texts(cells):
+            self._note_texts(cells)
+            return
+        others = [cell for cell in cells if not isinstance(cell, str)]
+        if Kind.TEXT not in self._kinds:
+            self._kinds.update(map(_kind, others))
+        self._measure([cell_text(cell) for cell in others])
+        self._note_texts([cell for cell in cells if isinstance(cell, str)])
 
-    def _note_texts(self, texts: list[str]) -> None:
+    def _note_texts(self, texts: Sequence[str]) -> None:
         self._measure(texts)
         if Kind.TEXT in self._kinds or not any(texts):
             return
@@ -94,8 +94,8 @@ class Column:
         else:
             self._kinds.add(Kind.TEXT)
 
-    def _measure(self, texts: list[str]) -> None:
-        longest = max(map(len, texts))
+    def _measure(self, texts: Sequence[str]) -> None:
+        longest = max(map(len, texts), default=0)
         self.longest = max(self.longest, longest)
         if self.width < WIDEST:
             wide = longest if "".join(texts).isascii() else max(map(width, texts))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from xml.parsers import expat
 
-from batchui.exports.cannot_write import DOCTYPE, NOT_WELL_FORMED, CannotWrite, unreadable
+from batchui.exports.cannot_write import DOCTYPE, NOT_WELL_FORMED, unreadable
 
 # Strict files have other namespaces than transitional ones, with the same local names.
 MAIN = (
@@ -18,30 +18,31 @@ RELATIONS = (
 DEEPEST = 100
 _BETWEEN = " "
 
-Text = Callable[[str], None]
 Found = Callable[[str, str, Mapping[str, str]], None]
+Text = Callable[[str, str], None]
 
 
 class Elements:
-    """Calls `found(namespace, name, attributes)` for each element, `text(characters)` for text.
+    """Calls `found(namespace, name, attributes)` where an element begins.
 
+    And `text(name, text)` where it ends, with what stands between its end tag and the tag before.
     Attributes of a namespace are called "namespace name". `feed` and `close` raise CannotWrite for
     XML that is not well-formed, for a DOCTYPE (it could define what elements hold) and, with
-    `found`, for elements that are DEEPEST deep.
+    `found`, for elements DEEPEST deep.
     """
 
-    def __init__(
-        self, found: Found | None = None, text: Callable[[str], None] | None = None
-    ) -> None:
+    def __init__(self, found: Found | None = None, text: Text | None = None) -> None:
         self._parser = expat.ParserCreate(namespace_separator=_BETWEEN)
         self._parser.StartDoctypeDeclHandler = _refuse_doctype
-        if text is not None:
-            self._parser.CharacterDataHandler = text
+        self._found, self._text = found, text
+        self._depth = 0
+        self._pieces: list[str] = []
         if found is not None:
-            self._found = found
-            self._depth = 0
             self._parser.StartElementHandler = self._start
             self._parser.EndElementHandler = self._end
+        if text is not None:
+            self._parser.buffer_text = True  # or a million line ends are a million pieces
+            self._parser.CharacterDataHandler = self._pieces.append
 
     def feed(self, data: bytes, *, last: bool = False) -> None:
         try:
@@ -55,21 +56,28 @@ class Elements:
     def _start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._depth += 1
         if self._depth >= DEEPEST:
-            raise unreadable("The workbook has XML that is nested too deep.")
+            raise unreadable("Its XML is nested too deep.")
+        self._pieces.clear()
         namespace, _, name = tag.rpartition(_BETWEEN)
-        self._found(namespace, name, attributes)
+        if self._found is not None:
+            self._found(namespace, name, attributes)
 
     def _end(self, tag: str) -> None:
         self._depth -= 1
+        if self._text is not None:
+            self._text(tag.rpartition(_BETWEEN)[2], "".join(self._pieces))
+            self._pieces.clear()
 
 
-def read_elements(chunks: Iterable[bytes], found: Found | None = None) -> None:
-    """Call `found` for each element of a document. Raises CannotWrite as `Elements` does."""
-    elements = Elements(found)
+def read_elements(
+    chunks: Iterable[bytes], found: Found | None = None, text: Text | None = None
+) -> None:
+    """Call `found` and `text` for each element of a document. Raises CannotWrite as `Elements`."""
+    elements = Elements(found, text)
     for chunk in chunks:
         elements.feed(chunk)
     elements.close()
 
 
 def _refuse_doctype(*_: object) -> None:
-    raise CannotWrite(DOCTYPE)
+    raise unreadable(DOCTYPE)

@@ -13,13 +13,13 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import IO, BinaryIO
 
-from batchui.exports.cannot_write import CannotWrite, damaged, unreadable
+from batchui.exports.cannot_write import CannotWrite, another_kind, damaged, unreadable
 
 CHUNK_BYTES = 256 * 1024
 # An upload has at most 1 GiB, of which honest sheets make ten times as much; nobody opens those.
 LARGEST_SHEET = 4_000_000_000
 # What is read whole: lists of sheets and relations, tables. Of all of them together.
-LARGEST_LISTS = 64_000_000
+LARGEST_LISTS = 32_000_000
 LARGEST_DIRECTORY = 4_000_000
 DEFLATE_LEVEL = 6
 
@@ -54,7 +54,7 @@ class Package:
         for info in self._zip.filelist:
             _refuse_strange(info)
             if self.members.setdefault(info.filename.lower(), info) is not info:
-                raise unreadable("The workbook has two members of one name.")
+                raise unreadable("Two of its parts have one name.")
         self._places = self._find_places()
 
     def find(self, name: str) -> zipfile.ZipInfo | None:
@@ -191,18 +191,18 @@ def _refuse_ole(source: BinaryIO) -> None:
             )
         end = piece[-len(_ENCRYPTED) :]
         piece = source.read(CHUNK_BYTES)
-    raise unreadable("Only XLSX and XLSM workbooks can be added to; this is an older kind.")
+    raise another_kind("an older kind")
 
 
 def _refuse_strange(info: zipfile.ZipInfo) -> None:
     if info.flag_bits & _SECRET:
         raise CannotWrite("The workbook is encrypted. Save it without a password first.")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise unreadable("The workbook is compressed in a way that XLSX does not know.")
+        raise unreadable("It is compressed in a way that XLSX does not know.")
     if info.compress_type == zipfile.ZIP_STORED and info.compress_size != info.file_size:
         raise damaged()
     if _OUTSIDE(info.filename):
-        raise unreadable("The workbook has a member whose name leads out of it.")
+        raise unreadable("The name of one of its parts leads out of it.")
 
 
 def _fresh(info: zipfile.ZipInfo, *, offset: int) -> zipfile.ZipInfo:

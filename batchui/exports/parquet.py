@@ -15,7 +15,7 @@ from batchui.exports.spool import Spool, spooled
 from batchui.exports.table import EVERYTHING, Selection, Table
 from batchui.exports.typed_values import value_of
 
-# Of a row group, whichever is reached first. Readers hold one in memory, and so does this writer.
+# Of a row group, about; whichever comes first. Readers hold one in memory, and so does this writer.
 GROUP_ROWS = 20_000
 GROUP_BYTES = 16_000_000
 # The column of the cells that rows have beyond the header.
@@ -56,7 +56,7 @@ def write_parquet(
         made = schema(_fields(spool, kinds))
         with ParquetWriter(target, made, compression="zstd") as writer:
             written = 0
-            for group in spool.groups(most_rows=GROUP_ROWS, most_bytes=GROUP_BYTES):
+            for group in spool.groups(rows=GROUP_ROWS, size=GROUP_BYTES):
                 arrays = _arrays(spool, kinds, group)
                 writer.write_batch(RecordBatch.from_arrays(arrays, schema=made))
                 written += len(group)
@@ -118,7 +118,8 @@ def _values(kind: Kind, cells: Sequence[Cell], *, blank: str | None) -> Sequence
     """The values of a column of this kind. blank: what a blank cell is in a column of texts."""
     read = _READ.get(kind)
     if read is None:
-        return [text or blank for text in as_texts(cells)]
+        texts = as_texts(cells)
+        return texts if blank == "" else [text or blank for text in texts]
     return [None if cell == "" else read(cell) for cell in cells]
 
 

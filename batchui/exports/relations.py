@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 from zipfile import ZipInfo
 
-from batchui.exports.cannot_write import CannotWrite, unreadable
+from batchui.exports.cannot_write import CannotWrite, another_kind, unreadable
 from batchui.exports.elements import MAIN, RELATIONS, read_elements
 from batchui.exports.package import Package
 
@@ -61,12 +61,12 @@ def worksheet(package: Package, name: str) -> ZipInfo:
     if not named:
         raise CannotWrite(f"The workbook has no sheet “{name}”.")
     if len(named) > 1:
-        raise unreadable(f"The workbook has two sheets “{name}”.")
+        raise unreadable(f"Two sheets have the name “{name}”.")
     part = named[0].part
     if part is None:
         raise CannotWrite(f"The sheet “{name}” has no cells: it is a chart, or of an old kind.")
     if sum(entry.part is part for entry in entries) > 1:
-        raise unreadable(f"The sheet “{name}” is in the workbook twice.")
+        raise unreadable(f"The sheet “{name}” is listed twice.")
     return part
 
 
@@ -102,9 +102,9 @@ def _workbook_part(package: Package) -> ZipInfo:
     for relation in relations(package, ""):
         if relation.kind == "officeDocument" and relation.target is not None:
             if relation.target.filename.lower().endswith(".bin"):
-                raise unreadable("Only XLSX and XLSM workbooks can be added to; this is an XLSB.")
+                raise another_kind("an XLSB")
             return relation.target
-    raise unreadable("Only XLSX and XLSM workbooks can be added to.")
+    raise another_kind("something else")
 
 
 def _refuse_signed(package: Package) -> None:

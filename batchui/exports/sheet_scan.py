@@ -9,7 +9,7 @@ from zipfile import ZipInfo
 from batchui.exports.cannot_write import CannotWrite, unreadable
 from batchui.exports.elements import MAIN, Elements, read_elements
 from batchui.exports.package import Package
-from batchui.exports.relations import relations
+from batchui.exports.relations import Relation, relations
 from batchui.exports.row_cells import LastColumns
 from batchui.exports.sheet_xml import Row, SheetXml
 from batchui.exports.tags import LAST_COLUMN, Tags, attributes_of, place
@@ -20,6 +20,7 @@ LARGEST_SURROUNDINGS = 64_000_000
 # The elements that say where a table or a pivot table is.
 _PLACED = {"table": "table", "pivotTable": "location"}
 _range = re.compile(r"([A-Za-z]+[0-9]+)(?::([A-Za-z]+[0-9]+))?").fullmatch
+_digits = re.compile("[0-9]{1,5}").fullmatch
 
 
 class Area(NamedTuple):
@@ -39,7 +40,8 @@ class Scan:
     column with a cell, and with a value or formula. last_taken: the last column of merged cells,
     tables, array formulas and sparklines, which keep their places also where they are empty; only
     those that reach into the rows that are written to. hidden: from which to which column.
-    has_filter: rows can be sorted by a menu in the column names, which leaves new columns behind.
+    last_covered: the last column that a chart or a picture lies on. has_filter: rows can be sorted
+    by a menu in the column names, which leaves new columns behind.
     """
 
     first_row: int
@@ -47,6 +49,7 @@ class Scan:
     last_cell: int = 0
     last_filled: int = 0
     last_taken: int = 0
+    last_covered: int = 0
     hidden: list[tuple[int, int]] = field(default_factory=list)
     has_filter: bool = False
 
@@ -81,8 +84,7 @@ def scan(package: Package, part: ZipInfo, *, first_row: int) -> Scan:
         surroundings.feed(chunk)
     surroundings.close()
     for relation in relations(package, part.filename):
-        if relation.kind in _PLACED and relation.target is not None:
-            _take_table(found, package, relation.kind, relation.target)
+        _look_at(found, package, relation)
     return found
 
 
@@ -103,14 +105,21 @@ def _array_formulas(row: Row, tags: Tags) -> Iterator[str]:
             yield reference.decode("ascii", "replace")
 
 
-def _take_table(scan: Scan, package: Package, kind: str, part: ZipInfo) -> None:
-    def look(namespace: str, name: str, attributes: Mapping[str, str]) -> None:
-        if namespace in MAIN and name == _PLACED[kind]:
+def _look_at(scan: Scan, package: Package, relation: Relation) -> None:
+    """Look at a table, or at charts and pictures, that belong to the sheet."""
+
+    def found(namespace: str, name: str, attributes: Mapping[str, str]) -> None:
+        if namespace in MAIN and name == _PLACED.get(relation.kind):
             scan.take(attributes.get("ref", ""))
         elif namespace in MAIN and name == "autoFilter":
             scan.has_filter = True
 
-    read_elements([package.read(part)], look)
+    def text(name: str, text: str) -> None:
+        if relation.kind == "drawing" and name == "col" and _digits(text):
+            scan.last_covered = max(scan.last_covered, int(text) + 1)
+
+    if relation.target is not None and relation.kind in (*_PLACED, "drawing"):
+        read_elements([package.read(relation.target)], found, text)
 
 
 class _Surroundings:
@@ -121,7 +130,6 @@ class _Surroundings:
         self._elements = Elements(self._found, self._text)
         self._left = LARGEST_SURROUNDINGS
         self._in_sparkline = False
-        self._place: list[str] | None = None
 
     def feed(self, chunk: bytes) -> None:
         self._left -= len(chunk)
@@ -133,7 +141,8 @@ class _Surroundings:
         self._elements.close()
 
     def _found(self, namespace: str, name: str, attributes: Mapping[str, str]) -> None:
-        self._find_sparkline(name)
+        # A sparkline has a formula and its place; other extensions have places too.
+        self._in_sparkline = name == "sparkline" or (self._in_sparkline and name in ("f", "sqref"))
         if namespace not in MAIN:
             return
         if name == "mergeCell":
@@ -143,18 +152,9 @@ class _Surroundings:
         elif name == "col" and attributes.get("hidden") in ("1", "true"):
             self._hide(attributes.get("min", ""), attributes.get("max", ""))
 
-    def _find_sparkline(self, name: str) -> None:
-        """A sparkline has a formula and, as text, its place; other elements have places too."""
-        if self._place is not None:
-            self._scan.take("".join(self._place).strip())
-            self._place = None
-        self._in_sparkline = name == "sparkline" or (self._in_sparkline and name in ("f", "sqref"))
+    def _text(self, name: str, text: str) -> None:
         if self._in_sparkline and name == "sqref":
-            self._place = []
-
-    def _text(self, characters: str) -> None:
-        if self._place is not None:
-            self._place.append(characters)
+            self._scan.take(text.strip())
 
     def _hide(self, first: str, last: str) -> None:
         if not (first.isdecimal() and last.isdecimal()) or len(self._scan.hidden) >= LAST_COLUMN:

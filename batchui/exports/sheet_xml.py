@@ -17,7 +17,7 @@ from batchui.exports.tags import (
     Tags,
     attributes_of,
     blanked,
-    place,
+    place_of,
 )
 
 # What stands before the rows; or one row, with what stands before it. 16,384 cells of 400 bytes
@@ -156,5 +156,5 @@ class SheetXml:
         if declared is not None:
             return int(declared) if _digits(declared) else 0
         first = self.tags.cell.search(cells)
-        reference = attributes_of(first[1]).get(b"r") if first else None
-        return before + 1 if reference is None else place(reference)[0]
+        stated = place_of(first) if first else None
+        return before + 1 if stated is None else stated[0]

@@ -5,10 +5,17 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from batchui.exports.cannot_write import CannotWrite
 from batchui.exports.cell_xml import CellWriter, Value
-from batchui.exports.row_cells import Cell, cells_of
+from batchui.exports.row_cells import Cell, cells_of, last_filled
 from batchui.exports.sheet_scan import Area, Scan, area
 from batchui.exports.sheet_xml import Row, SheetXml
-from batchui.exports.tags import LAST_ROW, attributes_of, blanked, column_letters, with_attribute
+from batchui.exports.tags import (
+    LAST_ROW,
+    attributes_of,
+    blanked,
+    column_letters,
+    style_of,
+    with_attribute,
+)
 
 Answers = tuple[int, Sequence[Value]]
 
@@ -120,31 +127,38 @@ class Splicer:
         An empty cell leaves its style. Behind the cells a row may have extensions.
         """
         old = row.raw[row.tag : row.body]
-        cells = cells_of(row, self._tags)
+        is_header = row.number == self._header_row
+        column, behind = (not is_header and last_filled(row, self._tags)) or (0, 0)
+        self._refuse_filled(column)
+        cells = cells_of(row, self._tags, start=behind)
         columns = [cell.column for cell in cells]
-        header_style = None
-        if row.number == self._header_row:
-            header_style = _last_style(cells[: bisect_left(columns, self._first)])
+        left = bisect_left(columns, self._first)
+        header_style = self._style(row, cells[left - 1]) if is_header and left else None
+        last_end = cells[-1].end if cells else behind
         pieces = []
         at = 0
         for index, value in enumerate(values):
             next_cell = bisect_left(columns, self._first + index)
-            start = end = cells[-1].end if cells else 0
+            start = end = last_end
             style = header_style
             if next_cell < len(cells):
                 cell = cells[next_cell]
                 start = end = cell.start
                 if cell.column == self._first + index:
-                    self._refuse_filled(cell)
-                    end, style = cell.end, cell.style or style
+                    self._refuse_filled(cell.column if cell.filled else 0)
+                    end, style = cell.end, self._style(row, cell) or style
             if new := self._writer.cell(index, row.number, value, style):
                 pieces += [old[at:start], new.encode()]
                 at = end
         return b"".join([*pieces, old[at:]])
 
-    def _refuse_filled(self, cell: Cell) -> None:
-        if cell.filled:
-            raise CannotWrite(f"Column {column_letters(cell.column)} of the sheet is not free.")
+    def _style(self, row: Row, cell: Cell) -> str | None:
+        tag = self._tags.cell.match(row.cells, cell.start)
+        return style_of(tag) if tag else None
+
+    def _refuse_filled(self, column: int) -> None:
+        if column >= self._first:
+            raise CannotWrite(f"Column {column_letters(column)} of the sheet is not free.")
 
 
 def _area_or_first_cell(reference: bytes) -> Area:
@@ -152,8 +166,3 @@ def _area_or_first_cell(reference: bytes) -> Area:
         return area(reference.decode("ascii", "replace"))
     except CannotWrite:
         return Area(1, 1, 1, 1)
-
-
-def _last_style(cells: Sequence[Cell]) -> str | None:
-    """The style of the last of these cells, also where it is an empty one."""
-    return cells[-1].style if cells else None

@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,13 +17,13 @@ import zstandard
 
 from batchui.exports.answers import answer_cell
 from batchui.exports.column_kinds import Column, Kind
-from batchui.exports.rows import Cell, ExportRow, groups
+from batchui.exports.rows import CHUNK_BYTES, Cell, ExportRow, groups
 from batchui.exports.table import Layout, Selection, Table
 
 _BUFFER = 256 * 1024
 _numbers = (Kind.INTEGER, Kind.NUMBER)
 _encode = msgspec.json.Encoder(decimal_format="number").encode_lines
-_decode = msgspec.json.Decoder(list[Any], float_hook=Decimal).decode
+_decode_lines = msgspec.json.Decoder(list[Any], float_hook=Decimal).decode_lines
 
 
 class Spool:
@@ -58,24 +59,30 @@ class Spool:
         return max(column.longest for column in [*self.columns, self._beyond])
 
     def __iter__(self) -> Iterator[list[Cell]]:
-        return map(_decode, self._lines())
+        return chain.from_iterable(map(_decode_lines, self._blocks()))
 
-    def groups(self, *, most_rows: int, most_bytes: int) -> Iterator[list[list[Cell]]]:
-        """The rows in lists of so many, or fewer if their JSON has more than `most_bytes`."""
+    def groups(self, *, rows: int, size: int) -> Iterator[list[list[Cell]]]:
+        """The rows in lists that end as soon as they have so many, or JSON of `size` bytes.
+
+        A list may have more: what is read at once, about 64 KiB or one row, stays together.
+        """
         group: list[list[Cell]] = []
-        size = 0
-        for line in self._lines():
-            group.append(_decode(line))
-            size += len(line)
-            if len(group) == most_rows or size > most_bytes:
+        read = 0
+        for block in self._blocks():
+            group += _decode_lines(block)
+            read += len(block)
+            if len(group) >= rows or read >= size:
                 yield group
-                group, size = [], 0
+                group, read = [], 0
         if group:
             yield group
 
-    def _lines(self) -> Iterator[bytes]:
+    def _blocks(self) -> Iterator[bytes]:
+        """The lines of the file, some at once."""
         with zstandard.open(self._path, "rb") as packed:
-            yield from io.BufferedReader(packed, buffer_size=_BUFFER)
+            lines = io.BufferedReader(packed, buffer_size=_BUFFER)
+            while block := lines.readlines(CHUNK_BYTES):
+                yield b"".join(block)
 
     def fill(self, rows: Iterable[ExportRow]) -> None:
         """Take the rows. Raises ValueError for one that does not have one cell for each column."""

@@ -38,13 +38,16 @@ class Tags:
         self.row = re.compile(rb'\s*+<%brow(?:\s+r="([0-9]{1,7})")?+(%b)>' % attributes)
         self.row_end = re.compile(rb"</%brow\s*+>" % name)
         self.sheet_data_end = re.compile(rb"\s*+</%bsheetData\s*+>" % name)
-        self.cell = re.compile(rb"<%bc(%b)>" % attributes)
+        # Groups: letters and digits of the reference, and the style, where they come first, as
+        # usual; then all other attributes.
+        self.cell = re.compile(
+            rb'<%bc(?: r="([A-Z]{1,3})([0-9]{1,7})")?+(?: s="([0-9]+)")?+(%b)>' % attributes
+        )
         self.cell_end = re.compile(rb"</%bc\s*+>" % name)
         self.formula = re.compile(rb"<%bf(%b)>" % attributes)
         self.dimension = re.compile(rb"<%bdimension(%b)>" % attributes)
-        self.extension = re.compile(
-            rb"<%bextLst%b(?:(?<=/)>|>.*?</%bextLst\s*+>)" % (*attributes, name), re.DOTALL
-        )
+        self.extension = re.compile(rb"<%bextLst(%b)>" % attributes)
+        self.extension_end = re.compile(rb"</%bextLst\s*+>" % name)
         # Nearly all rows of nearly all files: every cell begins with its reference, in capitals,
         # which says the number of the row (the first group), and ends itself or holds one value.
         self.usual_row = re.compile(
@@ -93,7 +96,7 @@ def blanked(raw: bytes) -> tuple[bytes, int]:
     for _ in range(MOST_TAGS):
         start, opening = found.start(), found[0]
         if opening == b"<!" and len(raw) - start >= len(b"<![CDATA["):
-            raise CannotWrite(DOCTYPE)
+            raise unreadable(DOCTYPE)
         end = raw.find(_ENDS[opening], found.end()) if opening in _ENDS else -1
         if end < 0:
             return bytes(seen), start
@@ -103,6 +106,23 @@ def blanked(raw: bytes) -> tuple[bytes, int]:
         if found is None:
             return bytes(seen), len(raw)
     raise CannotWrite(TOO_LONG)
+
+
+def place_of(cell: re.Match[bytes]) -> tuple[int, int] | None:
+    """Row and column of a cell, found by `Tags.cell`; None if it does not say them."""
+    letters, digits, _, others = cell.groups()
+    if letters is not None:
+        return int(digits), column_number(letters)
+    reference = attributes_of(others).get(b"r")
+    return None if reference is None else place(reference)
+
+
+def style_of(cell: re.Match[bytes]) -> str | None:
+    """The number of the format of a cell, found by `Tags.cell`."""
+    _, _, style, others = cell.groups()
+    if style is None and b"s" in others:
+        style = attributes_of(others).get(b"s", b"")
+    return style.decode() if style and style.isdigit() else None
 
 
 def place(reference: bytes) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import BinaryIO
 
 from batchui.exports.cannot_write import CannotWrite
+from batchui.exports.cell_xml import LONGEST_TEXT
 from batchui.exports.elements import read_elements
 from batchui.exports.package import CHUNK_BYTES, Package
 from batchui.exports.relations import worksheet
@@ -27,17 +28,41 @@ class Added:
     """What was added to a sheet, and what a person should know about it.
 
     letters: of the new columns, for example ("E", "F", "G"). rows: that were given. cut: cells with
-    more than 32,767 characters, which hold their beginning. has_names: the columns got their names
-    (the sheet has a row for them). is_hidden: some of the columns are hidden in the sheet.
-    has_filter: the sheet has a filter or a table, which does not reach the new columns.
+    more than LONGEST_TEXT characters, which hold their beginning. has_names: the columns got their
+    names (the sheet has a row for them). is_hidden: some of the columns are hidden in the sheet.
+    is_covered: a chart or a picture may lie on them. has_filter: the sheet has a filter or a table,
+    which does not reach them.
     """
 
     letters: tuple[str, ...]
     rows: int
-    cut: int
-    has_names: bool
-    is_hidden: bool
-    has_filter: bool
+    cut: int = 0
+    has_names: bool = True
+    is_hidden: bool = False
+    is_covered: bool = False
+    has_filter: bool = False
+
+    def remarks(self) -> list[str]:
+        """Sentences for the page; none for most sheets."""
+        cut = (
+            f"Cells with more than {LONGEST_TEXT:,} characters are cut in the workbook: "
+            f"{self.cut:,}. The other downloads have them whole."
+        )
+        no_names = "The sheet has no row with column names, so the new columns have no names."
+        hidden = "Some of the new columns are hidden in this sheet. Unhide them in Excel."
+        covered = "A chart or a picture may cover the new columns. Move it aside."
+        unfiltered = (
+            "The filter or the table of this sheet does not reach the new columns. Extend it "
+            "before you sort, or the answers stay behind."
+        )
+        said = [
+            (self.cut, cut),
+            (not self.has_names, no_names),
+            (self.is_hidden, hidden),
+            (self.is_covered, covered),
+            (self.has_filter, unfiltered),
+        ]
+        return [sentence for holds, sentence in said if holds]
 
 
 def add_columns(
@@ -91,6 +116,7 @@ def add_columns(
         cut=splicer.cut,
         has_names=bool(header_row),
         is_hidden=_is_hidden(found, first, last),
+        is_covered=found.last_covered >= first,
         has_filter=found.has_filter,
     )
 

@@ -207,6 +207,6 @@ class _Writer:
 
 def _has_too_long(spool: Spool) -> bool:
     """Whether any cell must be cut. The rows are read once more only where one may have to be."""
-    return spool.longest > xlsx_text.LONGEST // xlsx_text.MOST_UNITS and any(
+    return spool.longest > xlsx_text.SURELY_FITS and any(
         isinstance(cell, str) and xlsx_text.is_too_long(cell) for cells in spool for cell in cells
     )

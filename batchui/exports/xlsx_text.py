@@ -9,13 +9,17 @@ escapes, so these count as they are written.
 import re
 from bisect import bisect_right
 
-LONGEST = 32_767
-# What one character becomes at most.
-MOST_UNITS = 7
-_ADDED = MOST_UNITS - 1
+from batchui.exports.cell_xml import LONGEST_TEXT
+
+# What an escape adds to its character.
+_ADDED = 6
+# A text of so many characters fits whatever they are.
+SURELY_FITS = LONGEST_TEXT // (1 + _ADDED)
 
 # XML parsers make a line feed of a carriage return, so that is escaped too.
-_escaped = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9a-fA-F]{4}_)")
+_impossible = r"\x00-\x08\x0b-\x1f\ufffe\uffff"
+# Or a `_` that looks like the beginning of an escape, or would, as the next one begins with `_`.
+_escaped = re.compile(rf"[{_impossible}]|_(?=x[0-9a-fA-F]{{4}}[_{_impossible}])")
 _beyond_utf16 = re.compile(r"[\U00010000-\U0010ffff]")
 
 
@@ -36,10 +40,10 @@ def units(text: str) -> int:
 
 def is_too_long(text: str) -> bool:
     """Whether a cell cannot hold the text."""
-    return len(text) > LONGEST // MOST_UNITS and units(text) > LONGEST
+    return len(text) > SURELY_FITS and units(text) > LONGEST_TEXT
 
 
 def cut(text: str) -> str:
     """As much of the beginning of a text as a cell can hold."""
-    ends = range(min(len(text), LONGEST) + 1)
-    return text[: bisect_right(ends, LONGEST, key=lambda end: units(text[:end])) - 1]
+    ends = range(min(len(text), LONGEST_TEXT) + 1)
+    return text[: bisect_right(ends, LONGEST_TEXT, key=lambda end: units(text[:end])) - 1]

@@ -6,8 +6,7 @@ from itertools import compress
 from typing import Any
 
 from batchui.prompts.blocks import Block
-from batchui.prompts.headers import COLUMN_LIMIT
-from batchui.prompts.problems import NAME_LIMIT, NAMES_LIMIT, BadInput, quoted
+from batchui.prompts.problems import LIMITS, NAME_LIMIT, NAMES_LIMIT, BadInput, quoted
 
 
 @dataclass(frozen=True)
@@ -98,9 +97,9 @@ class ObjectBlanks:
                 line=line,
             )
         self._room -= len(column)
-        if len(self._filled) >= COLUMN_LIMIT or self._room < 0:
+        if len(self._filled) >= LIMITS.columns or self._room < 0:
             raise BadInput.at(
-                f"with this object the file has more than {COLUMN_LIMIT:,} different keys, or "
+                f"with this object the file has more than {LIMITS.columns:,} different keys, or "
                 f"keys of more than {NAMES_LIMIT:,} characters together, too many to be columns. "
                 "Put values that vary under one key.",
                 row=row,

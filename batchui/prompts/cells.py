@@ -17,13 +17,13 @@ import msgspec
 
 # A block has about so many cells: enough to make the loop cheap, few enough to be small.
 CELLS_AT_ONCE = 20_000
-BLANK = msgspec.Raw(b'""')
 
 _encode_lines = msgspec.json.Encoder(decimal_format="number").encode_lines
 # Blanks at the end of a row. A quotation mark inside a text has a backslash before it, so `,""`
 # followed by another blank or the end is no text.
-FILLED = re.compile(rb"^\[(?!\])", re.MULTILINE)
 BLANKS_AT_END = re.compile(rb'(?<!,"")(?:,"")++(?=\]\n)')
+FILLED = re.compile(rb"^\[(?!\])", re.MULTILINE)  # a row that is not blank
+NULL = re.compile(rb"^null$", re.MULTILINE)
 # Whole numbers as floats are written from 10¹⁶ on: 1.2e17. And fractions with more digits than a
 # spreadsheet shows: 0.30000000000000004.
 LARGE = re.compile(rb"^-?[\d.]++e\d+$", re.MULTILINE)
@@ -95,8 +95,8 @@ def lines(rows: Sequence[Sequence[object]], *, left: int = 0, as_shown: bool = F
     """One line of JSON for each of `rows`, all equally long. Blanks at their end are left out.
 
     A cell: str, int, float, bool, Decimal, None (blank), a date or time, or a Raw made here. NaN is
-    a blank. left: how many blank cells stand before each row. as_shown: floats are rounded to the
-    15 digits that a spreadsheet shows.
+    a blank. left: how many blank cells stand before each row. as_shown: as spreadsheets show them,
+    floats with 15 digits, and days among moments at midnight.
     """
     if not rows[0]:
         return b"[]\n" * len(rows)
@@ -119,16 +119,23 @@ def encoded(column: Sequence[object], *, as_shown: bool = False) -> list[bytes]:
     no text, so numbers can be changed by their lines.
     """
     kinds = set(map(type, column))
+    if as_shown and date in kinds and datetime in kinds:
+        column = [_at_midnight(cell) if type(cell) is date else cell for cell in column]
     if not kinds.isdisjoint(TEMPORAL):
         column = [TEMPORAL[type(cell)](cell) if type(cell) in TEMPORAL else cell for cell in column]
-    encoded = _encode_lines(column)
+    text = _encode_lines(column)
     if float in kinds or Decimal in kinds:
-        encoded = _tidy_numbers(encoded, as_shown=as_shown)
-    if b"null\n" in encoded:  # None, and NaN
-        encoded = re.sub(rb"^null$", b'""', encoded, flags=re.MULTILINE)
-    made = encoded.split(b"\n")
+        text = _tidy_numbers(text, as_shown=as_shown)
+    if b"null\n" in text:  # None, and NaN
+        text = NULL.sub(b'""', text)
+    made = text.split(b"\n")
     made.pop()
     return made
+
+
+def _at_midnight(day: date) -> datetime:
+    """A day among moments: calamine leaves out the time of one that is at midnight."""
+    return datetime(day.year, day.month, day.day)  # noqa: DTZ001  a spreadsheet has no zones
 
 
 def _tidy_numbers(encoded: bytes, *, as_shown: bool) -> bytes:

@@ -4,6 +4,8 @@ A code page gives a meaning to nearly every byte. Only the text can show which o
 `guessing` asks a library.
 """
 
+import codecs
+
 # Used if nothing shows which one it is.
 USUAL = "cp1252"
 
@@ -48,3 +50,40 @@ NAMES = {
     "utf-32-be": "UTF-32, big-endian",
     **CODE_PAGES,
 }
+
+# Python's names of encodings that are read in a wider one: it has the same characters, and more. So
+# do browsers (encoding.spec.whatwg.org). UTF-16 and 32 of an unknown order are as Windows has them.
+WIDER = {
+    "ascii": "utf-8",
+    "utf-8-sig": "utf-8",
+    "utf-16": "utf-16-le",
+    "utf-32": "utf-32-le",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "tis-620": "cp874",
+    "shift_jis": "cp932",
+    "euc_jp": "euc_jis_2004",
+    "euc_kr": "cp949",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "big5": "big5hkscs",
+    "cp950": "big5hkscs",
+}
+
+
+def encoding_called(name: str) -> str | None:
+    """The key of NAMES for what a person calls an encoding: “latin1”, “Shift-JIS”, “UTF-16”.
+
+    It may be a name in NAMES without its languages, or any of Python's. None: it is not known.
+    """
+    wanted = name.strip().casefold()
+    for key, shown in NAMES.items():
+        if wanted == shown.partition(" (")[0].casefold():
+            return key
+    try:
+        found = codecs.lookup(wanted).name
+    except (LookupError, ValueError):
+        return None
+    found = WIDER.get(found, found)
+    return found if found in NAMES else None

@@ -20,6 +20,10 @@ STREAM = b"\xff\xff\xff\xff"
 MAGIC = (PARQUET, ENCRYPTED_PARQUET, ARROW, OLD_FEATHER)
 ROWS = "rows.jsonl.zst"
 ROWS_AT_ONCE = 10_000
+DAMAGED = (
+    "This file is damaged, or was not copied whole, so its table cannot be read. Copy or download "
+    "it again, or save its table as CSV, and upload that."
+)
 SAVE_AS_CSV = "Save its table as CSV, and upload that."
 
 _json = msgspec.json.Encoder(decimal_format="number").encode
@@ -36,7 +40,8 @@ def convert(file: File, out: Output) -> tuple[Sheet, ...]:
     except ImportError:
         raise BadInput(
             "Parquet and Arrow files cannot be read here, because pyarrow is not installed. "
-            f"{SAVE_AS_CSV} Whoever runs batchui can install it: pip install pyarrow."
+            f"{SAVE_AS_CSV} Whoever runs batchui can install it: pip install --require-hashes -r "
+            "requirements/parquet.txt."
         ) from None
     arrow.set_cpu_count(1)
     arrow.set_io_thread_count(1)
@@ -45,18 +50,11 @@ def convert(file: File, out: Output) -> tuple[Sheet, ...]:
     except arrow.ArrowException as exc:
         if isinstance(exc, MemoryError):
             raise
-        raise _damaged(exc) from exc
+        raise BadInput(DAMAGED) from exc
     except OSError as exc:
         if exc.errno:  # a full disk
             raise
-        raise _damaged(exc) from exc
-
-
-def _damaged(exc: Exception) -> BadInput:
-    return BadInput(
-        "This file is damaged, or was not copied whole, so its table cannot be read. Copy or "
-        "download it again, or save its table as CSV, and upload that."
-    )
+        raise BadInput(DAMAGED) from exc
 
 
 class _Table:

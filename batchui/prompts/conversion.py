@@ -10,23 +10,18 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import NoReturn
 
 import msgspec
 
-from batchui.prompts import packed
-from batchui.prompts.converted import Jsonl, Message, Progress, Result, Text
-from batchui.prompts.kinds import family_of, is_text
+from batchui.prompts.converted import Jsonl, Message, Progress, Text
+from batchui.prompts.kinds import convert
 from batchui.prompts.limits import Limits
-from batchui.prompts.looking import File, look
 from batchui.prompts.outputs import Output
-from batchui.prompts.problems import BadInput, quoted
-from batchui.prompts.sniffing import HEAD_BYTES
+from batchui.prompts.problems import BadInput
 
-TEXT, UNPACKED = "text.zst", "unpacked"
-AT_A_TIME = 1 << 20
 PR_SET_PDEATHSIG = 1
 SPARE_SECONDS = 10.0
 TOO_MUCH_MEMORY = (
@@ -34,64 +29,6 @@ TOO_MUCH_MEMORY = (
     "perhaps it has single cells far below or far to the right of its table. Delete the empty rows "
     "and columns around the table, or save the table alone as CSV, and upload that."
 )
-
-
-def convert(path: Path, name: str, out: Output) -> Result:
-    """What the file is turned into, in the folder of `out`. Raises BadInput."""
-    file = look(path, name)
-    family = family_of(file)
-    if family:
-        return family.convert(file, out)
-    if packed.is_packed(file):
-        with packed.opened(file) as (inner, stream):
-            return _unpacked(stream, inner, out)
-    with path.open("rb") as plain:
-        return _text(plain, name, b"", out)
-
-
-def _unpacked(stream: BinaryIO, name: str, out: Output) -> Result:
-    """The same for a file that was packed. What is no text has to lie on the disk to be read."""
-    head = _head(stream)
-    path = out.folder / UNPACKED
-    if is_text(File(path, name, head, whole=len(head) < HEAD_BYTES)):
-        return _text(stream, name, head, out)
-    try:
-        with path.open("wb") as copy:
-            for data in _pieces(stream, head):
-                out.take(len(data))
-                copy.write(data)
-        file = look(path, name)
-        family = family_of(file)
-        if family is None:
-            raise BadInput(
-                f"Inside this packed file, {quoted(name)} is packed, too. Unpack it, and upload "
-                "the file with your rows."
-            )
-        return family.convert(file, out)
-    finally:
-        path.unlink(missing_ok=True)
-
-
-def _text(stream: BinaryIO, name: str, head: bytes, out: Output) -> Text:
-    with out.file(TEXT) as write:
-        for data in _pieces(stream, head):
-            write(data)
-            out.progress(0, 0)
-    return Text(TEXT, name)
-
-
-def _head(stream: BinaryIO) -> bytes:
-    """The first HEAD_BYTES. A stream that unpacks gives fewer at a time."""
-    head = b""
-    while len(head) < HEAD_BYTES and (data := stream.read(HEAD_BYTES - len(head))):
-        head += data
-    return head
-
-
-def _pieces(stream: BinaryIO, head: bytes) -> Iterator[bytes]:
-    yield head
-    while data := stream.read(AT_A_TIME):
-        yield data
 
 
 class Job(msgspec.Struct, frozen=True):

@@ -31,7 +31,7 @@ ENVIRONMENT = {
 }
 # Between two calls of `progress`, also when there is no news.
 SECONDS = 0.5
-LINE_LIMIT, STDERR_BYTES = 16 << 20, 2_000
+LINE_LIMIT, STDERR_BYTES = 2 << 20, 2_000
 SAVE_AGAIN = "Open it in Excel or LibreOffice, save it again or save it as CSV, and upload that."
 CRASHED = f"This file cannot be read: whatever is in it stops the program that tries. {SAVE_AGAIN}"
 TOO_LONG = (

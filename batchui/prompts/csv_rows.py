@@ -15,7 +15,7 @@ from batchui.prompts.decoding import line_breaks
 from batchui.prompts.dialects import SEPARATOR_LINE
 from batchui.prompts.format import NO_DELIMITER, Format
 from batchui.prompts.problems import (
-    CELL_LIMIT,
+    LIMITS,
     VALUE_LIMIT,
     BadInput,
     Problem,
@@ -52,7 +52,7 @@ class CsvParser:
         self._delimiter = fmt.delimiter or NO_DELIMITER
         self._header_row = fmt.header_row
         self._started = False
-        csv.field_size_limit(CELL_LIMIT)  # of the whole process; only this package sets it
+        csv.field_size_limit(LIMITS.cell)  # of the whole process; only this package sets it
 
     def parse(self, text: str, *, number: int, line: int, final: bool) -> Parsed:
         """The rows of `text` (see `blocks.Parser`), with those above the first row.
@@ -79,7 +79,7 @@ class CsvParser:
         block = Block(number, table.lines, rows, {})
         if table.faults or list(map(len, rows)).count(len(self._columns)) < len(rows):
             self._judge(block, rows, table.faults)
-        if len(text) > CELL_LIMIT:
+        if len(text) > LIMITS.cell:
             self._refuse_long_cells(block)
         return Parsed(block, empty_after, skipped + table.used, table.next_line)
 
@@ -113,7 +113,11 @@ class CsvParser:
                 start = walk.offset(ends[-1])
                 fault = find_fault(text, start=start, delimiter=self._delimiter)
                 fault = fault or QuoteFault("stray", 0, start, start)
-                if fault.kind == "unclosed" and not final and fault.end - fault.start <= CELL_LIMIT:
+                if (
+                    fault.kind == "unclosed"
+                    and not final
+                    and fault.end - fault.start <= LIMITS.cell
+                ):
                     table.used = start  # the row goes on in the next chunk
                     break
                 if fault.kind != "stray" or reader.line_num > ends[-1] + 1:
@@ -131,7 +135,7 @@ class CsvParser:
     def _refuse_long_cells(self, block: Block) -> None:
         for at, cells in enumerate(block.cells):
             for cell, text in enumerate(cells):
-                if len(text) > CELL_LIMIT:
+                if len(text) > LIMITS.cell:
                     number, line = block.number + at, block.lines[at]
                     raise cell_too_long(row=number, line=line, column=self._name(number, cell))
 
@@ -209,6 +213,6 @@ class CsvParser:
 
 def _lines(text: str) -> Iterable[str]:
     """The lines of a text, with their ends. StringIO is quick, and takes four bytes a character."""
-    if len(text) <= CELL_LIMIT:
+    if len(text) <= LIMITS.cell:
         return io.StringIO(text, newline="")
     return (line[0] for line in LINE.finditer(text))

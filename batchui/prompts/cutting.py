@@ -20,7 +20,8 @@ class Limits:
     """How large a part may be.
 
     A batch gets about `parts` parts, each with at least `least_rows` and at most `rows` rows.
-    item_bytes: of the request's body. row_bytes: of the rows as they are stored.
+    item_bytes: of the request's body. row_bytes: of the rows as they are stored. context_window: of
+    the model, in tokens; None if it is not known.
     """
 
     rows: int = 5_000
@@ -28,9 +29,22 @@ class Limits:
     row_bytes: int = 32_000_000
     least_rows: int = 25
     parts: int = 20
+    context_window: int | None = None
+
+    @property
+    def question_bytes(self) -> int:
+        """No larger item is sent: it is too large for a request, or surely for the model."""
+        if self.context_window is None:
+            return self.item_bytes - FRAME
+        return min(self.item_bytes - FRAME, BYTES_FOR_TOKEN * self.context_window)
 
 
 USUAL = Limits()
+# English has about four letters for a token, other languages fewer. Numbers and lists have fewer,
+# too; so what has more tokens than a model reads at five bytes each has more at any rate.
+BYTES_FOR_TOKEN = 5
+WORDS_FOR_TOKEN = 0.75
+BYTES_FOR_WORD = 6
 
 
 @dataclass
@@ -63,7 +77,9 @@ def cut(
     A row with a problem, with a blank prompt, or too large for any request is `invalid`.
     """
     most = rows_per_part(total, limits)
-    enough = (limits.item_bytes - FRAME) // most - 1  # `most` items of this size fit into a part
+    longest = limits.question_bytes
+    # `most` items of this size fit into a part.
+    enough = min((limits.item_bytes - FRAME) // most - 1, longest - 1)
     number, first_row, item_bytes, row_bytes = 1, 0, FRAME, 0
     lines: list[bytes] = []
     invalid: dict[int, Problem] = {}
@@ -76,7 +92,7 @@ def cut(
                 size = 1 + writer.size(row_number, cells, line, stored=len(stored), enough=enough)
             except BadInput as exc:
                 problem = exc.problem
-            if FRAME + size > limits.item_bytes:
+            if size > longest:
                 problem, size = _too_large(row, size=size, limits=limits), 0
         if lines and (
             len(lines) >= most
@@ -99,9 +115,17 @@ def cut(
 
 def _too_large(row: Row, *, size: int, limits: Limits) -> Problem:
     """The problem of a row whose item has `size` bytes."""
-    most = f"{limits.item_bytes / 1e6:.1f} MB"
-    what = (
-        f"its question would be {size / 1e6:.1f} MB, more than the {most} that one request takes. "
-        "Shorten its text, or skip the row."
-    )
+    if FRAME + size > limits.item_bytes or limits.context_window is None:
+        most = f"{limits.item_bytes / 1e6:.1f} MB"
+        what = (
+            f"its question would be {size / 1e6:.1f} MB, more than the {most} that one request "
+            "takes. Shorten its text, or skip the row."
+        )
+    else:
+        most = f"{round(limits.context_window * WORDS_FOR_TOKEN, -2):,.0f} words"
+        what = (
+            f"its question has about {round(size / BYTES_FOR_WORD, -2):,.0f} words, and the model "
+            f"reads about {most} at once. Choose a model that reads more, shorten the text, or "
+            "skip the row."
+        )
     return Problem(what, row=row.number, line=row.line)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from batchui.prompts.format import NO_DELIMITER
 from batchui.prompts.headers import table_top
-from batchui.prompts.problems import CELL_LIMIT
+from batchui.prompts.problems import LINE_LIMIT
 
 # They show the delimiter. A quarter of a megabyte may have a hundred thousand.
 HEAD_ROWS = 1_000
@@ -80,7 +80,7 @@ def table_start(text: str) -> int:
 
 def head_rows(text: str, delimiter: str, *, whole: bool) -> list[list[str]]:
     """The first HEAD_ROWS rows, with `[]` for an empty line. One that may be cut off is dropped."""
-    csv.field_size_limit(CELL_LIMIT)
+    csv.field_size_limit(LINE_LIMIT)
     lines = io.StringIO(text[table_start(text) :], newline="")
     rows: list[list[str]] = []
     row: list[str] = []
@@ -124,7 +124,7 @@ def _has_backslashes(text: str, delimiter: str) -> bool:
 
 def _rows_read(text: str, delimiter: str) -> int:
     """How many rows come before the first quotation mark that is wrong."""
-    csv.field_size_limit(CELL_LIMIT)
+    csv.field_size_limit(LINE_LIMIT)
     reader = csv.reader(
         io.StringIO(text[table_start(text) :], newline=""), delimiter=delimiter, strict=True
     )

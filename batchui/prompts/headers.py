@@ -9,10 +9,9 @@ from collections.abc import Collection, Sequence
 from itertools import chain, count
 from typing import Any, NamedTuple
 
-from batchui.prompts.problems import NAME_LIMIT, BadInput, quoted
+from batchui.prompts.problems import LIMITS, NAME_LIMIT, BadInput, quoted
 from batchui.prompts.rows import shown_text
 
-COLUMN_LIMIT = 2_000
 # How many rows below a first row show whether it is one of them.
 COMPARED = 50
 # Below a title there may be a second one, and lines about what is in the table.
@@ -96,9 +95,9 @@ def find_header(
     under = rows[first_row - 1 :]
     names = list(rows[row - 1]) if 0 < row <= len(rows) else []
     original = tuple(map(shown_text, _fitted(names, under, width=width)))
-    if len(original) > COLUMN_LIMIT:
+    if len(original) > LIMITS.columns:
         raise BadInput(
-            f"The table has {len(original):,} columns; at most {COLUMN_LIMIT:,} can be read. "
+            f"The table has {len(original):,} columns; at most {LIMITS.columns:,} can be read. "
             "Remove the columns that are not needed."
         )
     _refuse_long_names(original, row)

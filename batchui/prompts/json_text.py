@@ -82,9 +82,10 @@ class JsonText:
                 before = failure
             except RecursionError:
                 self._refuse("its lists and objects are nested too deeply")
-            except ValueError as exc:  # of _no_constant, and of int()
-                said = str(exc) if isinstance(exc, _NoConstant) else _long_number(exc)
-                self._refuse(said)
+            except _NoConstant as exc:
+                self._refuse(f"{exc} is no number; write null, or leave it out")
+            except ValueError:  # of int()
+                self._refuse(f"it has a number with more than {DIGITS} digits")
             else:
                 # A number at the end of what was read may have more digits.
                 if end < len(self._text) or self._final or self._text[self._at] in '[{"':
@@ -160,11 +161,7 @@ class _NoConstant(ValueError):
 
 
 def _no_constant(word: str) -> NoReturn:
-    raise _NoConstant(f"{word} is no number; write null, or leave it out")
-
-
-def _long_number(_exc: ValueError) -> str:
-    return f"it has a number with more than {DIGITS} digits"
+    raise _NoConstant(word)
 
 
 def _lower(text: str) -> str:

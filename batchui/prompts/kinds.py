@@ -1,15 +1,21 @@
-"""Which module converts a file. A text table is nobody's here: it is read as it is."""
+"""Has a file converted by the module that knows its format.
+
+A text table is nobody's here: it is read as it is. A new format is a module and a line in FAMILIES.
+"""
 
 import re
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
 
 import msgspec
 
 from batchui.prompts import columnar, json_documents, packed, pretenders, workbooks
-from batchui.prompts.converted import Result
-from batchui.prompts.looking import File
+from batchui.prompts.converted import Result, Text
+from batchui.prompts.looking import File, look
 from batchui.prompts.outputs import Output
+from batchui.prompts.problems import BadInput, quoted
+from batchui.prompts.sniffing import HEAD_BYTES
 
 WORKBOOK_PARTS = {"xl/workbook.xml", "xl/workbook.bin", "Workbook", "Book", "WORKBOOK", "BOOK"}
 ODS_TYPE = "application/vnd.oasis.opendocument.spreadsheet"
@@ -17,6 +23,8 @@ ODS_TYPE = "application/vnd.oasis.opendocument.spreadsheet"
 JSON_SURELY = re.compile(rb'\[\s*\{|\{\s*"requests"\s*:')
 TABLE_ENDINGS = {".csv", ".tsv"}
 STREAM_ENDINGS = {".arrow", ".arrows", ".ipc", ".feather"}
+TEXT, UNPACKED = "text.zst", "unpacked"
+AT_A_TIME = 1 << 20
 
 
 class Family(NamedTuple):
@@ -34,6 +42,64 @@ def family_of(file: File) -> Family | None:
 def is_text(file: File) -> bool:
     """Whether the file needs no conversion, as far as its name and its first bytes tell."""
     return not packed.is_packed(file) and family_of(file) is None
+
+
+def convert(path: Path, name: str, out: Output) -> Result:
+    """What the file is turned into, in the folder of `out`. Raises BadInput."""
+    file = look(path, name)
+    family = family_of(file)
+    if family:
+        return family.convert(file, out)
+    if packed.is_packed(file):
+        with packed.opened(file) as (inner, stream):
+            return _unpacked(stream, inner, out)
+    with path.open("rb") as plain:
+        return _text(plain, name, b"", out)
+
+
+def _unpacked(stream: BinaryIO, name: str, out: Output) -> Result:
+    """The same for a file that was packed. What is no text has to lie on the disk to be read."""
+    head = _head(stream)
+    path = out.folder / UNPACKED
+    if is_text(File(path, name, head, whole=len(head) < HEAD_BYTES)):
+        return _text(stream, name, head, out)
+    try:
+        with path.open("wb") as copy:
+            for data in _pieces(stream, head):
+                out.take(len(data))
+                copy.write(data)
+        file = look(path, name)
+        family = family_of(file)
+        if family is None:
+            raise BadInput(
+                f"Inside this packed file, {quoted(name)} is packed, too. Unpack it, and upload "
+                "the file with your rows."
+            )
+        return family.convert(file, out)
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _text(stream: BinaryIO, name: str, head: bytes, out: Output) -> Text:
+    with out.file(TEXT) as write:
+        for data in _pieces(stream, head):
+            write(data)
+            out.progress(0, 0)
+    return Text(TEXT, name)
+
+
+def _head(stream: BinaryIO) -> bytes:
+    """The first HEAD_BYTES. A stream that unpacks gives fewer at a time."""
+    head = b""
+    while len(head) < HEAD_BYTES and (data := stream.read(HEAD_BYTES - len(head))):
+        head += data
+    return head
+
+
+def _pieces(stream: BinaryIO, head: bytes) -> Iterator[bytes]:
+    yield head
+    while data := stream.read(AT_A_TIME):
+        yield data
 
 
 def _is_workbook(file: File) -> bool:

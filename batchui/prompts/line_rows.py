@@ -10,7 +10,7 @@ import msgspec
 from batchui.prompts.blocks import Block, Cells, Parsed, Sentence, empty_lines, split_lines
 from batchui.prompts.format import Format
 from batchui.prompts.problems import (
-    CELL_LIMIT,
+    LIMITS,
     VALUE_LIMIT,
     Problem,
     cell_too_long,
@@ -37,9 +37,9 @@ class TxtParser:
         lines = split_lines(text)
         next_line = line + len(lines)
         empty_after = _pop_empty(lines)
-        if len(text) > CELL_LIMIT:
+        if len(text) > LIMITS.cell:
             for at, prompt in enumerate(lines):
-                if len(prompt) > CELL_LIMIT:
+                if len(prompt) > LIMITS.cell:
                     raise cell_too_long(row=number + at, line=line + at)
         problems: dict[int, Sentence] = {}
         if "" in lines:
@@ -81,7 +81,7 @@ class JsonlParser:
                 cells.append(made)
                 if problem:
                     problems[at] = problem
-        if len(text) > CELL_LIMIT:
+        if len(text) > LIMITS.cell:
             for at, made in enumerate(cells):
                 _refuse_long_values(made, row=number + at, line=line + at)
         if self._flattens:
@@ -153,7 +153,7 @@ def _values(text: str) -> int:
 def _refuse_long_values(cells: Cells, *, row: int, line: int) -> None:
     named = cells.items() if isinstance(cells, dict) else ((None, text) for text in cells)
     for column, value in named:
-        if isinstance(value, str) and len(value) > CELL_LIMIT:
+        if isinstance(value, str) and len(value) > LIMITS.cell:
             raise cell_too_long(row=row, line=line, column=column)
 
 

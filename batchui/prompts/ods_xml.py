@@ -33,10 +33,13 @@ PADDED = re.compile(r"0\d+")
 LONG = re.compile(r"-?\d{16,400}")
 FRACTION = re.compile(r"[.,](\d+)\s*%")
 # One of these is in every file with a cell or row that is of interest.
-ALWAYS = (rb'type="erro', rb"table:visib", rb"time-valu", rb'office:value="-?\d{16}')
+# Words are found twice as quickly as patterns.
+WORDS = (b'type="erro', b"table:visib", b"time-valu")
+LONG_NUMBER = re.compile(rb'office:value="-?\d{16}')
 # Only where a style shows numbers so, the cell that is looked for can be there.
-PERCENTAGE = re.compile(rb"<number:percentage-style"), rb'"percentag'
-ZEROS = re.compile(rb'<number:number [^<>]*min-integer-digits="(?:[2-9]|\d\d)'), rb"<text:p>0\d"
+PERCENT_STYLE, PERCENT_WORD = b"<number:percentage-style", b'"percentag'
+PADDED_STYLE = re.compile(rb'<number:number [^<>]*min-integer-digits="(?:[2-9]|\d\d)')
+PADDED_TEXT = re.compile(rb"<text:p>0\d")
 STYLES_END = b"<office:spreadsheet"
 LONGEST_SIGN = 64
 
@@ -50,8 +53,9 @@ class OdsXml:
     def __init__(self, opened: Callable[[], BinaryIO], styles: bytes) -> None:
         with opened() as stream:
             styles += _until(stream, STYLES_END)
-        signs = [sign for style, sign in (PERCENTAGE, ZEROS) if style.search(styles)]
-        self._signs = [re.compile(sign) for sign in (*ALWAYS, *signs)]
+        self._words = (*WORDS, PERCENT_WORD) if PERCENT_STYLE in styles else WORDS
+        has_padded = PADDED_STYLE.search(styles)
+        self._patterns = (LONG_NUMBER, PADDED_TEXT) if has_padded else (LONG_NUMBER,)
         self._opened = opened
         self._events = self._read() if self._has_any() else repeat(None)
         self.findings = Findings()
@@ -67,7 +71,9 @@ class OdsXml:
         return False
 
     def _is_of_interest(self, text: bytes) -> bool:
-        return any(sign.search(text) for sign in self._signs)
+        return any(word in text for word in self._words) or any(
+            pattern.search(text) for pattern in self._patterns
+        )
 
     def corrections(self) -> Iterator[Correction]:
         """The cells of the next sheet that calamine has otherwise than the sheet shows them.

@@ -2,7 +2,7 @@
 
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from posixpath import dirname, join, normpath
 from xml.etree import ElementTree
 
@@ -18,7 +18,7 @@ NOT_UTF8 = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
 Element = ElementTree.Element
 
 
-def refuse_strange_xml(archive: zipfile.ZipFile, parts: Iterator[str] | list[str]) -> None:
+def refuse_strange_xml(archive: zipfile.ZipFile, parts: Iterable[str]) -> None:
     """Raise BadInput for a part that defines entities, or is not in UTF-8.
 
     No spreadsheet program writes either. Entities may name each other until they fill the memory,
@@ -41,9 +41,7 @@ def _refuse(xml: bytes, part: str) -> None:
 
 def sheet_parts(archive: zipfile.ZipFile) -> dict[str, str]:
     """The part of each worksheet, by the sheet's name. Those without one are left out."""
-    workbook = next(
-        (target for kind, _, target in _relations(archive, "") if kind == "officeDocument"), ""
-    )
+    workbook = _related(archive, "", "officeDocument")
     targets = {name: target for kind, name, target in _relations(archive, workbook)}
     found: dict[str, str] = {}
     for element in _elements(archive, workbook, "sheet"):
@@ -56,12 +54,7 @@ def sheet_parts(archive: zipfile.ZipFile) -> dict[str, str]:
 
 def number_styles(archive: zipfile.ZipFile) -> dict[int, Show]:
     """The styles of cells that show numbers in their own way, by the number in a cell's `s`."""
-    workbook = next(
-        (target for kind, _, target in _relations(archive, "") if kind == "officeDocument"), ""
-    )
-    part = next(
-        (target for kind, _, target in _relations(archive, workbook) if kind == "styles"), ""
-    )
+    part = _related(archive, _related(archive, "", "officeDocument"), "styles")
     codes = dict(BUILT_IN)
     for element in _elements(archive, part, "numFmt"):
         codes[_whole(element.get("numFmtId"))] = element.get("formatCode", "")
@@ -78,6 +71,12 @@ def _whole(text: str | None) -> int:
     return int(text) if text and re.fullmatch(r"\d{1,9}", text) else -1
 
 
+def _related(archive: zipfile.ZipFile, part: str, kind: str) -> str:
+    """The part that is the first of its kind to another one; empty if there is none."""
+    targets = (target for of_kind, _, target in _relations(archive, part) if of_kind == kind)
+    return next(targets, "")
+
+
 def _relations(archive: zipfile.ZipFile, part: str) -> Iterator[tuple[str, str, str]]:
     """The last word of the type, the id and the target of each relation of a part."""
     folder, _, name = part.rpartition("/")
@@ -87,7 +86,7 @@ def _relations(archive: zipfile.ZipFile, part: str) -> Iterator[tuple[str, str, 
 
 
 def _elements(archive: zipfile.ZipFile, part: str, name: str) -> Iterator[Element]:
-    """The elements of a part with a local name. None if the part is missing."""
+    """The elements of a part with a local name; none if the part is missing."""
     if part not in archive.NameToInfo:
         return
     with archive.open(part) as stream:
@@ -95,6 +94,14 @@ def _elements(archive: zipfile.ZipFile, part: str, name: str) -> Iterator[Elemen
     _refuse(xml, part)
     if len(xml) > MOST_BYTES:
         raise BadInput(f"In this workbook, {quoted(part)} is far too large. {SAVE_AGAIN}")
-    for element in ElementTree.fromstring(xml).iter():  # noqa: S314  without entities
+    for element in _parsed(xml).iter():
         if element.tag.rpartition("}")[2] == name:
             yield element
+
+
+def _parsed(xml: bytes) -> Element:
+    """The root of a text without entities. Raises ParseError, also for an unknown encoding."""
+    try:
+        return ElementTree.fromstring(xml)  # noqa: S314
+    except (LookupError, ValueError) as exc:
+        raise ElementTree.ParseError(str(exc)) from None

@@ -2,11 +2,13 @@
 
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Self
 
 # In characters. A longer line or cell means a damaged file, and must not fill the memory.
 LINE_LIMIT = 8_000_000
 CELL_LIMIT = 1_000_000
+COLUMN_LIMIT = 2_000
 # Of one row: the cells of a CSV, or everything in a JSON object. A value takes a hundred bytes of
 # memory, and no model reads so many.
 VALUE_LIMIT = 50_000
@@ -17,6 +19,20 @@ NAMES_LIMIT = 250_000
 
 NAMES_SHOWN = 12
 NAME_LENGTH = 60
+
+
+@dataclass
+class Limits:
+    """What a table may have: the characters of a cell, and how many columns.
+
+    There is one for the process; who starts it may set another (`BATCHUI_MAX_COLUMNS` …).
+    """
+
+    cell: int = CELL_LIMIT
+    columns: int = COLUMN_LIMIT
+
+
+LIMITS = Limits()
 
 
 class Problem(str):
@@ -116,9 +132,9 @@ def empty_row(_cells: object, row: int, line: int) -> Problem:
 
 
 def cell_too_long(*, row: int | None, line: int, column: str | None = None) -> BadInput:
-    """The error for a cell of more than CELL_LIMIT characters."""
+    """The error for a cell of more than LIMITS.cell characters."""
     return BadInput.at(
-        f"this cell is longer than {CELL_LIMIT:,} characters. Shorten it. If it is not so long, "
+        f"this cell is longer than {LIMITS.cell:,} characters. Shorten it. If it is not so long, "
         "perhaps a quotation mark before it is not closed.",
         row=row,
         line=line,

@@ -4,7 +4,7 @@ import re
 from itertools import islice
 from typing import Literal, NamedTuple
 
-from batchui.prompts.problems import CELL_LIMIT
+from batchui.prompts.problems import LIMITS
 
 # A whole quoted cell. Possessive, so that half of a "" never closes an unclosed cell.
 QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*+"')
@@ -18,7 +18,7 @@ class QuoteFault(NamedTuple):
     """A cell with something wrong.
 
     kind: `unclosed`, if no quotation mark closes the cell; `stray`, if text follows the one that
-    closes it; `long`, if the cell has more than CELL_LIMIT characters.
+    closes it; `long`, if the cell has more than LIMITS.cell characters.
     cell: its number in the row, from 0. start, end: its place in the text. An unclosed cell ends
     with the text, a stray one after the closing mark.
     """
@@ -44,7 +44,7 @@ def find_fault(text: str, *, start: int, delimiter: str) -> QuoteFault | None:
         else:
             match = bare_cell.match(text, start)
             end = match.end() if match else start
-        if end - start > CELL_LIMIT:
+        if end - start > LIMITS.cell:
             return QuoteFault("long", cell, start, end)
         if text[end : end + 1] != delimiter:
             return None

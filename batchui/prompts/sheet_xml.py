@@ -17,8 +17,6 @@ from batchui.prompts.number_formats import Show
 CHUNK_BYTES = 1 << 20
 # A row without an end is searched in pieces of this size.
 MOST_BYTES = 8 << 20
-# From a float's 16th digit on, a number may not be what the file has.
-LONG = re.compile(rb"v>-?\d{16}")
 
 # (row, column, cell), from 0, in the order of rows.
 Correction = tuple[int, int, msgspec.Raw]
@@ -74,7 +72,7 @@ class SheetXml:
         yield rest
 
     def _note_hidden(self, chunk: bytes, patterns: "_Patterns") -> None:
-        if b'hidden="1"' not in chunk and b'hidden="true"' not in chunk:
+        if b"hidden" not in chunk:
             return
         for found in patterns.hidden_row.finditer(chunk):
             self.findings.hidden_rows += 1
@@ -100,7 +98,7 @@ class SheetXml:
     def _long_numbers(
         self, chunk: bytes, patterns: "_Patterns"
     ) -> dict[tuple[int, int], msgspec.Raw]:
-        if not LONG.search(chunk):
+        if not patterns.long.search(chunk):
             return {}
         return {
             _place(found[1], found[2]): cells.number(str(int(found[4])))
@@ -139,6 +137,8 @@ class _Patterns:
             rb'<%bc r="([A-Z]{1,3}\d{1,7})"[^<>]*><%bf(?:[^<>]*/>|[^<>]*>[^<]*</%bf>)(?:%b)</%bc>'
             % (x, x, x, none, x)
         )
+        # From a float's 16th digit on, a number may not be what the file has.
+        self.long = re.compile(rb"<%bv>-?\d{16}" % x)
         self.long_number = re.compile(cell + rb"([^<>]*)>" + value + rb"(-?\d{16,400})<")
         self.styled: re.Pattern[bytes] | None = None
         if styles:

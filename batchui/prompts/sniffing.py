@@ -13,8 +13,8 @@ import msgspec
 from batchui.prompts.decoding import Decoder, detect, line_breaks, refuse_binary
 from batchui.prompts.dialects import HEAD_ROWS, Dialect, doubled, find_dialect, table_start
 from batchui.prompts.format import AS_FOUND, NO_DELIMITER, Choices, Format, Kind, Nested
-from batchui.prompts.headers import COLUMN_LIMIT, find_header
-from batchui.prompts.problems import NAME_LIMIT, BadInput, listed
+from batchui.prompts.headers import find_header
+from batchui.prompts.problems import LIMITS, NAME_LIMIT, BadInput, listed
 from batchui.prompts.quotes import find_fault
 from batchui.prompts.ready_items import are_items
 from batchui.prompts.rows import flat
@@ -58,7 +58,9 @@ def sniff_table(
     rows = [msgspec.json.decode(line, type=list) for line in lines[:HEAD_ROWS]]
     chosen = choices.header_row
     header = find_header(
-        rows, chosen=1 if named and chosen is None else chosen, width=min(columns, COLUMN_LIMIT + 1)
+        rows,
+        chosen=1 if named and chosen is None else chosen,
+        width=min(columns, LIMITS.columns + 1),
     )
     if whole and len(rows) < header.first_row:
         raise BadInput(
@@ -241,4 +243,4 @@ def _objects(text: str, *, whole: bool) -> list[dict[str, Any]]:
 def _keys(objects: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     """The keys of these objects; the check finds the others, and says which are too long."""
     found = dict.fromkeys(key for item in objects for key in item if len(key) <= NAME_LIMIT)
-    return tuple(found)[:COLUMN_LIMIT]
+    return tuple(found)[: LIMITS.columns]

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 from xml.etree import ElementTree
 
@@ -28,6 +29,7 @@ from batchui.prompts.sheet_xml import Correction, Findings, SheetXml
 
 SHEET_LIMIT = 1_000
 ODS_CONTENT, ODS_STYLES = "content.xml", "styles.xml"
+BINARY = "xl/workbook.bin"
 STYLES_BYTES = 16_000_000
 DAMAGED = (
     "This workbook is damaged or was not copied whole. Copy or download it again. If it still "
@@ -62,8 +64,8 @@ class Marks(Protocol):
 
 def convert(file: File, out: Output) -> tuple[Sheet, ...]:
     """Each worksheet of a workbook, in its order. Raises BadInput for what cannot be read."""
-    with _sentences(), _marks(file) as marks:
-        book = calamine.load_workbook(file.path)
+    with _sentences(), _marks(file) as marks, _named(file, out.folder) as path:
+        book = calamine.load_workbook(path)
         if len(book.sheet_names) > SHEET_LIMIT:
             raise BadInput(
                 f"This workbook has more than {SHEET_LIMIT:,} sheets. Save the sheet that you "
@@ -123,6 +125,27 @@ def _corrected(
 
 
 @contextmanager
+def _named(file: File, folder: Path) -> Iterator[Path]:
+    """The file by a name with the ending of its format: calamine takes that for granted.
+
+    By its contents alone, it would call one with a password damaged.
+    """
+    ending = ".xlsx"
+    if file.head.startswith(ole.MAGIC):
+        ending = ".xls"
+    elif BINARY in file.holds:
+        ending = ".xlsb"
+    elif ODS_CONTENT in file.holds:
+        ending = ".ods"
+    link = folder / f"workbook{ending}"
+    link.symlink_to(file.path.absolute())
+    try:
+        yield link
+    finally:
+        link.unlink()
+
+
+@contextmanager
 def _marks(file: File) -> Iterator[Callable[[str], Marks | None]]:
     """A function from the name of the next sheet to what its XML says; None if it has none."""
     if file.head.startswith(ole.MAGIC):
@@ -131,16 +154,18 @@ def _marks(file: File) -> Iterator[Callable[[str], Marks | None]]:
     with zipfile.ZipFile(file.path) as archive:
         if any(member.flag_bits & ENCRYPTED for member in archive.filelist):
             raise BadInput(PROTECTED)
-        names = archive.namelist()
-        refuse_strange_xml(archive, [name for name in names if name.endswith(".xml")])
-        if ODS_CONTENT in names:
+        refuse_strange_xml(archive, sorted(n for n in file.holds if n.endswith(".xml")))
+        if ODS_CONTENT in file.holds:
             ods = OdsXml(lambda: cast(BinaryIO, archive.open(ODS_CONTENT)), _styles(archive))
             yield lambda name: ods
+            return
+        if BINARY in file.holds:
+            yield lambda name: None
             return
         parts, styles = sheet_parts(archive), number_styles(archive)
 
         def of_sheet(name: str) -> Marks | None:
-            if not parts.get(name, "").endswith(".xml"):
+            if name not in parts:
                 return None
             return SheetXml(cast(BinaryIO, archive.open(parts[name])), styles)
 

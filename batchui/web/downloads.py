@@ -10,8 +10,9 @@ from django.utils.http import content_disposition_header
 from batchui import security_log
 from batchui.batches import files
 from batchui.batches.models import Batch, Part
-from batchui.batches.whole_files import kinds_for
-from batchui.exports.names import download_name
+from batchui.batches.phrases import NOT_STARTED
+from batchui.batches.whole_files import file_name, kinds_for
+from batchui.exports.zipped import zip_chunks
 from batchui.web.access import with_batch
 from batchui.web.download_limit import MOST_AT_ONCE, Counted, TooManyDownloads
 from batchui.web.errors import too_many_requests
@@ -46,11 +47,17 @@ def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBas
     if not form.is_valid():
         raise Http404("This batch has no such rows or columns. Choose them on the batch's page.")
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what=kind)
-    name = download_name(batch.name, timezone.localdate(), made.ending)
+    name = file_name(batch, kind, timezone.localdate())
+    chunks, content_type = made.chunks(batch, form.choice), made.content_type
+    if form.cleaned_data["packed"]:
+        chunks = zip_chunks(chunks, name, made=timezone.localtime())
+        content_type, name = "application/zip", f"{name}.zip"
+    else:
+        chunks = _whole_or_marked(chunks, batch)
     return streamed(
         request,
-        _whole_or_marked(made.chunks(batch, form.choice), batch),
-        content_type=made.content_type,
+        chunks,
+        content_type=content_type,
         # no-store: a minute later there may be more answers.
         headers=attachment(name) | {"Cache-Control": "no-store"},
     )
@@ -59,7 +66,7 @@ def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBas
 def refuse_unstarted(batch: Batch) -> None:
     """Raise Http404 for a draft."""
     if not batch.is_started:
-        raise Http404("This batch has not been started, so there are no answers to download yet.")
+        raise Http404(NOT_STARTED)
 
 
 def streamed(

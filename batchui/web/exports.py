@@ -14,8 +14,7 @@ from batchui.batches import files, making
 from batchui.batches.export_models import Export
 from batchui.batches.exporting import Choice
 from batchui.batches.models import Batch
-from batchui.batches.whole_files import KINDS, said_before
-from batchui.exports.names import download_name
+from batchui.batches.whole_files import KINDS, file_name, said_before
 from batchui.web.access import with_batch
 from batchui.web.downloads import NO_PAGE, refuse_unstarted
 from batchui.web.errors import post_only
@@ -33,7 +32,7 @@ def choose(request: MemberRequest, batch: Batch) -> HttpResponseBase:
         Batch.objects.filter(pk=batch.pk).update(
             download_choice=form.choice.to_dict(), download_kind=kind
         )
-        return _begun(request, batch, kind, form.choice)
+        return _begun(request, batch, kind, form.choice, packed=form.cleaned_data["packed"])
     context = {"batch": batch, "form": form, "said": said_before(batch, "xlsx")}
     return render(request, "batches/download.html", context, status=422 if form.errors else 200)
 
@@ -48,11 +47,15 @@ def make(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBase:
     return _begun(request, batch, kind, Choice())
 
 
-def _begun(request: MemberRequest, batch: Batch, kind: str, choice: Choice) -> HttpResponseBase:
+def _begun(
+    request: MemberRequest, batch: Batch, kind: str, choice: Choice, *, packed: bool = False
+) -> HttpResponseBase:
     if not KINDS[kind].is_whole:
         chosen: dict[str, Any] = {"only": choice.only, "answer": choice.answer}
         if choice.columns is not None:
             chosen["columns"] = choice.columns
+        if packed:
+            chosen["packed"] = "1"
         address = reverse("download", args=[batch.pk, kind])
         return redirect(f"{address}?{urlencode(chosen, doseq=True)}")
     export = making.ask_for(batch, kind, choice, by=request.user)
@@ -99,8 +102,4 @@ def _found(batch: Batch, export_id: UUID) -> Export:
 
 
 def _name(batch: Batch, export: Export) -> str:
-    day = timezone.localtime(export.created_at).date()
-    ending = KINDS[export.kind].ending
-    if export.kind == "workbook":  # one with macros keeps its ending
-        ending = batch.source_name.rpartition(".")[2].lower()
-    return download_name(batch.name, day, ending)
+    return file_name(batch, export.kind, timezone.localtime(export.created_at).date())

@@ -18,8 +18,7 @@ from batchui.batches.files import AnyFile
 from batchui.batches.models import Batch
 from batchui.batches.states import STARTED, BatchStatus
 from batchui.prompts.ask import Ask
-from batchui.prompts.headers import COLUMN_LIMIT
-from batchui.prompts.problems import CELL_LIMIT, BadInput
+from batchui.prompts.problems import BadInput
 from batchui.web.access import with_batch
 from batchui.web.body_limits import ANYBODY, BESIDES_FILE, lacked_room
 from batchui.web.errors import post_only
@@ -225,8 +224,8 @@ def _upload_page(
         "file_name": file_name,
         "limit": settings.MAX_UPLOAD_BYTES,
         "most_rows": settings.MAX_ROWS,
-        "most_columns": COLUMN_LIMIT,
-        "longest_cell": CELL_LIMIT,
+        "most_columns": settings.MAX_COLUMNS,
+        "longest_cell": settings.MAX_CELL_CHARACTERS,
         "instead": _corrected_draft(request),
     }
     page = "batches/_upload.html" if request.htmx else "batches/new.html"

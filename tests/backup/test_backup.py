@@ -24,7 +24,7 @@ from batchui.backup.archive import FILES, MANIFEST, SQLITE, TABLES, check, opene
 from batchui.backup.contents import POINTERS
 from batchui.backup.making import make
 from batchui.batches import decisions, files, intake, long_tasks, pointers
-from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.models import Attempt, Batch, Export, Part
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
 from batchui.worker import overtaken, sweep, tick
@@ -45,6 +45,8 @@ def pointed() -> set[str]:
     return {
         *Batch.objects.exclude(source_file="").values_list("source_file", flat=True),
         *Batch.objects.exclude(converted_file="").values_list("converted_file", flat=True),
+        *Batch.objects.exclude(problems_file="").values_list("problems_file", flat=True),
+        *Export.objects.exclude(file="").values_list("file", flat=True),
         *Part.objects.values_list("rows_file", flat=True),
         *Part.objects.exclude(answers_file="").values_list("answers_file", flat=True),
         *Attempt.objects.exclude(reply_file="").values_list("reply_file", flat=True),
@@ -66,6 +68,11 @@ def test_everything_the_database_points_to_is_in_it_and_nothing_else(
     start(rows(30))
     receive(rows(5))
     assert receive(gzip.compress(rows(5)), "texts.csv.gz").converted_file
+    assert receive(b"id,text\n1,one\n2\n").problems_file
+    export = Export.objects.create(batch=batch, kind="xlsx")
+    export.file = files.export_path(export)
+    export.save()
+    files.save(export.file, ContentFile(b"a workbook"))
     monkeypatch.setattr(long_tasks, "SMALL_BYTES", -1)
     assert not intake.ask_further(batch, by=None).source_file  # not made yet
     files.save_source("batches/left/source/upload", ContentFile(b"left by a crash"))

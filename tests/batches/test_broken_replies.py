@@ -41,7 +41,7 @@ def sent(api: ScriptedServer, start: MakeBatch, number: int = 25) -> Batch:
 
 def answers(batch: Batch) -> list[str]:
     """The answers in a download, as text."""
-    text = b"".join(exporting.KINDS["csv-plain"].chunks(batch)).decode()
+    text = b"".join(exporting.csv_plain(batch)).decode()
     return [line["answer"] for line in csv.DictReader(io.StringIO(text))]
 
 

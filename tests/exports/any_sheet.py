@@ -66,11 +66,12 @@ def _row(draw: Draw, number: int, before: int) -> str:
 def _cell(draw: Draw, row: int, column: int, last: int) -> str:
     letters = column_letters(column)
     place = draw(st.sampled_from([f' r="{letters}{row}"', f" r='{letters.lower()}{row}'"]))
-    if column == last + 1 and draw(st.integers(0, 4)) == 0:  # type: ignore[arg-type]
+    is_empty = draw(st.integers(0, 3)) == 0  # type: ignore[arg-type]
+    if column == last + 1 and not is_empty and draw(st.integers(0, 4)) == 0:  # type: ignore[arg-type]
         place = ""
     attributes = _pick(draw, ATTRIBUTES)
     start = draw(st.sampled_from([f"<c{place}{attributes}", f"<c{attributes}{place}"]))
-    if draw(st.integers(0, 3)) == 0:  # type: ignore[arg-type]
+    if is_empty:
         return start + _pick(draw, EMPTY)
     return f"{start}>{_pick(draw, FILLINGS).format(value=row * 100 + column)}</c>"
 

@@ -114,14 +114,12 @@ def without_columns(xml: str, letters: Iterable[str]) -> str:
     That is the dimension, `spans`, and how a row or the whole of them ends that is empty.
     """
     x = r"(?:[\w.-]+:)?"
+    some = r"""(?:[^<>"']|"[^"]*"|'[^']*')*"""
     xml = re.sub(rf"(<{x}dimension[^>]*?)\sref\s*=\s*(?:'[^']*'|\"[^\"]*\")", r"\1", xml)
     for column in letters:
-        xml = re.sub(
-            rf"<{x}c(?:\s[^<>]*?)?\sr=[\"']{column}[0-9]+[\"'](?:[^<>]*/>|[^<>]*>.*?</{x}c\s*>)",
-            "",
-            xml,
-            flags=re.DOTALL,
-        )
+        place = rf"r=[\"']{column}[0-9]+[\"']"
+        cell = rf"<{x}c(?=\s){some}?\s{place}{some}(?:(?<=/)>|(?<!/)>.*?</{x}c\s*>)"
+        xml = re.sub(cell, "", xml, flags=re.DOTALL)
     xml = re.sub(rf"(<{x}row[^<]*?)\sspans\s*=\s*(?:'[^']*'|\"[^\"]*\")", r"\1", xml)
     xml = re.sub(rf"<({x}(?:row|sheetData))((?:\s[^<]*)?)/>", r"<\1\2></\1>", xml)
     return re.sub(rf"<({x}row) r=\"[0-9]+\"></\1>", "", xml)

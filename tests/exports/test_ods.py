@@ -139,6 +139,9 @@ def test_the_header_is_bold_answers_are_wrapped_and_columns_fit(tmp_path: Path) 
     ]
     cells = [cell.get("style-name") for cell in attributes("table:1.0}table-cell")]
     assert cells == ["header"] * 5 + [None] * 5
+    # What stands between the parts of dates and times, then the cells: there is no other text.
+    names = "idreviewanswerstatuserror"
+    assert "".join(content.itertext()) == f"---- ::::%{names}{'x' * 500}yesanswered"
     [filtered] = attributes("table:1.0}database-range")
     assert filtered["display-filter-buttons"] == "true"
 

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from batchui.exports import sheet_scan, sheet_xml
+from batchui.exports import sheet_scan, sheet_xml, tags
 from batchui.exports.cannot_write import CannotWrite
 from batchui.exports.package import Package
 from batchui.exports.relations import SheetEntry, sheets, worksheet
@@ -35,7 +35,9 @@ def test_values_formulas_and_text_are_filled_and_styles_are_not() -> None:
 
 
 def test_an_empty_sheet_is_free_from_the_first_column_on() -> None:
-    assert scanned(sheet("")) == Scan(1)
+    found = scanned(sheet(""))
+    assert (found.last_row, found.last_cell, found.last_filled) == (0, 0, 0)
+    assert (found.last_taken, found.last_covered, found.hidden) == (0, 0, [])
     assert scanned(sheet("")).first_free == 1
 
 
@@ -143,13 +145,13 @@ def test_filters_and_hidden_columns_are_told() -> None:
     ],
 )
 def test_columns_that_cannot_be_read(xml: str) -> None:
-    with pytest.raises(CannotWrite, match=r"^The sheet has columns that cannot be read"):
+    with pytest.raises(CannotWrite, match=r"The sheet has columns that cannot be read"):
         scanned(xml)
 
 
 @pytest.mark.parametrize("reference", ["", "A", "A1:", "1:2", "A:B", "A1:B2:C3", "A1 B2", "é1"])
 def test_an_area_that_cannot_be_read(reference: str) -> None:
-    with pytest.raises(CannotWrite, match=r"^The sheet has a range of cells that cannot be read"):
+    with pytest.raises(CannotWrite, match=r"The sheet has a range of cells that cannot be read"):
         scanned(sheet(after=f'<mergeCell ref="{reference}"/>'))
 
 
@@ -193,3 +195,60 @@ def test_pieces_that_are_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(CannotWrite, match="too much beside its rows"):
         scanned(sheet(after="<a/>" * 1_300))
     assert scanned(sheet(after="<a/>" * 1_100)).last_row == 4
+
+
+@pytest.mark.parametrize(
+    ("columns", "last_covered"), [((0,), 1), ((2, 9, 4), 10), (("x", -1, ""), 0), ((), 0)]
+)
+def test_charts_and_pictures_cover_columns(columns: tuple[object, ...], last_covered: int) -> None:
+    content = "".join(f"<from> <col>{column}</col><row>99</row></from>" for column in columns)
+    found = scanned(sheet(""), more=with_table("drawing", f"<d>{content}</d>"))
+    assert found == Scan(1, last_covered=last_covered)
+    assert scanned(sheet(""), more=with_table("chart", "<d><col>9</col></d>")) == Scan(1)
+
+
+@pytest.mark.parametrize("depth", [98, 99])
+def test_elements_may_be_a_hundred_deep(depth: int) -> None:
+    xml = sheet("", after="<a>" * depth + "</a>" * depth)
+    if depth == 98:
+        assert scanned(xml) == Scan(1)
+    else:
+        with pytest.raises(CannotWrite, match="nested too deep"):
+            scanned(xml)
+
+
+def test_a_long_beginning_of_a_sheet_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is parsed again for each chunk of rows."""
+    data = sheet().encode()
+    xml = SheetXml([data])
+    assert xml.opening == f'<worksheet xmlns="{MAIN}"><sheetData>'.encode()
+    assert xml.closing == b"</sheetData></worksheet>"
+    monkeypatch.setattr(sheet_xml, "LARGEST_OPENING", len(xml.opening))
+    assert SheetXml([data]).head == xml.head
+    monkeypatch.setattr(sheet_xml, "LARGEST_OPENING", len(xml.opening) - 1)
+    with pytest.raises(CannotWrite, match="a row, or a beginning, that is too long"):
+        SheetXml([data])
+
+
+@pytest.mark.parametrize("cells", [9, 10])
+def test_a_row_has_a_limit_of_tags(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sheet_xml, "MOST_TAGS", 11)
+    # With those of the row itself there are two more.
+    data = sheet(f'<row r="1">{"<c/>" * cells}</row>').encode()
+    if cells == 9:
+        assert len(list(SheetXml([data]).rows())) == 1
+    else:
+        with pytest.raises(CannotWrite, match="a row, or a beginning, that is too long"):
+            list(SheetXml([data]).rows())
+
+
+@pytest.mark.parametrize("hidden", [3, 4])
+def test_a_buffer_has_a_limit_of_comments(hidden: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tags, "MOST_TAGS", 4)
+    # The declaration counts as one.
+    data = sheet("<!---->" * hidden).encode()
+    if hidden == 3:
+        assert list(SheetXml([data]).rows()) == []
+    else:
+        with pytest.raises(CannotWrite, match="a row, or a beginning, that is too long"):
+            SheetXml([data])

@@ -142,6 +142,7 @@ def test_an_empty_sheet_gets_an_end_tag_for_its_rows() -> None:
         ("<dimension a=\"ref\" ref = 'B1:Z9' />", '<dimension a="ref" ref="B1:Z9" />'),
         ('<dimension ref="E3:F3"></dimension>', '<dimension ref="C2:F4"></dimension>'),
         ('<dimension ref="nonsense"/>', '<dimension ref="A1:C4"/>'),
+        ('<dimension ref="é1:B2"/>', '<dimension ref="A1:C4"/>'),
         ("<dimension/>", "<dimension/>"),
         ("", ""),
         ('<!-- <dimension ref="A1"/> -->', '<!-- <dimension ref="A1"/> -->'),
@@ -156,6 +157,8 @@ def test_the_sheet_says_its_new_size(old: str, new: str) -> None:
 def test_the_size_reaches_the_header_and_rows_below_the_last() -> None:
     xml = added_to(sheet("", before='<dimension ref="A1"/>'), {}, header_row=3)
     assert '<dimension ref="A1:A3"/>' in xml
+    xml = added_to(sheet("", before='<dimension ref="none"/>'), {}, header_row=1)
+    assert '<dimension ref="A1:A1"/>' in xml
     xml = added_to(sheet("", before='<dimension ref="A1"/>'), {9: 1}, header_row=3, last_row=12)
     assert '<dimension ref="A1:A12"/>' in xml
 
@@ -183,7 +186,7 @@ def test_the_name_of_a_column_looks_like_its_neighbour(header: str, style: str) 
 
 def test_without_a_header_row_there_are_no_names() -> None:
     content, added = add(by_hand(sheet()), header_row=0, rows=[(1, ("a", 2, True))])
-    assert added == Added(("D", "E", "F"), 1, 0, has_names=False, is_hidden=False, has_filter=False)
+    assert added == Added(("D", "E", "F"), rows=1, has_names=False)
     assert ">answer<" not in sheet_xml(content)
     assert '<c r="D1" t="inlineStr"><is><t xml:space="preserve">a</t></is></c>' in sheet_xml(
         content

@@ -1,15 +1,19 @@
 """The uploaded workbook comes back with the answers, and nothing else changed."""
 
 import io
+import tempfile
+import tracemalloc
 import warnings
 
 import openpyxl
 import pytest
 from python_calamine import CalamineWorkbook
 
-from tests.exports.samples import SAMPLES, Sample, add_to_sample
+from batchui.exports.workbook import PROGRESS_ROWS, Added, add_columns
+from tests.exports.samples import PLAIN_XML, SAMPLES, Sample, add_to_sample
 from tests.exports.splice import (
     COLUMNS,
+    add,
     answers_for,
     cells_in,
     compressed,
@@ -18,6 +22,8 @@ from tests.exports.splice import (
     sheet_xml,
     without_columns,
 )
+from tests.exports.sample_workbooks import by_hand
+from tests.exports.xml_by_hand import sheet
 
 every_sample = pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
 
@@ -125,3 +131,77 @@ def by_openpyxl(content: bytes, sheet: str, *, read_only: bool) -> dict[tuple[in
         }
         book.close()
     return found
+
+
+def test_progress_is_told_every_few_thousand_rows() -> None:
+    told: list[int] = []
+    last = 2 * PROGRESS_ROWS + 3
+    rows = [(row, ["x"]) for row in range(1, last + 1)]
+    _, added = add(
+        by_hand(PLAIN_XML),
+        header_row=0,
+        columns=["a"],
+        rows=rows,
+        last_row=last,
+        progress=told.append,
+    )
+    assert told == [PROGRESS_ROWS, 2 * PROGRESS_ROWS]
+    assert added.rows == last
+
+
+def test_cut_cells_are_counted() -> None:
+    long = "x" * 40_000
+    content, added = add(
+        by_hand(PLAIN_XML), columns=["a", "b"], rows=[(2, [long, 1]), (4, [1, long])]
+    )
+    assert added == Added(("D", "E"), rows=2, cut=2)
+    assert cells_in(sheet_xml(content))[2, 4] == ("inlineStr", "x" * 32_767)
+
+
+def test_what_a_person_should_know_is_told() -> None:
+    told = {name: add_to_sample(sample)[1] for name, sample in SAMPLES.items()}
+    assert told["plain"] == Added(("D", "E", "F"), rows=3)
+    assert told["by hand: no header"] == Added(("D", "E", "F"), rows=4, has_names=False)
+    assert told["filtered"] == Added(("D", "E", "F"), rows=3, is_hidden=True, has_filter=True)
+    assert told["table"] == Added(("E", "F", "G"), rows=3, has_filter=True)
+    assert told["pictures"] == Added(("D", "E", "F"), rows=3, is_covered=True)
+
+
+def test_it_is_told_in_sentences() -> None:
+    assert Added(("D",), rows=3).remarks() == []
+    sentences = Added(("D",), 3, 1_234, False, True, True, True).remarks()
+    assert len(sentences) == 5
+    assert "32,767 characters are cut in the workbook: 1,234." in sentences[0]
+    for at, word in enumerate(("no names", "hidden", "chart", "filter"), 1):
+        assert word in sentences[at]
+    assert Added(("D",), 3, is_covered=True).remarks() == [sentences[3]]
+
+
+def test_rows_are_taken_as_they_are_written() -> None:
+    """Memory stays the same for any number of rows, of the sheet and of the answers."""
+
+    def peak(rows: int) -> int:
+        lines = (f'<row r="{row}"><c r="A{row}"><v>1</v></c></row>' for row in range(1, rows))
+        source = io.BytesIO(by_hand(sheet("".join(lines))))
+        answers = ((row, ("answer " * 20, row, True)) for row in range(2, rows))
+        with tempfile.TemporaryFile() as target:
+            options = {"sheet": "Data", "header_row": 1, "columns": COLUMNS, "rows": answers}
+            tracemalloc.start()
+            try:
+                add_columns(source, target, **options)  # type: ignore[arg-type]
+                return tracemalloc.get_traced_memory()[1]
+            finally:
+                tracemalloc.stop()
+
+    peak(10)  # what Python keeps
+    assert peak(8_000) < 1.3 * peak(2_000) < 8_000_000
+
+
+def test_nothing_of_the_source_is_changed_and_both_files_stay_open() -> None:
+    source, target = io.BytesIO(by_hand(PLAIN_XML)), io.BytesIO()
+    before = source.getvalue()
+    source.seek(7)
+    add_columns(source, target, sheet="Data", header_row=1, columns=["a"], rows=[])
+    assert source.getvalue() == before
+    assert not target.closed
+    assert ">a</t>" in sheet_xml(target.getvalue())

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batchui.exports.xlsx_text import LONGEST, cut, escaped, is_too_long, units
+from batchui.exports.cell_xml import LONGEST_TEXT
+from batchui.exports.xlsx_text import cut, escaped, is_too_long, units
 
 
 @pytest.mark.parametrize(
@@ -14,6 +15,7 @@ from batchui.exports.xlsx_text import LONGEST, cut, escaped, is_too_long, units
         ("\x00\x08\x0b\x1f\r\ufffe\uffff", "_x0000__x0008__x000B__x001F__x000D__xFFFE__xFFFF_"),
         ("_x0041_", "_x005F_x0041_"),
         ("_x0041_xBcDe_", "_x005F_x0041_x005F_xBcDe_"),
+        ("_x0041\x00", "_x005F_x0041_x0000_"),
         ("_x041_ x0041_ _x004g_ _X0041_", "_x041_ x0041_ _x004g_ _X0041_"),
     ],
 )
@@ -48,5 +50,5 @@ def test_what_is_cut_fits_and_one_character_more_would_not(part: str, times: int
     text = part * times
     kept = cut(text)
     assert text.startswith(kept)
-    assert units(kept) <= LONGEST
-    assert kept == text or units(text[: len(kept) + 1]) > LONGEST
+    assert units(kept) <= LONGEST_TEXT
+    assert kept == text or units(text[: len(kept) + 1]) > LONGEST_TEXT

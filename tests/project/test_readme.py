@@ -85,7 +85,8 @@ def test_what_is_used_when_a_setting_is_not_set_is_what_it_says(
     for name in ("CALLS_PER_5_MINUTES", "FIRST_POLL_SECONDS", "LONGEST_PAUSE_SECONDS"):
         assert told[f"BATCHUI_{name}"] == f"{used[name]:g}"
     assert told["BATCHUI_MAX_UPLOAD_MB"] == f"{used['MAX_UPLOAD_BYTES'] // 1024**2}"
-    assert told["BATCHUI_MAX_ROWS"] == f"{used['MAX_ROWS']:,}"
+    for name in ("MAX_ROWS", "MAX_COLUMNS", "MAX_CELL_CHARACTERS"):
+        assert told[f"BATCHUI_{name}"] == f"{used[name]:,}"
     assert told["BATCHUI_LOG_FORMAT"] == used["LOG_FORMAT"]
 
 

@@ -12,7 +12,7 @@ from batchui.batches import intake, preparing
 from batchui.cloudflare import client
 from batchui.exports import formulas
 from batchui.processes import bodies, channels, serving
-from batchui.prompts import headers, problems, template
+from batchui.prompts import problems, template
 from batchui.sandbox.options import Options
 from batchui.teams import browsers, invitations
 from batchui.up.venv import ROOT
@@ -58,7 +58,7 @@ def test_the_readme_points_to_it() -> None:
         ),
         (
             "the names of columns",
-            f"{headers.COLUMN_LIMIT:,}, {problems.NAME_LIMIT:,} characters each, "
+            f"{problems.COLUMN_LIMIT:,}, {problems.NAME_LIMIT:,} characters each, "
             f"{problems.NAMES_LIMIT:,} characters of JSON keys together",
         ),
         ("a batch", f"{preparing.MOST_PARTS:,} requests"),

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import xlsxwriter
 
-from batchui.prompts.conversion import convert
 from batchui.prompts.converted import Jsonl, Progress, Result, Sheet, Text, open_lines
+from batchui.prompts.kinds import convert
 from batchui.prompts.outputs import Output
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"

@@ -105,6 +105,21 @@ def test_a_spreadsheet_shows_fifteen_digits(number: float, shown: str) -> None:
     assert cells.lines([[number, "x"]], as_shown=True) == f'[{shown},"x"]\n'.encode()
 
 
+def test_a_day_among_moments_is_at_midnight() -> None:
+    day, moment = date(2026, 5, 1), datetime.fromisoformat("2026-05-01 12:30:15")
+    rows = [[day, day, moment], [moment, "", day], [day, day, 1]]
+    assert cells.lines(rows, as_shown=True).decode().splitlines() == [
+        '[{"datetime":"2026-05-01 00:00:00"},{"date":"2026-05-01"},'
+        '{"datetime":"2026-05-01 12:30:15"}]',
+        '[{"datetime":"2026-05-01 12:30:15"},"",{"datetime":"2026-05-01 00:00:00"}]',
+        '[{"datetime":"2026-05-01 00:00:00"},{"date":"2026-05-01"},1]',
+    ]
+    assert cells.lines([[day], [moment]]).decode().splitlines() == [
+        '[{"date":"2026-05-01"}]',
+        '[{"datetime":"2026-05-01 12:30:15"}]',
+    ]
+
+
 def test_rows_without_cells_are_lines_too() -> None:
     assert cells.lines([[], []]) == b"[]\n[]\n"
 

@@ -7,7 +7,7 @@ from typing import BinaryIO, cast
 import pytest
 
 from batchui.prompts.checking import FirstProblems, check
-from batchui.prompts.code_pages import CODE_PAGES, NAMES
+from batchui.prompts.code_pages import CODE_PAGES, NAMES, encoding_called
 from batchui.prompts.format import Choices, Format
 from batchui.prompts.guessing import CHUNKS_SEARCHED, EVIDENCE_BYTES, Evidence
 from batchui.prompts.problems import BadInput
@@ -295,3 +295,42 @@ def test_no_more_evidence_is_kept_than_a_guess_takes() -> None:
         evidence.add(f"Übergröße {number}\n".encode("cp1252") * 50 + b"\xe9" * 10_000)
     assert len(evidence.data) <= EVIDENCE_BYTES
     assert evidence.guess() == "cp1252"
+
+
+# -- what people call an encoding ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", NAMES)
+def test_an_encoding_is_known_by_its_key_and_by_the_name_on_the_page(key: str) -> None:
+    assert encoding_called(key) == key
+    assert encoding_called(NAMES[key].partition(" (")[0]) == key
+
+
+CALLED = {
+    "utf-8": "utf8 UTF_8 utf-8-sig U8 ascii us-ascii",
+    "utf-16-le": "utf-16 UTF16 utf-16le",
+    "utf-16-be": "utf-16be",
+    "utf-32-le": "utf-32",
+    "cp1252": "latin1 latin-1 ISO-8859-1 windows-1252 1252 cp1252",
+    "cp1254": "latin5 iso-8859-9",
+    "iso8859-15": "iso-8859-15 latin9",
+    "mac-roman": "macroman macintosh",
+    "cp874": "windows-874 tis-620 iso-8859-11",
+    "cp932": "shift_jis SJIS shift-jis ms932",
+    "euc_jis_2004": "euc-jp eucjp",
+    "cp949": "euc-kr uhc",
+    "gb18030": "gbk GB2312 cp936",
+    "big5hkscs": "big5 cp950 big5-hkscs",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "key"), [(name, key) for key, names in CALLED.items() for name in names.split()]
+)
+def test_an_encoding_is_known_by_any_usual_name(name: str, key: str) -> None:
+    assert encoding_called(f" {name} ") == key
+
+
+@pytest.mark.parametrize("name", ["", "klingon", "utf-7", "hex", "cp037", "a\0b", "ü", "x" * 999])
+def test_what_is_no_encoding_of_a_text_here_is_not_known(name: str) -> None:
+    assert encoding_called(name) is None

@@ -176,3 +176,20 @@ def test_the_lines_of_a_part_may_come_one_by_one() -> None:
     [part] = parts(["a", "b"])
     made = payload(iter(part.lines), [1], first_row=1, writer=WRITER)
     assert json.loads(made)["requests"][0]["prompt"] == "b"
+
+
+def test_a_question_that_the_model_cannot_read_is_invalid_and_says_how_long_it_is() -> None:
+    texts = ["ok", "word " * 6_000, "word " * 24_000]
+    rows = [Row(at, at, [str(at), text], None) for at, text in enumerate(texts, 2)]
+    [part] = cut(rows, WRITER, total=3, limits=Limits(context_window=8_192))
+    assert sendable(part) == [0, 1]
+    assert part.invalid[2] == (
+        "Row 4: its question has about 20,000 words, and the model reads about 6,100 words at "
+        "once. Choose a model that reads more, shorten the text, or skip the row."
+    )
+
+
+def test_where_nobody_knows_what_a_model_reads_only_requests_are_limited() -> None:
+    rows = [Row(2, 2, ["1", "word " * 500_000], None)]
+    [part] = cut(rows, WRITER, total=1, limits=Limits())
+    assert sendable(part) == [0]

@@ -138,6 +138,25 @@ def test_a_workbook_with_a_password(tmp_path: Path) -> None:
         made_of_bytes(tmp_path, data, "x.xlsx")
 
 
+def test_an_open_document_with_a_password(tmp_path: Path) -> None:
+    made = io.BytesIO()
+    space = "urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("content.xml", bytes(range(1, 200)))
+        archive.writestr(
+            "META-INF/manifest.xml",
+            f'<manifest:manifest xmlns:manifest="{space}">'
+            '<manifest:file-entry manifest:full-path="content.xml">'
+            "<manifest:encryption-data></manifest:encryption-data></manifest:file-entry>"
+            "</manifest:manifest>",
+        )
+    with pytest.raises(
+        BadInput, match=r"^This workbook is protected by a password\. Open it, save"
+    ):
+        made_of_bytes(tmp_path, made.getvalue(), "x.ods")
+
+
 def test_a_workbook_whose_members_have_a_password(tmp_path: Path) -> None:
     data = bytearray(zipped("xl/workbook.xml"))
     data[data.rfind(b"PK\x01\x02") + 8] |= 1

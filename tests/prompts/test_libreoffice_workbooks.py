@@ -1,16 +1,16 @@
 """Workbooks that LibreOffice makes of a CSV have the texts of that CSV in their cells."""
 
 import csv
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.conftest import required_program
 from tests.prompts.conversions import made_of
 
-pytestmark = pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is missing")
+pytestmark = pytest.mark.processes
 
 ROWS = [
     ["id", "text", "amount", "share", "day", "moment", "paid", "code", "long"],
@@ -22,7 +22,7 @@ ROWS = [
         "1000000",
         "100.00%",
         "2028-02-29",
-        "2024-02-29 23:59:59",
+        "2024-02-29 00:00:00",
         "TRUE",
     ],
     ["", "", "", "", "", "", ""],
@@ -48,6 +48,7 @@ def text_of(cell: Any) -> str:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the table as x.csv, x.xlsx, x.xls and x.ods."""
+    office = required_program("soffice", package="libreoffice-calc")
     folder = tmp_path_factory.mktemp("workbooks")
     with (folder / "x.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(table())
@@ -56,7 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for kind in ("xlsx", "xls", "ods"):
         subprocess.run(
             [
-                *("soffice", f"-env:UserInstallation=file://{folder}/profile", "--headless"),
+                *(office, f"-env:UserInstallation=file://{folder}/profile", "--headless"),
                 *(f"--infilter={options}", "--convert-to", kind),
                 *("--outdir", str(folder), str(folder / "x.csv")),
             ],

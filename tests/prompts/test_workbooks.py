@@ -9,6 +9,7 @@ import xlsxwriter
 
 from batchui.prompts.converted import Sheet
 from batchui.prompts.problems import BadInput
+from tests.prompts.binary_workbooks import binary_workbook
 from tests.prompts.conversions import hand_written, made_of, made_of_bytes, workbook
 
 
@@ -134,6 +135,21 @@ def test_what_openpyxl_writes(tmp_path: Path) -> None:
     assert (made.sheet.uncalculated, made.sheet.first_uncalculated) == (2, "B2")
 
 
+def test_a_binary_workbook(tmp_path: Path) -> None:
+    rows = [["id", "text"], [5.0, "ü", True], [0.25, "#N/A", False, 1e17]]
+    made = made_of(binary_workbook(tmp_path / "x.xlsb", rows))
+    assert made.lines == [
+        '["id","text"]',
+        '[5,"ü",true]',
+        '[0.25,"",false,100000000000000000]',
+    ]
+    assert (made.sheet.name, made.sheet.rows, made.sheet.columns) == ("Data", 3, 4)
+    assert made.sheet.errors is None
+    assert made.sheet.lost[3] == (
+        "error cells, hidden rows and formulas without a value are not counted"
+    )
+
+
 def test_a_workbook_with_nothing_in_it(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"^There is nothing in this workbook\. Choose one with a"):
         made_of(workbook(tmp_path / "x.xlsx", []))
@@ -148,6 +164,15 @@ def test_a_workbook_that_was_not_copied_whole(tmp_path: Path, keep: float) -> No
 
 def test_a_workbook_whose_sheet_is_damaged(tmp_path: Path) -> None:
     path = hand_written(tmp_path / "x.xlsx", '<row r="1"><c r="A1"><v>1</row>')
+    with pytest.raises(BadInput, match=r"^This workbook is damaged or was not copied whole\. Copy"):
+        made_of(path)
+
+
+@pytest.mark.parametrize(
+    "xml", [b"<a>", b"<?xml version='1.0' encoding='UTF-0'?><a/>", b"", b"\xff"]
+)
+def test_a_workbook_whose_list_of_sheets_is_damaged(tmp_path: Path, xml: bytes) -> None:
+    path = hand_written(tmp_path / "x.xlsx", "", more={"xl/styles.xml": xml})
     with pytest.raises(BadInput, match=r"^This workbook is damaged or was not copied whole\. Copy"):
         made_of(path)
 

@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 
 from batchui.prompts.dialects import HEAD_ROWS, head_rows
-from batchui.prompts.problems import NAME_LIMIT, NAMES_LIMIT, VALUE_LIMIT, BadInput, empty_line
+from batchui.prompts.problems import (
+    LIMITS,
+    NAME_LIMIT,
+    NAMES_LIMIT,
+    VALUE_LIMIT,
+    BadInput,
+    empty_line,
+)
 from batchui.prompts.readers import read_blocks
 from batchui.prompts.rows import cell_text, decode_row, decode_to_show, encode_row
 from tests.prompts.files import cells_of, format_of, report_of, rows_of
@@ -178,3 +185,21 @@ def test_nothing_is_made_of_the_lists_in_a_row_that_is_shown() -> None:
         return cost(lambda: [cell_text(decode(line)["a"]) for _ in range(10)])[0]
 
     assert 3 * often(decode_to_show) < often(decode_row)
+
+
+def test_the_limits_are_those_that_were_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LIMITS, "cell", 5_000)
+    monkeypatch.setattr(LIMITS, "columns", 2)
+    assert report_of(b"a,b\n1,%b\n" % (b"x" * 5_000)).rows == 1
+    for data, name in (
+        (b"a,b\n1,%b\n", "r.csv"),
+        (b'a,b\n1,"%b"\n', "r.csv"),
+        (b"%b\n", "r.txt"),
+        (b'{"a": "%b"}\n', "r.jsonl"),
+    ):
+        with pytest.raises(BadInput, match=r"this cell is longer than 5,000 characters"):
+            report_of(data % (b"x" * 5_001), name)
+    with pytest.raises(BadInput, match=r"^The table has 3 columns; at most 2 can be read"):
+        format_of(b"a,b,c\n1,2,3\n")
+    with pytest.raises(BadInput, match=r"more than 2 different keys"):
+        report_of(b'{"a": 1, "b": 2}\n{"c": 3}\n', "r.jsonl")

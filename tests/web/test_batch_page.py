@@ -10,8 +10,8 @@ import xlsxwriter
 from django.test import Client
 from django.urls import reverse
 
-from batchui.batches.exporting import KINDS
 from batchui.batches.models import Batch
+from batchui.batches.whole_files import KINDS, STREAMED
 from batchui.sandbox.testing import RunningSandbox
 from batchui.web import pages
 from batchui.worker.heartbeat import beat
@@ -77,8 +77,12 @@ def test_what_was_not_asked_does_not_show(web: Client, start: MakeBatch) -> None
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_download_is_offered(web: Client, batch: Batch, kind: str) -> None:
     shown = html(web.get(batch.get_absolute_url()))
-    link = shown.split(f'href="{reverse("download", args=[batch.pk, kind])}"')[1].split("</a>")[0]
-    assert KINDS[kind].label in link
+    name, end = ("download", "</a>") if kind in STREAMED else ("make_export", "</form>")
+    address = f'"{reverse(name, args=[batch.pk, kind])}"'
+    if kind == "workbook":  # the file is a CSV
+        assert address not in shown
+    else:
+        assert KINDS[kind].label in shown.split(address)[1].split(end)[0]
 
 
 MADE_UP = "the answers are made up"

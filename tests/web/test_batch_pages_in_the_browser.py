@@ -36,7 +36,7 @@ def page(new_page: NewPage, ana: User) -> "Page":
 
 def choose(page: "Page", path: Path, content: bytes) -> None:
     path.write_bytes(content)
-    page.locator("input[type=file]").set_input_files(path)
+    page.locator("#id_file").set_input_files(path)
 
 
 def test_from_a_file_to_a_started_batch(page: "Page", tmp_path: Path) -> None:
@@ -140,12 +140,12 @@ def test_rows_are_read_one_after_the_other(
 ) -> None:
     batch = work(start(rows(60)))
     page.goto(batch.get_absolute_url())
-    page.get_by_role("button", name="Row 1 in full").click()
+    page.get_by_role("button", name="Row 2 in full").click()
     dialog = page.get_by_role("dialog", name="A row in full")
-    dialog.get_by_role("button", name="Row 2").click()
-    dialog.get_by_role("heading", name="Row 2").wait_for()
+    dialog.get_by_role("button", name="Row 3").click()
+    dialog.get_by_role("heading", name="Row 3").wait_for()
     page.keyboard.press("Escape")
-    assert page.evaluate("document.activeElement.id") == "row-1"
+    assert page.evaluate("document.activeElement.id") == "row-2"
     page.get_by_role("link", name="Next").click()
     page.get_by_text("26–50 of 60 rows").wait_for()
     page.reload()
@@ -170,8 +170,8 @@ def test_axe_finds_no_fault_and_nothing_sticks_out_of_a_phone(
     page.get_by_text("2 rows of the file").or_(page.get_by_text("1 row of the file")).wait_for()
     found["errors"] = faults(page) + sticks_out(page)
     page.goto(ended.get_absolute_url())
-    page.get_by_role("button", name="Row 1 in full").click()
-    page.get_by_role("heading", name="Row 1").wait_for()
+    page.get_by_role("button", name="Row 2 in full").click()
+    page.get_by_role("heading", name="Row 2").wait_for()
     found["a row"] = faults(page) + sticks_out(page)
     assert {where: what for where, what in found.items() if what} == {}
     assert press_start(web, draft).status_code == 422

@@ -13,8 +13,8 @@ from django.http import StreamingHttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from batchui.batches import exporting
 from batchui.batches.models import Batch
+from batchui.batches.whole_files import STREAMED
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import User
 from batchui.web import download_limit, downloads
@@ -67,7 +67,7 @@ def test_a_download_is_a_file_named_after_the_batch_and_the_day(
 def of_outside(web: Client, batch: Batch) -> list[Any]:
     """What a browser gets of things that came from outside."""
     kept = [reverse("source", args=[batch.pk]), reverse("raw_reply", args=[batch.pk, 1, 1])]
-    kinds = [reverse("download", args=[batch.pk, kind]) for kind in exporting.KINDS]
+    kinds = [reverse("download", args=[batch.pk, kind]) for kind in STREAMED]
     return [web.get(address) for address in [*kept, *kinds]]
 
 
@@ -123,7 +123,7 @@ def test_one_part_is_read_at_a_time(web: Client, start: MakeBatch, files_in: Pat
     assert list(content)[-1] == downloads.BROKEN_OFF
 
 
-@pytest.mark.parametrize("kind", list(exporting.KINDS))
+@pytest.mark.parametrize("kind", list(STREAMED))
 def test_a_download_that_broke_off_does_not_look_whole(
     web: Client, batch: Batch, files_in: Path, kind: str
 ) -> None:
@@ -183,12 +183,12 @@ def test_a_draft_and_an_unknown_kind_have_no_download(web: Client, batch: Batch)
     response = get(web, draft, "csv")
     assert response.status_code == 404
     assert "has not been started, so there are no answers" in said(response)
-    assert "Choose CSV or JSON" in said(get(web, batch, "pdf"))
+    assert "Choose one on the batch's page" in said(get(web, batch, "pdf"))
 
 
 def test_another_team_downloads_nothing(batch: Batch) -> None:
     stranger = signed_in(outsider())
-    for kind in exporting.KINDS:
+    for kind in STREAMED:
         assert get(stranger, batch, kind).status_code == 404
     assert stranger.get(reverse("source", args=[batch.pk])).status_code == 404
     assert stranger.get(reverse("raw_reply", args=[batch.pk, 1, 1])).status_code == 404

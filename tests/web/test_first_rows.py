@@ -1,5 +1,7 @@
 """How a file is read: shown over its first rows, and changed with a click."""
 
+import gzip
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -128,3 +130,12 @@ def test_a_started_batch_is_not_read_differently(web: Client) -> None:
     web.post(reverse("read_as", args=[batch.pk]), {"header_row": 0}, headers=HTMX)
     batch.refresh_from_db()
     assert (batch.status, batch.source_format) == (BatchStatus.PREPARING, before)
+
+
+def test_a_packed_text_can_be_read_in_another_encoding_too(web: Client) -> None:
+    packed = gzip.compress("id;text\n1;Größe\n2;Šárka\n".encode("cp1250"))
+    batch = drafted(web, packed, "texts.csv.gz")
+    batch = read_as(web, batch, encoding="cp1251")
+    assert batch.first_rows[1] == ["2", "Љбrka"]
+    batch = read_as(web, batch, encoding="cp1250")
+    assert batch.first_rows[1] == ["2", "Šárka"]

@@ -54,7 +54,7 @@ def test_an_upload_leads_to_its_first_rows_and_columns(web: Client) -> None:
     assert response["Location"] == batch.get_absolute_url()
     assert (batch.name, batch.status) == ("May reviews", BatchStatus.CHECKING)
     page = web.get(batch.get_absolute_url())
-    assert "Row id review 1 id review 2 7 Lovely 3 8 Noisy" in said(page)
+    assert "Row id review 2 7 Lovely 3 8 Noisy" in said(page)
     assert 'data-insert="{{review}}"' in html(page)
     assert "disabled" in html(page).split('id="check"')[1]
 
@@ -314,3 +314,35 @@ def test_a_model_that_needs_the_paid_plan_says_so(web: Client) -> None:
     free = next(model for model in catalogue.models() if not model.needs_paid_plan)
     assert "Needs the Workers Paid plan" in preview(web, batch, model=paid.name)
     assert "Needs the Workers Paid plan" not in preview(web, batch, model=free.name)
+
+
+# -- pasted -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "columns", "rows"),
+    [
+        ("id\treview\n7\tLovely\n8\tNoisy\n", "Pasted table", ("id", "review"), 2),
+        ("Where is it?\r\nWhen does it come?\r\n", "Pasted list", ("prompt",), 2),
+    ],
+)
+def test_a_pasted_table_is_a_file_too(
+    web: Client, text: str, name: str, columns: tuple[str, ...], rows: int
+) -> None:
+    response = web.post(reverse("new"), {"pasted": text})
+    batch = Batch.objects.get()
+    assert response["Location"] == batch.get_absolute_url()
+    checking.check_file(batch.pk)
+    batch.refresh_from_db()
+    assert (batch.name, batch.columns, batch.rows) == (name, columns, rows)
+
+
+def test_what_was_pasted_and_cannot_be_used_is_there_to_be_corrected(web: Client) -> None:
+    response = web.post(reverse("new"), {"pasted": "id\treview\n"}, headers=HTMX)
+    assert response.status_code == 422
+    assert "but no rows under it" in said(response)
+    assert "id\treview\n</textarea>" in html(response)
+
+
+def test_nothing_pasted_is_nothing_chosen(web: Client) -> None:
+    assert "No file was chosen." in said(web.post(reverse("new"), {"pasted": "  \n"}))

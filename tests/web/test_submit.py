@@ -145,7 +145,7 @@ def test_the_format_is_the_one_asked_for_or_the_endings(
     assert Ran(written(tmp_path, rows(3)), *PROMPT, "--output", str(output), *options).status == 0
     assert output.read_bytes().startswith(b"[" if is_json else b"\xef\xbb\xbfid,text,answer")
     if is_json:
-        assert [row["row"] for row in json.loads(output.read_bytes())] == [1, 2, 3]
+        assert [row["row"] for row in json.loads(output.read_bytes())] == [2, 3, 4]
 
 
 def test_lines_of_ready_made_items_need_no_prompt(sandbox: RunningSandbox, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def test_a_file_over_the_limit_is_refused_with_both_sizes(
     )
     assert sentence in said(response)
     assert nothing_is_left(files_in)
-    assert "up to 20.0 KB" in said(web.get(reverse("new"))).replace("\xa0", " ")
+    assert "Up to 20.0 KB, 5,000,000 rows" in said(web.get(reverse("new"))).replace("\xa0", " ")
 
 
 class Unreadable(io.RawIOBase):

@@ -19,6 +19,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             "batch", "download_kind", models.CharField(blank=True, default="", max_length=32)
         ),
+        migrations.AddField("batch", "cells_made_inert", models.PositiveIntegerField(null=True)),
         migrations.CreateModel(
             name='Export',
             fields=[

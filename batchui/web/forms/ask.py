@@ -21,6 +21,7 @@ NO_TEMPLATE = "Write what to ask, then click a column to insert it."
 TOO_LONG = (
     "At most %(limit_value)d characters are possible, and this has %(show_value)d. Shorten it."
 )
+NO_COLUMN = "The file has no column “%(value)s”. Choose another."
 NOT_JSON = 'This is not JSON. Write it like {"top_p": 0.9}.'
 NO_LANGUAGE = "The translation model does not know the language “%(value)s”. Choose another."
 
@@ -109,7 +110,7 @@ class AskForm(forms.Form):
     )
     reference_column = forms.ChoiceField(
         required=False,
-        error_messages={"invalid_choice": "The file has no column “%(value)s”. Choose another."},
+        error_messages={"invalid_choice": NO_COLUMN},
     )
 
     def __init__(self, data: Any = None, *, batch: Batch) -> None:

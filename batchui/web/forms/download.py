@@ -8,6 +8,7 @@ from batchui.batches.exporting import ALL, Choice
 from batchui.batches.models import Batch
 from batchui.batches.whole_files import kinds_for
 from batchui.exports.names import ANSWER
+from batchui.web.forms.ask import NO_COLUMN, TOO_LONG
 
 LONGEST_ANSWER_NAME = 100
 ROWS = {
@@ -25,10 +26,21 @@ class DownloadForm(forms.Form):
         label="Rows", choices=list(ROWS.items()), widget=forms.RadioSelect, required=False
     )
     columns = forms.MultipleChoiceField(
-        label="Columns of your file", widget=forms.CheckboxSelectMultiple, required=False
+        label="Columns of your file",
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+        error_messages={"invalid_choice": NO_COLUMN},
     )
     answer = forms.CharField(
-        label="Name of the answer column", max_length=LONGEST_ANSWER_NAME, required=False
+        label="Name of the answer column",
+        max_length=LONGEST_ANSWER_NAME,
+        required=False,
+        error_messages={"max_length": TOO_LONG},
+    )
+    packed = forms.BooleanField(
+        label="Packed as a ZIP",
+        help_text="For CSV, JSON and JSONL: a quarter of the size or less. The others are packed.",
+        required=False,
     )
 
     def __init__(self, data: Any = None, *, batch: Batch) -> None:

@@ -44,7 +44,7 @@ class ReadingForm(forms.Form):
             "sheet": self._sheets(),
             "header_row": self._header_rows() if form.kind in ("csv", "table") else [],
             "delimiter": self._delimiters() if form.kind in ("csv", "txt") else [],
-            "encoding": list(NAMES.items()) if not batch.converted_file else [],
+            "encoding": list(NAMES.items()) if is_text(batch) else [],
             "nested": [("columns", "are columns"), ("text", "stay JSON text")]
             if form.nested
             else [],
@@ -90,3 +90,8 @@ class ReadingForm(forms.Form):
         if changed.get("delimiter") == "none":
             changed["delimiter"] = NO_DELIMITER
         return replace(self.batch.choices, **changed)
+
+
+def is_text(batch: Batch) -> bool:
+    """Whether the rows are read from a text that somebody wrote, perhaps packed."""
+    return bool(batch.converted.get("kind", "text") == "text")

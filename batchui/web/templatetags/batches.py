@@ -106,6 +106,24 @@ def download_kinds(batch: Batch) -> list[tuple[str, Kind]]:
 
 
 @register.filter
+def inert_sentence(batch: Batch) -> str:
+    """What becomes of formulas in the CSV for spreadsheets, with the number of the last one."""
+    changed = batch.cells_made_inert
+    if changed is None:
+        return (
+            "In the CSV for Excel, a cell that would run as a formula gets an apostrophe before it."
+        )
+    if not changed:
+        return "In the CSV for Excel, every cell is as it was: none would run as a formula."
+    cells = (
+        "1 cell would run as a formula and has"
+        if changed == 1
+        else (f"{intcomma(changed)} cells would run as formulas and have")
+    )
+    return f"In the CSV for Excel, {cells} an apostrophe before it."
+
+
+@register.filter
 def page_title(batch: Batch) -> str:
     """The title of a batch's page: its progress or its final status, and its name."""
     standing = f"{percent_text(batch)} ·" if batch.is_active else f"{status_word(batch.status)}:"
