@@ -10,7 +10,7 @@ from batchui.batches.models import Batch
 from batchui.exports.csv import csv_chunks
 from batchui.exports.formulas import Changed
 from batchui.exports.json import json_chunks, jsonl_chunks
-from batchui.exports.names import ANSWER
+from batchui.exports.names import ANSWER, answer_columns
 from batchui.exports.rows import ExportRow
 from batchui.exports.table import Selection, Table
 from batchui.prompts.readers import rows_above
@@ -122,6 +122,12 @@ def table(batch: Batch) -> Table:
     """What the file of a batch says about its rows."""
     form = batch.format
     return Table(form.columns, header=form.header, above=_above(batch), typed=form.kind == "table")
+
+
+def added_columns(batch: Batch, choice: Choice = ALL) -> tuple[str, str, str]:
+    """The names of the columns for answer, status and error that are added to those of the file."""
+    form = batch.format
+    return answer_columns([*form.columns, *(form.header or ())], answer=choice.answer)
 
 
 def _above(batch: Batch) -> list[list[Any]]:

@@ -83,7 +83,13 @@ def _converted(first: Batch, about: Table) -> dict[str, Any]:
         columns=len(about.columns) + 3,
     )
     sheets = [{**msgspec.to_builtins(sheet), "first_rows": []}]
-    return {"kind": "table", "of_answers": True, "chosen": 0, "sheets": sheets}
+    return {
+        "kind": "table",
+        "of_answers": True,
+        "delimiter": first.format.delimiter,  # of the downloads, as of those of the first batch
+        "chosen": 0,
+        "sheets": sheets,
+    }
 
 
 def _write_source(first: Batch, target: Path, progress: Progress) -> str:

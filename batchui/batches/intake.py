@@ -44,10 +44,7 @@ NOT_LOOKED_AT: BatchChanges = {
 # is converted again; but what was made of answers is copied.
 SAME_FILE = ("source_name", "source_choices", "asked_after")
 SAME_TEXT = (*SAME_FILE, "source_format", "sample", "above")
-NOT_ENDED = (
-    "A further question can be asked once this batch has ended and has answers. Wait until it has "
-    "finished, or stop it."
-)
+NO_ANSWERS = "A further question can be asked once this batch has ended with at least one answer."
 NOT_READ = "The file of this draft is not read yet. Try again in a moment."
 
 
@@ -195,7 +192,7 @@ def ask_further(batch: Batch, *, by: User | None) -> Batch:
     if the batch has not ended or has no answers.
     """
     if not batch.can_ask_further:
-        raise BadInput(NOT_ENDED)
+        raise BadInput(NO_ANSWERS)
     refuse_full_disk(batch.source_size)
     with transaction.atomic():
         draft = Batch.objects.create(

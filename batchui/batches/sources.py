@@ -5,6 +5,7 @@ A plain text (CSV, TSV, TXT, JSONL) is read as it was uploaded. Anything else is
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -87,6 +88,7 @@ def look(batch: Batch, choices: Choices) -> Look:
         form = sniff_table(
             head, whole=whole, columns=sheet["columns"], named=sheet["header"], choices=choices
         )
+        form = replace(form, delimiter=about.get("delimiter"))
         return _look(open_stream, form, whole=whole)
 
 

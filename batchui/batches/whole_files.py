@@ -5,14 +5,22 @@ from datetime import date
 from pathlib import Path
 
 from batchui.batches import exporting, files
-from batchui.batches.exporting import ALL, Choice, Kind, Progress, export_rows, table
+from batchui.batches.exporting import (
+    ALL,
+    Choice,
+    Kind,
+    Progress,
+    added_columns,
+    export_rows,
+    table,
+)
 from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.states import AnswerStatus
 from batchui.exports import parquet
 from batchui.exports.answers import answer_cell
 from batchui.exports.cannot_write import CannotWrite
-from batchui.exports.names import answer_columns, download_name
+from batchui.exports.names import download_name
 from batchui.exports.ods import write_ods
 from batchui.exports.parquet import write_parquet
 from batchui.exports.rows import cell_text
@@ -72,14 +80,13 @@ def workbook(batch: Batch, choice: Choice, target: Path, progress: Progress) -> 
     if sheet is None:
         raise CannotWrite("This batch did not come from an Excel workbook. Choose a new one.")
     form = batch.format
-    names = answer_columns([*form.columns, *(form.header or ())], answer=choice.answer)
     with files.open_file(batch.source_file) as source, target.open("w+b") as out:
         added = add_columns(
             source,
             out,
             sheet=sheet["name"],
             header_row=form.header_row,
-            columns=names,
+            columns=added_columns(batch, choice),
             rows=_answers(batch, choice),
             last_row=form.first_row + batch.rows - 1,
             progress=progress,

@@ -15,6 +15,7 @@ from django_htmx.http import trigger_client_event
 from batchui.batches import call_limit, decisions, intake
 from batchui.batches.costs import charged_twice
 from batchui.batches.due import MOST_UNDER_WAY, requests_under_way
+from batchui.batches.exporting import added_columns
 from batchui.batches.many_parts import AtStop, rows_at_stop
 from batchui.batches.models import Batch, Event, Part
 from batchui.batches.phrases import rows_are
@@ -136,10 +137,11 @@ def ask_further(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     except BadInput as problem:
         messages.error(request, str(problem))
         return redirect(batch)
+    answer, _, _ = added_columns(batch)
     messages.success(
         request,
-        "This is a new draft. Its file has the rows of the last batch with their answers: use "
-        "{{answer}} in your question.",
+        f"This is a new draft. Its file has the rows of “{batch.name}” with their answers: use "
+        f"{{{{{answer}}}}} in your question.",
     )
     return redirect(draft)
 

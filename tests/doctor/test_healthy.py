@@ -8,13 +8,14 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from batchui.batches import decisions, due, sending
+from batchui.batches import decisions, due, intake, long_tasks, sending
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
+from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection
-from tests.batches.conftest import MakeBatch, poll_all, rows, send_all, work, written
+from tests.batches.conftest import MODEL, MakeBatch, poll_all, rows, send_all, work, written
 from tests.doctor.conftest import Find
 
 pytestmark = pytest.mark.django_db
@@ -65,6 +66,21 @@ def test_nothing_is_wrong_with_a_file_without_names_or_one_that_was_converted(
     assert work(start(lines, "texts.jsonl")).first_row == 1
     packed = work(start(gzip.compress(rows(30)), "texts.csv.gz"))
     assert packed.converted_file
+    assert find() == []
+
+
+def test_nothing_is_wrong_with_a_further_question_and_one_whose_file_is_not_made(
+    sandbox: RunningSandbox, start: MakeBatch, find: Find, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = b'{"text": "one", "more": {"a": 1}}\n{"text": "two"}\n'
+    for first in (work(start(rows(30))), work(start(lines, "texts.jsonl"))):
+        draft = intake.ask_further(first, by=None)
+        asked = Ask(model=MODEL, template="{{answer}}")
+        assert decisions.start(draft, by=None, ask=asked, prepare_now=True)
+        second = work(Batch.objects.get(pk=draft.pk))
+        assert second.status == BatchStatus.FINISHED
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", -1)
+    intake.ask_further(second, by=None)
     assert find() == []
 
 

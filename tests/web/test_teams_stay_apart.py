@@ -22,7 +22,10 @@ pytestmark = pytest.mark.django_db
 
 # In every text of the other team, and in none of ours.
 THEIRS = "Wolpertinger"
-ACTIONS = ("start", "stop", "retry", "run_again", "delete", "try_now", "preview", "read_as")
+ACTIONS = (
+    *("start", "stop", "retry", "run_again", "ask_further", "delete", "try_now"),
+    *("preview", "read_as"),
+)
 
 
 @pytest.fixture
