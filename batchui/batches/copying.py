@@ -12,6 +12,7 @@ import msgspec
 from batchui.batches import files, results
 from batchui.batches.changes import PartChanges
 from batchui.batches.models import Part
+from batchui.batches.phrases import rows_phrase
 from batchui.batches.results import NOTHING, Answer
 from batchui.batches.states import AnswerStatus
 
@@ -20,9 +21,10 @@ _decode = msgspec.json.Decoder(tuple[int, int]).decode
 
 
 class Copied(NamedTuple):
-    """What came of looking: the part's new answers, and how many rows still wait for theirs."""
+    """What came of looking: the part's new answers, how many they are, how many are missing."""
 
     changes: PartChanges
+    copied: int
     missing: int
 
 
@@ -59,9 +61,15 @@ def copied(part: Part) -> Copied | None:
     found = dict(_answers(part, set(waiting.values())))
     arrived = {at: _copy(found[row], row) for at, row in waiting.items() if row in found}
     if not arrived:
-        return Copied({}, len(waiting))
+        return Copied({}, 0, len(waiting))
     changes = results.merge(part, arrived, missing=lambda _: None).store()
-    return Copied(changes, len(waiting) - len(arrived))
+    return Copied(changes, len(arrived), len(waiting) - len(arrived))
+
+
+def event_of(part: Part, copied: Copied) -> str:
+    """The line of the timeline about rows that got the answers of others."""
+    rows = rows_phrase(copied.copied)
+    return f"Part {part.number}: {rows} got the answers to the same questions, asked once."
 
 
 def _answers(part: Part, rows: Collection[int]) -> Iterator[tuple[int, Answer]]:

@@ -98,7 +98,8 @@ def _end_or_wait(part: Part, copied: copying.Copied | None) -> None:
     """End a part with nothing to send; or let it wait for the answers that it gets from others."""
     changes: PartChanges = copied.changes if copied else {}
     if not copied or not copied.missing:
-        if lifecycle.move_part(part, PartStatus.DONE, **changes):
+        event = copying.event_of(part, copied) if copied else ""
+        if lifecycle.move_part(part, PartStatus.DONE, event=event, **changes):
             many_parts.release_copies(part.batch.parts.all())
         return
     # The others wake it when the last of them ends. One may have ended while this one looked.

@@ -53,7 +53,11 @@ FIRST_ROW = 2
 
 
 class File(NamedTuple):
-    """A file to upload, and what is asked of it. Each row's text begins with `mark_of`."""
+    """A file to upload, and what is asked of it.
+
+    Each row's text begins with a mark: its own, or, where the same is asked once, perhaps that of a
+    row before it.
+    """
 
     name: str
     content: bytes
@@ -97,12 +101,17 @@ class Draws:
         """A file that nobody has uploaded before, and a question."""
         self._files += 1
         name, rows = f"f{self._files}", self.number(FEWEST_ROWS, MOST_ROWS)
-        numbers = range(FIRST_ROW, FIRST_ROW + rows)
-        lines = ["id,text", *(f"{row},{mark_of(name, row)} of the file" for row in numbers)]
+        once = self.chance(0.3)
+        lines = ["id,text"]
+        for row in range(FIRST_ROW, FIRST_ROW + rows):
+            repeats = once and self.chance(0.5)
+            asked = self.number(FIRST_ROW, row) if repeats else row
+            lines.append(f"{row},{mark_of(name, asked)} of the file")
         ask = Ask(
             model=self._random.choice(MODELS),
             template=TEMPLATE,
             resend_once=self.chance(0.2),
+            ask_once=once,
         )
         return File(f"{name}.csv", "\r\n".join([*lines, ""]).encode(), rows, ask)
 

@@ -39,6 +39,8 @@ def test_every_question_is_sent_once_and_every_row_has_its_answer(
         assert str(row["answer"]).endswith(f": {text}")
     assert [row["error"] for row in rows[:30]] == [None] * 30
     assert rows[30]["error"] == "Asked once, with row 2."
+    said = batch.events.get(kind="done", part_number=4).text
+    assert said == "Part 4: 15 rows got the answers to the same questions, asked once."
     assert Counter(str(row["answer"]) for row in rows).most_common(1)[0][1] == 3
 
 
