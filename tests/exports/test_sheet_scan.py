@@ -260,3 +260,15 @@ def test_a_piece_may_be_as_long_as_the_limit(monkeypatch: pytest.MonkeyPatch) ->
     assert len(list(SheetXml([data[:50], data[50:]]).rows())) == 4
     with pytest.raises(CannotWrite, match="a row, or a beginning, that is too long"):
         SheetXml([data[:51], data[51:]])
+
+
+def test_what_is_beside_the_rows_may_be_as_long_as_the_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = '<row r="1"><c r="A1"/></row>'
+    size = len(sheet("").encode())
+    monkeypatch.setattr(sheet_scan, "LARGEST_SURROUNDINGS", size)
+    assert scanned(sheet(rows)).last_row == 1
+    monkeypatch.setattr(sheet_scan, "LARGEST_SURROUNDINGS", size - 1)
+    with pytest.raises(CannotWrite, match="too much beside its rows"):
+        scanned(sheet(rows))
