@@ -15,7 +15,7 @@ from batchui.batches.states import BatchStatus
 from batchui.prompts.format import Choices
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.books import book, reviews
-from tests.batches.conftest import MakeBatch, work
+from tests.batches.conftest import CHAT_COMPLETIONS, MODEL, MakeBatch, work
 
 pytestmark = pytest.mark.django_db
 
@@ -69,7 +69,10 @@ def test_another_sheet_is_read_when_a_person_chooses_it(receive: MakeBatch) -> N
 def test_a_sheet_that_is_not_there_is_said_and_can_be_chosen_again(receive: MakeBatch) -> None:
     batch = choose(receive(reviews(), "reviews.xlsx"), sheet="July")
     assert batch.is_unusable
-    assert batch.problem == "This workbook has no sheet “July”. Choose another one."
+    assert (
+        batch.problem
+        == "This workbook has no sheet “July”. Choose another one; it has “Read me”, “May” and “June”."
+    )
     assert choose(batch, sheet="June").rows == 3
 
 
@@ -138,3 +141,33 @@ def test_a_large_file_is_left_to_a_worker(receive: MakeBatch, team: Any) -> None
     checking.check_file(batch.pk)
     batch.refresh_from_db()
     assert (batch.status, batch.rows) == (BatchStatus.DRAFT, 20_000)
+
+
+@pytest.mark.parametrize(
+    ("model", "item"),
+    [
+        (MODEL, {"prompt": "Hello", "response_format": {"type": "json_object"}}),
+        ("@cf/meta/m2m100-1.2b", {"text": "Hello", "target_lang": "fr"}),
+        (CHAT_COMPLETIONS, {"messages": [{"role": "user", "content": "Hello"}]}),
+    ],
+)
+def test_the_body_of_a_request_as_the_documents_show_it_is_a_file_of_items(
+    sandbox: RunningSandbox, receive: MakeBatch, start: MakeBatch, model: str, item: dict[str, Any]
+) -> None:
+    items = [{**item, "external_reference": f"r{number}"} for number in range(3)]
+    document = json.dumps({"requests": items}).encode()
+    batch = receive(document, "payload.json")
+    assert (batch.format.items, batch.rows) == (True, 3)
+    batch = work(start(document, "payload.json", model=model, as_items=True, template=""))
+    assert (batch.status, batch.answered) == (BatchStatus.FINISHED, 3)
+    rows = [json.loads(line) for line in b"".join(exporting.jsonl(batch)).splitlines()]
+    assert [row["external_reference"] for row in rows] == ["r0", "r1", "r2"]
+
+
+def test_items_that_the_model_does_not_take_are_listed_before_anything_is_sent(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    document = json.dumps({"requests": [{"text": "Hello", "target_lang": "fr"}] * 2}).encode()
+    batch = start(document, "payload.json", as_items=True, template="")
+    assert (batch.status, batch.problem_count) == (BatchStatus.DRAFT, 2)
+    assert "which the model needs" in batch.problem_rows[0]["sentence"]

@@ -8,11 +8,11 @@ from django.contrib.auth.password_validation import CommonPasswordValidator
 from django.urls import reverse
 
 from batchui import checks
-from batchui.batches import intake, preparing
+from batchui.batches import converting, intake, preparing
 from batchui.cloudflare import client
 from batchui.exports import formulas
 from batchui.processes import bodies, channels, serving
-from batchui.prompts import problems, template
+from batchui.prompts import limits, problems, template
 from batchui.sandbox.options import Options
 from batchui.teams import browsers, invitations
 from batchui.up.venv import ROOT
@@ -60,6 +60,14 @@ def test_the_readme_points_to_it() -> None:
             "the names of columns",
             f"{problems.COLUMN_LIMIT:,}, {problems.NAME_LIMIT:,} characters each, "
             f"{problems.NAMES_LIMIT:,} characters of JSON keys together",
+        ),
+        (
+            "the conversion of a workbook, JSON, Parquet or a packed file",
+            f"{limits.LEAST_MEMORY // limits.MEGABYTE} MB of memory and {limits.MEMORY_FOR_BYTE} "
+            f"bytes for each byte of the file, {limits.MOST_MEMORY // 10**9} GB at most; "
+            f"{limits.LEAST_SECONDS:g} seconds of the processor and "
+            f"{limits.SECONDS_FOR_MEGABYTE:g} for each MB; `BATCHUI_MAX_UPLOAD_MB` "
+            f"{['', 'once', 'twice', 'three times', 'four times'][converting.LARGER]} unpacked",
         ),
         ("a batch", f"{preparing.MOST_PARTS:,} requests"),
         (
