@@ -120,17 +120,7 @@ def _about_sheets(made: Written) -> list[str]:
 
 def _about_columns(added: Added, sheet: str) -> list[str]:
     columns = f"{added.letters[0]} to {added.letters[-1]}"
-    notes = [f"The answers are in the columns {columns} of the sheet “{sheet}”."]
-    if not added.has_names:
-        notes.append("The sheet has no row of column names, so the new columns have none either.")
-    if added.is_hidden:
-        notes.append("Some of these columns are hidden in the sheet. Show them to see the answers.")
-    if added.cut:
-        notes.append(
-            f"{_cells(added.cut)} longer than the 32,767 characters that a cell takes, and cut off "
-            "there. CSV and JSON have the whole text."
-        )
-    return notes
+    return [f"The answers are in the columns {columns} of the sheet “{sheet}”.", *added.remarks()]
 
 
 def _cells(count: int) -> str:
