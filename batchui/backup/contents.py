@@ -31,6 +31,8 @@ POINTERS = (
     "WHERE deleted_at IS NULL AND file <> ''",
     "SELECT rows_file FROM batches_part JOIN batches_batch ON batches_batch.id = batch_id "
     "WHERE deleted_at IS NULL",
+    "SELECT copies_file FROM batches_part JOIN batches_batch ON batches_batch.id = batch_id "
+    "WHERE deleted_at IS NULL AND copies_file <> ''",
     "SELECT answers_file FROM batches_part JOIN batches_batch ON batches_batch.id = batch_id "
     "WHERE deleted_at IS NULL AND answers_file <> ''",
     "SELECT reply_file FROM batches_attempt JOIN batches_part ON batches_part.id = part_id "
