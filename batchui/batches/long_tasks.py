@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from batchui.batches import lifecycle
 from batchui.batches.clock import LONGEST_LEASE, is_over
+from batchui.batches.files import DamagedFile
 from batchui.batches.models import Batch
 from batchui.batches.signals import work_waits
 from batchui.batches.states import BEING_READ, BatchStatus
@@ -114,6 +115,8 @@ def sentence_for(problem: Exception) -> str:
     """The sentence on the page for an error that ended a reading. Unexpected errors are logged."""
     if isinstance(problem, BadInput | UnknownModel):
         return str(problem)
+    if isinstance(problem, DamagedFile):
+        return f"{problem} Upload the file again; what you wrote is kept."
     if isinstance(problem, OSError):
         return cannot_store(problem)
     if isinstance(problem, InterfaceError | OperationalError):

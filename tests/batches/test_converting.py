@@ -171,3 +171,14 @@ def test_items_that_the_model_does_not_take_are_listed_before_anything_is_sent(
     batch = start(document, "payload.json", as_items=True, template="")
     assert (batch.status, batch.problem_count) == (BatchStatus.DRAFT, 2)
     assert "which the model needs" in batch.problem_rows[0]["sentence"]
+
+
+def test_a_converted_file_that_is_damaged_is_said_and_can_be_replaced(receive: MakeBatch) -> None:
+    batch = receive(reviews(), "reviews.xlsx")
+    files.default_storage.delete(batch.converted_file)
+    files.save(batch.converted_file, io.BytesIO(b"damaged"))
+    Batch.objects.filter(pk=batch.pk).update(status=BatchStatus.CHECKING)
+    checking.check_file(batch.pk)
+    batch.refresh_from_db()
+    assert batch.is_unusable or batch.problem
+    assert batch.problem.endswith("is damaged. Upload the file again; what you wrote is kept.")
