@@ -1,9 +1,11 @@
 """The tables of batches. They hold facts; the text is in files (see `files.py`)."""
 
+import json
 import uuid
 from datetime import timedelta
 from pathlib import PurePath
 from typing import Any
+from zlib import crc32
 
 from django.conf import settings
 from django.db import models
@@ -215,6 +217,11 @@ class Batch(AnswerCounts, Asked):
     def format(self) -> Format:
         """How the upload is read. Without columns as long as nothing is known about it."""
         return Format.from_dict(self.source_format) if self.source_format else UNKNOWN
+
+    @property
+    def format_key(self) -> str:
+        """A text that changes whenever the file is found to be read in another way."""
+        return f"{crc32(json.dumps(self.source_format, sort_keys=True).encode()):08x}"
 
     @property
     def choices(self) -> Choices:

@@ -152,11 +152,14 @@ def checking(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     if batch.status in STARTED:
         return HttpResponseClientRefresh()
     context = _check_context(batch)
-    if batch.is_active and request.GET.get("seen") == context["seen"]:
+    is_fresh = request.GET.get("form", batch.format_key) != batch.format_key
+    if batch.is_active and not is_fresh and request.GET.get("seen") == context["seen"]:
         return HttpResponse(status=204)
     was_preparing = request.GET.get("phase") == BatchStatus.PREPARING
     if batch.is_unusable or (was_preparing and batch.status != BatchStatus.PREPARING):
         return HttpResponseClientRefresh()
+    if is_fresh:
+        context |= {"fresh_file": True, **file_context(batch)}
     return render(request, "batches/_check.html", context)
 
 

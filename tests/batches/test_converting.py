@@ -69,10 +69,8 @@ def test_another_sheet_is_read_when_a_person_chooses_it(receive: MakeBatch) -> N
 def test_a_sheet_that_is_not_there_is_said_and_can_be_chosen_again(receive: MakeBatch) -> None:
     batch = choose(receive(reviews(), "reviews.xlsx"), sheet="July")
     assert batch.is_unusable
-    assert (
-        batch.problem
-        == "This workbook has no sheet “July”. Choose another one; it has “Read me”, “May” and “June”."
-    )
+    others = "it has “Read me”, “May” and “June”."
+    assert batch.problem == f"This workbook has no sheet “July”. Choose another one; {others}"
     assert choose(batch, sheet="June").rows == 3
 
 

@@ -1,6 +1,8 @@
 """How a file is read: shown over its first rows, and changed with a click."""
 
 import gzip
+import re
+from html import unescape
 
 import pytest
 from django.test import Client
@@ -9,7 +11,8 @@ from django.urls import reverse
 from batchui.batches import checking
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
-from tests.web.visiting import HTMX, answers, drafted, element, html, press_start, said
+from tests.batches.books import reviews
+from tests.web.visiting import HTMX, answers, drafted, element, html, press_start, said, upload
 
 pytestmark = pytest.mark.django_db
 
@@ -139,3 +142,20 @@ def test_a_packed_text_can_be_read_in_another_encoding_too(web: Client) -> None:
     assert batch.first_rows[1] == ["2", "Љбrka"]
     batch = read_as(web, batch, encoding="cp1250")
     assert batch.first_rows[1] == ["2", "Šárka"]
+
+
+def test_what_is_found_out_later_replaces_what_the_page_shows(web: Client) -> None:
+    upload(web, reviews(), "reviews.xlsx")
+    batch = Batch.objects.get()
+    page = html(web.get(batch.get_absolute_url()))
+    assert "Its first rows appear here as soon as they are read." in page
+    found = re.search(r'hx-get="([^"]*/checking/[^"]*)"', page)
+    assert found
+    address = unescape(found[1])
+    assert web.get(address, headers=HTMX).status_code == 204
+    checking.check_file(batch.pk)
+    fresh = web.get(address, headers=HTMX)
+    assert "Reviews of May" in said(fresh)
+    assert '<section id="file"' in html(fresh)
+    assert html(fresh).count('hx-swap-oob="true"') == 2
+    assert 'data-insert="{{stars}}"' in html(fresh)
