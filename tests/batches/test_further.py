@@ -263,7 +263,10 @@ def test_a_workbook_keeps_types_rows_and_the_way_back_into_it(
             *(Decimal("4.50"), "answered"),
         ],
     ]
-    assert (draft.source_name, draft.format.header_row) == ("may with answers.xlsx", 3)
+    assert (draft.source_name, draft.choices) == ("may with answers.xlsx", Choices(header_row=3))
+    assert [(one["name"], one["rows"], one["columns"]) for one in draft.sheets] == [
+        ("Reviews", 5, 8)
+    ]
     assert [number for number, _ in cells_of(draft)] == [4, 5]
     book = openpyxl.load_workbook(io.BytesIO(source_of(draft)))
     assert book.sheetnames == ["Notes", "Reviews"]

@@ -106,6 +106,33 @@ def test_what_a_person_does_survives_a_refresh(
     assert asked == []
 
 
+def test_a_further_question_is_asked_of_the_answers(
+    page: "Page", sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = start(rows(3))
+    page.goto(batch.get_absolute_url())
+    further = page.get_by_role("button", name="Ask a further question", exact=True)
+    assert further.count() == 0
+    work(batch)
+    further.click()  # it appears without a reload
+    page.get_by_text("use {{answer}} in your question").wait_for()
+    draft = batch.asked_further.get()
+    checking.check_file(draft.pk)
+    page.reload()
+    page.get_by_label("What to ask of every row").fill("Shorter: ")
+    page.get_by_role("button", name="answer", exact=True).click()
+    page.get_by_role("button", name="Start: 3 rows").click()
+    page.get_by_text("Preparing: ").wait_for()
+    preparing.prepare(draft.pk)
+    work(draft)
+    page.reload()
+    page.get_by_text("3 of 3 answered").first.wait_for()
+    page.get_by_text("Shorter: ").first.wait_for()
+    page.get_by_role("link", name="texts", exact=True).click()
+    page.get_by_text("This batch asks further about the answers").wait_for()
+    assert faults(page) + sticks_out(page) == []
+
+
 def test_the_history_stays_where_somebody_reads(page: "Page", team: Team) -> None:
     running = [made(team, f"batch {number}", BatchStatus.RUNNING) for number in range(25)]
     read = running[3]  # far down: the newest is on top
