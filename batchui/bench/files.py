@@ -108,7 +108,10 @@ def measure(form: str, rows: int, repeat: int, say: Say) -> None:
     with tempfile.TemporaryDirectory(prefix="batchui-bench-") as name:
         for work, count in works:
             _measure(work, count, repeat, Path(name), say)
-    say("")
+    say(
+        "\nThe peak is that of the larger process where there is a child. The child is niced, so "
+        "on a machine with other work compare CPU seconds."
+    )
     for work, count in works:
         say(_about(work, rows, count))
 

@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from functools import cache
 from itertools import cycle, islice
 from typing import Any
 
@@ -24,6 +25,7 @@ FIRST_DAY = datetime(2026, 1, 1, 8, 15, 30, tzinfo=UTC).replace(tzinfo=None)
 Value = str | int | float | bool | date | datetime
 
 
+@cache
 def pool(rows: int) -> list[list[Value]]:
     """The cells of a table of `rows` rows, without their ids; the answer is the last one."""
     pick = random.Random(SEED)  # noqa: S311
