@@ -8,7 +8,7 @@ from unicodedata import east_asian_width
 
 import msgspec
 
-from batchui.exports.rows import Cell, are_texts, cell_text
+from batchui.exports.rows import Cell, are_texts, column_texts
 from batchui.exports.typed_values import value_of
 
 # In characters: how wide a column is counted at most.
@@ -77,8 +77,8 @@ class Column:
             return
         others = [cell for cell in cells if not isinstance(cell, str)]
         if Kind.TEXT not in self._kinds:
-            self._kinds.update(map(_kind, others))
-        self._measure([cell_text(cell) for cell in others])
+            self._kinds |= _kinds(others)
+        self._measure(column_texts(others))
         self._note_texts([cell for cell in cells if isinstance(cell, str)])
 
     def _note_texts(self, texts: Sequence[str]) -> None:
@@ -133,6 +133,18 @@ def _is_list(text: str) -> bool:
         return not text or bool(_decode_numbers(text))
     except msgspec.DecodeError:
         return False
+
+
+def _kinds(cells: Sequence[Cell]) -> set[Kind]:
+    """The kinds of these cells, none of which is a text."""
+    types = set(map(type, cells))
+    if types == {bool}:
+        return {Kind.BOOLEAN}
+    if types == {int}:  # no other one is further from zero
+        cells = [min(cells), max(cells)]  # type: ignore[type-var]
+    elif types == {dict}:  # days repeat
+        return {_kind({kind: shown}) for kind, shown in {next(iter(c.items())) for c in cells}}  # type: ignore[union-attr]
+    return set(map(_kind, cells))
 
 
 def _kind(cell: Cell) -> Kind:

@@ -1,6 +1,7 @@
 """Writes Parquet with pyarrow, which may be missing and is loaded only when it is needed."""
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import date, datetime
 from decimal import Decimal
 from importlib.util import find_spec
 from pathlib import Path
@@ -133,7 +134,8 @@ _READ: dict[Kind, Callable[[Any], Any]] = {
     Kind.INTEGER: int,
     Kind.NUMBER: float,
     Kind.PERCENT: _fraction,
-    Kind.DATE: value_of,
-    Kind.DATETIME: value_of,
+    # `column_kinds` has seen that every one of them is a day or a moment.
+    Kind.DATE: lambda cell: date.fromisoformat(cell["date"]),
+    Kind.DATETIME: lambda cell: datetime.fromisoformat(cell["datetime"]),
     Kind.NUMBERS: msgspec.json.Decoder(list[float]).decode,
 }

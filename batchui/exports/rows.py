@@ -22,7 +22,12 @@ CHUNK_BYTES = 64 * 1024
 
 Cell = str | int | float | Decimal | bool | dict[str, Any]
 
-_json = msgspec.json.Encoder(decimal_format="number").encode
+# What a cell that is no text counts in a chunk: about as much as a moment.
+OTHER_CELL_BYTES = 20
+
+_encoder = msgspec.json.Encoder(decimal_format="number")
+_json, _json_lines = _encoder.encode, _encoder.encode_lines
+_numbers = frozenset((int, float, Decimal))
 
 
 class ExportRow(msgspec.Struct, gc=False):
@@ -67,6 +72,19 @@ def as_texts(cells: Sequence[Cell]) -> list[str]:
     return [cell if isinstance(cell, str) else cell_text(cell) for cell in cells]
 
 
+def column_texts(cells: Sequence[Cell]) -> list[str]:
+    """The texts of the cells of a column, none of which is a text.
+
+    Where all are numbers, or all dates and their like, it takes a fifth of the time.
+    """
+    types = set(map(type, cells))
+    if types <= _numbers:
+        return _json_lines(cells).decode().split("\n")[:-1]
+    if types == {dict}:
+        return [str(shown) for shown, *_ in map(dict.values, cells)]  # type: ignore[arg-type]
+    return [cell_text(cell) for cell in cells]
+
+
 def with_cells(row: ExportRow, convert: Callable[[Sequence[Cell]], list[Any]]) -> ExportRow:
     """The row with its cells, and those beyond them, converted."""
     return replace(row, cells=convert(row.cells), extras=convert(row.extras))
@@ -82,7 +100,9 @@ def groups(rows: Iterable[ExportRow]) -> Iterator[list[ExportRow]]:
         try:
             size += sum(map(len, row.cells))  # type: ignore[arg-type]
         except TypeError:  # not all are texts
-            size += sum(map(len, as_texts(row.cells)))
+            size += sum(
+                [len(cell) if isinstance(cell, str) else OTHER_CELL_BYTES for cell in row.cells]
+            )
         if size >= CHUNK_BYTES:
             yield group
             group, size = [], 0
