@@ -34,19 +34,23 @@ class ListBlanks:
         if block.problems:
             good = [at not in block.problems for at in range(len(rows))]
             rows, kept = list(compress(rows, good)), list(compress(kept, good))
-        for column, texts in zip(self.columns, zip(*rows, strict=True), strict=False):
+        for column, cells in zip(self.columns, zip(*rows, strict=True), strict=False):
             try:
-                filled = all(map(str.strip, texts))
-            except TypeError:  # there are numbers
-                texts = tuple(text if isinstance(text, str) else "0" for text in texts)
-                filled = all(map(str.strip, texts))
+                filled = all(map(str.strip, cells))
+            except TypeError:  # there are numbers; behind a blank none was looked at
+                filled = False
             if not filled:
-                self._count(column, texts, kept)
+                self._count(column, cells, kept)
 
-    def _count(self, column: str, texts: Sequence[str], numbers: Sequence[int]) -> None:
-        blank = [number for number, text in zip(numbers, texts, strict=True) if not text.strip()]
-        before = self._blanks.get(column, Blank(0, blank[0]))
-        self._blanks[column] = Blank(before.count + len(blank), before.first_row)
+    def _count(self, column: str, cells: Sequence[Any], numbers: Sequence[int]) -> None:
+        blank = [
+            number
+            for number, cell in zip(numbers, cells, strict=True)
+            if isinstance(cell, str) and not cell.strip()
+        ]
+        if blank:
+            before = self._blanks.get(column, Blank(0, blank[0]))
+            self._blanks[column] = Blank(before.count + len(blank), before.first_row)
 
     def found(self) -> dict[str, Blank]:
         """The columns that have blank cells, in the order of the file."""

@@ -72,6 +72,13 @@ def test_numbers_are_not_blank() -> None:
     assert report.blanks == {"id": Blank(1, 5), "when": Blank(1, 5)}
 
 
+def test_a_blank_cell_may_stand_above_typed_ones() -> None:
+    lines = b'["x","",{"date":"2026-05-01"}]\n["y",1.10," "]\n["","",true]\n'
+    fmt = Format("table", "utf-8", None, ("id", "n", "when"))
+    report = check(lambda: io.BytesIO(lines), fmt, problems=FirstProblems, max_rows=100)
+    assert report.blanks == {"id": Blank(1, 3), "n": Blank(2, 1), "when": Blank(1, 2)}
+
+
 NESTED = b'{"a": {"b": 1, "c": {"d": "x"}}, "e": [1, {"f": 2}]}\n{"a": null, "g": {}}\n'
 
 
