@@ -1,9 +1,11 @@
 """Says what was done to the columns of a file, so that it can be read as a table."""
 
 from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
 
 from batchui.prompts.format import Format
-from batchui.prompts.problems import listed, quoted
+from batchui.prompts.problems import joined, listed, quoted
 
 
 def mendings(fmt: Format) -> list[str]:
@@ -55,3 +57,44 @@ def _empty(fmt: Format) -> list[str]:
         return [f"{what} The downloads have it."]
     what = f"The columns {listed(fmt.empty)} have nothing in them, so they are left out here."
     return [f"{what} The downloads have them."]
+
+
+def remarks(sheet: Mapping[str, Any]) -> list[str]:
+    """Sentences about what a sheet has besides its values: see `converted.Sheet`, as plain JSON."""
+    return [*_hidden(sheet), *_errors(sheet), *_uncalculated(sheet), *_lost(sheet)]
+
+
+def _hidden(sheet: Mapping[str, Any]) -> list[str]:
+    count = sheet.get("hidden_rows") or 0
+    if not count:
+        return []
+    first = f"row {sheet['first_hidden_row']:,}"
+    if count == 1:
+        return [f"One row is hidden in the sheet, {first}. It is read like the others."]
+    return [f"{count:,} rows are hidden in the sheet; the first is {first}. They are read, too."]
+
+
+def _errors(sheet: Mapping[str, Any]) -> list[str]:
+    count = sheet.get("errors") or 0
+    if not count:
+        return []
+    if count == 1:
+        return [f"The cell {sheet['first_error']} has an error such as #N/A. It is read as blank."]
+    first = f"the first is {sheet['first_error']}"
+    return [f"{count:,} cells have an error such as #N/A; {first}. They are read as blank."]
+
+
+def _uncalculated(sheet: Mapping[str, Any]) -> list[str]:
+    count = sheet.get("uncalculated") or 0
+    if not count:
+        return []
+    which = "One formula has" if count == 1 else f"{count:,} formulas have"
+    return [
+        f"{which} no value in the file, beginning with {sheet['first_uncalculated']}. To have it, "
+        "open the workbook in Excel or LibreOffice, save it and upload it again."
+    ]
+
+
+def _lost(sheet: Mapping[str, Any]) -> list[str]:
+    lost = sheet.get("lost") or ()
+    return [f"In a file of this kind {joined(list(lost))}. XLSX keeps them."] if lost else []

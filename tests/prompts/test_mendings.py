@@ -2,7 +2,7 @@
 
 import pytest
 
-from batchui.prompts.mendings import mendings
+from batchui.prompts.mendings import mendings, remarks
 from tests.prompts.files import format_of, report_of
 
 
@@ -49,4 +49,23 @@ def test_columns_without_anything_in_them_are_left_out_and_said() -> None:
     assert mendings(two) == [
         "The columns “note” and “Column 4” have nothing in them, so they are left out here. The "
         "downloads have them."
+    ]
+
+
+def test_what_else_a_sheet_has_is_said() -> None:
+    assert remarks({"hidden_rows": None, "errors": 0, "lost": ()}) == []
+    assert remarks({"hidden_rows": 1, "first_hidden_row": 7, "errors": 1, "first_error": "C9"}) == [
+        "One row is hidden in the sheet, row 7. It is read like the others.",
+        "The cell C9 has an error such as #N/A. It is read as blank.",
+    ]
+    assert remarks({"hidden_rows": 2, "first_hidden_row": 7, "errors": 3, "first_error": "C9"}) == [
+        "2 rows are hidden in the sheet; the first is row 7. They are read, too.",
+        "3 cells have an error such as #N/A; the first is C9. They are read as blank.",
+    ]
+    assert remarks({"uncalculated": 1, "first_uncalculated": "D4"}) == [
+        "One formula has no value in the file, beginning with D4. To have it, open the workbook in "
+        "Excel or LibreOffice, save it and upload it again."
+    ]
+    assert remarks({"lost": ["a is b", "c is d"]}) == [
+        "In a file of this kind a is b and c is d. XLSX keeps them."
     ]

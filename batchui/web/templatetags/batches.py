@@ -15,7 +15,7 @@ from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
 from batchui.prompts import ask
 from batchui.prompts.format import Format
-from batchui.prompts.mendings import mendings
+from batchui.prompts.mendings import mendings, remarks
 from batchui.web.damaged_files import without_path
 
 FURTHER_SHOWN = 10
@@ -59,9 +59,9 @@ def read_as(form: Format) -> str:
 
 
 @register.filter
-def mended(form: Format) -> list[str]:
-    """What was done to the columns of a file, as sentences."""
-    return mendings(form)
+def mended(batch: Batch) -> list[str]:
+    """What was done to the columns of a file, and what else is to be known, as sentences."""
+    return [*mendings(batch.format), *(remarks(batch.sheet) if batch.sheet else ())]
 
 
 class AskedLine(NamedTuple):
