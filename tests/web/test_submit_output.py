@@ -168,7 +168,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_cannot_be_written_is_refused_before_anything_is_sent(
-    tmp_path: Path, files_in: Path, what: str
+    sandbox: RunningSandbox, tmp_path: Path, files_in: Path, what: str
 ) -> None:
     options, sentence = REFUSED[what]
     options = tuple(option.replace("{folder}", str(tmp_path)) for option in options)
@@ -178,7 +178,9 @@ def test_what_cannot_be_written_is_refused_before_anything_is_sent(
     assert nothing_is_left(files_in)
 
 
-def test_a_workbook_that_goes_back_keeps_its_columns(tmp_path: Path, files_in: Path) -> None:
+def test_a_workbook_that_goes_back_keeps_its_columns(
+    sandbox: RunningSandbox, tmp_path: Path, files_in: Path
+) -> None:
     asked = ("--output", str(tmp_path / "out.xlsx"), "--columns", "id")
     ran = Ran(workbook(tmp_path, {"May": TABLE}), *PROMPT, *asked)
     assert (ran.status, ran.out) == (2, "")
