@@ -8,7 +8,8 @@ from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_are
 from batchui.prompts.code_pages import NAMES, encoding_called
 from batchui.prompts.format import NO_DELIMITER, Choices
-from batchui.prompts.mendings import mendings, remarks
+from batchui.prompts.mendings import mendings
+from batchui.prompts.mendings import remarks as remarks_on_sheet
 from batchui.prompts.problems import BadInput, listed, quoted
 from batchui.web.forms.reading import LAST_NAMES_ROW, is_text
 
@@ -99,7 +100,7 @@ def remarks(batch: Batch) -> Iterator[str]:
             f"{listed(form.columns)}. If there is one, give its number: --header-row."
         )
     yield from mendings(form)
-    yield from remarks(batch.sheet or {})
+    yield from remarks_on_sheet(batch.sheet or {})
 
 
 def about_skipped(batch: Batch) -> str:
