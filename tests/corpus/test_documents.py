@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from batchui.prompts.ask import Ask
+from batchui.prompts.items import ItemWriter
+from batchui.prompts.problems import BadInput
 from tests.batches.conftest import MakeBatch
 from tests.corpus.entries import Entry, Table, each, found_in, lines
 
@@ -367,3 +370,27 @@ ENTRIES = [
 @each(ENTRIES)
 def test_a_document_is_read(receive: MakeBatch, entry: Entry) -> None:
     assert found_in(receive, entry) == entry.expected
+
+
+@pytest.mark.parametrize(
+    ("title", "fits", "other", "missing"),
+    [
+        ("a body with prompts", "prompt", "input", "“input”"),
+        ("a body with a query and contexts", "text", "messages", "“messages” or “prompt”"),
+        ("a body with texts and a language", "translation", "prompt", "“prompt” or “messages”"),
+        ("a body with a response_format", "messages", "text", "“text” or “contexts”"),
+        ("items with messages on lines of their own", "messages", "translation", "“text”"),
+    ],
+)
+def test_a_ready_made_item_is_sent_as_it_is_to_a_model_of_its_shape_alone(
+    receive: MakeBatch, title: str, fits: str, other: str, missing: str
+) -> None:
+    [entry] = [entry for entry in ENTRIES if entry.title == title]
+    batch = receive(entry.content, entry.name)
+    assert batch.format.items
+    item = batch.first_rows[0]
+    sent = json.loads(ItemWriter(fits, Ask(as_items=True), batch.columns).encode(1, item))
+    assert sent == {**sent, "external_reference": "1", **item}
+    assert sent.keys() - item.keys() <= {"external_reference", "max_tokens"}
+    with pytest.raises(BadInput, match=f"Row 1: the object has no {missing}, which the model"):
+        ItemWriter(other, Ask(as_items=True), batch.columns).encode(1, item)
