@@ -24,7 +24,7 @@ from tests.prompts.test_hostile_conversions import (
     repeated_ods,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.processes]
 
 SECONDS, MEGABYTES = 10.0, 300.0
 SAMPLED_EVERY = 0.005
