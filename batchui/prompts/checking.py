@@ -137,6 +137,8 @@ def _check(
                 progress(tally.rows, reported)
     if not tally.rows:
         raise BadInput("The file has no rows. Add some under the first line and upload it again.")
+    if not tally.columns:
+        raise BadInput("All objects in the file are empty. Choose a file whose objects have texts.")
     if progress:
         progress(tally.rows, stream.bytes)
     with open_stream() as raw:
@@ -178,6 +180,11 @@ class _Tally(Generic[Found]):
             self._bad_rows += len(block.problems)
             for at in sorted(block.problems):
                 self._problems.add(cast(Problem, block.problem(at)))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of all rows until now."""
+        return self._blanks.columns
 
     def _empty(self, blanks: dict[str, Blank]) -> tuple[str, ...]:
         good = self.rows - self._bad_rows

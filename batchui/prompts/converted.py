@@ -41,7 +41,8 @@ class Sheet(msgspec.Struct, frozen=True):
     """A table of typed cells: a JSON array for each row of the sheet, from its row 1.
 
     rows, columns: up to the last cell with something in it.
-    header: the first row is certainly names (Parquet). hidden: the sheet itself.
+    header: the first row is certainly names (Parquet), or certainly none (a list of texts); None:
+    it has to be found out. hidden: the sheet itself.
     hidden_rows, errors (like #N/A; each is a blank), merged (ranges), uncalculated (formulas
     without a value, blanks too): how many; None where the format does not tell.
     first_hidden_row: its number. first_error, first_uncalculated: a place such as C17.
@@ -52,7 +53,7 @@ class Sheet(msgspec.Struct, frozen=True):
     name: str
     rows: int
     columns: int
-    header: bool = False
+    header: bool | None = None
     hidden: bool = False
     hidden_rows: int | None = None
     first_hidden_row: int | None = None

@@ -41,6 +41,9 @@ ZIP = b"PK\x03\x04"
 # Control characters that text does not have. If more than one byte in thirty is one, it is no text.
 CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
 RUBBISH_SHARE = 1 / 30
+# So many bytes show whether it is UTF-16 or 32.
+SAMPLE_BYTES = 4096
+CONTROL_IN_TEXT = re.compile(r"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 class NotUnicode(BadInput):
@@ -64,6 +67,8 @@ def refuse_binary(head: bytes, name: str) -> None:
     """Raise BadInput, with the kind of file, if `head` is not the beginning of a text."""
     if head.startswith(ZIP):
         raise BadInput(_about_zip(head, name.lower()))
+    if head[257:262] == b"ustar":
+        raise BadInput("This file is a tar archive, not text. Unpack it first, then upload that.")
     for magic, what, advice in MAGIC:
         if head.startswith(magic):
             raise BadInput(f"This file is {what}, not text. {advice}, then upload that.")
@@ -103,27 +108,46 @@ def detect(head: bytes, *, whole: bool) -> str:
 
 
 def _marked(head: bytes) -> str | None:
-    """The encoding named by a byte order mark or shown by the zero bytes of UTF-16."""
+    """The encoding named by a byte order mark or shown by the zero bytes of UTF-16 and 32."""
     for mark, encoding in BOMS:
         if head.startswith(mark):
             return encoding
-    return _looks_utf16(head)
+    sample = head[:SAMPLE_BYTES]
+    if 0 not in sample or (len(sample) % 2 and len(sample) == len(head)):
+        return None
+    return _looks_utf32(sample) or _looks_utf16(sample)
 
 
-def _looks_utf16(head: bytes) -> str | None:
+def _looks_utf32(sample: bytes) -> str | None:
+    """The byte order of UTF-32 without a mark; None if it is something else.
+
+    At least one byte in four is zero, always the same one: nothing else can be decoded so.
+    """
+    if len(sample) % 4 == 0:
+        for encoding in ("utf-32-le", "utf-32-be"):
+            try:
+                text = sample.decode(encoding)
+            except UnicodeDecodeError:
+                continue
+            if not CONTROL_IN_TEXT.search(text):
+                return encoding
+    return None
+
+
+def _looks_utf16(sample: bytes) -> str | None:
     """The byte order of UTF-16 without a mark; None if it is something else.
 
-    In Latin text nearly every second byte is zero, and the others are not.
+    In Latin text nearly every second byte is zero, and the others are not. In any text, a zero
+    stands beside most line breaks, always on the same side.
     """
-    sample = head[:4096]
-    pairs = len(sample) // 2
-    if pairs == 0 or (len(head) % 2 and len(head) < 4096):
-        return None
-    even, odd = sample[0::2].count(0), sample[1::2].count(0)
-    if odd >= 0.6 * pairs and even <= 0.05 * pairs:
-        return "utf-16-le"
-    if even >= 0.6 * pairs and odd <= 0.05 * pairs:
-        return "utf-16-be"
+    even, odd = sample[0::2], sample[1::2]
+    pairs = len(odd)
+    for encoding, high, low in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
+        breaks = [top for top, byte in zip(high, low, strict=False) if byte in b"\r\n"]
+        if low.count(0) <= 0.05 * pairs and (
+            high.count(0) >= 0.6 * pairs or breaks.count(0) * 2 > len(breaks)
+        ):
+            return encoding
     return None
 
 
@@ -137,7 +161,7 @@ class Decoder:
         self._started = False
 
     def decode(self, data: bytes, *, final: bool, rest: str, line: int) -> str:
-        """The text of the next chunk, without a byte order mark.
+        """The text of the next chunk, without a byte order mark, or several.
 
         rest: earlier text that is not used yet. line: where it begins; errors count from there.
         """
@@ -155,7 +179,7 @@ class Decoder:
         self._plain = self._plain and text.isascii()
         if not self._started and text:
             self._started = True
-            return text.removeprefix("\ufeff")
+            return text.lstrip("\ufeff")
         return text
 
     def _not_unicode(self, exc: UnicodeDecodeError, rest: str, line: int) -> NotUnicode:

@@ -55,7 +55,8 @@ def _find(text: str, *, whole: bool, delimiter: str | None) -> Dialect:
 def _score(rows: Sequence[Sequence[str]]) -> tuple[float, int, int] | None:
     """How well a delimiter splits these rows; None: it cannot be the one.
 
-    It must split the first row of the table, and at least half of those under it. The best is the
+    It must split the first row of the table, and at least half of those under it. Where something
+    stands above that row, half of those under it must have as many cells, too. The best is the
     one with the most rows that have as many cells as the first, then with the fewest names that
     begin with a blank, then with the most columns.
     """
@@ -68,6 +69,8 @@ def _score(rows: Sequence[Sequence[str]]) -> tuple[float, int, int] | None:
     if sum(cells > 1 for cells in under) * 2 < len(under):
         return None
     others = len(under) + sum(map(bool, rows[:top]))
+    if top and under.count(width) * 2 < len(under):
+        return None  # no title over a table, but a name over texts
     same = under.count(width) / others if others else 1.0
     return same, -sum(name.startswith(" ") for name in filled[0]), width
 

@@ -21,6 +21,8 @@ LONG = 60
 NUMBER = re.compile(r"[-+]?[$€£]?\s?\d[\d.,'\s]*\s?[%$€£]?")
 DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T].*)?|\d{1,2}:\d\d(?::\d\d)?")
 YEAR = re.compile(r"(?:19|20)\d\d")
+# What programs write into a cell without a value.
+NO_VALUE = frozenset({"\\n", "null", "nil", "none", "na", "n/a", "#n/a", "nan", "-", "?"})
 # Words that stand in the first line of many tables.
 USUAL_WORDS = """
 id key name title text review reviews comment comments question questions prompt answer message
@@ -190,6 +192,8 @@ def _vote(name: Any, below: Sequence[Any], *, counted: bool) -> int:
     counted: numbers are names here, as they count up and the next row does not.
     """
     kind = _kind(name)
+    if kind == "text" and shown_text(name).strip().casefold() in NO_VALUE:
+        return 0
     if not below:
         return 0 if kind == "text" else -1
     kinds = Counter(map(_kind, below))

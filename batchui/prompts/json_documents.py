@@ -29,6 +29,7 @@ KINDS = {
     type(None): "null",
 }
 ROWS = "rows.jsonl.zst"
+EMPTY = "The list in this JSON document is empty. Choose a file with rows."
 
 _exactly = msgspec.json.Decoder(float_hook=Decimal).decode
 _encode = msgspec.json.Encoder(decimal_format="number").encode
@@ -45,6 +46,8 @@ def convert(file: File, out: Output) -> Jsonl | tuple[Sheet, ...]:
             return _written(text.several(), text, out, size)
         if text.peek() == "[":
             return _written(_then_end(text.items(), text), text, out, size)
+        if first is not None and _is_empty(first.value):
+            raise BadInput(EMPTY)
         if first is not None and not any(map(_is_list_of_objects, first.value.values())):
             return _written(iter([first]), text, out, size)
         inside: list[str] = []
@@ -65,6 +68,11 @@ def _first(stream: BinaryIO) -> tuple[Value | None, bool]:
     except BadInput:  # it is too long, or wrong: whoever reads its items says where
         return None, True
     return first, text.peek() not in ("[", "{")
+
+
+def _is_empty(value: dict[str, Any]) -> bool:
+    """Whether there is nothing but empty lists in an object."""
+    return bool(value) and all(item == [] for item in value.values())
 
 
 def _is_list_of_objects(value: object) -> bool:
@@ -141,10 +149,12 @@ def _written(
         if waiting:
             write(("\n".join(waiting) + "\n").encode())
     if not rows:
-        raise BadInput("The list in this JSON document is empty. Choose a file with rows.")
+        raise BadInput(EMPTY)
     if kind is dict:
         return Jsonl(ROWS, rows)
-    return (Sheet(file=ROWS, name="", rows=rows, columns=columns),)
+    # Of a list of texts, each is a row.
+    header = None if kind is list else False
+    return (Sheet(file=ROWS, name="", rows=rows, columns=columns, header=header),)
 
 
 def _cells(values: list[Any]) -> tuple[str, int]:

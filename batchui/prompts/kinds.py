@@ -120,7 +120,11 @@ def _is_json(file: File) -> bool:
         return True
     if file.ending in {".jsonl", ".ndjson"}:
         return file.start.startswith(b"[")
-    return file.ending == ".json" and file.start[:1] in (b"[", b"{") and not _has_lines(file)
+    return (
+        file.ending in {".json", ".geojson"}
+        and file.start[:1] in (b"[", b"{")
+        and not _has_lines(file)
+    )
 
 
 def _has_lines(file: File) -> bool:

@@ -24,6 +24,7 @@ OTHERS = {
     "META-INF/container.xml": "a book (EPUB)",
     "META-INF/MANIFEST.MF": "a Java program",
     "AndroidManifest.xml": "an Android app",
+    "[Content_Types].xml": "an Office file without a workbook in it, or a damaged one",
 }
 PROTECTED = (
     "This workbook is protected by a password. Open it, save it without the password (in Excel: "

@@ -21,6 +21,8 @@ from batchui.prompts.rows import flat
 
 FILLED_LINE = re.compile(r"[^\r\n]+")
 HEAD_BYTES = 256 * 1024
+# Many programs write a text table, and call it a workbook.
+WORKBOOK_ENDINGS = {"xls", "xlsx", "xlsm", "xlsb", "ods"}
 HTML = re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
 
 
@@ -48,18 +50,19 @@ def sniff(head: bytes, *, name: str, whole: bool, choices: Choices = AS_FOUND) -
 
 
 def sniff_table(
-    head: bytes, *, whole: bool, columns: int, named: bool, choices: Choices = AS_FOUND
+    head: bytes, *, whole: bool, columns: int, named: bool | None, choices: Choices = AS_FOUND
 ) -> Format:
     """The format of a table that was made by a conversion, according to its first bytes.
 
-    columns: how many it has. named: their names are certainly in its first row. Raises BadInput.
+    columns: how many it has. named: whether their names are in its first row; None if that is not
+    known. Raises BadInput.
     """
     lines = head.splitlines() if whole else head.splitlines()[:-1]
     rows = [msgspec.json.decode(line, type=list) for line in lines[:HEAD_ROWS]]
     chosen = choices.header_row
     header = find_header(
         rows,
-        chosen=1 if named and chosen is None else chosen,
+        chosen=int(named) if chosen is None and named is not None else chosen,
         width=min(columns, LIMITS.columns + 1),
     )
     if whole and len(rows) < header.first_row:
@@ -190,7 +193,9 @@ def _kind(text: str, *, ending: str, whole: bool) -> Kind:
                 'object on each line, like {"text": "…"}: not one long list, and no object over '
                 "several lines."
             )
-    return "csv" if _is_table(text, ending=ending, whole=whole) else "txt"
+    if ending in WORKBOOK_ENDINGS or _is_table(text, ending=ending, whole=whole):
+        return "csv"
+    return "txt"
 
 
 def _is_jsonl(text: str, *, ending: str, whole: bool) -> bool:

@@ -75,3 +75,11 @@ def test_the_sample_has_twenty_rows_also_where_the_first_ones_are_long() -> None
     short = "".join(f"{number},short\n" for number in range(6, 101))
     report = report_of(f"id,text\n{long}{short}".encode())
     assert [json.loads(row)[0] for row in report.sample] == [str(n) for n in range(1, 21)]
+
+
+def test_objects_with_nothing_in_them_are_no_rows() -> None:
+    with pytest.raises(BadInput) as caught:
+        report_of(b"{}\n{}\n", "file.jsonl")
+    sentence = "All objects in the file are empty. Choose a file whose objects have texts."
+    assert str(caught.value) == sentence
+    assert report_of(b'{}\n{"a":1}\n', "file.jsonl").format.columns == ("a",)

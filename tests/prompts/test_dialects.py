@@ -22,6 +22,13 @@ def test_a_title_above_the_names_does_not_hide_the_delimiter() -> None:
     assert (fmt.delimiter, fmt.columns, fmt.header_row) == (";", ("id", "price"), 3)
 
 
+def test_a_name_over_texts_with_commas_is_no_title() -> None:
+    found = format_of(b"review\nLovely, quiet\nNoisy\nGood, but far, far away\n")
+    assert (found.delimiter, found.columns, found.header_row) == (None, ("review",), 1)
+    half = format_of(b"Reviews\nid,text\n1,a\n2,b,c\n")
+    assert (half.delimiter, half.columns, half.header_row) == (",", ("id", "text"), 2)
+
+
 def test_a_person_chooses_the_delimiter() -> None:
     data = b"a;b,c\n1;2,3\n"
     assert format_of(data, delimiter=",").columns == ("a;b", "c")

@@ -44,6 +44,10 @@ def test_a_character_may_fall_between_two_pieces(written: str, piece: int) -> No
     assert [row.cells for row in rows_of(data, piece=piece)] == CELLS
 
 
+def test_two_byte_order_marks_are_not_part_of_the_first_name() -> None:
+    assert format_of(b"\xef\xbb\xbf" * 2 + b"id,text\n1,a\n").columns == ("id", "text")
+
+
 def test_characters_beyond_the_basic_plane_survive() -> None:
     for encoding in ("utf-8", "utf-16", "utf-32"):
         assert cells_of("a,b\n1,👩‍👩‍👧 日本語\n".encode(encoding)) == [["1", "👩‍👩‍👧 日本語"]]
@@ -113,7 +117,7 @@ def test_lines_are_counted_across_pieces_and_line_breaks() -> None:
         list(read(cast(BinaryIO, Dribble(data, 2)), Format("csv", "utf-8", ",", ("a", "b"))))
 
 
-# -- UTF-16 without a byte order mark -----------------------------------------------------------
+# -- UTF-16 and 32 without a byte order mark ----------------------------------------------------
 
 BYTE_ORDERS = ["utf-16-le", "utf-16-be"]
 
@@ -137,10 +141,37 @@ def test_half_the_letters_are_too_few_to_show_utf16(encoding: str) -> None:
         detect("abПр".encode(encoding), whole=True)
 
 
-@pytest.mark.parametrize("encoding", ["utf-32-le", "utf-32-be"])
-def test_zeros_at_both_places_are_no_utf16(encoding: str) -> None:
+@pytest.mark.parametrize("encoding", BYTE_ORDERS)
+def test_line_breaks_show_utf16_of_any_script(encoding: str) -> None:
+    assert detect("имя\nПётр\n".encode(encoding), whole=True) == encoding
+    assert detect("名前\r\n田中\r\n".encode(encoding), whole=True) == encoding
+    # U+300A ends with the byte of a line break.
+    assert detect("《名\r\n《田\r\n".encode(encoding), whole=True) == encoding
     with pytest.raises(BadInput, match="NUL byte"):
-        detect("a table".encode(encoding), whole=True)
+        detect("《名\n《田".encode(encoding) + "a".encode(encoding), whole=True)
+
+
+def test_a_line_break_beside_a_letter_is_no_utf16() -> None:
+    with pytest.raises(BadInput, match="NUL byte"):
+        detect(b"abcd\0e\nabc\n", whole=True)
+
+
+@pytest.mark.parametrize("encoding", ["utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("text", ["a table", "имя\t名前\r\n\U0001f600"])
+def test_three_zeros_in_four_or_one_show_utf32(encoding: str, text: str) -> None:
+    assert detect(text.encode(encoding), whole=True) == encoding
+
+
+@pytest.mark.parametrize("encoding", ["utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("control", ["\0", "\x08", "\x0e", "\x1f"])
+def test_small_numbers_are_no_utf32(encoding: str, control: str) -> None:
+    with pytest.raises(BadInput):
+        format_of(f"ab{control}c".encode(encoding))
+
+
+def test_zeros_at_both_places_are_no_utf16() -> None:
+    with pytest.raises(BadInput, match="NUL byte"):
+        detect(b"a\0\0b" * 5, whole=True)
 
 
 def test_half_a_character_at_the_end_is_no_utf16() -> None:

@@ -38,6 +38,10 @@ WITHOUT: dict[str, Rows] = {
     "typed cells": [[1, "x"], [2, "y"], [3, "z"]],
     "long texts": [["a " * 40 + "end"], ["b " * 50 + "end"], ["c " * 45 + "end"]],
     "a single number": [["5"]],
+    **{
+        f"{word} over numbers": [["1", "one", word], ["2", "two", "7"], ["3", "three", "8"]]
+        for word in ("\\N", "NULL", " nil ", "None", "NA", "n/a", "#N/A", "NaN", "-", "?")
+    },
 }
 
 

@@ -67,6 +67,20 @@ def test_a_list_of_lists_is_a_table(tmp_path: Path) -> None:
 def test_a_list_of_texts_and_numbers_is_a_column(tmp_path: Path) -> None:
     found = made(tmp_path, '["one\\n", 2.50, true, null, "five"]')
     assert found.lines == ['["one\\n"]', "[2.50]", "[true]", "[]", '["five"]']
+    assert found.sheet.header is False  # the first text is no name
+    assert made(tmp_path, '[["a"], ["b"]]').sheet.header is None
+
+
+@pytest.mark.parametrize("text", ["[]", '{"data": []}', '{"requests": []}', '{"a": [], "b": []}'])
+def test_a_list_without_items_is_empty(tmp_path: Path, text: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        made(tmp_path, text)
+    sentence = "The list in this JSON document is empty. Choose a file with rows."
+    assert str(caught.value) == sentence
+
+
+def test_an_object_with_an_empty_list_besides_its_texts_is_a_row(tmp_path: Path) -> None:
+    assert made(tmp_path, '{"text": "", "tags": []}').rows == [{"text": "", "tags": []}]
 
 
 def test_lists_on_lines_of_their_own_are_a_table(tmp_path: Path) -> None:

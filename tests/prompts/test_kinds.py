@@ -124,6 +124,11 @@ FLAT = b'<?xml version="1.0"?><x mimetype="application/vnd.oasis.opendocument.sp
         (zipped("[Content_Types].xml", "word/document.xml"), "x.xlsx", "a Word document"),
         (zipped("ppt/presentation.xml"), "x.xlsx", "a presentation"),
         (
+            zipped("[Content_Types].xml", "xl/styles.xml"),
+            "x.xlsx",
+            "an Office file without a workbook in it, or a damaged one",
+        ),
+        (
             zipped("Index/Document.iwa"),
             "x.numbers",
             "a document of Apple Numbers, Pages or Keynote",

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from batchui.prompts.format import Format
+from batchui.prompts.format import Choices, Format
 from batchui.prompts.problems import BadInput
-from batchui.prompts.sniffing import HEAD_BYTES, sniff
+from batchui.prompts.sniffing import HEAD_BYTES, sniff, sniff_table
 from tests.prompts.files import format_of
 
 
@@ -197,3 +197,29 @@ def test_a_file_of_nothing_but_the_separator_is_refused() -> None:
 def test_names_are_checked_below_the_line_that_names_the_separator() -> None:
     with pytest.raises(BadInput, match=r"^Line 2: the quotation mark that opens a cell here"):
         format_of(b'sep=;\n"a;b\n1;2\n')
+
+
+@pytest.mark.parametrize("ending", ["xls", "xlsx", "xlsm", "xlsb", "ods"])
+def test_a_text_that_is_called_a_workbook_is_a_table(ending: str) -> None:
+    data = b"Reviews\n\nid\ttext\n1\tone\n2\ttwo\n"
+    found = format_of(data, f"r.{ending}")
+    assert (found.kind, found.columns, found.header_row) == ("csv", ("id", "text"), 3)
+    assert format_of(data, "r.log").kind == "txt"
+
+
+def test_a_tar_archive_is_named() -> None:
+    with pytest.raises(BadInput) as caught:
+        format_of(b"r.csv".ljust(257, b"\0") + b"ustar\x0000" + bytes(248))
+    sentence = "This file is a tar archive, not text. Unpack it first, then upload that."
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(("named", "row"), [(True, 1), (False, 0), (None, 1)])
+def test_what_is_known_of_the_names_of_a_table_is_not_guessed(named: bool | None, row: int) -> None:
+    rows = b'["Name a town."]\n["Rome"]\n'
+    found = sniff_table(rows, whole=True, columns=1, named=named)
+    assert (found.header_row, found.first_row) == (row, row + 1)
+    chosen = Choices(header_row=1 - row)
+    assert (
+        sniff_table(rows, whole=True, columns=1, named=named, choices=chosen).header_row == 1 - row
+    )
