@@ -213,10 +213,12 @@ def write(sheet: Worksheet, row: int, column: int, cell: Any, formats: dict[type
 def as_kept(cell: Any) -> Cell:
     """A value of Python as the product keeps it."""
     if isinstance(cell, datetime):
-        return {"datetime": str(cell)}
+        return {"datetime": str(cell).rstrip("0") if cell.microsecond else str(cell)}
     if isinstance(cell, date):
         return {"date": str(cell)}
-    if isinstance(cell, Decimal | float) and cell == int(cell):
+    if isinstance(cell, float):  # its shortest text
+        cell = Decimal(repr(cell))
+    if isinstance(cell, Decimal) and cell == int(cell):
         return int(cell)
     return "" if cell is None else cell
 

@@ -20,6 +20,7 @@ from batchui.batches.models import Batch
 from batchui.batches.whole_files import kinds_for
 from batchui.exports.rows import Cell, cell_text
 
+NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 # ODS has no control characters, and readers drop its tabs.
 NOT_IN_ODS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
@@ -99,26 +100,31 @@ def is_same(cell: Cell, read: Any) -> bool:
     """Whether what was read back is this cell: the value itself, or its text."""
     shown = cell_text(cell)
     if read is None or isinstance(read, str):
-        return (read or "") == shown
+        return (read or "") == shown or (
+            is_number(cell)
+            and bool(NUMBER.fullmatch(read or ""))
+            and exactly(shown) == exactly(read)
+        )
     if isinstance(read, bool) or isinstance(cell, bool):
         return read is cell
     if isinstance(cell, dict):
         kind = next(iter(cell))
         if kind == "percent":
             return round(exactly(read) * 100, 12) == Decimal(shown[:-1])
-        if isinstance(read, datetime) and kind == "date":
-            return str(read) == f"{shown} 00:00:00"
-        if isinstance(read, date) and kind == "datetime" and not isinstance(read, datetime):
-            return f"{read} 00:00:00" == shown  # calamine leaves out midnight
-        return str(read) == shown
+        return moment(read) == datetime.fromisoformat(shown)
     if isinstance(cell, str):  # a column of numbers: the text of the number is the cell
         return shown == (str(int(read)) if read == int(read) else repr(read))
     return exactly(read) == Decimal(shown)
 
 
-def exactly(number: float | Decimal) -> Decimal:
+def moment(read: date | datetime) -> datetime:
+    """A day as its midnight, which programs take for the same."""
+    return read if isinstance(read, datetime) else datetime(read.year, read.month, read.day)  # noqa: DTZ001
+
+
+def exactly(number: float | Decimal | str | None) -> Decimal:
     """The number as its shortest text has it."""
-    return Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
+    return Decimal(repr(number)) if isinstance(number, float) else Decimal(number or 0)
 
 
 def is_number(cell: Cell) -> bool:

