@@ -22,7 +22,7 @@ from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.row_problems import NO_PROBLEMS, RowProblems
 from batchui.batches.states import BatchStatus
-from batchui.prompts.checking import Report, check
+from batchui.prompts.reading.checking import Report, check
 
 
 def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:

@@ -14,11 +14,11 @@ from django.core.files.storage import FileSystemStorage, default_storage
 from batchui.batches import files
 from batchui.batches.changes import BatchChanges
 from batchui.batches.models import Batch
-from batchui.prompts import converting
-from batchui.prompts.converted import Jsonl, Progress, Result, Sheet, Text, open_lines
-from batchui.prompts.headers import find_header
+from batchui.prompts.conversion import converting
+from batchui.prompts.conversion.converted import Jsonl, Progress, Result, Sheet, Text, open_lines
 from batchui.prompts.problems import BadInput, listed, quoted
-from batchui.prompts.rows import sample_text
+from batchui.prompts.reading.headers import find_header
+from batchui.prompts.reading.rows import sample_text
 
 # What is made of an upload may be so many times as large.
 LARGER = 4

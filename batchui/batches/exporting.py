@@ -13,8 +13,8 @@ from batchui.exports.json import json_chunks, jsonl_chunks
 from batchui.exports.names import ANSWER, answer_columns
 from batchui.exports.rows import ExportRow
 from batchui.exports.table import Selection, Table
-from batchui.prompts.readers import rows_above
-from batchui.prompts.rows import as_list, extras
+from batchui.prompts.reading.readers import rows_above
+from batchui.prompts.reading.rows import as_list, extras
 
 # The status of a row that has none of `states.AnswerStatus` yet.
 WAITING = "waiting"

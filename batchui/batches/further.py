@@ -18,13 +18,13 @@ from batchui.batches.changes import BatchChanges
 from batchui.batches.exporting import ALL, csv_plain, export_rows, table
 from batchui.batches.models import LONGEST_NAME, Batch
 from batchui.batches.whole_files import kinds_for, workbook
-from batchui.exports.cannot_write import CannotWrite
 from batchui.exports.further import object_lines, table_lines
 from batchui.exports.rows import ExportRow
 from batchui.exports.table import Table
-from batchui.prompts.converted import Sheet
-from batchui.prompts.format import Choices
+from batchui.exports.workbook.cannot_write import CannotWrite
+from batchui.prompts.conversion.converted import Sheet
 from batchui.prompts.problems import BadInput
+from batchui.prompts.reading.format import Choices
 
 Progress = Callable[[int, int], None]
 

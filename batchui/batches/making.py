@@ -24,8 +24,8 @@ from batchui.batches.long_tasks import (
 from batchui.batches.models import Batch
 from batchui.batches.signals import work_waits
 from batchui.batches.whole_files import KINDS, answered_rows
-from batchui.exports.cannot_write import CannotWrite
 from batchui.exports.sheets import TooManyColumns
+from batchui.exports.workbook.cannot_write import CannotWrite
 from batchui.prompts.problems import BadInput
 from batchui.teams.models import User
 

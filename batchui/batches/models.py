@@ -30,8 +30,8 @@ from batchui.batches.states import (
 )
 from batchui.prompts import ask
 from batchui.prompts.ask import Ask
-from batchui.prompts.format import UNKNOWN, Choices, Format
-from batchui.prompts.rows import decode_row
+from batchui.prompts.reading.format import UNKNOWN, Choices, Format
+from batchui.prompts.reading.rows import decode_row
 
 __all__ = ["Attempt", "Batch", "Event", "Export", "Part", "asked_fields"]
 

@@ -26,7 +26,7 @@ from batchui.cloudflare.catalogue import Model, find
 from batchui.prompts.cutting import Cut, Limits, cut
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
-from batchui.prompts.readers import read
+from batchui.prompts.reading.readers import read
 from batchui.prompts.repeats import Repeats
 
 EMBEDDING_ROWS = 500

@@ -12,8 +12,8 @@ from batchui.batches.models import Batch
 from batchui.exports.csv import table_chunks
 from batchui.exports.names import free_name
 from batchui.prompts.problems import Problem
-from batchui.prompts.readers import read
-from batchui.prompts.rows import as_list, extras
+from batchui.prompts.reading.readers import read
+from batchui.prompts.reading.rows import as_list, extras
 
 # The draft's page names so many; another page has them all.
 SHOWN = 20

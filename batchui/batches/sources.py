@@ -12,15 +12,15 @@ from typing import BinaryIO, NamedTuple
 from batchui.batches import files
 from batchui.batches.changes import BatchChanges
 from batchui.batches.models import Batch
-from batchui.prompts import ole
-from batchui.prompts.checking import SAMPLE_ROWS, sample_above
-from batchui.prompts.format import Choices, Format
-from batchui.prompts.kinds import is_text
-from batchui.prompts.looking import ZIP, File
+from batchui.prompts.conversion import ole
+from batchui.prompts.conversion.kinds import is_text
+from batchui.prompts.conversion.looking import ZIP, File
 from batchui.prompts.problems import BadInput, quoted
-from batchui.prompts.readers import read_beginning, read_blocks
-from batchui.prompts.rows import sample_text
-from batchui.prompts.sniffing import HEAD_BYTES, sniff, sniff_table
+from batchui.prompts.reading.checking import SAMPLE_ROWS, sample_above
+from batchui.prompts.reading.format import Choices, Format
+from batchui.prompts.reading.readers import read_beginning, read_blocks
+from batchui.prompts.reading.rows import sample_text
+from batchui.prompts.reading.sniffing import HEAD_BYTES, sniff, sniff_table
 
 
 class Look(NamedTuple):

@@ -26,9 +26,9 @@ from batchui.cloudflare.catalogue import UnknownModel, find
 from batchui.prompts.cutting import Limits
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
-from batchui.prompts.readers import Row, read
+from batchui.prompts.reading.readers import Row, read
+from batchui.prompts.reading.rows import encode_row
 from batchui.prompts.repeats import Repeats
-from batchui.prompts.rows import encode_row
 
 # The question has not been changed for so long.
 SETTLED = timedelta(seconds=1.5)

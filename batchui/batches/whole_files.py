@@ -19,14 +19,14 @@ from batchui.batches.phrases import rows_phrase
 from batchui.batches.states import AnswerStatus
 from batchui.exports import parquet
 from batchui.exports.answers import answer_cell
-from batchui.exports.cannot_write import CannotWrite
 from batchui.exports.names import download_name
 from batchui.exports.ods import write_ods
 from batchui.exports.parquet import write_parquet
 from batchui.exports.rows import cell_text
 from batchui.exports.sheets import Written, sheets_for
-from batchui.exports.splicing import Answers
-from batchui.exports.workbook import Added, add_columns
+from batchui.exports.workbook.cannot_write import CannotWrite
+from batchui.exports.workbook.splicing import Answers
+from batchui.exports.workbook.writer import Added, add_columns
 from batchui.exports.xlsx import write_xlsx
 
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"

@@ -25,14 +25,14 @@ from batchui.exports.ods import write_ods
 from batchui.exports.parquet import write_parquet
 from batchui.exports.rows import ExportRow
 from batchui.exports.table import Table
-from batchui.exports.workbook import add_columns
+from batchui.exports.workbook.writer import add_columns
 from batchui.exports.xlsx import write_xlsx
-from batchui.prompts import converting
-from batchui.prompts.blocks import Block, Cells
-from batchui.prompts.converted import Jsonl, Sheet, open_lines
-from batchui.prompts.readers import read_blocks
-from batchui.prompts.rows import as_list, shown_text
-from batchui.prompts.sniffing import HEAD_BYTES, sniff, sniff_table
+from batchui.prompts.conversion import converting
+from batchui.prompts.conversion.converted import Jsonl, Sheet, open_lines
+from batchui.prompts.reading.blocks import Block, Cells
+from batchui.prompts.reading.readers import read_blocks
+from batchui.prompts.reading.rows import as_list, shown_text
+from batchui.prompts.reading.sniffing import HEAD_BYTES, sniff, sniff_table
 
 TEXTS, OBJECTS = ("csv", "tsv", "txt", "jsonl"), ("json", "jsonl")
 MOST_BYTES = 100_000_000_000

@@ -19,10 +19,10 @@ from batchui.cloudflare.replies import decode
 from batchui.doctor.findings import FROM_BACKUP, LOOK_AT_LOG, Finding
 from batchui.doctor.ledger import sha256_of
 from batchui.doctor.records import Record
-from batchui.prompts.blocks import Cells
 from batchui.prompts.problems import BadInput
-from batchui.prompts.readers import Row, read
-from batchui.prompts.rows import encode_row
+from batchui.prompts.reading.blocks import Cells
+from batchui.prompts.reading.readers import Row, read
+from batchui.prompts.reading.rows import encode_row
 
 # In a `Result`: the status of a row that has none of its own yet.
 NO_STATUS = ""

@@ -7,5 +7,5 @@ CSV, JSON and JSONL are generators of bytes that need about 64 KiB of memory. Th
 chunk before they read the first row, except JSONL. XLSX, ODS and Parquet are written to a file:
 what kind a column is must be known first, so the rows are kept in a temporary file meanwhile
 (`spool.py`), never in memory. The workbook that rows came in is written again with the answers
-beside its columns (`workbook.py`).
+beside its columns (`workbook/`).
 """

@@ -9,7 +9,7 @@ escapes, so these count as they are written.
 import re
 from bisect import bisect_right
 
-from batchui.exports.cell_xml import LONGEST_TEXT
+from batchui.exports.workbook.cell_xml import LONGEST_TEXT
 
 # What an escape adds to its character.
 _ADDED = 6

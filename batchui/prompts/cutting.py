@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.payload import CLOSE, OPEN
 from batchui.prompts.problems import BadInput, Problem
-from batchui.prompts.readers import Row
+from batchui.prompts.reading.readers import Row
+from batchui.prompts.reading.rows import encode_row
 from batchui.prompts.repeats import Repeats
-from batchui.prompts.rows import encode_row
 
 # The bytes of a body without items. Each item counts one comma; FRAME has one byte less, because
 # the first item needs none.

@@ -17,9 +17,9 @@ from typing import Any, Literal, cast, get_args
 import msgspec
 
 from batchui.prompts.ask import Ask
-from batchui.prompts.blocks import Cells
 from batchui.prompts.problems import BadInput, listed, quoted
-from batchui.prompts.rows import as_list, cell_text, shown_text
+from batchui.prompts.reading.blocks import Cells
+from batchui.prompts.reading.rows import as_list, cell_text, shown_text
 from batchui.prompts.template import LONGEST_TEXT, Filler, Template, too_long
 
 ItemFormat = Literal["messages", "prompt", "input", "text", "translation"]

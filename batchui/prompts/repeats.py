@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 
 from batchui.prompts.items import ItemWriter
-from batchui.prompts.readers import Row
+from batchui.prompts.reading.readers import Row
 
 # Two different questions with the same 128 bits are not to be expected in any number of files.
 DIGEST_BYTES = 16

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from batchui.prompts.blocks import Cells
 from batchui.prompts.problems import BadInput, listed, quoted
-from batchui.prompts.rows import cell_text, shown_text
+from batchui.prompts.reading.blocks import Cells
+from batchui.prompts.reading.rows import cell_text, shown_text
 
 PromptOf = Callable[[Any], str | None]
 

@@ -11,7 +11,7 @@ from batchui.batches import decisions, intake
 from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
 from batchui.prompts.problems import BadInput
-from batchui.prompts.rows import as_list, decode_row, extras, shown_text
+from batchui.prompts.reading.rows import as_list, decode_row, extras, shown_text
 from batchui.web.access import with_batch
 from batchui.web.errors import post_only
 from batchui.web.forms.ask import AskForm

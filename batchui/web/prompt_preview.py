@@ -12,7 +12,7 @@ from batchui.batches.surveys import Survey
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
 from batchui.prompts.problems import BadInput
-from batchui.prompts.rows import cell_text, encode_row
+from batchui.prompts.reading.rows import cell_text, encode_row
 from batchui.prompts.template import Template
 
 # How many of the first rows a draft's page shows: their prompts, and their cells.

@@ -14,7 +14,7 @@ from batchui.batches.models import Batch
 from batchui.batches.results import Result
 from batchui.batches.states import AnswerStatus
 from batchui.exports.answers import answer_text
-from batchui.prompts.rows import as_object, cell_text, shown_text
+from batchui.prompts.reading.rows import as_object, cell_text, shown_text
 from batchui.web.access import with_batch
 from batchui.web.damaged_files import without_path
 from batchui.web.members import MemberRequest

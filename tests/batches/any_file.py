@@ -17,7 +17,7 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from batchui.exports.rows import Cell
-from batchui.prompts.format import Choices
+from batchui.prompts.reading.format import Choices
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 

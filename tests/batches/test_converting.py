@@ -12,7 +12,7 @@ from django.core.files.base import ContentFile
 from batchui.batches import checking, exporting, files, intake, long_tasks
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
-from batchui.prompts.format import Choices
+from batchui.prompts.reading.format import Choices
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.books import book, reviews
 from tests.batches.conftest import CHAT_COMPLETIONS, MODEL, MakeBatch, work

@@ -31,9 +31,9 @@ from batchui.batches.results import Answer
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.batches.whole_files import kinds_for, workbook
 from batchui.prompts.ask import Ask
-from batchui.prompts.format import Choices
 from batchui.prompts.problems import BadInput
-from batchui.prompts.readers import read
+from batchui.prompts.reading.format import Choices
+from batchui.prompts.reading.readers import read
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import User
 from tests.batches.conftest import MODEL, MakeBatch, rows, work

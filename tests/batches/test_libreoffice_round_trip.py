@@ -18,14 +18,14 @@ from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.exports.formulas import SIGNS
 from batchui.prompts.ask import Ask
-from batchui.prompts.format import Choices
-from batchui.prompts.readers import read
+from batchui.prompts.reading.format import Choices
+from batchui.prompts.reading.readers import read
 from batchui.teams.models import Team
 from tests.batches.any_replies import AnyReplies
 from tests.batches.conftest import MODEL
 from tests.batches.read_back import downloads
 from tests.exports.office import convert, formulas
-from tests.exports.splice import compressed, sheet_member
+from tests.exports.workbook.splice import compressed, sheet_member
 
 pytestmark = [pytest.mark.processes, pytest.mark.django_db]
 

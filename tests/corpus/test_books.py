@@ -13,8 +13,8 @@ import pytest
 from tests.batches.books import book
 from tests.batches.conftest import MakeBatch
 from tests.corpus.entries import Entry, Table, each, found_in
-from tests.prompts.binary_workbooks import binary_workbook
-from tests.prompts.conversions import ODS, hand_written, open_document
+from tests.prompts.conversion.binary_workbooks import binary_workbook
+from tests.prompts.conversion.conversions import ODS, hand_written, open_document
 
 pytestmark = pytest.mark.django_db
 

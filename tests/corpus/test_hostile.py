@@ -15,8 +15,8 @@ import pytest
 from tests.batches.conftest import MakeBatch
 from tests.corpus.entries import Entry, Table, each, found_in
 from tests.corpus.test_books import in_folder
-from tests.prompts.conversions import hand_written
-from tests.prompts.test_hostile_conversions import (
+from tests.prompts.conversion.conversions import hand_written
+from tests.prompts.conversion.test_hostile_conversions import (
     MEMORY,
     cells_far_apart,
     entities_in_a_sheet,

@@ -170,7 +170,7 @@ ENTRIES = [
             + CSV.ljust(512, b"\0")
             + bytes(1024)
         ),
-        "This file is a tar archive, not text. Unpack it first, then upload that.",
+        "This file is a tar archive, not text. Unpack it, then upload what is in it.",
     ),
 ]
 

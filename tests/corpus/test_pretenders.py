@@ -10,7 +10,7 @@ import pytest
 from tests.batches.conftest import MakeBatch
 from tests.corpus.entries import Entry, each, found_in, lines
 from tests.corpus.test_books import DAMAGED, TWO, zipped
-from tests.prompts.conversions import ODS
+from tests.prompts.conversion.conversions import ODS
 
 pytestmark = pytest.mark.django_db
 
@@ -175,13 +175,13 @@ ENTRIES = [
         "a program",
         "r.csv",
         b"\x7fELF\x02\x01\x01" + bytes(range(32)) * 20,
-        "This file is not text: it is full of bytes that no CSV, JSONL or TXT file contains. …",
+        "This file is not text: it is full of bytes that no text contains. …",
     ),
     Entry(
         "rubbish",
         "r.csv",
         bytes(range(256)) * 20,
-        "This file is not text: it is full of bytes that no CSV, JSONL or TXT file contains. …",
+        "This file is not text: it is full of bytes that no text contains. …",
     ),
     Entry(
         "zero bytes",

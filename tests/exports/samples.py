@@ -14,10 +14,15 @@ from openpyxl.styles import Font, PatternFill
 from openpyxl.worksheet.table import Table
 from xlsxwriter.worksheet import Worksheet
 
-from batchui.exports.workbook import Added
-from tests.exports.sample_workbooks import STRICT, STRICT_RELATIONS, by_hand, with_descriptors
-from tests.exports.splice import add, answers_for
-from tests.exports.xml_by_hand import XML_BY_HAND
+from batchui.exports.workbook.writer import Added
+from tests.exports.workbook.sample_workbooks import (
+    STRICT,
+    STRICT_RELATIONS,
+    by_hand,
+    with_descriptors,
+)
+from tests.exports.workbook.splice import add, answers_for
+from tests.exports.workbook.xml_by_hand import XML_BY_HAND
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from batchui.exports.sheets import TooManyColumns, Written
 from batchui.exports.table import EVERYTHING, Selection, Table
 from tests.conftest import required_program
 from tests.exports.rows import row
-from tests.exports.workbooks import by_calamine, by_libreoffice
+from tests.exports.workbook.workbooks import by_calamine, by_libreoffice
 
 TABLE = Table(["id", "review"])
 TYPED = Table(["cell"], typed=True)

@@ -16,7 +16,7 @@ from batchui.exports.rows import ExportRow, cell_text
 from batchui.exports.table import Selection, Table
 from batchui.exports.xlsx import write_xlsx
 from tests.exports.rows import row
-from tests.exports.workbooks import by_calamine, by_openpyxl, workbook
+from tests.exports.workbook.workbooks import by_calamine, by_openpyxl, workbook
 
 TABLE = Table(["id", "review"])
 TYPED = Table(["cell"], typed=True)

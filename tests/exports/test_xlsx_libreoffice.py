@@ -10,7 +10,7 @@ from batchui.exports.rows import cell_text
 from batchui.exports.table import Table
 from tests.conftest import required_program
 from tests.exports.rows import row
-from tests.exports.workbooks import by_libreoffice, workbook
+from tests.exports.workbook.workbooks import by_libreoffice, workbook
 
 pytestmark = pytest.mark.processes
 

@@ -10,7 +10,7 @@ from batchui.exports.sheets import TooManyColumns, Written, sheets_for
 from batchui.exports.table import Table
 from batchui.exports.xlsx import write_xlsx
 from tests.exports.rows import row
-from tests.exports.workbooks import by_calamine, workbook
+from tests.exports.workbook.workbooks import by_calamine, workbook
 
 TABLE = Table(["id", "review"])
 TYPED = Table(["cell"], typed=True)

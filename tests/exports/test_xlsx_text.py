@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batchui.exports.cell_xml import LONGEST_TEXT
+from batchui.exports.workbook.cell_xml import LONGEST_TEXT
 from batchui.exports.xlsx_text import cut, escaped, is_too_long, units
 
 

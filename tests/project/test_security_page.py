@@ -12,7 +12,8 @@ from batchui.batches import converting, intake, preparing
 from batchui.cloudflare import client
 from batchui.exports import formulas
 from batchui.processes import bodies, channels, serving
-from batchui.prompts import limits, problems, template
+from batchui.prompts import problems, template
+from batchui.prompts.conversion import limits
 from batchui.sandbox.options import Options
 from batchui.teams import browsers, invitations
 from batchui.up.venv import ROOT

@@ -4,11 +4,11 @@ import io
 from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
-from batchui.prompts.checking import FirstProblems, Report, check
-from batchui.prompts.format import Choices, Format
 from batchui.prompts.problems import BadInput
-from batchui.prompts.readers import Row, read
-from batchui.prompts.sniffing import HEAD_BYTES, sniff
+from batchui.prompts.reading.checking import FirstProblems, Report, check
+from batchui.prompts.reading.format import Choices, Format
+from batchui.prompts.reading.readers import Row, read
+from batchui.prompts.reading.sniffing import HEAD_BYTES, sniff
 
 Checked = Report[FirstProblems]
 

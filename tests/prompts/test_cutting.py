@@ -11,8 +11,8 @@ from batchui.prompts.cutting import Cut, Limits, cut, rows_per_part
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.payload import payload
 from batchui.prompts.problems import BadInput
-from batchui.prompts.readers import Row
-from batchui.prompts.rows import decode_row, encode_row
+from batchui.prompts.reading.readers import Row
+from batchui.prompts.reading.rows import decode_row, encode_row
 from tests.prompts.files import format_of, rows_of
 
 WRITER = ItemWriter("prompt", Ask(template="{{text}}"), ("id", "text"))

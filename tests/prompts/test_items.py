@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from batchui.prompts.ask import Ask
-from batchui.prompts.blocks import Cells
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
-from batchui.prompts.rows import encode_row
+from batchui.prompts.reading.blocks import Cells
+from batchui.prompts.reading.rows import encode_row
 from tests.prompts.files import place_of
 
 COLUMNS = ("id", "review")

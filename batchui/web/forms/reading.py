@@ -7,9 +7,9 @@ from typing import Any
 from django import forms
 
 from batchui.batches.models import Batch
-from batchui.prompts.code_pages import NAMES
-from batchui.prompts.dialects import DELIMITERS
-from batchui.prompts.format import NO_DELIMITER, Choices
+from batchui.prompts.reading.code_pages import NAMES
+from batchui.prompts.reading.dialects import DELIMITERS
+from batchui.prompts.reading.format import NO_DELIMITER, Choices
 
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe ( | )"}
 # Another row can be chosen, too: at its number in the table of the first rows.

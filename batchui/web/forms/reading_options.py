@@ -6,11 +6,11 @@ from typing import Any
 
 from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_are
-from batchui.prompts.code_pages import NAMES, encoding_called
-from batchui.prompts.format import NO_DELIMITER, Choices
-from batchui.prompts.mendings import mendings
-from batchui.prompts.mendings import remarks as remarks_on_sheet
 from batchui.prompts.problems import BadInput, listed, quoted
+from batchui.prompts.reading.code_pages import NAMES, encoding_called
+from batchui.prompts.reading.format import NO_DELIMITER, Choices
+from batchui.prompts.reading.mendings import mendings
+from batchui.prompts.reading.mendings import remarks as remarks_on_sheet
 from batchui.web.forms.reading import LAST_NAMES_ROW, is_text
 
 DELIMITERS = {

@@ -14,8 +14,8 @@ from batchui.batches.whole_files import kinds_for
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
 from batchui.prompts import ask
-from batchui.prompts.format import Format
-from batchui.prompts.mendings import mendings, remarks
+from batchui.prompts.reading.format import Format
+from batchui.prompts.reading.mendings import mendings, remarks
 from batchui.web.damaged_files import without_path
 
 FURTHER_SHOWN = 10

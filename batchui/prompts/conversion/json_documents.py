@@ -1,0 +1,176 @@
+"""JSON documents -> objects, one on each line; or cells, where the items of a list are no objects.
+
+A document is a list, an object with one list of objects in it, or values one after the other.
+"""
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any, BinaryIO
+
+import msgspec
+
+from batchui.prompts.conversion.converted import Jsonl, Sheet
+from batchui.prompts.conversion.json_text import JsonText, Value
+from batchui.prompts.conversion.looking import File
+from batchui.prompts.conversion.outputs import Output
+from batchui.prompts.problems import BadInput, quoted
+
+# Of the first value, to see whether another follows it.
+FIRST_LIMIT = 1_000_000
+WRITTEN_AT_ONCE = 256
+# Line breaks with the blanks around them. They are never inside a string.
+LINE_BREAKS = re.compile(r"[ \t]*+[\r\n][ \t\r\n]*+")
+KINDS = {
+    dict: "an object",
+    list: "a list",
+    str: "a text",
+    bool: "true or false",
+    type(None): "null",
+}
+ROWS = "rows.jsonl.zst"
+EMPTY = "The list in this JSON document is empty. Choose a file with rows."
+
+_exactly = msgspec.json.Decoder(float_hook=Decimal).decode
+_encode = msgspec.json.Encoder(decimal_format="number").encode
+
+
+def convert(file: File, out: Output) -> Jsonl | tuple[Sheet, ...]:
+    """The items of a JSON document. Raises BadInput with the item's number and line."""
+    size = file.path.stat().st_size
+    with file.path.open("rb") as stream:
+        first, is_alone = _first(stream)
+        stream.seek(0)
+        text = JsonText(stream)
+        if not is_alone:
+            return _written(text.several(), text, out, size)
+        if text.peek() == "[":
+            return _written(_then_end(text.items(), text), text, out, size)
+        if first is not None and _is_empty(first.value):
+            raise BadInput(EMPTY)
+        if first is not None and not any(map(_is_list_of_objects, first.value.values())):
+            return _written(iter([first]), text, out, size)
+        inside: list[str] = []
+        made = _written(_then_end(_in_object(text, inside), text), text, out, size)
+        return msgspec.structs.replace(made, inside=inside[0]) if type(made) is Jsonl else made
+
+
+def _first(stream: BinaryIO) -> tuple[Value | None, bool]:
+    """The first value, or None if it is long; and whether no other follows it."""
+    text = JsonText(stream)
+    if text.peek() not in ("[", "{"):
+        raise BadInput(
+            "This is no JSON document: it has to begin with [ or {. Write a list of objects, like "
+            '[{"text": "…"}, {"text": "…"}], or one object on each line.'
+        )
+    try:
+        first = text.value(FIRST_LIMIT)
+    except BadInput:  # it is too long, or wrong: whoever reads its items says where
+        return None, True
+    return first, text.peek() not in ("[", "{")
+
+
+def _is_empty(value: dict[str, Any]) -> bool:
+    """Whether there is nothing but empty lists in an object."""
+    return bool(value) and all(item == [] for item in value.values())
+
+
+def _is_list_of_objects(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+
+
+def _then_end(items: Iterator[Value], text: JsonText) -> Iterator[Value]:
+    """The items, and BadInput if the document does not end after them."""
+    yield from items
+    text.end()
+
+
+def _in_object(text: JsonText, inside: list[str]) -> Iterator[Value]:
+    """The items of the only list of objects in an object, whose key is put into `inside`."""
+    text.take("{")
+    closed = text.peek() == "}" and text.take("}") == "}"
+    while not closed:
+        key = text.value().value
+        text.take(":")
+        if text.peek() == "[":
+            yield from _objects(text, key, inside)
+        else:
+            text.value()
+        closed = text.take(",}") == "}"
+    if not inside:
+        raise BadInput(
+            "There is no list of objects in this JSON document. Write the rows as a list: "
+            '[{"text": "…"}, {"text": "…"}].'
+        )
+
+
+def _objects(text: JsonText, key: str, inside: list[str]) -> Iterator[Value]:
+    """The items of a list if they are objects. Raises BadInput if there was such a list before."""
+    wanted = False
+    for item in text.items():
+        if text.item == 1 and isinstance(item.value, dict):
+            wanted = True
+            inside.append(key)
+            if len(inside) > 1:
+                raise BadInput(
+                    f"This JSON document has two lists of objects, {quoted(inside[0])} and "
+                    f"{quoted(key)}. Save the one that has your rows as a file of its own."
+                )
+        if wanted:
+            yield item
+
+
+def _written(
+    items: Iterator[Value], text: JsonText, out: Output, size: int
+) -> Jsonl | tuple[Sheet, ...]:
+    """The file with these items; what the first of them is decides which kind of file."""
+    rows = columns = 0
+    kind: type | None = None
+    waiting: list[str] = []
+    with out.file(ROWS) as write:
+        for value, written in items:
+            rows += 1
+            kind = kind or type(value)
+            if kind is dict:
+                if type(value) is not dict:
+                    raise _mixed(text, rows, kind, value)
+                line = LINE_BREAKS.sub("", written) if "\n" in written else written
+            else:
+                if (type(value) is list) != (kind is list) or type(value) is dict:
+                    raise _mixed(text, rows, kind, value)
+                cells = _exactly(written)
+                line, width = _cells(cells if kind is list else [cells])
+                columns = max(columns, width)
+            waiting.append(line)
+            if len(waiting) == WRITTEN_AT_ONCE:
+                write(("\n".join(waiting) + "\n").encode())
+                waiting.clear()
+                out.progress(text.done, size)
+        if waiting:
+            write(("\n".join(waiting) + "\n").encode())
+    if not rows:
+        raise BadInput(EMPTY)
+    if kind is dict:
+        return Jsonl(ROWS, rows)
+    # Of a list of texts, each is a row.
+    header = None if kind is list else False
+    return (Sheet(file=ROWS, name="", rows=rows, columns=columns, header=header),)
+
+
+def _cells(values: list[Any]) -> tuple[str, int]:
+    """A line of cells, and how many there are. null is a blank; what is nested is JSON as text."""
+    made = [
+        "" if value is None else _encode(value).decode() if type(value) in (list, dict) else value
+        for value in values
+    ]
+    while made and made[-1] == "":
+        made.pop()
+    return _encode(made).decode(), len(made)
+
+
+def _mixed(text: JsonText, row: int, first: type, value: object) -> BadInput:
+    before = KINDS.get(first, "a number")
+    return BadInput(
+        f"Item {text.item or row:,} is {KINDS.get(type(value), 'a number')}, while the first is "
+        f"{before}. Make all items alike: objects are best."
+    )
