@@ -1,11 +1,8 @@
 """The tables of batches. They hold facts; the text is in files (see `files.py`)."""
 
-import json
 import uuid
 from datetime import timedelta
-from pathlib import PurePath
 from typing import Any
-from zlib import crc32
 
 from django.conf import settings
 from django.db import models
@@ -14,6 +11,7 @@ from django.db.models.functions import Coalesce, Least
 from django.urls import reverse
 from django.utils import timezone
 
+from batchui.batches.asked_models import Asked, asked_fields
 from batchui.batches.charged import ROWS_IN_VAIN
 from batchui.batches.export_models import Export
 from batchui.batches.states import (
@@ -28,10 +26,7 @@ from batchui.batches.states import (
     PartStatus,
     Question,
 )
-from batchui.prompts import ask
-from batchui.prompts.ask import Ask
-from batchui.prompts.reading.format import UNKNOWN, Choices, Format
-from batchui.prompts.reading.rows import decode_row
+from batchui.batches.upload_models import Upload
 
 __all__ = ["Attempt", "Batch", "Event", "Export", "Part", "asked_fields"]
 
@@ -79,41 +74,7 @@ class BatchQuerySet(models.QuerySet["Batch"]):
         return self.filter(team=team, deleted_at=None)
 
 
-class Asked(models.Model):
-    """The question: a column for each field of `Ask`, made from it below.
-
-    `Batch.ask` has them all at once.
-    """
-
-    class Meta:
-        abstract = True
-
-
-def _column(field: ask.Field) -> "models.Field[Any, Any]":
-    """The column for a field of `Ask`."""
-    if field.kind is bool:
-        return models.BooleanField(default=field.default)
-    if field.kind is int:
-        return models.PositiveIntegerField(default=field.default)
-    if field.kind == float | None:
-        return models.FloatField(null=True)
-    if field.kind is str and field.about.most:
-        return models.CharField(max_length=field.about.most, blank=True)
-    if field.kind is str:
-        return models.TextField(blank=True)
-    return models.JSONField(default=dict)
-
-
-for _field in ask.fields():
-    Asked.add_to_class(_field.name, _column(_field))
-
-
-def asked_fields(asked: Ask) -> dict[str, Any]:
-    """The fields of a question, by column name."""
-    return {name: getattr(asked, name) for name in ask.NAMES}
-
-
-class Batch(AnswerCounts, Asked):
+class Batch(AnswerCounts, Upload, Asked):
     """What a person uploaded and started: a file, a question, and its status."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -150,35 +111,10 @@ class Batch(AnswerCounts, Asked):
     progress_rows = models.PositiveIntegerField(default=0)
     last_polled_at = models.DateTimeField(null=True)
 
-    # The upload.
-    source_name = models.CharField(max_length=255)
-    source_file = models.CharField(max_length=255)
-    source_size = models.PositiveBigIntegerField()
-    source_sha256 = models.CharField(max_length=64)
-    # How a person wants it to be read, and how it is read: see `choices` and `format`.
-    source_choices = models.JSONField(default=dict)
-    source_format = models.JSONField(default=dict)
     # The batch whose sheet, answers included, is the file of this one: see `further.py`.
     asked_after = models.ForeignKey(
         "self", null=True, on_delete=models.SET_NULL, related_name="asked_further"
     )
-    # What was made of an upload that is not a plain text, to read its rows from: see `sources.py`.
-    converted_file = models.CharField(max_length=255, blank=True, default="")
-    converted = models.JSONField(default=dict)
-    rows = models.PositiveIntegerField(default=0)
-    bad_rows = models.PositiveIntegerField(default=0)
-    # Why the batch cannot start, as a sentence, and the first rows it is about.
-    problem = models.TextField(blank=True)
-    problem_rows = models.JSONField(default=list)
-    # All of them: how many, and the file (see `row_problems.py`).
-    problem_count = models.PositiveIntegerField(default=0)
-    problems_file = models.CharField(max_length=255, blank=True, default="")
-    # Per column: how many cells are blank, and the first such row.
-    blanks = models.JSONField(default=dict)
-    # The first rows as JSON texts, with numbers as they were written (see `first_rows`), and those
-    # above them: titles, and the names of the columns.
-    sample = models.JSONField(default=list)
-    above = models.JSONField(default=list)
 
     # What was last chosen for a download (see `exporting.Choice`), and its kind.
     download_choice = models.JSONField(default=dict)
@@ -214,62 +150,10 @@ class Batch(AnswerCounts, Asked):
         return reverse("batch", args=[self.pk])
 
     @property
-    def format(self) -> Format:
-        """How the upload is read. Without columns as long as nothing is known about it."""
-        return Format.from_dict(self.source_format) if self.source_format else UNKNOWN
-
-    @property
-    def format_key(self) -> str:
-        """A text that changes whenever the file is found to be read in another way."""
-        return f"{crc32(json.dumps(self.source_format, sort_keys=True).encode()):08x}"
-
-    @property
-    def choices(self) -> Choices:
-        """What a person chose about how the upload is read."""
-        return Choices.from_dict(self.source_choices)
-
-    @property
-    def sheets(self) -> list[dict[str, Any]]:
-        """The sheets of a workbook (see `converted.Sheet`), each with its first rows."""
-        sheets: list[dict[str, Any]] = self.converted.get("sheets", [])
-        return sheets
-
-    @property
-    def sheet(self) -> dict[str, Any] | None:
-        """The sheet that is read; None if the upload has none."""
-        return self.sheets[self.converted["chosen"]] if self.sheets else None
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of the file, in file order."""
-        return self.format.columns
-
-    @property
     def first_row(self) -> int:
         """The number of its first row. Batches of older versions count from 1."""
         first = self.parts.order_by("number").values_list("first_row", flat=True).first()
         return self.format.first_row if first is None else first
-
-    @property
-    def first_rows(self) -> list[Any]:
-        """The cells of the first rows: for the page and for the preview of the prompts."""
-        return [decode_row(text.encode()) for text in self.sample]
-
-    @property
-    def rows_above(self) -> list[tuple[int, Any]]:
-        """The cells of the last rows above the first one, with their numbers."""
-        rows = [decode_row(text.encode()) for text in self.above]
-        return list(enumerate(rows, self.format.first_row - len(rows)))
-
-    @property
-    def ask(self) -> Ask:
-        """The question that is asked of every row."""
-        return Ask(**{name: getattr(self, name) for name in ask.NAMES})
-
-    @property
-    def askable_rows(self) -> int:
-        """The number of rows that can be asked."""
-        return self.rows - self.bad_rows
 
     @property
     def is_active(self) -> bool:
@@ -329,11 +213,6 @@ class Batch(AnswerCounts, Asked):
         counted = Coalesce(Subquery(in_vain), 0, output_field=models.IntegerField())
         doubt = Least(UNANSWERED, counted, output_field=models.IntegerField())
         return self.parts.filter(~fetched_first).aggregate(rows=Sum(doubt))["rows"] or 0
-
-    @property
-    def source_stem(self) -> str:
-        """The name of the upload without its ending."""
-        return PurePath(self.source_name).stem
 
     @property
     def duration(self) -> timedelta | None:
