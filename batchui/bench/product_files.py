@@ -30,9 +30,10 @@ from batchui.exports.xlsx import write_xlsx
 from batchui.prompts.conversion import converting
 from batchui.prompts.conversion.converted import Jsonl, Sheet, open_lines
 from batchui.prompts.reading.blocks import Block, Cells
+from batchui.prompts.reading.format import HEAD_BYTES
 from batchui.prompts.reading.readers import read_blocks
 from batchui.prompts.reading.rows import as_list, shown_text
-from batchui.prompts.reading.sniffing import HEAD_BYTES, sniff, sniff_table
+from batchui.prompts.reading.sniffing import sniff, sniff_table
 
 TEXTS, OBJECTS = ("csv", "tsv", "txt", "jsonl"), ("json", "jsonl")
 MOST_BYTES = 100_000_000_000

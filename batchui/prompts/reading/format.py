@@ -8,6 +8,8 @@ from batchui.prompts.reading.code_pages import CODE_PAGES, NAMES
 Kind = Literal["csv", "jsonl", "txt", "table"]
 Nested = Literal["columns", "text"]
 
+# So much of its beginning is looked at.
+HEAD_BYTES = 256 * 1024
 # For a single column. The decoder refuses NUL, so no text is split at it.
 NO_DELIMITER = "\0"
 

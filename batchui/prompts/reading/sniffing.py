@@ -13,14 +13,21 @@ import msgspec
 from batchui.prompts.problems import LIMITS, NAME_LIMIT, BadInput, listed
 from batchui.prompts.reading.decoding import Decoder, detect, line_breaks, refuse_binary
 from batchui.prompts.reading.dialects import HEAD_ROWS, Dialect, doubled, find_dialect, table_start
-from batchui.prompts.reading.format import AS_FOUND, NO_DELIMITER, Choices, Format, Kind, Nested
+from batchui.prompts.reading.format import (
+    AS_FOUND,
+    HEAD_BYTES,
+    NO_DELIMITER,
+    Choices,
+    Format,
+    Kind,
+    Nested,
+)
 from batchui.prompts.reading.headers import find_header
 from batchui.prompts.reading.quotes import find_fault
 from batchui.prompts.reading.rows import flat
 from batchui.prompts.ready_items import are_items
 
 FILLED_LINE = re.compile(r"[^\r\n]+")
-HEAD_BYTES = 256 * 1024
 # Many programs write a text table, and call it a workbook.
 WORKBOOK_ENDINGS = {"xls", "xlsx", "xlsm", "xlsb", "ods"}
 HTML = re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
