@@ -221,6 +221,8 @@ def _is_table(text: str, *, ending: str, whole: bool) -> bool:
     It is a table if every row has as many cells as the first, and the first looks like names. A
     `.txt` must also have tabs, as Excel's "Unicode Text" has.
     """
+    if ending == "txt" and "\t" not in text:
+        return False
     delimiter, _, rows = find_dialect(text, whole=whole)
     if delimiter is None or len(rows) < 2 or (ending == "txt" and delimiter != "\t"):
         return False
