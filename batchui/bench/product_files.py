@@ -1,6 +1,6 @@
 """Reads and writes a table as the product does: by `prompts/` and by `exports/`.
 
-    python -m batchui.bench.stopwatch batchui.bench.product_files read FORMAT FILE ROWS
+    python -m batchui.bench.stopwatch batchui.bench.product_files read|rows FORMAT FILE ROWS
     python -m batchui.bench.stopwatch batchui.bench.product_files write FORMAT FILE ROWS [FILE]
 
 Reading is what a worker does for an upload: the child process that converts it, if it needs one,
@@ -52,7 +52,7 @@ def prepare(action: str, form: str, _file: str, rows: str, *_: str) -> None:
 def main(action: str, form: str, file: str, rows: str, source: str = "") -> dict[str, Any]:
     """Read or write the file. Returns how many rows were read, and the texts of some."""
     path, count = Path(file), int(rows)
-    if action == "read":
+    if action != "write":
         return _read(path, form, count)
     with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder:
         if form == "workbook":
