@@ -65,6 +65,16 @@ def test_any_row_can_be_chosen_for_the_names(web: Client) -> None:
     assert batch.columns == ("Sales of May", "Column 2", "Column 3")
 
 
+def test_a_row_that_is_not_there_cannot_have_the_names(web: Client) -> None:
+    batch = drafted(web, TITLE)
+    for row, said_of_it in ((7, "the table ends above this row"), (6, "but no rows under it")):
+        response = web.post(reverse("read_as", args=[batch.pk]), {"names_in": row}, headers=HTMX)
+        assert response.status_code == 422
+        assert said_of_it in said(response)
+    batch.refresh_from_db()
+    assert (batch.format.header_row, batch.choices.header_row) == (3, None)
+
+
 def test_a_wrong_encoding_is_corrected_with_one_choice(web: Client) -> None:
     batch = drafted(web, "id;text\n1;Größe\n2;Šárka\n".encode("cp1250"))
     batch = read_as(web, batch, encoding="cp1252")
