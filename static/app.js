@@ -263,10 +263,12 @@
       button.removeAttribute("aria-busy");
     }
   };
-  on("submit", (event) => {
-    if (event.defaultPrevented || event.target.method !== "post") return;
+  on("submit", ({ defaultPrevented, target }) => {
+    if (defaultPrevented || target.method !== "post") return;
     /* Later: a button that is disabled now would not be sent with the form. */
-    setTimeout(() => setBusy(event.target));
+    setTimeout(() => setBusy(target));
+    /* A file that comes leaves the page as it is. */
+    if ("brings" in target.dataset) setTimeout(() => setReady(target), 1_000);
   });
   addEventListener("pageshow", () => setReady(document));
 
