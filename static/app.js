@@ -26,22 +26,24 @@
   });
 
   /* Theme and density: remembered here, applied before the first paint (this file is not deferred). */
-  const remembered = {
+  const kept = (storage) => ({
     get(name) {
       try {
-        return localStorage.getItem(`batchui.${name}`);
+        return storage().getItem(`batchui.${name}`);
       } catch {
         return null;
       }
     },
     set(name, value) {
       try {
-        localStorage.setItem(`batchui.${name}`, value);
+        storage().setItem(`batchui.${name}`, value);
       } catch {
         /* Private windows may forbid it: then the choice lasts as long as the page. */
       }
     },
-  };
+  });
+  const remembered = kept(() => localStorage);
+  const untilReload = kept(() => sessionStorage);
 
   const choose = (name, value) => {
     root.dataset[name] = value;
@@ -476,6 +478,18 @@
     }
   };
 
+  /* A choice of how a file is read loads the page anew: what had the focus has it again. */
+  on("htmx:beforeOnLoad", ({ detail: { elt, xhr } }) => {
+    if (elt.id !== "reading" || !xhr.getResponseHeader("HX-Refresh")) return;
+    untilReload.set("focus", document.activeElement.id);
+  });
+  const focusAgain = () => {
+    const chosen = byId(untilReload.get("focus"));
+    untilReload.set("focus", "");
+    chosen?.closest("details")?.setAttribute("open", "");
+    chosen?.focus({ preventScroll: true });
+  };
+
   on("htmx:load", () => {
     updateTimes();
     settleToasts();
@@ -488,6 +502,7 @@
     updateTimes();
     settleToasts();
     saveOnce();
+    focusAgain();
     setInterval(updateTimes, 1_000);
   });
 })();
