@@ -334,7 +334,8 @@
       const text = form?.elements.pasted;
       if (!text?.value) return;
       const file = form.elements.file;
-      const name = text.value.includes("\t") ? "Pasted table.tsv" : "Pasted list.txt";
+      const isTable = text.value.includes("\t") || "cells" in form.dataset;
+      const name = isTable ? "Pasted table.tsv" : "Pasted list.txt";
       const held = new DataTransfer();
       held.items.add(new File([text.value], name, { type: "text/plain" }));
       file.files = held.files;
@@ -347,6 +348,23 @@
     },
     true,
   );
+
+  /* Pasting works anywhere on the page of a new batch. Cells of a spreadsheet come as HTML, too: that
+     tells a column of cells, with line breaks within, from a list. */
+  on("paste", (event) => {
+    const form = document.querySelector("form[data-paste]");
+    const text = form?.elements.pasted;
+    const isBeside = event.target !== text;
+    if (!text || (isBeside && event.target.matches("input, textarea"))) return;
+    const { clipboardData } = event;
+    form.toggleAttribute("data-cells", /<table/i.test(clipboardData.getData("text/html")));
+    const pasted = clipboardData.getData("text/plain");
+    if (!isBeside || !pasted) return;
+    event.preventDefault();
+    form.closest("details").open = true;
+    text.value = pasted;
+    text.focus();
+  });
 
   on("htmx:xhr:progress", (event) => {
     const form = event.target.closest("form[data-upload]");
