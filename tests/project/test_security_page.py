@@ -63,6 +63,10 @@ def test_the_readme_points_to_it() -> None:
             f"{problems.NAMES_LIMIT:,} characters of JSON keys together",
         ),
         (
+            "the names of columns with what stands above them",
+            f"the first {HEAD_SIZE} of a table",
+        ),
+        (
             "the conversion of a workbook, JSON, Parquet or a packed file",
             f"{limits.LEAST_MEMORY // limits.MEGABYTE} MB of memory and {limits.MEMORY_FOR_BYTE} "
             f"bytes for each byte of the file, {limits.MOST_MEMORY // 10**9} GB at most; "

@@ -8,8 +8,10 @@ from batchui.prompts.reading.code_pages import CODE_PAGES, NAMES
 Kind = Literal["csv", "jsonl", "txt", "table"]
 Nested = Literal["columns", "text"]
 
-# So much of its beginning is looked at.
+# So much of its beginning is looked at. The row with the names of the columns is within it, too:
+# every download has the rows above it, and keeps them in memory.
 HEAD_BYTES = 256 * 1024
+HEAD_SIZE = f"{HEAD_BYTES // 1024} KB"
 # For a single column. The decoder refuses NUL, so no text is split at it.
 NO_DELIMITER = "\0"
 
@@ -31,13 +33,15 @@ class Choices:
     nested: Nested | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """What was chosen, as plain JSON for the database."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        """What was chosen, as plain JSON for the database. PostgreSQL stores no NUL in it."""
+        chosen = {name: value for name, value in asdict(self).items() if value is not None}
+        return {**chosen, "delimiter": ""} if self.delimiter == NO_DELIMITER else chosen
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> "Choices":
         """The choices that `to_dict` wrote."""
-        return cls(**stored)
+        one_column = {"delimiter": NO_DELIMITER} if stored.get("delimiter") == "" else {}
+        return cls(**{**stored, **one_column})
 
 
 AS_FOUND = Choices()
