@@ -1,8 +1,9 @@
 """Downloads that have to be made as a whole: workbooks and Parquet. And the list of all kinds."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
+from typing import TypeVar
 
 from batchui.batches import exporting, files
 from batchui.batches.exporting import (
@@ -23,8 +24,9 @@ from batchui.exports.names import download_name
 from batchui.exports.ods import write_ods
 from batchui.exports.parquet import write_parquet
 from batchui.exports.rows import cell_text
-from batchui.exports.sheets import Written, sheets_for
+from batchui.exports.sheets import MOST_ROWS, Written, sheets_for
 from batchui.exports.workbook.cannot_write import CannotWrite
+from batchui.exports.workbook.cell_xml import LONGEST_TEXT
 from batchui.exports.workbook.splicing import Answers
 from batchui.exports.workbook.writer import Added, add_columns
 from batchui.exports.xlsx import write_xlsx
@@ -33,37 +35,30 @@ XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 ODS_TYPE = "application/vnd.oasis.opendocument.spreadsheet"
 # Workbooks that take answers beside their columns, by the ending of their names.
 INTO_WORKBOOK = (".xlsx", ".xlsm")
+Made = TypeVar("Made")
 
 
 def xlsx(batch: Batch, choice: Choice, target: Path, progress: Progress) -> list[str]:
     """A new workbook."""
-    made = write_xlsx(
-        export_rows(batch),
-        table(batch),
-        choice.selection,
-        target=target,
-        folder=target.parent,
-        progress=progress,
-    )
-    return _about_sheets(made)
+    return _about_sheets(_written(write_xlsx, batch, choice, target, progress))
 
 
 def ods(batch: Batch, choice: Choice, target: Path, progress: Progress) -> list[str]:
     """A new OpenDocument spreadsheet."""
-    made = write_ods(
-        export_rows(batch),
-        table(batch),
-        choice.selection,
-        target=target,
-        folder=target.parent,
-        progress=progress,
-    )
-    return _about_sheets(made)
+    return _about_sheets(_written(write_ods, batch, choice, target, progress))
 
 
 def to_parquet(batch: Batch, choice: Choice, target: Path, progress: Progress) -> list[str]:
     """Parquet, with a type for each column."""
-    write_parquet(
+    _written(write_parquet, batch, choice, target, progress)
+    return []
+
+
+def _written(
+    write: Callable[..., Made], batch: Batch, choice: Choice, target: Path, progress: Progress
+) -> Made:
+    """What a writer of `exports/` says of the file that it has made anew."""
+    return write(
         export_rows(batch),
         table(batch),
         choice.selection,
@@ -71,7 +66,6 @@ def to_parquet(batch: Batch, choice: Choice, target: Path, progress: Progress) -
         folder=target.parent,
         progress=progress,
     )
-    return []
 
 
 def workbook(batch: Batch, choice: Choice, target: Path, progress: Progress) -> list[str]:
@@ -107,13 +101,13 @@ def _about_sheets(made: Written) -> list[str]:
     notes = []
     if made.sheets > 1:
         notes.append(
-            f"A sheet has room for 1,048,576 rows, so the {rows_phrase(made.rows)} are on "
+            f"A sheet has room for {MOST_ROWS:,} rows, so the {rows_phrase(made.rows)} are on "
             f"{made.sheets} sheets."
         )
     if made.cut:
         notes.append(
-            f"{_cells(made.cut)} longer than the 32,767 characters that a cell takes, and cut off "
-            "there. The column “cut” says which. CSV and JSON have the whole text."
+            f"{_cells(made.cut)} longer than the {LONGEST_TEXT:,} characters that a cell takes, "
+            "and cut off there. The column “cut” says which. CSV and JSON have the whole text."
         )
     return notes
 
@@ -176,7 +170,7 @@ def said_before(batch: Batch, kind: str, choice: Choice = ALL) -> str:
     sheets = sheets_for(batch.rows)
     if sheets == 1:
         return ""
-    return f"The {rows_phrase(batch.rows)} take {sheets} sheets: one has room for 1,048,576."
+    return f"The {rows_phrase(batch.rows)} take {sheets} sheets: one has room for {MOST_ROWS:,}."
 
 
 def answered_rows(batch: Batch, choice: Choice) -> int:
