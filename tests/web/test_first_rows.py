@@ -54,8 +54,10 @@ def test_what_was_found_is_said_above_the_first_rows(web: Client) -> None:
     assert "above the column names, which are in row 3" in seen
     assert "Rows 1 to 2 stand above the column names, so nothing is asked about them." in seen
     assert "The column “Column 3” has nothing in it, so it is left out here." in seen
-    assert "recognised as Windows-1252 (Western European)" in seen
+    assert "recognised as Windows-1252 (Western European), semicolons, 3 columns" in seen
     assert "Row id shop 1 Sales of May 2 3 id shop 4 1 Köln 5 2 Bonn 6 3 Ulm" in seen
+    assert "Click the number of that row." in seen
+    assert re.findall(r'value="(\d)"\s+aria-pressed="true"', html(page)) == ["3"]
     assert "{{Column 3}}" not in html(page)
 
 
