@@ -430,6 +430,10 @@
     uploading(form, true);
     underWay = form.matches("[data-upload]");
   });
+  /* Before the answer leads to another page: leaving for that is no loss. */
+  on("htmx:beforeOnLoad", (event) => {
+    if (event.detail.elt.matches("[data-upload]")) underWay = false;
+  });
   on("htmx:afterRequest", (event) => {
     const { elt, xhr } = event.detail;
     if (xhr.status > 0 && (xhr.status < 502 || xhr.status > 504)) reachable(true);
