@@ -29,8 +29,10 @@ from batchui.exports.workbook.cannot_write import CannotWrite
 from batchui.prompts.problems import BadInput
 from batchui.teams.models import User
 
-# Of so many rows an export is made in the request that asks for it.
-SMALL_ROWS = 2_000
+# Of so many rows, from a file of so many bytes, an export is made in the request that asks for it:
+# it takes about a second at most. (A workbook may have few rows in the sheet that is asked, and
+# another sheet with a million.)
+SMALL_ROWS, SMALL_BYTES = 2_000, 2_000_000
 # Somebody who presses twice gets the same export, as long as nothing has changed.
 SAME_FOR = timedelta(minutes=10)
 ENDLESS = (
@@ -59,7 +61,7 @@ def ask_for(batch: Batch, kind: str, choice: Choice, *, by: User | None) -> Expo
         choice=choice.to_dict(),
         rows=answered_rows(batch, choice),
     )
-    if batch.rows <= SMALL_ROWS:
+    if batch.rows <= SMALL_ROWS and batch.source_size <= SMALL_BYTES:
         make(export.pk)
         export.refresh_from_db()
     else:

@@ -108,6 +108,15 @@ def test_a_large_one_is_made_by_a_worker_with_progress(
     assert "hx-get" not in html(polled)
 
 
+def test_few_rows_of_a_large_file_are_left_to_a_worker(
+    answered: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "SMALL_BYTES", answered.source_size - 1)
+    assert making.ask_for(answered, "workbook", making.Choice(), by=None).is_waiting
+    monkeypatch.setattr(making, "SMALL_BYTES", answered.source_size)
+    assert making.ask_for(answered, "xlsx", making.Choice(), by=None).is_ready
+
+
 def test_the_worker_takes_what_has_waited_longest(
     answered: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
