@@ -117,6 +117,25 @@ def test_few_rows_of_a_large_file_are_left_to_a_worker(
     assert making.ask_for(answered, "xlsx", making.Choice(), by=None).is_ready
 
 
+def test_the_page_for_downloads_leads_to_what_was_made_within_a_day(
+    web: Client, answered: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "SMALL_ROWS", 0)
+    page = reverse("choose_download", args=[answered.pk])
+    assert "Made within the last day" not in said(web.get(page))
+    export = made(web, answered, "ods")
+    assert "OpenDocument spreadsheet All rows, being made," in said(web.get(page))
+    making.make(export.pk)
+    Export.objects.update(size=1_800)
+    assert "OpenDocument spreadsheet All rows, 1.8 KB," in said(web.get(page))
+    assert f'href="{reverse("export", args=[answered.pk, export.pk])}"' in html(web.get(page))
+    Export.objects.update(status=ExportStatus.FAILED)
+    assert "Made within the last day" not in said(web.get(page))
+    long_ago = timezone.now() - timedelta(days=1)
+    Export.objects.update(status=ExportStatus.READY, created_at=long_ago)
+    assert "Made within the last day" not in said(web.get(page))
+
+
 def test_the_worker_takes_what_has_waited_longest(
     answered: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
