@@ -23,7 +23,7 @@ from batchui.batches.long_tasks import (
 )
 from batchui.batches.models import Batch
 from batchui.batches.signals import work_waits
-from batchui.batches.whole_files import KINDS, answered_rows
+from batchui.batches.whole_files import KINDS, rows_going_out
 from batchui.exports.sheets import TooManyColumns
 from batchui.exports.workbook.cannot_write import CannotWrite
 from batchui.prompts.problems import BadInput
@@ -59,7 +59,7 @@ def ask_for(batch: Batch, kind: str, choice: Choice, *, by: User | None) -> Expo
         created_by=by,
         kind=kind,
         choice=choice.to_dict(),
-        rows=answered_rows(batch, choice),
+        rows=rows_going_out(batch, choice),
     )
     if batch.rows <= SMALL_ROWS and batch.source_size <= SMALL_BYTES:
         make(export.pk)

@@ -54,7 +54,7 @@ def choose(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     context = {
         "batch": batch,
         "form": form,
-        "said": said_before(batch, "xlsx"),
+        "said": said_before(batch),
         "made": [MadeFile.of(export) for export in making.kept(batch)[:MADE_SHOWN]],
     }
     return render(request, "batches/download.html", context, status=422 if form.errors else 200)
