@@ -79,6 +79,7 @@ class Kind(NamedTuple):
     """A kind of download: its name on pages, its content type, its ending, and who makes it.
 
     chunks: makes it while it is sent. write: makes it as a whole. Each kind has one of them.
+    instead: the kind that can be made where this one cannot; "" if there is none.
     """
 
     label: str
@@ -86,6 +87,7 @@ class Kind(NamedTuple):
     ending: str
     chunks: Chunks | None = None
     write: Write | None = None
+    instead: str = ""
 
     @property
     def is_whole(self) -> bool:

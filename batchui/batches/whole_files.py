@@ -99,7 +99,9 @@ def _about_columns(added: Added, sheet: str) -> list[str]:
 
 # By the word for each in addresses and options. The order is that of the menu.
 KINDS: dict[str, Kind] = {
-    "workbook": Kind("My workbook, with the answers in it", XLSX_TYPE, "xlsx", write=workbook),
+    "workbook": Kind(
+        "My workbook, with the answers in it", XLSX_TYPE, "xlsx", write=workbook, instead="xlsx"
+    ),
     "xlsx": Kind("Excel workbook", XLSX_TYPE, "xlsx", write=whole(write_xlsx, Written.remarks)),
     "csv": Kind("CSV for Excel and Sheets", "text/csv; charset=utf-8", "csv", chunks=exporting.csv),
     "csv-plain": Kind(
