@@ -39,6 +39,7 @@ ENDLESS = (
     f"batchui began to make this file {MOST_READINGS} times, and each time it was cut off before "
     "the end. Download CSV or JSON, or ask the person who runs batchui to look into the log."
 )
+IF_DAMAGED = "Tell the person who runs batchui: a backup may have it whole."
 
 
 def ask_for(batch: Batch, kind: str, choice: Choice, *, by: User | None) -> Export:
@@ -106,7 +107,7 @@ def make(export_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
     except Exception as problem:  # every failure needs a sentence on the page
         export.changed(
             status=ExportStatus.FAILED,
-            problem=sentence_for(problem),
+            problem=sentence_for(problem, what="make this file", if_damaged=IF_DAMAGED),
             lease_until=None,
             finished_at=timezone.now(),
         )

@@ -300,6 +300,10 @@ def test_what_ended_a_reading_is_said(
 
 
 def test_the_unforeseen_is_logged_and_said(caplog: pytest.LogCaptureFixture) -> None:
-    sentence = long_tasks.sentence_for(ZeroDivisionError("who knows"))
-    assert "because of a mistake in batchui" in sentence
-    assert "Reading a file: unexpected error" in caplog.text
+    problem, end = (
+        ZeroDivisionError("who knows"),
+        "this file, because of a mistake in batchui. Tell",
+    )
+    assert f"could not read {end}" in long_tasks.sentence_for(problem)
+    assert f"could not make {end}" in long_tasks.sentence_for(problem, what="make this file")
+    assert "Unexpected error: batchui could not read this file" in caplog.text

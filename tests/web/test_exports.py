@@ -217,6 +217,17 @@ def test_a_workbook_that_cannot_take_answers_says_so_and_a_new_one_is_offered(
     assert "Make a new workbook instead" in page
 
 
+def test_of_a_stored_file_that_is_damaged_the_page_says_who_can_help(
+    web: Client, answered: Batch
+) -> None:
+    files.default_storage.delete(answered.converted_file)
+    files.save(answered.converted_file, io.BytesIO(b"no zstd"))
+    export = made(web, answered, "xlsx")
+    page = said(web.get(reverse("export", args=[answered.pk, export.pk])))
+    advice = "Tell the person who runs batchui: a backup may have it whole."
+    assert f"The file could not be made. A stored file is damaged. {advice}" in page
+
+
 def test_a_worker_that_died_leaves_the_export_to_another(
     answered: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
