@@ -29,7 +29,7 @@ class Export(models.Model):
     )
     created_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True)
-    # What is made: a key of `exporting.KINDS`, and what of the batch (see `exporting.Choice`).
+    # What is made: a key of `whole_files.KINDS`, and what of the batch (see `exporting.Choice`).
     batch_version = models.PositiveIntegerField(default=0)
     kind = models.CharField(max_length=32)
     choice = models.JSONField(default=dict)

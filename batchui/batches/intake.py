@@ -4,7 +4,9 @@ import itertools
 import re
 import shutil
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import PurePath
 from typing import Any, BinaryIO, cast
 from uuid import uuid4
@@ -20,6 +22,7 @@ from batchui.batches.checking import check_file
 from batchui.batches.files import AnyFile
 from batchui.batches.long_tasks import cannot_store, read_now_or_soon
 from batchui.batches.models import LONGEST_NAME, Batch, asked_fields
+from batchui.batches.pressed_twice import made_before
 from batchui.batches.row_problems import NO_PROBLEMS
 from batchui.batches.states import EDITABLE, BatchStatus
 from batchui.prompts.ask import Ask
@@ -166,12 +169,22 @@ def refuse_full_disk(size: int) -> None:
 def run_again(batch: Batch, *, by: User | None) -> Batch:
     """A new draft with the same file and question, to be edited before it is started.
 
-    Raises BadInput if the file is not there yet.
+    A second click gets the draft of the first (see `pressed_twice.py`). Raises BadInput if the file
+    is not there yet.
     """
     if not batch.source_file:
         raise BadInput(NOT_READ)
     of_answers = batch.converted.get("of_answers", False)
     same = SAME_FILE if batch.converted_file and not of_answers else SAME_TEXT
+    asked = asked_fields(batch.ask)
+    before = partial(
+        made_before,
+        batch,
+        by=by,
+        source_sha256=batch.source_sha256,
+        **{field: getattr(batch, field) for field in SAME_FILE},
+        **asked,
+    )
     with files.open_file(batch.source_file) as source:
         copy = _store(
             File(source),
@@ -179,8 +192,9 @@ def run_again(batch: Batch, *, by: User | None) -> Batch:
             by=by,
             name=_free_name(batch.team, batch.name),
             rows_of=batch if of_answers else None,
+            find_before=before,
             **{field: getattr(batch, field) for field in same},
-            **asked_fields(batch.ask),
+            **asked,
         )
     return _checked(copy)
 
@@ -188,13 +202,17 @@ def run_again(batch: Batch, *, by: User | None) -> Batch:
 def ask_further(batch: Batch, *, by: User | None) -> Batch:
     """A new draft whose file is the sheet of a batch with its answers (see `further.py`).
 
-    Its question can use `{{answer}}`. A worker makes the file, unless it is small. Raises BadInput
-    if the batch has not ended or has no answers.
+    Its question can use `{{answer}}`. A worker makes the file, unless it is small. A second click
+    gets the draft of the first (see `pressed_twice.py`). Raises BadInput if the batch has not ended
+    or has no answers.
     """
     if not batch.can_ask_further:
         raise BadInput(NO_ANSWERS)
     refuse_full_disk(batch.source_size)
+    asked = asked_fields(Ask(model=batch.ask.model))
     with transaction.atomic():
+        if draft := made_before(batch, by=by, asked_after=batch, **asked):
+            return draft
         draft = Batch.objects.create(
             team=batch.team,
             connection=ensure_connection(batch.team),
@@ -203,7 +221,7 @@ def ask_further(batch: Batch, *, by: User | None) -> Batch:
             name=_free_name(batch.team, batch.name),
             source_name=batch.source_name,
             source_size=batch.source_size,  # about; it tells what is small
-            **asked_fields(Ask(model=batch.ask.model)),
+            **asked,
         )
         made = f"The rows of “{batch.name}” with their answers became the file."
         settling.record(draft, "uploaded", made, by=by)
@@ -211,9 +229,19 @@ def ask_further(batch: Batch, *, by: User | None) -> Batch:
 
 
 def _store(
-    upload: AnyFile, *, team: Team, by: User | None, rows_of: Batch | None = None, **fields: Any
+    upload: AnyFile,
+    *,
+    team: Team,
+    by: User | None,
+    rows_of: Batch | None = None,
+    find_before: Callable[[], Batch | None] = lambda: None,
+    **fields: Any,
 ) -> Batch:
-    """Store an upload, and make a batch of it. rows_of: a batch whose converted rows it has."""
+    """Store an upload, and make a batch of it.
+
+    rows_of: a batch whose converted rows it has. find_before: the batch that is returned instead of
+    a new one; called in the transaction.
+    """
     refuse_full_disk(upload.size)
     # 1. The file, under the id that the batch will have.
     batch_id = uuid4()
@@ -226,21 +254,25 @@ def _store(
             fields["converted"] = rows_of.converted
         # 2. The batch that points to it.
         with transaction.atomic():
-            batch = Batch.objects.create(
-                id=batch_id,
-                team=team,
-                connection=ensure_connection(team),
-                created_by=by,
-                source_file=stored_as,
-                source_size=size,
-                source_sha256=sha256,
-                **fields,
-            )
-            settling.record(batch, "uploaded", f"“{batch.source_name}” was uploaded.", by=by)
+            batch = find_before()
+            if batch is None:
+                batch = Batch.objects.create(
+                    id=batch_id,
+                    team=team,
+                    connection=ensure_connection(team),
+                    created_by=by,
+                    source_file=stored_as,
+                    source_size=size,
+                    source_sha256=sha256,
+                    **fields,
+                )
+                settling.record(batch, "uploaded", f"“{batch.source_name}” was uploaded.", by=by)
     except BaseException:
         with suppress(OSError):
             files.remove_batch_files(batch_id)
         raise
+    if batch.pk != batch_id:
+        files.remove_batch_files(batch_id)
     return batch
 
 

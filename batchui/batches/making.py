@@ -6,12 +6,12 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from batchui.batches import files
 from batchui.batches.clock import is_free
-from batchui.batches.export_models import Export, ExportStatus
+from batchui.batches.export_models import KEPT, Export, ExportStatus
 from batchui.batches.exporting import Choice, Progress, untold
 from batchui.batches.long_tasks import (
     MOST_READINGS,
@@ -65,6 +65,12 @@ def ask_for(batch: Batch, kind: str, choice: Choice, *, by: User | None) -> Expo
     else:
         work_waits.send(Batch, batch=batch)
     return export
+
+
+def kept(batch: Batch) -> QuerySet[Export]:
+    """The exports of a batch whose files are kept or under way, the latest first."""
+    recent = Export.objects.filter(batch=batch, created_at__gt=timezone.now() - KEPT)
+    return recent.exclude(status=ExportStatus.FAILED)
 
 
 def next_unclaimed() -> Export | None:

@@ -17,7 +17,13 @@ from django.utils import timezone
 
 from batchui.batches import references, sources
 from batchui.batches.clock import is_free
-from batchui.batches.long_tasks import PROGRESS_SECONDS, READING_LEASE, SMALL_BYTES, StoppedError
+from batchui.batches.long_tasks import (
+    PROGRESS_SECONDS,
+    READING_LEASE,
+    SMALL_BYTES,
+    StoppedError,
+    sentence_for,
+)
 from batchui.batches.models import Batch
 from batchui.batches.preparing import limits_for
 from batchui.batches.signals import work_waits
@@ -58,13 +64,14 @@ def survey_of(batch: Batch) -> Survey | None:
     """
     key = _key(batch)
     if batch.survey.get("key") == key:
-        return Survey(**batch.survey["found"])
+        found = batch.survey["found"]
+        return Survey(**found) if found else None
     if batch.status != BatchStatus.DRAFT or not batch.rows or not _can_be_asked(batch):
         return None
     if batch.source_size <= SMALL_BYTES:
-        found = take(batch)
-        _keep(batch, key, found)
-        return found
+        survey = _taken(batch)
+        _keep(batch, key, survey)
+        return survey
     if batch.survey_wanted != key:
         batch.survey_wanted, batch.survey_wanted_at = key, timezone.now()
         Batch.objects.filter(pk=batch.pk).update(
@@ -96,19 +103,30 @@ def find_out(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
         return
     batch = Batch.objects.get(pk=batch_id)
     key = _key(batch)
-    found: Survey | None = None
     try:
-        found = take(batch, beat=beat)
+        survey = _taken(batch, beat=beat)
     except StoppedError:
         Batch.objects.filter(pk=batch_id).update(survey_lease=None)
-        return
-    except (BadInput, UnknownModel, OSError):
-        pass  # Start says what is wrong
-    _keep(batch, key, found)
+    else:
+        _keep(batch, key, survey)
+
+
+def _taken(batch: Batch, *, beat: Callable[[], None] | None = None) -> Survey | None:
+    """The survey of a draft's question; None where none can be taken: Start says why."""
+    try:
+        return take(batch, beat=beat)
+    except StoppedError:
+        raise
+    except Exception as problem:  # neither a page nor a worker may stumble over a hint
+        sentence_for(problem)  # logs what nobody expects
+        return None
 
 
 def take(batch: Batch, *, beat: Callable[[], None] | None = None) -> Survey:
-    """The survey of a draft's question. Raises BadInput, UnknownModel and OSError."""
+    """The survey of a draft's question.
+
+    Raises BadInput, UnknownModel, OSError, DamagedFile, and what `beat` raises.
+    """
     writer = references.item_writer(batch)
     limits = limits_for(find(batch.ask.model), max_tokens=batch.ask.max_tokens)
     counted = _Counted(writer, limits, batch, beat)
@@ -157,8 +175,9 @@ class _Counted:
             Batch.objects.filter(pk=self._batch.pk).update(survey_lease=lease)
 
 
-def _keep(batch: Batch, key: str, found: Survey | None) -> None:
-    kept = {"key": key, "found": asdict(found)} if found else {}
+def _keep(batch: Batch, key: str, survey: Survey | None) -> None:
+    """Store what came of a question; None, too, or it would be tried again for ever."""
+    kept = {"key": key, "found": asdict(survey) if survey else None}
     Batch.objects.filter(pk=batch.pk).update(survey=kept, survey_lease=None)
     Batch.objects.filter(pk=batch.pk, survey_wanted=key).update(survey_wanted="")
 

@@ -62,7 +62,8 @@ def cell_text(cell: Cell) -> str:
     return _json(cell).decode()
 
 
-def are_texts(cells: Sequence[Cell]) -> TypeGuard[Sequence[str]]:
+# The wrapper of a mutant would lose the guard of the types, and all who rely on it their types.
+def are_texts(cells: Sequence[Cell]) -> TypeGuard[Sequence[str]]:  # pragma: no mutate block
     """Whether all of these cells are texts. Four times as fast as looking at each in a loop."""
     return set(map(type, cells)) <= {str}
 

@@ -1,11 +1,12 @@
 """Downloads that are chosen, and those that are made as a whole before they are sent."""
 
-from typing import Any
+from typing import Any, NamedTuple, Self
 from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 from django.utils import timezone
 
@@ -18,8 +19,25 @@ from batchui.batches.whole_files import KINDS, file_name, said_before
 from batchui.web.access import with_batch
 from batchui.web.downloads import NO_PAGE, refuse_unstarted
 from batchui.web.errors import post_only
-from batchui.web.forms.download import DownloadForm
+from batchui.web.forms.download import ROWS, DownloadForm
 from batchui.web.members import MemberRequest
+
+MADE_SHOWN = 10
+
+
+class MadeFile(NamedTuple):
+    """A file that was made or is being made, with its kind, rows and size in words."""
+
+    export: Export
+    kind: str
+    about: str
+
+    @classmethod
+    def of(cls, export: Export) -> Self:
+        """The words for an export."""
+        rows = ROWS[Choice.from_dict(export.choice).only]
+        size = filesizeformat(export.size) if export.is_ready else "being made"
+        return cls(export, KINDS[export.kind].label, f"{rows}, {size}")
 
 
 @with_batch
@@ -33,7 +51,12 @@ def choose(request: MemberRequest, batch: Batch) -> HttpResponseBase:
             download_choice=form.choice.to_dict(), download_kind=kind
         )
         return _begun(request, batch, kind, form.choice, packed=form.cleaned_data["packed"])
-    context = {"batch": batch, "form": form, "said": said_before(batch, "xlsx")}
+    context = {
+        "batch": batch,
+        "form": form,
+        "said": said_before(batch, "xlsx"),
+        "made": [MadeFile.of(export) for export in making.kept(batch)[:MADE_SHOWN]],
+    }
     return render(request, "batches/download.html", context, status=422 if form.errors else 200)
 
 

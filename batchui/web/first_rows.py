@@ -21,6 +21,8 @@ from batchui.web.prompt_preview import ROWS_SHOWN
 
 # Where a sheet is chosen, each one is shown with so many cells of its first rows.
 CELLS_OF_A_SHEET = 6
+# And of a row, at most so many cells behind the last column.
+BEYOND_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class SampleRow:
     """One of the first rows of a file, or a row above them.
 
     beyond: its cells behind the last column. may_have_names: it can be chosen as the row with the
-    names of the columns.
+    names of the columns. has_names: it is that row.
     """
 
     number: int
@@ -36,6 +38,7 @@ class SampleRow:
     beyond: list[str]
     is_above: bool
     may_have_names: bool
+    has_names: bool
 
 
 @dataclass(frozen=True)
@@ -51,10 +54,12 @@ class ShownSheet:
 def file_context(batch: Batch, reading: ReadingForm | None = None) -> dict[str, Any]:
     """What the part of the page about the file needs."""
     reading = reading or ReadingForm(batch=batch)
+    rows = _sample_rows(batch)
     return {
         "reading": reading,
         "sheet_choices": _sheets(batch, reading),
-        "sample_rows": _sample_rows(batch),
+        "sample_rows": rows,
+        "beyond": max((len(row.beyond) for row in rows), default=0),
     }
 
 
@@ -98,9 +103,10 @@ def _sample_rows(batch: Batch) -> list[SampleRow]:
             SampleRow(
                 number=number,
                 cells=[shown_text(listed[at]) for at in shown],
-                beyond=list(map(shown_text, extras(cells, form.columns))),
+                beyond=list(map(shown_text, extras(cells, form.columns)[:BEYOND_SHOWN])),
                 is_above=number < form.first_row,
-                may_have_names=form.kind in ("csv", "table") and number != form.header_row,
+                may_have_names=form.kind in ("csv", "table"),
+                has_names=number == form.header_row,
             )
         )
     return rows

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from batchui.batches import decisions, surveys
@@ -12,6 +13,7 @@ from batchui.batches.models import Batch
 from batchui.batches.surveys import Survey
 from batchui.prompts.ask import Ask
 from batchui.worker import reading
+from tests.batches.books import reviews
 from tests.batches.conftest import MODEL, MakeBatch
 
 pytestmark = pytest.mark.django_db
@@ -112,11 +114,28 @@ def test_a_question_that_cannot_be_asked_is_not_looked_at(large: Batch, template
     assert batch.survey_wanted == ""
 
 
-def test_what_cannot_be_found_out_is_not_tried_for_ever(
-    large: Batch, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_found_out_is_not_tried_for_ever(large: Batch) -> None:
     surveys.survey_of(large)
     settle(large)
-    monkeypatch.setattr(surveys, "take", lambda *_, **__: (_ for _ in ()).throw(OSError()))
+    default_storage.delete(large.source_file)
     surveys.find_out(large.pk)
     assert surveys.next_wanted() is None
+    large.refresh_from_db()
+    assert surveys.survey_of(large) is None
+    assert large.survey_wanted == ""
+
+
+@pytest.mark.parametrize("is_small", [True, False])
+def test_a_damaged_file_of_a_draft_breaks_neither_its_page_nor_a_worker(
+    receive: MakeBatch, monkeypatch: pytest.MonkeyPatch, is_small: bool
+) -> None:
+    batch = asked(receive(reviews(), "reviews.xlsx"))
+    monkeypatch.setattr(surveys, "SMALL_BYTES", 10**6 if is_small else 10)
+    with default_storage.open(batch.converted_file, "wb") as stored:
+        stored.write(b"no zstd")
+    assert surveys.survey_of(batch) is None
+    surveys.find_out(batch.pk)
+    batch.refresh_from_db()
+    assert (batch.survey_lease, batch.survey_wanted) == (None, "")
+    assert surveys.survey_of(batch) is None
+    assert batch.survey_wanted == ""

@@ -36,21 +36,27 @@ class Peak:
     child = own = 0.0
 
 
+def _read(path: str) -> str:
+    """The text of a file of /proc; "" if the process has ended."""
+    with suppress(OSError):
+        return Path(path).read_text()
+    return ""
+
+
 def _status(pid: int | str, name: str) -> float:
     """A figure of /proc/PID/status in megabytes; 0 if the process has ended."""
-    with suppress(OSError):
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith(name):
-                return int(line.split()[1]) * 1024 / 1e6
+    for line in _read(f"/proc/{pid}/status").splitlines():
+        if line.startswith(name):
+            return int(line.split()[1]) * 1024 / 1e6
     return 0.0
 
 
 def _children() -> list[str]:
-    found = []
-    for thread in Path("/proc/self/task").iterdir():
-        with suppress(OSError):
-            found += (thread / "children").read_text().split()
-    return found
+    """Those that run a program of their own: until then they have the memory of this process."""
+    own = _read("/proc/self/cmdline")
+    tasks = Path("/proc/self/task").iterdir()
+    children = [pid for task in tasks for pid in _read(f"{task}/children").split()]
+    return [pid for pid in children if _read(f"/proc/{pid}/cmdline") != own]
 
 
 @contextmanager

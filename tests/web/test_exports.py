@@ -108,6 +108,25 @@ def test_a_large_one_is_made_by_a_worker_with_progress(
     assert "hx-get" not in html(polled)
 
 
+def test_the_page_for_downloads_leads_to_what_was_made_within_a_day(
+    web: Client, answered: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "SMALL_ROWS", 0)
+    page = reverse("choose_download", args=[answered.pk])
+    assert "Made within the last day" not in said(web.get(page))
+    export = made(web, answered, "ods")
+    assert "OpenDocument spreadsheet All rows, being made," in said(web.get(page))
+    making.make(export.pk)
+    Export.objects.update(size=1_800)
+    assert "OpenDocument spreadsheet All rows, 1.8 KB," in said(web.get(page))
+    assert f'href="{reverse("export", args=[answered.pk, export.pk])}"' in html(web.get(page))
+    Export.objects.update(status=ExportStatus.FAILED)
+    assert "Made within the last day" not in said(web.get(page))
+    long_ago = timezone.now() - timedelta(days=1)
+    Export.objects.update(status=ExportStatus.READY, created_at=long_ago)
+    assert "Made within the last day" not in said(web.get(page))
+
+
 def test_the_worker_takes_what_has_waited_longest(
     answered: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -294,8 +294,8 @@ def test_a_model_that_is_no_longer_on_offer_stays_chosen(web: Client) -> None:
 @pytest.mark.parametrize(
     ("encoding", "sentence"),
     [
-        ("utf-8", ", read as UTF-8 The first line is"),
-        ("cp1251", ", recognised as Windows-1251 (Cyrillic) The first line is"),
+        ("utf-8", ", read as UTF-8, commas, 2 columns The first line is"),
+        ("cp1251", ", recognised as Windows-1251 (Cyrillic), commas, 2 columns The first line is"),
     ],
 )
 def test_the_page_says_which_encoding_a_file_is_read_in(

@@ -29,13 +29,15 @@ class Choices:
     nested: Nested | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """What was chosen, as plain JSON for the database."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        """What was chosen, as plain JSON for the database. PostgreSQL stores no NUL in it."""
+        chosen = {name: value for name, value in asdict(self).items() if value is not None}
+        return {**chosen, "delimiter": ""} if self.delimiter == NO_DELIMITER else chosen
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> "Choices":
         """The choices that `to_dict` wrote."""
-        return cls(**stored)
+        one_column = {"delimiter": NO_DELIMITER} if stored.get("delimiter") == "" else {}
+        return cls(**{**stored, **one_column})
 
 
 AS_FOUND = Choices()

@@ -21,7 +21,7 @@ ROWS = {
 class DownloadForm(forms.Form):
     """What to download of a batch. It opens with what was chosen last."""
 
-    kind = forms.ChoiceField(label="As", widget=forms.RadioSelect)
+    kind = forms.ChoiceField(label="Kind of file", widget=forms.RadioSelect)
     only = forms.ChoiceField(
         label="Rows", choices=list(ROWS.items()), widget=forms.RadioSelect, required=False
     )
@@ -39,7 +39,8 @@ class DownloadForm(forms.Form):
     )
     packed = forms.BooleanField(
         label="Packed as a ZIP",
-        help_text="For CSV, JSON and JSONL: a quarter of the size or less. The others are packed.",
+        help_text="For CSV, JSON and JSONL: a quarter of the size or less. Other kinds are packed "
+        "already.",
         required=False,
     )
 

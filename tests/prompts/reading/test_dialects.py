@@ -2,13 +2,14 @@
 
 import csv
 import io
+import json
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batchui.prompts.reading.dialects import Doubling, doubled
-from batchui.prompts.reading.format import NO_DELIMITER, Format
+from batchui.prompts.reading.format import NO_DELIMITER, Choices, Format
 from tests.prompts.files import cells_of, format_of, rows_of
 
 
@@ -100,3 +101,11 @@ def test_a_format_that_an_older_version_stored_has_names_in_its_first_row() -> N
     found = Format.from_dict(older)
     assert (found.header_row, found.first_row, found.columns) == (1, 2, ("a", "b"))
     assert Format.from_dict({**older, "kind": "jsonl"}).first_row == 1
+
+
+@pytest.mark.parametrize("delimiter", [None, ";", NO_DELIMITER])
+def test_a_chosen_delimiter_is_stored_without_a_nul(delimiter: str | None) -> None:
+    chosen = Choices(delimiter=delimiter, header_row=0)
+    stored = json.dumps(chosen.to_dict())
+    assert "\\u0000" not in stored
+    assert Choices.from_dict(json.loads(stored)) == chosen

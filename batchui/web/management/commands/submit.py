@@ -51,8 +51,8 @@ class Command(TerminalCommand):
         parser.add_argument(
             "file",
             type=Path,
-            help="a workbook (XLSX, XLSM, XLSB, XLS, ODS), CSV, TSV, JSON, JSONL, Parquet or TXT; "
-            "also in .gz or .zip; - for the standard input",
+            help="a workbook (XLSX, XLSM, XLSB, XLS, ODS), CSV, TSV, JSON, JSONL, Parquet, Arrow "
+            "or TXT; also in .gz or .zip; - for the standard input",
         )
         parser.add_argument(
             "--file-name",
