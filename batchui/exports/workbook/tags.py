@@ -50,11 +50,12 @@ class Tags:
         self.extension_end = re.compile(rb"</%bextLst\s*+>" % name)
         # Nearly all rows of nearly all files: every cell begins with its reference, in capitals,
         # which says the number of the row (the first group), and ends itself or holds one value.
+        # The cells are between the other groups, which are empty.
         self.usual_row = re.compile(
             (
-                rb'\s*+<Xrow r="([0-9]{1,7})"ATTRIBUTES>(?:<Xc r="[A-Z]{1,3}\1"[^<]*+(?:'
+                rb'\s*+<Xrow r="([0-9]{1,7})"ATTRIBUTES>()(?:<Xc r="[A-Z]{1,3}\1"[^<]*+(?:'
                 rb"<Xv>[^<]*+</Xv></Xc>|<Xis><Xt[^<]*+</Xt></Xis></Xc>"
-                rb"|<Xf[^<]*+</Xf><Xv>[^<]*+</Xv></Xc>|(?<=/>)))*+</Xrow"
+                rb"|<Xf[^<]*+</Xf><Xv>[^<]*+</Xv></Xc>|(?<=/>)))*+()</Xrow>"
             )
             .replace(b"X", name)
             .replace(b"ATTRIBUTES", _ATTRIBUTES)
@@ -64,7 +65,6 @@ class Tags:
         self.usual_cell_ends = tuple(
             b"</%b%b></%bc>" % (prefix, tag, prefix) for tag in (b"v", b"is")
         )
-        self.any_cell = b"<%bc" % prefix
         self.new_row_end = b"</%brow>" % prefix
         self.any_row_end = b"</%brow" % prefix
 
