@@ -14,6 +14,7 @@ from batchui.exports import formulas
 from batchui.processes import bodies, channels, serving
 from batchui.prompts import problems, template
 from batchui.prompts.conversion import limits
+from batchui.prompts.reading.format import HEAD_SIZE
 from batchui.sandbox.options import Options
 from batchui.teams import browsers, invitations
 from batchui.up.venv import ROOT
