@@ -27,8 +27,7 @@ from batchui.batches.row_problems import NO_PROBLEMS
 from batchui.batches.states import EDITABLE, BatchStatus
 from batchui.prompts.ask import Ask
 from batchui.prompts.problems import BadInput
-from batchui.prompts.reading.format import AS_FOUND, Choices
-from batchui.prompts.reading.sniffing import HEAD_BYTES
+from batchui.prompts.reading.format import AS_FOUND, HEAD_BYTES, Choices
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team, User
 

@@ -15,7 +15,7 @@ from batchui.batches import files, making
 from batchui.batches.export_models import Export
 from batchui.batches.exporting import Choice
 from batchui.batches.models import Batch
-from batchui.batches.whole_files import KINDS, file_name, said_before
+from batchui.batches.whole_files import KINDS, file_name, kinds_for, said_before
 from batchui.web.access import with_batch
 from batchui.web.downloads import NO_PAGE, refuse_unstarted
 from batchui.web.errors import post_only
@@ -54,7 +54,7 @@ def choose(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     context = {
         "batch": batch,
         "form": form,
-        "said": said_before(batch, "xlsx"),
+        "said": said_before(batch),
         "made": [MadeFile.of(export) for export in making.kept(batch)[:MADE_SHOWN]],
     }
     return render(request, "batches/download.html", context, status=422 if form.errors else 200)
@@ -65,7 +65,7 @@ def choose(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 def make(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBase:
     """Have a whole download made of everything."""
     refuse_unstarted(batch)
-    if kind not in DownloadForm(batch=batch).kinds:
+    if kind not in kinds_for(batch):
         raise Http404("There is no such kind of download. Choose one on the batch's page.")
     return _begun(request, batch, kind, Choice())
 
@@ -94,7 +94,7 @@ def export(request: MemberRequest, batch: Batch, export_id: UUID) -> HttpRespons
     context = {
         "batch": batch,
         "export": found,
-        "label": KINDS[found.kind].label,
+        "kind": KINDS[found.kind],
         "file_name": _name(batch, found),
     }
     page = "batches/_export.html" if request.htmx else "batches/export.html"
