@@ -1,12 +1,9 @@
 """Downloads that are chosen, and those that are made as a whole before they are sent."""
 
-from typing import Any
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 
 from batchui import security_log
@@ -16,7 +13,7 @@ from batchui.batches.exporting import Choice
 from batchui.batches.models import Batch
 from batchui.batches.whole_files import KINDS, file_name, said_before
 from batchui.web.access import with_batch
-from batchui.web.downloads import NO_PAGE, refuse_unstarted
+from batchui.web.downloads import NO_PAGE, NO_SUCH_KIND, made_while_sent, refuse_unstarted
 from batchui.web.errors import post_only
 from batchui.web.forms.download import DownloadForm
 from batchui.web.members import MemberRequest
@@ -32,7 +29,10 @@ def choose(request: MemberRequest, batch: Batch) -> HttpResponseBase:
         Batch.objects.filter(pk=batch.pk).update(
             download_choice=form.choice.to_dict(), download_kind=kind
         )
-        return _begun(request, batch, kind, form.choice, packed=form.cleaned_data["packed"])
+        # Not by way of its address: that would have the names of all columns.
+        if not KINDS[kind].is_whole:
+            return made_while_sent(request, batch, form)
+        return _begun(request, batch, kind, form.choice)
     context = {"batch": batch, "form": form, "said": said_before(batch, "xlsx")}
     return render(request, "batches/download.html", context, status=422 if form.errors else 200)
 
@@ -42,22 +42,12 @@ def choose(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 def make(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBase:
     """Have a whole download made of everything."""
     refuse_unstarted(batch)
-    if kind not in DownloadForm(batch=batch).kinds:
-        raise Http404("There is no such kind of download. Choose one on the batch's page.")
+    if kind not in DownloadForm(batch=batch).kinds or not KINDS[kind].is_whole:
+        raise Http404(NO_SUCH_KIND)
     return _begun(request, batch, kind, Choice())
 
 
-def _begun(
-    request: MemberRequest, batch: Batch, kind: str, choice: Choice, *, packed: bool = False
-) -> HttpResponseBase:
-    if not KINDS[kind].is_whole:
-        chosen: dict[str, Any] = {"only": choice.only, "answer": choice.answer}
-        if choice.columns is not None:
-            chosen["columns"] = choice.columns
-        if packed:
-            chosen["packed"] = "1"
-        address = reverse("download", args=[batch.pk, kind])
-        return redirect(f"{address}?{urlencode(chosen, doseq=True)}")
+def _begun(request: MemberRequest, batch: Batch, kind: str, choice: Choice) -> HttpResponseBase:
     export = making.ask_for(batch, kind, choice, by=request.user)
     return redirect("export", batch.pk, export.pk)
 

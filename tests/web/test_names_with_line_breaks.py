@@ -42,7 +42,7 @@ def test_it_stays_chosen_beside_another_mistake(web: Client, name: str) -> None:
 def test_it_can_go_out(web: Client, start: MakeBatch, name: str) -> None:
     batch: Batch = start(table(name), template="{{text}}")
     chosen = {"kind": "csv-plain", "only": "all", "columns": [SENT], "answer": "answer"}
-    response = web.post(reverse("choose_download", args=[batch.pk]), chosen, follow=True)
+    response = web.post(reverse("choose_download", args=[batch.pk]), chosen)
     content = b"".join(response.streaming_content).decode()  # type: ignore[attr-defined]
     lines = list(csv.reader(io.StringIO(content, newline="")))
     assert [line[:2] for line in lines] == [[name, "answer"], ["2", ""], ["3", ""]]
