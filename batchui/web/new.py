@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
-from batchui.batches import decisions, intake
+from batchui.batches import decisions, intake, upload_limits
 from batchui.batches.files import AnyFile
 from batchui.batches.models import Batch
 from batchui.batches.states import STARTED, BatchStatus
@@ -50,9 +50,9 @@ def new(request: MemberRequest) -> HttpResponseBase:
         return _upload_page(request)
     size = _size(request)
     if size > settings.MAX_UPLOAD_BYTES + BESIDES_FILE:
-        return _upload_page(request, str(intake.too_large(size)))
-    if size > intake.room() or lacked_room(request):
-        return _upload_page(request, str(intake.nearly_full()))
+        return _upload_page(request, str(upload_limits.too_large(size)))
+    if size > upload_limits.room() or lacked_room(request):
+        return _upload_page(request, str(upload_limits.nearly_full()))
     return _take(request)
 
 
