@@ -25,8 +25,7 @@ from batchui.batches.states import EDITABLE, BatchStatus
 from batchui.batches.upload_limits import refuse_full_disk, too_large
 from batchui.prompts.ask import Ask
 from batchui.prompts.problems import BadInput
-from batchui.prompts.reading.format import AS_FOUND, Choices
-from batchui.prompts.reading.sniffing import HEAD_BYTES
+from batchui.prompts.reading.format import AS_FOUND, HEAD_BYTES, Choices
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team, User
 

@@ -6,10 +6,11 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from batchui.batches import files
+from batchui.batches import files, settling
 from batchui.batches.clock import is_free
 from batchui.batches.export_models import KEPT, Export, ExportStatus
 from batchui.batches.exporting import Choice, Progress, untold
@@ -52,16 +53,18 @@ def ask_for(batch: Batch, kind: str, choice: Choice, *, by: User | None) -> Expo
     ).filter(
         Q(status=ExportStatus.WAITING) | Q(status=ExportStatus.READY, batch_version=batch.version)
     )
-    if found := same.first():
-        return found
-    export = Export.objects.create(
-        batch=batch,
-        batch_version=batch.version,
-        created_by=by,
-        kind=kind,
-        choice=choice.to_dict(),
-        rows=rows_going_out(batch, choice),
-    )
+    with transaction.atomic():
+        settling.lock(batch.pk)  # whoever presses at the same moment waits, and finds it
+        if found := same.first():
+            return found
+        export = Export.objects.create(
+            batch=batch,
+            batch_version=batch.version,
+            created_by=by,
+            kind=kind,
+            choice=choice.to_dict(),
+            rows=rows_going_out(batch, choice),
+        )
     if batch.rows <= SMALL_ROWS and batch.source_size <= SMALL_BYTES:
         make(export.pk)
         export.refresh_from_db()

@@ -51,7 +51,7 @@ class RowProblems:
         if self.count <= SHOWN:
             self._first.append({"row": problem.row, "sentence": str(problem)})
         found = (problem.row, problem.line, problem.column, problem.what)
-        self._lines.add(_encode(found))
+        self._lines.extend([_encode(found)])
 
     def store(self, batch: Batch) -> BatchChanges:
         """Store them for a batch that this process has claimed. Returns the fields that say so."""

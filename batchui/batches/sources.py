@@ -17,10 +17,10 @@ from batchui.prompts.conversion.kinds import is_text
 from batchui.prompts.conversion.looking import ZIP, File
 from batchui.prompts.problems import BadInput, quoted
 from batchui.prompts.reading.checking import SAMPLE_ROWS, sample_above
-from batchui.prompts.reading.format import Choices, Format
+from batchui.prompts.reading.format import HEAD_BYTES, Choices, Format
 from batchui.prompts.reading.readers import read_beginning, read_blocks
 from batchui.prompts.reading.rows import sample_text
-from batchui.prompts.reading.sniffing import HEAD_BYTES, sniff, sniff_table
+from batchui.prompts.reading.sniffing import sniff, sniff_table
 
 
 class Look(NamedTuple):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from batchui.exports.column_kinds import width
 from batchui.exports.spool import Spool
-from batchui.exports.workbook.cell_xml import LONGEST_TEXT
+from batchui.exports.xlsx_text import LONGEST_TEXT
 
 # Of a sheet, in every program.
 MOST_ROWS = 1_048_576

@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.core.files.base import ContentFile
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
@@ -222,7 +223,9 @@ def _made(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 def _upload_page(
     request: MemberRequest, problem: str = "", file_name: str = "", *, pasted: str = ""
 ) -> HttpResponse:
+    instead = _corrected_draft(request)
     context = {
+        "address": reverse("new") + (f"?instead={instead.pk}" if instead else ""),
         "pasted": pasted,
         "problem": problem,
         "file_name": file_name,
@@ -230,7 +233,7 @@ def _upload_page(
         "most_rows": settings.MAX_ROWS,
         "most_columns": settings.MAX_COLUMNS,
         "longest_cell": settings.MAX_CELL_CHARACTERS,
-        "instead": _corrected_draft(request),
+        "instead": instead,
     }
     page = "batches/_upload.html" if request.htmx else "batches/new.html"
     return render(request, page, context, status=422 if problem else 200)

@@ -14,7 +14,7 @@ from batchui.exports import formulas
 from batchui.processes import bodies, channels, serving
 from batchui.prompts import problems, template
 from batchui.prompts.conversion import limits
-from batchui.prompts.reading import sniffing
+from batchui.prompts.reading.format import HEAD_SIZE
 from batchui.sandbox.options import Options
 from batchui.teams import browsers, invitations
 from batchui.up.venv import ROOT
@@ -65,7 +65,7 @@ def test_the_readme_points_to_it() -> None:
         ),
         (
             "the names of columns with what stands above them",
-            f"the first {sniffing.HEAD_SIZE} of a table",
+            f"the first {HEAD_SIZE} of a table",
         ),
         (
             "the conversion of a workbook, JSON, Parquet or a packed file",

@@ -136,8 +136,9 @@ def _temporal(tag: str) -> Callable[[Any], list[bytes]]:
     def encoded(column: Any) -> list[bytes]:
         from pyarrow import compute
 
-        texts = column.cast("string")
-        for pattern, replacement in TIDY[tag]:
+        seconds = _whole_seconds(column, tag)
+        texts = (column if seconds is None else seconds).cast("string")
+        for pattern, replacement in TIDY[tag] if seconds is None else ():
             texts = compute.replace_substring_regex(texts, pattern, replacement)
         made = compute.binary_join_element_wise(f'{{"{tag}":"', texts, '"}', "")
         # "<value out of range: …>"
@@ -146,6 +147,18 @@ def _temporal(tag: str) -> Callable[[Any], list[bytes]]:
         return list(made.fill_null('""').cast("binary").to_pylist())
 
     return encoded
+
+
+def _whole_seconds(column: Any, tag: str) -> Any:
+    """The moments of a column in seconds; None if one has a fraction, or a time zone."""
+    import pyarrow as arrow
+
+    if tag not in SECONDS or getattr(column.type, "tz", None):
+        return None
+    try:
+        return column.cast(SECONDS[tag])
+    except arrow.ArrowInvalid:
+        return None
 
 
 def _duration(column: Any) -> list[bytes]:
@@ -170,6 +183,7 @@ TIDY: dict[str, Sequence[tuple[str, str]]] = {
     "time": FRACTION,
     "datetime": FRACTION + ZONE,
 }
+SECONDS = {"time": "time32[s]", "datetime": "timestamp[s]"}
 ENCODERS: tuple[tuple[str, Callable[[Any], list[bytes]]], ...] = (
     ("is_string", _plain),
     ("is_large_string", _plain),

@@ -3,7 +3,6 @@
 A document is a list, an object with one list of objects in it, or values one after the other.
 """
 
-import re
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, BinaryIO
@@ -18,9 +17,7 @@ from batchui.prompts.problems import BadInput, quoted
 
 # Of the first value, to see whether another follows it.
 FIRST_LIMIT = 1_000_000
-WRITTEN_AT_ONCE = 256
-# Line breaks with the blanks around them. They are never inside a string.
-LINE_BREAKS = re.compile(r"[ \t]*+[\r\n][ \t\r\n]*+")
+WRITTEN_AT_ONCE = 256  # single values
 KINDS = {
     dict: "an object",
     list: "a list",
@@ -126,28 +123,26 @@ def _written(
     """The file with these items; what the first of them is decides which kind of file."""
     rows = columns = 0
     kind: type | None = None
-    waiting: list[str] = []
+    waiting: list[bytes] = []
     with out.file(ROWS) as write:
-        for value, written in items:
-            rows += 1
+        for value, line, lines in items:
+            rows += lines
             kind = kind or type(value)
             if kind is dict:
                 if type(value) is not dict:
                     raise _mixed(text, rows, kind, value)
-                line = LINE_BREAKS.sub("", written) if "\n" in written else written
             else:
                 if (type(value) is list) != (kind is list) or type(value) is dict:
                     raise _mixed(text, rows, kind, value)
-                cells = _exactly(written)
+                cells = _exactly(line)
                 line, width = _cells(cells if kind is list else [cells])
                 columns = max(columns, width)
             waiting.append(line)
-            if len(waiting) == WRITTEN_AT_ONCE:
-                write(("\n".join(waiting) + "\n").encode())
+            if lines > 1 or len(waiting) == WRITTEN_AT_ONCE:
+                write(b"\n".join([*waiting, b""]))
                 waiting.clear()
                 out.progress(text.done, size)
-        if waiting:
-            write(("\n".join(waiting) + "\n").encode())
+        write(b"\n".join([*waiting, b""]))
     if not rows:
         raise BadInput(EMPTY)
     if kind is dict:
@@ -157,7 +152,7 @@ def _written(
     return (Sheet(file=ROWS, name="", rows=rows, columns=columns, header=header),)
 
 
-def _cells(values: list[Any]) -> tuple[str, int]:
+def _cells(values: list[Any]) -> tuple[bytes, int]:
     """A line of cells, and how many there are. null is a blank; what is nested is JSON as text."""
     made = [
         "" if value is None else _encode(value).decode() if type(value) in (list, dict) else value
@@ -165,7 +160,7 @@ def _cells(values: list[Any]) -> tuple[str, int]:
     ]
     while made and made[-1] == "":
         made.pop()
-    return _encode(made).decode(), len(made)
+    return _encode(made), len(made)
 
 
 def _mixed(text: JsonText, row: int, first: type, value: object) -> BadInput:

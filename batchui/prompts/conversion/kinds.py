@@ -15,7 +15,7 @@ from batchui.prompts.conversion.converted import Result, Text
 from batchui.prompts.conversion.looking import File, look
 from batchui.prompts.conversion.outputs import Output
 from batchui.prompts.problems import BadInput, quoted
-from batchui.prompts.reading.sniffing import HEAD_BYTES
+from batchui.prompts.reading.format import HEAD_BYTES
 
 WORKBOOK_PARTS = {"xl/workbook.xml", "xl/workbook.bin", "Workbook", "Book", "WORKBOOK", "BOOK"}
 ODS_TYPE = "application/vnd.oasis.opendocument.spreadsheet"

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from batchui.prompts.conversion import ole
 from batchui.prompts.problems import BadInput
-from batchui.prompts.reading.sniffing import HEAD_BYTES
+from batchui.prompts.reading.format import HEAD_BYTES
 
 ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 MIMETYPE_BYTES = 100

@@ -30,6 +30,7 @@ class DownloadForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         required=False,
         error_messages={"invalid_choice": NO_COLUMN},
+        help_text="If none is chosen, all go out.",
     )
     answer = forms.CharField(
         label="Name of the answer column",
