@@ -24,6 +24,7 @@ from batchui.batches.row_problems import NO_PROBLEMS
 from batchui.batches.states import EDITABLE, BatchStatus
 from batchui.batches.upload_limits import refuse_full_disk, too_large
 from batchui.prompts.ask import Ask
+from batchui.prompts.conversion.kinds import is_text
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.format import AS_FOUND, HEAD_BYTES, Choices
 from batchui.teams.connections import ensure_connection
@@ -67,7 +68,7 @@ def receive(
     if size > settings.MAX_UPLOAD_BYTES:
         raise too_large(size)
     found: BatchChanges = {}
-    if sources.is_plain_text(_at_start(upload).read(HEAD_BYTES), source_name):
+    if is_text(_at_start(upload).read(HEAD_BYTES), source_name):
         found = sources.look_at_text(
             lambda: _at_start(upload), name=source_name, choices=choices
         ).as_fields()

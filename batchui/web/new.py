@@ -19,6 +19,7 @@ from batchui.batches.files import AnyFile
 from batchui.batches.models import Batch
 from batchui.batches.states import STARTED, BatchStatus
 from batchui.prompts.ask import Ask
+from batchui.prompts.conversion.kinds import CAN_BE_READ
 from batchui.prompts.problems import BadInput
 from batchui.web.access import with_batch
 from batchui.web.body_limits import ANYBODY, BESIDES_FILE, lacked_room
@@ -229,6 +230,7 @@ def _upload_page(
         "pasted": pasted,
         "problem": problem,
         "file_name": file_name,
+        "can_be_read": CAN_BE_READ,
         "limit": settings.MAX_UPLOAD_BYTES,
         "most_rows": settings.MAX_ROWS,
         "most_columns": settings.MAX_COLUMNS,
