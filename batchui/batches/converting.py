@@ -17,7 +17,7 @@ from batchui.batches.models import Batch
 from batchui.prompts.conversion import converting
 from batchui.prompts.conversion.converted import Jsonl, Progress, Result, Sheet, Text, open_lines
 from batchui.prompts.problems import BadInput, listed, quoted
-from batchui.prompts.reading.headers import find_header
+from batchui.prompts.reading.headers import find_header, is_filled
 from batchui.prompts.reading.rows import sample_text
 
 # What is made of an upload may be so many times as large.
@@ -87,6 +87,8 @@ def _sheet(sheets: Sequence[Sheet], first_rows: Sequence[list[Any]], name: str |
 
 def _is_table(rows: list[Any]) -> bool:
     """Whether rows look like a table: several columns, or one with a name and many rows."""
+    if not any(map(is_filled, rows)):
+        return False
     header = find_header(rows)
     under = [row for row in rows[header.first_row - 1 :] if row]
     if len(header.columns) > 1:

@@ -65,10 +65,6 @@ class Export(models.Model):
     def is_waiting(self) -> bool:
         return self.status == ExportStatus.WAITING
 
-    def has_expired(self) -> bool:
-        """Whether the file is kept no longer."""
-        return timezone.now() > self.created_at + KEPT
-
     def changed(self, **changes: Any) -> bool:
         """Change it, as the worker that has claimed it. False: somebody else has it now."""
         mine = Export.objects.filter(pk=self.pk, status=ExportStatus.WAITING, epoch=self.epoch)

@@ -78,8 +78,7 @@ def _fields(shape: Shape) -> list[Any]:
     kinds = [column.kind for column in shape.columns]
     fields = [(name, types[kind]) for name, kind in zip(shape.names, kinds, strict=True)]
     if shape.extras:
-        taken = {name.strip().casefold() for name in shape.names}
-        fields.append((free_name(EXTRAS, taken), pyarrow.list_(pyarrow.string())))
+        fields.append((free_name(EXTRAS, shape.names), pyarrow.list_(pyarrow.string())))
     return fields
 
 

@@ -106,7 +106,7 @@ class _Writer:
         self._number_columns = spool.number_columns
         self._has_cuts = _has_too_long(spool)
         if self._has_cuts:
-            self._header.append(free_name(CUT, {name.strip().casefold() for name in self._header}))
+            self._header.append(free_name(CUT, self._header))
         refuse_too_many(len(self._header) + spool.extras)
         self._bold = workbook.add_format({**_TOP, "bold": True, "bottom": 1})
         self._top = workbook.add_format(_TOP)

@@ -11,6 +11,8 @@ from batchui.batches import decisions, intake
 from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
 from batchui.prompts.problems import BadInput
+from batchui.prompts.reading.code_pages import NAMES
+from batchui.prompts.reading.decoding import NotUnicode
 from batchui.prompts.reading.rows import as_list, decode_row, extras, shown_text
 from batchui.web.access import with_batch
 from batchui.web.errors import post_only
@@ -23,6 +25,8 @@ from batchui.web.prompt_preview import ROWS_SHOWN
 CELLS_OF_A_SHEET = 6
 # And of a row, at most so many cells behind the last column.
 BEYOND_SHOWN = 20
+NO_SUCH_TEXT = "This file is not in {}. Choose another encoding."
+READ_AS_BEFORE = "Until then it is read as before."
 
 
 @dataclass(frozen=True)
@@ -123,8 +127,11 @@ def read_as(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     if form.is_valid():
         try:
             intake.read_differently(batch, form.choices(), by=request.user)
+        except NotUnicode:
+            name = NAMES[form.cleaned_data.get("encoding") or batch.format.encoding]
+            form.add_error(None, f"{NO_SUCH_TEXT.format(name)} {READ_AS_BEFORE}")
         except BadInput as problem:
-            form.add_error(None, f"The file cannot be read so. {problem}")
+            form.add_error(None, f"The file cannot be read so. {problem} {READ_AS_BEFORE}")
         else:
             return HttpResponseClientRefresh() if request.htmx else redirect(batch)
     context = {"batch": batch, **file_context(batch, form)}

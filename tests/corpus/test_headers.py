@@ -11,6 +11,7 @@ from tests.corpus.entries import Entry, Table, each, found_in, lines
 pytestmark = pytest.mark.django_db
 
 COUNTED = Table(("id", "text"), 2, ["1", "one"])
+BLANK = "The first rows of this table are all blank. …"
 UNNAMED = ("Column 1", "Column 2")
 
 ENTRIES = [
@@ -238,6 +239,22 @@ ENTRIES = [
         "r.xlsx",
         lambda: book(("Data", [[1, "one"], [2, "two"], [3, "three"]])),
         Table(UNNAMED, 3, [1, "one"]),
+    ),
+    Entry("nothing but delimiters", "r.csv", lines(",,,", ",,,"), BLANK),
+    Entry("nothing but blanks in cells", "r.csv", lines('" ",""', '"",""'), BLANK),
+    Entry("lists of blanks", "r.json", b'[["", null], []]', BLANK),
+    Entry("a workbook of blanks", "r.xlsx", lambda: book(("Data", [[" ", " "], [" "]])), BLANK),
+    Entry(
+        "a hundred rows of delimiters above the names",
+        "r.csv",
+        lines(*[","] * 100, "id,text", "1,one", "2,two"),
+        COUNTED,
+    ),
+    Entry(
+        "a table far down in a workbook",
+        "r.xlsx",
+        lambda: book(("Data", [*[[]] * 100, ["id", "text"], ["1", "one"], ["2", "two"]])),
+        COUNTED,
     ),
     Entry(
         "names above groups of names, as surveys have them",

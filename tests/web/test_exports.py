@@ -4,7 +4,9 @@ import csv
 import io
 import json
 import zipfile
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import openpyxl
@@ -16,8 +18,12 @@ from django.utils import timezone
 
 from batchui.batches import files, making
 from batchui.batches.export_models import Export, ExportStatus
+from batchui.batches.exporting import Kind, streamed
 from batchui.batches.models import Batch
 from batchui.batches.pointers import files_of_batch
+from batchui.batches.whole_files import KINDS, whole
+from batchui.exports.rows import ExportRow
+from batchui.exports.table import Layout, Selection, Table
 from batchui.sandbox.testing import RunningSandbox
 from batchui.worker import reading
 from batchui.worker.sweep import sweep
@@ -108,6 +114,55 @@ def test_a_large_one_is_made_by_a_worker_with_progress(
     assert "hx-get" not in html(polled)
 
 
+def test_how_many_sheets_the_rows_take_is_said_before_the_file_is_made(
+    web: Client, answered: Batch
+) -> None:
+    page = reverse("choose_download", args=[answered.pk])
+    assert "sheets" not in said(web.get(page))
+    Batch.objects.update(rows=1_048_576)
+    sentence = "In a new spreadsheet, the 1,048,576 rows take 2 sheets: one has room for 1,048,576."
+    assert sentence in said(web.get(page))
+
+
+def _lists(rows: Iterable[ExportRow], table: Table, selection: Selection) -> Iterator[bytes]:
+    layout = Layout(table, selection)
+    yield f"# {layout.answer}\n".encode()
+    for row in layout.rows(rows):
+        yield f"- {row.row}: {row.status}\n".encode()
+
+
+def _written(
+    rows: Iterable[ExportRow], table: Table, selection: Selection, *, target: Path, **_: object
+) -> None:
+    target.write_bytes(b"".join(_lists(rows, table, selection)))
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_the_next_format_is_a_function_and_a_line_in_a_table(
+    web: Client, answered: Batch, monkeypatch: pytest.MonkeyPatch, is_whole: bool
+) -> None:
+    how: Any = {"write": whole(_written)} if is_whole else {"chunks": streamed(_lists)}
+    monkeypatch.setitem(KINDS, "md", Kind("Markdown list", "text/markdown", "md", **how))
+    assert "Markdown list" in said(web.get(reverse("batch", args=[answered.pk])))
+    choice = {"kind": "md", "only": "attention", "answer": "reply"}
+    address = web.post(reverse("choose_download", args=[answered.pk]), choice)["Location"]
+    if is_whole:
+        address = f"{address}file/"
+    response: Any = web.get(address)
+    assert response["Content-Type"] == "text/markdown"
+    assert response["Content-Disposition"].endswith('.md"')
+    assert b"".join(response.streaming_content) == b"# reply\n- 6: invalid\n"
+
+
+def test_few_rows_of_a_large_file_are_left_to_a_worker(
+    answered: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "SMALL_BYTES", answered.source_size - 1)
+    assert making.ask_for(answered, "workbook", making.Choice(), by=None).is_waiting
+    monkeypatch.setattr(making, "SMALL_BYTES", answered.source_size)
+    assert making.ask_for(answered, "xlsx", making.Choice(), by=None).is_ready
+
+
 def test_the_page_for_downloads_leads_to_what_was_made_within_a_day(
     web: Client, answered: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,6 +217,17 @@ def test_a_workbook_that_cannot_take_answers_says_so_and_a_new_one_is_offered(
     assert "Make a new workbook instead" in page
 
 
+def test_of_a_stored_file_that_is_damaged_the_page_says_who_can_help(
+    web: Client, answered: Batch
+) -> None:
+    files.default_storage.delete(answered.converted_file)
+    files.save(answered.converted_file, io.BytesIO(b"no zstd"))
+    export = made(web, answered, "xlsx")
+    page = said(web.get(reverse("export", args=[answered.pk, export.pk])))
+    advice = "Tell the person who runs batchui: a backup may have it whole."
+    assert f"The file could not be made. A stored file is damaged. {advice}" in page
+
+
 def test_a_worker_that_died_leaves_the_export_to_another(
     answered: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,7 +268,7 @@ def test_rows_columns_and_the_name_of_the_answers_are_chosen_and_kept(
     address = reverse("choose_download", args=[answered.pk])
     chosen = {"kind": "csv", "only": "answered", "columns": ["id", "day"], "answer": "tone"}
     response = web.post(address, chosen)
-    content = b"".join(web.get(response["Location"]).streaming_content)  # type: ignore[attr-defined]
+    content = b"".join(response.streaming_content)  # type: ignore[attr-defined]
     table = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
     assert table[2] == ["id", "day", "tone", "status", "error"]
     assert [row[:2] for row in table[3:]] == [
@@ -218,6 +284,17 @@ def test_rows_columns_and_the_name_of_the_answers_are_chosen_and_kept(
         "columns": ["id", "day"],
         "answer": "tone",
     }
+
+
+def test_any_of_the_most_columns_can_be_chosen(web: Client, start: MakeBatch) -> None:
+    names = [f"{number:04}{'x' * 90}" for number in range(2_000)]
+    batch = start(f"{','.join(names)}\n{'a,' * 1999}b\n".encode(), template=f"{{{{{names[0]}}}}}")
+    chosen = {"kind": "csv", "only": "all", "columns": names[1:], "answer": "tone"}
+    response = web.post(reverse("choose_download", args=[batch.pk]), chosen)
+    content = b"".join(response.streaming_content).decode("utf-8-sig")  # type: ignore[attr-defined]
+    header, *rows_found = csv.reader(io.StringIO(content))
+    assert header == [*names[1:], "tone", "status", "error"]
+    assert [row[:1999] for row in rows_found] == [["a"] * 1998 + ["b"]]
 
 
 def test_only_rows_without_an_answer_go_out_on_request(web: Client, answered: Batch) -> None:
@@ -252,8 +329,7 @@ def test_another_team_gets_nothing(web: Client, answered: Batch) -> None:
 
 def test_a_large_download_can_be_packed(web: Client, answered: Batch) -> None:
     chosen = {"kind": "jsonl", "only": "all", "answer": "answer", "packed": "on"}
-    response = web.post(reverse("choose_download", args=[answered.pk]), chosen)
-    packed = web.get(response["Location"])
+    packed = web.post(reverse("choose_download", args=[answered.pk]), chosen)
     day = timezone.localdate().isoformat()
     name = f"reviews {day}.jsonl"
     assert packed["Content-Disposition"] == f'attachment; filename="{name}.zip"'

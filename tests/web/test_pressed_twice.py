@@ -1,4 +1,4 @@
-"""A button that makes a draft is pressed twice: both clicks lead to one draft.
+"""A button that makes something is pressed twice: both clicks lead to the same thing.
 
 As `tests/postgres` runs this file again, on PostgreSQL, too.
 """
@@ -34,9 +34,9 @@ def ended(sandbox: RunningSandbox, batch: Batch) -> Batch:
     return work(batch)
 
 
-def leads_to(web: Client, batch: Batch, button: str) -> str:
+def leads_to(web: Client, batch: Batch, button: str, *about: str) -> str:
     """Where a press leads."""
-    response = web.post(reverse(button, args=[batch.pk]))
+    response = web.post(reverse(button, args=[batch.pk, *about]))
     assert response.status_code == 302
     address: str = response["Location"]
     return address
@@ -49,6 +49,11 @@ def test_two_clicks_at_the_same_moment_make_one_draft(ana: User, ended: Batch, b
     draft = Batch.objects.exclude(pk=ended.pk).get()
     assert found == {draft.get_absolute_url()}
     assert draft.events.count() == 1
+
+
+def test_two_clicks_at_the_same_moment_make_one_download(ana: User, ended: Batch) -> None:
+    clicks = [partial(leads_to, signed_in(ana), ended, "make_export", "xlsx") for _ in range(4)]
+    assert len(set(at_once(clicks))) == ended.exports.count() == 1
 
 
 @BUTTONS

@@ -67,6 +67,11 @@ def test_the_download_has_the_cells_of_each_row_and_the_reason(web: Client) -> N
     ]
 
 
+def test_the_added_columns_have_names_that_the_file_does_not_have(web: Client) -> None:
+    batch = drafted(web, b"ROW,problem ,x\n1,2,3\n4\n")
+    assert downloaded(web, batch)[0] == ["row_2", "ROW", "problem ", "x", "problem_2"]
+
+
 def test_no_cell_of_the_download_runs_as_a_formula(web: Client) -> None:
     batch = drafted(web, b"a,b\n=1+2\nx,y\n")
     assert downloaded(web, batch)[1][:2] == ["2", "'=1+2"]

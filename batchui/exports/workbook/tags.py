@@ -7,10 +7,10 @@ They are for well-formed XML, in which an attribute's value may hold a `>`, neve
 import re
 from functools import lru_cache
 
+from batchui.exports.sheets import MOST_COLUMNS, MOST_ROWS
 from batchui.exports.workbook.cannot_write import DOCTYPE, TOO_LONG, CannotWrite, unreadable
 
-LAST_ROW = 1_048_576
-LAST_COLUMN = 16_384
+LAST_ROW, LAST_COLUMN = MOST_ROWS, MOST_COLUMNS
 # Tags in one row: 16,384 cells of rich text have 300,000. Each takes time, and those within others
 # memory.
 MOST_TAGS = 500_000

@@ -1,7 +1,8 @@
 """What calamine does not tell about the cells of an XLSX sheet, found in the sheet's XML.
 
-It is read a megabyte at a time. Plain searches find out whether there is anything of interest in
-it, which in most sheets there never is; only then are regular expressions tried.
+It is read in pieces that stay in the processor's cache. Plain searches find out whether there is
+anything of interest in it, which in most sheets there never is; only then are regular expressions
+tried.
 """
 
 import re
@@ -14,7 +15,7 @@ import msgspec
 from batchui.prompts.conversion import cells
 from batchui.prompts.conversion.number_formats import Show
 
-CHUNK_BYTES = 1 << 20
+CHUNK_BYTES = 1 << 18
 # A row without an end is searched in pieces of this size.
 MOST_BYTES = 8 << 20
 
@@ -62,7 +63,9 @@ class SheetXml:
         rest = b""
         while data := self._stream.read(CHUNK_BYTES):
             text = rest + data
-            end = max(text.rfind(b"<row"), text.rfind(b":row"))
+            end = text.rfind(b"<row")
+            if end < 0:
+                end = text.rfind(b":row")
             if end <= 0 and len(text) < MOST_BYTES:
                 rest = text
                 continue
@@ -72,7 +75,7 @@ class SheetXml:
         yield rest
 
     def _note_hidden(self, chunk: bytes, patterns: "_Patterns") -> None:
-        if b"hidden" not in chunk:
+        if b'hidden="' not in chunk:
             return
         for found in patterns.hidden_row.finditer(chunk):
             self.findings.hidden_rows += 1
@@ -129,7 +132,7 @@ class _Patterns:
         cell = rb'<%bc r="([A-Z]{1,3})(\d{1,7})"' % x
         value = rb"(?:<%bf[^<>]*>(?:[^<]*</%bf>)?)?<%bv>" % (x, x, x)
         none = rb"<%bv></%bv>|<%bv ?/>|" % (x, x, x)
-        self.formula = b"<%bf" % x
+        self.formula = b"><%bf" % x
         self.hidden_row = re.compile(rb'<%brow [^<>]*?hidden="(?:1|true)"' % x)
         self.row_number = re.compile(rb' r="(\d{1,7})"')
         self.error = re.compile(rb'<%bc r="([A-Z]{1,3}\d{1,7})"[^<>]*? t="e"' % x)

@@ -8,8 +8,6 @@ languages, it reads all.
 
 import re
 
-import chardet
-
 from batchui.prompts.reading.code_pages import CODE_PAGES, DOS, NOT_LATIN, USUAL
 
 EVIDENCE_BYTES = 4_096  # a guess takes a few milliseconds, whatever the size of the file
@@ -63,6 +61,8 @@ class Evidence:
 
     def guess(self) -> str:
         """The likeliest code page, a key of CODE_PAGES. Without evidence it is the usual one."""
+        import chardet  # few files need it, and it takes as long to load as a small one to convert
+
         data = self.data
         found = chardet.detect(
             data,

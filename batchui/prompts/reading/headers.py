@@ -63,14 +63,17 @@ def table_top(rows: Sequence[Sequence[Any]]) -> int:
     A title fills few cells, and the first one; a row of the table fills more than half of as many
     as most rows do. The names of a table with an index leave the first cell blank.
     """
-    seen = rows[: COMPARED + MOST_ABOVE]
-    filled = [sum(map(_is_filled, row)) for row in seen]
+    start = next((at for at, row in enumerate(rows) if is_filled(row)), None)
+    return 0 if start is None else start + _top(rows[start : start + COMPARED + MOST_ABOVE])
+
+
+def _top(rows: Sequence[Sequence[Any]]) -> int:
+    """The same for rows of which the first is not blank."""
+    filled = [sum(map(_is_filled, row)) for row in rows]
     counted = sorted(count for count in filled if count)
-    if not counted:
-        return 0
     usual = counted[len(counted) // 2]
     least = 1 if usual == 1 else max(2, usual // 2 + 1)
-    starts = [bool(row) and _is_filled(row[0]) for row in seen]
+    starts = [bool(row) and _is_filled(row[0]) for row in rows]
     has_index = sum(starts) * 2 > len(counted)
     top = next(
         at
@@ -91,8 +94,10 @@ def find_header(
     """The names of the columns of a table that begins with `rows`.
 
     chosen: the row that a person chose, 0 for none. width: how many columns there are at least.
-    Raises BadInput for a name that is too long, and for too many columns.
+    Raises BadInput for a name that is too long, for too many columns, for rows that are all blank,
+    and for a chosen row that is not there.
     """
+    _refuse_what_is_not_there(rows, chosen)
     row, first_row = _begins(rows) if chosen is None else (chosen, chosen + 1)
     under = rows[first_row - 1 :]
     names = list(rows[row - 1]) if 0 < row <= len(rows) else []
@@ -105,6 +110,24 @@ def find_header(
     _refuse_long_names(original, row)
     columns = unique_names(original)
     return Header(row, first_row, columns, original if row and original != columns else None)
+
+
+def is_filled(row: Sequence[Any]) -> bool:
+    """Whether a row has a cell with more than blanks."""
+    return any(map(_is_filled, row))
+
+
+def _refuse_what_is_not_there(rows: Sequence[Sequence[Any]], chosen: int | None) -> None:
+    if chosen is None and rows and not any(map(is_filled, rows)):
+        raise BadInput(
+            "The first rows of this table are all blank. Remove the blank rows above the table, or "
+            "choose a file or a sheet with a table in it."
+        )
+    if chosen and chosen > len(rows):
+        raise BadInput(
+            f"There is no row {chosen:,} among the first rows of this table. Choose another row as "
+            "the one with the column names."
+        )
 
 
 def _begins(rows: Sequence[Sequence[Any]]) -> tuple[int, int]:

@@ -13,17 +13,22 @@ import msgspec
 from batchui.prompts.problems import LIMITS, NAME_LIMIT, BadInput, listed
 from batchui.prompts.reading.decoding import Decoder, detect, line_breaks, refuse_binary
 from batchui.prompts.reading.dialects import HEAD_ROWS, Dialect, doubled, find_dialect, table_start
-from batchui.prompts.reading.format import AS_FOUND, NO_DELIMITER, Choices, Format, Kind, Nested
+from batchui.prompts.reading.format import (
+    AS_FOUND,
+    HEAD_BYTES,
+    HEAD_SIZE,
+    NO_DELIMITER,
+    Choices,
+    Format,
+    Kind,
+    Nested,
+)
 from batchui.prompts.reading.headers import find_header
 from batchui.prompts.reading.quotes import find_fault
 from batchui.prompts.reading.rows import flat
 from batchui.prompts.ready_items import are_items
 
 FILLED_LINE = re.compile(r"[^\r\n]+")
-# The row with the names of the columns is within them, too: every download has the rows above it,
-# and keeps them in memory.
-HEAD_BYTES = 256 * 1024
-HEAD_SIZE = f"{HEAD_BYTES // 1024} KB"
 # Many programs write a text table, and call it a workbook.
 WORKBOOK_ENDINGS = {"xls", "xlsx", "xlsm", "xlsb", "ods"}
 HTML = re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
@@ -237,6 +242,8 @@ def _is_table(text: str, *, ending: str, whole: bool) -> bool:
     It is a table if every row has as many cells as the first, and the first looks like names. A
     `.txt` must also have tabs, as Excel's "Unicode Text" has.
     """
+    if ending == "txt" and "\t" not in text:
+        return False
     delimiter, _, rows = find_dialect(text, whole=whole)
     if delimiter is None or len(rows) < 2 or (ending == "txt" and delimiter != "\t"):
         return False

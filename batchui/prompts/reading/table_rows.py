@@ -8,11 +8,11 @@ from decimal import Decimal
 import msgspec
 
 from batchui.prompts.problems import empty_row
-from batchui.prompts.reading.blocks import Block, Cells, Parsed, Sentence, split_lines
+from batchui.prompts.reading.blocks import Block, Cells, Parsed, Sentence
 from batchui.prompts.reading.format import Format
 
 # Numbers with a fraction stay as they are written: 1.10 must not come back as 1.1.
-_decode = msgspec.json.Decoder(list, float_hook=Decimal).decode
+_decode_lines = msgspec.json.Decoder(list, float_hook=Decimal).decode_lines
 
 
 class TableParser:
@@ -23,7 +23,7 @@ class TableParser:
 
     def parse(self, text: str, *, number: int, line: int, final: bool) -> Parsed:
         """The rows of `text` (see `blocks.Parser`)."""
-        cells: list[Cells] = list(map(_decode, split_lines(text)))
+        cells: list[Cells] = list(_decode_lines(text))
         next_line = line + len(cells)
         empty_after = 0
         while cells and not cells[-1]:
@@ -31,11 +31,12 @@ class TableParser:
             empty_after += 1
         blanks, width = self._blanks, len(self._blanks)
         problems: dict[int, Sentence] = {}
-        for at, row in enumerate(cells):
-            if len(row) < width:
-                if not row:
-                    problems[at] = empty_row
-                cells[at] = [*row, *blanks[len(row) :]]
+        if min(map(len, cells), default=width) < width:
+            for at, row in enumerate(cells):
+                if len(row) < width:
+                    if not row:
+                        problems[at] = empty_row
+                    cells[at] = [*row, *blanks[len(row) :]]
         block = Block(number, range(line, line + len(cells)), cells, problems)
         return Parsed(block, empty_after, len(text), next_line)
 

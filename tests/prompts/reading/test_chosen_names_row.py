@@ -7,9 +7,9 @@ import pytest
 
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.dialects import HEAD_ROWS
-from batchui.prompts.reading.format import Choices, Format
+from batchui.prompts.reading.format import HEAD_BYTES, Choices, Format
 from batchui.prompts.reading.readers import rows_above
-from batchui.prompts.reading.sniffing import HEAD_BYTES, sniff_table
+from batchui.prompts.reading.sniffing import sniff_table
 from tests.prompts.files import format_of, place_of
 
 ENDS_ABOVE = (

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.headers import find_header, table_top, unique_names
 from tests.prompts.files import cells_of, format_of, rows_of
 
@@ -134,6 +135,33 @@ def test_the_top_of_no_rows_is_the_first() -> None:
     assert table_top([]) == 0
     assert table_top([[], ["", " "]]) == 0
     assert find_header([]).columns == ()
+
+
+def test_a_table_far_below_blank_rows_is_found() -> None:
+    rows = [*[["", ""]] * 100, ["Sales"], ["name", "age"], ["ann", 5], ["bob", 6]]
+    found = find_header(rows)
+    assert (found.row, found.first_row, found.columns) == (102, 103, ("name", "age"))
+
+
+def test_rows_that_are_all_blank_are_no_table() -> None:
+    with pytest.raises(BadInput) as refused:
+        find_header([["", " "], []])
+    assert str(refused.value) == (
+        "The first rows of this table are all blank. Remove the blank rows above the table, or "
+        "choose a file or a sheet with a table in it."
+    )
+    assert find_header([["", ""]], chosen=0).columns == ("Column 1", "Column 2")
+
+
+def test_a_row_that_is_not_there_has_no_names() -> None:
+    rows = [["id", "text"], ["1", "one"]]
+    with pytest.raises(BadInput) as refused:
+        find_header(rows, chosen=3)
+    assert str(refused.value) == (
+        "There is no row 3 among the first rows of this table. Choose another row as the one with "
+        "the column names."
+    )
+    assert find_header(rows, chosen=2).columns == ("1", "one")
 
 
 def test_a_sheet_has_as_many_columns_as_it_says() -> None:

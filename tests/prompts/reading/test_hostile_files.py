@@ -9,9 +9,8 @@ import pytest
 
 from batchui.prompts.problems import CELL_LIMIT, BadInput
 from batchui.prompts.reading.checking import FirstProblems, check
-from batchui.prompts.reading.format import Format
+from batchui.prompts.reading.format import HEAD_BYTES, Format
 from batchui.prompts.reading.readers import read
-from batchui.prompts.reading.sniffing import HEAD_BYTES
 from tests.prompts.files import Endless, format_of, place_of, report_of, rows_of
 
 TABLE = Format("csv", "utf-8", ",", ("a", "b"), header_row=1, first_row=2)
