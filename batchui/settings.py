@@ -212,6 +212,8 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 # Beside the data, where there is room for them; `worker/this_host.py` removes what a crash leaves.
 FILE_UPLOAD_TEMP_DIR = DATA / "incoming"
+# The form for a download has a field for each column; no other has nearly as many.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = MAX_COLUMNS + 1_000
 
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = "UTC"

@@ -2,8 +2,6 @@
 
 import itertools
 import re
-import shutil
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -14,7 +12,6 @@ from uuid import uuid4
 from django.conf import settings
 from django.core.files.base import File
 from django.db import transaction
-from django.template.defaultfilters import filesizeformat
 
 from batchui.batches import files, lifecycle, settling, sources
 from batchui.batches.changes import BatchChanges
@@ -25,15 +22,14 @@ from batchui.batches.models import LONGEST_NAME, Batch, asked_fields
 from batchui.batches.pressed_twice import made_before
 from batchui.batches.row_problems import NO_PROBLEMS
 from batchui.batches.states import EDITABLE, BatchStatus
+from batchui.batches.upload_limits import refuse_full_disk, too_large
 from batchui.prompts.ask import Ask
+from batchui.prompts.conversion.kinds import is_text
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.format import AS_FOUND, HEAD_BYTES, Choices
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team, User
 
-# Bytes stored for each byte of an upload: its rows, answers and replies too, and while it comes in
-# another copy.
-STORED_FOR_A_BYTE = 4
 # Another sheet has to be converted first.
 NOT_LOOKED_AT: BatchChanges = {
     "source_format": {},
@@ -72,7 +68,7 @@ def receive(
     if size > settings.MAX_UPLOAD_BYTES:
         raise too_large(size)
     found: BatchChanges = {}
-    if sources.is_plain_text(_at_start(upload).read(HEAD_BYTES), source_name):
+    if is_text(_at_start(upload).read(HEAD_BYTES), source_name):
         found = sources.look_at_text(
             lambda: _at_start(upload), name=source_name, choices=choices
         ).as_fields()
@@ -128,41 +124,6 @@ def _checked(batch: Batch, *, check_now: bool = False) -> Batch:
         read_now_or_soon(batch, check_file)
     batch.refresh_from_db()
     return batch
-
-
-def too_large(size: int) -> BadInput:
-    """The error for an upload of `size` bytes, over MAX_UPLOAD_BYTES."""
-    limit = settings.MAX_UPLOAD_BYTES
-    return BadInput(
-        f"The file has {filesizeformat(size)}, and the limit is {filesizeformat(limit)}. Split it "
-        "into smaller files and upload them one by one."
-    )
-
-
-def room() -> int:
-    """How large an upload may be, in bytes, so that the disk has room for what is made of it, too.
-
-    A disk that is full stops every batch of everybody.
-    """
-    try:
-        free = shutil.disk_usage(settings.DATA).free
-    except OSError:
-        return sys.maxsize  # storing the file says what is wrong
-    return (free - settings.KEEP_FREE_BYTES) // STORED_FOR_A_BYTE
-
-
-def nearly_full(not_done: str = "uploaded") -> BadInput:
-    """The error where there is no room for what was sent. not_done: "uploaded", "saved" …"""
-    return BadInput(
-        f"The disk of this server is nearly full, so nothing was {not_done}. Tell the person who "
-        "runs batchui. To make room, delete batches that nobody needs any more."
-    )
-
-
-def refuse_full_disk(size: int) -> None:
-    """Raise BadInput if the disk has no room for an upload of `size` bytes."""
-    if size > room():
-        raise nearly_full()
 
 
 def run_again(batch: Batch, *, by: User | None) -> Batch:

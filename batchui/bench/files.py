@@ -214,7 +214,7 @@ def _source(form: str, rows: int, folder: Path) -> Path:
     if path.exists():
         return path
     if form in bare_files.WRITERS:
-        cells = [row[:-1] for row in stays.pool(rows)]
+        cells = [bare_files.stored(row[:-1], form) for row in stays.pool(rows)]
         bare_files.WRITERS[form](path, stays.numbered(cells, rows), stays.COLUMNS)
         return path
     return _by_office(_source("ods" if form == "xls" else "xlsx", rows, folder), path)

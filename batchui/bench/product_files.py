@@ -44,8 +44,9 @@ _cells: list[list[Any]] = []
 def prepare(action: str, form: str, _file: str, rows: str, *_: str) -> None:
     """Make the cells that are written, as they are stored with a batch."""
     if action == "write":
-        if form == "parquet":  # a worker imports it once
+        if form == "parquet":  # a worker imports them once
             import_module("pyarrow.parquet")
+            import_module("pyarrow.compute")
         _cells.extend(_stored(row, form) for row in stays.pool(int(rows)))
 
 

@@ -8,7 +8,7 @@ from unicodedata import east_asian_width
 
 import msgspec
 
-from batchui.exports.rows import Cell, are_texts, cell_text
+from batchui.exports.rows import Cell, cell_text
 from batchui.exports.typed_values import have_values
 
 # In characters: how wide a column is counted at most.
@@ -74,14 +74,16 @@ class Column:
         """Take the kind of these cells into account. texts: of the same (`rows.column_texts`)."""
         if Kind.TEXT in self._kinds:
             return
-        if are_texts(cells):
+        types = set(map(type, cells))
+        if types <= {str}:
             self._note_texts(texts)
             return
-        if any(isinstance(cell, str) for cell in cells):
-            both = list(zip(cells, texts, strict=True))
-            self._note_texts([text for cell, text in both if isinstance(cell, str)])
-            cells, texts = zip(*(one for one in both if not isinstance(one[0], str)), strict=True)
-        self._kinds |= _kinds(cells, texts)
+        if str in types:
+            self._note_texts([cell for cell in cells if isinstance(cell, str)])
+            both = zip(cells, texts, strict=True)
+            others = [one for one in both if not isinstance(one[0], str)]
+            cells, texts = zip(*others, strict=True)
+        self._kinds |= _kinds(cells, texts, types - {str})
 
     def measure(self, texts: Sequence[str]) -> None:
         """Take the lengths of these texts into account."""
@@ -137,12 +139,11 @@ def _is_list(text: str) -> bool:
         return False
 
 
-def _kinds(cells: Sequence[Cell], texts: Sequence[str]) -> set[Kind]:
-    """The kinds of these cells, none of which is a text. texts: of the same.
+def _kinds(cells: Sequence[Cell], texts: Sequence[str], types: set[type]) -> set[Kind]:
+    """The kinds of these cells, none of which is a text. texts, types: of the same.
 
     What most columns have is found for all cells at once.
     """
-    types = set(map(type, cells))
     if types == {bool}:
         return {Kind.BOOLEAN}
     if types == {int}:  # no other one is further from zero

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from batchui.exports.answers import columns_of
-from batchui.exports.rows import ExportRow, as_texts, encodable, groups
+from batchui.exports.rows import Cell, ExportRow, as_texts, encodable, groups
 from batchui.exports.shape import Shape
 
 # Of the rows that are turned into columns at once, about. Each time costs as much as 20 rows.
@@ -31,7 +31,7 @@ class TextSpool(Shape):
             for group in groups(self.layout.rows(rows), size=BLOCK_BYTES):
                 extras = [row.extras for row in group]
                 arrays = list(map(_array, self.note(columns_of(group, width), extras)))
-                beyond = [list(map(encodable, as_texts(cells))) or None for cells in extras]
+                beyond = [_texts(cells) if cells else None for cells in extras]
                 arrays.append(pyarrow.array(beyond, type=texts))
                 out.write_batch(pyarrow.record_batch(arrays, schema=schema))
 
@@ -54,6 +54,10 @@ class TextSpool(Shape):
                     group, rows_left, bytes_left = [], rows, size
         if group:
             yield pyarrow.Table.from_batches(group)
+
+
+def _texts(cells: Sequence[Cell]) -> list[Cell]:
+    return list(map(encodable, as_texts(cells)))
 
 
 def _array(texts: Sequence[str]) -> Any:

@@ -99,11 +99,20 @@ def _position(name: str, columns: Sequence[str]) -> int:
     for wanted, known in (
         (name, columns),
         (name.strip(), columns),
-        (name.strip(), [column.strip() for column in columns]),
+        (_bare(name), list(map(_bare, columns))),
     ):
         if known.count(wanted) == 1:
             return known.index(wanted)
     raise BadInput(_unknown(name, columns))
+
+
+def with_line_feeds(text: str) -> str:
+    """The text with every kind of line break as a line feed, whatever file or browser it is of."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _bare(name: str) -> str:
+    return with_line_feeds(name).strip()
 
 
 def _unknown(name: str, columns: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from batchui import security_log
 from batchui.batches import files
 from batchui.batches.models import Batch, Part
 from batchui.batches.phrases import NOT_STARTED
-from batchui.batches.whole_files import file_name, kinds_for
+from batchui.batches.whole_files import file_name
 from batchui.exports.zipped import zip_chunks
 from batchui.web.access import with_batch
 from batchui.web.download_limit import MOST_AT_ONCE, Counted, TooManyDownloads
@@ -28,6 +28,7 @@ NO_PAGE = {
     "Content-Security-Policy": "sandbox; default-src 'none'",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+NO_SUCH_KIND = "There is no such kind of download. Choose one on the batch's page."
 BROKEN_OFF = b"\r\nTHIS FILE IS NOT COMPLETE: the download broke off here. Download it again.\r\n"
 
 
@@ -37,15 +38,23 @@ def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBas
 
     `?only=`, `?columns=`, `?answer=`: what goes out; see `forms/download.py`.
     """
-    made = kinds_for(batch).get(kind)
-    if made is None or made.chunks is None:
-        raise Http404("There is no such kind of download. Choose one on the batch's page.")
     refuse_unstarted(batch)
     asked = request.GET.copy()
     asked["kind"] = kind
     form = DownloadForm(asked, batch=batch)
+    if kind not in form.kinds:
+        raise Http404(NO_SUCH_KIND)
     if not form.is_valid():
         raise Http404("This batch has no such rows or columns. Choose them on the batch's page.")
+    return made_while_sent(request, batch, form)
+
+
+def made_while_sent(request: MemberRequest, batch: Batch, form: DownloadForm) -> HttpResponseBase:
+    """What a valid form says. Raises Http404 for a kind that has to be made as a whole."""
+    kind = form.cleaned_data["kind"]
+    made = form.kinds[kind]
+    if made.chunks is None:
+        raise Http404(NO_SUCH_KIND)
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what=kind)
     name = file_name(batch, kind, timezone.localdate())
     chunks, content_type = made.chunks(batch, form.choice), made.content_type

@@ -1,13 +1,11 @@
 """Downloads that are chosen, and those that are made as a whole before they are sent."""
 
-from typing import Any, NamedTuple, Self
-from urllib.parse import urlencode
+from typing import NamedTuple, Self
 from uuid import UUID
 
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.template.defaultfilters import filesizeformat
-from django.urls import reverse
 from django.utils import timezone
 
 from batchui import security_log
@@ -17,7 +15,7 @@ from batchui.batches.exporting import Choice
 from batchui.batches.models import Batch
 from batchui.batches.whole_files import KINDS, file_name, kinds_for, said_before
 from batchui.web.access import with_batch
-from batchui.web.downloads import NO_PAGE, refuse_unstarted
+from batchui.web.downloads import NO_PAGE, NO_SUCH_KIND, made_while_sent, refuse_unstarted
 from batchui.web.errors import post_only
 from batchui.web.forms.download import ROWS, DownloadForm
 from batchui.web.members import MemberRequest
@@ -50,7 +48,10 @@ def choose(request: MemberRequest, batch: Batch) -> HttpResponseBase:
         Batch.objects.filter(pk=batch.pk).update(
             download_choice=form.choice.to_dict(), download_kind=kind
         )
-        return _begun(request, batch, kind, form.choice, packed=form.cleaned_data["packed"])
+        # Not by way of its address: that would have the names of all columns.
+        if not KINDS[kind].is_whole:
+            return made_while_sent(request, batch, form)
+        return _begun(request, batch, kind, form.choice)
     context = {
         "batch": batch,
         "form": form,
@@ -65,22 +66,12 @@ def choose(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 def make(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBase:
     """Have a whole download made of everything."""
     refuse_unstarted(batch)
-    if kind not in kinds_for(batch):
-        raise Http404("There is no such kind of download. Choose one on the batch's page.")
+    if kind not in kinds_for(batch) or not KINDS[kind].is_whole:
+        raise Http404(NO_SUCH_KIND)
     return _begun(request, batch, kind, Choice())
 
 
-def _begun(
-    request: MemberRequest, batch: Batch, kind: str, choice: Choice, *, packed: bool = False
-) -> HttpResponseBase:
-    if not KINDS[kind].is_whole:
-        chosen: dict[str, Any] = {"only": choice.only, "answer": choice.answer}
-        if choice.columns is not None:
-            chosen["columns"] = choice.columns
-        if packed:
-            chosen["packed"] = "1"
-        address = reverse("download", args=[batch.pk, kind])
-        return redirect(f"{address}?{urlencode(chosen, doseq=True)}")
+def _begun(request: MemberRequest, batch: Batch, kind: str, choice: Choice) -> HttpResponseBase:
     export = making.ask_for(batch, kind, choice, by=request.user)
     return redirect("export", batch.pk, export.pk)
 

@@ -14,11 +14,12 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
-from batchui.batches import decisions, intake
+from batchui.batches import decisions, intake, upload_limits
 from batchui.batches.files import AnyFile
 from batchui.batches.models import Batch
 from batchui.batches.states import STARTED, BatchStatus
 from batchui.prompts.ask import Ask
+from batchui.prompts.conversion.kinds import CAN_BE_READ
 from batchui.prompts.problems import BadInput
 from batchui.web.access import with_batch
 from batchui.web.body_limits import ANYBODY, BESIDES_FILE, lacked_room
@@ -51,9 +52,9 @@ def new(request: MemberRequest) -> HttpResponseBase:
         return _upload_page(request)
     size = _size(request)
     if size > settings.MAX_UPLOAD_BYTES + BESIDES_FILE:
-        return _upload_page(request, str(intake.too_large(size)))
-    if size > intake.room() or lacked_room(request):
-        return _upload_page(request, str(intake.nearly_full()))
+        return _upload_page(request, str(upload_limits.too_large(size)))
+    if size > upload_limits.room() or lacked_room(request):
+        return _upload_page(request, str(upload_limits.nearly_full()))
     return _take(request)
 
 
@@ -229,6 +230,7 @@ def _upload_page(
         "pasted": pasted,
         "problem": problem,
         "file_name": file_name,
+        "can_be_read": CAN_BE_READ,
         "limit": settings.MAX_UPLOAD_BYTES,
         "most_rows": settings.MAX_ROWS,
         "most_columns": settings.MAX_COLUMNS,

@@ -15,6 +15,10 @@ from batchui.exports.xlsx_text import LONGEST_TEXT, cut, escaped, is_too_long, u
         ("\ud83d\udfff", "_xD83D__xDFFF_"),
         ("_x0041_", "_x005F_x0041_"),
         ("_x000D_", "_x005F_x000D_"),
+        (
+            "\t\n ^`\ud7ff\ue000\ufffd\U00010000\U0010ffff",
+            "\t\n ^`\ud7ff\ue000\ufffd\U00010000\U0010ffff",
+        ),
         ("_x0041_xBcDe_", "_x005F_x0041_x005F_xBcDe_"),
         ("_x0041\x00", "_x005F_x0041_x0000_"),
         ("_x041_ x0041_ _x004g_ _X0041_", "_x041_ x0041_ _x004g_ _X0041_"),

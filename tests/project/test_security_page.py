@@ -8,7 +8,7 @@ from django.contrib.auth.password_validation import CommonPasswordValidator
 from django.urls import reverse
 
 from batchui import checks
-from batchui.batches import converting, intake, preparing
+from batchui.batches import converting, preparing, upload_limits
 from batchui.cloudflare import client
 from batchui.exports import formulas
 from batchui.processes import bodies, channels, serving
@@ -98,7 +98,7 @@ def test_a_limit_is_the_one_of_the_code(what: str, limit: str) -> None:
 def test_the_disk_is_never_full_of_uploads() -> None:
     reserve = settings.KEEP_FREE_BYTES // 1000**2
     assert f"leave less than {reserve} MB on the disk is refused" in TEXT
-    assert f"An upload counts {intake.STORED_FOR_A_BYTE} times" in TEXT
+    assert f"An upload counts {upload_limits.STORED_FOR_A_BYTE} times" in TEXT
 
 
 def test_sessions_and_links_end_when_it_says() -> None:

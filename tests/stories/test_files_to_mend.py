@@ -8,13 +8,19 @@ from pathlib import Path
 import pytest
 
 from tests.stories.hotel import answer_of
-from tests.stories.visitors import MODEL, Visitor
+from tests.stories.product import Product
+from tests.stories.visitors import MODEL, PHONE, Visitor, sticks_out
 
 pytestmark = [pytest.mark.browser, pytest.mark.processes]
 
 ASK = "Translate to German: {{review}}"
 PLAIN = "CSV, every cell exactly as it is"
 ADDED = ["answer", "status", "error"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def answered_at_once(product: Product) -> None:
+    product.timings(queued=0, running=0)
 
 
 def first_rows(ana: Visitor) -> list[list[str]]:
@@ -145,6 +151,23 @@ def test_bad_rows_are_listed_downloaded_and_skipped(ana: Visitor, tmp_path: Path
         ["5", "Good", "", answer_of("Good"), "answered"],
     ]
     assert table[3][5:] == [f"Row 4 (line 5): {MANY}", " noise"]
+
+
+def test_long_names_fit_a_phone(ana: Visitor, tmp_path: Path) -> None:
+    long = "exported_from_a_database_" * 4
+    file = tmp_path / f"{long}.csv"
+    file.write_text(f"{long}1,{long}2\n{long}\n" + f"{long},{long}\n" * 9)
+    ana.upload(file)
+    ana.start_button().wait_for()
+    page = ana.page
+    desk = page.viewport_size
+    assert desk is not None
+    page.set_viewport_size(PHONE)
+    assert sticks_out(page) == []
+    page.get_by_role("link", name="See 1 in a list").click()
+    page.get_by_role("heading", name="Rows that cannot be asked").wait_for()
+    assert sticks_out(page) == []
+    page.set_viewport_size(desk)
 
 
 def copy_cells(ana: Visitor, cells: list[list[str]]) -> None:

@@ -11,6 +11,7 @@ from batchui.batches import checking, long_tasks, preparing, surveys
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.cloudflare import catalogue
+from batchui.prompts.conversion.kinds import CAN_BE_READ
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import MODEL, rows
 from tests.teams.people import outsider
@@ -57,6 +58,11 @@ def test_an_upload_leads_to_its_first_rows_and_columns(web: Client) -> None:
     assert "Row id review 2 7 Lovely 3 8 Noisy" in said(page)
     assert 'data-insert="{{review}}"' in html(page)
     assert "disabled" in html(page).split('id="check"')[1]
+
+
+def test_what_can_be_read_and_how_much_is_said_before_a_file_is_chosen(web: Client) -> None:
+    page = said(web.get(reverse("new")))
+    assert f"{CAN_BE_READ}. Up to 1.0 GB, 5,000,000 rows, 2,000 columns and 1,000,000" in page
 
 
 def test_a_small_file_waits_for_no_worker(

@@ -14,9 +14,11 @@ from batchui.prompts.conversion.looking import File
 from batchui.prompts.conversion.outputs import Output
 from batchui.prompts.problems import BadInput, quoted
 
+FORMATS: tuple[str, ...] = ("Parquet", "Arrow")
 PARQUET, ENCRYPTED_PARQUET = b"PAR1", b"PARE"
 ARROW, OLD_FEATHER = b"ARROW1", b"FEA1"
 STREAM = b"\xff\xff\xff\xff"
+STREAM_ENDINGS = {".arrow", ".arrows", ".ipc", ".feather"}
 MAGIC = (PARQUET, ENCRYPTED_PARQUET, ARROW, OLD_FEATHER)
 ROWS = "rows.jsonl.zst"
 ROWS_AT_ONCE = 10_000
@@ -27,6 +29,13 @@ DAMAGED = (
 SAVE_AS_CSV = "Save its table as CSV, and upload that."
 
 _json = msgspec.json.Encoder(decimal_format="number").encode
+
+
+def is_of(file: File) -> bool:
+    """Whether the file begins as one of these does."""
+    if file.head.startswith(STREAM):  # four bytes that any file may begin with
+        return file.ending in STREAM_ENDINGS
+    return file.head.startswith(MAGIC)
 
 
 def convert(file: File, out: Output) -> tuple[Sheet, ...]:

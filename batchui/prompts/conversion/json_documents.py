@@ -3,6 +3,7 @@
 A document is a list, an object with one list of objects in it, or values one after the other.
 """
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, BinaryIO
@@ -15,6 +16,11 @@ from batchui.prompts.conversion.looking import File
 from batchui.prompts.conversion.outputs import Output
 from batchui.prompts.problems import BadInput, quoted
 
+FORMATS: tuple[str, ...] = ("JSON",)
+# A list of objects, or the body of a request with all its items.
+SURELY = re.compile(rb'\[\s*\{|\{\s*"requests"\s*:')
+TABLE_ENDINGS, LINE_ENDINGS = {".csv", ".tsv"}, {".jsonl", ".ndjson"}
+DOCUMENT_ENDINGS = {".json", ".geojson"}
 # Of the first value, to see whether another follows it.
 FIRST_LIMIT = 1_000_000
 WRITTEN_AT_ONCE = 256  # single values
@@ -30,6 +36,27 @@ EMPTY = "The list in this JSON document is empty. Choose a file with rows."
 
 _exactly = msgspec.json.Decoder(float_hook=Decimal).decode
 _encode = msgspec.json.Encoder(decimal_format="number").encode
+
+
+def is_of(file: File) -> bool:
+    """Whether the file is a list, or an object. Objects on lines of their own are a text table."""
+    if file.ending in TABLE_ENDINGS:
+        return False
+    if SURELY.match(file.start):
+        return True
+    if file.ending in LINE_ENDINGS:
+        return file.start.startswith(b"[")
+    begins = file.start[:1] in (b"[", b"{")
+    return file.ending in DOCUMENT_ENDINGS and begins and not _has_lines(file)
+
+
+def _has_lines(file: File) -> bool:
+    """Whether the first line is an object, and another line follows."""
+    first, _, rest = file.head.strip().partition(b"\n")
+    try:
+        return bool(rest) and isinstance(msgspec.json.decode(first), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def convert(file: File, out: Output) -> Jsonl | tuple[Sheet, ...]:

@@ -2,7 +2,7 @@
 
 import zipfile
 from pathlib import Path, PurePath
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from batchui.prompts.conversion import ole
 from batchui.prompts.problems import BadInput
@@ -35,6 +35,14 @@ class File(NamedTuple):
     def start(self) -> bytes:
         """The first bytes of a text, without those that UTF-16 puts between them."""
         return self.head[:4096].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
+
+
+def read_head(stream: BinaryIO) -> bytes:
+    """The first HEAD_BYTES of a stream. One that unpacks gives fewer at a time."""
+    head = b""
+    while len(head) < HEAD_BYTES and (data := stream.read(HEAD_BYTES - len(head))):
+        head += data
+    return head
 
 
 def look(path: Path, name: str) -> File:

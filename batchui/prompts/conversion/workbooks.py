@@ -27,6 +27,10 @@ from batchui.prompts.conversion.pretenders import PROTECTED
 from batchui.prompts.conversion.sheet_xml import Correction, Findings, SheetXml
 from batchui.prompts.problems import BadInput
 
+FORMATS: tuple[str, ...] = ("Excel (XLSX, XLSM, XLSB, XLS)", "OpenDocument (ODS)")
+# One of these is in every workbook; of an old one the name of its stream.
+PARTS = {"xl/workbook.xml", "xl/workbook.bin", "Workbook", "Book", "WORKBOOK", "BOOK"}
+ODS_TYPE = "application/vnd.oasis.opendocument.spreadsheet"
 SHEET_LIMIT = 1_000
 ODS_CONTENT, ODS_STYLES = "content.xml", "styles.xml"
 BINARY = "xl/workbook.bin"
@@ -60,6 +64,11 @@ class Marks(Protocol):
 
     def corrections(self) -> Iterator[Correction]:
         """Cells that calamine has otherwise than the sheet shows them, row by row."""
+
+
+def is_of(file: File) -> bool:
+    """Whether the file holds what a workbook does."""
+    return not PARTS.isdisjoint(file.holds) or file.mimetype.startswith(ODS_TYPE)
 
 
 def convert(file: File, out: Output) -> tuple[Sheet, ...]:

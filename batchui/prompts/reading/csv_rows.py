@@ -136,7 +136,8 @@ class CsvParser:
             for cell, text in enumerate(cells):
                 if len(text) > LIMITS.cell:
                     number, line = block.number + at, block.lines[at]
-                    raise cell_too_long(row=number, line=line, column=self._name(number, cell))
+                    column = self._name(number, cell)
+                    raise cell_too_long(row=number, line=line, column=column, in_quotes=True)
 
     def _judge(self, block: Block, rows: list[Cells], faults: dict[int, int]) -> None:
         """Add the problem of each row that does not fit the header or has a fault."""
@@ -189,7 +190,7 @@ class CsvParser:
     def _unreadable(self, fault: QuoteFault, *, row: int, opened: int, closed: int) -> BadInput:
         column = self._name(row, fault.cell)
         if fault.kind == "long":
-            return cell_too_long(row=row, line=opened, column=column)
+            return cell_too_long(row=row, line=opened, column=column, in_quotes=True)
         if fault.kind == "unclosed":
             what = "a quotation mark opens the cell here and nothing closes it"
         else:

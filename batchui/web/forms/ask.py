@@ -15,13 +15,13 @@ from batchui.prompts.ask import Ask
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
 from batchui.prompts.template import LONGEST_TEXT, Template
+from batchui.web.forms.column_fields import ColumnField
 from batchui.web.forms.model_field import ModelField
 
 NO_TEMPLATE = "Write what to ask, then click a column to insert it."
 TOO_LONG = (
     "At most %(limit_value)d characters are possible, and this has %(show_value)d. Shorten it."
 )
-NO_COLUMN = "The file has no column “%(value)s”. Choose another."
 NOT_JSON = 'This is not JSON. Write it like {"top_p": 0.9}.'
 NO_LANGUAGE = "The translation model does not know the language “%(value)s”. Choose another."
 
@@ -108,10 +108,7 @@ class AskForm(forms.Form):
         required=False,
         error_messages={"invalid_choice": NO_LANGUAGE},
     )
-    reference_column = forms.ChoiceField(
-        required=False,
-        error_messages={"invalid_choice": NO_COLUMN},
-    )
+    reference_column = ColumnField(required=False)
 
     def __init__(self, data: Any = None, *, batch: Batch) -> None:
         self.batch = batch

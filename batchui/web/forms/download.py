@@ -8,7 +8,8 @@ from batchui.batches.exporting import ALL, Choice
 from batchui.batches.models import Batch
 from batchui.batches.whole_files import kinds_for
 from batchui.exports.names import ANSWER
-from batchui.web.forms.ask import NO_COLUMN, TOO_LONG
+from batchui.web.forms.ask import TOO_LONG
+from batchui.web.forms.column_fields import ColumnsField
 
 LONGEST_ANSWER_NAME = 100
 ROWS = {
@@ -25,11 +26,10 @@ class DownloadForm(forms.Form):
     only = forms.ChoiceField(
         label="Rows", choices=list(ROWS.items()), widget=forms.RadioSelect, required=False
     )
-    columns = forms.MultipleChoiceField(
+    columns = ColumnsField(
         label="Columns of your file",
         widget=forms.CheckboxSelectMultiple,
         required=False,
-        error_messages={"invalid_choice": NO_COLUMN},
         help_text="If none is chosen, all go out.",
     )
     answer = forms.CharField(

@@ -113,6 +113,18 @@ def test_text_is_escaped(text: str, xml: str) -> None:
     assert written(text) == xml
 
 
+EDGES = [*range(0x100), 0xD7FF, 0xD800, 0xDFFF, 0xE000, *range(0xFFFD, 0x10002), 0x10FFFF]
+
+
+@pytest.mark.parametrize("code", EDGES, ids=hex)
+def test_every_character_is_as_xml_has_it(code: int) -> None:
+    sign = chr(code)
+    is_impossible = (code < 0x20 and sign not in "\t\n") or 0xD800 <= code < 0xE000
+    if is_impossible or sign in "\ufffe\uffff":
+        sign = f"_x{code:04X}_"
+    assert written(f"a{chr(code)}b") == f"a{html.escape(sign, quote=False)}b"
+
+
 @given(HARD)
 @settings(max_examples=300, deadline=None)
 def test_what_was_escaped_is_read_as_it_was(text: str) -> None:

@@ -167,7 +167,11 @@ def test_a_quoted_cell_without_an_end_is_refused_after_a_million_characters() ->
     ],
 )
 def test_a_cell_over_a_million_characters(data: bytes, name: str, place: str) -> None:
-    with pytest.raises(BadInput, match=rf"^{place}: this cell is longer than 1,000,000"):
+    perhaps = r" If it is not so long, perhaps a quotation mark before it is not closed\."
+    advice = rf"Shorten it\.{perhaps if name == 'x.csv' else ''}$"
+    with pytest.raises(
+        BadInput, match=rf"^{place}: this cell is longer than 1,000,000 characters\. {advice}"
+    ):
         rows_of(data % (b"x" * (CELL_LIMIT + 1)), name)
 
 
