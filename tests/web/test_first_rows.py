@@ -134,16 +134,6 @@ def test_a_choice_with_which_the_file_cannot_be_read_changes_nothing(web: Client
     assert (batch.source_format, batch.source_choices, batch.epoch) == before
 
 
-def test_names_in_a_row_that_the_file_does_not_have_change_nothing(web: Client) -> None:
-    batch = drafted(web, TITLE)
-    response = web.post(reverse("read_as", args=[batch.pk]), {"names_in": 900}, headers=HTMX)
-    assert response.status_code == 422
-    assert "The file cannot be read so. There is no row 900 among the first rows" in said(response)
-    form = batch.source_format
-    batch.refresh_from_db()
-    assert batch.source_format == form
-
-
 @pytest.mark.parametrize("chosen", [{"encoding": "klingon"}, {"header_row": "x"}, {"names_in": 0}])
 def test_a_choice_that_was_not_offered_changes_nothing(
     web: Client, chosen: dict[str, object]
