@@ -145,10 +145,9 @@ def test_the_next_format_is_a_function_and_a_line_in_a_table(
     monkeypatch.setitem(KINDS, "md", Kind("Markdown list", "text/markdown", "md", **how))
     assert "Markdown list" in said(web.get(reverse("batch", args=[answered.pk])))
     choice = {"kind": "md", "only": "attention", "answer": "reply"}
-    address = web.post(reverse("choose_download", args=[answered.pk]), choice)["Location"]
+    response: Any = web.post(reverse("choose_download", args=[answered.pk]), choice)
     if is_whole:
-        address = f"{address}file/"
-    response: Any = web.get(address)
+        response = web.get(f"{response['Location']}file/")
     assert response["Content-Type"] == "text/markdown"
     assert response["Content-Disposition"].endswith('.md"')
     assert b"".join(response.streaming_content) == b"# reply\n- 6: invalid\n"

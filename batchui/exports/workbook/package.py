@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import IO, BinaryIO
 
 from batchui.exports.workbook.cannot_write import CannotWrite, another_kind, damaged, unreadable
+from batchui.exports.zipped import LEVEL
 
 CHUNK_BYTES = 256 * 1024
 # An upload has at most 1 GiB, of which honest sheets make ten times as much; nobody opens those.
@@ -22,8 +23,6 @@ LARGEST_SHEET = 4_000_000_000
 # What is read whole: lists of sheets and relations, tables. Of all of them together.
 LARGEST_LISTS = 32_000_000
 LARGEST_DIRECTORY = 4_000_000
-# Of a sheet with much text, level 6 makes 7 % less, and takes two and a half times as long.
-DEFLATE_LEVEL = 4
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
@@ -223,7 +222,7 @@ def _write(target: BinaryIO, info: zipfile.ZipInfo, content: Iterable[bytes]) ->
     info.CRC = info.file_size = info.compress_size = 0
     info.extra = _ROOM
     target.write(info.FileHeader(zip64=False))
-    engine = zlib.compressobj(DEFLATE_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+    engine = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
     begin = target.tell()
     with ThreadPoolExecutor(1) as beside:  # while a chunk is compressed, the next one is made
         compressed = beside.submit(bytes)

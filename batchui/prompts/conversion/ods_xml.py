@@ -15,6 +15,7 @@ import msgspec
 
 from batchui.prompts.conversion import cells
 from batchui.prompts.conversion.number_formats import percent
+from batchui.prompts.conversion.places import place
 from batchui.prompts.conversion.sheet_xml import CHUNK_BYTES, MOST_BYTES, Correction, Findings
 
 TABLE = re.compile(rb"<table:table[ >]")
@@ -136,16 +137,6 @@ class OdsXml:
             if cell is not None:
                 yield from ((column + more, cell) for more in range(repeated))
             column += repeated
-
-
-def place(row: int, column: int) -> str:
-    """The name of a cell, from its row and column, from 0: C17."""
-    letters = ""
-    column += 1
-    while column:
-        column, letter = divmod(column - 1, 26)
-        letters = chr(65 + letter) + letters
-    return f"{letters}{row + 1}"
 
 
 def _by_sheet(text: bytes) -> Iterator[tuple[bool, bytes]]:

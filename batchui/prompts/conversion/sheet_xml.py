@@ -1,8 +1,8 @@
 """What calamine does not tell about the cells of an XLSX sheet, found in the sheet's XML.
 
-It is read in pieces that stay in the processor's cache. Plain searches find out whether there is
-anything of interest in it, which in most sheets there never is; only then are regular expressions
-tried.
+It is read in pieces that stay in the processor's cache, and tidied first where no spreadsheet
+program wrote it. Plain searches find out whether there is anything of interest in it, which in most
+sheets there never is; only then are regular expressions tried.
 """
 
 import re
@@ -14,6 +14,8 @@ import msgspec
 
 from batchui.prompts.conversion import cells
 from batchui.prompts.conversion.number_formats import Show
+from batchui.prompts.conversion.places import position
+from batchui.prompts.conversion.tidy_xml import Tidier
 
 CHUNK_BYTES = 1 << 18
 # A row without an end is searched in pieces of this size.
@@ -45,9 +47,11 @@ class SheetXml:
 
     def corrections(self) -> Iterator[Correction]:
         """The cells that calamine has otherwise than the sheet shows them, row by row."""
-        patterns = None
-        for chunk in self._chunks():
-            patterns = patterns or _Patterns(chunk, self._styles)
+        patterns = tidy = None
+        for piece in self._chunks():
+            patterns = patterns or _Patterns(_prefix(piece), self._styles)
+            tidy = tidy or Tidier(_prefix(piece))
+            chunk = tidy(piece)
             self._note_hidden(chunk, patterns)
             self._note_errors(chunk, patterns)
             self._note_uncalculated(chunk, patterns)
@@ -104,7 +108,7 @@ class SheetXml:
         if not patterns.long.search(chunk):
             return {}
         return {
-            _place(found[1], found[2]): cells.number(str(int(found[4])))
+            position(found[1], found[2]): cells.number(str(int(found[4])))
             for found in patterns.long_number.finditer(chunk)
             if b't="' not in found[3] or b't="n"' in found[3]
         }
@@ -119,16 +123,14 @@ class SheetXml:
                     continue
                 cell = self._styles[int(found[4])](found[5].decode())
                 if cell is not None:
-                    made[_place(found[1], found[2])] = cell
+                    made[position(found[1], found[2])] = cell
         return made
 
 
 class _Patterns:
-    """Regular expressions for the names of tags in this sheet: `c`, or `x:c`."""
+    """Regular expressions for the names of tags in this sheet: `c`, or `x:c` with a prefix `x:`."""
 
-    def __init__(self, first: bytes, styles: Mapping[int, Show]) -> None:
-        prefix = re.search(rb"<(\w+:)?sheetData", first)
-        x = (prefix[1] if prefix else None) or b""
+    def __init__(self, x: bytes, styles: Mapping[int, Show]) -> None:
         cell = rb'<%bc r="([A-Z]{1,3})(\d{1,7})"' % x
         value = rb"(?:<%bf[^<>]*>(?:[^<]*</%bf>)?)?<%bv>" % (x, x, x)
         none = rb"<%bv></%bv>|<%bv ?/>|" % (x, x, x)
@@ -151,9 +153,7 @@ class _Patterns:
             )
 
 
-def _place(letters: bytes, row: bytes) -> tuple[int, int]:
-    """The row and column of C17, from 0."""
-    column = 0
-    for letter in letters:
-        column = column * 26 + letter - 64
-    return int(row) - 1, column - 1
+def _prefix(first: bytes) -> bytes:
+    """The prefix of the tags of a sheet that begins so: `x:`, or nothing."""
+    found = re.search(rb"<(\w+:)?sheetData", first)
+    return (found[1] if found else None) or b""

@@ -95,13 +95,10 @@ def find_header(
 
     chosen: the row that a person chose, 0 for none. width: how many columns there are at least.
     Raises BadInput for a name that is too long, for too many columns, and for rows that are all
-    blank where none was chosen.
+    blank unless one of them was chosen.
     """
-    if chosen is None and rows and not any(map(is_filled, rows)):
-        raise BadInput(
-            "The first rows of this table are all blank. Remove the blank rows above the table, or "
-            "choose a file or a sheet with a table in it."
-        )
+    if chosen is None:
+        _refuse_blank(rows)
     row, first_row = _begins(rows) if chosen is None else (chosen, chosen + 1)
     under = rows[first_row - 1 :]
     names = list(rows[row - 1]) if 0 < row <= len(rows) else []
@@ -119,6 +116,14 @@ def find_header(
 def is_filled(row: Sequence[Any]) -> bool:
     """Whether a row has a cell with more than blanks."""
     return any(map(_is_filled, row))
+
+
+def _refuse_blank(rows: Sequence[Sequence[Any]]) -> None:
+    if rows and not any(map(is_filled, rows)):
+        raise BadInput(
+            "The first rows of this table are all blank. Remove the blank rows above the table, or "
+            "choose a file or a sheet with a table in it."
+        )
 
 
 def _begins(rows: Sequence[Sequence[Any]]) -> tuple[int, int]:

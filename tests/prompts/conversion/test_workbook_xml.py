@@ -1,6 +1,8 @@
 """Cells whose XML says more than calamine does, written by hand."""
 
+import re
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -108,6 +110,51 @@ def test_what_is_found_far_down_stands_in_its_row(tmp_path: Path) -> None:
         *('["","",39994]', '["","",39995]', "[]", '["","",39997]'),
     ]
     assert (made.sheet.first_hidden_row, made.sheet.first_error) == (39_996, "C39996")
+
+
+USUAL = (
+    '<row r="3" hidden="1"><c r="B3" s="1"><v>0.5</v></c><c r="C3" s="3" t="n"><v>7</v></c></row>'
+    '<row r="4"><c r="A4"><v>123456789012345678</v></c><c r="B4" t="e"><v>#N/A</v></c>'
+    '<c r="C4"><f>1</f></c><c r="D4" s="1"/></row>'
+)
+WRITTEN_OTHERWISE: dict[str, tuple[str, str | Callable[[re.Match[str]], str]]] = {
+    "other order": (r'r="(\w+)" s="(\d)"', r's="\2" r="\1"'),
+    "type first": (r'r="(\w+)" t="e"', r't="e" r="\1"'),
+    "single quotes": ('"', "'"),
+    "blanks in tags": (" ", "\n  "),
+    "blanks between tags": ("><", ">\n  <"),
+    "attributes of values": ("<v>", '<v xml:space="preserve">'),
+    "other attributes": ("<c ", '<c cm="1" '),
+    "small letters": (r'"[A-D]\d"', lambda found: found[0].lower()),
+    "no cell of a row with its place but the first": (r'(?<=</c><c) r="\w+"', ""),
+    "no row with its number": (r'(?<=</row><row) r="\d"', ""),
+}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "new"), WRITTEN_OTHERWISE.values(), ids=WRITTEN_OTHERWISE.keys()
+)
+def test_xml_says_the_same_however_it_is_written(
+    tmp_path: Path, pattern: str, new: str | Callable[[re.Match[str]], str]
+) -> None:
+    rows = re.sub(pattern, new, USUAL)
+    assert rows != USUAL
+    made = made_of(hand_written(tmp_path / "x.xlsx", rows, styles=STYLES))
+    assert made.lines[2:] == [
+        '["",{"percent":"50%"},{"shown":"00007","number":7}]',
+        "[123456789012345678]",
+    ]
+    found = made.sheet
+    assert (found.hidden_rows, found.first_hidden_row) == (1, 3)
+    assert (found.errors, found.first_error) == (1, "B4")
+    assert (found.uncalculated, found.first_uncalculated) == (1, "C4")
+
+
+def test_places_are_counted_over_all_pieces_of_the_xml(tmp_path: Path) -> None:
+    usual = [f'<row r="{at}"><c r="A{at}"><v>1</v></c></row>' for at in range(1, 40_001)]
+    rows = ["<row><c><v>1</v></c><c s='1'><v>0.5</v></c></row>"] * 20_000
+    made = made_of(hand_written(tmp_path / "x.xlsx", "".join([*usual, *rows]), styles=STYLES))
+    assert made.lines == ["[1]"] * 40_000 + ['[1,{"percent":"50%"}]'] * 20_000
 
 
 @pytest.mark.parametrize(
