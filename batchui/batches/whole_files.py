@@ -97,10 +97,19 @@ def _about_columns(added: Added, sheet: str) -> list[str]:
     return [f"The answers are in the columns {columns} of the sheet “{sheet}”.", *added.remarks()]
 
 
+def _came_from_workbook(batch: Batch) -> bool:
+    return batch.sheet is not None and batch.source_name.lower().endswith(INTO_WORKBOOK)
+
+
 # By the word for each in addresses and options. The order is that of the menu.
 KINDS: dict[str, Kind] = {
     "workbook": Kind(
-        "My workbook, with the answers in it", XLSX_TYPE, "xlsx", write=workbook, instead="xlsx"
+        "My workbook, with the answers in it",
+        XLSX_TYPE,
+        "xlsx",
+        write=workbook,
+        fits=_came_from_workbook,
+        instead="xlsx",
     ),
     "xlsx": Kind("Excel workbook", XLSX_TYPE, "xlsx", write=whole(write_xlsx, Written.remarks)),
     "csv": Kind("CSV for Excel and Sheets", "text/csv; charset=utf-8", "csv", chunks=exporting.csv),
@@ -115,7 +124,11 @@ KINDS: dict[str, Kind] = {
         "JSONL, one row on each line", "application/x-ndjson", "jsonl", chunks=exporting.jsonl
     ),
     "parquet": Kind(
-        "Parquet", "application/vnd.apache.parquet", "parquet", write=whole(write_parquet)
+        "Parquet",
+        "application/vnd.apache.parquet",
+        "parquet",
+        write=whole(write_parquet),
+        fits=lambda _: parquet.is_available(),
     ),
     "ods": Kind(
         "OpenDocument spreadsheet", ODS_TYPE, "ods", write=whole(write_ods, Written.remarks)
@@ -129,12 +142,7 @@ STREAMED = {word: kind for word, kind in KINDS.items() if not kind.is_whole}
 
 def kinds_for(batch: Batch) -> dict[str, Kind]:
     """The kinds that can be made of a batch."""
-    missing = set()
-    if batch.sheet is None or not batch.source_name.lower().endswith(INTO_WORKBOOK):
-        missing.add("workbook")
-    if not parquet.is_available():
-        missing.add("parquet")
-    return {word: kind for word, kind in KINDS.items() if word not in missing}
+    return {word: kind for word, kind in KINDS.items() if kind.fits(batch)}
 
 
 def file_name(batch: Batch, kind: str, day: date) -> str:
