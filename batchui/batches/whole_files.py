@@ -31,12 +31,9 @@ from batchui.exports.rows import cell_text
 from batchui.exports.sheets import MOST_ROWS, Written, sheets_for
 from batchui.exports.workbook.cannot_write import CannotWrite
 from batchui.exports.workbook.splicing import Answers
-from batchui.exports.workbook.writer import Added, add_columns
+from batchui.exports.workbook.writer import ENDINGS, Added, add_columns
+from batchui.exports.xlsx import MIMETYPE as XLSX_TYPE
 from batchui.exports.xlsx import write_xlsx
-
-XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-# Workbooks that take answers beside their columns, by the ending of their names.
-INTO_WORKBOOK = (".xlsx", ".xlsm")
 
 
 def _nothing(_: object) -> list[str]:
@@ -98,7 +95,7 @@ def _about_columns(added: Added, sheet: str) -> list[str]:
 
 
 def _came_from_workbook(batch: Batch) -> bool:
-    return batch.sheet is not None and batch.source_name.lower().endswith(INTO_WORKBOOK)
+    return batch.sheet is not None and batch.source_name.lower().endswith(ENDINGS)
 
 
 # By the word for each in addresses and options. The order is that of the menu.
