@@ -4,7 +4,9 @@
     python -m batchui.bench.stopwatch batchui.bench.product_files write FORMAT FILE ROWS [FILE]
 
 Reading is what a worker does for an upload: the child process that converts it, if it needs one,
-and then every row. Writing begins with rows as they come from the store of a batch.
+and then every row. Writing begins with rows as they come from the store of a batch, their answers
+in JSON. CSV and JSON go out as they are made; for XLSX, ODS and Parquet the rows are kept in a
+temporary file until the kinds of their columns are known, and that is part of the time.
 """
 
 import tempfile
