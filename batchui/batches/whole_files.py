@@ -102,7 +102,7 @@ def _came_from_workbook(batch: Batch) -> bool:
 KINDS: dict[str, Kind] = {
     "workbook": Kind(
         "My workbook, with the answers in it",
-        XLSX_TYPE,
+        "application/octet-stream",  # XLSX or XLSM: a browser may change an ending that is no XLSX
         "xlsx",
         write=workbook,
         fits=_came_from_workbook,

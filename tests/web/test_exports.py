@@ -72,6 +72,16 @@ def test_her_workbook_comes_back_with_the_answers_in_it(web: Client, answered: B
     assert book["June"]["B2"].value == "June 0"
 
 
+def test_a_workbook_with_macros_keeps_its_ending_in_every_browser(
+    web: Client, sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = work(start(reviews(), "reviews.XLSM", template="{{id}}", skip_invalid=True))
+    response = file_of(web, made(web, batch, "workbook"))
+    response.close()
+    assert response["Content-Disposition"].endswith('.xlsm"')
+    assert response["Content-Type"] == "application/octet-stream"
+
+
 def test_a_new_workbook_has_every_row_where_it_was(web: Client, answered: Batch) -> None:
     sheet = openpyxl.load_workbook(content_of(web, made(web, answered, "xlsx"))).active
     assert sheet is not None
