@@ -23,10 +23,6 @@ CHUNK_BYTES = 64 * 1024
 
 Cell = str | int | float | Decimal | bool | dict[str, Any]
 
-# What a cell that is no text (or value of JSON) counts in a chunk: about as much as a moment.
-OTHER_CELL_BYTES = 20
-_LONG = frozenset((str, msgspec.Raw))
-
 _encoder = msgspec.json.Encoder(decimal_format="number")
 _json, _json_lines = _encoder.encode, _encoder.encode_lines
 _numbers = frozenset((int, float, Decimal))
@@ -109,11 +105,18 @@ def groups(rows: Iterable[ExportRow], *, size: int = CHUNK_BYTES) -> Iterator[li
     left = size
     for row in rows:
         group.append(row)
-        left -= 100 + len(row.answer or b"")
-        for cell in row.cells:
-            left -= len(cell) if type(cell) in _LONG else OTHER_CELL_BYTES  # type: ignore[arg-type]
+        left -= _weight(row)
         if left <= 0:
             yield group
             group, left = [], size
     if group:
         yield group
+
+
+def _weight(row: ExportRow) -> int:
+    """About how many bytes a row has. To write its cells as JSON takes half of a look at each."""
+    try:
+        cells = len(_json(row.cells))
+    except UnicodeEncodeError:  # half a surrogate pair
+        cells = sum(map(len, map(cell_text, row.cells)))
+    return 100 + cells + len(row.answer or b"")
