@@ -14,7 +14,7 @@ from batchui.exports.names import ANSWER, answer_columns
 from batchui.exports.rows import ExportRow
 from batchui.exports.table import Selection, Table
 from batchui.prompts.reading.readers import rows_above
-from batchui.prompts.reading.rows import as_list, extras
+from batchui.prompts.reading.rows import as_list, cell_text, extras, typed_cell
 
 # The status of a row that has none of `states.AnswerStatus` yet.
 WAITING = "waiting"
@@ -134,10 +134,11 @@ def streamed(
 json, jsonl = streamed(json_chunks), streamed(jsonl_chunks)
 
 
-def table(batch: Batch) -> Table:
-    """What the file of a batch says about its rows."""
+def table(batch: Batch, *, typed: bool = False) -> Table:
+    """What the file of a batch says about its rows. typed: as in `export_rows`."""
     form = batch.format
-    return Table(form.columns, header=form.header, above=_above(batch), typed=form.kind == "table")
+    is_typed = form.kind == "table" or (typed and form.kind == "jsonl")
+    return Table(form.columns, header=form.header, above=_above(batch), typed=is_typed)
 
 
 def added_columns(batch: Batch, choice: Choice = ALL) -> tuple[str, str, str]:
@@ -158,12 +159,16 @@ def _above(batch: Batch) -> list[list[Any]]:
     ]
 
 
-def export_rows(batch: Batch, progress: Progress = untold) -> Iterator[ExportRow]:
+def export_rows(
+    batch: Batch, progress: Progress = untold, *, typed: bool = False
+) -> Iterator[ExportRow]:
     """Every row of a batch, for an export. A row without a status of its own is "waiting".
 
-    progress: told after every TOLD_ROWS rows how many there were.
+    progress: told after every TOLD_ROWS rows how many there were. typed: the numbers and booleans
+    of JSON objects stay what they are in the cells, too; else these are texts.
     """
     columns = batch.columns
+    value_cell = typed_cell if typed else cell_text
     reference = references.reference_of(batch)
     for done, found in enumerate(results.results(batch)):
         row, cells, status, answer, error, usage = found
@@ -173,7 +178,7 @@ def export_rows(batch: Batch, progress: Progress = untold) -> Iterator[ExportRow
             cells = [""] * len(columns)
         yield ExportRow(
             row=row,
-            cells=as_list(cells, columns),
+            cells=as_list(cells, columns, value_cell),
             extras=extras(cells, columns),
             columns=cells if isinstance(cells, dict) else None,
             answer=answer,

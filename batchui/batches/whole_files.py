@@ -48,8 +48,8 @@ def whole(write: Callable[..., Any], remarks: Callable[[Any], list[str]] = _noth
 
     def made(batch: Batch, choice: Choice, target: Path, progress: Progress) -> list[str]:
         written = write(
-            export_rows(batch),
-            table(batch),
+            export_rows(batch, typed=True),
+            table(batch, typed=True),
             choice.selection,
             target=target,
             folder=target.parent,
