@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 from batchui.batches import references, results, sources
 from batchui.batches.models import Batch
-from batchui.exports.csv import csv_chunks
+from batchui.exports.csv import csv_chunks, spreadsheet_delimiter
 from batchui.exports.formulas import Changed
 from batchui.exports.json import json_chunks, jsonl_chunks
 from batchui.exports.names import ANSWER, answer_columns
@@ -107,7 +107,8 @@ def csv(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iter
 
     How many cells that has changed is noted at the end.
     """
-    rows, delimiter, changed = export_rows(batch, progress), batch.format.delimiter, Changed()
+    rows, changed = export_rows(batch, progress), Changed()
+    delimiter = spreadsheet_delimiter(batch.format.delimiter)
     yield from csv_chunks(
         rows, table(batch), choice.selection, delimiter=delimiter, changed=changed
     )
@@ -115,7 +116,7 @@ def csv(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iter
 
 
 def csv_plain(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iterator[bytes]:
-    """CSV for programs: every cell exactly as it is."""
+    """CSV for programs: every cell exactly as it is, with the delimiter of the file."""
     rows, delimiter = export_rows(batch, progress), batch.format.delimiter
     return csv_chunks(rows, table(batch), choice.selection, delimiter=delimiter, plain=True)
 

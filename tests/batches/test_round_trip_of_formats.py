@@ -117,7 +117,8 @@ def check_all(answered: Answered, folder: Path) -> None:
     delimiter = file.choices.delimiter or ","
     plain = lines(csv_lines(made["csv-plain"], delimiter), header_row=above, width=width)
     answered.check(plain, same=lambda cell, read: read == file.text(cell))
-    for_excel = lines(csv_lines(made["csv"], delimiter), header_row=above, width=width)
+    of_excel = ";" if delimiter == ";" else ","
+    for_excel = lines(csv_lines(made["csv"], of_excel), header_row=above, width=width)
     answered.check(for_excel, same=lambda cell, read: is_same_but_inert(file.text(cell), read))
     for read in (by_calamine, by_openpyxl):
         answered.check(lines(read(made["xlsx"]), header_row=above, width=width), same=has_type)
