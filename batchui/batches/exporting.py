@@ -45,6 +45,11 @@ class Choice:
         columns = None if self.columns is None else frozenset(self.columns)
         return Selection(columns=columns, answer=self.answer, statuses=ONLY[self.only])
 
+    @property
+    def has_everything(self) -> bool:
+        """Whether all rows and all columns go out."""
+        return self.only == "all" and self.columns is None
+
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON, for the database."""
         return {"only": self.only, "columns": self.columns, "answer": self.answer}
@@ -105,14 +110,15 @@ class Kind(NamedTuple):
 def csv(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iterator[bytes]:
     """CSV for spreadsheets: with a byte order mark, and without cells that run as a formula.
 
-    How many cells that has changed is noted at the end.
+    How many cells that has changed is noted at the end, if all rows and columns went out.
     """
     rows, changed = export_rows(batch, progress), Changed()
     delimiter = spreadsheet_delimiter(batch.format.delimiter)
     yield from csv_chunks(
         rows, table(batch), choice.selection, delimiter=delimiter, changed=changed
     )
-    Batch.objects.filter(pk=batch.pk).update(cells_made_inert=changed.cells)
+    if choice.has_everything:
+        Batch.objects.filter(pk=batch.pk).update(cells_made_inert=changed.cells)
 
 
 def csv_plain(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iterator[bytes]:

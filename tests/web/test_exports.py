@@ -375,3 +375,17 @@ def test_the_page_says_how_many_cells_the_csv_has_changed(
     assert "a cell that would run as a formula gets an apostrophe before it." in page
     list(web.get(reverse("download", args=[batch.pk, "csv"])).streaming_content)  # type: ignore[attr-defined]
     assert said_then in said(web.get(batch.get_absolute_url()))
+
+
+@pytest.mark.parametrize("query", ["only=attention", "columns=id"])
+def test_a_csv_of_a_part_says_nothing_about_the_cells_of_the_whole(
+    web: Client, start: MakeBatch, query: str
+) -> None:
+    batch = start(b"id,text\n1,=1\n2,y\n", template="{{text}}")
+    address = reverse("download", args=[batch.pk, "csv"])
+    counts = []
+    for asked in (query, "answer=tone", query):
+        list(web.get(f"{address}?{asked}").streaming_content)  # type: ignore[attr-defined]
+        batch.refresh_from_db()
+        counts.append(batch.cells_made_inert)
+    assert counts == [None, 1, 1]
