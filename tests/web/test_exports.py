@@ -323,6 +323,41 @@ def test_only_rows_without_an_answer_go_out_on_request(web: Client, answered: Ba
     assert (row["row"], row["status"]) == (6, "invalid")
 
 
+KEEPS = "My workbook always keeps all its rows and columns."
+
+
+def test_where_rows_and_columns_are_chosen_it_is_said_that_her_workbook_keeps_all(
+    web: Client, answered: Batch, start: MakeBatch
+) -> None:
+    assert KEEPS in said(web.get(reverse("choose_download", args=[answered.pk])))
+    of_csv = start(rows(2))
+    assert KEEPS not in said(web.get(reverse("choose_download", args=[of_csv.pk])))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "about"),
+    [
+        ({"kind": "xlsx"}, "All rows, 1.8 KB,"),
+        (
+            {"kind": "xlsx", "only": "answered", "columns": ["id", "day"], "answer": "tone"},
+            "Only answered rows, 2 of 8 columns, answers in “tone”, 1.8 KB,",
+        ),
+        (
+            {"kind": "workbook", "only": "answered", "columns": ["id"]},
+            "Only answered rows, 1.8 KB,",
+        ),
+    ],
+)
+def test_of_a_file_that_was_made_it_is_said_what_was_chosen(
+    web: Client, answered: Batch, chosen: dict[str, Any], about: str
+) -> None:
+    address = reverse("choose_download", args=[answered.pk])
+    web.post(address, chosen)
+    Export.objects.update(size=1_800)
+    label = KINDS[chosen["kind"]].label
+    assert f"Made within the last day {label} {about}" in said(web.get(address))
+
+
 @pytest.mark.parametrize("query", ["only=odd", "columns=nothing", f"answer={'x' * 101}"])
 def test_a_choice_that_is_not_there_is_said(web: Client, answered: Batch, query: str) -> None:
     address = reverse("download", args=[answered.pk, "csv"])
