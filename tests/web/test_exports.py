@@ -6,7 +6,7 @@ import json
 import sys
 import zipfile
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from batchui.batches.export_models import Export, ExportStatus
 from batchui.batches.exporting import Kind, streamed
 from batchui.batches.models import Batch
 from batchui.batches.pointers import files_of_batch
-from batchui.batches.whole_files import KINDS, kinds_for, whole
+from batchui.batches.whole_files import KINDS, file_name, kinds_for, whole
 from batchui.exports.rows import ExportRow
 from batchui.exports.table import Layout, Selection, Table
 from batchui.sandbox.testing import RunningSandbox
@@ -99,11 +99,16 @@ def test_parquet_has_types(web: Client, answered: Batch) -> None:
     assert table.column("status").to_pylist() == ["answered", "answered", "invalid", "answered"]
 
 
-def test_the_file_is_named_after_the_batch_and_the_day(web: Client, answered: Batch) -> None:
-    response = file_of(web, made(web, answered, "xlsx"))
+@pytest.mark.parametrize(
+    ("kind", "ending"), [("workbook", "xlsx"), ("xlsx", "new.xlsx"), ("ods", "ods")]
+)
+def test_the_file_is_named_after_the_batch_and_the_day(
+    web: Client, answered: Batch, kind: str, ending: str
+) -> None:
+    response = file_of(web, made(web, answered, kind))
     response.close()
     day = timezone.localdate().isoformat()
-    assert response["Content-Disposition"] == f'attachment; filename="reviews {day}.xlsx"'
+    assert response["Content-Disposition"] == f'attachment; filename="reviews {day}.{ending}"'
     assert response["Cache-Control"] == "no-store"
     assert "sandbox" in response["Content-Security-Policy"]
 
@@ -321,6 +326,11 @@ def test_only_rows_without_an_answer_go_out_on_request(web: Client, answered: Ba
     response = web.get(f"{address}?only=attention")
     [row] = json.loads(b"".join(response.streaming_content))  # type: ignore[attr-defined]
     assert (row["row"], row["status"]) == (6, "invalid")
+
+
+def test_a_workbook_of_a_csv_is_the_only_one_and_named_so(start: MakeBatch) -> None:
+    batch = start(rows(1), "texts.csv")
+    assert file_name(batch, "xlsx", date(2026, 11, 22)) == "texts 2026-11-22.xlsx"
 
 
 KEEPS = "My workbook always keeps all its rows and columns."
