@@ -53,7 +53,7 @@ def csv_chunks(
     writer = _Writer(
         layout, delimiter=delimiter or COMMA, plain=plain, changed=changed or Changed()
     )
-    yield (b"" if plain else BOM) + writer.header(table.above)
+    yield (b"" if plain else BOM) + writer.header()
     for group in groups(layout.rows(rows)):
         yield writer.chunk(group, typed=table.typed)
 
@@ -120,8 +120,8 @@ class _Writer(_Lines):
         super().__init__(delimiter=delimiter, plain=plain, changed=changed)
         self._layout = layout
 
-    def header(self, above: Sequence[Sequence[Cell]]) -> bytes:
-        lines = [as_texts(cells) for cells in above]
+    def header(self) -> bytes:
+        lines = [as_texts(cells) for cells in self._layout.above]
         lines.append([*self._layout.header, *self._layout.added])
         return self.encode([line for cells in lines for line in self.line(cells)])
 
