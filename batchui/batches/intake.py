@@ -17,8 +17,8 @@ from django.template.defaultfilters import filesizeformat
 from batchui.batches import files, lifecycle, settling, sources
 from batchui.batches.changes import BatchChanges
 from batchui.batches.checking import check_file
-from batchui.batches.files import AnyFile
-from batchui.batches.long_tasks import cannot_store, read_now_or_soon
+from batchui.batches.files import AnyFile, DamagedFile
+from batchui.batches.long_tasks import cannot_store, read_now_or_soon, sentence_for
 from batchui.batches.models import LONGEST_NAME, Batch, asked_fields
 from batchui.batches.row_problems import NO_PROBLEMS
 from batchui.batches.states import EDITABLE, BatchStatus
@@ -97,7 +97,7 @@ def read_differently(batch: Batch, choices: Choices, *, by: User | None) -> bool
     if batch.status not in EDITABLE:
         return False
     other_sheet = choices.sheet != batch.choices.sheet
-    found = NOT_LOOKED_AT if other_sheet else sources.look(batch, choices).as_fields()
+    found = NOT_LOOKED_AT if other_sheet else _look(batch, choices)
     changes: BatchChanges = {
         "source_choices": choices.to_dict(),
         "rows": 0,
@@ -112,6 +112,20 @@ def read_differently(batch: Batch, choices: Choices, *, by: User | None) -> bool
     if moved:
         _checked(batch)
     return moved
+
+
+def _opened(name: str) -> BinaryIO:
+    try:
+        return files.open_file(name)
+    except OSError as problem:
+        raise BadInput(cannot_store(problem)) from problem
+
+
+def _look(batch: Batch, choices: Choices) -> BatchChanges:
+    try:
+        return sources.look(batch, choices).as_fields()
+    except (OSError, DamagedFile) as problem:
+        raise BadInput(sentence_for(problem)) from problem
 
 
 def _at_start(upload: AnyFile) -> BinaryIO:
@@ -166,13 +180,13 @@ def refuse_full_disk(size: int) -> None:
 def run_again(batch: Batch, *, by: User | None) -> Batch:
     """A new draft with the same file and question, to be edited before it is started.
 
-    Raises BadInput if the file is not there yet.
+    Raises BadInput if the file is not there yet, or is lost.
     """
     if not batch.source_file:
         raise BadInput(NOT_READ)
     of_answers = batch.converted.get("of_answers", False)
     same = SAME_FILE if batch.converted_file and not of_answers else SAME_TEXT
-    with files.open_file(batch.source_file) as source:
+    with _opened(batch.source_file) as source:
         copy = _store(
             File(source),
             team=batch.team,

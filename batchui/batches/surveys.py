@@ -17,7 +17,13 @@ from django.utils import timezone
 
 from batchui.batches import references, sources
 from batchui.batches.clock import is_free
-from batchui.batches.long_tasks import PROGRESS_SECONDS, READING_LEASE, SMALL_BYTES, StoppedError
+from batchui.batches.long_tasks import (
+    PROGRESS_SECONDS,
+    READING_LEASE,
+    SMALL_BYTES,
+    StoppedError,
+    sentence_for,
+)
 from batchui.batches.models import Batch
 from batchui.batches.preparing import limits_for
 from batchui.batches.signals import work_waits
@@ -62,7 +68,7 @@ def survey_of(batch: Batch) -> Survey | None:
     if batch.status != BatchStatus.DRAFT or not batch.rows or not _can_be_asked(batch):
         return None
     if batch.source_size <= SMALL_BYTES:
-        found = take(batch)
+        found = _taken(batch)
         _keep(batch, key, found)
         return found
     if batch.survey_wanted != key:
@@ -96,19 +102,27 @@ def find_out(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
         return
     batch = Batch.objects.get(pk=batch_id)
     key = _key(batch)
-    found: Survey | None = None
     try:
-        found = take(batch, beat=beat)
+        found = _taken(batch, beat=beat)
     except StoppedError:
         Batch.objects.filter(pk=batch_id).update(survey_lease=None)
         return
-    except (BadInput, UnknownModel, OSError):
-        pass  # Start says what is wrong
     _keep(batch, key, found)
 
 
+def _taken(batch: Batch, *, beat: Callable[[], None] | None = None) -> Survey | None:
+    """The survey of a draft's question; None where its rows cannot be read. Start says why."""
+    try:
+        return take(batch, beat=beat)
+    except StoppedError:
+        raise
+    except Exception as problem:
+        sentence_for(problem)  # logs what nobody expects, and passes on what the database has
+        return None
+
+
 def take(batch: Batch, *, beat: Callable[[], None] | None = None) -> Survey:
-    """The survey of a draft's question. Raises BadInput, UnknownModel and OSError."""
+    """The survey of a draft's question. Raises what reading its rows does."""
     writer = references.item_writer(batch)
     limits = limits_for(find(batch.ask.model), max_tokens=batch.ask.max_tokens)
     counted = _Counted(writer, limits, batch, beat)

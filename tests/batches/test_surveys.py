@@ -1,9 +1,13 @@
 """A draft's question, held against all its rows before anything is sent."""
 
+import gzip
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from batchui.batches import decisions, surveys
@@ -112,11 +116,26 @@ def test_a_question_that_cannot_be_asked_is_not_looked_at(large: Batch, template
     assert batch.survey_wanted == ""
 
 
-def test_what_cannot_be_found_out_is_not_tried_for_ever(
-    large: Batch, monkeypatch: pytest.MonkeyPatch
+def lose(name: str) -> None:
+    default_storage.delete(name)
+
+
+def damage(name: str) -> None:
+    lose(name)
+    default_storage.save(name, ContentFile(b"no zstd"))
+
+
+@pytest.mark.parametrize("harm", [lose, damage])
+def test_of_rows_that_are_lost_nothing_is_found_out(
+    receive: MakeBatch, monkeypatch: pytest.MonkeyPatch, harm: Callable[[str], None]
 ) -> None:
-    surveys.survey_of(large)
-    settle(large)
-    monkeypatch.setattr(surveys, "take", lambda *_, **__: (_ for _ in ()).throw(OSError()))
-    surveys.find_out(large.pk)
+    batch = asked(receive(gzip.compress(CONTENT), "texts.csv.gz"))
+    harm(batch.converted_file)
+    assert surveys.survey_of(batch) is None
+    # Nor is it tried for ever where a worker tries.
+    monkeypatch.setattr(surveys, "SMALL_BYTES", 10)
+    assert surveys.survey_of(batch) is None
+    settle(batch)
+    assert surveys.next_wanted() == batch
+    surveys.find_out(batch.pk)
     assert surveys.next_wanted() is None
