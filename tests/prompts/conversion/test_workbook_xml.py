@@ -1,10 +1,12 @@
 """Cells whose XML says more than calamine does, written by hand."""
 
+import json
 import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from batchui.prompts.problems import BadInput
@@ -58,6 +60,17 @@ def test_numbers_have_the_digits_that_a_spreadsheet_shows(tmp_path: Path) -> Non
         f'<c r="{letter}1"><v>{it}</v></c>' for letter, it in zip("ABCDEFG", values, strict=True)
     )
     assert line_of(tmp_path, cells) == "[0.3,1.1,1E+300,1e-7,150000000000000000,-0.5,2]"
+
+
+def test_the_largest_numbers_stay_numbers_that_can_be_read(tmp_path: Path) -> None:
+    values = ["1.7976931348623157E+308", "-1.7976931348623157E+308", "9" * 308, "9" * 309]
+    cells = "".join(
+        f'<c r="{letter}1"><v>{it}</v></c>' for letter, it in zip("ABCD", values, strict=True)
+    )
+    line = line_of(tmp_path, cells)
+    assert json.loads(line) == msgspec.json.decode(line)
+    largest = "1.7976931348623157e308"
+    assert line == f'[{largest},-{largest},{"9" * 308},"{"9" * 309}"]'
 
 
 def test_styles_decide_how_a_number_is_shown(tmp_path: Path) -> None:
