@@ -235,6 +235,27 @@ def test_ods_cells_that_say_how_they_are_shown(tmp_path: Path) -> None:
     ]
 
 
+def test_ods_texts_keep_their_tabs_and_line_breaks(tmp_path: Path) -> None:
+    cells = [
+        'a<text:tab/>b<text:s text:c="3"/>c<text:s/>d<text:span text:style-name="T">e &amp; ü'
+        "</text:span></text:p><text:p/><text:p>f<text:line-break/>g",
+        "h<text:line-break/>i",
+        "j",
+    ]
+    row = "".join(
+        f'<table:table-cell office:value-type="string">{note}<text:p>{cell}</text:p>'
+        "</table:table-cell>"
+        for cell, note in zip(
+            cells,
+            ["", "<office:annotation><text:p>no<text:tab/>te</text:p></office:annotation>", ""],
+            strict=True,
+        )
+    )
+    table = f'<table:table table:name="A"><table:table-row>{row}</table:table-row></table:table>'
+    made = made_of(open_document(tmp_path / "x.ods", table))
+    assert made.rows == [["a\tb   c de & ü\n\nf\ng", "h\ni", "j"]]
+
+
 def test_ods_rows_and_cells_that_are_repeated(tmp_path: Path) -> None:
     percent = CELL.format(
         'table:number-columns-repeated="2" office:value-type="percentage" office:value="0.5"',
