@@ -26,22 +26,24 @@
   });
 
   /* Theme and density: remembered here, applied before the first paint (this file is not deferred). */
-  const remembered = {
+  const kept = (storage) => ({
     get(name) {
       try {
-        return localStorage.getItem(`batchui.${name}`);
+        return storage().getItem(`batchui.${name}`);
       } catch {
         return null;
       }
     },
     set(name, value) {
       try {
-        localStorage.setItem(`batchui.${name}`, value);
+        storage().setItem(`batchui.${name}`, value);
       } catch {
         /* Private windows may forbid it: then the choice lasts as long as the page. */
       }
     },
-  };
+  });
+  const remembered = kept(() => localStorage);
+  const untilReload = kept(() => sessionStorage);
 
   const choose = (name, value) => {
     root.dataset[name] = value;
@@ -263,10 +265,12 @@
       button.removeAttribute("aria-busy");
     }
   };
-  on("submit", (event) => {
-    if (event.defaultPrevented || event.target.method !== "post") return;
+  on("submit", ({ defaultPrevented, target }) => {
+    if (defaultPrevented || target.method !== "post") return;
     /* Later: a button that is disabled now would not be sent with the form. */
-    setTimeout(() => setBusy(event.target));
+    setTimeout(() => setBusy(target));
+    /* A file that comes leaves the page as it is. */
+    if ("brings" in target.dataset) setTimeout(() => setReady(target), 1_000);
   });
   addEventListener("pageshow", () => setReady(document));
 
@@ -330,7 +334,8 @@
       const text = form?.elements.pasted;
       if (!text?.value) return;
       const file = form.elements.file;
-      const name = text.value.includes("\t") ? "Pasted table.tsv" : "Pasted list.txt";
+      const isTable = text.value.includes("\t") || "cells" in form.dataset;
+      const name = isTable ? "Pasted table.tsv" : "Pasted list.txt";
       const held = new DataTransfer();
       held.items.add(new File([text.value], name, { type: "text/plain" }));
       file.files = held.files;
@@ -343,6 +348,23 @@
     },
     true,
   );
+
+  /* Pasting works anywhere on the page of a new batch. Cells of a spreadsheet come as HTML, too: that
+     tells a column of cells, with line breaks within, from a list. */
+  on("paste", (event) => {
+    const form = document.querySelector("form[data-paste]");
+    const text = form?.elements.pasted;
+    const isBeside = event.target !== text;
+    if (!text || (isBeside && event.target.matches("input, textarea"))) return;
+    const { clipboardData } = event;
+    form.toggleAttribute("data-cells", /<table/i.test(clipboardData.getData("text/html")));
+    const pasted = clipboardData.getData("text/plain");
+    if (!isBeside || !pasted) return;
+    event.preventDefault();
+    form.closest("details").open = true;
+    text.value = pasted;
+    text.focus();
+  });
 
   on("htmx:xhr:progress", (event) => {
     const form = event.target.closest("form[data-upload]");
@@ -407,6 +429,10 @@
     setBusy(form);
     uploading(form, true);
     underWay = form.matches("[data-upload]");
+  });
+  /* Before the answer leads to another page: leaving for that is no loss. */
+  on("htmx:beforeOnLoad", (event) => {
+    if (event.detail.elt.matches("[data-upload]")) underWay = false;
   });
   on("htmx:afterRequest", (event) => {
     const { elt, xhr } = event.detail;
@@ -474,6 +500,18 @@
     }
   };
 
+  /* A choice of how a file is read loads the page anew: what had the focus has it again. */
+  on("htmx:beforeOnLoad", ({ detail: { elt, xhr } }) => {
+    if (elt.id !== "reading" || !xhr.getResponseHeader("HX-Refresh")) return;
+    untilReload.set("focus", document.activeElement.id);
+  });
+  const focusAgain = () => {
+    const chosen = byId(untilReload.get("focus"));
+    untilReload.set("focus", "");
+    chosen?.closest("details")?.setAttribute("open", "");
+    chosen?.focus({ preventScroll: true });
+  };
+
   on("htmx:load", () => {
     updateTimes();
     settleToasts();
@@ -486,6 +524,7 @@
     updateTimes();
     settleToasts();
     saveOnce();
+    focusAgain();
     setInterval(updateTimes, 1_000);
   });
 })();

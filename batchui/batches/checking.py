@@ -22,6 +22,7 @@ from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.row_problems import NO_PROBLEMS, RowProblems
 from batchui.batches.states import BatchStatus
+from batchui.prompts.conversion.kinds import is_text
 from batchui.prompts.reading.checking import Report, check
 
 
@@ -74,7 +75,7 @@ def _look(batch: Batch, progress: Callable[[int, int], None]) -> None:
 
 
 def _is_plain_text(batch: Batch) -> bool:
-    return sources.is_plain_text(sources.head(batch), batch.source_name)
+    return is_text(sources.head(batch), batch.source_name)
 
 
 def _keep(batch: Batch, found: BatchChanges) -> None:

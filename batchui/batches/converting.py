@@ -24,6 +24,8 @@ from batchui.prompts.reading.rows import sample_text
 LARGER = 4
 # Of each sheet: those that are looked at, and those that are shown where one is chosen.
 ROWS_SEEN, ROWS_SHOWN = 60, 3
+# One column with fewer rows is taken for a note, where another sheet looks like a table.
+FEWEST_OF_A_LIST = 20
 
 
 def convert(batch: Batch, *, progress: Callable[[int, int], None]) -> BatchChanges:
@@ -84,12 +86,14 @@ def _sheet(sheets: Sequence[Sheet], first_rows: Sequence[list[Any]], name: str |
 
 
 def _is_table(rows: list[Any]) -> bool:
-    """Whether rows look like a table: names over at least one row, or rows of several cells."""
+    """Whether rows look like a table: several columns, or one with a name and many rows."""
     if not any(map(is_filled, rows)):
         return False
     header = find_header(rows)
     under = [row for row in rows[header.first_row - 1 :] if row]
-    return bool(under) and (header.row > 0 or len(header.columns) > 1)
+    if len(header.columns) > 1:
+        return bool(under)
+    return header.row > 0 and len(under) >= FEWEST_OF_A_LIST
 
 
 def _first_rows(path: Path) -> list[Any]:

@@ -29,7 +29,7 @@ class Export(models.Model):
     )
     created_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True)
-    # What is made: a key of `exporting.KINDS`, and what of the batch (see `exporting.Choice`).
+    # What is made: a key of `whole_files.KINDS`, and what of the batch (see `exporting.Choice`).
     batch_version = models.PositiveIntegerField(default=0)
     kind = models.CharField(max_length=32)
     choice = models.JSONField(default=dict)
@@ -64,10 +64,6 @@ class Export(models.Model):
     @property
     def is_waiting(self) -> bool:
         return self.status == ExportStatus.WAITING
-
-    def has_expired(self) -> bool:
-        """Whether the file is kept no longer."""
-        return timezone.now() > self.created_at + KEPT
 
     def changed(self, **changes: Any) -> bool:
         """Change it, as the worker that has claimed it. False: somebody else has it now."""

@@ -1,6 +1,6 @@
 """The rows of a batch with their answers, and the downloads that are made while they are sent."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -71,18 +71,30 @@ class Chunks(Protocol):
     ) -> Iterator[bytes]: ...
 
 
+# Makes a download as a whole in a file (see `whole_files.py`). Returns sentences about it.
+Write = Callable[[Batch, Choice, Path, Progress], list[str]]
+
+
+def always(_: Batch) -> bool:
+    """What fits every batch."""
+    return True
+
+
 class Kind(NamedTuple):
     """A kind of download: its name on pages, its content type, its ending, and who makes it.
 
-    chunks: makes it while it is sent. write: makes it as a whole (see `whole_files.py`), and says
-    what a person should know about it.
+    chunks: makes it while it is sent. write: makes it as a whole. Each kind has one of them.
+    fits: whether it can be made of a batch. instead: the kind to make where that fails; "" if there
+    is none.
     """
 
     label: str
     content_type: str
     ending: str
     chunks: Chunks | None = None
-    write: Callable[[Batch, Choice, Path, Progress], list[str]] | None = None
+    write: Write | None = None
+    fits: Callable[[Batch], bool] = always
+    instead: str = ""
 
     @property
     def is_whole(self) -> bool:
@@ -108,14 +120,18 @@ def csv_plain(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -
     return csv_chunks(rows, table(batch), choice.selection, delimiter=delimiter, plain=True)
 
 
-def json(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iterator[bytes]:
-    """JSON: one array of objects."""
-    return json_chunks(export_rows(batch, progress), table(batch), choice.selection)
+def streamed(
+    chunks_of: Callable[[Iterable[ExportRow], Table, Selection], Iterator[bytes]],
+) -> Chunks:
+    """The maker of downloads with a function of `exports/` that makes bytes of rows."""
+
+    def made(batch: Batch, choice: Choice = ALL, progress: Progress = untold, /) -> Iterator[bytes]:
+        return chunks_of(export_rows(batch, progress), table(batch), choice.selection)
+
+    return made
 
 
-def jsonl(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iterator[bytes]:
-    """JSONL: one object on each line."""
-    return jsonl_chunks(export_rows(batch, progress), table(batch), choice.selection)
+json, jsonl = streamed(json_chunks), streamed(jsonl_chunks)
 
 
 def table(batch: Batch) -> Table:

@@ -230,8 +230,7 @@ class Compressed:
     def of_lines(cls, lines: Iterable[bytes]) -> "Compressed":
         """The content of a file with these lines, which are given without newlines."""
         made = Lines()
-        for line in lines:
-            made.add(line)
+        made.extend(lines)
         return made.whole()
 
     @classmethod
@@ -251,7 +250,7 @@ class Compressed:
 
 
 class Lines:
-    """A file of lines to be stored, to which they are added one by one."""
+    """A file of lines to be stored, to which they are added as they come."""
 
     def __init__(self) -> None:
         self._made = Compressed()
@@ -259,12 +258,16 @@ class Lines:
         self._buffer: list[bytes] = []
         self._pending = 0
 
-    def add(self, line: bytes) -> None:
-        """Add a line, which is given without its newline."""
-        self._buffer.append(line)
-        self._pending += len(line)
-        if self._pending > CHUNK_BYTES:
-            self._write()
+    def extend(self, lines: Iterable[bytes]) -> None:
+        """Add lines, which are given without newlines."""
+        buffer, pending = self._buffer, self._pending
+        for line in lines:
+            buffer.append(line)
+            pending += len(line)
+            if pending > CHUNK_BYTES:
+                self._write()
+                pending = 0
+        self._pending = pending
 
     def whole(self) -> Compressed:
         """All lines, ready to store. Call it once."""
@@ -274,7 +277,7 @@ class Lines:
 
     def _write(self) -> None:
         self._out.write(b"\n".join([*self._buffer, b""]))
-        self._buffer, self._pending = [], 0
+        self._buffer.clear()
 
 
 def _compressor() -> zstandard.ZstdCompressor:

@@ -2,9 +2,9 @@
 
 import itertools
 import re
-import shutil
-import sys
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import PurePath
 from typing import Any, BinaryIO, cast
 from uuid import uuid4
@@ -12,7 +12,6 @@ from uuid import uuid4
 from django.conf import settings
 from django.core.files.base import File
 from django.db import transaction
-from django.template.defaultfilters import filesizeformat
 
 from batchui.batches import files, lifecycle, settling, sources
 from batchui.batches.changes import BatchChanges
@@ -20,18 +19,17 @@ from batchui.batches.checking import check_file
 from batchui.batches.files import AnyFile, DamagedFile
 from batchui.batches.long_tasks import cannot_store, read_now_or_soon, sentence_for
 from batchui.batches.models import LONGEST_NAME, Batch, asked_fields
+from batchui.batches.pressed_twice import made_before
 from batchui.batches.row_problems import NO_PROBLEMS
 from batchui.batches.states import EDITABLE, BatchStatus
+from batchui.batches.upload_limits import refuse_full_disk, too_large
 from batchui.prompts.ask import Ask
+from batchui.prompts.conversion.kinds import is_text
 from batchui.prompts.problems import BadInput
-from batchui.prompts.reading.format import AS_FOUND, Choices
-from batchui.prompts.reading.sniffing import HEAD_BYTES
+from batchui.prompts.reading.format import AS_FOUND, HEAD_BYTES, Choices
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team, User
 
-# Bytes stored for each byte of an upload: its rows, answers and replies too, and while it comes in
-# another copy.
-STORED_FOR_A_BYTE = 4
 # Another sheet has to be converted first.
 NOT_LOOKED_AT: BatchChanges = {
     "source_format": {},
@@ -70,7 +68,7 @@ def receive(
     if size > settings.MAX_UPLOAD_BYTES:
         raise too_large(size)
     found: BatchChanges = {}
-    if sources.is_plain_text(_at_start(upload).read(HEAD_BYTES), source_name):
+    if is_text(_at_start(upload).read(HEAD_BYTES), source_name):
         found = sources.look_at_text(
             lambda: _at_start(upload), name=source_name, choices=choices
         ).as_fields()
@@ -142,50 +140,25 @@ def _checked(batch: Batch, *, check_now: bool = False) -> Batch:
     return batch
 
 
-def too_large(size: int) -> BadInput:
-    """The error for an upload of `size` bytes, over MAX_UPLOAD_BYTES."""
-    limit = settings.MAX_UPLOAD_BYTES
-    return BadInput(
-        f"The file has {filesizeformat(size)}, and the limit is {filesizeformat(limit)}. Split it "
-        "into smaller files and upload them one by one."
-    )
-
-
-def room() -> int:
-    """How large an upload may be, in bytes, so that the disk has room for what is made of it, too.
-
-    A disk that is full stops every batch of everybody.
-    """
-    try:
-        free = shutil.disk_usage(settings.DATA).free
-    except OSError:
-        return sys.maxsize  # storing the file says what is wrong
-    return (free - settings.KEEP_FREE_BYTES) // STORED_FOR_A_BYTE
-
-
-def nearly_full(not_done: str = "uploaded") -> BadInput:
-    """The error where there is no room for what was sent. not_done: "uploaded", "saved" …"""
-    return BadInput(
-        f"The disk of this server is nearly full, so nothing was {not_done}. Tell the person who "
-        "runs batchui. To make room, delete batches that nobody needs any more."
-    )
-
-
-def refuse_full_disk(size: int) -> None:
-    """Raise BadInput if the disk has no room for an upload of `size` bytes."""
-    if size > room():
-        raise nearly_full()
-
-
 def run_again(batch: Batch, *, by: User | None) -> Batch:
     """A new draft with the same file and question, to be edited before it is started.
 
-    Raises BadInput if the file is not there yet, or is lost.
+    A second click gets the draft of the first (see `pressed_twice.py`). Raises BadInput if the file
+    is not there yet, or is lost.
     """
     if not batch.source_file:
         raise BadInput(NOT_READ)
     of_answers = batch.converted.get("of_answers", False)
     same = SAME_FILE if batch.converted_file and not of_answers else SAME_TEXT
+    asked = asked_fields(batch.ask)
+    before = partial(
+        made_before,
+        batch,
+        by=by,
+        source_sha256=batch.source_sha256,
+        **{field: getattr(batch, field) for field in SAME_FILE},
+        **asked,
+    )
     with _opened(batch.source_file) as source:
         copy = _store(
             File(source),
@@ -193,8 +166,9 @@ def run_again(batch: Batch, *, by: User | None) -> Batch:
             by=by,
             name=_free_name(batch.team, batch.name),
             rows_of=batch if of_answers else None,
+            find_before=before,
             **{field: getattr(batch, field) for field in same},
-            **asked_fields(batch.ask),
+            **asked,
         )
     return _checked(copy)
 
@@ -202,13 +176,17 @@ def run_again(batch: Batch, *, by: User | None) -> Batch:
 def ask_further(batch: Batch, *, by: User | None) -> Batch:
     """A new draft whose file is the sheet of a batch with its answers (see `further.py`).
 
-    Its question can use `{{answer}}`. A worker makes the file, unless it is small. Raises BadInput
-    if the batch has not ended or has no answers.
+    Its question can use `{{answer}}`. A worker makes the file, unless it is small. A second click
+    gets the draft of the first (see `pressed_twice.py`). Raises BadInput if the batch has not ended
+    or has no answers.
     """
     if not batch.can_ask_further:
         raise BadInput(NO_ANSWERS)
     refuse_full_disk(batch.source_size)
+    asked = asked_fields(Ask(model=batch.ask.model))
     with transaction.atomic():
+        if draft := made_before(batch, by=by, asked_after=batch, **asked):
+            return draft
         draft = Batch.objects.create(
             team=batch.team,
             connection=ensure_connection(batch.team),
@@ -217,7 +195,7 @@ def ask_further(batch: Batch, *, by: User | None) -> Batch:
             name=_free_name(batch.team, batch.name),
             source_name=batch.source_name,
             source_size=batch.source_size,  # about; it tells what is small
-            **asked_fields(Ask(model=batch.ask.model)),
+            **asked,
         )
         made = f"The rows of “{batch.name}” with their answers became the file."
         settling.record(draft, "uploaded", made, by=by)
@@ -225,9 +203,19 @@ def ask_further(batch: Batch, *, by: User | None) -> Batch:
 
 
 def _store(
-    upload: AnyFile, *, team: Team, by: User | None, rows_of: Batch | None = None, **fields: Any
+    upload: AnyFile,
+    *,
+    team: Team,
+    by: User | None,
+    rows_of: Batch | None = None,
+    find_before: Callable[[], Batch | None] = lambda: None,
+    **fields: Any,
 ) -> Batch:
-    """Store an upload, and make a batch of it. rows_of: a batch whose converted rows it has."""
+    """Store an upload, and make a batch of it.
+
+    rows_of: a batch whose converted rows it has. find_before: the batch that is returned instead of
+    a new one; called in the transaction.
+    """
     refuse_full_disk(upload.size)
     # 1. The file, under the id that the batch will have.
     batch_id = uuid4()
@@ -240,21 +228,25 @@ def _store(
             fields["converted"] = rows_of.converted
         # 2. The batch that points to it.
         with transaction.atomic():
-            batch = Batch.objects.create(
-                id=batch_id,
-                team=team,
-                connection=ensure_connection(team),
-                created_by=by,
-                source_file=stored_as,
-                source_size=size,
-                source_sha256=sha256,
-                **fields,
-            )
-            settling.record(batch, "uploaded", f"“{batch.source_name}” was uploaded.", by=by)
+            batch = find_before()
+            if batch is None:
+                batch = Batch.objects.create(
+                    id=batch_id,
+                    team=team,
+                    connection=ensure_connection(team),
+                    created_by=by,
+                    source_file=stored_as,
+                    source_size=size,
+                    source_sha256=sha256,
+                    **fields,
+                )
+                settling.record(batch, "uploaded", f"“{batch.source_name}” was uploaded.", by=by)
     except BaseException:
         with suppress(OSError):
             files.remove_batch_files(batch_id)
         raise
+    if batch.pk != batch_id:
+        files.remove_batch_files(batch_id)
     return batch
 
 

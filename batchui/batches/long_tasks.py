@@ -111,20 +111,28 @@ def cannot_store(problem: OSError) -> str:
     )
 
 
-def sentence_for(problem: Exception) -> str:
-    """The sentence on the page for an error that ended a reading. Unexpected errors are logged."""
+def sentence_for(
+    problem: Exception,
+    *,
+    what: str = "read this file",
+    if_damaged: str = "Upload the file again; what you wrote is kept.",
+) -> str:
+    """The sentence on the page for an error that ended a long task. Unexpected errors are logged.
+
+    what: the task could not do. if_damaged: the advice where a stored file is damaged.
+    """
     if isinstance(problem, BadInput | UnknownModel):
         return str(problem)
     if isinstance(problem, DamagedFile):
-        return f"{problem} Upload the file again; what you wrote is kept."
+        return f"{problem} {if_damaged}"
     if isinstance(problem, OSError):
         return cannot_store(problem)
     if isinstance(problem, InterfaceError | OperationalError):
         raise problem  # the database: the lease runs out, and another worker tries again
-    logger.exception("Reading a file: unexpected error")
+    logger.exception("Unexpected error: batchui could not %s", what)
     return (
-        "batchui could not read this file, because of a mistake in batchui. Tell the person who "
-        "runs batchui: the log says more."
+        f"batchui could not {what}, because of a mistake in batchui. Tell the person who runs "
+        "batchui: the log says more."
     )
 
 

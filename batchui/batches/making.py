@@ -6,12 +6,13 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
-from django.db.models import Q
+from django.db import transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from batchui.batches import files
+from batchui.batches import files, settling
 from batchui.batches.clock import is_free
-from batchui.batches.export_models import Export, ExportStatus
+from batchui.batches.export_models import KEPT, Export, ExportStatus
 from batchui.batches.exporting import Choice, Progress, untold
 from batchui.batches.long_tasks import (
     MOST_READINGS,
@@ -23,20 +24,23 @@ from batchui.batches.long_tasks import (
 )
 from batchui.batches.models import Batch
 from batchui.batches.signals import work_waits
-from batchui.batches.whole_files import KINDS, answered_rows
+from batchui.batches.whole_files import KINDS, rows_going_out
 from batchui.exports.sheets import TooManyColumns
 from batchui.exports.workbook.cannot_write import CannotWrite
 from batchui.prompts.problems import BadInput
 from batchui.teams.models import User
 
-# Of so many rows an export is made in the request that asks for it.
-SMALL_ROWS = 2_000
+# Of so many rows, from a file of so many bytes, an export is made in the request that asks for it:
+# it takes about a second at most. (A workbook may have few rows in the sheet that is asked, and
+# another sheet with a million.)
+SMALL_ROWS, SMALL_BYTES = 2_000, 2_000_000
 # Somebody who presses twice gets the same export, as long as nothing has changed.
 SAME_FOR = timedelta(minutes=10)
 ENDLESS = (
     f"batchui began to make this file {MOST_READINGS} times, and each time it was cut off before "
     "the end. Download CSV or JSON, or ask the person who runs batchui to look into the log."
 )
+IF_DAMAGED = "Tell the person who runs batchui: a backup may have it whole."
 
 
 def ask_for(batch: Batch, kind: str, choice: Choice, *, by: User | None) -> Export:
@@ -49,22 +53,30 @@ def ask_for(batch: Batch, kind: str, choice: Choice, *, by: User | None) -> Expo
     ).filter(
         Q(status=ExportStatus.WAITING) | Q(status=ExportStatus.READY, batch_version=batch.version)
     )
-    if found := same.first():
-        return found
-    export = Export.objects.create(
-        batch=batch,
-        batch_version=batch.version,
-        created_by=by,
-        kind=kind,
-        choice=choice.to_dict(),
-        rows=answered_rows(batch, choice),
-    )
-    if batch.rows <= SMALL_ROWS:
+    with transaction.atomic():
+        settling.lock(batch.pk)  # whoever presses at the same moment waits, and finds it
+        if found := same.first():
+            return found
+        export = Export.objects.create(
+            batch=batch,
+            batch_version=batch.version,
+            created_by=by,
+            kind=kind,
+            choice=choice.to_dict(),
+            rows=rows_going_out(batch, choice),
+        )
+    if batch.rows <= SMALL_ROWS and batch.source_size <= SMALL_BYTES:
         make(export.pk)
         export.refresh_from_db()
     else:
         work_waits.send(Batch, batch=batch)
     return export
+
+
+def kept(batch: Batch) -> QuerySet[Export]:
+    """The exports of a batch whose files are kept or under way, the latest first."""
+    recent = Export.objects.filter(batch=batch, created_at__gt=timezone.now() - KEPT)
+    return recent.exclude(status=ExportStatus.FAILED)
 
 
 def next_unclaimed() -> Export | None:
@@ -98,7 +110,7 @@ def make(export_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
     except Exception as problem:  # every failure needs a sentence on the page
         export.changed(
             status=ExportStatus.FAILED,
-            problem=sentence_for(problem),
+            problem=sentence_for(problem, what="make this file", if_damaged=IF_DAMAGED),
             lease_until=None,
             finished_at=timezone.now(),
         )

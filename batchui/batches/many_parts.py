@@ -30,6 +30,10 @@ WAITING_ROWS = (
 
 STOPPED_BEFORE = "Stopped before it was sent."
 STOPPED_UNSURE = "Stopped while it was unclear what had become of this row."
+# Why a part waits whose rows ask what other rows ask (see `copying.py`).
+WAITS_FOR_COPIES = (
+    "These rows ask what other rows ask, and get their answers as soon as those have them."
+)
 
 
 def stop(parts: QuerySet[Part]) -> int:
@@ -52,12 +56,6 @@ def stop(parts: QuerySet[Part]) -> int:
     for unclear in (unsure, waiting.filter(_with_attempt(*PERHAPS_SENT))):
         moved += _end(unclear, PartStatus.DONE, AnswerStatus.MISSING, STOPPED_UNSURE)
     return moved + _end(waiting, PartStatus.STOPPED, AnswerStatus.UNSENT, STOPPED_BEFORE)
-
-
-# Why a part waits whose rows ask what other rows ask (see `copying.py`).
-WAITS_FOR_COPIES = (
-    "These rows ask what other rows ask, and get their answers as soon as those have them."
-)
 
 
 class AtStop(NamedTuple):

@@ -51,7 +51,7 @@ class RowProblems:
         if self.count <= SHOWN:
             self._first.append({"row": problem.row, "sentence": str(problem)})
         found = (problem.row, problem.line, problem.column, problem.what)
-        self._lines.add(_encode(found))
+        self._lines.extend([_encode(found)])
 
     def store(self, batch: Batch) -> BatchChanges:
         """Store them for a batch that this process has claimed. Returns the fields that say so."""
@@ -69,7 +69,7 @@ def bad_rows_csv(batch: Batch) -> Iterator[bytes]:
     """The rows of a draft that cannot be asked, as CSV for spreadsheets: their cells, and why."""
     form = batch.format
     names = form.header or form.columns
-    reason, number = (free_name(name, set(map(str.casefold, names))) for name in (PROBLEM, ROW))
+    reason, number = (free_name(name, names) for name in (PROBLEM, ROW))
     return table_chunks([number, *names, reason], _bad_rows(batch), delimiter=form.delimiter)
 
 

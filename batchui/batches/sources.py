@@ -6,21 +6,18 @@ A plain text (CSV, TSV, TXT, JSONL) is read as it was uploaded. Anything else is
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from batchui.batches import files
 from batchui.batches.changes import BatchChanges
 from batchui.batches.models import Batch
-from batchui.prompts.conversion import ole
-from batchui.prompts.conversion.kinds import is_text
-from batchui.prompts.conversion.looking import ZIP, File
+from batchui.prompts.conversion.looking import read_head
 from batchui.prompts.problems import BadInput, quoted
 from batchui.prompts.reading.checking import SAMPLE_ROWS, sample_above
-from batchui.prompts.reading.format import Choices, Format
+from batchui.prompts.reading.format import HEAD_BYTES, Choices, Format
 from batchui.prompts.reading.readers import read_beginning, read_blocks
 from batchui.prompts.reading.rows import sample_text
-from batchui.prompts.reading.sniffing import HEAD_BYTES, sniff, sniff_table
+from batchui.prompts.reading.sniffing import sniff, sniff_table
 
 
 class Look(NamedTuple):
@@ -50,13 +47,6 @@ def head(batch: Batch) -> bytes:
     """The first HEAD_BYTES of an upload."""
     with files.open_file(batch.source_file) as source:
         return source.read(HEAD_BYTES)
-
-
-def is_plain_text(head: bytes, name: str) -> bool:
-    """Whether a file that begins with `head` is read as it is; else it is converted first."""
-    return not head.startswith((*ZIP, ole.MAGIC)) and is_text(
-        File(Path(), name, head, whole=len(head) < HEAD_BYTES)
-    )
 
 
 def look_at_text(open_stream: Callable[[], BinaryIO], *, name: str, choices: Choices) -> Look:
@@ -99,11 +89,8 @@ def _look(open_stream: Callable[[], BinaryIO], form: Format, *, whole: bool) -> 
 
 
 def _head(stream: BinaryIO) -> tuple[bytes, bool]:
-    """The first HEAD_BYTES, and whether that is all. Of a compressed file fewer come at a time."""
-    head = b""
-    while len(head) < HEAD_BYTES and (data := stream.read(HEAD_BYTES - len(head))):
-        head += data
-    return head, not stream.read(1)
+    """The first HEAD_BYTES, and whether that is all."""
+    return read_head(stream), not stream.read(1)
 
 
 def _first_rows(stream: BinaryIO, form: Format, *, whole: bool) -> list[str]:

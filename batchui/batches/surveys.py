@@ -18,6 +18,7 @@ from django.utils import timezone
 from batchui.batches import references, sources
 from batchui.batches.clock import is_free
 from batchui.batches.long_tasks import (
+    MOST_READINGS,
     PROGRESS_SECONDS,
     READING_LEASE,
     SMALL_BYTES,
@@ -64,13 +65,14 @@ def survey_of(batch: Batch) -> Survey | None:
     """
     key = _key(batch)
     if batch.survey.get("key") == key:
-        return Survey(**batch.survey["found"])
+        found = batch.survey["found"]
+        return Survey(**found) if found else None
     if batch.status != BatchStatus.DRAFT or not batch.rows or not _can_be_asked(batch):
         return None
     if batch.source_size <= SMALL_BYTES:
-        found = _taken(batch)
-        _keep(batch, key, found)
-        return found
+        survey = _taken(batch)
+        _keep(batch, key, survey)
+        return survey
     if batch.survey_wanted != key:
         batch.survey_wanted, batch.survey_wanted_at = key, timezone.now()
         Batch.objects.filter(pk=batch.pk).update(
@@ -94,7 +96,11 @@ def next_wanted() -> Batch | None:
 
 
 def find_out(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
-    """Hold the question of a draft against its rows. Does nothing if another worker does."""
+    """Hold the question of a draft against its rows. Does nothing if another worker does.
+
+    A process that takes too long or too much memory is killed, and no exception says so: a question
+    at which that has happened MOST_READINGS times is left alone.
+    """
     claimed = Batch.objects.filter(is_free("survey_lease"), pk=batch_id).update(
         survey_lease=timezone.now() + READING_LEASE
     )
@@ -102,27 +108,35 @@ def find_out(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
         return
     batch = Batch.objects.get(pk=batch_id)
     key = _key(batch)
-    try:
-        found = _taken(batch, beat=beat)
-    except StoppedError:
-        Batch.objects.filter(pk=batch_id).update(survey_lease=None)
+    times = batch.survey.get("begun", {}).get(key, 0)
+    if times == MOST_READINGS:
+        _keep(batch, key, None)
         return
-    _keep(batch, key, found)
+    Batch.objects.filter(pk=batch_id).update(survey={"begun": {key: times + 1}})
+    try:
+        survey = _taken(batch, beat=beat)
+    except StoppedError:
+        Batch.objects.filter(pk=batch_id).update(survey={"begun": {key: times}}, survey_lease=None)
+    else:
+        _keep(batch, key, survey)
 
 
 def _taken(batch: Batch, *, beat: Callable[[], None] | None = None) -> Survey | None:
-    """The survey of a draft's question; None where its rows cannot be read. Start says why."""
+    """The survey of a draft's question; None where none can be taken: Start says why."""
     try:
         return take(batch, beat=beat)
     except StoppedError:
         raise
-    except Exception as problem:
-        sentence_for(problem)  # logs what nobody expects, and passes on what the database has
+    except Exception as problem:  # neither a page nor a worker may stumble over a hint
+        sentence_for(problem)  # logs what nobody expects
         return None
 
 
 def take(batch: Batch, *, beat: Callable[[], None] | None = None) -> Survey:
-    """The survey of a draft's question. Raises what reading its rows does."""
+    """The survey of a draft's question.
+
+    Raises BadInput, UnknownModel, OSError, DamagedFile, and what `beat` raises.
+    """
     writer = references.item_writer(batch)
     limits = limits_for(find(batch.ask.model), max_tokens=batch.ask.max_tokens)
     counted = _Counted(writer, limits, batch, beat)
@@ -171,8 +185,9 @@ class _Counted:
             Batch.objects.filter(pk=self._batch.pk).update(survey_lease=lease)
 
 
-def _keep(batch: Batch, key: str, found: Survey | None) -> None:
-    kept = {"key": key, "found": asdict(found)} if found else {}
+def _keep(batch: Batch, key: str, survey: Survey | None) -> None:
+    """Store what came of a question; None, too, or it would be tried again for ever."""
+    kept = {"key": key, "found": asdict(survey) if survey else None}
     Batch.objects.filter(pk=batch.pk).update(survey=kept, survey_lease=None)
     Batch.objects.filter(pk=batch.pk, survey_wanted=key).update(survey_wanted="")
 

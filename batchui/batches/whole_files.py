@@ -1,15 +1,19 @@
-"""Downloads that have to be made as a whole: workbooks and Parquet. And the list of all kinds."""
+"""Downloads that have to be made as a whole: workbooks and Parquet. And the list of all kinds.
 
-from collections.abc import Iterator
+The next format is a module of `exports/`, and a line in KINDS.
+"""
+
+from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from batchui.batches import exporting, files
 from batchui.batches.exporting import (
-    ALL,
     Choice,
     Kind,
     Progress,
+    Write,
     added_columns,
     export_rows,
     table,
@@ -21,57 +25,39 @@ from batchui.exports import parquet
 from batchui.exports.answers import answer_cell
 from batchui.exports.names import download_name
 from batchui.exports.ods import write_ods
+from batchui.exports.ods_frame import MIMETYPE as ODS_TYPE
 from batchui.exports.parquet import write_parquet
 from batchui.exports.rows import cell_text
-from batchui.exports.sheets import Written, sheets_for
+from batchui.exports.sheets import MOST_ROWS, Written, sheets_for
 from batchui.exports.workbook.cannot_write import CannotWrite
 from batchui.exports.workbook.splicing import Answers
-from batchui.exports.workbook.writer import Added, add_columns
+from batchui.exports.workbook.writer import ENDINGS, Added, add_columns
+from batchui.exports.xlsx import MIMETYPE as XLSX_TYPE
 from batchui.exports.xlsx import write_xlsx
 
-XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-ODS_TYPE = "application/vnd.oasis.opendocument.spreadsheet"
-# Workbooks that take answers beside their columns, by the ending of their names.
-INTO_WORKBOOK = (".xlsx", ".xlsm")
 
-
-def xlsx(batch: Batch, choice: Choice, target: Path, progress: Progress) -> list[str]:
-    """A new workbook."""
-    made = write_xlsx(
-        export_rows(batch),
-        table(batch),
-        choice.selection,
-        target=target,
-        folder=target.parent,
-        progress=progress,
-    )
-    return _about_sheets(made)
-
-
-def ods(batch: Batch, choice: Choice, target: Path, progress: Progress) -> list[str]:
-    """A new OpenDocument spreadsheet."""
-    made = write_ods(
-        export_rows(batch),
-        table(batch),
-        choice.selection,
-        target=target,
-        folder=target.parent,
-        progress=progress,
-    )
-    return _about_sheets(made)
-
-
-def to_parquet(batch: Batch, choice: Choice, target: Path, progress: Progress) -> list[str]:
-    """Parquet, with a type for each column."""
-    write_parquet(
-        export_rows(batch),
-        table(batch),
-        choice.selection,
-        target=target,
-        folder=target.parent,
-        progress=progress,
-    )
+def _nothing(_: object) -> list[str]:
     return []
+
+
+def whole(write: Callable[..., Any], remarks: Callable[[Any], list[str]] = _nothing) -> Write:
+    """The maker of downloads with a function of `exports/` that writes a new file.
+
+    remarks: from what `write` returns to what a person should know about the file.
+    """
+
+    def made(batch: Batch, choice: Choice, target: Path, progress: Progress) -> list[str]:
+        written = write(
+            export_rows(batch),
+            table(batch),
+            choice.selection,
+            target=target,
+            folder=target.parent,
+            progress=progress,
+        )
+        return remarks(written)
+
+    return made
 
 
 def workbook(batch: Batch, choice: Choice, target: Path, progress: Progress) -> list[str]:
@@ -103,34 +89,26 @@ def _answers(batch: Batch, choice: Choice) -> Iterator[Answers]:
             yield row.row, (None if value == "" else value, row.status, row.error)
 
 
-def _about_sheets(made: Written) -> list[str]:
-    notes = []
-    if made.sheets > 1:
-        notes.append(
-            f"A sheet has room for 1,048,576 rows, so the {rows_phrase(made.rows)} are on "
-            f"{made.sheets} sheets."
-        )
-    if made.cut:
-        notes.append(
-            f"{_cells(made.cut)} longer than the 32,767 characters that a cell takes, and cut off "
-            "there. The column “cut” says which. CSV and JSON have the whole text."
-        )
-    return notes
-
-
 def _about_columns(added: Added, sheet: str) -> list[str]:
     columns = f"{added.letters[0]} to {added.letters[-1]}"
     return [f"The answers are in the columns {columns} of the sheet “{sheet}”.", *added.remarks()]
 
 
-def _cells(count: int) -> str:
-    return "One text is" if count == 1 else f"{count:,} texts are"
+def _came_from_workbook(batch: Batch) -> bool:
+    return batch.sheet is not None and batch.source_name.lower().endswith(ENDINGS)
 
 
 # By the word for each in addresses and options. The order is that of the menu.
 KINDS: dict[str, Kind] = {
-    "workbook": Kind("My workbook, with the answers in it", XLSX_TYPE, "xlsx", write=workbook),
-    "xlsx": Kind("Excel workbook", XLSX_TYPE, "xlsx", write=xlsx),
+    "workbook": Kind(
+        "My workbook, with the answers in it",
+        "application/octet-stream",  # XLSX or XLSM: a browser may change an ending that is no XLSX
+        "xlsx",
+        write=workbook,
+        fits=_came_from_workbook,
+        instead="xlsx",
+    ),
+    "xlsx": Kind("Excel workbook", XLSX_TYPE, "xlsx", write=whole(write_xlsx, Written.remarks)),
     "csv": Kind("CSV for Excel and Sheets", "text/csv; charset=utf-8", "csv", chunks=exporting.csv),
     "csv-plain": Kind(
         "CSV, every cell exactly as it is",
@@ -142,8 +120,16 @@ KINDS: dict[str, Kind] = {
     "jsonl": Kind(
         "JSONL, one row on each line", "application/x-ndjson", "jsonl", chunks=exporting.jsonl
     ),
-    "parquet": Kind("Parquet", "application/vnd.apache.parquet", "parquet", write=to_parquet),
-    "ods": Kind("OpenDocument spreadsheet", ODS_TYPE, "ods", write=ods),
+    "parquet": Kind(
+        "Parquet",
+        "application/vnd.apache.parquet",
+        "parquet",
+        write=whole(write_parquet),
+        fits=lambda _: parquet.is_available(),
+    ),
+    "ods": Kind(
+        "OpenDocument spreadsheet", ODS_TYPE, "ods", write=whole(write_ods, Written.remarks)
+    ),
 }
 
 
@@ -153,12 +139,7 @@ STREAMED = {word: kind for word, kind in KINDS.items() if not kind.is_whole}
 
 def kinds_for(batch: Batch) -> dict[str, Kind]:
     """The kinds that can be made of a batch."""
-    missing = set()
-    if batch.sheet is None or not batch.source_name.lower().endswith(INTO_WORKBOOK):
-        missing.add("workbook")
-    if not parquet.is_available():
-        missing.add("parquet")
-    return {word: kind for word, kind in KINDS.items() if word not in missing}
+    return {word: kind for word, kind in KINDS.items() if kind.fits(batch)}
 
 
 def file_name(batch: Batch, kind: str, day: date) -> str:
@@ -169,17 +150,18 @@ def file_name(batch: Batch, kind: str, day: date) -> str:
     return download_name(batch.name, day, ending)
 
 
-def said_before(batch: Batch, kind: str, choice: Choice = ALL) -> str:
-    """What a person should know before a download is made; "" if there is nothing."""
-    if kind not in ("xlsx", "ods") or choice.only != "all":
-        return ""
+def said_before(batch: Batch) -> str:
+    """What a person should know before a download is chosen; "" if there is nothing."""
     sheets = sheets_for(batch.rows)
     if sheets == 1:
         return ""
-    return f"The {rows_phrase(batch.rows)} take {sheets} sheets: one has room for 1,048,576."
+    return (
+        f"In a new spreadsheet, the {rows_phrase(batch.rows)} take {sheets} sheets: one has room "
+        f"for {MOST_ROWS:,}."
+    )
 
 
-def answered_rows(batch: Batch, choice: Choice) -> int:
+def rows_going_out(batch: Batch, choice: Choice) -> int:
     """How many rows a download has."""
     statuses = exporting.ONLY[choice.only]
     if statuses is None:

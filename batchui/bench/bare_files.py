@@ -1,15 +1,29 @@
 """Reads and writes a table with the library that a programmer would take, and nothing of ours.
 
-    python -m batchui.bench.stopwatch batchui.bench.bare_files read FORMAT FILE ROWS
+    python -m batchui.bench.stopwatch batchui.bench.bare_files read|rows FORMAT FILE ROWS
     python -m batchui.bench.stopwatch batchui.bench.bare_files write FORMAT FILE ROWS [FILE]
 
-Each reader is a generator of rows without their header; each writer takes rows. Libraries are
-imported before the clock starts, and only the one that is needed.
+Each reader is a generator of rows without their header; each writer takes rows. The one library
+that is needed is imported before the clock starts, except to read what the product converts: that
+takes it a new process, whose start and imports are in its seconds.
+
+A text can be read as often as a script likes. The rows of any other file are kept first, as the
+product keeps them: each is a line of JSON in a file, with whole numbers without a point and moments
+as people write them. The lines are then read. So neither side needs the library again, or memory
+for all rows, when they are checked, and once more when they are sent. With `rows` in place of
+`read`, nothing is kept.
+
+The cells to write are what a program has that read a file of this format: texts (CSV), values of
+JSON, or numbers, dates and booleans. They are made before the clock starts. csv.writer writes CSV,
+json JSON, xlsxwriter XLSX cell by cell, and pyarrow Parquet: batches of ROWS_AT_ONCE rows, of types
+that are known beforehand, with zstd and otherwise its own settings.
 """
 
 import csv
 import json
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import date, datetime
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -20,15 +34,17 @@ from batchui.bench import stays
 # What is imported for each format, to read and to write.
 LIBRARIES: dict[str, tuple[str, ...]] = {
     "jsonl": ("msgspec",),
-    "json": ("ijson",),
-    "xlsx": ("python_calamine", "xlsxwriter"),
-    "xls": ("python_calamine",),
-    "ods": ("python_calamine",),
-    "parquet": ("pyarrow.parquet",),
-    "arrow": ("pyarrow",),
+    "json": ("ijson", "msgspec"),
+    "xlsx": ("python_calamine", "msgspec", "xlsxwriter"),
+    "xls": ("python_calamine", "msgspec"),
+    "ods": ("python_calamine", "msgspec"),
+    "parquet": ("pyarrow.parquet", "msgspec"),
+    "arrow": ("pyarrow", "msgspec"),
     "workbook": ("openpyxl",),
 }
-ROWS_AT_ONCE = 20_000
+TEXTS, OBJECTS = ("csv", "tsv", "txt"), ("json", "jsonl")
+READ_AGAIN = (*TEXTS, "jsonl")
+ROWS_AT_ONCE, LINES_AT_ONCE = 20_000, 1_000
 Rows = Iterable[Sequence[Any]]
 
 _cells: list[list[Any]] = []
@@ -36,24 +52,59 @@ _cells: list[list[Any]] = []
 
 def prepare(action: str, form: str, _file: str, rows: str, *_: str) -> None:
     """Import the library, and make the cells that are written."""
-    for name in LIBRARIES.get(form, ()):
-        import_module(name)
+    if action == "write" or form in TEXTS:
+        for name in LIBRARIES.get(form, ()):
+            import_module(name)
     if action == "write":
-        _cells.extend(stays.pool(int(rows)))
+        _cells.extend(stored(row, form) for row in stays.pool(int(rows)))
 
 
 def main(action: str, form: str, file: str, rows: str, source: str = "") -> dict[str, Any]:
     """Read or write the file. Returns how many rows were read, and the texts of some."""
     path, count = Path(file), int(rows)
-    if action == "read":
-        found, kept = stays.seen(READERS[form](path), count)
+    if action != "write":
+        rows_read = READERS[form](path)
+        if action == "read" and form not in READ_AGAIN:
+            rows_read = _as_lines(rows_read)
+        found, kept = stays.seen(rows_read, count)
         return {"rows": found, "seen": kept_texts(kept)}
     if form == "workbook":
         into_workbook(Path(source), path, _cells)
         return {}
-    written = ([*row, stays.STATUS, ""] for row in stays.numbered(_cells, count))
+    made = str if form in TEXTS else int
+    written = ([*row, stays.STATUS, ""] for row in stays.numbered(_cells, count, made=made))
     WRITERS[form](path, written, (*stays.COLUMNS, *stays.ADDED))
     return {}
+
+
+def _as_lines(rows: Rows) -> Iterator[Sequence[Any]]:
+    """The rows, read from a file with a line of JSON for each of them, which is made first."""
+    import msgspec
+
+    encode, decode = msgspec.json.Encoder().encode_lines, msgspec.json.Decoder(list[Any]).decode
+    iterator = iter(rows)
+    with tempfile.TemporaryFile() as file:
+        while block := list(islice(iterator, LINES_AT_ONCE)):
+            file.write(encode([[c if type(c) is str else _shown(c) for c in row] for row in block]))
+        file.seek(0)
+        yield from map(decode, file)
+
+
+def _shown(cell: Any) -> Any:
+    """A cell as JSON has it, and as people write it."""
+    kind = type(cell)
+    if kind is float:
+        return int(cell) if cell.is_integer() else cell
+    return cell.isoformat(" ") if kind is datetime else cell
+
+
+def stored(row: Sequence[Any], form: str) -> list[Any]:
+    """The cells of a row as a file of this format has them."""
+    if form in TEXTS:
+        return list(map(stays.text_of, row))
+    if form in OBJECTS:
+        return [stays.text_of(cell) if isinstance(cell, date) else cell for cell in row]
+    return list(row)
 
 
 def kept_texts(kept: dict[int, Sequence[Any]]) -> dict[int, list[str]]:
@@ -122,7 +173,7 @@ def _write_csv(path: Path, rows: Rows, names: Sequence[str], delimiter: str = ",
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, delimiter=delimiter)
         writer.writerow(names)
-        writer.writerows(map(_texts, rows))
+        writer.writerows(rows)
 
 
 def _write_tsv(path: Path, rows: Rows, names: Sequence[str]) -> None:
@@ -132,10 +183,6 @@ def _write_tsv(path: Path, rows: Rows, names: Sequence[str]) -> None:
 def _write_txt(path: Path, rows: Rows, _: Sequence[str]) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.writelines(row[2].replace("\n", " ") + "\n" for row in rows)
-
-
-def _texts(row: Sequence[Any]) -> list[str]:
-    return [cell if type(cell) is str else stays.text_of(cell) for cell in row]
 
 
 def _write_jsonl(path: Path, rows: Rows, names: Sequence[str]) -> None:
@@ -153,7 +200,7 @@ def _write_json(path: Path, rows: Rows, names: Sequence[str]) -> None:
 
 
 def _objects(rows: Rows, names: Sequence[str]) -> Iterator[str]:
-    encode = json.JSONEncoder(ensure_ascii=False, default=stays.text_of).encode
+    encode = json.JSONEncoder(ensure_ascii=False).encode
     for row in rows:
         yield encode(dict(zip(names, row, strict=True)))
 

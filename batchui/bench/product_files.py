@@ -1,10 +1,12 @@
 """Reads and writes a table as the product does: by `prompts/` and by `exports/`.
 
-    python -m batchui.bench.stopwatch batchui.bench.product_files read FORMAT FILE ROWS
+    python -m batchui.bench.stopwatch batchui.bench.product_files read|rows FORMAT FILE ROWS
     python -m batchui.bench.stopwatch batchui.bench.product_files write FORMAT FILE ROWS [FILE]
 
 Reading is what a worker does for an upload: the child process that converts it, if it needs one,
-and then every row. Writing begins with rows as they come from the store of a batch.
+and then every row. Writing begins with rows as they come from the store of a batch, their answers
+in JSON. CSV and JSON go out as they are made; for XLSX, ODS and Parquet the rows are kept in a
+temporary file until the kinds of their columns are known, and that is part of the time.
 """
 
 import tempfile
@@ -30,9 +32,10 @@ from batchui.exports.xlsx import write_xlsx
 from batchui.prompts.conversion import converting
 from batchui.prompts.conversion.converted import Jsonl, Sheet, open_lines
 from batchui.prompts.reading.blocks import Block, Cells
+from batchui.prompts.reading.format import HEAD_BYTES
 from batchui.prompts.reading.readers import read_blocks
 from batchui.prompts.reading.rows import as_list, shown_text
-from batchui.prompts.reading.sniffing import HEAD_BYTES, sniff, sniff_table
+from batchui.prompts.reading.sniffing import sniff, sniff_table
 
 TEXTS, OBJECTS = ("csv", "tsv", "txt", "jsonl"), ("json", "jsonl")
 MOST_BYTES = 100_000_000_000
@@ -43,15 +46,16 @@ _cells: list[list[Any]] = []
 def prepare(action: str, form: str, _file: str, rows: str, *_: str) -> None:
     """Make the cells that are written, as they are stored with a batch."""
     if action == "write":
-        if form == "parquet":  # a worker imports it once
+        if form == "parquet":  # a worker imports them once
             import_module("pyarrow.parquet")
+            import_module("pyarrow.compute")
         _cells.extend(_stored(row, form) for row in stays.pool(int(rows)))
 
 
 def main(action: str, form: str, file: str, rows: str, source: str = "") -> dict[str, Any]:
     """Read or write the file. Returns how many rows were read, and the texts of some."""
     path, count = Path(file), int(rows)
-    if action == "read":
+    if action != "write":
         return _read(path, form, count)
     with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder:
         if form == "workbook":

@@ -6,6 +6,6 @@ a person chose).
 CSV, JSON and JSONL are generators of bytes that need about 64 KiB of memory. They yield the first
 chunk before they read the first row, except JSONL. XLSX, ODS and Parquet are written to a file:
 what kind a column is must be known first, so the rows are kept in a temporary file meanwhile
-(`spool.py`), never in memory. The workbook that rows came in is written again with the answers
-beside its columns (`workbook/`).
+(`spool.py`, `parquet_spool.py`), never in memory. The workbook that rows came in is written again
+with the answers beside its columns (`workbook/`).
 """

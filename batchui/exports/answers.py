@@ -1,11 +1,12 @@
-"""An answer as it stands in a cell."""
+"""Answers as they stand in cells."""
 
 import json
+from collections.abc import Sequence
 from decimal import Decimal
 
 import msgspec
 
-from batchui.exports.rows import Cell
+from batchui.exports.rows import Cell, ExportRow
 
 _decode_text = msgspec.json.Decoder(str).decode
 _decode_number = msgspec.json.Decoder(float_hook=Decimal).decode
@@ -52,3 +53,19 @@ def answer_cell(answer: bytes | None) -> Cell:
     except msgspec.DecodeError:  # not JSON
         return text
     return number
+
+
+def columns_of(rows: Sequence[ExportRow], width: int) -> list[Sequence[Cell]]:
+    """The cells of these rows by column: `width` of the file, then answer, status and error.
+
+    Raises ValueError for a row that has fewer or more cells.
+    """
+    cells = [row.cells for row in rows]
+    if wrong := set(map(len, cells)) - {width}:
+        raise ValueError(f"{wrong.pop()} cells in a row of {width} columns")
+    return [
+        *zip(*cells, strict=True),
+        [answer_cell(row.answer) for row in rows],
+        [row.status for row in rows],
+        [row.error or "" for row in rows],
+    ]

@@ -8,8 +8,8 @@ from unicodedata import east_asian_width
 
 import msgspec
 
-from batchui.exports.rows import Cell, are_texts, column_texts
-from batchui.exports.typed_values import value_of
+from batchui.exports.rows import Cell, cell_text
+from batchui.exports.typed_values import have_values
 
 # In characters: how wide a column is counted at most.
 WIDEST = 60
@@ -42,7 +42,7 @@ _decode_numbers = msgspec.json.Decoder(list[float]).decode
 
 
 class Column:
-    """What is known about a column from the cells that it was shown (`note`).
+    """What is known about a column from the cells that it was shown (`note`, `measure`).
 
     untyped: its texts may be numbers. They are if every one of them is the usual text of a number
     of at most MOST_DIGITS digits, so that the number gives the same text again: `00123`, `1.10`,
@@ -70,20 +70,31 @@ class Column:
             return Kind.NUMBER
         return kinds.copy().pop() if len(kinds) == 1 else Kind.TEXT
 
-    def note(self, cells: Sequence[Cell]) -> None:
-        """Take these cells into account."""
-        if are_texts(cells):
-            self._note_texts(cells)
+    def note(self, cells: Sequence[Cell], texts: Sequence[str]) -> None:
+        """Take the kind of these cells into account. texts: of the same (`rows.column_texts`)."""
+        if Kind.TEXT in self._kinds:
             return
-        others = [cell for cell in cells if not isinstance(cell, str)]
-        if Kind.TEXT not in self._kinds:
-            self._kinds |= _kinds(others)
-        self._measure(column_texts(others))
-        self._note_texts([cell for cell in cells if isinstance(cell, str)])
+        types = set(map(type, cells))
+        if types <= {str}:
+            self._note_texts(texts)
+            return
+        if str in types:
+            self._note_texts([cell for cell in cells if isinstance(cell, str)])
+            both = zip(cells, texts, strict=True)
+            others = [one for one in both if not isinstance(one[0], str)]
+            cells, texts = zip(*others, strict=True)
+        self._kinds |= _kinds(cells, texts, types - {str})
+
+    def measure(self, texts: Sequence[str]) -> None:
+        """Take the lengths of these texts into account."""
+        longest = max(map(len, texts), default=0)
+        self.longest = max(self.longest, longest)
+        if self.width < WIDEST:
+            wide = longest if "".join(texts).isascii() else max(map(width, texts))
+            self.width = min(WIDEST, max(self.width, wide))
 
     def _note_texts(self, texts: Sequence[str]) -> None:
-        self._measure(texts)
-        if Kind.TEXT in self._kinds or not any(texts):
+        if not any(texts):
             return
         if self._untyped and _are_integers(texts):
             self._kinds.add(Kind.INTEGER)
@@ -93,13 +104,6 @@ class Column:
             self._kinds.add(Kind.NUMBERS)
         else:
             self._kinds.add(Kind.TEXT)
-
-    def _measure(self, texts: Sequence[str]) -> None:
-        longest = max(map(len, texts), default=0)
-        self.longest = max(self.longest, longest)
-        if self.width < WIDEST:
-            wide = longest if "".join(texts).isascii() else max(map(width, texts))
-            self.width = min(WIDEST, max(self.width, wide))
 
 
 def width(text: str) -> int:
@@ -135,16 +139,27 @@ def _is_list(text: str) -> bool:
         return False
 
 
-def _kinds(cells: Sequence[Cell]) -> set[Kind]:
-    """The kinds of these cells, none of which is a text."""
-    types = set(map(type, cells))
+def _kinds(cells: Sequence[Cell], texts: Sequence[str], types: set[type]) -> set[Kind]:
+    """The kinds of these cells, none of which is a text. texts, types: of the same.
+
+    What most columns have is found for all cells at once.
+    """
     if types == {bool}:
         return {Kind.BOOLEAN}
     if types == {int}:  # no other one is further from zero
         cells = [min(cells), max(cells)]  # type: ignore[type-var]
-    elif types == {dict}:  # days repeat
-        return {_kind({kind: shown}) for kind, shown in {next(iter(c.items())) for c in cells}}  # type: ignore[union-attr]
+    elif types == {Decimal} and _are_short(texts):
+        return {Kind.NUMBER}
+    elif types == {dict}:
+        first, *others = set(map(next, map(iter, cells)))  # type: ignore[arg-type]
+        if not others:
+            return {_kind_of(first, texts)}
     return set(map(_kind, cells))
+
+
+def _are_short(numbers: Sequence[str]) -> bool:
+    """Whether all of these have at most MOST_DIGITS digits, and no exponent."""
+    return max(map(len, numbers)) <= MOST_DIGITS and not "".join(numbers).strip("-.0123456789")
 
 
 def _kind(cell: Cell) -> Kind:
@@ -156,12 +171,17 @@ def _kind(cell: Cell) -> Kind:
             return Kind.INTEGER
         return Kind._LONG if cell in _INT64 else Kind.TEXT
     if isinstance(cell, dict):
-        kind = _of_values.get(next(iter(cell)), Kind.TEXT)
-        return kind if value_of(cell) is not None else Kind.TEXT
+        return _kind_of(next(iter(cell)), [cell_text(cell)])
     return Kind.NUMBER if not isinstance(cell, str) and is_double(cell) else Kind.TEXT
+
+
+def _kind_of(name: str, texts: Sequence[str]) -> Kind:
+    """The kind of cells that are dicts with this name and these texts."""
+    kind = _of_values.get(name, Kind.TEXT)
+    return kind if kind is not Kind.TEXT and have_values(name, texts) else Kind.TEXT
 
 
 def is_double(number: Decimal | float) -> bool:
     """Whether a double is exactly this number, as it would be written."""
-    double = float(number)
-    return Decimal(repr(double)) == Decimal(repr(number) if isinstance(number, float) else number)
+    double = repr(float(number))
+    return double == str(number) or Decimal(double) == Decimal(str(number))

@@ -7,10 +7,11 @@ sixth of the time.
 
 from collections.abc import Iterable, Iterator, Sequence
 from operator import ne
+from typing import Any
 
 from batchui.exports.answers import answer_text
 from batchui.exports.formulas import Changed, inert, numbers_that_go_on
-from batchui.exports.rows import Cell, ExportRow, as_texts, groups, with_cells
+from batchui.exports.rows import Cell, ExportRow, as_texts, column_texts, groups
 from batchui.exports.table import EVERYTHING, Layout, Selection, Table
 
 BOM = b"\xef\xbb\xbf"
@@ -41,11 +42,8 @@ def csv_chunks(
     layout = Layout(table, selection)
     writer = _Writer(layout, delimiter=delimiter or ",", plain=plain, changed=changed or Changed())
     yield (b"" if plain else BOM) + writer.header(table.above)
-    rows = layout.rows(rows)
-    if table.typed:
-        rows = (with_cells(row, as_texts) for row in rows)
-    for group in groups(rows):
-        yield writer.chunk(group)
+    for group in groups(layout.rows(rows)):
+        yield writer.chunk(group, typed=table.typed)
 
 
 def table_chunks(
@@ -115,11 +113,13 @@ class _Writer(_Lines):
         lines.append([*self._layout.header, *self._layout.added])
         return self.encode([line for cells in lines for line in self.line(cells)])
 
-    def chunk(self, group: Sequence[ExportRow]) -> bytes:
-        columns: list[Sequence[str]] = list(zip(*(row.cells for row in group), strict=True))
+    def chunk(self, group: Sequence[ExportRow], *, typed: bool) -> bytes:
+        columns: list[Sequence[Any]] = list(zip(*(row.cells for row in group), strict=True))
         width = len(self._layout.columns)
         if len(columns) != width:
             raise ValueError(f"{len(columns)} cells a row for {width} columns")
+        if typed:
+            columns = list(map(column_texts, columns))
         columns.append([answer_text(row.answer) for row in group])
         columns.append([row.status for row in group])
         columns.append([row.error or "" for row in group])

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 
 ANSWER, STATUS, ERROR = "answer", "status", "error"
@@ -20,21 +20,19 @@ _JOINERS = "\u200c\u200d"
 def answer_columns(columns: Sequence[str], *, answer: str = ANSWER) -> tuple[str, str, str]:
     """The names of the columns for answer, status and error.
 
-    A name that the file already has, in capitals or not, gets a number at its end.
+    A name that the file already has gets a number at its end.
     """
-    taken = {_folded(column) for column in columns}
-    names = []
-    for name in (answer, STATUS, ERROR):
-        names.append(free_name(name, taken))
-        taken.add(_folded(names[-1]))
-    return names[0], names[1], names[2]
+    answers = free_name(answer, columns)
+    status = free_name(STATUS, [*columns, answers])
+    return answers, status, free_name(ERROR, [*columns, answers, status])
 
 
-def free_name(name: str, taken: set[str]) -> str:
-    """The name; with a number at its end if `taken` (in small letters) has it."""
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """The name; with a number at its end if one of `taken` is the same, in capitals or not."""
+    folded = {_folded(other) for other in taken}
     number = 1
     free = name
-    while _folded(free) in taken:
+    while _folded(free) in folded:
         number += 1
         free = f"{name}_{number}"
     return free

@@ -15,6 +15,7 @@ from batchui.exports.sheets import MOST_ROWS, Written, refuse_too_many, sheet_na
 from batchui.exports.spool import Spool, spooled
 from batchui.exports.table import EVERYTHING, Selection, Table
 from batchui.exports.typed_values import value_of
+from batchui.exports.zipped import LEVEL
 
 _special = re.compile(r"[&<>\x00-\x1f\ufffe\uffff]|  |^ | $")
 # XML has none of these, and ODS knows no other way to write them.
@@ -50,7 +51,7 @@ def write_ods(
                 if not number % 1_000:
                     progress(number)
             xml.write(sheets.end())
-        with ZipFile(target, "w", ZIP_DEFLATED) as archive:
+        with ZipFile(target, "w", ZIP_DEFLATED, compresslevel=LEVEL) as archive:
             archive.writestr("mimetype", ods_frame.MIMETYPE, compress_type=ZIP_STORED)
             archive.writestr("META-INF/manifest.xml", ods_frame.MANIFEST)
             archive.write(content, "content.xml")

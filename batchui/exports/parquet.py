@@ -1,19 +1,20 @@
 """Writes Parquet with pyarrow, which may be missing and is loaded only when it is needed."""
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import date, datetime
 from decimal import Decimal
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
 
 from batchui.exports.column_kinds import Kind
 from batchui.exports.names import free_name
-from batchui.exports.rows import Cell, ExportRow, as_texts
-from batchui.exports.spool import Spool, spooled
-from batchui.exports.table import EVERYTHING, Selection, Table
+from batchui.exports.parquet_spool import TextSpool
+from batchui.exports.rows import ExportRow
+from batchui.exports.shape import Shape
+from batchui.exports.table import EVERYTHING, Layout, Selection, Table
 from batchui.exports.typed_values import value_of
 
 # Of a row group, about; whichever comes first. Readers hold one in memory, and so does this writer.
@@ -45,33 +46,39 @@ def write_parquet(
     there is no answer or no error it is null. Cells beyond the header are a list of texts in a
     column of its own, if any row has some.
 
-    folder: for a temporary file, about as large as the answers compressed. progress: is told now
+    folder: for a temporary file, about as large as the texts of all cells. progress: is told now
     and then how many rows are written; what it raises ends the writing. Raises ValueError for a row
     that does not have one cell for each column.
     """
-    from pyarrow import RecordBatch, schema
+    from pyarrow import Table as Arrow
+    from pyarrow import schema, set_memory_pool, system_memory_pool
     from pyarrow.parquet import ParquetWriter
 
-    with spooled(rows, table, selection, folder) as spool:
-        kinds = [column.kind for column in spool.columns]
-        made = schema(_fields(spool, kinds))
+    set_memory_pool(system_memory_pool())  # the usual one keeps 40 MB that nobody needs any more
+    with TemporaryDirectory(dir=folder, prefix="export-") as name:
+        path = Path(name) / "rows.arrow"
+        spool = TextSpool(table, Layout(table, selection))
+        spool.fill(path, rows)
+        made = schema(_fields(spool))
         with ParquetWriter(target, made, compression="zstd") as writer:
             written = 0
-            for group in spool.groups(rows=GROUP_ROWS, size=GROUP_BYTES):
-                arrays = _arrays(spool, kinds, group)
-                writer.write_batch(RecordBatch.from_arrays(arrays, schema=made))
-                written += len(group)
+            for texts in spool.read(path, rows=GROUP_ROWS, size=GROUP_BYTES):
+                columns = _columns(spool, texts, made.types)
+                writer.write_table(Arrow.from_arrays(columns, schema=made))
+                written += texts.num_rows
                 progress(written)
         return spool.rows
 
 
-def _fields(spool: Spool, kinds: Sequence[Kind]) -> list[Any]:
+def _fields(shape: Shape) -> list[Any]:
     """The name and the type of each column."""
+    import pyarrow
+
     types = _types()
-    fields = [(name, types[kind]) for name, kind in zip(spool.names, kinds, strict=True)]
-    if spool.extras:
-        taken = {name.strip().casefold() for name in spool.names}
-        fields.append((free_name(EXTRAS, taken), _extras_type()))
+    kinds = [column.kind for column in shape.columns]
+    fields = [(name, types[kind]) for name, kind in zip(shape.names, kinds, strict=True)]
+    if shape.extras:
+        fields.append((free_name(EXTRAS, shape.names), pyarrow.list_(pyarrow.string())))
     return fields
 
 
@@ -92,50 +99,37 @@ def _types() -> dict[Kind, Any]:
     }
 
 
-def _extras_type() -> Any:
-    import pyarrow
-
-    return pyarrow.list_(pyarrow.string())
-
-
-def _arrays(spool: Spool, kinds: Sequence[Kind], group: Sequence[Sequence[Cell]]) -> list[Any]:
-    """The columns of these rows."""
-    import pyarrow
-
-    types = _types()
-    of_file = len(spool.layout.columns)
-    arrays = [
-        pyarrow.array(_values(kind, cells, blank="" if at < of_file else None), type=types[kind])
-        # Rows may have cells behind these columns.
-        for at, (kind, cells) in enumerate(zip(kinds, zip(*group, strict=False), strict=False))
+def _columns(shape: Shape, texts: Any, types: Sequence[Any]) -> list[Any]:
+    """The columns of a table of texts, each with its type."""
+    of_file = len(shape.layout.columns)
+    columns = [
+        _typed(column.kind, texts[at], types[at], keeps_blanks=at < of_file)
+        for at, column in enumerate(shape.columns)
     ]
-    if spool.extras:
-        extras = [as_texts(cells[len(kinds) :]) or None for cells in group]
-        arrays.append(pyarrow.array(extras, type=_extras_type()))
-    return arrays
+    return [*columns, texts[-1]] if shape.extras else columns
 
 
-def _values(kind: Kind, cells: Sequence[Cell], *, blank: str | None) -> Sequence[Any]:
-    """The values of a column of this kind. blank: what a blank cell is in a column of texts."""
-    read = _READ.get(kind)
-    if read is None:
-        texts = as_texts(cells)
-        return texts if blank == "" else [text or blank for text in texts]
-    return [None if cell == "" else read(cell) for cell in cells]
+def _typed(kind: Kind, texts: Any, type_: Any, *, keeps_blanks: bool) -> Any:
+    """A column of texts as values. keeps_blanks: a blank cell stays '' in a column of texts."""
+    import pyarrow
+    from pyarrow import compute
+
+    if keeps_blanks and kind in (Kind.TEXT, Kind.BLANK):
+        return texts
+    values = compute.if_else(compute.equal(texts, ""), None, texts)
+    if read := _READ.get(kind):
+        found = [None if text is None else read(text) for text in values.to_pylist()]
+        return pyarrow.array(found, type=type_)
+    return values.cast(type_)
 
 
-def _fraction(cell: dict[str, Any]) -> float | None:
-    value = value_of(cell)
+def _fraction(shown: str) -> float | None:
+    value = value_of({"percent": shown})
     return float(value) if isinstance(value, Decimal) else None
 
 
-_READ: dict[Kind, Callable[[Any], Any]] = {
-    Kind.BOOLEAN: bool,
-    Kind.INTEGER: int,
-    Kind.NUMBER: float,
+# What Arrow does not read by itself.
+_READ: dict[Kind, Callable[[str], Any]] = {
     Kind.PERCENT: _fraction,
-    # `column_kinds` has seen that every one of them is a day or a moment.
-    Kind.DATE: lambda cell: date.fromisoformat(cell["date"]),
-    Kind.DATETIME: lambda cell: datetime.fromisoformat(cell["datetime"]),
     Kind.NUMBERS: msgspec.json.Decoder(list[float]).decode,
 }

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from batchui.exports.column_kinds import width
 from batchui.exports.spool import Spool
+from batchui.exports.xlsx_text import LONGEST_TEXT
 
 # Of a sheet, in every program.
 MOST_ROWS = 1_048_576
@@ -24,6 +25,22 @@ class Written(NamedTuple):
     rows: int
     sheets: int
     cut: int
+
+    def remarks(self) -> list[str]:
+        """Sentences for the page; none for most exports."""
+        said = []
+        if self.sheets > 1:
+            said.append(
+                f"A sheet has room for {MOST_ROWS:,} rows, so the {self.rows:,} rows are on "
+                f"{self.sheets} sheets."
+            )
+        if self.cut:
+            texts = "One text is" if self.cut == 1 else f"{self.cut:,} texts are"
+            said.append(
+                f"{texts} longer than the {LONGEST_TEXT:,} characters that a cell takes, and cut "
+                "off there. The column “cut” says which. CSV and JSON have the whole text."
+            )
+        return said
 
 
 def sheets_for(rows: int, *, above: int = 0, most_rows: int = MOST_ROWS) -> int:

@@ -7,7 +7,6 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,43 +14,28 @@ from typing import Any
 import msgspec
 import zstandard
 
-from batchui.exports.answers import answer_cell
-from batchui.exports.column_kinds import Column, Kind
-from batchui.exports.rows import CHUNK_BYTES, Cell, ExportRow, groups
+from batchui.exports.answers import columns_of
+from batchui.exports.column_kinds import Column
+from batchui.exports.rows import CHUNK_BYTES, Cell, ExportRow, as_texts, encodable, groups
+from batchui.exports.shape import Shape
 from batchui.exports.table import Layout, Selection, Table
 
 _BUFFER = 256 * 1024
-_numbers = (Kind.INTEGER, Kind.NUMBER)
 _encode = msgspec.json.Encoder(decimal_format="number").encode_lines
 _decode_lines = msgspec.json.Decoder(list[Any], float_hook=Decimal).decode_lines
 
 
-class Spool:
+class Spool(Shape):
     """The rows as lists of cells: those of the file, answer, status, error, then any beyond them.
 
-    Iterate over it as often as you like. layout: the columns of the file and their names. names,
-    header, columns: the unique name of each column, those of answer, status and error too, its cell
-    in the header, and what is known about it. rows: how many. extras: the most cells that a row has
-    beyond the columns. folder: a temporary one, which goes with it.
+    Iterate over it as often as you like. folder: a temporary one, which goes with it.
     """
 
     def __init__(self, path: Path, table: Table, layout: Layout) -> None:
+        super().__init__(table, layout)
         self.folder = path.parent
         self._path = path
-        self.layout = layout
-        self.names = [*layout.columns, *layout.added]
-        self.header = [*layout.header, *layout.added]
-        self.columns = [Column(untyped=not table.typed) for _ in layout.columns]
-        self.columns.append(Column(untyped=True, lists=True))
-        self.columns += [Column(untyped=False) for _ in (layout.status, layout.error)]
         self._beyond = Column(untyped=False)
-        self.rows = 0
-        self.extras = 0
-
-    @property
-    def number_columns(self) -> set[int]:
-        """The positions of the columns that are numbers, where their cells may be texts."""
-        return {at for at, column in enumerate(self.columns) if column.kind in _numbers}
 
     @property
     def longest(self) -> int:
@@ -59,30 +43,10 @@ class Spool:
         return max(column.longest for column in [*self.columns, self._beyond])
 
     def __iter__(self) -> Iterator[list[Cell]]:
-        return chain.from_iterable(map(_decode_lines, self._blocks()))
-
-    def groups(self, *, rows: int, size: int) -> Iterator[list[list[Cell]]]:
-        """The rows in lists that end as soon as they have so many, or JSON of `size` bytes.
-
-        A list may have more: what is read at once, about 64 KiB or one row, stays together.
-        """
-        group: list[list[Cell]] = []
-        read = 0
-        for block in self._blocks():
-            group += _decode_lines(block)
-            read += len(block)
-            if len(group) >= rows or read >= size:
-                yield group
-                group, read = [], 0
-        if group:
-            yield group
-
-    def _blocks(self) -> Iterator[bytes]:
-        """The lines of the file, some at once."""
         with zstandard.open(self._path, "rb") as packed:
             lines = io.BufferedReader(packed, buffer_size=_BUFFER)
             while block := lines.readlines(CHUNK_BYTES):
-                yield b"".join(block)
+                yield from _decode_lines(b"".join(block))
 
     def fill(self, rows: Iterable[ExportRow]) -> None:
         """Take the rows. Raises ValueError for one that does not have one cell for each column."""
@@ -90,20 +54,13 @@ class Spool:
         compressor = zstandard.ZstdCompressor(level=1)
         with zstandard.open(self._path, "wb", cctx=compressor) as packed:
             for group in groups(self.layout.rows(rows)):
-                lists = [_cells(row, width) for row in group]
-                packed.write(_encoded(lists))
-                self._note(lists)
-
-    def _note(self, lists: Sequence[Sequence[Cell]]) -> None:
-        self.rows += len(lists)
-        # Rows have further cells behind these columns.
-        for column, cells in zip(self.columns, zip(*lists, strict=False), strict=False):
-            column.note(cells)
-        width = len(self.columns)
-        for row in lists:
-            if beyond := row[width:]:
-                self.extras = max(self.extras, len(beyond))
-                self._beyond.note(beyond)
+                columns = columns_of(group, width)
+                extras = [row.extras for row in group]
+                for column, texts in zip(self.columns, self.note(columns, extras), strict=True):
+                    column.measure(texts)
+                for beyond in filter(None, extras):
+                    self._beyond.measure(as_texts(beyond))
+                packed.write(_encoded(zip(*columns, strict=True), extras))
 
 
 @contextmanager
@@ -117,22 +74,9 @@ def spooled(
         yield spool
 
 
-def _cells(row: ExportRow, width: int) -> list[Cell]:
-    if len(row.cells) != width:
-        raise ValueError(f"{len(row.cells)} cells in a row of {width} columns")
-    return [*row.cells, answer_cell(row.answer), row.status, row.error or "", *row.extras]
-
-
-def _encoded(lists: Sequence[list[Cell]]) -> bytes:
+def _encoded(rows: Iterable[Sequence[Cell]], extras: Iterable[Sequence[Cell]]) -> bytes:
+    lists = [[*row, *beyond] if beyond else row for row, beyond in zip(rows, extras, strict=True)]
     try:
         return _encode(lists)
-    except UnicodeEncodeError:  # half a surrogate pair becomes a question mark, as in CSV
-        return _encode(
-            [
-                [
-                    cell.encode("utf-8", "replace").decode() if isinstance(cell, str) else cell
-                    for cell in cells
-                ]
-                for cells in lists
-            ]
-        )
+    except UnicodeEncodeError:
+        return _encode([list(map(encodable, cells)) for cells in lists])

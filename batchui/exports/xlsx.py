@@ -23,6 +23,7 @@ from batchui.exports.sheets import (
 from batchui.exports.spool import Spool, spooled
 from batchui.exports.table import EVERYTHING, Selection, Table
 
+MIMETYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 # The name of the column that says which cells of a row were cut.
 CUT = "cut"
 # Beyond these, more title rows would fill a small screen if they stayed on it.
@@ -106,7 +107,7 @@ class _Writer:
         self._number_columns = spool.number_columns
         self._has_cuts = _has_too_long(spool)
         if self._has_cuts:
-            self._header.append(free_name(CUT, {name.strip().casefold() for name in self._header}))
+            self._header.append(free_name(CUT, self._header))
         refuse_too_many(len(self._header) + spool.extras)
         self._bold = workbook.add_format({**_TOP, "bold": True, "bottom": 1})
         self._top = workbook.add_format(_TOP)

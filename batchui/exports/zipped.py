@@ -4,6 +4,9 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+# Of deflate, for every file of ours. Where there is much text, level 6, which is usual, makes 7 to
+# 12 % less and takes two and a half times as long.
+LEVEL = 4
 # What a person may read and its owner change, as any other downloaded file.
 _RIGHTS = 0o644 << 16
 
@@ -38,6 +41,7 @@ def zip_chunks(chunks: Iterable[bytes], name: str, *, made: datetime) -> Iterato
     """
     info = ZipInfo(name, made.timetuple()[:6])
     info.compress_type = ZIP_DEFLATED
+    info._compresslevel = LEVEL  # type: ignore[attr-defined]  # has a public name from Python 3.13 on
     info.external_attr = _RIGHTS
     pieces = _Pieces()
     with ZipFile(pieces, "w") as archive, archive.open(info, "w", force_zip64=True) as file:

@@ -38,9 +38,9 @@ CARRIERS: dict[str, tuple[str, ...]] = {
     "translation": ("text",),
 }
 ROW_NUMBER_BYTES = 24  # with its quotation marks and the closing brace
-# Fields that an option must not overwrite.
 REFERENCE = "external_reference"
-OURS = ("prompt", "messages", "input", "text", "source_lang", "target_lang", "external_reference")
+# Fields that an option must not overwrite.
+OURS = ("prompt", "messages", "input", "text", "source_lang", "target_lang", REFERENCE)
 
 
 class ItemWriter:
@@ -105,9 +105,7 @@ class ItemWriter:
             asked = self._asked(1, cells, None)
         except BadInput:
             return None
-        return _encode(
-            {name: asked[name] for name in sorted(asked) if name != "external_reference"}
-        )
+        return _encode({name: asked[name] for name in sorted(asked) if name != REFERENCE})
 
     def size(
         self,
@@ -140,7 +138,7 @@ class ItemWriter:
         """The external_reference of the item: the text of the chosen column, or the row number."""
         text = ""
         if self._filler is None and isinstance(cells, dict):
-            text = cell_text(cells.get("external_reference"))
+            text = cell_text(cells.get(REFERENCE))
         if not text and self._referred is not None:
             text = shown_text(as_list(cells, self.columns)[self._referred])
         return text if text and not text.isspace() else str(row_number)
@@ -148,14 +146,13 @@ class ItemWriter:
     def _ready_made(self, row: int, cells: Cells, line: int | None) -> bytes:
         asked = self._asked(row, cells, line)
         kept = {name: self._settings[name] for name in self._left(asked)}
-        return _encode({**kept, **asked, "external_reference": self.reference(row, asked)})
+        return _encode({**kept, **asked, REFERENCE: self.reference(row, asked)})
 
     def _ready_made_size(self, row: int, cells: Cells, line: int | None, stored: int) -> int:
         """The size of what `_ready_made` makes."""
         asked = self._asked(row, cells, line)
-        name = "external_reference"
-        replaced = _field_bytes(name, asked[name]) if name in asked else 0
-        added = _field_bytes(name, self.reference(row, asked))
+        replaced = _field_bytes(REFERENCE, asked[REFERENCE]) if REFERENCE in asked else 0
+        added = _field_bytes(REFERENCE, self.reference(row, asked))
         settings = sum(map(self._setting_bytes.__getitem__, self._left(asked)))
         return stored - replaced + added + settings
 
@@ -232,7 +229,7 @@ def _around_the_prompt(
             system = _encode({"role": "system", "content": instruction}) + b","
         head, close = head + b"[" + system + b'{"role":"user","content":', b"}]"
     fixed = _encode(settings)[1:-1]
-    return head, close + (b"," + fixed if fixed else b"") + b',"external_reference":'
+    return head, close + (b"," + fixed if fixed else b"") + b',"%b":' % REFERENCE.encode()
 
 
 def _position_of_reference(column: str, columns: Sequence[str]) -> int | None:

@@ -131,11 +131,17 @@ def empty_row(_cells: object, row: int, line: int) -> Problem:
     return Problem(what, row=row, line=line)
 
 
-def cell_too_long(*, row: int | None, line: int, column: str | None = None) -> BadInput:
-    """The error for a cell of more than LIMITS.cell characters."""
+def cell_too_long(
+    *, row: int | None, line: int, column: str | None = None, in_quotes: bool = False
+) -> BadInput:
+    """The error for a cell of more than LIMITS.cell characters.
+
+    in_quotes: it may be so long because of a quotation mark that is not closed.
+    """
+    perhaps = " If it is not so long, perhaps a quotation mark before it is not closed."
     return BadInput.at(
-        f"this cell is longer than {LIMITS.cell:,} characters. Shorten it. If it is not so long, "
-        "perhaps a quotation mark before it is not closed.",
+        f"this cell is longer than {LIMITS.cell:,} characters. Shorten it."
+        f"{perhaps if in_quotes else ''}",
         row=row,
         line=line,
         column=column,

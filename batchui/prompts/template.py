@@ -173,7 +173,12 @@ class Filler:
     def is_blank(self, cells: Cells) -> bool:
         if isinstance(cells, dict):
             return not any(cell_text(cells.get(name)).strip() for name in self.used)
-        return not any(at < len(cells) and shown_text(cells[at]).strip() for at in self._different)
+        for at in self._different:
+            cell = cells[at] if at < len(cells) else ""
+            text = cell if type(cell) is str else shown_text(cell)
+            if text and not text.isspace():
+                return False
+        return True
 
     def cell_bytes(self, cells: Cells) -> int:
         texts = self._cells_or_empty(cells)

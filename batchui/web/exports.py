@@ -1,9 +1,11 @@
 """Downloads that are chosen, and those that are made as a whole before they are sent."""
 
+from typing import NamedTuple, Self
 from uuid import UUID
 
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 
 from batchui import security_log
@@ -11,12 +13,29 @@ from batchui.batches import files, making
 from batchui.batches.export_models import Export
 from batchui.batches.exporting import Choice
 from batchui.batches.models import Batch
-from batchui.batches.whole_files import KINDS, file_name, said_before
+from batchui.batches.whole_files import KINDS, file_name, kinds_for, said_before
 from batchui.web.access import with_batch
 from batchui.web.downloads import NO_PAGE, NO_SUCH_KIND, made_while_sent, refuse_unstarted
 from batchui.web.errors import post_only
-from batchui.web.forms.download import DownloadForm
+from batchui.web.forms.download import ROWS, DownloadForm
 from batchui.web.members import MemberRequest
+
+MADE_SHOWN = 10
+
+
+class MadeFile(NamedTuple):
+    """A file that was made or is being made, with its kind, rows and size in words."""
+
+    export: Export
+    kind: str
+    about: str
+
+    @classmethod
+    def of(cls, export: Export) -> Self:
+        """The words for an export."""
+        rows = ROWS[Choice.from_dict(export.choice).only]
+        size = filesizeformat(export.size) if export.is_ready else "being made"
+        return cls(export, KINDS[export.kind].label, f"{rows}, {size}")
 
 
 @with_batch
@@ -33,7 +52,12 @@ def choose(request: MemberRequest, batch: Batch) -> HttpResponseBase:
         if not KINDS[kind].is_whole:
             return made_while_sent(request, batch, form)
         return _begun(request, batch, kind, form.choice)
-    context = {"batch": batch, "form": form, "said": said_before(batch, "xlsx")}
+    context = {
+        "batch": batch,
+        "form": form,
+        "said": said_before(batch),
+        "made": [MadeFile.of(export) for export in making.kept(batch)[:MADE_SHOWN]],
+    }
     return render(request, "batches/download.html", context, status=422 if form.errors else 200)
 
 
@@ -42,7 +66,7 @@ def choose(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 def make(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBase:
     """Have a whole download made of everything."""
     refuse_unstarted(batch)
-    if kind not in DownloadForm(batch=batch).kinds or not KINDS[kind].is_whole:
+    if kind not in kinds_for(batch) or not KINDS[kind].is_whole:
         raise Http404(NO_SUCH_KIND)
     return _begun(request, batch, kind, Choice())
 
@@ -61,7 +85,7 @@ def export(request: MemberRequest, batch: Batch, export_id: UUID) -> HttpRespons
     context = {
         "batch": batch,
         "export": found,
-        "label": KINDS[found.kind].label,
+        "kind": KINDS[found.kind],
         "file_name": _name(batch, found),
     }
     page = "batches/_export.html" if request.htmx else "batches/export.html"

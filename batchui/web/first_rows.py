@@ -11,6 +11,8 @@ from batchui.batches import decisions, intake
 from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
 from batchui.prompts.problems import BadInput
+from batchui.prompts.reading.code_pages import NAMES
+from batchui.prompts.reading.decoding import NotUnicode
 from batchui.prompts.reading.rows import as_list, decode_row, extras, shown_text
 from batchui.web.access import with_batch
 from batchui.web.errors import post_only
@@ -21,6 +23,10 @@ from batchui.web.prompt_preview import ROWS_SHOWN
 
 # Where a sheet is chosen, each one is shown with so many cells of its first rows.
 CELLS_OF_A_SHEET = 6
+# And of a row, at most so many cells behind the last column.
+BEYOND_SHOWN = 20
+NO_SUCH_TEXT = "This file is not in {}. Choose another encoding."
+READ_AS_BEFORE = "Until then it is read as before."
 
 
 @dataclass(frozen=True)
@@ -28,7 +34,7 @@ class SampleRow:
     """One of the first rows of a file, or a row above them.
 
     beyond: its cells behind the last column. may_have_names: it can be chosen as the row with the
-    names of the columns.
+    names of the columns. has_names: it is that row.
     """
 
     number: int
@@ -36,6 +42,7 @@ class SampleRow:
     beyond: list[str]
     is_above: bool
     may_have_names: bool
+    has_names: bool
 
 
 @dataclass(frozen=True)
@@ -51,10 +58,12 @@ class ShownSheet:
 def file_context(batch: Batch, reading: ReadingForm | None = None) -> dict[str, Any]:
     """What the part of the page about the file needs."""
     reading = reading or ReadingForm(batch=batch)
+    rows = _sample_rows(batch)
     return {
         "reading": reading,
         "sheet_choices": _sheets(batch, reading),
-        "sample_rows": _sample_rows(batch),
+        "sample_rows": rows,
+        "beyond": max((len(row.beyond) for row in rows), default=0),
     }
 
 
@@ -98,9 +107,10 @@ def _sample_rows(batch: Batch) -> list[SampleRow]:
             SampleRow(
                 number=number,
                 cells=[shown_text(listed[at]) for at in shown],
-                beyond=list(map(shown_text, extras(cells, form.columns))),
+                beyond=list(map(shown_text, extras(cells, form.columns)[:BEYOND_SHOWN])),
                 is_above=number < form.first_row,
-                may_have_names=form.kind in ("csv", "table") and number != form.header_row,
+                may_have_names=form.kind in ("csv", "table"),
+                has_names=number == form.header_row,
             )
         )
     return rows
@@ -117,8 +127,11 @@ def read_as(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     if form.is_valid():
         try:
             intake.read_differently(batch, form.choices(), by=request.user)
+        except NotUnicode:
+            name = NAMES[form.cleaned_data.get("encoding") or batch.format.encoding]
+            form.add_error(None, f"{NO_SUCH_TEXT.format(name)} {READ_AS_BEFORE}")
         except BadInput as problem:
-            form.add_error(None, f"The file cannot be read so. {problem}")
+            form.add_error(None, f"The file cannot be read so. {problem} {READ_AS_BEFORE}")
         else:
             return HttpResponseClientRefresh() if request.htmx else redirect(batch)
     context = {"batch": batch, **file_context(batch, form)}

@@ -10,8 +10,8 @@ from typing import IO
 from django.conf import settings
 from django.core.files.base import File
 
-from batchui.batches import intake
 from batchui.batches.files import CHUNK_BYTES, AnyFile
+from batchui.batches.upload_limits import too_large
 from batchui.prompts.problems import BadInput
 
 STDIN = Path("-")
@@ -38,7 +38,7 @@ def _piped() -> IO[bytes]:
         size += copy.write(data)
         if size > settings.MAX_UPLOAD_BYTES:
             copy.close()
-            raise intake.too_large(size)
+            raise too_large(size)
     return copy
 
 

@@ -10,14 +10,16 @@ from django.contrib import messages
 from django.core.files.base import ContentFile
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
-from batchui.batches import decisions, intake
+from batchui.batches import decisions, intake, upload_limits
 from batchui.batches.files import AnyFile
 from batchui.batches.models import Batch
 from batchui.batches.states import STARTED, BatchStatus
 from batchui.prompts.ask import Ask
+from batchui.prompts.conversion.kinds import CAN_BE_READ
 from batchui.prompts.problems import BadInput
 from batchui.web.access import with_batch
 from batchui.web.body_limits import ANYBODY, BESIDES_FILE, lacked_room
@@ -50,9 +52,9 @@ def new(request: MemberRequest) -> HttpResponseBase:
         return _upload_page(request)
     size = _size(request)
     if size > settings.MAX_UPLOAD_BYTES + BESIDES_FILE:
-        return _upload_page(request, str(intake.too_large(size)))
-    if size > intake.room() or lacked_room(request):
-        return _upload_page(request, str(intake.nearly_full()))
+        return _upload_page(request, str(upload_limits.too_large(size)))
+    if size > upload_limits.room() or lacked_room(request):
+        return _upload_page(request, str(upload_limits.nearly_full()))
     return _take(request)
 
 
@@ -222,15 +224,18 @@ def _made(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 def _upload_page(
     request: MemberRequest, problem: str = "", file_name: str = "", *, pasted: str = ""
 ) -> HttpResponse:
+    instead = _corrected_draft(request)
     context = {
+        "address": reverse("new") + (f"?instead={instead.pk}" if instead else ""),
         "pasted": pasted,
         "problem": problem,
         "file_name": file_name,
+        "can_be_read": CAN_BE_READ,
         "limit": settings.MAX_UPLOAD_BYTES,
         "most_rows": settings.MAX_ROWS,
         "most_columns": settings.MAX_COLUMNS,
         "longest_cell": settings.MAX_CELL_CHARACTERS,
-        "instead": _corrected_draft(request),
+        "instead": instead,
     }
     page = "batches/_upload.html" if request.htmx else "batches/new.html"
     return render(request, page, context, status=422 if problem else 200)

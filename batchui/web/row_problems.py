@@ -5,6 +5,7 @@ from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
 
+from batchui import security_log
 from batchui.batches.models import Batch
 from batchui.batches.row_problems import bad_rows_csv, problems_of
 from batchui.exports.names import download_name
@@ -33,6 +34,7 @@ def row_problems(request: MemberRequest, batch: Batch) -> HttpResponse:
 def download(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """The same rows as CSV, with the reason in a column of its own."""
     _count(batch)
+    security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what="bad rows")
     return streamed(
         request,
         bad_rows_csv(batch),

@@ -38,6 +38,22 @@ def test_the_first_sheet_that_looks_like_a_table_is_read(receive: MakeBatch) -> 
     assert batch.columns == ("id", "text", "day", "stars", "share", "ok", "name", "name (2)")
 
 
+@pytest.mark.parametrize(("rows", "chosen"), [(19, "Table"), (20, "First")])
+def test_a_few_lines_in_one_column_are_a_note_and_no_table(
+    receive: MakeBatch, rows: int, chosen: str
+) -> None:
+    first = [["question"], *([f"Where is my parcel {number}?"] for number in range(rows))]
+    content = book(("First", first), ("Table", [["id", "text"], ["1", "Hello"]]))
+    batch = receive(content, "questions.xlsx")
+    assert batch.sheet is not None
+    assert batch.sheet["name"] == chosen
+
+
+def test_a_few_lines_are_read_where_there_is_nothing_else(receive: MakeBatch) -> None:
+    batch = receive(book(("First", []), ("Second", [["question"], ["Why?"]])), "questions.xlsx")
+    assert (batch.columns, batch.rows) == (("question",), 1)
+
+
 def test_cells_are_as_a_person_sees_them(receive: MakeBatch) -> None:
     batch = receive(reviews(), "reviews.xlsx")
     date, percent = {"date": "2026-05-01"}, {"percent": "25%"}

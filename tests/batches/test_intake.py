@@ -14,8 +14,8 @@ from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.prompts.ask import Ask
 from batchui.prompts.problems import BadInput
+from batchui.prompts.reading.format import HEAD_BYTES
 from batchui.prompts.reading.readers import MOST_BYTES
-from batchui.prompts.reading.sniffing import HEAD_BYTES
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team, User
 from tests.batches.conftest import MakeBatch, on_record, rows

@@ -1,12 +1,10 @@
 """A draft's question, held against all its rows before anything is sent."""
 
-import gzip
-from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
@@ -16,6 +14,7 @@ from batchui.batches.models import Batch
 from batchui.batches.surveys import Survey
 from batchui.prompts.ask import Ask
 from batchui.worker import reading
+from tests.batches.books import reviews
 from tests.batches.conftest import MODEL, MakeBatch
 
 pytestmark = pytest.mark.django_db
@@ -116,26 +115,59 @@ def test_a_question_that_cannot_be_asked_is_not_looked_at(large: Batch, template
     assert batch.survey_wanted == ""
 
 
-def lose(name: str) -> None:
-    default_storage.delete(name)
-
-
-def damage(name: str) -> None:
-    lose(name)
-    default_storage.save(name, ContentFile(b"no zstd"))
-
-
-@pytest.mark.parametrize("harm", [lose, damage])
-def test_of_rows_that_are_lost_nothing_is_found_out(
-    receive: MakeBatch, monkeypatch: pytest.MonkeyPatch, harm: Callable[[str], None]
-) -> None:
-    batch = asked(receive(gzip.compress(CONTENT), "texts.csv.gz"))
-    harm(batch.converted_file)
-    assert surveys.survey_of(batch) is None
-    # Nor is it tried for ever where a worker tries.
-    monkeypatch.setattr(surveys, "SMALL_BYTES", 10)
-    assert surveys.survey_of(batch) is None
-    settle(batch)
-    assert surveys.next_wanted() == batch
-    surveys.find_out(batch.pk)
+def test_what_cannot_be_found_out_is_not_tried_for_ever(large: Batch) -> None:
+    surveys.survey_of(large)
+    settle(large)
+    default_storage.delete(large.source_file)
+    surveys.find_out(large.pk)
     assert surveys.next_wanted() is None
+    large.refresh_from_db()
+    assert surveys.survey_of(large) is None
+    assert large.survey_wanted == ""
+
+
+@pytest.mark.parametrize("is_small", [True, False])
+def test_a_damaged_file_of_a_draft_breaks_neither_its_page_nor_a_worker(
+    receive: MakeBatch, monkeypatch: pytest.MonkeyPatch, is_small: bool
+) -> None:
+    batch = asked(receive(reviews(), "reviews.xlsx"))
+    monkeypatch.setattr(surveys, "SMALL_BYTES", 10**6 if is_small else 10)
+    with default_storage.open(batch.converted_file, "wb") as stored:
+        stored.write(b"no zstd")
+    assert surveys.survey_of(batch) is None
+    surveys.find_out(batch.pk)
+    batch.refresh_from_db()
+    assert (batch.survey_lease, batch.survey_wanted) == (None, "")
+    assert surveys.survey_of(batch) is None
+    assert batch.survey_wanted == ""
+
+
+class Killed(BaseException):
+    """What ends a process, which no code of ours sees."""
+
+
+def test_a_question_at_which_workers_die_is_left_alone(
+    large: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(surveys, "ROWS_AT_ONCE", 1)
+    surveys.survey_of(large)
+    settle(large)
+
+    def end_with(error: BaseException) -> None:
+        def die() -> None:
+            raise error
+
+        with suppress(Killed):
+            surveys.find_out(large.pk, beat=die)
+        over = timezone.now() - timedelta(minutes=1)
+        Batch.objects.exclude(survey_lease=None).update(survey_lease=over)
+
+    for error in (Killed(), StoppedError(), Killed(), StoppedError(), Killed()):
+        assert surveys.next_wanted() == large
+        end_with(error)
+    assert surveys.next_wanted() == large
+    surveys.find_out(large.pk)
+    assert surveys.next_wanted() is None
+    large.refresh_from_db()
+    assert surveys.survey_of(large) is None
+    assert large.survey_wanted == ""

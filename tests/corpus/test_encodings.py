@@ -14,6 +14,11 @@ GERMAN = (
     "Das Frühstück könnte besser sein, aber für den Preis völlig in Ordnung",
     "Wir würden jederzeit zurückkommen, äußerst freundliche Leute",
 )
+DANISH = (
+    "Værelset var større, end vi havde håbet på, og værten var sød",
+    "Morgenmaden kunne være bedre, men prisen taget i betragtning går det",
+    "Vi kommer gerne igen næste år, også til påske; bøfferne var gode, øllet køligt",
+)
 FRENCH = (
     "L’hôtel était très agréable, près de la forêt",
     "Le petit déjeuner n’était pas à la hauteur de nos espérances",
@@ -87,13 +92,17 @@ TAIWANESE = (
 
 
 def in_encoding(
-    texts: tuple[str, ...], written: str, read: str = "", *, mark: bytes = b""
+    texts: tuple[str, ...], written: str, read: str = "", *, mark: bytes = b"", wrong: bool = False
 ) -> Entry:
-    """A table of these texts, written in one encoding and read in that or one that has it all."""
+    """A table of these texts, written in one encoding and read in that or one that has it all.
+
+    wrong: it is read in one that has not.
+    """
     table = "".join(f"{number}\t{text}\r\n" for number, text in enumerate(texts, 1))
     title = f"{written} of “{texts[0][:12]}”{' with a mark' if mark else ''}"
     data = mark + f"id\ttext\r\n{table}".encode(written)
-    return Entry(title, "r.tsv", data, Table(("id", "text"), 3, ["1", texts[0]], read or written))
+    first = texts[0].encode(written).decode(read) if wrong else texts[0]
+    return Entry(title, "r.tsv", data, Table(("id", "text"), 3, ["1", first], read or written))
 
 
 ENTRIES = [
@@ -115,6 +124,12 @@ ENTRIES = [
     in_encoding(GERMAN, "iso8859-1", "cp1252"),
     in_encoding(GERMAN, "mac-roman"),
     in_encoding(FRENCH, "mac-roman"),
+    in_encoding(DANISH, "cp1252"),
+    in_encoding(DANISH, "cp850"),
+    # With so few letters, DOS would be guessed where it is not (see `guessing.LEAST_FOR_DOS`).
+    in_encoding(GERMAN, "cp850", "mac-roman", wrong=True),
+    in_encoding(POLISH, "cp852"),
+    in_encoding(RUSSIAN, "cp866"),
     in_encoding(POLISH, "cp1250"),
     in_encoding(POLISH, "iso8859-2"),
     in_encoding(TURKISH, "cp1254"),
@@ -186,6 +201,13 @@ ENTRIES = [
         "r.csv",
         "id,price\n1,5 €\n2,7 €\n".encode("cp1252"),
         Table(("id", "price"), 2, ["1", "5 €"], "cp1252"),
+    ),
+    # One letter tells nothing, and Windows writes most files: a person says what it is.
+    Entry(
+        "a single accent of Mac Roman",
+        "r.csv",
+        "id,text\n1,Café\n".encode("mac-roman"),
+        Table(("id", "text"), 1, ["1", "CafŽ"], "cp1252"),
     ),
     Entry("a NUL byte in a cell", "r.csv", b"id,text\n1,a\0b\n", "Line 2: there is a NUL byte, …"),
     Entry(

@@ -188,6 +188,7 @@ ENTRIES = [
         lines("Reviews of May"),
         "The file has a line with column names (“Reviews of May”) but no rows under it. …",
     ),
+    # It has cells like any other row, and may be one: who asks about it sees it in the answers.
     Entry(
         "a row of totals at the end",
         "r.csv",

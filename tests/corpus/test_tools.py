@@ -79,6 +79,8 @@ ENTRIES = [
             ["2026/05/01 9:12:33 AM GMT+2", "Ann", "Room;Breakfast", "It was quiet,\nand near."],
         ),
     ),
+    # Of the rows with names one is taken; the others look like rows, and are read as such. The row
+    # can be changed with a click.
     Entry(
         "SurveyMonkey, with a second row of names",
         "survey.csv",
@@ -272,6 +274,7 @@ ENTRIES = [
             ["mug", "Mug", '<p>A mug.</p>\n<ul>\n<li>Blue, or "sky"</li></ul>', "Acme", "12.00"],
         ),
     ),
+    # A footer has too few cells: its rows are listed, and can be skipped.
     Entry(
         "Salesforce, with a footer",
         "report.csv",

@@ -8,14 +8,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batchui.exports.column_kinds import Column, Kind
+from batchui.exports.rows import column_texts
 
 NUMBER_TEXTS = ["0", "-1", "999999999999999", "-999999999999999"]
 
 
 def column(*cells: Any, untyped: bool = False, lists: bool = False) -> Column:
     made = Column(untyped=untyped, lists=lists)
-    made.note(cells)
+    show(made, *cells)
     return made
+
+
+def show(column: Column, *cells: Any) -> None:
+    """Show these cells to the column."""
+    texts = column_texts(cells)
+    column.note(cells, texts)
+    column.measure(texts)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +88,13 @@ def test_a_column_of_numbers_gives_every_text_again(texts: list[str]) -> None:
         ([2.5, 2**53 + 1], Kind.TEXT),
         ([Decimal("0.1234567890123456789")], Kind.TEXT),
         ([Decimal("1E+400")], Kind.TEXT),
+        ([Decimal("-1.5"), Decimal("123456789012.25")], Kind.NUMBER),
+        ([Decimal("12345678901234567.5"), Decimal("1.10")], Kind.TEXT),
+        ([Decimal("9007199254740993")], Kind.TEXT),
+        ([Decimal("1.5"), "", Decimal("2.5")], Kind.NUMBER),
+        ([Decimal("1.5"), True], Kind.TEXT),
+        ([2.5, 0.1], Kind.NUMBER),
+        ([2.5, True], Kind.TEXT),
         ([True, False], Kind.BOOLEAN),
         ([True, 1], Kind.TEXT),
         ([{"date": "2026-05-01"}, ""], Kind.DATE),
@@ -101,7 +116,7 @@ def test_typed_cells_have_the_kind_that_fits_all_of_them(cells: list[Any], kind:
     assert column(*reversed(cells)).kind is kind
     one_by_one = column()
     for cell in cells:
-        one_by_one.note([cell])
+        show(one_by_one, cell)
     assert one_by_one.kind is kind
 
 
@@ -123,15 +138,15 @@ def test_lists_of_numbers_are_a_kind_where_they_may_be(texts: list[str], kind: K
     assert column(*texts, untyped=True, lists=True).kind is kind
     if kind is Kind.NUMBERS:
         nothing_said = Column(untyped=True)
-        nothing_said.note(texts)
+        show(nothing_said, *texts)
         assert nothing_said.kind is Kind.TEXT
 
 
 def test_the_longest_text_and_the_widest_cell_are_known() -> None:
     made = column("abc", "日本語", 12345, "")
     assert (made.longest, made.width) == (5, 6)
-    made.note(["x" * 1_000])
+    show(made, "x" * 1_000)
     assert (made.longest, made.width) == (1_000, 60)
-    made.note(["short"])
+    show(made, "short")
     assert (made.longest, made.width) == (1_000, 60)
     assert column("日" * 59).width == 60

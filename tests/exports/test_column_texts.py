@@ -47,13 +47,13 @@ def test_the_kind_of_a_column_is_that_of_all_its_cells(cells: list[Cell], kind: 
     # Numbers beyond 64 bits are Decimals where they are read.
     cells = [Decimal(cell) if type(cell) is int and abs(cell) > 2**63 else cell for cell in cells]
     column = Column(untyped=False)
-    column.note(cells)
+    column.note(cells, column_texts(cells))
     assert column.kind == kind
 
 
 @pytest.mark.parametrize("far", [2**53 + 1, -(2**53) - 1])
 def test_one_number_beyond_all_doubles_makes_a_column_with_fractions_text(far: int) -> None:
     column = Column(untyped=False)
-    column.note([5, far, 7])
-    column.note([Decimal("1.5")])
+    for cells in ([5, far, 7], [Decimal("1.5")]):
+        column.note(cells, column_texts(cells))
     assert column.kind == Kind.TEXT

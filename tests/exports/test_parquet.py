@@ -84,6 +84,11 @@ def test_the_selection_counts_here_too(tmp_path: Path) -> None:
             "timestamp[us]",
             [datetime(2026, 5, 1, 12, 30, 15, 1), None],  # noqa: DTZ001
         ),
+        (
+            [{"datetime": "2026-05-01 12:30:15.123456789"}],
+            "string",
+            ["2026-05-01 12:30:15.123456789"],
+        ),
         ([{"percent": "25%"}, "", {"percent": "-0.5%"}], "double", [0.25, None, -0.005]),
         ([{"time": "12:30:00"}], "string", ["12:30:00"]),
         ([{"duration": "30:00:00"}], "string", ["30:00:00"]),
@@ -140,6 +145,13 @@ def test_cells_beyond_the_header_are_a_list_if_there_are_some(tmp_path: Path) ->
     every = parquet(tmp_path, rows[:1], Table(["a", "b"]))
     assert every["error"].to_pylist() == [None]
     assert every["extra_cells"].to_pylist() == [["x", ""]]
+
+
+def test_half_a_surrogate_pair_becomes_a_question_mark(tmp_path: Path) -> None:
+    rows = [row(1, ["cut \ud83d", "é"], extras=["x\ud83d"]), row(2, ["", "y"])]
+    made = parquet(tmp_path, rows, Table(["a", "b"]))
+    assert made["a"].to_pylist() == ["cut ?", ""]
+    assert made["extra_cells"].to_pylist() == [["x?"], None]
 
 
 def test_it_is_compressed_and_in_groups_of_bounded_size(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from batchui.exports.column_kinds import Kind
-from batchui.exports.rows import CHUNK_BYTES
 from batchui.exports.spool import Spool, spooled
 from batchui.exports.table import EVERYTHING, Table
 from tests.exports.rows import row
@@ -51,24 +50,6 @@ def test_a_status_or_an_error_is_never_a_number(tmp_path: Path) -> None:
     rows = [row(1, status="5", error="7", answer=b'"9"')]
     with kept(tmp_path, rows, Table(["a", "b"])) as spool:
         assert spool.number_columns == {0, 2}
-
-
-def test_rows_come_in_groups_of_about_a_number_or_a_size(tmp_path: Path) -> None:
-    cell = "y" * CHUNK_BYTES
-    line = len(f'["{cell}","yes","answered",""]\n')
-    with kept(tmp_path, [row(at, [cell]) for at in range(9)], Table(["a"])) as spool:
-
-        def sizes(rows: int, size: int) -> list[int]:
-            return [len(group) for group in spool.groups(rows=rows, size=size)]
-
-        assert sizes(4, 99 * line) == [4, 4, 1]
-        assert sizes(9, 99 * line) == [9]
-        assert sizes(10, 99 * line) == [9]
-        assert sizes(9, 3 * line) == [3, 3, 3]
-        assert sizes(9, 3 * line + 1) == [4, 4, 1]
-        assert [cells[0] for group in spool.groups(rows=4, size=1) for cells in group] == [cell] * 9
-    with kept(tmp_path, [row(at, ["x"]) for at in range(9)], Table(["a"])) as spool:
-        assert [len(group) for group in spool.groups(rows=4, size=1)] == [9], "read at once"
 
 
 def test_half_a_surrogate_pair_becomes_a_question_mark(tmp_path: Path) -> None:

@@ -15,6 +15,12 @@ from batchui.exports.typed_values import value_of
         ({"date": "2026-05-01"}, date(2026, 5, 1)),
         ({"date": "2026-05-01x"}, None),
         ({"date": "2026-13-01"}, None),
+        ({"date": "20260501"}, None),
+        ({"date": "2026-W18-5"}, None),
+        ({"datetime": "2026-05-01 12:30"}, datetime(2026, 5, 1, 12, 30)),  # noqa: DTZ001
+        ({"datetime": "2026-05-01 12:30:15.123456789"}, None),
+        ({"datetime": "2026-05-01T12:30:15"}, None),
+        ({"datetime": "2026-05-01"}, None),
         ({"datetime": "2026-05-01 12:30:15"}, datetime(2026, 5, 1, 12, 30, 15)),  # noqa: DTZ001
         ({"datetime": "2026-05-01 12:30:15.5"}, datetime(2026, 5, 1, 12, 30, 15, 500000)),  # noqa: DTZ001
         ({"datetime": "2026-05-01 12:30:15Z"}, None),

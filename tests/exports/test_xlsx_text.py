@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batchui.exports.workbook.cell_xml import LONGEST_TEXT
-from batchui.exports.xlsx_text import cut, escaped, is_too_long, units
+from batchui.exports.xlsx_text import LONGEST_TEXT, cut, escaped, is_too_long, units
 
 
 @pytest.mark.parametrize(
@@ -13,7 +12,13 @@ from batchui.exports.xlsx_text import cut, escaped, is_too_long, units
     [
         ("plain \t\n é😀\x7f\x85\u2028", "plain \t\n é😀\x7f\x85\u2028"),
         ("\x00\x08\x0b\x1f\r\ufffe\uffff", "_x0000__x0008__x000B__x001F__x000D__xFFFE__xFFFF_"),
+        ("\ud83d\udfff", "_xD83D__xDFFF_"),
         ("_x0041_", "_x005F_x0041_"),
+        ("_x000D_", "_x005F_x000D_"),
+        (
+            "\t\n ^`\ud7ff\ue000\ufffd\U00010000\U0010ffff",
+            "\t\n ^`\ud7ff\ue000\ufffd\U00010000\U0010ffff",
+        ),
         ("_x0041_xBcDe_", "_x005F_x0041_x005F_xBcDe_"),
         ("_x0041\x00", "_x005F_x0041_x0000_"),
         ("_x041_ x0041_ _x004g_ _X0041_", "_x041_ x0041_ _x004g_ _X0041_"),

@@ -4,12 +4,13 @@ import io
 import itertools
 import random
 import zipfile
+import zlib
 from collections.abc import Iterator
 from datetime import datetime
 
 import pytest
 
-from batchui.exports.zipped import zip_chunks
+from batchui.exports.zipped import LEVEL, zip_chunks
 
 MADE = datetime(2026, 11, 22, 16, 30, 8)  # noqa: DTZ001
 NAME = "März 2026-11-22.csv"
@@ -25,6 +26,14 @@ def test_the_file_comes_out_again_with_its_name_and_date() -> None:
         assert info.date_time == (2026, 11, 22, 16, 30, 8)
         assert info.external_attr >> 16 == 0o644
     assert len(made) < 5_000
+
+
+def test_it_is_compressed_as_every_file_of_ours() -> None:
+    content = bytes(random.Random(1).choices(b"abcdef \n", k=100_000))
+    made = b"".join(zip_chunks([content], NAME, made=MADE))
+    engine = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+    [info] = zipfile.ZipFile(io.BytesIO(made)).infolist()
+    assert info.compress_size == len(engine.compress(content) + engine.flush())
 
 
 def test_a_file_without_content_is_a_file() -> None:

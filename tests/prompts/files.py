@@ -6,9 +6,9 @@ from typing import Any, BinaryIO, cast
 
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.checking import FirstProblems, Report, check
-from batchui.prompts.reading.format import Choices, Format
+from batchui.prompts.reading.format import HEAD_BYTES, Choices, Format
 from batchui.prompts.reading.readers import Row, read
-from batchui.prompts.reading.sniffing import HEAD_BYTES, sniff
+from batchui.prompts.reading.sniffing import sniff
 
 Checked = Report[FirstProblems]
 

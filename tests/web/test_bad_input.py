@@ -82,7 +82,7 @@ def test_a_file_that_cannot_be_used_is_refused_at_once(
     assert sentence in said(response)
     field = element(html(response), "id_file")
     assert 'aria-invalid="true"' in field
-    assert 'aria-describedby="upload-problem"' in field
+    assert 'aria-describedby="upload-problem ' in field
     assert 'role="alert"' in element(html(response), "upload-problem")
     assert nothing_is_left(files_in)
 
@@ -200,8 +200,8 @@ def test_only_a_draft_of_the_own_team_is_replaced(
 
 UNEVEN = b"id,text\n1,a\n2\n3,c,d\n4,e\n"
 TOO_FEW = (
-    "Row 3: 1 cell where the header has 2 columns. The cell of “text” is missing. Add "
-    "what is missing, or skip the row."
+    "Row 3, column “text”: the cell is missing. The row has 1 cell where the header has 2 columns. "
+    "Add what is missing, or skip the row."
 )
 TOO_MANY = (
     "Row 4: 3 cells where the header has 2 columns. If the text of a cell contains a “,”, "

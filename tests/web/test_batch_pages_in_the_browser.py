@@ -84,6 +84,23 @@ def test_an_error_goes_when_its_field_is_changed(page: "Page", web: Client) -> N
     assert area.get_attribute("aria-invalid") is None
 
 
+def test_a_wide_file_scrolls_under_a_shadow_and_its_columns_are_found(
+    page: "Page", web: Client
+) -> None:
+    names = ",".join(f"name {number}" for number in range(120))
+    cells = ",".join(f"cell {number}" for number in range(120))
+    page.goto(drafted(web, f"{names}\n{cells}\n{cells}\n".encode()).get_absolute_url())
+    page.get_by_label("Find a column").fill("e 11")
+    chips = page.locator(".chip:visible")
+    assert [chip.strip() for chip in chips.all_inner_texts()] == [
+        *("name 11", *(f"name {number}" for number in range(110, 120)))
+    ]
+    wrap = page.locator(".table-wrap", has=page.locator("table.grid"))
+    assert wrap.evaluate("it => it.scrollWidth > it.clientWidth && it.clientWidth <= innerWidth")
+    assert "linear-gradient" in wrap.evaluate("it => getComputedStyle(it).backgroundImage")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_what_a_person_does_survives_a_refresh(
     page: "Page", sandbox: RunningSandbox, start: MakeBatch
 ) -> None:

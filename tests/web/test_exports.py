@@ -3,8 +3,11 @@
 import csv
 import io
 import json
+import sys
 import zipfile
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import openpyxl
@@ -16,8 +19,12 @@ from django.utils import timezone
 
 from batchui.batches import files, making
 from batchui.batches.export_models import Export, ExportStatus
+from batchui.batches.exporting import Kind, streamed
 from batchui.batches.models import Batch
 from batchui.batches.pointers import files_of_batch
+from batchui.batches.whole_files import KINDS, kinds_for, whole
+from batchui.exports.rows import ExportRow
+from batchui.exports.table import Layout, Selection, Table
 from batchui.sandbox.testing import RunningSandbox
 from batchui.worker import reading
 from batchui.worker.sweep import sweep
@@ -65,6 +72,16 @@ def test_her_workbook_comes_back_with_the_answers_in_it(web: Client, answered: B
     assert book["June"]["B2"].value == "June 0"
 
 
+def test_a_workbook_with_macros_keeps_its_ending_in_every_browser(
+    web: Client, sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = work(start(reviews(), "reviews.XLSM", template="{{id}}", skip_invalid=True))
+    response = file_of(web, made(web, batch, "workbook"))
+    response.close()
+    assert response["Content-Disposition"].endswith('.xlsm"')
+    assert response["Content-Type"] == "application/octet-stream"
+
+
 def test_a_new_workbook_has_every_row_where_it_was(web: Client, answered: Batch) -> None:
     sheet = openpyxl.load_workbook(content_of(web, made(web, answered, "xlsx"))).active
     assert sheet is not None
@@ -108,6 +125,82 @@ def test_a_large_one_is_made_by_a_worker_with_progress(
     assert "hx-get" not in html(polled)
 
 
+def test_how_many_sheets_the_rows_take_is_said_before_the_file_is_made(
+    web: Client, answered: Batch
+) -> None:
+    page = reverse("choose_download", args=[answered.pk])
+    assert "sheets" not in said(web.get(page))
+    Batch.objects.update(rows=1_048_576)
+    sentence = "In a new spreadsheet, the 1,048,576 rows take 2 sheets: one has room for 1,048,576."
+    assert sentence in said(web.get(page))
+
+
+def _lists(rows: Iterable[ExportRow], table: Table, selection: Selection) -> Iterator[bytes]:
+    layout = Layout(table, selection)
+    yield f"# {layout.answer}\n".encode()
+    for row in layout.rows(rows):
+        yield f"- {row.row}: {row.status}\n".encode()
+
+
+def _written(
+    rows: Iterable[ExportRow], table: Table, selection: Selection, *, target: Path, **_: object
+) -> None:
+    target.write_bytes(b"".join(_lists(rows, table, selection)))
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_the_next_format_is_a_function_and_a_line_in_a_table(
+    web: Client, answered: Batch, monkeypatch: pytest.MonkeyPatch, is_whole: bool
+) -> None:
+    how: Any = {"write": whole(_written)} if is_whole else {"chunks": streamed(_lists)}
+    monkeypatch.setitem(KINDS, "md", Kind("Markdown list", "text/markdown", "md", **how))
+    assert "Markdown list" in said(web.get(reverse("batch", args=[answered.pk])))
+    choice = {"kind": "md", "only": "attention", "answer": "reply"}
+    response: Any = web.post(reverse("choose_download", args=[answered.pk]), choice)
+    if is_whole:
+        response = web.get(f"{response['Location']}file/")
+    assert response["Content-Type"] == "text/markdown"
+    assert response["Content-Disposition"].endswith('.md"')
+    assert b"".join(response.streaming_content) == b"# reply\n- 6: invalid\n"
+
+
+def test_without_pyarrow_there_is_all_but_parquet(
+    web: Client, answered: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert set(KINDS) - set(kinds_for(answered)) == {"parquet"}
+    assert "Parquet" not in said(web.get(reverse("choose_download", args=[answered.pk])))
+    assert web.post(reverse("make_export", args=[answered.pk, "parquet"])).status_code == 404
+
+
+def test_few_rows_of_a_large_file_are_left_to_a_worker(
+    answered: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "SMALL_BYTES", answered.source_size - 1)
+    assert making.ask_for(answered, "workbook", making.Choice(), by=None).is_waiting
+    monkeypatch.setattr(making, "SMALL_BYTES", answered.source_size)
+    assert making.ask_for(answered, "xlsx", making.Choice(), by=None).is_ready
+
+
+def test_the_page_for_downloads_leads_to_what_was_made_within_a_day(
+    web: Client, answered: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "SMALL_ROWS", 0)
+    page = reverse("choose_download", args=[answered.pk])
+    assert "Made within the last day" not in said(web.get(page))
+    export = made(web, answered, "ods")
+    assert "OpenDocument spreadsheet All rows, being made," in said(web.get(page))
+    making.make(export.pk)
+    Export.objects.update(size=1_800)
+    assert "OpenDocument spreadsheet All rows, 1.8 KB," in said(web.get(page))
+    assert f'href="{reverse("export", args=[answered.pk, export.pk])}"' in html(web.get(page))
+    Export.objects.update(status=ExportStatus.FAILED)
+    assert "Made within the last day" not in said(web.get(page))
+    long_ago = timezone.now() - timedelta(days=1)
+    Export.objects.update(status=ExportStatus.READY, created_at=long_ago)
+    assert "Made within the last day" not in said(web.get(page))
+
+
 def test_the_worker_takes_what_has_waited_longest(
     answered: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +234,17 @@ def test_a_workbook_that_cannot_take_answers_says_so_and_a_new_one_is_offered(
     page = said(web.get(reverse("export", args=[answered.pk, export.pk])))
     assert "The file could not be made." in page
     assert "Make a new workbook instead" in page
+
+
+def test_of_a_stored_file_that_is_damaged_the_page_says_who_can_help(
+    web: Client, answered: Batch
+) -> None:
+    files.default_storage.delete(answered.converted_file)
+    files.save(answered.converted_file, io.BytesIO(b"no zstd"))
+    export = made(web, answered, "xlsx")
+    page = said(web.get(reverse("export", args=[answered.pk, export.pk])))
+    advice = "Tell the person who runs batchui: a backup may have it whole."
+    assert f"The file could not be made. A stored file is damaged. {advice}" in page
 
 
 def test_a_worker_that_died_leaves_the_export_to_another(

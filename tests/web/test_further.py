@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from batchui.batches import checking
 from batchui.batches.models import Batch
+from batchui.batches.pressed_twice import TWICE_WITHIN
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import MakeBatch, work
 from tests.web.visiting import answers, html, page, press, said
@@ -78,6 +80,7 @@ def test_both_pages_and_the_history_show_the_chain(web: Client, ended: Batch) ->
     assert "This batch asks further about the answers: texts (2)" in first
     assert "Asks further about “texts”" in said(web.get(reverse("batches")))
     assert f'href="{draft.get_absolute_url()}"' in html(web.get(ended.get_absolute_url()))
+    Batch.objects.filter(pk=draft.pk).update(created_at=timezone.now() - TWICE_WITHIN)
     press(web, ended, "ask_further")
     assert "These batches ask further about the answers: texts (3), texts (2)" in page(web, ended)
 

@@ -11,6 +11,7 @@ from batchui.batches import checking, long_tasks, preparing, surveys
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.cloudflare import catalogue
+from batchui.prompts.conversion.kinds import CAN_BE_READ
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import MODEL, rows
 from tests.teams.people import outsider
@@ -57,6 +58,11 @@ def test_an_upload_leads_to_its_first_rows_and_columns(web: Client) -> None:
     assert "Row id review 2 7 Lovely 3 8 Noisy" in said(page)
     assert 'data-insert="{{review}}"' in html(page)
     assert "disabled" in html(page).split('id="check"')[1]
+
+
+def test_what_can_be_read_and_how_much_is_said_before_a_file_is_chosen(web: Client) -> None:
+    page = said(web.get(reverse("new")))
+    assert f"{CAN_BE_READ}. Up to 1.0 GB, 5,000,000 rows, 2,000 columns and 1,000,000" in page
 
 
 def test_a_small_file_waits_for_no_worker(
@@ -294,8 +300,8 @@ def test_a_model_that_is_no_longer_on_offer_stays_chosen(web: Client) -> None:
 @pytest.mark.parametrize(
     ("encoding", "sentence"),
     [
-        ("utf-8", ", read as UTF-8 The first line is"),
-        ("cp1251", ", recognised as Windows-1251 (Cyrillic) The first line is"),
+        ("utf-8", ", read as UTF-8, commas, 2 columns The first line is"),
+        ("cp1251", ", recognised as Windows-1251 (Cyrillic), commas, 2 columns The first line is"),
     ],
 )
 def test_the_page_says_which_encoding_a_file_is_read_in(
@@ -375,8 +381,8 @@ def test_of_a_large_file_the_page_asks_again_until_it_is_known(
 ) -> None:
     batch = drafted(web, b"id,text\n1,same\n2,same\n")
     monkeypatch.setattr(surveys, "SMALL_BYTES", 1)
-    assert "Holding the question against all rows" in preview(web, batch, template="{{text}}")
+    assert "Comparing the question with all rows" in preview(web, batch, template="{{text}}")
     surveys.find_out(batch.pk)
     page = preview(web, batch, template="{{text}}")
     assert "1 row asks exactly what another row asks." in page
-    assert "Holding the question" not in page
+    assert "Comparing the question" not in page

@@ -32,12 +32,13 @@ def test_every_bad_row_is_listed_with_its_number_and_what_to_do(web: Client) -> 
     batch = drafted(web, UNEVEN)
     assert (batch.rows, batch.problem_count) == (260, 130)
     page = problems(web, batch)
-    assert "130 of 260 rows of texts.csv." in page
-    assert "3 2 cells where the header has 3 columns. The cell of “text” is missing." in page
+    assert "130 of 260 rows of texts.csv cannot be asked. Correct them in the file" in page
+    row = "3 text text: The cell is missing. The row has 2 cells where the header has 3 columns."
+    assert row in page
     assert "1–100 of 130 problems" in page
     last = problems(web, batch, "?problems=2")
     assert "101–130 of 130 problems" in last
-    assert "261 2 cells where" in last
+    assert "261 text text: The cell is missing." in last
 
 
 def test_the_draft_leads_to_the_list_and_the_download(web: Client) -> None:
@@ -54,8 +55,8 @@ def test_the_download_has_the_cells_of_each_row_and_the_reason(web: Client) -> N
         ["row", "id", "", "text", "problem"],
         [
             *("3", "2", "y\nz", ""),
-            "2 cells where the header has 3 columns. The cell of “text” is missing. Add what is "
-            "missing, or skip the row.",
+            "Column “text”: the cell is missing. The row has 2 cells where the header has 3 "
+            "columns. Add what is missing, or skip the row.",
         ],
         [
             *("4", "3", "c", "d"),
@@ -64,6 +65,11 @@ def test_the_download_has_the_cells_of_each_row_and_the_reason(web: Client) -> N
             "e",
         ],
     ]
+
+
+def test_the_added_columns_have_names_that_the_file_does_not_have(web: Client) -> None:
+    batch = drafted(web, b"ROW,problem ,x\n1,2,3\n4\n")
+    assert downloaded(web, batch)[0] == ["row_2", "ROW", "problem ", "x", "problem_2"]
 
 
 def test_no_cell_of_the_download_runs_as_a_formula(web: Client) -> None:
@@ -78,7 +84,11 @@ def test_rows_with_nothing_to_ask_are_listed_after_start(web: Client) -> None:
     preparing.prepare(batch.pk)
     batch.refresh_from_db()
     assert (batch.status, batch.problem_count) == (BatchStatus.DRAFT, 1)
-    assert "3 text The cell is blank, so there is nothing to ask." in problems(web, batch)
+    page = problems(web, batch)
+    assert "3 text text: The cell is blank, so there is nothing to ask." in page
+    assert "1 of 3 rows of" in page
+    assert "cannot be asked. Correct it in the file and upload the file again" in page
+    assert "Or go back and skip it." in page
     reason = "Column “text”: the cell is blank, so there is nothing to ask. Fill it in, or skip"
     assert downloaded(web, batch)[1] == ["3", "2", "", f"{reason} the row."]
 

@@ -11,9 +11,11 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import IO, BinaryIO
 
 from batchui.exports.workbook.cannot_write import CannotWrite, another_kind, damaged, unreadable
+from batchui.exports.zipped import LEVEL
 
 CHUNK_BYTES = 256 * 1024
 # An upload has at most 1 GiB, of which honest sheets make ten times as much; nobody opens those.
@@ -21,7 +23,6 @@ LARGEST_SHEET = 4_000_000_000
 # What is read whole: lists of sheets and relations, tables. Of all of them together.
 LARGEST_LISTS = 32_000_000
 LARGEST_DIRECTORY = 4_000_000
-DEFLATE_LEVEL = 6
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
@@ -221,12 +222,16 @@ def _write(target: BinaryIO, info: zipfile.ZipInfo, content: Iterable[bytes]) ->
     info.CRC = info.file_size = info.compress_size = 0
     info.extra = _ROOM
     target.write(info.FileHeader(zip64=False))
-    engine = zlib.compressobj(DEFLATE_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+    engine = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
     begin = target.tell()
-    for chunk in content:
-        info.CRC = zlib.crc32(chunk, info.CRC)
-        info.file_size += len(chunk)
-        target.write(engine.compress(chunk))
+    with ThreadPoolExecutor(1) as beside:  # while a chunk is compressed, the next one is made
+        compressed = beside.submit(bytes)
+        for chunk in content:
+            info.CRC = zlib.crc32(chunk, info.CRC)
+            info.file_size += len(chunk)
+            target.write(compressed.result())
+            compressed = beside.submit(engine.compress, chunk)
+        target.write(compressed.result())
     target.write(engine.flush())
     end = target.tell()
     info.compress_size = end - begin

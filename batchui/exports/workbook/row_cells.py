@@ -13,25 +13,26 @@ _SLASH = ord("/")
 class Cell(NamedTuple):
     """A cell: where it begins and ends in its row's `cells`, and its column, from 1.
 
-    filled: it has a value, or a formula.
+    filled: it has a value, or a formula. tag: its start tag, as `Tags.cell` finds it.
     """
 
     start: int
     end: int
     column: int
     filled: bool
+    tag: re.Match[bytes]
 
 
-def cells_of(row: Row, tags: Tags, *, start: int = 0) -> list[Cell]:
+def cells_of(row: Row, tags: Tags, *, start: int = 0, last: int = LAST_COLUMN + 1) -> list[Cell]:
     """The cells of a row, from the left; with `start`, only those from this place on.
 
-    One that does not say its column stands right of the one before. Raises CannotWrite for cells
+    With `last`, none behind the first one that reaches this column. Raises CannotWrite for cells
     that are not in order, or say that they are in another row: programs do not agree about those.
     """
     text = _without_extensions(row.cells, tags)
     found: list[Cell] = []
     column = 0
-    while tag := tags.cell.search(text, start):
+    while column < last and (tag := tags.cell.search(text, start)):
         before = column
         number, column = place_of(tag) or (row.number, before + 1)
         if number != row.number or not before < column <= LAST_COLUMN:
@@ -40,7 +41,7 @@ def cells_of(row: Row, tags: Tags, *, start: int = 0) -> list[Cell]:
         # What is searched next begins behind this cell: no byte is searched twice.
         start = end if text[end - 2] == _SLASH else _end_of(text, end, tags.cell_end)
         filled = start > end and b"<" in text[end : text.rindex(b"<", end, start)]
-        found.append(Cell(tag.start(), start, column, filled))
+        found.append(Cell(tag.start(), start, column, filled, tag))
     return found
 
 
@@ -50,7 +51,7 @@ def last_filled(row: Row, tags: Tags) -> tuple[int, int] | None:
     None for a row that is not as programs usually write it. In others, all cells say where they are
     and those behind the last filled one are blank; often they are many.
     """
-    return _last_filled(row.cells, tags) if tags.usual_row.match(row.raw) else None
+    return _last_filled(row.cells, tags) if row.is_usual else None
 
 
 class LastColumns:
@@ -66,10 +67,10 @@ class LastColumns:
         Raises CannotWrite as `cells_of` does. It finds the same, three times as fast, for a row as
         programs usually write it whose columns are those of the row before.
         """
-        if self._tags.any_cell not in row.cells:
-            return 0, 0
-        if self._tags.usual_row.match(row.raw):
+        if row.is_usual:
             letters = self._tags.usual_cell.findall(row.cells)
+            if not letters:
+                return 0, 0
             if self._are_in_order(letters):
                 last = column_number(letters[-1])
                 is_filled = row.cells.endswith(self._tags.usual_cell_ends)

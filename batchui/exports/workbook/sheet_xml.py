@@ -37,7 +37,7 @@ class Row(NamedTuple):
 
     raw: its bytes, with the blanks and comments before it. tag: where its start tag ends in them.
     body: where its end tag begins; 0 for a row without one (`<row/>`). cells: what is between, with
-    comments and the like blanked.
+    comments and the like blanked. is_usual: it is as programs usually write it (`Tags.usual_row`).
     """
 
     number: int
@@ -45,6 +45,7 @@ class Row(NamedTuple):
     tag: int
     body: int
     cells: bytes
+    is_usual: bool
 
 
 class SheetXml:
@@ -63,31 +64,28 @@ class SheetXml:
 
     def rows(self) -> Iterator[Row]:
         """The rows, from the top. Raises CannotWrite unless their numbers ascend."""
-        find_tag, find_end = self.tags.row.match, self.tags.row_end.match
-        any_end = self.tags.any_row_end
+        find_usual = self.tags.usual_row.match
         number = 0
         while True:
             raw, seen, at = self._raw, self._seen, 0
-            while tag := find_tag(seen, at):
-                body = end = tag.end()
-                if seen[end - 2] == _SLASH:
-                    body = at
+            while True:
+                usual = find_usual(seen, at)
+                if usual:
+                    found, tag, body, end = usual, usual.start(2), usual.start(3), usual.end()
+                elif other := self._row_at(seen, at):
+                    found, tag, body, end = other
                 else:
-                    body = seen.find(any_end, end)
-                    found = find_end(seen, body) if body > 0 else None
-                    if found is None:
-                        break
-                    end = found.end()
+                    break
                 if end - at > MOST_TAGS and seen.count(b"<", at, end) > MOST_TAGS:
                     raise CannotWrite(TOO_LONG)
-                cells = seen[tag.end() : body]
+                cells = seen[tag:body]
                 before = number
-                number = int(tag[1]) if tag[1] else self._number(tag[2], cells, before)
+                number = int(found[1]) if found[1] else self._number(found[2], cells, before)
                 if not before < number <= LAST_ROW:
                     raise unreadable(
                         f"The rows of the sheet are not in order after row {before:,}."
                     )
-                yield Row(number, raw[at:end], tag.end() - at, body - at, cells)
+                yield Row(number, raw[at:end], tag - at, body - at, cells, usual is not None)
                 at = end
             self._drop(at)
             if self.tags.sheet_data_end.match(self._seen):
@@ -98,6 +96,21 @@ class SheetXml:
         """What stands behind the rows, from their end tag on."""
         yield self._raw
         yield from self._chunks
+
+    def _row_at(self, seen: bytes, at: int) -> tuple[re.Match[bytes], int, int, int] | None:
+        """A row in any writing: its start tag and where that ends, its cells end, and it ends.
+
+        None: it is not all there, or there is none.
+        """
+        tag = self.tags.row.match(seen, at)
+        if tag is None:
+            return None
+        start = tag.end()
+        if seen[start - 2] == _SLASH:
+            return tag, start, at, start
+        body = seen.find(self.tags.any_row_end, start)
+        end = self.tags.row_end.match(seen, body) if body > 0 else None
+        return (tag, start, body, end.end()) if end else None
 
     def _read_head(self) -> bytes:
         self._more()

@@ -1,11 +1,10 @@
 """Puts new cells into the XML of a sheet, and leaves every other byte as it is."""
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
 from batchui.exports.workbook.cannot_write import CannotWrite
 from batchui.exports.workbook.cell_xml import CellWriter, Value
-from batchui.exports.workbook.row_cells import Cell, cells_of, last_filled
+from batchui.exports.workbook.row_cells import cells_of, last_filled
 from batchui.exports.workbook.sheet_scan import Area, Scan, area
 from batchui.exports.workbook.sheet_xml import Row, SheetXml
 from batchui.exports.workbook.tags import (
@@ -130,31 +129,21 @@ class Splicer:
         is_header = row.number == self._header_row
         column, behind = (not is_header and last_filled(row, self._tags)) or (0, 0)
         self._refuse_filled(column)
-        cells = cells_of(row, self._tags, start=behind)
-        columns = [cell.column for cell in cells]
-        left = bisect_left(columns, self._first)
-        header_style = self._style(row, cells[left - 1]) if is_header and left else None
-        last_end = cells[-1].end if cells else behind
+        cells = cells_of(row, self._tags, start=behind, last=self._last)
+        left = [cell for cell in cells if cell.column < self._first]
+        header_style = style_of(left[-1].tag) if is_header and left else None
+        empty = {cell.column: cell for cell in cells[len(left) :]}
         pieces = []
-        at = 0
+        at, end = 0, left[-1].end if left else behind
         for index, value in enumerate(values):
-            next_cell = bisect_left(columns, self._first + index)
-            start = end = last_end
-            style = header_style
-            if next_cell < len(cells):
-                cell = cells[next_cell]
-                start = end = cell.start
-                if cell.column == self._first + index:
-                    self._refuse_filled(cell.column if cell.filled else 0)
-                    end, style = cell.end, self._style(row, cell) or style
+            start, style = end, header_style
+            if cell := empty.get(self._first + index):
+                self._refuse_filled(cell.column if cell.filled else 0)
+                start, end, style = cell.start, cell.end, style_of(cell.tag) or style
             if new := self._writer.cell(index, row.number, value, style):
                 pieces += [old[at:start], new.encode()]
                 at = end
         return b"".join([*pieces, old[at:]])
-
-    def _style(self, row: Row, cell: Cell) -> str | None:
-        tag = self._tags.cell.match(row.cells, cell.start)
-        return style_of(tag) if tag else None
 
     def _refuse_filled(self, column: int) -> None:
         if column >= self._first:

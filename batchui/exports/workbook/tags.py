@@ -7,10 +7,10 @@ They are for well-formed XML, in which an attribute's value may hold a `>`, neve
 import re
 from functools import lru_cache
 
+from batchui.exports.sheets import MOST_COLUMNS, MOST_ROWS
 from batchui.exports.workbook.cannot_write import DOCTYPE, TOO_LONG, CannotWrite, unreadable
 
-LAST_ROW = 1_048_576
-LAST_COLUMN = 16_384
+LAST_ROW, LAST_COLUMN = MOST_ROWS, MOST_COLUMNS
 # Tags in one row: 16,384 cells of rich text have 300,000. Each takes time, and those within others
 # memory.
 MOST_TAGS = 500_000
@@ -50,11 +50,12 @@ class Tags:
         self.extension_end = re.compile(rb"</%bextLst\s*+>" % name)
         # Nearly all rows of nearly all files: every cell begins with its reference, in capitals,
         # which says the number of the row (the first group), and ends itself or holds one value.
+        # The cells are between the other groups, which are empty.
         self.usual_row = re.compile(
             (
-                rb'\s*+<Xrow r="([0-9]{1,7})"ATTRIBUTES>(?:<Xc r="[A-Z]{1,3}\1"[^<]*+(?:'
+                rb'\s*+<Xrow r="([0-9]{1,7})"ATTRIBUTES>()(?:<Xc r="[A-Z]{1,3}\1"[^<]*+(?:'
                 rb"<Xv>[^<]*+</Xv></Xc>|<Xis><Xt[^<]*+</Xt></Xis></Xc>"
-                rb"|<Xf[^<]*+</Xf><Xv>[^<]*+</Xv></Xc>|(?<=/>)))*+</Xrow"
+                rb"|<Xf[^<]*+</Xf><Xv>[^<]*+</Xv></Xc>|(?<=/>)))*+()</Xrow>"
             )
             .replace(b"X", name)
             .replace(b"ATTRIBUTES", _ATTRIBUTES)
@@ -64,7 +65,6 @@ class Tags:
         self.usual_cell_ends = tuple(
             b"</%b%b></%bc>" % (prefix, tag, prefix) for tag in (b"v", b"is")
         )
-        self.any_cell = b"<%bc" % prefix
         self.new_row_end = b"</%brow>" % prefix
         self.any_row_end = b"</%brow" % prefix
 

@@ -11,7 +11,6 @@ from itertools import chain
 from typing import BinaryIO
 
 from batchui.exports.workbook.cannot_write import CannotWrite
-from batchui.exports.workbook.cell_xml import LONGEST_TEXT
 from batchui.exports.workbook.elements import read_elements
 from batchui.exports.workbook.package import CHUNK_BYTES, Package
 from batchui.exports.workbook.relations import worksheet
@@ -19,7 +18,10 @@ from batchui.exports.workbook.sheet_scan import Scan, scan
 from batchui.exports.workbook.sheet_xml import SheetXml
 from batchui.exports.workbook.splicing import Answers, Splicer
 from batchui.exports.workbook.tags import LAST_COLUMN, column_letters
+from batchui.exports.xlsx_text import LONGEST_TEXT
 
+# How the names of workbooks end that can take answers.
+ENDINGS = (".xlsx", ".xlsm")
 PROGRESS_ROWS = 5_000
 
 

@@ -11,5 +11,5 @@
     cells, outputs   typed cells -> compressed files of lines
     converted        what a conversion says, and `open_lines` to read what it made
 
-The next format is a module with `convert(file, out)`, and a line in `kinds.FAMILIES`.
+The next format is a module that is a `kinds.Family`, and its name in `kinds.FAMILIES`.
 """

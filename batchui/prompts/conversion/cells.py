@@ -20,13 +20,16 @@ import msgspec
 CELLS_AT_ONCE = 20_000
 
 _encode_lines = msgspec.json.Encoder(decimal_format="number").encode_lines
+# Types of cells that msgspec writes as lines have them.
+PLAIN = {str, int, bool, msgspec.Raw}
 # Blanks at the end of a row. A quotation mark inside a text has a backslash before it, so `,""`
 # followed by another blank or the end is no text.
 BLANKS_AT_END = re.compile(rb'(?<!,"")(?:,"")++(?=\]\n)')
 FILLED = re.compile(rb"^\[(?!\])", re.MULTILINE)  # a row that is not blank
 NULL = re.compile(rb"^null$", re.MULTILINE)
-# Whole numbers as floats are written from 10¹⁶ on: 1.2e17. And fractions with more digits than a
-# spreadsheet shows: 0.30000000000000004.
+# Whole numbers as floats are written from WITH_EXPONENT on: 1.2e17. And fractions with more digits
+# than a spreadsheet shows: 0.30000000000000004.
+WITH_EXPONENT = 10**16
 LARGE = re.compile(rb"^-?[\d.]++e\d+$", re.MULTILINE)
 LARGE_OR_LONG = re.compile(rb"^-?(?:[\d.]++e\d+|(?=[\d.]{17})\d++\.\d++(?:e-\d+)?)$", re.MULTILINE)
 SHOWN_DIGITS = 15
@@ -112,16 +115,38 @@ def lines(rows: Sequence[Sequence[object]], *, left: int = 0, as_shown: bool = F
     """
     if not rows[0]:
         return b"[]\n" * len(rows)
-    columns = [encoded(column, as_shown=as_shown) for column in zip(*rows, strict=True)]
-    return joined(columns, left=left)
-
-
-def joined(columns: Sequence[Sequence[bytes]], *, left: int = 0) -> bytes:
-    """The lines of cells that are encoded, column by column."""
-    made = b"[" + b"]\n[".join(map(b",".join, zip(*columns, strict=True))) + b"]\n"
-    if b'""]\n' in made:
-        made = BLANKS_AT_END.sub(b"", made).replace(b'[""]\n', b"[]\n")
+    columns = [_exact(column, as_shown=as_shown) for column in zip(*rows, strict=True)]
+    made = _without_blanks(_encode_lines(list(zip(*columns, strict=True))))
     return FILLED.sub(b"[" + b'"",' * left, made) if left else made
+
+
+def joined(columns: Sequence[Sequence[bytes]]) -> bytes:
+    """The lines of cells that are encoded, column by column."""
+    return _without_blanks(b"[" + b"]\n[".join(map(b",".join, zip(*columns, strict=True))) + b"]\n")
+
+
+def _without_blanks(made: bytes) -> bytes:
+    """The lines without the blanks at their ends."""
+    if b'""]\n' not in made:
+        return made
+    return BLANKS_AT_END.sub(b"", made).replace(b'[""]\n', b"[]\n")
+
+
+def _exact(column: Sequence[Any], *, as_shown: bool) -> Sequence[object]:
+    """A column as msgspec has to get it, so that its cells are written as lines have them.
+
+    Most columns are texts, or whole numbers that a workbook has as floats: nothing is made of them.
+    """
+    kinds = set(map(type, column))
+    if kinds <= PLAIN:
+        return column
+    if (
+        kinds == {float}
+        and all(map(float.is_integer, column))
+        and max(map(abs, column)) < WITH_EXPONENT
+    ):
+        return list(map(int, column))
+    return list(map(msgspec.Raw, encoded(column, as_shown=as_shown)))
 
 
 def encoded(column: Sequence[object], *, as_shown: bool = False) -> list[bytes]:

@@ -14,9 +14,11 @@ from batchui.prompts.conversion.looking import File
 from batchui.prompts.conversion.outputs import Output
 from batchui.prompts.problems import BadInput, quoted
 
+FORMATS: tuple[str, ...] = ("Parquet", "Arrow")
 PARQUET, ENCRYPTED_PARQUET = b"PAR1", b"PARE"
 ARROW, OLD_FEATHER = b"ARROW1", b"FEA1"
 STREAM = b"\xff\xff\xff\xff"
+STREAM_ENDINGS = {".arrow", ".arrows", ".ipc", ".feather"}
 MAGIC = (PARQUET, ENCRYPTED_PARQUET, ARROW, OLD_FEATHER)
 ROWS = "rows.jsonl.zst"
 ROWS_AT_ONCE = 10_000
@@ -27,6 +29,13 @@ DAMAGED = (
 SAVE_AS_CSV = "Save its table as CSV, and upload that."
 
 _json = msgspec.json.Encoder(decimal_format="number").encode
+
+
+def is_of(file: File) -> bool:
+    """Whether the file begins as one of these does."""
+    if file.head.startswith(STREAM):  # four bytes that any file may begin with
+        return file.ending in STREAM_ENDINGS
+    return file.head.startswith(MAGIC)
 
 
 def convert(file: File, out: Output) -> tuple[Sheet, ...]:
@@ -136,8 +145,9 @@ def _temporal(tag: str) -> Callable[[Any], list[bytes]]:
     def encoded(column: Any) -> list[bytes]:
         from pyarrow import compute
 
-        texts = column.cast("string")
-        for pattern, replacement in TIDY[tag]:
+        seconds = _whole_seconds(column, tag)
+        texts = (column if seconds is None else seconds).cast("string")
+        for pattern, replacement in TIDY[tag] if seconds is None else ():
             texts = compute.replace_substring_regex(texts, pattern, replacement)
         made = compute.binary_join_element_wise(f'{{"{tag}":"', texts, '"}', "")
         # "<value out of range: …>"
@@ -146,6 +156,18 @@ def _temporal(tag: str) -> Callable[[Any], list[bytes]]:
         return list(made.fill_null('""').cast("binary").to_pylist())
 
     return encoded
+
+
+def _whole_seconds(column: Any, tag: str) -> Any:
+    """The moments of a column in seconds; None if one has a fraction, or a time zone."""
+    import pyarrow as arrow
+
+    if tag not in SECONDS or getattr(column.type, "tz", None):
+        return None
+    try:
+        return column.cast(SECONDS[tag])
+    except arrow.ArrowInvalid:
+        return None
 
 
 def _duration(column: Any) -> list[bytes]:
@@ -170,6 +192,7 @@ TIDY: dict[str, Sequence[tuple[str, str]]] = {
     "time": FRACTION,
     "datetime": FRACTION + ZONE,
 }
+SECONDS = {"time": "time32[s]", "datetime": "timestamp[s]"}
 ENCODERS: tuple[tuple[str, Callable[[Any], list[bytes]]], ...] = (
     ("is_string", _plain),
     ("is_large_string", _plain),

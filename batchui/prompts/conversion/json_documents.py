@@ -17,11 +17,14 @@ from batchui.prompts.conversion.looking import File
 from batchui.prompts.conversion.outputs import Output
 from batchui.prompts.problems import BadInput, quoted
 
+FORMATS: tuple[str, ...] = ("JSON",)
+# A list of objects, or the body of a request with all its items.
+SURELY = re.compile(rb'\[\s*\{|\{\s*"requests"\s*:')
+TABLE_ENDINGS, LINE_ENDINGS = {".csv", ".tsv"}, {".jsonl", ".ndjson"}
+DOCUMENT_ENDINGS = {".json", ".geojson"}
 # Of the first value, to see whether another follows it.
 FIRST_LIMIT = 1_000_000
-WRITTEN_AT_ONCE = 256
-# Line breaks with the blanks around them. They are never inside a string.
-LINE_BREAKS = re.compile(r"[ \t]*+[\r\n][ \t\r\n]*+")
+WRITTEN_AT_ONCE = 256  # single values
 KINDS = {
     dict: "an object",
     list: "a list",
@@ -36,6 +39,27 @@ EMPTY = "The list in this JSON document is empty. Choose a file with rows."
 
 _exactly = msgspec.json.Decoder(float_hook=Decimal).decode
 _encode = msgspec.json.Encoder(decimal_format="number").encode
+
+
+def is_of(file: File) -> bool:
+    """Whether the file is a list, or an object. Objects on lines of their own are a text table."""
+    if file.ending in TABLE_ENDINGS:
+        return False
+    if SURELY.match(file.start):
+        return True
+    if file.ending in LINE_ENDINGS:
+        return file.start.startswith(b"[")
+    begins = file.start[:1] in (b"[", b"{")
+    return file.ending in DOCUMENT_ENDINGS and begins and not _has_lines(file)
+
+
+def _has_lines(file: File) -> bool:
+    """Whether the first line is an object, and another line follows."""
+    first, _, rest = file.head.strip().partition(b"\n")
+    try:
+        return bool(rest) and isinstance(msgspec.json.decode(first), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def convert(file: File, out: Output) -> Jsonl | tuple[Sheet, ...]:
@@ -129,28 +153,26 @@ def _written(
     """The file with these items; what the first of them is decides which kind of file."""
     rows = columns = 0
     kind: type | None = None
-    waiting: list[str] = []
+    waiting: list[bytes] = []
     with out.file(ROWS) as write:
-        for value, written in items:
-            rows += 1
+        for value, line, lines in items:
+            rows += lines
             kind = kind or type(value)
             if kind is dict:
                 if type(value) is not dict:
                     raise _mixed(text, rows, kind, value)
-                line = LINE_BREAKS.sub("", written) if "\n" in written else written
             else:
                 if (type(value) is list) != (kind is list) or type(value) is dict:
                     raise _mixed(text, rows, kind, value)
-                cells = _exactly(written)
+                cells = _exactly(line)
                 line, width = _cells(cells if kind is list else [cells])
                 columns = max(columns, width)
             waiting.append(line)
-            if len(waiting) == WRITTEN_AT_ONCE:
-                write(("\n".join(waiting) + "\n").encode())
+            if lines > 1 or len(waiting) == WRITTEN_AT_ONCE:
+                write(b"\n".join([*waiting, b""]))
                 waiting.clear()
                 out.progress(text.done, size)
-        if waiting:
-            write(("\n".join(waiting) + "\n").encode())
+        write(b"\n".join([*waiting, b""]))
     if not rows:
         raise BadInput(EMPTY)
     if kind is dict:
@@ -160,7 +182,7 @@ def _written(
     return (Sheet(file=ROWS, name="", rows=rows, columns=columns, header=header),)
 
 
-def _cells(values: list[Any]) -> tuple[str, int]:
+def _cells(values: list[Any]) -> tuple[bytes, int]:
     """A line of cells, and how many there are.
 
     null is a blank. What is nested is JSON as text, and so is a number that no program can hold.
@@ -170,7 +192,7 @@ def _cells(values: list[Any]) -> tuple[str, int]:
     ]
     while made and made[-1] == "":
         made.pop()
-    return _encode(made).decode(), len(made)
+    return _encode(made), len(made)
 
 
 def _is_text(value: Any) -> bool:

@@ -1,28 +1,44 @@
 """Reads a JSON text value by value, with the text of each as it was written.
 
-The decoder of the standard library says where a value ends. So only one value is in memory, and its
-numbers are not touched.
+The decoder of the standard library says where a value ends, and what is wrong with it. Objects that
+follow an object are taken as many at a time as have been read: msgspec tells them apart without
+making them. So only a piece of the file is in memory, and no number is touched.
 """
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple, NoReturn
+
+import msgspec
 
 from batchui.prompts.problems import LINE_LIMIT, BadInput, place, quoted
 from batchui.prompts.reading.decoding import Decoder, detect
-from batchui.prompts.reading.sniffing import HEAD_BYTES
+from batchui.prompts.reading.format import HEAD_BYTES
 
 WHITESPACE = re.compile(r"[ \t\r\n]*+")
 # Python turns no more digits into a whole number (sys.int_info); other programs take fewer.
 DIGITS = "4,300"
+# No longer objects, in bytes, are taken together: none of their numbers has more digits.
+LONGEST_TOGETHER = 4_300
+# Line breaks with the blanks around them. They are never inside a string.
+LINE_BREAKS = re.compile(rb"[ \t]*+[\r\n][ \t\r\n]*+")
+# So many ends of objects are tried, from the last: it may be within the object that is cut off.
+ENDS_TRIED = 8
+
+_split = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 class Value(NamedTuple):
-    """A value, and its text in the file."""
+    """A value, and its text in the file, but for line breaks.
+
+    lines: how many `text` has. Each is an object if several were taken together; then `value` is an
+    empty one.
+    """
 
     value: Any
-    text: str
+    text: bytes
+    lines: int = 1
 
 
 class JsonText:
@@ -41,6 +57,7 @@ class JsonText:
         self._text = self._decoder.decode(head, final=self._final, rest="", line=1)
         self._at = 0
         self._line = 1  # where `_text` begins
+        self._tried = False  # whether `_text` was searched for objects to be taken together
         self.done = len(head)
         self.item = 0
 
@@ -89,9 +106,9 @@ class JsonText:
             else:
                 # A number at the end of what was read may have more digits.
                 if end < len(self._text) or self._final or self._text[self._at] in '[{"':
-                    text = self._text[self._at : end]
+                    text = self._text[self._at : end].encode()
                     self._at = end
-                    return Value(value, text)
+                    return Value(value, _on_one_line(text))
             if len(self._text) - self._at > limit:
                 raise BadInput(
                     f"{self._place(self._at)}: what begins here is longer than "
@@ -106,9 +123,36 @@ class JsonText:
         closed = self.peek() == "]" and self.take("]") == "]"
         while not closed:
             self.item += 1
-            yield self.value()
+            value = self.value()
+            yield value
             closed = self.take(",]") == "]"
+            if type(value.value) is dict and not closed and (more := self._objects()):
+                self.item += more.lines
+                yield more
+                closed = self.take(",]") == "]"
         self.item = 0
+
+    def _objects(self) -> Value | None:
+        """The next objects of a list, as far as they were read; None if they must be read singly.
+
+        What is cut off behind a bracket, and can be read as a list, was not cut within an object.
+        """
+        end, tries = len(self._text), 0 if self._tried else ENDS_TRIED
+        self._tried = True
+        for _ in range(tries):
+            end = self._text.rfind("}", self._at, end)
+            if end < 0:
+                return None
+            after = WHITESPACE.match(self._text, end + 1)
+            if after and self._text.startswith((",", "]"), after.end()):
+                try:
+                    found = _split(f"[{self._text[self._at : end + 1]}]")
+                except (ValueError, RecursionError):
+                    continue
+                made = _as_lines(found)
+                self._at = end + 1 if made else self._at
+                return made
+        return None
 
     def several(self) -> Iterator[Value]:
         """All values from here to the end of the file, with blanks or nothing between them."""
@@ -128,6 +172,7 @@ class JsonText:
         self._line += self._text.count("\n", 0, self._at)
         rest = self._text[self._at :]
         self._at = 0
+        self._tried = False
         data = self._stream.read(max(HEAD_BYTES, len(rest)))
         self._final = not data
         self.done += len(data)
@@ -154,6 +199,23 @@ class JsonText:
             f"{self._place(len(self._text))}: the file ends in the middle. It was not copied or "
             "downloaded whole. Get it again, and upload that."
         )
+
+
+def _as_lines(objects: Sequence[msgspec.Raw]) -> Value | None:
+    """Objects that are taken together; None if one is none, or too long."""
+    if max(map(len, objects)) > LONGEST_TOGETHER:
+        return None
+    text = b"\n".join(objects)
+    breaks = len(objects) - 1
+    if b"\r" in text or text.count(b"\n") > breaks:
+        text = b"\n".join([_on_one_line(bytes(one)) for one in objects])
+    if not text.startswith(b"{") or text.count(b"\n{") != breaks:
+        return None
+    return Value({}, text, len(objects))
+
+
+def _on_one_line(text: bytes) -> bytes:
+    return LINE_BREAKS.sub(b"", text) if b"\n" in text or b"\r" in text else text
 
 
 class _NoConstant(ValueError):

@@ -2,14 +2,15 @@
 
 import zipfile
 from pathlib import Path, PurePath
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from batchui.prompts.conversion import ole
 from batchui.prompts.problems import BadInput
-from batchui.prompts.reading.sniffing import HEAD_BYTES
+from batchui.prompts.reading.format import HEAD_BYTES
 
 ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 MIMETYPE_BYTES = 100
+ENCRYPTED = 1  # in the flags of a member of a zip
 
 
 class File(NamedTuple):
@@ -35,6 +36,19 @@ class File(NamedTuple):
     def start(self) -> bytes:
         """The first bytes of a text, without those that UTF-16 puts between them."""
         return self.head[:4096].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
+
+
+def read_head(stream: BinaryIO) -> bytes:
+    """The first HEAD_BYTES of a stream. One that unpacks gives fewer at a time."""
+    head = b""
+    while len(head) < HEAD_BYTES and (data := stream.read(HEAD_BYTES - len(head))):
+        head += data
+    return head
+
+
+def is_encrypted(member: zipfile.ZipInfo) -> bool:
+    """Whether a member of a zip cannot be read without a password."""
+    return bool(member.flag_bits & ENCRYPTED)
 
 
 def look(path: Path, name: str) -> File:

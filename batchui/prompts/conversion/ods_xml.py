@@ -32,7 +32,7 @@ DURATION = re.compile(
     rb'office:time-value="(-?)PT(\d{1,7})H(\d{1,2})M(\d{1,2})(?:[.,](\d{1,6}))?\d*S"'
 )
 # A tab and a line break within a paragraph, which calamine leaves out.
-BREAKS = (b"<text:tab", b"<text:line-br")
+BREAKS = (b"<text:tab", b"<text:line-break")
 NOTE = re.compile(rb"<office:annotation[ >].*?</office:annotation>", re.DOTALL)
 PARAGRAPH = re.compile(rb"<text:([ph])(?: [^<>]*)?(?:/>|>(.*?)</text:\1>)", re.DOTALL)
 IN_PARAGRAPH = re.compile(rb'<text:(tab|line-break|s)(?: text:c="(\d{1,3})")?[^<>]*/>|<[^<>]*>')
@@ -40,11 +40,11 @@ PADDED = re.compile(r"0\d+")
 LONG = re.compile(r"-?\d{16,400}")
 FRACTION = re.compile(r"[.,](\d+)\s*%")
 # One of these is in every file with a cell or row that is of interest.
-# Words are found twice as quickly as patterns.
-WORDS = (b'type="erro', b"table:visib", b"time-valu", *BREAKS)
+# Words are found twice as quickly as patterns, and long ones faster than short ones.
+WORDS = (ERROR, b'table:visibility="', b'office:value-type="time"', *BREAKS)
 LONG_NUMBER = re.compile(rb'office:value="-?\d{16}')
 # Only where a style shows numbers so, the cell that is looked for can be there.
-PERCENT_STYLE, PERCENT_WORD = b"<number:percentage-style", b'"percentag'
+PERCENT_STYLE, PERCENT_WORD = b"<number:percentage-style", b'office:value-type="percentage"'
 PADDED_STYLE = re.compile(rb'<number:number [^<>]*min-integer-digits="(?:[2-9]|\d\d)')
 PADDED_TEXT = re.compile(rb"<text:p>0\d")
 STYLES_END = b"<office:spreadsheet"

@@ -7,6 +7,7 @@ from batchui.prompts.conversion.looking import File
 from batchui.prompts.conversion.outputs import Output
 from batchui.prompts.problems import BadInput
 
+FORMATS: tuple[str, ...] = ()  # that can be read
 WORKBOOK_ENDINGS = {".xlsx", ".xlsm", ".xltx", ".xltm", ".xlsb", ".xls", ".ods", ".fods", ".xml"}
 HTML = (b"<!doctype html", b"<html", b"<table", b"<head", b"<body", b"<meta", b"<style")
 MHTML = b"mime-version:"
@@ -34,12 +35,12 @@ PROTECTED = (
 SAVE = "Open it in Excel, LibreOffice or the program it comes from, save its table as XLSX or CSV"
 
 
-def is_one(file: File) -> bool:
-    """Whether the file is none of ours, and `refuse` knows what it is."""
+def is_of(file: File) -> bool:
+    """Whether the file is none of ours, and `convert` knows what it is."""
     return _what(file) is not None
 
 
-def refuse(file: File, out: Output) -> NoReturn:
+def convert(file: File, out: Output) -> NoReturn:
     """Raises BadInput: what the file is, and what to do."""
     what = _what(file) or "no workbook"
     if what == OTHERS["EncryptedPackage"]:

@@ -1,8 +1,8 @@
 """What calamine does not tell about the cells of an XLSX sheet, found in the sheet's XML.
 
-It is read a megabyte at a time, and tidied first where no spreadsheet program wrote it. Plain
-searches find out whether there is anything of interest in it, which in most sheets there never is;
-only then are regular expressions tried.
+It is read in pieces that stay in the processor's cache, and tidied first where no spreadsheet
+program wrote it. Plain searches find out whether there is anything of interest in it, which in most
+sheets there never is; only then are regular expressions tried.
 """
 
 import re
@@ -17,7 +17,7 @@ from batchui.prompts.conversion.number_formats import Show
 from batchui.prompts.conversion.places import position
 from batchui.prompts.conversion.tidy_xml import Tidier
 
-CHUNK_BYTES = 1 << 20
+CHUNK_BYTES = 1 << 18
 # A row without an end is searched in pieces of this size.
 MOST_BYTES = 8 << 20
 
@@ -67,7 +67,9 @@ class SheetXml:
         rest = b""
         while data := self._stream.read(CHUNK_BYTES):
             text = rest + data
-            end = max(text.rfind(b"<row"), text.rfind(b":row"))
+            end = text.rfind(b"<row")
+            if end < 0:
+                end = text.rfind(b":row")
             if end <= 0 and len(text) < MOST_BYTES:
                 rest = text
                 continue
@@ -77,7 +79,7 @@ class SheetXml:
         yield rest
 
     def _note_hidden(self, chunk: bytes, patterns: "_Patterns") -> None:
-        if b"hidden" not in chunk:
+        if b'hidden="' not in chunk:
             return
         for found in patterns.hidden_row.finditer(chunk):
             self.findings.hidden_rows += 1
@@ -132,7 +134,7 @@ class _Patterns:
         cell = rb'<%bc r="([A-Z]{1,3})(\d{1,7})"' % x
         value = rb"(?:<%bf[^<>]*>(?:[^<]*</%bf>)?)?<%bv>" % (x, x, x)
         none = rb"<%bv></%bv>|<%bv ?/>|" % (x, x, x)
-        self.formula = b"<%bf" % x
+        self.formula = b"><%bf" % x
         self.hidden_row = re.compile(rb'<%brow [^<>]*?hidden="(?:1|true)"' % x)
         self.row_number = re.compile(rb' r="(\d{1,7})"')
         self.error = re.compile(rb'<%bc r="([A-Z]{1,3}\d{1,7})"[^<>]*? t="e"' % x)

@@ -19,7 +19,7 @@ import python_calamine as calamine
 
 from batchui.prompts.conversion import cells, ole
 from batchui.prompts.conversion.converted import Sheet
-from batchui.prompts.conversion.looking import File
+from batchui.prompts.conversion.looking import File, is_encrypted
 from batchui.prompts.conversion.ods_xml import OdsXml
 from batchui.prompts.conversion.ooxml import number_styles, refuse_strange_xml, sheet_parts
 from batchui.prompts.conversion.outputs import Output
@@ -27,6 +27,10 @@ from batchui.prompts.conversion.pretenders import PROTECTED
 from batchui.prompts.conversion.sheet_xml import Correction, Findings, SheetXml
 from batchui.prompts.problems import BadInput
 
+FORMATS: tuple[str, ...] = ("Excel (XLSX, XLSM, XLSB, XLS)", "OpenDocument (ODS)")
+# One of these is in every workbook; of an old one the name of its stream.
+PARTS = {"xl/workbook.xml", "xl/workbook.bin", "Workbook", "Book", "WORKBOOK", "BOOK"}
+ODS_TYPE = "application/vnd.oasis.opendocument.spreadsheet"
 SHEET_LIMIT = 1_000
 ODS_CONTENT, ODS_STYLES = "content.xml", "styles.xml"
 BINARY = "xl/workbook.bin"
@@ -48,7 +52,6 @@ DAMAGE = (
     NotImplementedError,  # a kind of compression
     UnicodeDecodeError,
 )
-ENCRYPTED = 1  # in the flags of a member of a zip
 LOST = (
     "percentages are plain numbers (25% is 0.25)",
     "zeros before a number are lost, unless it is text",
@@ -64,6 +67,11 @@ class Marks(Protocol):
 
     def corrections(self) -> Iterator[Correction]:
         """Cells that calamine has otherwise than the sheet shows them, row by row."""
+
+
+def is_of(file: File) -> bool:
+    """Whether the file holds what a workbook does."""
+    return not PARTS.isdisjoint(file.holds) or file.mimetype.startswith(ODS_TYPE)
 
 
 def convert(file: File, out: Output) -> tuple[Sheet, ...]:
@@ -156,7 +164,7 @@ def _marks(file: File) -> Iterator[Callable[[str], Marks | None]]:
         yield lambda name: None
         return
     with zipfile.ZipFile(file.path) as archive:
-        if any(member.flag_bits & ENCRYPTED for member in archive.filelist):
+        if any(map(is_encrypted, archive.filelist)):
             raise BadInput(PROTECTED)
         refuse_strange_xml(archive, sorted(n for n in file.holds if n.endswith(".xml")))
         if ODS_CONTENT in file.holds:

@@ -8,11 +8,11 @@ from batchui.prompts.problems import BadInput, Problem
 from batchui.prompts.reading.blanks import Blank, ListBlanks, ObjectBlanks
 from batchui.prompts.reading.blocks import Block
 from batchui.prompts.reading.decoding import NotUnicode
-from batchui.prompts.reading.format import Format
+from batchui.prompts.reading.format import HEAD_BYTES, Format
 from batchui.prompts.reading.guessing import Evidence
 from batchui.prompts.reading.readers import read_blocks, rows_above
 from batchui.prompts.reading.rows import sample_text
-from batchui.prompts.reading.sniffing import HEAD_BYTES, in_encoding
+from batchui.prompts.reading.sniffing import in_encoding
 
 __all__ = ["SAMPLE_ROWS", "Blank", "FirstProblems", "Problem", "Report", "check"]
 

@@ -18,6 +18,9 @@ LATIN = {
     "iso8859-2": "ISO-8859-2 (Central European)",
     "iso8859-15": "ISO-8859-15 (Western European)",
     "mac-roman": "Mac Roman (Western European)",
+    "cp437": "DOS-437 (Western European)",
+    "cp850": "DOS-850 (Western European)",
+    "cp852": "DOS-852 (Central European)",
 }
 NOT_LATIN = {
     "cp1251": "Windows-1251 (Cyrillic)",
@@ -30,7 +33,9 @@ NOT_LATIN = {
     "koi8-r": "KOI8-R (Russian)",
     "koi8-u": "KOI8-U (Ukrainian)",
     "mac-cyrillic": "Mac Cyrillic",
+    "cp866": "DOS-866 (Cyrillic)",
 }
+DOS = frozenset({"cp437", "cp850", "cp852", "cp866"})
 # Two bytes for most characters; the second one may be that of a plain letter.
 EAST_ASIAN = {
     "cp932": "Shift-JIS (Japanese)",

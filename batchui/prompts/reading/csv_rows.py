@@ -17,7 +17,6 @@ from batchui.prompts.problems import (
     Problem,
     cell_too_long,
     empty_line,
-    quoted,
 )
 from batchui.prompts.reading.blocks import Block, Cells, Parsed, Sentence, empty_lines, split_lines
 from batchui.prompts.reading.decoding import line_breaks
@@ -137,7 +136,8 @@ class CsvParser:
             for cell, text in enumerate(cells):
                 if len(text) > LIMITS.cell:
                     number, line = block.number + at, block.lines[at]
-                    raise cell_too_long(row=number, line=line, column=self._name(number, cell))
+                    column = self._name(number, cell)
+                    raise cell_too_long(row=number, line=line, column=column, in_quotes=True)
 
     def _judge(self, block: Block, rows: list[Cells], faults: dict[int, int]) -> None:
         """Add the problem of each row that does not fit the header or has a fault."""
@@ -165,16 +165,17 @@ class CsvParser:
             counted = f"more than {VALUE_LIMIT:,} cells"
         header = f"{width:,} column{'' if width == 1 else 's'}"
         others = "the header has" if self._header_row else "other rows have"
+        uneven = f"{counted} where {others} {header}."
         if cells < width:
-            missing = quoted(self._columns[cells])
-            advice = f"The cell of {missing} is missing. Add what is missing, or skip the row."
-        else:
-            shown = {"\t": "tab"}.get(self._delimiter, f"“{self._delimiter}”")
-            advice = (
-                f"If the text of a cell contains a {shown}, put the cell in quotation marks; or "
-                "skip the row."
+            what = (
+                f"the cell is missing. The row has {uneven} Add what is missing, or skip the row."
             )
-        what = f"{counted} where {others} {header}. {advice}"
+            return Problem(what, row=row, line=line, column=self._columns[cells])
+        shown = {"\t": "tab"}.get(self._delimiter, f"“{self._delimiter}”")
+        what = (
+            f"{uneven} If the text of a cell contains a {shown}, put the cell in quotation marks; "
+            "or skip the row."
+        )
         return Problem(what, row=row, line=line)
 
     def _stray(self, cell: int, _cells: Cells, row: int, line: int) -> Problem:
@@ -189,7 +190,7 @@ class CsvParser:
     def _unreadable(self, fault: QuoteFault, *, row: int, opened: int, closed: int) -> BadInput:
         column = self._name(row, fault.cell)
         if fault.kind == "long":
-            return cell_too_long(row=row, line=opened, column=column)
+            return cell_too_long(row=row, line=opened, column=column, in_quotes=True)
         if fault.kind == "unclosed":
             what = "a quotation mark opens the cell here and nothing closes it"
         else:

@@ -8,6 +8,10 @@ from batchui.prompts.reading.code_pages import CODE_PAGES, NAMES
 Kind = Literal["csv", "jsonl", "txt", "table"]
 Nested = Literal["columns", "text"]
 
+# So much of its beginning is looked at. The row with the names of the columns is within it, too:
+# every download has the rows above it, and keeps them in memory.
+HEAD_BYTES = 256 * 1024
+HEAD_SIZE = f"{HEAD_BYTES // 1024} KB"
 # For a single column. The decoder refuses NUL, so no text is split at it.
 NO_DELIMITER = "\0"
 

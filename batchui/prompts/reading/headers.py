@@ -94,10 +94,11 @@ def find_header(
     """The names of the columns of a table that begins with `rows`.
 
     chosen: the row that a person chose, 0 for none. width: how many columns there are at least.
-    Raises BadInput for a name that is too long, for too many columns, for rows that are all blank,
-    and for a chosen row that is not there.
+    Raises BadInput for a name that is too long, for too many columns, and for rows that are all
+    blank unless one of them was chosen.
     """
-    _refuse_what_is_not_there(rows, chosen)
+    if chosen is None:
+        _refuse_blank(rows)
     row, first_row = _begins(rows) if chosen is None else (chosen, chosen + 1)
     under = rows[first_row - 1 :]
     names = list(rows[row - 1]) if 0 < row <= len(rows) else []
@@ -117,16 +118,11 @@ def is_filled(row: Sequence[Any]) -> bool:
     return any(map(_is_filled, row))
 
 
-def _refuse_what_is_not_there(rows: Sequence[Sequence[Any]], chosen: int | None) -> None:
-    if chosen is None and rows and not any(map(is_filled, rows)):
+def _refuse_blank(rows: Sequence[Sequence[Any]]) -> None:
+    if rows and not any(map(is_filled, rows)):
         raise BadInput(
             "The first rows of this table are all blank. Remove the blank rows above the table, or "
             "choose a file or a sheet with a table in it."
-        )
-    if chosen and chosen > len(rows):
-        raise BadInput(
-            f"There is no row {chosen:,} among the first rows of this table. Choose another row as "
-            "the one with the column names."
         )
 
 

@@ -94,7 +94,10 @@ def read_blocks(stream: BinaryIO, fmt: Format) -> Iterator[Block]:
 
 
 def rows_above(stream: BinaryIO, fmt: Format) -> list[Cells]:
-    """The rows above the first one: titles, and the names of the columns."""
+    """The rows above the first one: titles, and the names of the columns.
+
+    Together they are not longer than `sniffing.HEAD_BYTES`.
+    """
     found: list[Cells] = []
     for block in _all_blocks(stream, fmt):
         found += block.cells[: fmt.first_row - 1 - len(found)]

@@ -13,14 +13,22 @@ import msgspec
 from batchui.prompts.problems import LIMITS, NAME_LIMIT, BadInput, listed
 from batchui.prompts.reading.decoding import Decoder, detect, line_breaks, refuse_binary
 from batchui.prompts.reading.dialects import HEAD_ROWS, Dialect, doubled, find_dialect, table_start
-from batchui.prompts.reading.format import AS_FOUND, NO_DELIMITER, Choices, Format, Kind, Nested
+from batchui.prompts.reading.format import (
+    AS_FOUND,
+    HEAD_BYTES,
+    HEAD_SIZE,
+    NO_DELIMITER,
+    Choices,
+    Format,
+    Kind,
+    Nested,
+)
 from batchui.prompts.reading.headers import find_header
 from batchui.prompts.reading.quotes import find_fault
 from batchui.prompts.reading.rows import flat
 from batchui.prompts.ready_items import are_items
 
 FILLED_LINE = re.compile(r"[^\r\n]+")
-HEAD_BYTES = 256 * 1024
 # Many programs write a text table, and call it a workbook.
 WORKBOOK_ENDINGS = {"xls", "xlsx", "xlsm", "xlsb", "ods"}
 HTML = re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
@@ -60,12 +68,13 @@ def sniff_table(
     lines = head.splitlines() if whole else head.splitlines()[:-1]
     rows = [msgspec.json.decode(line, type=list) for line in lines[:HEAD_ROWS]]
     chosen = choices.header_row
+    _refuse_row_beyond(chosen, rows, whole=whole)
     header = find_header(
         rows,
         chosen=int(named) if chosen is None and named is not None else chosen,
         width=min(columns, LIMITS.columns + 1),
     )
-    if whole and len(rows) < header.first_row:
+    if whole and len(rows) < min(header.first_row, HEAD_ROWS):
         raise BadInput(
             "This table has column names but no rows under them. Add the rows, or choose another "
             "sheet."
@@ -101,8 +110,9 @@ def _csv(text: str, *, whole: bool, choices: Choices) -> Format:
     _refuse_open_quotes(text, found)
     if not found.rows:
         raise _no_rows(text, whole=whole)
+    _refuse_row_beyond(choices.header_row, found.rows, whole=whole)
     header = find_header(found.rows, chosen=choices.header_row)
-    if whole and len(found.rows) < header.first_row:
+    if whole and len(found.rows) < min(header.first_row, HEAD_ROWS):
         raise BadInput(
             f"The file has a line with column names ({listed(header.columns)}) but no rows under "
             "it. Add the rows, or, if that line is already a row, put column names above it."
@@ -139,7 +149,7 @@ def _nothing_in_it(*, whole: bool) -> BadInput:
     if whole:
         return BadInput("The file is empty. Choose a file with at least one row.")
     return BadInput(
-        "The first 256 KB of the file are blank. Remove the blank lines at its beginning and "
+        f"The first {HEAD_SIZE} of the file are blank. Remove the blank lines at its beginning and "
         "upload it again."
     )
 
@@ -154,8 +164,26 @@ def _no_rows(text: str, *, whole: bool) -> BadInput:
             line=2,
         )
     return BadInput(
-        "The first line of the file is longer than 256 KB, too long for a line of column "
+        f"The first line of the file is longer than {HEAD_SIZE}, too long for a line of column "
         "names. Put the names of the columns in the first line."
+    )
+
+
+def _refuse_row_beyond(row: int | None, rows: Sequence[object], *, whole: bool) -> None:
+    """Raise BadInput if the row that was chosen for the column names is not one of the first."""
+    if not row or row <= len(rows):
+        return
+    if whole:
+        raise BadInput.at(
+            "the column names cannot be here, because the table ends above this row. Choose "
+            "another row.",
+            row=row,
+        )
+    raise BadInput.at(
+        "the column names cannot be here, because the rows above are too long together: the names "
+        f"must be within the first {HEAD_SIZE} of the table. Choose a row further up, or remove "
+        "what stands above this one.",
+        row=row,
     )
 
 
@@ -214,6 +242,8 @@ def _is_table(text: str, *, ending: str, whole: bool) -> bool:
     It is a table if every row has as many cells as the first, and the first looks like names. A
     `.txt` must also have tabs, as Excel's "Unicode Text" has.
     """
+    if ending == "txt" and "\t" not in text:
+        return False
     delimiter, _, rows = find_dialect(text, whole=whole)
     if delimiter is None or len(rows) < 2 or (ending == "txt" and delimiter != "\t"):
         return False

@@ -22,12 +22,15 @@ ROWS = {
 class DownloadForm(forms.Form):
     """What to download of a batch. It opens with what was chosen last."""
 
-    kind = forms.ChoiceField(label="As", widget=forms.RadioSelect)
+    kind = forms.ChoiceField(label="Kind of file", widget=forms.RadioSelect)
     only = forms.ChoiceField(
         label="Rows", choices=list(ROWS.items()), widget=forms.RadioSelect, required=False
     )
     columns = ColumnsField(
-        label="Columns of your file", widget=forms.CheckboxSelectMultiple, required=False
+        label="Columns of your file",
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+        help_text="If none is chosen, all go out.",
     )
     answer = forms.CharField(
         label="Name of the answer column",
@@ -37,7 +40,8 @@ class DownloadForm(forms.Form):
     )
     packed = forms.BooleanField(
         label="Packed as a ZIP",
-        help_text="For CSV, JSON and JSONL: a quarter of the size or less. The others are packed.",
+        help_text="For CSV, JSON and JSONL: a quarter of the size or less. Other kinds are packed "
+        "already.",
         required=False,
     )
 

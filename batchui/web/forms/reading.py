@@ -8,12 +8,12 @@ from django import forms
 
 from batchui.batches.models import Batch
 from batchui.prompts.reading.code_pages import NAMES
-from batchui.prompts.reading.dialects import DELIMITERS
+from batchui.prompts.reading.dialects import DELIMITERS, HEAD_ROWS
 from batchui.prompts.reading.format import NO_DELIMITER, Choices
 
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe ( | )"}
 # Another row can be chosen, too: at its number in the table of the first rows.
-LAST_NAMES_ROW = 1_000
+LAST_NAMES_ROW = HEAD_ROWS
 
 
 class ReadingForm(forms.Form):

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from batchui.batches.exporting import Kind
 from batchui.batches.models import Batch
-from batchui.batches.phrases import invalid_rows_sentence, status_word
+from batchui.batches.phrases import counted, invalid_rows_sentence, status_word
 from batchui.batches.whole_files import kinds_for
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
@@ -19,6 +19,7 @@ from batchui.prompts.reading.mendings import mendings, remarks
 from batchui.web.damaged_files import without_path
 
 FURTHER_SHOWN = 10
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "pipes"}
 
 register = template.Library()
 register.filter(without_path)
@@ -51,11 +52,18 @@ def price_text(model: Model) -> str:
 
 @register.filter
 def read_as(form: Format) -> str:
-    """The encoding of a text: “, read as UTF-8”, or “, recognised as …” if it was guessed."""
-    if form.kind == "table" or not form.columns:
+    """How a file was read: “, read as UTF-8, semicolons, 5 columns”; “recognised” if guessed."""
+    if not form.columns:
         return ""
-    verb = "recognised" if form.encoding_guessed else "read"
-    return f", {verb} as {form.encoding_name}"
+    found = []
+    if form.kind != "table":
+        verb = "recognised" if form.encoding_guessed else "read"
+        found.append(f"{verb} as {form.encoding_name}")
+    if form.kind == "csv" and form.delimiter:
+        found.append(DELIMITERS[form.delimiter])
+    if form.kind != "txt":
+        found.append(counted(len(form.columns), "column"))
+    return "".join(f", {one}" for one in found)
 
 
 @register.filter

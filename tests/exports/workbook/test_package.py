@@ -125,23 +125,23 @@ def test_names_are_found_in_capitals_or_not() -> None:
     assert Package(io.BytesIO(zipped({"a": b"1"}))).find("b") is None
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"no zip file",
-        b"PK\3\4",
-        zipped({"a": b"1"})[:-30],
-        zipped({"a": b"1"})[10:],
-        changed(zipped({"a": b"1"}), at=42, by=b"\xff\xff\0\0"),  # begins behind the end
-        changed(zipped({"a": b"1"}), at=6, by=b"\xff\0"),  # needs a program of the future
-        changed(zipped({"a": b"1" * 99}), at=20, by=b"\xff\xff"),  # reaches into the directory
-        changed(zipped({"a": b"1" * 99}, zipfile.ZIP_STORED), at=24, by=b"\x10"),
-        # A directory of 3 GB, and one that begins before the file.
-        zipped({"a": b"1"})[:-10] + struct.pack("<LLH", 3_000_000_000, 0, 0),
-        zipped({"a": b"1"})[:-10] + struct.pack("<LLH", 3_000_000, 0, 0),
-    ],
-)
+# By name, for the bytes of a zip file have the time at which it was made.
+DAMAGED_ZIPS = {
+    "nothing": b"",
+    "another file": b"no zip file",
+    "only a sign": b"PK\3\4",
+    "no end": zipped({"a": b"1"})[:-30],
+    "no beginning": zipped({"a": b"1"})[10:],
+    "a member behind the end": changed(zipped({"a": b"1"}), at=42, by=b"\xff\xff\0\0"),
+    "a program of the future": changed(zipped({"a": b"1"}), at=6, by=b"\xff\0"),
+    "a member within the directory": changed(zipped({"a": b"1" * 99}), at=20, by=b"\xff\xff"),
+    "two sizes": changed(zipped({"a": b"1" * 99}, zipfile.ZIP_STORED), at=24, by=b"\x10"),
+    "a directory of 3 GB": zipped({"a": b"1"})[:-10] + struct.pack("<LLH", 3_000_000_000, 0, 0),
+    "a directory before the file": zipped({"a": b"1"})[:-10] + struct.pack("<LLH", 3_000_000, 0, 0),
+}
+
+
+@pytest.mark.parametrize("content", DAMAGED_ZIPS.values(), ids=DAMAGED_ZIPS)
 def test_a_damaged_zip_file_is_refused(content: bytes) -> None:
     with pytest.raises(CannotWrite, match=DAMAGED):
         Package(io.BytesIO(content))

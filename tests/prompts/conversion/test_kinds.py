@@ -1,23 +1,26 @@
 """What a file is, by its first bytes and its name, and what is said of those that are no table."""
 
+import gzip
 import io
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from batchui.prompts.conversion.converted import Text
+from batchui.prompts.conversion import cells, kinds
+from batchui.prompts.conversion.converted import Result, Sheet, Text
 from batchui.prompts.conversion.kinds import is_text
 from batchui.prompts.conversion.looking import File
+from batchui.prompts.conversion.outputs import Output
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.sniffing import sniff
 from tests.prompts.conversion.conversions import made_of_bytes
 
+CAN_BE_READ = (
+    "Excel (XLSX, XLSM, XLSB, XLS), OpenDocument (ODS), Parquet, Arrow, JSON, CSV, TSV, TXT or "
+    "JSONL; also inside a .gz or a .zip"
+)
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-
-
-def looks_like_text(head: bytes, name: str) -> bool:
-    return is_text(File(Path(name), name, head, whole=True))
 
 
 @pytest.mark.parametrize(
@@ -37,7 +40,7 @@ def looks_like_text(head: bytes, name: str) -> bool:
     ],
 )
 def test_text_tables_need_no_conversion(head: bytes, name: str) -> None:
-    assert looks_like_text(head, name)
+    assert is_text(head, name)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +62,7 @@ def test_text_tables_need_no_conversion(head: bytes, name: str) -> None:
     ],
 )
 def test_an_empty_file_is_called_empty_whatever_its_name(ending: str) -> None:
-    assert looks_like_text(b"", f"x.{ending}")
+    assert is_text(b"", f"x.{ending}")
     with pytest.raises(BadInput, match=r"^The file is empty\. Choose a file with at least one row"):
         sniff(b"", name=f"x.{ending}", whole=True)
 
@@ -90,7 +93,7 @@ def test_an_empty_file_is_called_empty_whatever_its_name(ending: str) -> None:
     ],
 )
 def test_all_others_do(head: bytes, name: str) -> None:
-    assert not looks_like_text(head, name)
+    assert not is_text(head, name)
 
 
 def zipped(*names: str, mimetype: str = "") -> bytes:
@@ -207,3 +210,35 @@ def test_a_workbook_is_known_by_what_is_in_it_and_not_by_its_name(tmp_path: Path
     data = zipped("xl/workbook.xml")
     with pytest.raises(BadInput, match=r"^This workbook is damaged"):
         made_of_bytes(tmp_path, data, "table.csv")
+
+
+def test_a_person_is_told_what_can_be_read() -> None:
+    assert kinds.CAN_BE_READ == CAN_BE_READ
+
+
+class Pairs:
+    """A format that nobody has: `PAIRS`, then names and values in turn."""
+
+    FORMATS: tuple[str, ...] = ("Pairs",)
+
+    def is_of(self, file: File) -> bool:
+        return file.head.startswith(b"PAIRS")
+
+    def convert(self, file: File, out: Output) -> Result:
+        words = file.path.read_text().split()[1:]
+        with out.file("rows") as write:
+            write(cells.lines([words[::2], words[1::2]]))
+        return (Sheet(file="rows", name="", rows=2, columns=len(words) // 2),)
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_the_next_format_is_a_module_and_its_name_in_a_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_packed: bool
+) -> None:
+    monkeypatch.setattr(kinds, "FAMILIES", (Pairs(), *kinds.FAMILIES))
+    data, name = b"PAIRS id 1 city Bonn", "x.pairs"
+    assert not is_text(data, name)
+    if is_packed:
+        data, name = gzip.compress(data), "x.pairs.gz"
+    made = made_of_bytes(tmp_path, data, name)
+    assert made.rows == [["id", "city"], ["1", "Bonn"]]

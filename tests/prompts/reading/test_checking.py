@@ -21,7 +21,7 @@ def test_problems_name_row_and_line_and_only_the_first_hundred_are_kept() -> Non
     assert (report.rows, report.bad_rows, len(report.problems)) == (300, 150, 100)
     assert (report.problems[0].row, report.problems[0].line) == (3, 4)
     assert (report.problems[99].row, report.problems[99].line) == (201, 301)
-    assert report.problems[99].startswith("Row 201 (line 301): 1 cell where")
+    assert report.problems[99].startswith("Row 201 (line 301), column “b”: the cell is missing.")
 
 
 def test_blank_cells_are_counted_by_column_with_the_first_row() -> None:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from typing import BinaryIO, cast
 
 import pytest
@@ -126,6 +127,24 @@ def test_the_encoding_is_found_where_it_shows_only_at_row_ten_thousand(
     assert [row.cells[1] for row in last] == sentences  # type: ignore[index]
 
 
+@pytest.mark.parametrize(("last", "encoding"), [("süße", "cp437"), ("süsse", "mac-roman")])
+def test_a_page_of_dos_is_guessed_from_fourteen_letters_on(last: str, encoding: str) -> None:
+    sentences = [
+        "Das Frühstück könnte besser sein; für den Preis völlig in Ordnung.",
+        "Das Zimmer war schön und größer als erwartet.",
+        f"Wir würden zurückkommen für das schöne {last} Essen.",
+    ]
+    assert format_of(table(sentences).encode("cp850")).encoding == encoding
+
+
+def test_a_page_of_dos_can_be_chosen_by_its_names() -> None:
+    for name in ("DOS-850", "cp850", "IBM850", "850"):
+        assert encoding_called(name) == "cp850"
+    data = table(["schön"]).encode("cp850")
+    fmt = sniff(data, name="x.csv", whole=True, choices=Choices(encoding="cp850"))
+    assert (fmt.encoding_name, fmt.encoding_guessed) == ("DOS-850 (Western European)", False)
+
+
 # Signs that are letters in other code pages, alone in a file: much of what people upload.
 SIGNS = [
     *("It wasn’t the staff’s fault", "clean – and quiet", "1998–2004", "a room—no, a cell"),
@@ -141,6 +160,12 @@ SIGNS = [
 def test_a_sign_or_a_name_does_not_make_windows_1252_anything_else(text: str, times: int) -> None:
     data = table([text], times=times).encode("cp1252")
     assert texts(cells_of(data)) == [text] * times
+
+
+def test_many_signs_are_no_letters_of_dos() -> None:
+    signs = [text for text in SIGNS if not re.search("[À-ÿ]", text)]
+    data = table(signs).encode("cp1252")
+    assert texts(cells_of(data)) == signs
 
 
 def test_a_file_whose_rest_is_in_another_encoding_than_its_head_is_read_again() -> None:

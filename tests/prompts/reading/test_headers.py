@@ -153,17 +153,6 @@ def test_rows_that_are_all_blank_are_no_table() -> None:
     assert find_header([["", ""]], chosen=0).columns == ("Column 1", "Column 2")
 
 
-def test_a_row_that_is_not_there_has_no_names() -> None:
-    rows = [["id", "text"], ["1", "one"]]
-    with pytest.raises(BadInput) as refused:
-        find_header(rows, chosen=3)
-    assert str(refused.value) == (
-        "There is no row 3 among the first rows of this table. Choose another row as the one with "
-        "the column names."
-    )
-    assert find_header(rows, chosen=2).columns == ("1", "one")
-
-
 def test_a_sheet_has_as_many_columns_as_it_says() -> None:
     found = find_header([["name"], ["a"], ["b"]], width=3)
     assert found.columns == ("name", "Column 2", "Column 3")

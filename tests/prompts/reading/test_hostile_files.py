@@ -9,9 +9,8 @@ import pytest
 
 from batchui.prompts.problems import CELL_LIMIT, BadInput
 from batchui.prompts.reading.checking import FirstProblems, check
-from batchui.prompts.reading.format import Format
+from batchui.prompts.reading.format import HEAD_BYTES, Format
 from batchui.prompts.reading.readers import read
-from batchui.prompts.reading.sniffing import HEAD_BYTES
 from tests.prompts.files import Endless, format_of, place_of, report_of, rows_of
 
 TABLE = Format("csv", "utf-8", ",", ("a", "b"), header_row=1, first_row=2)
@@ -168,7 +167,11 @@ def test_a_quoted_cell_without_an_end_is_refused_after_a_million_characters() ->
     ],
 )
 def test_a_cell_over_a_million_characters(data: bytes, name: str, place: str) -> None:
-    with pytest.raises(BadInput, match=rf"^{place}: this cell is longer than 1,000,000"):
+    perhaps = r" If it is not so long, perhaps a quotation mark before it is not closed\."
+    advice = rf"Shorten it\.{perhaps if name == 'x.csv' else ''}$"
+    with pytest.raises(
+        BadInput, match=rf"^{place}: this cell is longer than 1,000,000 characters\. {advice}"
+    ):
         rows_of(data % (b"x" * (CELL_LIMIT + 1)), name)
 
 

@@ -178,9 +178,10 @@ def test_a_row_with_too_few_cells_names_the_column_that_is_missing() -> None:
     rows = rows_of(b"a,b,c\n1,2,3\n1\n")
     assert rows[1].cells == ["1"]
     assert rows[1].problem == (
-        "Row 3: 1 cell where the header has 3 columns. The cell of “b” is missing. Add "
-        "what is missing, or skip the row."
+        "Row 3, column “b”: the cell is missing. The row has 1 cell where the header has 3 "
+        "columns. Add what is missing, or skip the row."
     )
+    assert rows[1].problem.column == "b"
 
 
 def test_text_behind_a_closing_quotation_mark_is_a_problem_of_that_row_alone() -> None:

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from batchui.prompts.problems import BadInput
-from batchui.prompts.reading.format import Choices, Format
-from batchui.prompts.reading.sniffing import HEAD_BYTES, sniff, sniff_table
+from batchui.prompts.reading.format import HEAD_BYTES, Choices, Format
+from batchui.prompts.reading.sniffing import sniff, sniff_table
 from tests.prompts.files import format_of
 
 

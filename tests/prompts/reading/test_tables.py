@@ -4,6 +4,9 @@ import io
 import json
 from decimal import Decimal
 
+import pytest
+
+from batchui.prompts.problems import LIMITS, BadInput
 from batchui.prompts.reading.checking import Blank, FirstProblems, check
 from batchui.prompts.reading.format import Format
 from batchui.prompts.reading.readers import read, rows_above
@@ -30,6 +33,26 @@ def test_a_table_is_read_from_its_first_row_and_blank_rows_keep_their_places() -
         "Row 4: the row is empty. Fill it in, or remove it if it is not a row."
     ]
     assert rows_above(io.BytesIO(LINES), TABLE) == [["A title", "", ""], ["id", "n", "when"]]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "place"),
+    [
+        (b'["%s"]\n["id","n","when"]\n', b'["1"]\n', "Row 1"),
+        (b'["A title"]\n["id","n","%s"]\n', b'["1"]\n', "Row 2"),
+        (LINES, b'["",2,"%s"]\n', "Row 9, column “when”"),
+        (LINES, b'["",2,"","%s"]\n', "Row 9"),
+    ],
+)
+def test_a_cell_that_is_too_long_is_refused(before: bytes, after: bytes, place: str) -> None:
+    def read_with(size: int) -> None:
+        list(read(io.BytesIO((before + after).replace(b"%s", b"x" * size)), TABLE))
+
+    read_with(LIMITS.cell)
+    with pytest.raises(BadInput) as raised:
+        read_with(LIMITS.cell + 1)
+    sentence = f"{place}: this cell is longer than 1,000,000 characters. Shorten it."
+    assert str(raised.value) == sentence
 
 
 def test_cells_are_stored_as_they_were() -> None:

@@ -15,6 +15,7 @@ from batchui.batches import decisions, intake
 from batchui.batches.models import Batch
 from batchui.batches.phrases import problem_of
 from batchui.batches.states import BatchStatus
+from batchui.prompts.conversion.kinds import CAN_BE_READ
 from batchui.prompts.problems import BadInput
 from batchui.teams.connections import cloudflare_is_configured
 from batchui.teams.models import User
@@ -51,8 +52,7 @@ class Command(TerminalCommand):
         parser.add_argument(
             "file",
             type=Path,
-            help="a workbook (XLSX, XLSM, XLSB, XLS, ODS), CSV, TSV, JSON, JSONL, Parquet or TXT; "
-            "also in .gz or .zip; - for the standard input",
+            help=f"{CAN_BE_READ}. - is the standard input",
         )
         parser.add_argument(
             "--file-name",
