@@ -75,11 +75,17 @@ class Chunks(Protocol):
 Write = Callable[[Batch, Choice, Path, Progress], list[str]]
 
 
+def always(_: Batch) -> bool:
+    """What fits every batch."""
+    return True
+
+
 class Kind(NamedTuple):
     """A kind of download: its name on pages, its content type, its ending, and who makes it.
 
     chunks: makes it while it is sent. write: makes it as a whole. Each kind has one of them.
-    instead: the kind that can be made where this one cannot; "" if there is none.
+    fits: whether it can be made of a batch. instead: the kind to make where that fails; "" if there
+    is none.
     """
 
     label: str
@@ -87,6 +93,7 @@ class Kind(NamedTuple):
     ending: str
     chunks: Chunks | None = None
     write: Write | None = None
+    fits: Callable[[Batch], bool] = always
     instead: str = ""
 
     @property

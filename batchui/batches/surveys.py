@@ -18,6 +18,7 @@ from django.utils import timezone
 from batchui.batches import references, sources
 from batchui.batches.clock import is_free
 from batchui.batches.long_tasks import (
+    MOST_READINGS,
     PROGRESS_SECONDS,
     READING_LEASE,
     SMALL_BYTES,
@@ -95,7 +96,11 @@ def next_wanted() -> Batch | None:
 
 
 def find_out(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
-    """Hold the question of a draft against its rows. Does nothing if another worker does."""
+    """Hold the question of a draft against its rows. Does nothing if another worker does.
+
+    A process that takes too long or too much memory is killed, and no exception says so: a question
+    at which that has happened MOST_READINGS times is left alone.
+    """
     claimed = Batch.objects.filter(is_free("survey_lease"), pk=batch_id).update(
         survey_lease=timezone.now() + READING_LEASE
     )
@@ -103,10 +108,15 @@ def find_out(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
         return
     batch = Batch.objects.get(pk=batch_id)
     key = _key(batch)
+    times = batch.survey.get("begun", {}).get(key, 0)
+    if times == MOST_READINGS:
+        _keep(batch, key, None)
+        return
+    Batch.objects.filter(pk=batch_id).update(survey={"begun": {key: times + 1}})
     try:
         survey = _taken(batch, beat=beat)
     except StoppedError:
-        Batch.objects.filter(pk=batch_id).update(survey_lease=None)
+        Batch.objects.filter(pk=batch_id).update(survey={"begun": {key: times}}, survey_lease=None)
     else:
         _keep(batch, key, survey)
 

@@ -31,12 +31,9 @@ from batchui.exports.rows import cell_text
 from batchui.exports.sheets import MOST_ROWS, Written, sheets_for
 from batchui.exports.workbook.cannot_write import CannotWrite
 from batchui.exports.workbook.splicing import Answers
-from batchui.exports.workbook.writer import Added, add_columns
+from batchui.exports.workbook.writer import ENDINGS, Added, add_columns
+from batchui.exports.xlsx import MIMETYPE as XLSX_TYPE
 from batchui.exports.xlsx import write_xlsx
-
-XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-# Workbooks that take answers beside their columns, by the ending of their names.
-INTO_WORKBOOK = (".xlsx", ".xlsm")
 
 
 def _nothing(_: object) -> list[str]:
@@ -97,10 +94,19 @@ def _about_columns(added: Added, sheet: str) -> list[str]:
     return [f"The answers are in the columns {columns} of the sheet “{sheet}”.", *added.remarks()]
 
 
+def _came_from_workbook(batch: Batch) -> bool:
+    return batch.sheet is not None and batch.source_name.lower().endswith(ENDINGS)
+
+
 # By the word for each in addresses and options. The order is that of the menu.
 KINDS: dict[str, Kind] = {
     "workbook": Kind(
-        "My workbook, with the answers in it", XLSX_TYPE, "xlsx", write=workbook, instead="xlsx"
+        "My workbook, with the answers in it",
+        XLSX_TYPE,
+        "xlsx",
+        write=workbook,
+        fits=_came_from_workbook,
+        instead="xlsx",
     ),
     "xlsx": Kind("Excel workbook", XLSX_TYPE, "xlsx", write=whole(write_xlsx, Written.remarks)),
     "csv": Kind("CSV for Excel and Sheets", "text/csv; charset=utf-8", "csv", chunks=exporting.csv),
@@ -115,7 +121,11 @@ KINDS: dict[str, Kind] = {
         "JSONL, one row on each line", "application/x-ndjson", "jsonl", chunks=exporting.jsonl
     ),
     "parquet": Kind(
-        "Parquet", "application/vnd.apache.parquet", "parquet", write=whole(write_parquet)
+        "Parquet",
+        "application/vnd.apache.parquet",
+        "parquet",
+        write=whole(write_parquet),
+        fits=lambda _: parquet.is_available(),
     ),
     "ods": Kind(
         "OpenDocument spreadsheet", ODS_TYPE, "ods", write=whole(write_ods, Written.remarks)
@@ -129,12 +139,7 @@ STREAMED = {word: kind for word, kind in KINDS.items() if not kind.is_whole}
 
 def kinds_for(batch: Batch) -> dict[str, Kind]:
     """The kinds that can be made of a batch."""
-    missing = set()
-    if batch.sheet is None or not batch.source_name.lower().endswith(INTO_WORKBOOK):
-        missing.add("workbook")
-    if not parquet.is_available():
-        missing.add("parquet")
-    return {word: kind for word, kind in KINDS.items() if word not in missing}
+    return {word: kind for word, kind in KINDS.items() if kind.fits(batch)}
 
 
 def file_name(batch: Batch, kind: str, day: date) -> str:

@@ -23,6 +23,7 @@ from batchui.exports.sheets import (
 from batchui.exports.spool import Spool, spooled
 from batchui.exports.table import EVERYTHING, Selection, Table
 
+MIMETYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 # The name of the column that says which cells of a row were cut.
 CUT = "cut"
 # Beyond these, more title rows would fill a small screen if they stayed on it.

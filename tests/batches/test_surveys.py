@@ -1,5 +1,6 @@
 """A draft's question, held against all its rows before anything is sent."""
 
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -139,3 +140,34 @@ def test_a_damaged_file_of_a_draft_breaks_neither_its_page_nor_a_worker(
     assert (batch.survey_lease, batch.survey_wanted) == (None, "")
     assert surveys.survey_of(batch) is None
     assert batch.survey_wanted == ""
+
+
+class Killed(BaseException):
+    """What ends a process, which no code of ours sees."""
+
+
+def test_a_question_at_which_workers_die_is_left_alone(
+    large: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(surveys, "ROWS_AT_ONCE", 1)
+    surveys.survey_of(large)
+    settle(large)
+
+    def end_with(error: BaseException) -> None:
+        def die() -> None:
+            raise error
+
+        with suppress(Killed):
+            surveys.find_out(large.pk, beat=die)
+        over = timezone.now() - timedelta(minutes=1)
+        Batch.objects.exclude(survey_lease=None).update(survey_lease=over)
+
+    for error in (Killed(), StoppedError(), Killed(), StoppedError(), Killed()):
+        assert surveys.next_wanted() == large
+        end_with(error)
+    assert surveys.next_wanted() == large
+    surveys.find_out(large.pk)
+    assert surveys.next_wanted() is None
+    large.refresh_from_db()
+    assert surveys.survey_of(large) is None
+    assert large.survey_wanted == ""

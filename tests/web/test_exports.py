@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import sys
 import zipfile
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
@@ -21,7 +22,7 @@ from batchui.batches.export_models import Export, ExportStatus
 from batchui.batches.exporting import Kind, streamed
 from batchui.batches.models import Batch
 from batchui.batches.pointers import files_of_batch
-from batchui.batches.whole_files import KINDS, whole
+from batchui.batches.whole_files import KINDS, kinds_for, whole
 from batchui.exports.rows import ExportRow
 from batchui.exports.table import Layout, Selection, Table
 from batchui.sandbox.testing import RunningSandbox
@@ -151,6 +152,15 @@ def test_the_next_format_is_a_function_and_a_line_in_a_table(
     assert response["Content-Type"] == "text/markdown"
     assert response["Content-Disposition"].endswith('.md"')
     assert b"".join(response.streaming_content) == b"# reply\n- 6: invalid\n"
+
+
+def test_without_pyarrow_there_is_all_but_parquet(
+    web: Client, answered: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert set(KINDS) - set(kinds_for(answered)) == {"parquet"}
+    assert "Parquet" not in said(web.get(reverse("choose_download", args=[answered.pk])))
+    assert web.post(reverse("make_export", args=[answered.pk, "parquet"])).status_code == 404
 
 
 def test_few_rows_of_a_large_file_are_left_to_a_worker(

@@ -381,8 +381,8 @@ def test_of_a_large_file_the_page_asks_again_until_it_is_known(
 ) -> None:
     batch = drafted(web, b"id,text\n1,same\n2,same\n")
     monkeypatch.setattr(surveys, "SMALL_BYTES", 1)
-    assert "Holding the question against all rows" in preview(web, batch, template="{{text}}")
+    assert "Comparing the question with all rows" in preview(web, batch, template="{{text}}")
     surveys.find_out(batch.pk)
     page = preview(web, batch, template="{{text}}")
     assert "1 row asks exactly what another row asks." in page
-    assert "Holding the question" not in page
+    assert "Comparing the question" not in page

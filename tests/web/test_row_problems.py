@@ -32,7 +32,7 @@ def test_every_bad_row_is_listed_with_its_number_and_what_to_do(web: Client) -> 
     batch = drafted(web, UNEVEN)
     assert (batch.rows, batch.problem_count) == (260, 130)
     page = problems(web, batch)
-    assert "130 of 260 rows of texts.csv." in page
+    assert "130 of 260 rows of texts.csv cannot be asked. Correct them in the file" in page
     row = "3 text text: The cell is missing. The row has 2 cells where the header has 3 columns."
     assert row in page
     assert "1–100 of 130 problems" in page
@@ -84,7 +84,11 @@ def test_rows_with_nothing_to_ask_are_listed_after_start(web: Client) -> None:
     preparing.prepare(batch.pk)
     batch.refresh_from_db()
     assert (batch.status, batch.problem_count) == (BatchStatus.DRAFT, 1)
-    assert "3 text text: The cell is blank, so there is nothing to ask." in problems(web, batch)
+    page = problems(web, batch)
+    assert "3 text text: The cell is blank, so there is nothing to ask." in page
+    assert "1 of 3 rows of" in page
+    assert "cannot be asked. Correct it in the file and upload the file again" in page
+    assert "Or go back and skip it." in page
     reason = "Column “text”: the cell is blank, so there is nothing to ask. Fill it in, or skip"
     assert downloaded(web, batch)[1] == ["3", "2", "", f"{reason} the row."]
 

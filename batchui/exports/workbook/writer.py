@@ -20,6 +20,8 @@ from batchui.exports.workbook.splicing import Answers, Splicer
 from batchui.exports.workbook.tags import LAST_COLUMN, column_letters
 from batchui.exports.xlsx_text import LONGEST_TEXT
 
+# How the names of workbooks end that can take answers.
+ENDINGS = (".xlsx", ".xlsm")
 PROGRESS_ROWS = 5_000
 
 

@@ -10,6 +10,7 @@ from batchui.prompts.reading.format import HEAD_BYTES
 
 ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 MIMETYPE_BYTES = 100
+ENCRYPTED = 1  # in the flags of a member of a zip
 
 
 class File(NamedTuple):
@@ -43,6 +44,11 @@ def read_head(stream: BinaryIO) -> bytes:
     while len(head) < HEAD_BYTES and (data := stream.read(HEAD_BYTES - len(head))):
         head += data
     return head
+
+
+def is_encrypted(member: zipfile.ZipInfo) -> bool:
+    """Whether a member of a zip cannot be read without a password."""
+    return bool(member.flag_bits & ENCRYPTED)
 
 
 def look(path: Path, name: str) -> File:

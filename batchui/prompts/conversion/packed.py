@@ -14,14 +14,13 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import zstandard
 
-from batchui.prompts.conversion.looking import ZIP, File
+from batchui.prompts.conversion.looking import ZIP, File, is_encrypted
 from batchui.prompts.problems import BadInput, joined, quoted
 
 # How far back a file may refer to itself: what its own program allows without being asked.
 ZSTD_WINDOW = 128 << 20
 # Four bytes may become 128 KB.
 ZSTD_PIECE = 1024
-ENCRYPTED = 1  # in the flags of a member of a zip
 DAMAGE = (
     zipfile.BadZipFile,
     gzip.BadGzipFile,
@@ -136,7 +135,7 @@ def _only_file(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
             f"This ZIP archive has {len(files):,} files: {joined(names)}. Unpack it, and upload "
             "the one that has your rows."
         )
-    if files[0].flag_bits & ENCRYPTED:
+    if is_encrypted(files[0]):
         raise BadInput(
             "This ZIP archive is protected by a password. Unpack it, and upload the file inside."
         )

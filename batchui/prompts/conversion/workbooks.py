@@ -19,7 +19,7 @@ import python_calamine as calamine
 
 from batchui.prompts.conversion import cells, ole
 from batchui.prompts.conversion.converted import Sheet
-from batchui.prompts.conversion.looking import File
+from batchui.prompts.conversion.looking import File, is_encrypted
 from batchui.prompts.conversion.ods_xml import OdsXml
 from batchui.prompts.conversion.ooxml import number_styles, refuse_strange_xml, sheet_parts
 from batchui.prompts.conversion.outputs import Output
@@ -48,7 +48,6 @@ DAMAGE = (
     NotImplementedError,  # a kind of compression
     UnicodeDecodeError,
 )
-ENCRYPTED = 1  # in the flags of a member of a zip
 LOST = (
     "percentages are plain numbers (25% is 0.25)",
     "zeros before a number are lost, unless it is text",
@@ -161,7 +160,7 @@ def _marks(file: File) -> Iterator[Callable[[str], Marks | None]]:
         yield lambda name: None
         return
     with zipfile.ZipFile(file.path) as archive:
-        if any(member.flag_bits & ENCRYPTED for member in archive.filelist):
+        if any(map(is_encrypted, archive.filelist)):
             raise BadInput(PROTECTED)
         refuse_strange_xml(archive, sorted(n for n in file.holds if n.endswith(".xml")))
         if ODS_CONTENT in file.holds:

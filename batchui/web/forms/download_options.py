@@ -7,7 +7,8 @@ from typing import Any
 
 from batchui.batches.exporting import Choice
 from batchui.batches.models import Batch
-from batchui.batches.whole_files import INTO_WORKBOOK, KINDS, kinds_for
+from batchui.batches.whole_files import KINDS, kinds_for
+from batchui.exports.workbook.writer import ENDINGS as OF_WORKBOOKS
 from batchui.prompts.problems import BadInput
 from batchui.web.forms.download import ROWS, DownloadForm
 
@@ -81,7 +82,7 @@ def kind_and_choice(options: dict[str, Any], batch: Batch) -> tuple[str, Choice]
 def _kind_of(output: Path | None, batch: Batch) -> str:
     """The kind for the ending of a name. That of an uploaded workbook means this workbook."""
     name = output.name.lower() if output else ""
-    for ending in INTO_WORKBOOK:
+    for ending in OF_WORKBOOKS:
         if name.endswith(ending) and batch.source_name.lower().endswith(ending):
             return "workbook"
     if name.endswith(NOT_WRITTEN):
