@@ -103,7 +103,7 @@ def _end_or_wait(part: Part, copied: copying.Copied | None) -> None:
             many_parts.release_copies(part.batch.parts.all())
         return
     # The others wake it when the last of them ends. One may have ended while this one looked.
-    pause = timedelta(seconds=min(5 + part.batch.part_count, 60))
+    pause = copying.pause_after(copied.seconds, parts=part.batch.part_count)
     changes["resume_at"] = timezone.now() + pause
     changes["message"] = many_parts.WAITS_FOR_COPIES
     lifecycle.move_part(part, PartStatus.HELD, **changes)

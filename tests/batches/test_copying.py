@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from datetime import timedelta
 
 import pytest
 
@@ -128,3 +129,13 @@ def test_answers_are_read_of_no_more_parts_than_are_needed(
     first = batch.parts.get(number=1)
     assert copying.copied(first) is None
     assert [a.status for a in results.read_answers(first) if a] == ["answered"] * first.rows
+
+
+@pytest.mark.parametrize(
+    ("seconds", "parts", "pause"),
+    [(0.001, 3, 5), (0.8, 200, 1_600), (0.01, 100, 10), (2.0, 1_000, 3_600)],
+)
+def test_the_parts_of_a_batch_look_for_a_tenth_of_the_time(
+    seconds: float, parts: int, pause: int
+) -> None:
+    assert copying.pause_after(seconds, parts=parts) == timedelta(seconds=pause)

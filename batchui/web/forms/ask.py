@@ -15,6 +15,7 @@ from batchui.prompts.ask import Ask
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
 from batchui.prompts.template import LONGEST_TEXT, Template
+from batchui.web.damaged_files import without_path
 from batchui.web.forms.column_fields import ColumnField
 from batchui.web.forms.model_field import ModelField
 
@@ -222,7 +223,7 @@ class AskForm(forms.Form):
 
     def _check_file(self) -> None:
         if self.batch.problem and not self.batch.rows:
-            self.add_error(None, self.batch.problem)
+            self.add_error(None, without_path(self.batch.problem))
         if self.batch.bad_rows and not self.cleaned_data.get("skip_invalid"):
             self.add_error(
                 "skip_invalid",
