@@ -28,7 +28,7 @@ from batchui.batches.changes import PartChanges
 from batchui.batches.clients import shared_client
 from batchui.batches.due import stranded_parts
 from batchui.batches.lifecycle import Closing
-from batchui.batches.models import Attempt, Part
+from batchui.batches.models import WAITS_FOR_COPIES, Attempt, Part
 from batchui.batches.outcomes import (
     OF_ONE_MODEL,
     Accepted,
@@ -105,7 +105,7 @@ def _end_or_wait(part: Part, copied: copying.Copied | None) -> None:
     # The others wake it when the last of them ends. One may have ended while this one looked.
     pause = copying.pause_after(copied.seconds, parts=part.batch.part_count)
     changes["resume_at"] = timezone.now() + pause
-    changes["message"] = many_parts.WAITS_FOR_COPIES
+    changes["message"] = WAITS_FOR_COPIES
     lifecycle.move_part(part, PartStatus.HELD, **changes)
 
 

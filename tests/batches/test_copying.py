@@ -7,8 +7,7 @@ from datetime import timedelta
 import pytest
 
 from batchui.batches import copying, decisions, exporting, files, results
-from batchui.batches.many_parts import WAITS_FOR_COPIES
-from batchui.batches.models import Attempt, Batch
+from batchui.batches.models import WAITS_FOR_COPIES, Attempt, Batch
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import MakeBatch, work
