@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from batchui.batches.many_parts import WAITS_FOR_COPIES
 from batchui.batches.models import Event, Part
 from batchui.batches.states import (
     ENDED_BATCHES,
@@ -126,7 +125,7 @@ def _batch_follows(record: Record) -> Iterator[Finding]:
 def _lines_for(part: Part) -> set[str]:
     """The kinds of events of which one must be there; empty: none is needed."""
     match PartStatus(part.status):
-        case PartStatus.HELD if part.message != WAITS_FOR_COPIES:
+        case PartStatus.HELD if not part.waits_for_copies:
             # Of failures one after another the first alone has a line.
             return {PartStatus.HELD, PartStatus.READY}
         case PartStatus.UNSURE:
