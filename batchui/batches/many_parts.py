@@ -114,7 +114,7 @@ def release(parts: QuerySet[Part]) -> int:
 def release_copies(parts: QuerySet[Part]) -> int:
     """Make the parts of a batch ready that wait for answers of its other parts, if all have ended.
 
-    Until then they look from time to time, by themselves.
+    Until then they look from time to time, by themselves (`copying.pause_after`).
     """
     waiting = Q(status=PartStatus.HELD, message=WAITS_FOR_COPIES)
     if parts.filter(status__in=OPEN_PARTS).exclude(waiting).exists():

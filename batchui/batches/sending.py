@@ -16,7 +16,6 @@ from batchui.batches import (
     copying,
     files,
     lifecycle,
-    many_parts,
     pauses,
     receipts,
     references,
@@ -99,10 +98,9 @@ def _end_or_wait(part: Part, copied: copying.Copied | None) -> None:
     changes: PartChanges = copied.changes if copied else {}
     if not copied or not copied.missing:
         event = copying.event_of(part, copied) if copied else ""
-        if lifecycle.move_part(part, PartStatus.DONE, event=event, **changes):
-            many_parts.release_copies(part.batch.parts.all())
+        lifecycle.move_part(part, PartStatus.DONE, event=event, **changes)
         return
-    # The others wake it when the last of them ends. One may have ended while this one looked.
+    # When the last of the others ends it is woken, or at once if that was while it looked.
     pause = copying.pause_after(copied.seconds, parts=part.batch.part_count)
     changes["resume_at"] = timezone.now() + pause
     changes["message"] = WAITS_FOR_COPIES

@@ -5,11 +5,13 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from batchui.batches import copying, decisions, exporting, files, results
-from batchui.batches.models import WAITS_FOR_COPIES, Attempt, Batch
+from batchui.batches.models import WAITS_FOR_COPIES, Attempt, Batch, Part
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Connection
 from tests.batches.conftest import MakeBatch, work
 
 pytestmark = pytest.mark.django_db
@@ -138,3 +140,21 @@ def test_the_parts_of_a_batch_look_for_a_tenth_of_the_time(
     seconds: float, parts: int, pause: int
 ) -> None:
     assert copying.pause_after(seconds, parts=parts) == timedelta(seconds=pause)
+
+
+def test_copies_have_their_fate_as_soon_as_a_person_leaves_the_last_part_out(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script({"fault": "cut_after", "call": "submit", "times": 0})
+    batch = work(start(CONTENT, ask_once=True))
+    last = batch.parts.order_by("number").last()
+    assert last is not None
+    assert last.waits_for_copies
+    Part.objects.filter(pk=last.pk).update(resume_at=timezone.now() + timedelta(hours=1))
+    for part in batch.parts.filter(status=PartStatus.UNSURE):
+        decisions.leave_out(part, by=None)
+    last.refresh_from_db()
+    assert last.status == PartStatus.READY
+    Connection.objects.update(paused_until=None, failures_in_a_row=0)
+    batch = work(batch)
+    assert (batch.status, batch.missing) == (BatchStatus.FAILED, 90)
