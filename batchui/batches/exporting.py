@@ -1,9 +1,12 @@
 """The rows of a batch with their answers, and the downloads that are made while they are sent."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
+
+from django.db import DatabaseError
 
 from batchui.batches import references, results, sources
 from batchui.batches.models import Batch
@@ -110,7 +113,8 @@ class Kind(NamedTuple):
 def csv(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iterator[bytes]:
     """CSV for spreadsheets: with a byte order mark, and without cells that run as a formula.
 
-    How many cells that has changed is noted at the end, if all rows and columns went out.
+    How many cells that has changed is noted at the end, if all rows and columns went out. Where the
+    database takes no note (its disk is full, it is locked), the download is whole all the same.
     """
     rows, changed = export_rows(batch, progress), Changed()
     delimiter = spreadsheet_delimiter(batch.format.delimiter)
@@ -118,7 +122,8 @@ def csv(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iter
         rows, table(batch), choice.selection, delimiter=delimiter, changed=changed
     )
     if choice.has_everything:
-        Batch.objects.filter(pk=batch.pk).update(cells_made_inert=changed.cells)
+        with suppress(DatabaseError):
+            Batch.objects.filter(pk=batch.pk).update(cells_made_inert=changed.cells)
 
 
 def csv_plain(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iterator[bytes]:
