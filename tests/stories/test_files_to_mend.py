@@ -164,7 +164,7 @@ def test_long_names_fit_a_phone(ana: Visitor, tmp_path: Path) -> None:
     assert desk is not None
     page.set_viewport_size(PHONE)
     assert sticks_out(page) == []
-    page.get_by_role("link", name="See 1 in a list").click()
+    page.get_by_role("link", name="See it in a list").click()
     page.get_by_role("heading", name="Rows that cannot be asked").wait_for()
     assert sticks_out(page) == []
     page.set_viewport_size(desk)

@@ -93,6 +93,11 @@ def test_rows_with_nothing_to_ask_are_listed_after_start(web: Client) -> None:
     assert downloaded(web, batch)[1] == ["3", "2", "", f"{reason} the row."]
 
 
+def test_of_a_single_row_the_link_has_no_number(web: Client) -> None:
+    batch = drafted(web, b"id,text\n1,x\n2\n")
+    assert "See it in a list" in said(web.get(batch.get_absolute_url()))
+
+
 def test_where_every_row_can_be_asked_there_is_no_list(web: Client) -> None:
     batch = drafted(web, b"id,text\n1,x\n")
     assert web.get(reverse("row_problems", args=[batch.pk])).status_code == 404
