@@ -46,7 +46,7 @@ def test_the_draft_leads_to_the_list_and_the_download(web: Client) -> None:
     page = html(web.get(batch.get_absolute_url()))
     assert reverse("row_problems", args=[batch.pk]) in page
     assert reverse("row_problems_download", args=[batch.pk]) in page
-    assert "See 130 in a list" in page
+    assert "See 130 in a list" in said(web.get(batch.get_absolute_url()))
 
 
 def test_the_download_has_the_cells_of_each_row_and_the_reason(web: Client) -> None:
