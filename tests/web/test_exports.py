@@ -30,6 +30,7 @@ from batchui.worker import reading
 from batchui.worker.sweep import sweep
 from tests.batches.books import reviews
 from tests.batches.conftest import MakeBatch, rows, work
+from tests.corpus.test_books import in_ods
 from tests.teams.people import outsider
 from tests.web.visiting import HTMX, html, said, signed_in
 
@@ -342,6 +343,16 @@ def test_where_rows_and_columns_are_chosen_it_is_said_that_her_workbook_keeps_al
     assert KEEPS in said(web.get(reverse("choose_download", args=[answered.pk])))
     of_csv = start(rows(2))
     assert KEEPS not in said(web.get(reverse("choose_download", args=[of_csv.pk])))
+
+
+def test_of_another_kind_of_workbook_it_is_said_what_hers_would_have_to_be(
+    web: Client, start: MakeBatch
+) -> None:
+    saved_as = "To get it back so, save it as XLSX and upload that."
+    of_ods = start(in_ods([["id", "text"], ["1", "one"]])(), "table.ods", template="{{id}}")
+    assert saved_as in said(web.get(reverse("choose_download", args=[of_ods.pk])))
+    for named in (start(reviews(), "reviews.xlsx", skip_invalid=True), start(rows(2))):
+        assert saved_as not in said(web.get(reverse("choose_download", args=[named.pk])))
 
 
 @pytest.mark.parametrize(
