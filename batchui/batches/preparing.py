@@ -129,7 +129,7 @@ def _write_part(batch: Batch, piece: Cut) -> Part:
         part.copies_file = copying.store(part, piece.copies)
     if piece.invalid:
         skipped = {
-            position: Answer(AnswerStatus.INVALID.value, error=str(problem))
+            position: Answer(AnswerStatus.INVALID.value, error=problem.once_skipped)
             for position, problem in piece.invalid.items()
         }
         for field, value in results.merge(part, skipped, missing=lambda _: None).store().items():

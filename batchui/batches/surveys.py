@@ -7,7 +7,7 @@ not been changed for a moment.
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from hashlib import sha256
 from uuid import UUID
@@ -27,6 +27,7 @@ from batchui.batches.long_tasks import (
 )
 from batchui.batches.models import Batch
 from batchui.batches.preparing import limits_for
+from batchui.batches.row_problems import SHOWN
 from batchui.batches.signals import work_waits
 from batchui.batches.states import BatchStatus
 from batchui.cloudflare.catalogue import UnknownModel, find
@@ -50,12 +51,14 @@ class Survey:
 
     same: rows that ask exactly what an earlier row asks. blank: rows with nothing to ask. too_long:
     rows that are too long for the model, or for a request. first_too_long: the number of the first.
+    blank_rows: the numbers of the first blank ones, SHOWN at most.
     """
 
     same: int
     blank: int
     too_long: int
     first_too_long: int | None
+    blank_rows: list[int] = field(default_factory=list)
 
 
 def survey_of(batch: Batch) -> Survey | None:
@@ -142,7 +145,13 @@ def take(batch: Batch, *, beat: Callable[[], None] | None = None) -> Survey:
     counted = _Counted(writer, limits, batch, beat)
     with sources.open_rows(batch) as source:
         repeats = Repeats(map(counted.row, read(source, batch.format)), writer)
-    return Survey(repeats.rows, counted.blank, counted.too_long, counted.first_too_long)
+    return Survey(
+        same=repeats.rows,
+        blank=counted.blank,
+        too_long=counted.too_long,
+        first_too_long=counted.first_too_long,
+        blank_rows=counted.blank_rows,
+    )
 
 
 class _Counted:
@@ -157,6 +166,7 @@ class _Counted:
     ) -> None:
         self.blank = self.too_long = 0
         self.first_too_long: int | None = None
+        self.blank_rows: list[int] = []
         self._size, self._most = writer.size, limits.question_bytes
         self._batch, self._beat = batch, beat
         self._next_beat = timezone.now()
@@ -169,6 +179,8 @@ class _Counted:
                 size = self._size(row.number, row.cells, stored=stored, enough=self._most)
             except BadInput:
                 self.blank += 1
+                if self.blank <= SHOWN:
+                    self.blank_rows.append(row.number)
             else:
                 if size > self._most:
                     self.too_long += 1

@@ -142,7 +142,7 @@ def _too_large(row: Row, *, size: int, limits: Limits) -> Problem:
         most = f"{round(limits.context_window * WORDS_FOR_TOKEN, -2):,.0f} words"
         what = (
             f"its question has about {round(size / BYTES_FOR_WORD, -2):,.0f} words, and the model "
-            f"reads about {most} at once. Choose a model that reads more, shorten the text, or "
+            f"reads about {most} at once. Choose a model that reads more or shorten the text, or "
             "skip the row."
         )
     return Problem(what, row=row.number, line=row.line)

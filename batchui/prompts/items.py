@@ -244,9 +244,10 @@ def _position_of_reference(column: str, columns: Sequence[str]) -> int | None:
 
 
 def _blank(columns: Sequence[str], *, row: int, line: int | None) -> BadInput:
-    """The error for a row whose cells in these columns are all blank."""
+    """The error for a row whose cells in all of these columns are blank."""
     column = columns[0] if len(columns) == 1 else None
-    what = "the cell is blank" if column else f"the cells of {listed(columns)} are all blank"
+    both = "both blank" if len(columns) == 2 else "blank"
+    what = "the cell is blank" if column else f"the cells of {listed(columns)} are {both}"
     return BadInput.at(
         f"{what}, so there is nothing to ask. Fill it in, or skip the row.",
         row=row,

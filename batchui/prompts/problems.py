@@ -1,5 +1,6 @@
 """The exception of this package, the phrases of its sentences, and the limits in them."""
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ VALUE_LIMIT = 50_000
 # line. They are stored with the batch, and its pages have them.
 NAME_LIMIT = 1_000
 NAMES_LIMIT = 250_000
+
+# How the sentence about a row that can be skipped ends.
+OR_SKIP = re.compile(r"[,;] or skip the row\.$")
 
 NAMES_SHOWN = 12
 NAME_LENGTH = 60
@@ -59,6 +63,11 @@ class Problem(str):
         made = super().__new__(cls, f"{place(row=row, line=line, column=column)}: {what}")
         made.row, made.line, made.column, made.what = row, line, column, what
         return made
+
+    @property
+    def once_skipped(self) -> str:
+        """The sentence about a row that was skipped: it need not be offered any more."""
+        return OR_SKIP.sub(".", self)
 
 
 class BadInput(ValueError):

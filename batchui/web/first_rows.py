@@ -58,7 +58,7 @@ class ShownSheet:
 def file_context(batch: Batch, reading: ReadingForm | None = None) -> dict[str, Any]:
     """What the part of the page about the file needs."""
     reading = reading or ReadingForm(batch=batch)
-    rows = _sample_rows(batch)
+    rows = _sample_rows(batch, reading)
     return {
         "reading": reading,
         "sheet_choices": _sheets(batch, reading),
@@ -94,7 +94,7 @@ def _first_cells(cells: Any) -> list[str]:
     return [shown_text(cell) for cell in cells[:CELLS_OF_A_SHEET]]
 
 
-def _sample_rows(batch: Batch) -> list[SampleRow]:
+def _sample_rows(batch: Batch, reading: ReadingForm) -> list[SampleRow]:
     form = batch.format
     shown = [at for at, column in enumerate(form.columns) if column not in form.empty]
     first_rows = enumerate(batch.first_rows[:ROWS_SHOWN], form.first_row)
@@ -109,7 +109,7 @@ def _sample_rows(batch: Batch) -> list[SampleRow]:
                 cells=[shown_text(listed[at]) for at in shown],
                 beyond=list(map(shown_text, extras(cells, form.columns)[:BEYOND_SHOWN])),
                 is_above=number < form.first_row,
-                may_have_names=form.kind in ("csv", "table"),
+                may_have_names=reading.asks_for_names,
                 has_names=number == form.header_row,
             )
         )

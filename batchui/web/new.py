@@ -12,9 +12,13 @@ from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
-from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
+from django_htmx.http import (
+    HttpResponseClientRedirect,
+    HttpResponseClientRefresh,
+    trigger_client_event,
+)
 
-from batchui.batches import decisions, intake, upload_limits
+from batchui.batches import decisions, intake, surveys, upload_limits
 from batchui.batches.files import AnyFile
 from batchui.batches.models import Batch
 from batchui.batches.states import STARTED, BatchStatus
@@ -22,6 +26,7 @@ from batchui.prompts.ask import Ask
 from batchui.prompts.conversion.kinds import CAN_BE_READ
 from batchui.prompts.problems import BadInput
 from batchui.web.access import with_batch
+from batchui.web.before_start import BeforeStart
 from batchui.web.body_limits import ANYBODY, BESIDES_FILE, lacked_room
 from batchui.web.errors import post_only
 from batchui.web.first_rows import file_context
@@ -130,7 +135,8 @@ def ask_page(
     context = {
         "batch": batch,
         "form": form,
-        "preview": PromptPreview.of(batch, typed),
+        "preview": (preview := PromptPreview.of(batch, typed)),
+        "before_start": BeforeStart.of(batch, preview.survey),
         **file_context(batch),
         **_check_context(batch),
     }
@@ -144,8 +150,14 @@ def preview(request: MemberRequest, batch: Batch) -> HttpResponse:
     form = AskForm(request.POST, batch=batch)
     decisions.edit(batch, ask=form.ask_so_far(), name=form.cleaned_data.get("name", ""))
     batch.refresh_from_db()
-    context = {"batch": batch, "form": form, "preview": PromptPreview.of(batch, form.as_typed())}
-    return render(request, "batches/_prompt_preview.html", context)
+    preview = PromptPreview.of(batch, form.as_typed())
+    context = {
+        "batch": batch,
+        "form": form,
+        "preview": preview,
+        "before_start": BeforeStart.of(batch, preview.survey),
+    }
+    return render(request, "batches/_previewed.html", context)
 
 
 @with_batch
@@ -162,7 +174,10 @@ def checking(request: MemberRequest, batch: Batch) -> HttpResponseBase:
         return HttpResponseClientRefresh()
     if is_fresh:
         context |= {"fresh_file": True, **file_context(batch)}
-    return render(request, "batches/_check.html", context)
+    if not batch.is_active:
+        context["before_start"] = BeforeStart.of(batch, surveys.survey_of(batch))
+    response = render(request, "batches/_check.html", context)
+    return response if batch.is_active else trigger_client_event(response, "file-read")
 
 
 def _check_context(batch: Batch) -> dict[str, Any]:

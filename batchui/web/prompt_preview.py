@@ -48,8 +48,7 @@ class PromptPreview:
         ]
         survey = surveys.survey_of(batch)
         due = survey is None and batch.survey_wanted != ""
-        warnings = _warnings(batch, typed) + _found(survey)
-        return cls(prompts, "", warnings, model, survey, due)
+        return cls(prompts, "", _warnings(batch, typed, survey), model, survey, due)
 
 
 def prompt_filler(batch: Batch, template: str, *, as_items: bool) -> Callable[[Any, int], str]:
@@ -80,25 +79,16 @@ def _whole_item_text(cells: Any) -> str:
     return msgspec.json.format(encode_row(cells), indent=2).decode()
 
 
-def _found(survey: Survey | None) -> list[str]:
-    """Sentences about rows that are too long for the model."""
-    if survey is None or not survey.too_long:
-        return []
-    first = f"row {survey.first_too_long:,}"
-    if survey.too_long == 1:
-        return [f"1 row is too long for this model: {first}. Start names it, and you can skip it."]
-    return [
-        f"{survey.too_long:,} rows are too long for this model; the first is {first}. Start lists "
-        "them, and you can skip them."
-    ]
+def _warnings(batch: Batch, typed: Mapping[str, Any], survey: Survey | None) -> list[str]:
+    """Sentences about blank cells in the columns of the prompt.
 
-
-def _warnings(batch: Batch, typed: Mapping[str, Any]) -> list[str]:
-    """Sentences about blank cells in the columns of the prompt."""
+    Where a row with such a cell has nothing else to ask, the survey tells of it.
+    """
     if typed["as_items"]:
         return []
     found = []
-    for column in Template(typed["template"]).names:
+    columns = Template(typed["template"]).names
+    for column in () if survey and len(columns) == 1 else columns:
         blank = batch.blanks.get(column) or batch.blanks.get(column.strip())
         if blank and blank["count"]:
             count = blank["count"]

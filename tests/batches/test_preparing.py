@@ -128,6 +128,12 @@ def test_skipped_rows_are_counted_and_never_sent(
     assert [call.items for call in sandbox.calls("submit")] == [3]
     told = {row.row: row.error for row in results.results(batch) if row.status == "invalid"}
     assert set(told) == {3, 5}
+    assert (
+        told[3]
+        == "Row 3, column “text”: the cell is blank, so there is nothing to ask. Fill it in."
+    )
+    accepted = batch.events.get(text__startswith="Part 1 was accepted").text
+    assert accepted == "Part 1 was accepted (3 of rows 2 to 6)."
     assert all(told.values())
 
 

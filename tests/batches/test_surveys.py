@@ -43,11 +43,18 @@ def settle(batch: Batch) -> None:
 
 
 def test_of_a_small_file_it_is_known_at_once(receive: MakeBatch) -> None:
-    assert surveys.survey_of(asked(receive(CONTENT))) == Survey(6, 2, 0, None)
+    assert surveys.survey_of(asked(receive(CONTENT))) == Survey(6, 2, 0, None, [11, 12])
 
 
 def test_the_whole_question_counts_and_not_a_cell(receive: MakeBatch) -> None:
     assert surveys.survey_of(asked(receive(CONTENT), "{{id}}: {{text}}")) == Survey(0, 0, 0, None)
+
+
+def test_the_first_rows_with_nothing_to_ask_are_named(receive: MakeBatch) -> None:
+    batch = receive(b"id,text\n" + b"1,x\n2,\n" * 40)
+    survey = surveys.survey_of(asked(batch))
+    assert survey is not None
+    assert (survey.blank, survey.blank_rows) == (40, list(range(3, 43, 2)))
 
 
 def test_rows_that_are_too_long_for_the_model_are_counted(
@@ -67,7 +74,7 @@ def test_of_a_large_file_a_worker_finds_out_once_the_question_is_left_alone(larg
     assert reading._is_something_there()
     surveys.find_out(large.pk)
     large.refresh_from_db()
-    assert surveys.survey_of(large) == Survey(6, 2, 0, None)
+    assert surveys.survey_of(large) == Survey(6, 2, 0, None, [11, 12])
     assert surveys.next_wanted() is None
 
 

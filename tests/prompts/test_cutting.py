@@ -185,7 +185,7 @@ def test_a_question_that_the_model_cannot_read_is_invalid_and_says_how_long_it_i
     assert sendable(part) == [0, 1]
     assert part.invalid[2] == (
         "Row 4: its question has about 20,000 words, and the model reads about 6,100 words at "
-        "once. Choose a model that reads more, shorten the text, or skip the row."
+        "once. Choose a model that reads more or shorten the text, or skip the row."
     )
 
 

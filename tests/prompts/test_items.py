@@ -128,8 +128,11 @@ def test_a_blank_prompt_is_refused_with_row_line_and_column() -> None:
     )
     assert place_of(caught.value) == (42, 43, "review")
     both = ItemWriter("messages", ask(template="{{id}}{{review}}"), COLUMNS)
-    with pytest.raises(BadInput, match=r"^Row 42: the cells of “id” and “review” are all blank"):
+    with pytest.raises(BadInput, match=r"^Row 42: the cells of “id” and “review” are both blank,"):
         both.encode(42, ["", ""])
+    three = ItemWriter("messages", ask(template="{{a}}{{b}}{{c}}"), ("a", "b", "c"))
+    with pytest.raises(BadInput, match=r"^Row 42: the cells of “a”, “b” and “c” are blank,"):
+        three.encode(42, ["", "", ""])
 
 
 def test_objects_are_asked_like_rows() -> None:

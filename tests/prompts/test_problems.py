@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from batchui.prompts.items import Ask, ItemWriter
-from batchui.prompts.problems import CELL_LIMIT, BadInput, listed, place, quoted
+from batchui.prompts.problems import CELL_LIMIT, BadInput, Problem, listed, place, quoted
 from tests.prompts.files import format_of, report_of, rows_of
 
 LONG = b"x" * (CELL_LIMIT + 1)
@@ -68,6 +68,11 @@ def test_a_problem_knows_the_place_that_its_sentence_names(
 def test_a_problem_without_a_place_is_one_of_the_file() -> None:
     assert place() == "The file"
     assert place(column="price") == "The file, column “price”"
+
+
+@pytest.mark.parametrize("offer", ["Fill it in, or skip the row.", "Fill it in; or skip the row."])
+def test_of_a_skipped_row_it_is_not_said_that_it_can_be_skipped(offer: str) -> None:
+    assert Problem(f"it is odd. {offer}", row=3).once_skipped == "Row 3: it is odd. Fill it in."
 
 
 def test_names_are_listed_as_a_sentence_has_them_and_at_most_twelve() -> None:

@@ -139,7 +139,7 @@ def test_bad_rows_are_listed_downloaded_and_skipped(ana: Visitor, tmp_path: Path
     ]
     page.goto(draft)
     assert page.locator("#id_template").input_value() == ASK
-    page.get_by_label("Skip these rows").check()
+    page.get_by_label("Skip rows that cannot be asked").check()
     assert page.get_by_role("button", name="Start: 3 rows").is_visible()
     table = answers(ana)
     assert table[0] == ["id", "review", "note", *ADDED]
@@ -150,7 +150,8 @@ def test_bad_rows_are_listed_downloaded_and_skipped(ana: Visitor, tmp_path: Path
         ["4", "", "", "", "invalid"],
         ["5", "Good", "", answer_of("Good"), "answered"],
     ]
-    assert table[3][5:] == [f"Row 4 (line 5): {MANY}", " noise"]
+    skipped = MANY.replace("; or skip the row.", ".")
+    assert table[3][5:] == [f"Row 4 (line 5): {skipped}", " noise"]
 
 
 def test_long_names_fit_a_phone(ana: Visitor, tmp_path: Path) -> None:
@@ -164,7 +165,7 @@ def test_long_names_fit_a_phone(ana: Visitor, tmp_path: Path) -> None:
     assert desk is not None
     page.set_viewport_size(PHONE)
     assert sticks_out(page) == []
-    page.get_by_role("link", name="See 1 in a list").click()
+    page.get_by_role("link", name="See it in a list").click()
     page.get_by_role("heading", name="Rows that cannot be asked").wait_for()
     assert sticks_out(page) == []
     page.set_viewport_size(desk)

@@ -101,7 +101,7 @@ def answered(product: Product, ana: Visitor, hotel: Path) -> str:
     page.locator("#id_template").fill(ASK)
     tried = page.locator("#prompt-preview .prose")
     tried.first.filter(has_text=f"Translate to German: {SHOWN[FIRST_ROW][2]}").wait_for()
-    page.get_by_label("Skip this row").check()
+    page.get_by_label("Skip rows that cannot be asked").check()
     ana.start_button().click()
     ana.has_status("finished with problems")
     return batch_id(page.url)
@@ -338,7 +338,9 @@ def test_a_second_question_asks_about_the_first_answer(ana: Visitor, answered: s
     assert page.locator("#id_template").input_value() == "Summarise: {{answer}}"
     page.locator("#prompt-preview .prose").first.filter(has_text="[sandbox] [German]").wait_for()
     ana.start_button().click()
-    page.get_by_label("Skip this row").check()  # the blank row has no answer to ask about
+    page.get_by_label(
+        "Skip rows that cannot be asked"
+    ).check()  # the blank row has no answer to ask about
     ana.start_button().click()
     ana.has_status("finished with problems")
     assert page.get_by_role("link", name=first, exact=True).get_attribute("href") == (

@@ -232,7 +232,8 @@ def test_rows_with_too_many_or_too_few_cells_can_be_skipped(
     assert (batch.answered, batch.invalid, batch.rows) == (2, 2, 4)
     download: Any = web.get(reverse("download", args=[batch.pk, "csv-plain"]))
     lines = b"".join(download.streaming_content).decode().splitlines()
-    assert lines[2] == f'2,,,invalid,"{TOO_FEW}"'
+    skipped = TOO_FEW.replace(", or skip the row.", ".")
+    assert lines[2] == f'2,,,invalid,"{skipped}"'
     assert lines[3].startswith("3,c,,invalid,")
     assert lines[3].endswith(",d")
 
@@ -252,7 +253,7 @@ def test_a_blank_prompt_brings_start_back_to_the_draft(
             f"Row {row}, column “text”: the cell is blank, so there is nothing to ask. Fill it in, "
             "or skip the row."
         ) in page
-    assert "Skip these rows." in page
+    assert "Skip rows that cannot be asked." in page
     assert "Summarise: {{text}}" in html(web.get(batch.get_absolute_url()))
     assert not batch.parts.exists()
     assert not Attempt.objects.exists()

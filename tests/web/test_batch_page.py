@@ -74,6 +74,15 @@ def test_what_was_not_asked_does_not_show(web: Client, start: MakeBatch) -> None
     assert "What to ask of every row" not in asked
 
 
+def test_waiting_rows_are_spoken_of_only_while_there_are_some(
+    sandbox: RunningSandbox, web: Client, batch: Batch
+) -> None:
+    note = "You can download at any time"
+    assert f"{note}; waiting rows have no answer yet." in html(web.get(batch.get_absolute_url()))
+    work(batch)
+    assert f"{note}.\n" in html(web.get(batch.get_absolute_url()))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_download_is_offered(web: Client, batch: Batch, kind: str) -> None:
     shown = html(web.get(batch.get_absolute_url()))

@@ -55,6 +55,26 @@ def test_from_a_file_to_a_started_batch(page: "Page", tmp_path: Path) -> None:
     assert batch.events.filter(text="Started.").count() == 1
 
 
+def test_what_the_button_and_the_tick_say_follows_what_is_typed(page: "Page", web: Client) -> None:
+    page.goto(drafted(web, b"id,text\n1,x\n2,x\n3,\n").get_absolute_url())
+    tick = page.get_by_label("Skip rows that cannot be asked")
+    question = page.get_by_label("What to ask of every row")
+    page.get_by_role("button", name="Start: 3 rows").wait_for()
+    assert not tick.is_visible()
+    question.fill("Sentiment of {{text}}")
+    page.get_by_text("1 row has nothing in “text”: row 4.").wait_for()
+    page.get_by_role("button", name="Start: 2 rows").wait_for()
+    with page.expect_response("**/preview/"):
+        tick.check()
+    page.wait_for_load_state("networkidle")
+    page.get_by_label("Ask the same question only once").check()
+    page.get_by_role("button", name="Start: 2 rows, 1 asked").wait_for()
+    assert tick.is_checked()
+    question.fill("{{id}}")
+    page.get_by_role("button", name="Start: 3 rows", exact=True).wait_for()
+    assert not tick.is_visible()
+
+
 def test_a_file_over_the_limit_is_refused_without_sending_it(
     page: "Page", tmp_path: Path, settings: Any
 ) -> None:

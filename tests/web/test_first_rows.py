@@ -1,13 +1,16 @@
 """How a file is read: shown over its first rows, and changed with a click."""
 
 import gzip
+import io
 import re
 from html import unescape
 
+import pyarrow
 import pytest
 from django.core.files.storage import default_storage
 from django.test import Client
 from django.urls import reverse
+from pyarrow.parquet import write_table
 
 from batchui.batches import checking
 from batchui.batches.models import Batch
@@ -75,6 +78,27 @@ def test_a_column_among_many_can_be_searched(web: Client, columns: int, is_there
     cells = ",".join(f"cell {number}" for number in range(columns))
     batch = drafted(web, f"{names}\n{cells}\n{cells}\n".encode())
     assert ("Find a column" in html(web.get(batch.get_absolute_url()))) is is_there
+
+
+def parquet() -> bytes:
+    file = io.BytesIO()
+    write_table(pyarrow.table({"id": [1, 2], "text": ["a", "b"]}), file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("x.parquet", parquet()), ("x.json", b'["one", "two", "three"]')]
+)
+def test_where_a_file_says_what_its_columns_are_called_nobody_is_asked(
+    web: Client, name: str, content: bytes
+) -> None:
+    batch = drafted(web, content, name)
+    columns = batch.columns
+    page = said(web.get(batch.get_absolute_url()))
+    assert "The first line is" not in page
+    assert "Are the column names in another row?" not in page
+    assert 'name="names_in"' not in html(web.get(batch.get_absolute_url()))
+    assert read_as(web, batch, names_in=2, header_row=0).columns == columns
 
 
 def test_any_row_can_be_chosen_for_the_names(web: Client) -> None:

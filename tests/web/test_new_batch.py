@@ -84,9 +84,9 @@ def test_with_htmx_the_browser_is_told_where_to_go(web: Client) -> None:
 
 def test_start_is_there_once_the_whole_file_is_read(web: Client) -> None:
     batch = drafted(web, rows(60))
-    check = html(web.get(reverse("checking", args=[batch.pk])))
-    assert "Start: 60 rows" in check
-    assert "disabled" not in check
+    check = web.get(reverse("checking", args=[batch.pk]))
+    assert "Start: 60 rows" in said(check)
+    assert "disabled" not in html(check)
 
 
 def test_the_sample_is_a_draft_with_a_prompt(web: Client) -> None:
@@ -161,7 +161,7 @@ def test_what_cannot_be_kept_leaves_what_was_there(web: Client) -> None:
 
 def test_blank_cells_are_told_before_the_start(web: Client) -> None:
     batch = drafted(web, b"id,text\n1,a\n2,\n3,\n")
-    shown = preview(web, batch, template="{{text}}")
+    shown = preview(web, batch, template="{{id}} {{text}}")
     assert "2 rows are blank in “text”; the first is row 3." in shown
 
 
@@ -373,7 +373,53 @@ def test_rows_that_are_too_long_for_the_model_are_said_before_the_start(
 ) -> None:
     monkeypatch.setattr(surveys, "SMALL_BYTES", 10**8)
     batch = drafted(web, b"id,text\n1,x\n2,%b\n" % (b"word " * 150_000))
-    assert "1 row is too long for this model: row 3." in preview(web, batch, template="{{text}}")
+    page = preview(web, batch, template="{{text}}")
+    assert "1 row is too long for this model: row 3. Shorten it, or skip it." in page
+    assert page.endswith("1 row")
+
+
+def test_rows_with_nothing_to_ask_are_said_before_the_start_and_counted_off(web: Client) -> None:
+    batch = drafted(web, b"id,text\n1,x\n2,\n3\n4,y\n")
+    page = said(web.get(batch.get_absolute_url()))
+    assert "Start: 3 rows" in page
+    shown = preview(web, batch, template="{{text}}")
+    assert "1 row has nothing in “text”: row 3." in shown
+    assert "is blank in" not in shown
+    assert shown.endswith("2 rows")
+    page = said(web.get(batch.get_absolute_url()))
+    assert "1 row cannot be asked. Correct it in the file, or skip it." in page  # too few cells
+    assert "1 row has nothing in “text”: row 3. Skip rows that cannot be asked." in page
+    assert "Start: 2 rows" in page
+    press_start(web, batch, template="{{text}}", skip_invalid="on")
+    preparing.prepare(batch.pk)
+    batch.refresh_from_db()
+    assert (batch.status, batch.invalid) == (BatchStatus.QUEUED, 2)
+
+
+def test_many_rows_with_nothing_to_ask_are_named_and_counted(web: Client) -> None:
+    batch = drafted(web, b"a,b\n" + b",\n" * 12 + b"1,2\n")
+    assert (
+        "12 rows have nothing in “a” and “b”: rows 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 2 more."
+        in preview(web, batch, template="{{a}} {{b}}")
+    )
+
+
+def test_the_button_says_how_many_rows_are_asked_where_each_question_is_asked_once(
+    web: Client,
+) -> None:
+    batch = drafted(web, b"id,text\n1,same\n2,same\n3,other\n4,same\n5,\n")
+    assert preview(web, batch, template="{{text}}").endswith("4 rows")
+    assert preview(web, batch, template="{{text}}", ask_once="on").endswith("4 rows, 2 asked")
+    assert "Start: 4 rows, 2 asked" in said(web.get(batch.get_absolute_url()))
+
+
+def test_what_is_said_before_the_start_comes_when_the_file_was_read(web: Client) -> None:
+    batch = drafted(web, b"id,text\n1,x\n2,\n")
+    preview(web, batch, template="{{text}}")
+    polled = web.get(reverse("checking", args=[batch.pk]), headers=HTMX)
+    assert "1 row has nothing in “text”: row 3." in said(polled)
+    assert "Start: 1 row" in said(polled)
+    assert "file-read" in polled["HX-Trigger"]
 
 
 def test_of_a_large_file_the_page_asks_again_until_it_is_known(

@@ -46,7 +46,7 @@ def test_the_draft_leads_to_the_list_and_the_download(web: Client) -> None:
     page = html(web.get(batch.get_absolute_url()))
     assert reverse("row_problems", args=[batch.pk]) in page
     assert reverse("row_problems_download", args=[batch.pk]) in page
-    assert "See 130 in a list" in page
+    assert "See 130 in a list" in said(web.get(batch.get_absolute_url()))
 
 
 def test_the_download_has_the_cells_of_each_row_and_the_reason(web: Client) -> None:
@@ -102,6 +102,11 @@ def test_rows_with_nothing_to_ask_are_listed_after_start(web: Client) -> None:
     assert "Or go back and skip it." in page
     reason = "Column “text”: the cell is blank, so there is nothing to ask. Fill it in, or skip"
     assert downloaded(web, batch)[1] == ["3", "2", "", f"{reason} the row."]
+
+
+def test_of_a_single_row_the_link_has_no_number(web: Client) -> None:
+    batch = drafted(web, b"id,text\n1,x\n2\n")
+    assert "See it in a list" in said(web.get(batch.get_absolute_url()))
 
 
 def test_where_every_row_can_be_asked_there_is_no_list(web: Client) -> None:

@@ -46,7 +46,7 @@ class Sheet(msgspec.Struct, frozen=True):
     hidden_rows, errors (like #N/A; each is a blank), merged (ranges), uncalculated (formulas
     without a value, blanks too): how many; None where the format does not tell.
     first_hidden_row: its number. first_error, first_uncalculated: a place such as C17.
-    lost: what this format does not tell about its cells, in words for a page.
+    lost: what this format does not tell about its cells, as sentences.
     """
 
     file: str

@@ -53,10 +53,10 @@ DAMAGE = (
     UnicodeDecodeError,
 )
 LOST = (
-    "percentages are plain numbers (25% is 0.25)",
-    "zeros before a number are lost, unless it is text",
-    "whole numbers with more than 15 digits are rounded, unless they are text",
-    "error cells, hidden rows and formulas without a value are not counted",
+    "In a file of this kind, percentages are plain numbers: 25% is 0.25.",
+    "Numbers lose the zeros before them, and are rounded after 15 digits; texts stay as they are.",
+    "Error cells, hidden rows and formulas without a value are not counted.",
+    "XLSX keeps all of this.",
 )
 
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-from batchui.prompts.problems import joined, listed, quoted
+from batchui.prompts.problems import listed, quoted
 from batchui.prompts.reading.format import Format
 
 
@@ -96,5 +96,5 @@ def _uncalculated(sheet: Mapping[str, Any]) -> list[str]:
 
 
 def _lost(sheet: Mapping[str, Any]) -> list[str]:
-    lost = sheet.get("lost") or ()
-    return [f"In a file of this kind {joined(list(lost))}. XLSX keeps them."] if lost else []
+    lost = sheet.get("lost")
+    return [" ".join(lost)] if lost else []

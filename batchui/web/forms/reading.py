@@ -42,7 +42,7 @@ class ReadingForm(forms.Form):
         super().__init__(data, initial=found, auto_id="id_reading_%s")
         choices: dict[str, Sequence[tuple[Any, str]]] = {
             "sheet": self._sheets(),
-            "header_row": self._header_rows() if form.kind in ("csv", "table") else [],
+            "header_row": self._header_rows(),
             "delimiter": self._delimiters() if form.kind in ("csv", "txt") else [],
             "encoding": list(NAMES.items()) if is_text(batch) else [],
             "nested": [("columns", "are columns"), ("text", "stay JSON text")]
@@ -56,12 +56,22 @@ class ReadingForm(forms.Form):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)  # noqa: S101
             field.choices = offered
+        if not self.asks_for_names:
+            del self.fields["names_in"]
+
+    @property
+    def asks_for_names(self) -> bool:
+        """Whether the names of the columns can be in another row: a Parquet file says where."""
+        return "header_row" in self.fields
 
     def _sheets(self) -> list[tuple[str, str]]:
         sheets = self.batch.sheets
         return [(sheet["name"], sheet["name"]) for sheet in sheets] if len(sheets) > 1 else []
 
     def _header_rows(self) -> list[tuple[int, str]]:
+        sheet = self.batch.sheet
+        if self.format.kind not in ("csv", "table") or (sheet and sheet["header"] is not None):
+            return []
         offered = [(1, "column names"), (0, "already a row")]
         row = self.format.header_row
         if row > 1:

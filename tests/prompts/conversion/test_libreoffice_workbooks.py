@@ -100,5 +100,5 @@ def test_cells_have_their_types(folder: Path, kind: str) -> None:
 def test_what_an_old_workbook_does_not_tell_is_said(folder: Path) -> None:
     sheet = made_of(folder / "x.xls").sheet
     assert (sheet.hidden_rows, sheet.errors, sheet.uncalculated) == (None, None, None)
-    assert sheet.lost[0] == "percentages are plain numbers (25% is 0.25)"
+    assert sheet.lost[0] == "In a file of this kind, percentages are plain numbers: 25% is 0.25."
     assert made_of(folder / "x.xlsx").sheet.lost == ()

@@ -145,8 +145,10 @@ def test_a_binary_workbook(tmp_path: Path) -> None:
     ]
     assert (made.sheet.name, made.sheet.rows, made.sheet.columns) == ("Data", 3, 4)
     assert made.sheet.errors is None
-    assert made.sheet.lost[3] == (
-        "error cells, hidden rows and formulas without a value are not counted"
+    assert " ".join(made.sheet.lost) == (
+        "In a file of this kind, percentages are plain numbers: 25% is 0.25. Numbers lose the "
+        "zeros before them, and are rounded after 15 digits; texts stay as they are. Error "
+        "cells, hidden rows and formulas without a value are not counted. XLSX keeps all of this."
     )
 
 

@@ -66,6 +66,4 @@ def test_what_else_a_sheet_has_is_said() -> None:
         "One formula has no value in the file, beginning with D4. To have it, open the workbook in "
         "Excel or LibreOffice, save it and upload it again."
     ]
-    assert remarks({"lost": ["a is b", "c is d"]}) == [
-        "In a file of this kind a is b and c is d. XLSX keeps them."
-    ]
+    assert remarks({"lost": ["A is b.", "C is d."]}) == ["A is b. C is d."]
