@@ -2,12 +2,13 @@
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from batchui.batches.states import BatchStatus
 from batchui.cloudflare import catalogue
 from batchui.web.forms.ask import AskForm, column_mark
 from tests.web.test_new_batch import TRANSLATION, chosen_model, preview
-from tests.web.visiting import drafted, html, press_start, said
+from tests.web.visiting import HTMX, drafted, html, press_start, said
 
 pytestmark = pytest.mark.django_db
 
@@ -34,6 +35,15 @@ def test_a_model_that_takes_the_items_of_a_file_is_chosen_already(
     assert AskForm(batch=batch).initial["model"] == model
     assert chosen_model(html(web.get(batch.get_absolute_url())))[0] == model
     assert press_start(web, batch, template="", as_items="on", model=model).status_code == 302
+
+
+def test_once_a_file_turns_out_to_have_items_the_form_comes_anew(web: Client) -> None:
+    batch = drafted(web, TRANSLATIONS, "r.json")
+    address = reverse("checking", args=[batch.pk])
+    assert web.get(f"{address}?form=0", headers=HTMX)["HX-Refresh"] == "true"
+    assert "HX-Refresh" not in web.get(f"{address}?form={batch.format_key}", headers=HTMX)
+    table = reverse("checking", args=[drafted(web, b"id,text\n1,x\n").pk])
+    assert "HX-Refresh" not in web.get(f"{table}?form=0", headers=HTMX)
 
 
 def test_items_with_languages_are_asked_for_none(web: Client) -> None:
