@@ -4,7 +4,10 @@ Such a row is never sent. It waits until the first one has an answer, or will ha
 has the same fate. A retry does the same again.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
+from time import monotonic
 from typing import NamedTuple
 
 import msgspec
@@ -19,13 +22,21 @@ from batchui.batches.states import AnswerStatus
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(tuple[int, int]).decode
 
+# Between two looks of a part. All waiting parts of a batch together look for a tenth of the time.
+SHORTEST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(hours=1)
+LOOKING_SHARE = 0.1
+
 
 class Copied(NamedTuple):
-    """What came of looking: the part's new answers, how many they are, how many are missing."""
+    """What came of looking: the part's new answers, how many they are, how many are missing.
+
+    seconds: how long it took.
+    """
 
     changes: PartChanges
     copied: int
     missing: int
+    seconds: float
 
 
 def store(part: Part, copies: Mapping[int, int]) -> str:
@@ -54,16 +65,27 @@ def copied(part: Part) -> Copied | None:
 
     Raises DamagedFile.
     """
+    begun = monotonic()
     copies = copies_of(part)
     waiting = {at: copies[at] for at in results.open_positions(part) if at in copies}
     if not waiting:
         return None
-    found = dict(_answers(part, set(waiting.values())))
+    found = dict(_answers(part, waiting.values()))
     arrived = {at: _copy(found[row], row) for at, row in waiting.items() if row in found}
-    if not arrived:
-        return Copied({}, 0, len(waiting))
-    changes = results.merge(part, arrived, missing=lambda _: None).store()
-    return Copied(changes, len(arrived), len(waiting) - len(arrived))
+    changes: PartChanges = {}
+    if arrived:
+        changes = results.merge(part, arrived, missing=lambda _: None).store()
+    return Copied(changes, len(arrived), len(waiting) - len(arrived), monotonic() - begun)
+
+
+def pause_after(seconds: float, *, parts: int) -> timedelta:
+    """How long a part waits after a look of so many seconds, in a batch of so many parts.
+
+    It reads the answers of every part before it, so in a large batch a look takes long. The last
+    part to end wakes those that wait, whatever their pause is.
+    """
+    pause = timedelta(seconds=seconds * parts / LOOKING_SHARE)
+    return min(max(SHORTEST_PAUSE, pause), LONGEST_PAUSE)
 
 
 def event_of(part: Part, copied: Copied) -> str:
@@ -72,11 +94,14 @@ def event_of(part: Part, copied: Copied) -> str:
     return f"Part {part.number}: {rows} got the answers to the same questions, asked once."
 
 
-def _answers(part: Part, rows: Collection[int]) -> Iterator[tuple[int, Answer]]:
+def _answers(part: Part, rows: Iterable[int]) -> Iterator[tuple[int, Answer]]:
     """The rows of these numbers that have an answer, or a status that says that they have none."""
-    for other in part.batch.parts.order_by("number").iterator():
+    ordered = sorted(rows)
+    parts = part.batch.parts.filter(first_row__lte=ordered[-1])
+    for other in parts.order_by("number").iterator():
         first, last = other.first_row, other.last_row
-        wanted = {row - first for row in rows if first <= row <= last}
+        here = ordered[bisect_left(ordered, first) : bisect_right(ordered, last)]
+        wanted = {row - first for row in here}
         if not wanted:
             continue
         for at, answer in enumerate(results.read_answers(other)):

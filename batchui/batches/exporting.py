@@ -1,20 +1,23 @@
 """The rows of a batch with their answers, and the downloads that are made while they are sent."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from django.db import DatabaseError
+
 from batchui.batches import references, results, sources
 from batchui.batches.models import Batch
-from batchui.exports.csv import csv_chunks
+from batchui.exports.csv import csv_chunks, spreadsheet_delimiter
 from batchui.exports.formulas import Changed
 from batchui.exports.json import json_chunks, jsonl_chunks
 from batchui.exports.names import ANSWER, answer_columns
 from batchui.exports.rows import ExportRow
 from batchui.exports.table import Selection, Table
 from batchui.prompts.reading.readers import rows_above
-from batchui.prompts.reading.rows import as_list, extras
+from batchui.prompts.reading.rows import as_list, cell_text, extras, typed_cell
 
 # The status of a row that has none of `states.AnswerStatus` yet.
 WAITING = "waiting"
@@ -44,6 +47,11 @@ class Choice:
         """The same for the writers."""
         columns = None if self.columns is None else frozenset(self.columns)
         return Selection(columns=columns, answer=self.answer, statuses=ONLY[self.only])
+
+    @property
+    def has_everything(self) -> bool:
+        """Whether all rows and all columns go out."""
+        return self.only == "all" and self.columns is None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON, for the database."""
@@ -105,17 +113,21 @@ class Kind(NamedTuple):
 def csv(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iterator[bytes]:
     """CSV for spreadsheets: with a byte order mark, and without cells that run as a formula.
 
-    How many cells that has changed is noted at the end.
+    How many cells that has changed is noted at the end, if all rows and columns went out. Where the
+    database takes no note (its disk is full, it is locked), the download is whole all the same.
     """
-    rows, delimiter, changed = export_rows(batch, progress), batch.format.delimiter, Changed()
+    rows, changed = export_rows(batch, progress), Changed()
+    delimiter = spreadsheet_delimiter(batch.format.delimiter)
     yield from csv_chunks(
         rows, table(batch), choice.selection, delimiter=delimiter, changed=changed
     )
-    Batch.objects.filter(pk=batch.pk).update(cells_made_inert=changed.cells)
+    if choice.has_everything:
+        with suppress(DatabaseError):
+            Batch.objects.filter(pk=batch.pk).update(cells_made_inert=changed.cells)
 
 
 def csv_plain(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iterator[bytes]:
-    """CSV for programs: every cell exactly as it is."""
+    """CSV for programs: every cell exactly as it is, with the delimiter of the file."""
     rows, delimiter = export_rows(batch, progress), batch.format.delimiter
     return csv_chunks(rows, table(batch), choice.selection, delimiter=delimiter, plain=True)
 
@@ -134,10 +146,11 @@ def streamed(
 json, jsonl = streamed(json_chunks), streamed(jsonl_chunks)
 
 
-def table(batch: Batch) -> Table:
-    """What the file of a batch says about its rows."""
+def table(batch: Batch, *, typed: bool = False) -> Table:
+    """What the file of a batch says about its rows. typed: as in `export_rows`."""
     form = batch.format
-    return Table(form.columns, header=form.header, above=_above(batch), typed=form.kind == "table")
+    is_typed = form.kind == "table" or (typed and form.kind == "jsonl")
+    return Table(form.columns, header=form.header, above=_above(batch), typed=is_typed)
 
 
 def added_columns(batch: Batch, choice: Choice = ALL) -> tuple[str, str, str]:
@@ -158,12 +171,16 @@ def _above(batch: Batch) -> list[list[Any]]:
     ]
 
 
-def export_rows(batch: Batch, progress: Progress = untold) -> Iterator[ExportRow]:
+def export_rows(
+    batch: Batch, progress: Progress = untold, *, typed: bool = False
+) -> Iterator[ExportRow]:
     """Every row of a batch, for an export. A row without a status of its own is "waiting".
 
-    progress: told after every TOLD_ROWS rows how many there were.
+    progress: told after every TOLD_ROWS rows how many there were. typed: the numbers and booleans
+    of JSON objects stay what they are in the cells, too; else these are texts.
     """
     columns = batch.columns
+    value_cell = typed_cell if typed else cell_text
     reference = references.reference_of(batch)
     for done, found in enumerate(results.results(batch)):
         row, cells, status, answer, error, usage = found
@@ -173,7 +190,7 @@ def export_rows(batch: Batch, progress: Progress = untold) -> Iterator[ExportRow
             cells = [""] * len(columns)
         yield ExportRow(
             row=row,
-            cells=as_list(cells, columns),
+            cells=as_list(cells, columns, value_cell),
             extras=extras(cells, columns),
             columns=cells if isinstance(cells, dict) else None,
             answer=answer,

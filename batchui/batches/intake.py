@@ -16,8 +16,8 @@ from django.db import transaction
 from batchui.batches import files, lifecycle, settling, sources
 from batchui.batches.changes import BatchChanges
 from batchui.batches.checking import check_file
-from batchui.batches.files import AnyFile
-from batchui.batches.long_tasks import cannot_store, read_now_or_soon
+from batchui.batches.files import AnyFile, DamagedFile
+from batchui.batches.long_tasks import cannot_store, read_now_or_soon, sentence_for
 from batchui.batches.models import LONGEST_NAME, Batch, asked_fields
 from batchui.batches.pressed_twice import made_before
 from batchui.batches.row_problems import NO_PROBLEMS
@@ -95,7 +95,7 @@ def read_differently(batch: Batch, choices: Choices, *, by: User | None) -> bool
     if batch.status not in EDITABLE:
         return False
     other_sheet = choices.sheet != batch.choices.sheet
-    found = NOT_LOOKED_AT if other_sheet else sources.look(batch, choices).as_fields()
+    found = NOT_LOOKED_AT if other_sheet else _look(batch, choices)
     changes: BatchChanges = {
         "source_choices": choices.to_dict(),
         "rows": 0,
@@ -110,6 +110,20 @@ def read_differently(batch: Batch, choices: Choices, *, by: User | None) -> bool
     if moved:
         _checked(batch)
     return moved
+
+
+def _opened(name: str) -> BinaryIO:
+    try:
+        return files.open_file(name)
+    except OSError as problem:
+        raise BadInput(cannot_store(problem)) from problem
+
+
+def _look(batch: Batch, choices: Choices) -> BatchChanges:
+    try:
+        return sources.look(batch, choices).as_fields()
+    except (OSError, DamagedFile) as problem:
+        raise BadInput(sentence_for(problem)) from problem
 
 
 def _at_start(upload: AnyFile) -> BinaryIO:
@@ -130,7 +144,7 @@ def run_again(batch: Batch, *, by: User | None) -> Batch:
     """A new draft with the same file and question, to be edited before it is started.
 
     A second click gets the draft of the first (see `pressed_twice.py`). Raises BadInput if the file
-    is not there yet.
+    is not there yet, or is lost.
     """
     if not batch.source_file:
         raise BadInput(NOT_READ)
@@ -145,7 +159,7 @@ def run_again(batch: Batch, *, by: User | None) -> Batch:
         **{field: getattr(batch, field) for field in SAME_FILE},
         **asked,
     )
-    with files.open_file(batch.source_file) as source:
+    with _opened(batch.source_file) as source:
         copy = _store(
             File(source),
             team=batch.team,

@@ -151,10 +151,7 @@ def settle_answers(part: Part, changes: PartChanges, *, closing: Closing, event:
     """Store a new version of a part's answers: the part is done, or ready if rows still wait."""
     to = PartStatus.DONE if counted_rows(changes) >= part.rows else PartStatus.READY
     changes["resume_at"] = None
-    moved = move_part(part, to, event=event, closing=closing, **changes)
-    if moved and to == PartStatus.DONE and part.batch.ask.ask_once:
-        many_parts.release_copies(part.batch.parts.all())
-    return moved
+    return move_part(part, to, event=event, closing=closing, **changes)
 
 
 def claim_part(part: Part, lease: timedelta) -> bool:

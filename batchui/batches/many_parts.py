@@ -11,7 +11,7 @@ from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, S
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from batchui.batches.models import Attempt, Part
+from batchui.batches.models import WAITS_FOR_COPIES, Attempt, Part
 from batchui.batches.patience import NOTHING_WRONG
 from batchui.batches.states import (
     OPEN_PARTS,
@@ -30,10 +30,6 @@ WAITING_ROWS = (
 
 STOPPED_BEFORE = "Stopped before it was sent."
 STOPPED_UNSURE = "Stopped while it was unclear what had become of this row."
-# Why a part waits whose rows ask what other rows ask (see `copying.py`).
-WAITS_FOR_COPIES = (
-    "These rows ask what other rows ask, and get their answers as soon as those have them."
-)
 
 
 def stop(parts: QuerySet[Part]) -> int:
@@ -118,7 +114,7 @@ def release(parts: QuerySet[Part]) -> int:
 def release_copies(parts: QuerySet[Part]) -> int:
     """Make the parts of a batch ready that wait for answers of its other parts, if all have ended.
 
-    Until then they look from time to time, by themselves.
+    Until then they look from time to time, by themselves (`copying.pause_after`).
     """
     waiting = Q(status=PartStatus.HELD, message=WAITS_FOR_COPIES)
     if parts.filter(status__in=OPEN_PARTS).exclude(waiting).exists():

@@ -222,6 +222,12 @@ class Batch(AnswerCounts, Upload, Asked):
         return self.finished_at - self.started_at
 
 
+# Why a part waits whose rows ask what other rows ask (see `copying.py`).
+WAITS_FOR_COPIES = (
+    "These rows ask what other rows ask, and get their answers as soon as those have them."
+)
+
+
 class Part(AnswerCounts):
     """A run of consecutive rows of a batch, sent as one request."""
 
@@ -290,6 +296,11 @@ class Part(AnswerCounts):
     def waiting(self) -> int:
         """The number of rows that wait for an answer."""
         return max(0, self.rows - self.settled)
+
+    @property
+    def waits_for_copies(self) -> bool:
+        """Whether nothing holds it up but other rows of its batch, whose answers it gets."""
+        return self.status == PartStatus.HELD and self.message == WAITS_FOR_COPIES
 
     @property
     def is_in_trouble(self) -> bool:

@@ -9,7 +9,7 @@ import msgspec
 from batchui.batches import files, sources
 from batchui.batches.changes import BatchChanges
 from batchui.batches.models import Batch
-from batchui.exports.csv import table_chunks
+from batchui.exports.csv import spreadsheet_delimiter, table_chunks
 from batchui.exports.names import free_name
 from batchui.prompts.problems import Problem
 from batchui.prompts.reading.readers import read
@@ -70,7 +70,8 @@ def bad_rows_csv(batch: Batch) -> Iterator[bytes]:
     form = batch.format
     names = form.header or form.columns
     reason, number = (free_name(name, names) for name in (PROBLEM, ROW))
-    return table_chunks([number, *names, reason], _bad_rows(batch), delimiter=form.delimiter)
+    delimiter = spreadsheet_delimiter(form.delimiter)
+    return table_chunks([number, *names, reason], _bad_rows(batch), delimiter=delimiter)
 
 
 def _bad_rows(batch: Batch) -> Iterator[list[Any]]:

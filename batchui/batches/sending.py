@@ -16,7 +16,6 @@ from batchui.batches import (
     copying,
     files,
     lifecycle,
-    many_parts,
     pauses,
     receipts,
     references,
@@ -28,7 +27,7 @@ from batchui.batches.changes import PartChanges
 from batchui.batches.clients import shared_client
 from batchui.batches.due import stranded_parts
 from batchui.batches.lifecycle import Closing
-from batchui.batches.models import Attempt, Part
+from batchui.batches.models import WAITS_FOR_COPIES, Attempt, Part
 from batchui.batches.outcomes import (
     OF_ONE_MODEL,
     Accepted,
@@ -99,13 +98,12 @@ def _end_or_wait(part: Part, copied: copying.Copied | None) -> None:
     changes: PartChanges = copied.changes if copied else {}
     if not copied or not copied.missing:
         event = copying.event_of(part, copied) if copied else ""
-        if lifecycle.move_part(part, PartStatus.DONE, event=event, **changes):
-            many_parts.release_copies(part.batch.parts.all())
+        lifecycle.move_part(part, PartStatus.DONE, event=event, **changes)
         return
-    # The others wake it when the last of them ends. One may have ended while this one looked.
-    pause = timedelta(seconds=min(5 + part.batch.part_count, 60))
+    # When the last of the others ends it is woken, or at once if that was while it looked.
+    pause = copying.pause_after(copied.seconds, parts=part.batch.part_count)
     changes["resume_at"] = timezone.now() + pause
-    changes["message"] = many_parts.WAITS_FOR_COPIES
+    changes["message"] = WAITS_FOR_COPIES
     lifecycle.move_part(part, PartStatus.HELD, **changes)
 
 

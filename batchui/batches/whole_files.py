@@ -48,8 +48,8 @@ def whole(write: Callable[..., Any], remarks: Callable[[Any], list[str]] = _noth
 
     def made(batch: Batch, choice: Choice, target: Path, progress: Progress) -> list[str]:
         written = write(
-            export_rows(batch),
-            table(batch),
+            export_rows(batch, typed=True),
+            table(batch, typed=True),
             choice.selection,
             target=target,
             folder=target.parent,
@@ -145,8 +145,11 @@ def kinds_for(batch: Batch) -> dict[str, Kind]:
 def file_name(batch: Batch, kind: str, day: date) -> str:
     """The usual name of a download of this kind that was made on this day."""
     ending = KINDS[kind].ending
-    if kind == "workbook":  # one with macros keeps its ending
-        ending = batch.source_name.rpartition(".")[2].lower()
+    if _came_from_workbook(batch):
+        if kind == "workbook":  # one with macros keeps its ending
+            ending = batch.source_name.rpartition(".")[2].lower()
+        elif kind == "xlsx":  # not the name of her own one with the answers
+            ending = "new.xlsx"
     return download_name(batch.name, day, ending)
 
 

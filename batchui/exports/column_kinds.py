@@ -15,6 +15,8 @@ from batchui.exports.typed_values import have_values
 WIDEST = 60
 # The digits of a number that every program keeps; Excel shows no more.
 MOST_DIGITS = 15
+# Behind the point: a format of Excel has no more.
+MOST_DECIMALS = 30
 # Doubles have all whole numbers up to this one.
 _ALL_DOUBLES = 2**53
 _INT64 = range(-(2**63), 2**63)
@@ -37,16 +39,17 @@ class Kind(Enum):
 
 _of_values = {"date": Kind.DATE, "datetime": Kind.DATETIME, "percent": Kind.PERCENT}
 _integers = re.compile(rf"(?:(?:0|-?[1-9][0-9]{{0,{MOST_DIGITS - 1}}})?\n)*").fullmatch
-_decimal = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]*[1-9]").fullmatch
+_decimal = re.compile(rf"-?(?:0|[1-9][0-9]*)\.[0-9]{{1,{MOST_DECIMALS}}}").fullmatch
 _decode_numbers = msgspec.json.Decoder(list[float]).decode
 
 
 class Column:
     """What is known about a column from the cells that it was shown (`note`, `measure`).
 
-    untyped: its texts may be numbers. They are if every one of them is the usual text of a number
-    of at most MOST_DIGITS digits, so that the number gives the same text again: `00123`, `1.10`,
-    `+5`, `1e5` and long ids are texts. lists: its texts may be JSON lists of numbers.
+    untyped: its texts may be numbers. They are if every one of them is a plain decimal number of at
+    most MOST_DIGITS digits, so that no program changes its value: `12`, `1.50`, `-0.0`. One
+    `00123`, `+5`, `1e5`, `-0` or long id makes all of them texts. lists: its texts may be lists of
+    numbers in JSON.
     longest: the characters of its longest text. width: of the widest cell in letters of one width,
     at most WIDEST.
     """
@@ -123,10 +126,9 @@ def _are_integers(texts: Sequence[str]) -> bool:
 
 
 def _is_number(text: str) -> bool:
-    """Whether a text is blank, or the usual one of a number; see Column."""
+    """Whether a text is blank, or a plain decimal number; see Column."""
     if _decimal(text):
-        digits = text.replace(".", "").lstrip("-0")
-        return len(digits) <= MOST_DIGITS and repr(float(text)) == text
+        return len(text.replace(".", "").lstrip("-0")) <= MOST_DIGITS
     return _are_integers([text])
 
 

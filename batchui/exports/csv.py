@@ -14,9 +14,19 @@ from batchui.exports.formulas import Changed, inert, numbers_that_go_on
 from batchui.exports.rows import Cell, ExportRow, as_texts, column_texts, groups
 from batchui.exports.table import EVERYTHING, Layout, Selection, Table
 
+COMMA, SEMICOLON = ",", ";"
 BOM = b"\xef\xbb\xbf"
 LINE_END = "\r\n"
 QUOTE, TWO_QUOTES = '"', '""'
+
+
+def spreadsheet_delimiter(delimiter: str | None) -> str:
+    """The delimiter of a CSV for spreadsheets that is made of a file with this one.
+
+    Excel splits a CSV at the list separator of its country: a comma, or a semicolon. A file with
+    semicolons came from such a country; all others get commas, so that no row is a single cell.
+    """
+    return SEMICOLON if delimiter == SEMICOLON else COMMA
 
 
 def csv_chunks(
@@ -24,7 +34,7 @@ def csv_chunks(
     table: Table,
     selection: Selection = EVERYTHING,
     *,
-    delimiter: str | None = ",",
+    delimiter: str | None = COMMA,
     plain: bool = False,
     changed: Changed | None = None,
 ) -> Iterator[bytes]:
@@ -40,17 +50,19 @@ def csv_chunks(
     as a formula (see `formulas.py`). `changed` then counts the cells that are not as they were.
     """
     layout = Layout(table, selection)
-    writer = _Writer(layout, delimiter=delimiter or ",", plain=plain, changed=changed or Changed())
-    yield (b"" if plain else BOM) + writer.header(table.above)
+    writer = _Writer(
+        layout, delimiter=delimiter or COMMA, plain=plain, changed=changed or Changed()
+    )
+    yield (b"" if plain else BOM) + writer.header()
     for group in groups(layout.rows(rows)):
         yield writer.chunk(group, typed=table.typed)
 
 
 def table_chunks(
-    header: Sequence[str], rows: Iterable[Sequence[Cell]], *, delimiter: str | None = ","
+    header: Sequence[str], rows: Iterable[Sequence[Cell]], *, delimiter: str = COMMA
 ) -> Iterator[bytes]:
     """Any rows as CSV for spreadsheets, without answers. A row may be shorter or longer."""
-    lines = _Lines(delimiter=delimiter or ",", plain=False, changed=Changed())
+    lines = _Lines(delimiter=delimiter, plain=False, changed=Changed())
     yield BOM + lines.encode(lines.line(header))
     for row in rows:
         yield lines.encode(lines.line(as_texts(row)))
@@ -108,8 +120,8 @@ class _Writer(_Lines):
         super().__init__(delimiter=delimiter, plain=plain, changed=changed)
         self._layout = layout
 
-    def header(self, above: Sequence[Sequence[Cell]]) -> bytes:
-        lines = [as_texts(cells) for cells in above]
+    def header(self) -> bytes:
+        lines = [as_texts(cells) for cells in self._layout.above]
         lines.append([*self._layout.header, *self._layout.added])
         return self.encode([line for cells in lines for line in self.line(cells)])
 

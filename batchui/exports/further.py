@@ -25,7 +25,7 @@ def table_lines(rows: Iterable[ExportRow], table: Table) -> Iterator[bytes]:
     the end are left out, as in every table that is converted.
     """
     layout = Layout(table, EVERYTHING)
-    for cells in table.above:
+    for cells in layout.above:
         yield _line(list(cells))
     yield _line([*layout.header, *layout.added])
     for row in rows:

@@ -42,7 +42,7 @@ def write_ods(
     """
     with spooled(rows, table, selection, folder) as spool:
         refuse_too_many(len(spool.columns) + spool.extras)
-        sheets = _Sheets(spool, table.above, most_rows)
+        sheets = _Sheets(spool, most_rows)
         content = spool.folder / "content.xml"
         with content.open("w", encoding="utf-8") as xml:
             xml.write(sheets.start())
@@ -62,17 +62,16 @@ def write_ods(
 class _Sheets:
     """The sheets as XML. ranges: the cells of each below its title, once they are written."""
 
-    def __init__(self, spool: Spool, above: Sequence[Sequence[Cell]], most_rows: int) -> None:
+    def __init__(self, spool: Spool, most_rows: int) -> None:
         self.ranges: list[str] = []
         self._spool = spool
-        self._above = above
         self._most_rows = most_rows
         self._widths = widths(spool, spool.header)
         self._numbers = spool.number_columns
 
     def start(self) -> str:
         """What stands before the first row."""
-        return ods_frame.start(self._widths) + self._head(self._above)
+        return ods_frame.start(self._widths) + self._head(self._spool.layout.above)
 
     def row(self, cells: Sequence[Cell]) -> str:
         """A row; before it another sheet begins if this one is full."""

@@ -1,7 +1,7 @@
 """The rows that exports are made of, and the values of their cells.
 
-Cells of a text file are texts. Those of a workbook or a Parquet file have types
-(`Table.typed`). Then a cell is one of:
+Cells of a text file are texts. Those of a workbook or a Parquet file have types, and so have those
+of JSON where they go into such a file (`Table.typed`). Then a cell is one of:
 
 - a text; "" for a blank cell
 - a number: int, Decimal or float, as the file shows it

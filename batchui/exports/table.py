@@ -19,7 +19,7 @@ class Table:
 
     columns: the unique name of each column, for JSON and Parquet. header: the same cells as they
     stand in the file, for CSV and XLSX, where one may be blank and another there twice; None: as
-    `columns`. above: the rows above the header (a title), which CSV and XLSX get again. typed:
+    `columns`. above: the rows above the header (a title), which CSV, XLSX and ODS get again. typed:
     whether cells have types (see `rows.py`); if not, all are texts, which is faster.
     """
 
@@ -50,7 +50,8 @@ class Layout:
     """The columns of an export, and the rows as they fit them.
 
     columns: the unique names of those of the file that go out. header: the same as the file has
-    them. answer, status, error: the names of the columns behind them.
+    them. above: the rows above it; of each, the cells over these columns (see `_titles`). answer,
+    status, error: the names of the columns behind them.
     """
 
     def __init__(self, table: Table, selection: Selection) -> None:
@@ -63,6 +64,7 @@ class Layout:
         self._positions = None if chosen is None else _positions(table.columns, chosen)
         self.columns = self._of(table.columns)
         self.header = self._of(header)
+        self.above = list(map(self._titles, table.above))
         added = answer_columns([*self.columns, *self.header], answer=selection.answer)
         self.answer, self.status, self.error = self.added = added
 
@@ -77,6 +79,21 @@ class Layout:
         if self._positions is None:
             return list(cells)
         return [cells[at] for at in self._positions]
+
+    def _titles(self, cells: Sequence[Cell]) -> Sequence[Cell]:
+        """The cells of a row above the header that stand over the chosen columns.
+
+        Where the first of them is blank, the first text over the other columns stands there, since
+        a title usually stands over the first column of the file.
+        """
+        if self._positions is None:
+            return cells
+        kept = [cells[at] for at in self._positions if at < len(cells)]
+        if kept and kept[0] != "":
+            return kept
+        others = (cell for at, cell in enumerate(cells) if at not in self._positions and cell != "")
+        title = next(others, None)
+        return kept if title is None else [title, *kept[1:]]
 
     def _narrowed(self, row: ExportRow) -> ExportRow:
         """The row with the chosen columns alone."""

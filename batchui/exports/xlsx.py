@@ -65,7 +65,7 @@ def write_xlsx(
     with spooled(rows, table, selection, folder) as spool:
         workbook = Workbook(str(target), {**_OPTIONS, "tmpdir": str(spool.folder)})
         try:
-            writer = _Writer(workbook, spool, table.above, most_rows)
+            writer = _Writer(workbook, spool, most_rows)
             writer.write(progress)
             workbook.close()
         except FileCreateError as problem:
@@ -94,13 +94,10 @@ class _Sheet(Worksheet):
 class _Writer:
     """Writes the cells of a spool into the sheets of a workbook. cut: how many were too long."""
 
-    def __init__(
-        self, workbook: Workbook, spool: Spool, above: Sequence[Sequence[Cell]], most_rows: int
-    ) -> None:
+    def __init__(self, workbook: Workbook, spool: Spool, most_rows: int) -> None:
         self.cut = 0
         self._workbook = workbook
         self._spool = spool
-        self._above = above
         self._most_rows = most_rows
         self._names = spool.names
         self._header = [*spool.header]
@@ -116,7 +113,7 @@ class _Writer:
 
     def write(self, progress: Callable[[int], None]) -> None:
         """Write all rows. `progress` is told how many, after every thousandth and the last."""
-        self._begin_sheet(self._above)
+        self._begin_sheet(self._spool.layout.above)
         for number, cells in enumerate(self._spool, 1):
             if self._row == self._most_rows:
                 self._end_sheet()

@@ -5,7 +5,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
-from batchui.exports.column_kinds import MOST_DIGITS, is_double
+from batchui.exports.column_kinds import MOST_DECIMALS, MOST_DIGITS, is_double
 from batchui.exports.rows import cell_text
 from batchui.exports.typed_values import value_of
 
@@ -16,8 +16,6 @@ _FIRST_DAY = datetime.fromisoformat("1900-03-01")
 _DAY = timedelta(days=1)
 # Without a format, Excel shows so many characters of a number.
 _GENERAL = 11
-# A format has at most so many decimals.
-_LONGEST_PADDED = 30
 _plain = re.compile(r"-?([0-9]+)(?:\.([0-9]+))?")
 
 
@@ -66,7 +64,7 @@ def typed(cell: dict[str, Any]) -> tuple[float, str] | None:
 
 def _padded(shown: str, value: Any) -> tuple[float, str] | None:
     found = _plain.fullmatch(shown)
-    if not found or len(shown) > _LONGEST_PADDED or _digits(shown) > MOST_DIGITS:
+    if not found or len(shown) > MOST_DECIMALS or _digits(shown) > MOST_DIGITS:
         return None
     if Decimal(shown) != Decimal(cell_text(value)):
         return None

@@ -1,5 +1,6 @@
 """Downloads that are chosen, and those that are made as a whole before they are sent."""
 
+from collections.abc import Iterator
 from typing import NamedTuple, Self
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from batchui.batches.export_models import Export
 from batchui.batches.exporting import Choice
 from batchui.batches.models import Batch
 from batchui.batches.whole_files import KINDS, file_name, kinds_for, said_before
+from batchui.exports.names import ANSWER
 from batchui.web.access import with_batch
 from batchui.web.downloads import NO_PAGE, NO_SUCH_KIND, made_while_sent, refuse_unstarted
 from batchui.web.errors import post_only
@@ -31,11 +33,21 @@ class MadeFile(NamedTuple):
     about: str
 
     @classmethod
-    def of(cls, export: Export) -> Self:
-        """The words for an export."""
-        rows = ROWS[Choice.from_dict(export.choice).only]
+    def of(cls, export: Export, batch: Batch) -> Self:
+        """The words for an export of this batch."""
         size = filesizeformat(export.size) if export.is_ready else "being made"
-        return cls(export, KINDS[export.kind].label, f"{rows}, {size}")
+        about = [*_chosen(export, batch), size]
+        return cls(export, KINDS[export.kind].label, ", ".join(about))
+
+
+def _chosen(export: Export, batch: Batch) -> Iterator[str]:
+    """What goes out: the rows, and what else is not as usual. A workbook keeps its columns."""
+    choice = Choice.from_dict(export.choice)
+    yield ROWS[choice.only]
+    if choice.columns is not None and export.kind != "workbook":
+        yield f"{len(choice.columns):,} of {len(batch.columns):,} columns"
+    if choice.answer != ANSWER:
+        yield f"answers in “{choice.answer}”"
 
 
 @with_batch
@@ -56,7 +68,7 @@ def choose(request: MemberRequest, batch: Batch) -> HttpResponseBase:
         "batch": batch,
         "form": form,
         "said": said_before(batch),
-        "made": [MadeFile.of(export) for export in making.kept(batch)[:MADE_SHOWN]],
+        "made": [MadeFile.of(export, batch) for export in making.kept(batch)[:MADE_SHOWN]],
     }
     return render(request, "batches/download.html", context, status=422 if form.errors else 200)
 

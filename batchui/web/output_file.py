@@ -12,6 +12,8 @@ from batchui.prompts.problems import BadInput
 
 def refuse_output(output: Path) -> None:
     """Raise BadInput where no file of this name can be made."""
+    if output == Path("-"):
+        raise BadInput("--output -: name a file. Nothing is downloaded into the terminal.")
     folder = output.absolute().parent
     if not folder.is_dir():
         raise BadInput(f"--output {output}: there is no folder {folder}.")

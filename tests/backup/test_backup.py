@@ -7,6 +7,7 @@ import tarfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,9 @@ def test_everything_the_database_points_to_is_in_it_and_nothing_else(
     to: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert intake.ask_further(work(batch), by=None).converted_file
+    first = intake.ask_further(work(batch), by=None)
+    assert first.converted_file
+    Batch.objects.filter(pk=first.pk).update(created_at=timezone.now() - timedelta(minutes=1))
     start(rows(30))
     receive(rows(5))
     assert receive(gzip.compress(rows(5)), "texts.csv.gz").converted_file

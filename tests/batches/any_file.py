@@ -16,7 +16,7 @@ from xlsxwriter import Workbook
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
-from batchui.exports.rows import Cell
+from batchui.exports.rows import Cell, cell_text
 from batchui.prompts.reading.format import Choices
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
@@ -37,6 +37,11 @@ class AnyFile:
     first_row: int = 2
     choices: Choices = field(default_factory=Choices)
     objects: list[dict[str, Any]] | None = None
+
+    def text(self, cell: Cell) -> str:
+        """A cell as plain CSV has it: a boolean of JSON as it stands there."""
+        is_json = self.objects is not None and isinstance(cell, bool)
+        return json_text(cell).decode() if is_json else cell_text(cell)
 
 
 STRANGE = [
@@ -74,6 +79,10 @@ TEXTS = st.sampled_from(STRANGE) | st.text(
     | st.sampled_from('\r\n\t";,|='),
     max_size=12,
 )
+# Some columns have nothing else; one with a text that is no plain number is one of texts.
+NUMBER_TEXTS = st.sampled_from(["", "0.0", "1.50", "-0.0", "7", "-12", "0.00000001"]) | st.decimals(
+    -(10**9), 10**9, places=2
+).map(str)
 NAMES = st.lists(
     st.sampled_from(["text", "answer", "Status", "=1+1", "two\nlines", "a;b,c", "7", "{{x}}"]),
     min_size=2,
@@ -106,6 +115,9 @@ def any_csv(draw: Draw) -> AnyFile:
     cells = TEXTS.map(lambda text: text.encode(encoding, "ignore").decode(encoding))
     names = ["id", *draw(NAMES)]
     rows = numbered(draw(tables(cells)))
+    if draw(st.booleans()):
+        for row in rows:
+            row[2] = draw(NUMBER_TEXTS)
     for at in draw(st.sets(st.integers(1, 39), max_size=3)):
         if at < len(rows):
             rows[at].append(draw(cells.filter(bool)))
@@ -142,7 +154,7 @@ def any_jsonl(draw: Draw) -> AnyFile:
     content = b"".join(json_text(one) + b"\n" for one in objects)
     rows: list[list[Cell]] = [
         [
-            "" if value is None else value if isinstance(value, str) else json_text(value).decode()
+            "" if value is None else json_text(value).decode() if isinstance(value, list) else value
             for value in one.values()
         ]
         for one in objects

@@ -21,6 +21,8 @@ from batchui.batches.whole_files import kinds_for
 from batchui.exports.rows import Cell, cell_text
 
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+# A text that may be a number in a column of such texts.
+PLAIN = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
 # ODS has no control characters, and readers drop its tabs.
 NOT_IN_ODS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
@@ -112,8 +114,8 @@ def is_same(cell: Cell, read: Any) -> bool:
         if kind == "percent":
             return round(exactly(read) * 100, 12) == Decimal(shown[:-1])
         return moment(read) == datetime.fromisoformat(shown)
-    if isinstance(cell, str):  # a column of numbers: the text of the number is the cell
-        return shown == (str(int(read)) if read == int(read) else repr(read))
+    if isinstance(cell, str) and not PLAIN.fullmatch(cell):
+        return False
     return exactly(read) == Decimal(shown)
 
 

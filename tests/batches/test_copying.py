@@ -2,14 +2,16 @@
 
 import json
 from collections import Counter
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from batchui.batches import copying, decisions, exporting, files, results
-from batchui.batches.many_parts import WAITS_FOR_COPIES
-from batchui.batches.models import Attempt, Batch
+from batchui.batches.models import WAITS_FOR_COPIES, Attempt, Batch, Part
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Connection
 from tests.batches.conftest import MakeBatch, work
 
 pytestmark = pytest.mark.django_db
@@ -128,3 +130,31 @@ def test_answers_are_read_of_no_more_parts_than_are_needed(
     first = batch.parts.get(number=1)
     assert copying.copied(first) is None
     assert [a.status for a in results.read_answers(first) if a] == ["answered"] * first.rows
+
+
+@pytest.mark.parametrize(
+    ("seconds", "parts", "pause"),
+    [(0.001, 3, 5), (0.8, 200, 1_600), (0.01, 100, 10), (2.0, 1_000, 3_600)],
+)
+def test_the_parts_of_a_batch_look_for_a_tenth_of_the_time(
+    seconds: float, parts: int, pause: int
+) -> None:
+    assert copying.pause_after(seconds, parts=parts) == timedelta(seconds=pause)
+
+
+def test_copies_have_their_fate_as_soon_as_a_person_leaves_the_last_part_out(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script({"fault": "cut_after", "call": "submit", "times": 0})
+    batch = work(start(CONTENT, ask_once=True))
+    last = batch.parts.order_by("number").last()
+    assert last is not None
+    assert last.waits_for_copies
+    Part.objects.filter(pk=last.pk).update(resume_at=timezone.now() + timedelta(hours=1))
+    for part in batch.parts.filter(status=PartStatus.UNSURE):
+        decisions.leave_out(part, by=None)
+    last.refresh_from_db()
+    assert last.status == PartStatus.READY
+    Connection.objects.update(paused_until=None, failures_in_a_row=0)
+    batch = work(batch)
+    assert (batch.status, batch.missing) == (BatchStatus.FAILED, 90)

@@ -120,12 +120,15 @@ def test_a_cell_that_would_run_as_a_formula_runs_in_no_spreadsheet(
     assert not plain.startswith(b"\xef")
 
 
-@pytest.mark.parametrize("kind", ["csv", "csv-plain"])
-def test_a_download_has_the_delimiter_of_the_upload(
-    sandbox: RunningSandbox, start: MakeBatch, kind: str
+@pytest.mark.parametrize("delimiter", [b",", b";", b"\t", b"|"])
+def test_a_csv_for_excel_has_semicolons_or_commas_and_a_plain_one_what_the_upload_has(
+    sandbox: RunningSandbox, start: MakeBatch, delimiter: bytes
 ) -> None:
-    batch = start(b"id;text\n1;one\n")
-    assert b"1;one;" in b"".join(MADE[kind](batch))
+    batch = start(b"id;text;more\n1;one;x\n".replace(b";", delimiter))
+    for_sheets, plain = (b"".join(MADE[kind](batch)) for kind in ("csv", "csv-plain"))
+    line = b"1;one;x;;waiting;"
+    assert plain.splitlines()[1] == line.replace(b";", delimiter)
+    assert for_sheets.splitlines()[1] == line.replace(b";", b";" if delimiter == b";" else b",")
 
 
 @pytest.mark.parametrize("kind", ["csv", "csv-plain"])

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from xlsxwriter import Workbook
 
 from tests.batches.books import book
 from tests.batches.conftest import MakeBatch
@@ -59,6 +60,15 @@ def without(part: str) -> bytes:
 
 def cells_of_xml(*rows: str, **more: Any) -> Callable[[], bytes]:
     return in_folder(lambda path: hand_written(path, "".join(rows), **more))
+
+
+def bar_code_as_hours() -> bytes:
+    made = io.BytesIO()
+    with Workbook(made) as workbook:
+        sheet = workbook.add_worksheet()
+        sheet.write_row("A1", ["time", "text"])
+        sheet.write("A2", 4_006_381_333_931, workbook.add_format({"num_format": "[h]:mm"}))
+    return made.getvalue()
 
 
 def inline(ref: str, text: str) -> str:
@@ -183,6 +193,14 @@ ENTRIES = [
             + "</row>",
         ),
         Table(("id", "text"), 1, [{"datetime": "1850-01-01 00:00:00"}, "x"]),
+    ),
+    Entry(
+        "a bar code in a column of hours",
+        "r.xlsx",
+        bar_code_as_hours,
+        "A cell of this workbook is shown as hours, and its number is far too large for that. Look "
+        "for a cell with #####, give its column the format “General”, and upload the workbook "
+        "again.",
     ),
     Entry(
         "escaped characters",

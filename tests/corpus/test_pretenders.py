@@ -116,6 +116,12 @@ ENTRIES = [
         "This file is a web page (HTML), not a workbook. …",
     ),
     Entry(
+        "a web page in a single file named .xls",
+        "r.xls",
+        lines("MIME-Version: 1.0", "X-Document-Type: Workbook", "", "<table>", end="\r\n"),
+        "This file is a web page in a single file (MHTML), not a workbook. …",
+    ),
+    Entry(
         "a web page in UTF-16 named .xls",
         "r.xls",
         "<table><tr><td>id</td></tr></table>".encode("utf-16"),

@@ -178,3 +178,15 @@ def test_nothing_is_wrong_while_a_part_is_being_sent_or_after_its_worker_died(
 def test_nothing_is_wrong_with_a_deleted_batch(finished: Batch, find: Find) -> None:
     decisions.delete(finished, by=None)
     assert find() == []
+
+
+def test_rows_that_wait_for_the_answer_of_another_row_are_well(
+    sandbox: RunningSandbox, start: MakeBatch, find: Find
+) -> None:
+    sandbox.script({"fault": "error", "status": 503, "call": "poll", "times": 0})
+    batch = work(start(b"id,text\n" + b"1,same\n" * 60, ask_once=True), rounds=1)
+    assert batch.parts.filter(status=PartStatus.HELD).count() == 2
+    assert find() == []
+    sandbox.script()
+    work(batch)
+    assert find() == []

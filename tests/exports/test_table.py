@@ -100,6 +100,31 @@ def test_the_rows_above_the_header_come_back_in_csv() -> None:
     assert made.decode() == "\ufeffReviews,May\r\n\r\n'=1+1\r\na,answer,status,error\r\n"
 
 
+@pytest.mark.parametrize(
+    ("columns", "above"),
+    [
+        (None, [["Reviews", "", "May", 7], [], ["", "Sum", ""], ["", "", ""]]),
+        ({"id"}, [["Reviews"], [], ["Sum"], [""]]),
+        ({"review"}, [["Reviews"], [], ["Sum"], [""]]),
+        ({"id", "Column 3"}, [["Reviews", "May"], [], ["Sum", ""], ["", ""]]),
+        ({"review", "Column 3"}, [["Reviews", "May"], [], ["Sum", ""], ["", ""]]),
+        ({"Column 3"}, [["May"], [], ["Sum"], [""]]),
+        (set(), [["Reviews"], [], ["Sum"], []]),
+    ],
+)
+def test_the_rows_above_the_header_are_as_wide_as_the_chosen_columns_and_keep_the_title(
+    columns: set[str] | None, above: list[list[Any]]
+) -> None:
+    table = Table(
+        TABLE.columns, above=[["Reviews", "", "May", 7], [], ["", "Sum", ""], ["", "", ""]]
+    )
+    layout = Layout(table, Selection(columns=columns))
+    assert layout.above == above
+    [made] = csv_chunks([], table, Selection(columns=columns), plain=True)
+    lines = [",".join(map(str, cells)) for cells in above]
+    assert made.decode().split("\r\n")[:4] == lines
+
+
 TYPED = [
     ("00123", "00123", "00123"),
     (12345678901234567890, "12345678901234567890", 12345678901234567890),

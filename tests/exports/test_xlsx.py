@@ -56,6 +56,16 @@ def test_the_header_is_as_it_was_and_so_are_the_rows_above_it(tmp_path: Path) ->
     ]
 
 
+def test_above_chosen_columns_stands_their_part_of_the_title_rows(tmp_path: Path) -> None:
+    table = Table(["a", "b", "c"], above=[["Title", "", ""], ["", "x", "y"]])
+    path = workbook(tmp_path, [row(1, "pqr")], table, Selection(columns={"b", "c"}))
+    assert [cells[:3] for cells in by_calamine(path)[:3]] == [
+        ["Title", "", ""],
+        ["x", "y", ""],
+        ["b", "c", "answer"],
+    ]
+
+
 def test_the_selection_counts_here_too(tmp_path: Path) -> None:
     rows = [row(1, ["x", "y"]), row(2, ["p", "q"], status="failed")]
     chosen = Selection(columns={"review"}, answer="mood", statuses={"failed"})

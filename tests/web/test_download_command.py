@@ -124,6 +124,7 @@ def test_a_terminal_shows_how_much_is_written(start: MakeBatch) -> None:
         (("texts", "--columns", "txt"), "--columns: The file has no column “txt”."),
         (("texts", "--format", "workbook"), "--format workbook: this batch did not come from an "),
         (("texts", "--output", "none/out.csv"), "--output none/out.csv: there is no folder "),
+        (("texts", "--output", "-"), "--output -: name a file. "),
         (("texts", "--output", "."), "--output . is a folder. Name a file in it."),
         (("texts", "--output", "out.xls"), "--output out.xls: batchui writes no such files of "),
     ],

@@ -6,7 +6,7 @@ import json
 import sys
 import zipfile
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from batchui.batches.export_models import Export, ExportStatus
 from batchui.batches.exporting import Kind, streamed
 from batchui.batches.models import Batch
 from batchui.batches.pointers import files_of_batch
-from batchui.batches.whole_files import KINDS, kinds_for, whole
+from batchui.batches.whole_files import KINDS, file_name, kinds_for, whole
 from batchui.exports.rows import ExportRow
 from batchui.exports.table import Layout, Selection, Table
 from batchui.sandbox.testing import RunningSandbox
@@ -30,6 +30,7 @@ from batchui.worker import reading
 from batchui.worker.sweep import sweep
 from tests.batches.books import reviews
 from tests.batches.conftest import MakeBatch, rows, work
+from tests.corpus.test_books import in_ods
 from tests.teams.people import outsider
 from tests.web.visiting import HTMX, html, said, signed_in
 
@@ -99,11 +100,16 @@ def test_parquet_has_types(web: Client, answered: Batch) -> None:
     assert table.column("status").to_pylist() == ["answered", "answered", "invalid", "answered"]
 
 
-def test_the_file_is_named_after_the_batch_and_the_day(web: Client, answered: Batch) -> None:
-    response = file_of(web, made(web, answered, "xlsx"))
+@pytest.mark.parametrize(
+    ("kind", "ending"), [("workbook", "xlsx"), ("xlsx", "new.xlsx"), ("ods", "ods")]
+)
+def test_the_file_is_named_after_the_batch_and_the_day(
+    web: Client, answered: Batch, kind: str, ending: str
+) -> None:
+    response = file_of(web, made(web, answered, kind))
     response.close()
     day = timezone.localdate().isoformat()
-    assert response["Content-Disposition"] == f'attachment; filename="reviews {day}.xlsx"'
+    assert response["Content-Disposition"] == f'attachment; filename="reviews {day}.{ending}"'
     assert response["Cache-Control"] == "no-store"
     assert "sandbox" in response["Content-Security-Policy"]
 
@@ -323,6 +329,56 @@ def test_only_rows_without_an_answer_go_out_on_request(web: Client, answered: Ba
     assert (row["row"], row["status"]) == (6, "invalid")
 
 
+def test_a_workbook_of_a_csv_is_the_only_one_and_named_so(start: MakeBatch) -> None:
+    batch = start(rows(1), "texts.csv")
+    assert file_name(batch, "xlsx", date(2026, 11, 22)) == "texts 2026-11-22.xlsx"
+
+
+KEEPS = "My workbook always keeps all its rows and columns."
+
+
+def test_where_rows_and_columns_are_chosen_it_is_said_that_her_workbook_keeps_all(
+    web: Client, answered: Batch, start: MakeBatch
+) -> None:
+    assert KEEPS in said(web.get(reverse("choose_download", args=[answered.pk])))
+    of_csv = start(rows(2))
+    assert KEEPS not in said(web.get(reverse("choose_download", args=[of_csv.pk])))
+
+
+def test_of_another_kind_of_workbook_it_is_said_what_hers_would_have_to_be(
+    web: Client, start: MakeBatch
+) -> None:
+    saved_as = "To get it back so, save it as XLSX and upload that."
+    of_ods = start(in_ods([["id", "text"], ["1", "one"]])(), "table.ods", template="{{id}}")
+    assert saved_as in said(web.get(reverse("choose_download", args=[of_ods.pk])))
+    for named in (start(reviews(), "reviews.xlsx", skip_invalid=True), start(rows(2))):
+        assert saved_as not in said(web.get(reverse("choose_download", args=[named.pk])))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "about"),
+    [
+        ({"kind": "xlsx"}, "All rows, 1.8 KB,"),
+        (
+            {"kind": "xlsx", "only": "answered", "columns": ["id", "day"], "answer": "tone"},
+            "Only answered rows, 2 of 8 columns, answers in “tone”, 1.8 KB,",
+        ),
+        (
+            {"kind": "workbook", "only": "answered", "columns": ["id"]},
+            "Only answered rows, 1.8 KB,",
+        ),
+    ],
+)
+def test_of_a_file_that_was_made_it_is_said_what_was_chosen(
+    web: Client, answered: Batch, chosen: dict[str, Any], about: str
+) -> None:
+    address = reverse("choose_download", args=[answered.pk])
+    web.post(address, chosen)
+    Export.objects.update(size=1_800)
+    label = KINDS[chosen["kind"]].label
+    assert f"Made within the last day {label} {about}" in said(web.get(address))
+
+
 @pytest.mark.parametrize("query", ["only=odd", "columns=nothing", f"answer={'x' * 101}"])
 def test_a_choice_that_is_not_there_is_said(web: Client, answered: Batch, query: str) -> None:
     address = reverse("download", args=[answered.pk, "csv"])
@@ -375,3 +431,17 @@ def test_the_page_says_how_many_cells_the_csv_has_changed(
     assert "a cell that would run as a formula gets an apostrophe before it." in page
     list(web.get(reverse("download", args=[batch.pk, "csv"])).streaming_content)  # type: ignore[attr-defined]
     assert said_then in said(web.get(batch.get_absolute_url()))
+
+
+@pytest.mark.parametrize("query", ["only=attention", "columns=id"])
+def test_a_csv_of_a_part_says_nothing_about_the_cells_of_the_whole(
+    web: Client, start: MakeBatch, query: str
+) -> None:
+    batch = start(b"id,text\n1,=1\n2,y\n", template="{{text}}")
+    address = reverse("download", args=[batch.pk, "csv"])
+    counts = []
+    for asked in (query, "answer=tone", query):
+        list(web.get(f"{address}?{asked}").streaming_content)  # type: ignore[attr-defined]
+        batch.refresh_from_db()
+        counts.append(batch.cells_made_inert)
+    assert counts == [None, 1, 1]

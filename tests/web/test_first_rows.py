@@ -7,6 +7,7 @@ from html import unescape
 
 import pyarrow
 import pytest
+from django.core.files.storage import default_storage
 from django.test import Client
 from django.urls import reverse
 from pyarrow.parquet import write_table
@@ -143,6 +144,19 @@ def test_what_is_typed_is_kept_when_the_file_is_read_differently(web: Client) ->
     typed = answers(batch, template="Answer {{Column 1}} kindly")
     batch = read_as(web, batch, header_row=1, **typed)
     assert batch.ask.template == "Answer {{Column 1}} kindly"
+
+
+def test_a_file_that_is_lost_is_said(web: Client) -> None:
+    text, packed = drafted(web, TITLE), drafted(web, gzip.compress(TITLE), "texts.csv.gz")
+    for batch, name in ((text, text.source_file), (packed, packed.converted_file)):
+        default_storage.delete(name)
+        chosen = {"names_in": 1}
+        response = web.post(reverse("read_as", args=[batch.pk]), chosen, headers=HTMX)
+        assert response.status_code == 422
+        assert "This server could not read or store the file: No such file" in said(response)
+    again = web.post(reverse("run_again", args=[text.pk]), follow=True)
+    assert "This server could not read or store the file: No such file" in html(again)
+    assert Batch.objects.count() == 2
 
 
 def test_a_choice_with_which_the_file_cannot_be_read_changes_nothing(web: Client) -> None:

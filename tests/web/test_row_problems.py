@@ -67,6 +67,17 @@ def test_the_download_has_the_cells_of_each_row_and_the_reason(web: Client) -> N
     ]
 
 
+@pytest.mark.parametrize(("delimiter", "written"), [(b"\t", b","), (b"|", b","), (b";", b";")])
+def test_the_download_has_semicolons_or_commas_for_excel(
+    web: Client, delimiter: bytes, written: bytes
+) -> None:
+    batch = drafted(web, b"id;text;x\n1;a;b\n2\n".replace(b";", delimiter))
+    response = web.get(reverse("row_problems_download", args=[batch.pk]))
+    content = b"".join(response.streaming_content)  # type: ignore[attr-defined]
+    header = b"\xef\xbb\xbfrow;id;text;x;problem"
+    assert content.splitlines()[0] == header.replace(b";", written)
+
+
 def test_the_added_columns_have_names_that_the_file_does_not_have(web: Client) -> None:
     batch = drafted(web, b"ROW,problem ,x\n1,2,3\n4\n")
     assert downloaded(web, batch)[0] == ["row_2", "ROW", "problem ", "x", "problem_2"]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import islice
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -47,8 +48,13 @@ def padded(shown: str, number: str) -> msgspec.Raw:
 
 
 def number(digits: str) -> msgspec.Raw:
-    """The cell for a whole number, exactly, however long."""
-    return msgspec.Raw(digits.encode())
+    """The cell for a whole number, exactly, however long; a text where no program can hold it."""
+    return msgspec.Raw((digits if is_number(digits) else f'"{digits}"').encode())
+
+
+def is_number(text: str) -> bool:
+    """Whether programs can hold this number; most read none beyond 1.8e308."""
+    return isfinite(float(text))
 
 
 def duration(value: timedelta) -> msgspec.Raw:
@@ -199,8 +205,9 @@ def _tidy_numbers(encoded: bytes, *, as_shown: bool) -> bytes:
 
 
 def _shown(found: re.Match[bytes]) -> bytes:
-    """The number with the digits that a spreadsheet shows."""
-    return _digits(Decimal(f"{float(found[0]):.{SHOWN_DIGITS}g}"))
+    """The number with the digits that a spreadsheet shows; the largest of all would be none so."""
+    shown = f"{float(found[0]):.{SHOWN_DIGITS}g}"
+    return _digits(Decimal(shown)) if is_number(shown) else found[0]
 
 
 def _whole(found: re.Match[bytes]) -> bytes:

@@ -4,6 +4,7 @@ A document is a list, an object with one list of objects in it, or values one af
 """
 
 import re
+import sys
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, BinaryIO
@@ -31,6 +32,8 @@ KINDS = {
     bool: "true or false",
     type(None): "null",
 }
+# Most programs, and the JSON of our own stores, know none beyond.
+LARGEST = int(sys.float_info.max)
 ROWS = "rows.jsonl.zst"
 EMPTY = "The list in this JSON document is empty. Choose a file with rows."
 
@@ -180,14 +183,26 @@ def _written(
 
 
 def _cells(values: list[Any]) -> tuple[bytes, int]:
-    """A line of cells, and how many there are. null is a blank; what is nested is JSON as text."""
+    """A line of cells, and how many there are.
+
+    null is a blank. What is nested is JSON as text, and so is a number that no program can hold.
+    """
     made = [
-        "" if value is None else _encode(value).decode() if type(value) in (list, dict) else value
-        for value in values
+        "" if value is None else _as_text(value) if _is_text(value) else value for value in values
     ]
     while made and made[-1] == "":
         made.pop()
     return _encode(made), len(made)
+
+
+def _is_text(value: Any) -> bool:
+    if type(value) in (int, Decimal):
+        return not -LARGEST <= value <= LARGEST
+    return type(value) in (list, dict)
+
+
+def _as_text(value: object) -> str:
+    return _encode(value).decode()
 
 
 def _mixed(text: JsonText, row: int, first: type, value: object) -> BadInput:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Generator, Iterator
 from datetime import timedelta
 from functools import partial
+from html import unescape
 from itertools import repeat
 from typing import BinaryIO
 
@@ -30,12 +31,17 @@ SHOWN = re.compile(rb"<text:p>([^<]{0,400})</text:p>")
 DURATION = re.compile(
     rb'office:time-value="(-?)PT(\d{1,7})H(\d{1,2})M(\d{1,2})(?:[.,](\d{1,6}))?\d*S"'
 )
+# A tab and a line break within a paragraph, which calamine leaves out.
+BREAKS = (b"<text:tab", b"<text:line-break")
+NOTE = re.compile(rb"<office:annotation[ >].*?</office:annotation>", re.DOTALL)
+PARAGRAPH = re.compile(rb"<text:([ph])(?: [^<>]*)?(?:/>|>(.*?)</text:\1>)", re.DOTALL)
+IN_PARAGRAPH = re.compile(rb'<text:(tab|line-break|s)(?: text:c="(\d{1,3})")?[^<>]*/>|<[^<>]*>')
 PADDED = re.compile(r"0\d+")
 LONG = re.compile(r"-?\d{16,400}")
 FRACTION = re.compile(r"[.,](\d+)\s*%")
 # One of these is in every file with a cell or row that is of interest.
 # Words are found twice as quickly as patterns, and long ones faster than short ones.
-WORDS = (ERROR, b'table:visibility="', b'office:value-type="time"')
+WORDS = (ERROR, b'table:visibility="', b'office:value-type="time"', *BREAKS)
 LONG_NUMBER = re.compile(rb'office:value="-?\d{16}')
 # Only where a style shows numbers so, the cell that is looked for can be there.
 PERCENT_STYLE, PERCENT_WORD = b"<number:percentage-style", b'office:value-type="percentage"'
@@ -176,6 +182,8 @@ def _cell(attributes: bytes, content: bytes) -> msgspec.Raw | None:
     """The cell as it is shown; None if calamine has it so."""
     if b'office:value-type="time"' in attributes:
         return _duration(attributes)
+    if any(word in content for word in BREAKS):
+        return _text(content)
     value = VALUE.search(attributes)
     if not value:
         return None
@@ -189,6 +197,18 @@ def _cell(attributes: bytes, content: bytes) -> msgspec.Raw | None:
     if PADDED.fullmatch(text) and number.isdigit() and int(text) == int(number):
         return cells.padded(text, number)
     return cells.number(str(int(number))) if LONG.fullmatch(number) else None
+
+
+def _text(content: bytes) -> msgspec.Raw:
+    """The text of a cell, with its tabs and line breaks."""
+    paragraphs = (found[2] or b"" for found in PARAGRAPH.finditer(NOTE.sub(b"", content)))
+    text = b"\n".join(IN_PARAGRAPH.sub(_blank, paragraph) for paragraph in paragraphs)
+    return msgspec.Raw(msgspec.json.encode(unescape(text.decode())))
+
+
+def _blank(tag: re.Match[bytes]) -> bytes:
+    blank = {b"tab": b"\t", b"line-break": b"\n", b"s": b" "}.get(tag[1] or b"", b"")
+    return blank * int(tag[2] or 1)
 
 
 def _duration(attributes: bytes) -> msgspec.Raw | None:

@@ -10,6 +10,7 @@ from batchui.prompts.problems import BadInput
 FORMATS: tuple[str, ...] = ()  # that can be read
 WORKBOOK_ENDINGS = {".xlsx", ".xlsm", ".xltx", ".xltm", ".xlsb", ".xls", ".ods", ".fods", ".xml"}
 HTML = (b"<!doctype html", b"<html", b"<table", b"<head", b"<body", b"<meta", b"<style")
+MHTML = b"mime-version:"
 MARKUP = {
     b"urn:schemas-microsoft-com:office:spreadsheet": "an Excel 2003 workbook in XML",
     b"application/vnd.oasis.opendocument.spreadsheet": "a spreadsheet in flat XML (.fods)",
@@ -55,7 +56,11 @@ def _what(file: File) -> str | None:
         return "an old Office file without a workbook in it, or a part of one"
     if file.mimetype.startswith("application/vnd.oasis.opendocument."):
         return "an OpenDocument text or drawing"
-    if file.ending not in WORKBOOK_ENDINGS or not file.start.startswith(b"<"):
+    if file.ending not in WORKBOOK_ENDINGS:
+        return None
+    if file.start.lower().startswith(MHTML):
+        return "a web page in a single file (MHTML)"
+    if not file.start.startswith(b"<"):
         return None
     for sign, what in MARKUP.items():
         if sign in file.head[:4096].replace(b"\0", b""):

@@ -40,6 +40,9 @@ class Tidier:
     def __call__(self, xml: bytes) -> bytes:
         """The same piece, tidy."""
         if not any(strange.search(xml) for strange in self._strange):
+            # How a program writes values does not change in the middle of a sheet. Places may: its
+            # first rows are often those of a template.
+            self._strange = self._strange if self._row < 0 else self._strange[:2]
             last = xml.rpartition(self._row_tag)[2].partition(b'"')[0]
             self._row = int(last) - 1 if ROW.fullmatch(last) else self._row
             return xml

@@ -39,6 +39,10 @@ DAMAGED = (
     "This workbook is damaged or was not copied whole. Copy or download it again. If it still "
     "opens in Excel or LibreOffice, save it again there and upload that."
 )
+TOO_LONG_A_TIME = (
+    "A cell of this workbook is shown as hours, and its number is far too large for that. Look for "
+    "a cell with #####, give its column the format “General”, and upload the workbook again."
+)
 DAMAGE = (
     calamine.CalamineError,
     zipfile.BadZipFile,
@@ -194,6 +198,8 @@ def _sentences() -> Iterator[None]:
         yield
     except calamine.PasswordError:
         raise BadInput(PROTECTED) from None
+    except OverflowError as exc:
+        raise BadInput(TOO_LONG_A_TIME) from exc
     except DAMAGE as exc:
         raise BadInput(DAMAGED) from exc
     except BaseException as exc:

@@ -28,6 +28,9 @@ decode_to_show: Callable[[bytes], Cells] = msgspec.json.Decoder(
     list[Any] | dict[str, msgspec.Raw], float_hook=Decimal
 ).decode
 _text = msgspec.json.Decoder(str).decode
+_value = msgspec.json.Decoder(float_hook=Decimal).decode
+# How JSON begins that is no number and no boolean.
+_NO_TYPE = (b'"', b"{", b"[", b"null")
 
 
 def cell_text(value: Any) -> str:
@@ -41,6 +44,16 @@ def cell_text(value: Any) -> str:
         return ""
     text = _json(value).decode()
     return _text_of_json(text) if isinstance(value, msgspec.Raw) else text
+
+
+def typed_cell(value: msgspec.Raw | None) -> Any:
+    """A value of an object (`decode_to_show`) as a cell: a number and a boolean stay one.
+
+    A string is a text, also one of digits. null and None are "", a list or an object is JSON text.
+    """
+    if value is None or bytes(value).startswith(_NO_TYPE):
+        return cell_text(value)
+    return _value(value)
 
 
 def shown_text(cell: Any) -> str:
@@ -62,10 +75,15 @@ def _text_of_json(text: str) -> str:
     return "" if text == "null" else text
 
 
-def as_list(cells: Cells, columns: Sequence[str]) -> list[Any]:
-    """One cell for each column, "" if the row has nothing for it. An object's values are texts."""
+def as_list(
+    cells: Cells, columns: Sequence[str], value_cell: Callable[[Any], Any] = cell_text
+) -> list[Any]:
+    """One cell for each column, "" if the row has nothing for it.
+
+    value_cell: makes a cell of a value of an object; usually its text.
+    """
     if isinstance(cells, dict):
-        return [cell_text(cells.get(column)) for column in columns]
+        return [value_cell(cells.get(column)) for column in columns]
     width = len(columns)
     if len(cells) == width:
         return cells

@@ -83,6 +83,8 @@ def test_blanks_before_a_row_are_added_only_where_there_is_something(
         (cells.percent("25%"), '[{"percent":"25%"}]'),
         (cells.padded("00123", "123"), '[{"shown":"00123","number":123}]'),
         (cells.number("123456789012345678"), "[123456789012345678]"),
+        (cells.number("9" * 308), f"[{'9' * 308}]"),
+        (cells.number("9" * 309), f'["{"9" * 309}"]'),
     ],
 )
 def test_a_cell_says_what_it_is(cell: object, line: str) -> None:

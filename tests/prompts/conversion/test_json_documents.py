@@ -64,6 +64,11 @@ def test_a_list_of_lists_is_a_table(tmp_path: Path) -> None:
     assert found.sheet == Sheet(file="rows.jsonl.zst", name="", rows=4, columns=2)
 
 
+def test_numbers_that_no_program_can_hold_are_texts_in_a_table(tmp_path: Path) -> None:
+    found = made(tmp_path, f"[[1e308, 1e309, -1e400], [{10**308}, {10**309}]]")
+    assert found.rows == [[1e308, "1E+309", "-1E+400"], [10**308, str(10**309)]]
+
+
 def test_a_list_of_texts_and_numbers_is_a_column(tmp_path: Path) -> None:
     found = made(tmp_path, '["one\\n", 2.50, true, null, "five"]')
     assert found.lines == ['["one\\n"]', "[2.50]", "[true]", "[]", '["five"]']

@@ -1,10 +1,12 @@
 """Cells whose XML says more than calamine does, written by hand."""
 
+import json
 import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from batchui.prompts.problems import BadInput
@@ -58,6 +60,17 @@ def test_numbers_have_the_digits_that_a_spreadsheet_shows(tmp_path: Path) -> Non
         f'<c r="{letter}1"><v>{it}</v></c>' for letter, it in zip("ABCDEFG", values, strict=True)
     )
     assert line_of(tmp_path, cells) == "[0.3,1.1,1E+300,1e-7,150000000000000000,-0.5,2]"
+
+
+def test_the_largest_numbers_stay_numbers_that_can_be_read(tmp_path: Path) -> None:
+    values = ["1.7976931348623157E+308", "-1.7976931348623157E+308", "9" * 308, "9" * 309]
+    cells = "".join(
+        f'<c r="{letter}1"><v>{it}</v></c>' for letter, it in zip("ABCD", values, strict=True)
+    )
+    line = line_of(tmp_path, cells)
+    assert json.loads(line) == msgspec.json.decode(line)
+    largest = "1.7976931348623157e308"
+    assert line == f'[{largest},-{largest},{"9" * 308},"{"9" * 309}"]'
 
 
 def test_styles_decide_how_a_number_is_shown(tmp_path: Path) -> None:
@@ -220,6 +233,27 @@ def test_ods_cells_that_say_how_they_are_shown(tmp_path: Path) -> None:
         '123456789012345678,{"duration":"30:05:01.5"},{"duration":"-01:00:00"},'
         '{"time":"12:30:00"},true]'
     ]
+
+
+def test_ods_texts_keep_their_tabs_and_line_breaks(tmp_path: Path) -> None:
+    cells = [
+        'a<text:tab/>b<text:s text:c="3"/>c<text:s/>d<text:span text:style-name="T">e &amp; ü'
+        "</text:span></text:p><text:p/><text:p>f<text:line-break/>g",
+        "h<text:line-break/>i",
+        "j",
+    ]
+    row = "".join(
+        f'<table:table-cell office:value-type="string">{note}<text:p>{cell}</text:p>'
+        "</table:table-cell>"
+        for cell, note in zip(
+            cells,
+            ["", "<office:annotation><text:p>no<text:tab/>te</text:p></office:annotation>", ""],
+            strict=True,
+        )
+    )
+    table = f'<table:table table:name="A"><table:table-row>{row}</table:table-row></table:table>'
+    made = made_of(open_document(tmp_path / "x.ods", table))
+    assert made.rows == [["a\tb   c de & ü\n\nf\ng", "h\ni", "j"]]
 
 
 def test_ods_rows_and_cells_that_are_repeated(tmp_path: Path) -> None:

@@ -12,9 +12,11 @@ from batchui.prompts.reading.rows import (
     as_object,
     cell_text,
     decode_row,
+    decode_to_show,
     encode_row,
     extras,
     sample_text,
+    typed_cell,
 )
 
 
@@ -40,6 +42,31 @@ def test_stored_rows_come_back_on_one_line(cells: list[str] | dict[str, object])
 )
 def test_a_cell_as_text(value: object, text: str) -> None:
     assert cell_text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("json_value", "cell"),
+    [
+        (b"true", True),
+        (b"false", False),
+        (b"7", 7),
+        (b"1.50", Decimal("1.50")),
+        (b"0.0", Decimal("0.0")),
+        (b"-1e-5", Decimal("-0.00001")),
+        (b'"7"', "7"),
+        (b'"true"', "true"),
+        (b"null", ""),
+        (b"[1, 2]", "[1,2]"),
+        (b'{"a":1.10}', '{"a":1.10}'),
+    ],
+)
+def test_a_value_of_an_object_keeps_its_type_in_a_cell(json_value: bytes, cell: object) -> None:
+    stored = encode_row(decode_row(b'{"a": %s}' % json_value))
+    shown = decode_to_show(stored)
+    [found, beyond] = as_list(shown, ("a", "b"), typed_cell)
+    assert (found, type(found), beyond) == (cell, type(cell), "")
+    if isinstance(found, Decimal):
+        assert str(found) == str(cell)
 
 
 def test_cells_are_aligned_with_the_columns() -> None:
