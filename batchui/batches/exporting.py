@@ -150,7 +150,13 @@ def table(batch: Batch, *, typed: bool = False) -> Table:
     """What the file of a batch says about its rows. typed: as in `export_rows`."""
     form = batch.format
     is_typed = form.kind == "table" or (typed and form.kind == "jsonl")
-    return Table(form.columns, header=form.header, above=_above(batch), typed=is_typed)
+    return Table(
+        form.columns,
+        header=form.header,
+        above=_above(batch),
+        typed=is_typed,
+        of_texts=form.delimiter is not None,  # also the table of the answers to a CSV
+    )
 
 
 def added_columns(batch: Batch, choice: Choice = ALL) -> tuple[str, str, str]:

@@ -21,7 +21,8 @@ class Shape:
         self.layout = layout
         self.names = [*layout.columns, *layout.added]
         self.header = [*layout.header, *layout.added]
-        self.columns = [Column(untyped=not table.typed) for _ in layout.columns]
+        untyped = table.of_texts or not table.typed
+        self.columns = [Column(untyped=untyped) for _ in layout.columns]
         self.columns.append(Column(untyped=True, lists=True))
         self.columns += [Column(untyped=False) for _ in (layout.status, layout.error)]
         self.rows = 0

@@ -20,13 +20,15 @@ class Table:
     columns: the unique name of each column, for JSON and Parquet. header: the same cells as they
     stand in the file, for CSV and XLSX, where one may be blank and another there twice; None: as
     `columns`. above: the rows above the header (a title), which CSV, XLSX and ODS get again. typed:
-    whether cells have types (see `rows.py`); if not, all are texts, which is faster.
+    whether cells have types (see `rows.py`); if not, all are texts, which is faster. of_texts: the
+    typed cells come from a text file, so that its texts may be numbers, as in one without types.
     """
 
     columns: Sequence[str]
     header: Sequence[str] | None = None
     above: Sequence[Sequence[Cell]] = ()
     typed: bool = False
+    of_texts: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ import openpyxl
 import pyarrow.parquet
 import pytest
 
-from batchui.batches import exporting, making
+from batchui.batches import decisions, exporting, intake, making
 from batchui.batches.exporting import Choice
+from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
-from tests.batches.conftest import MakeBatch, rows, work
+from tests.batches.conftest import MODEL, MakeBatch, rows, work
 from tests.batches.read_back import by_calamine
 
 pytestmark = pytest.mark.django_db
@@ -103,3 +104,17 @@ def test_a_column_of_decimal_numbers_in_a_csv_can_be_summed(
     assert b"".join(exporting.csv_plain(batch)).splitlines()[1].startswith(csv.splitlines()[1])
     columns = json.loads(b"".join(exporting.json(batch)))[0]["columns"]
     assert columns["price"] == "1.50"
+
+
+def test_numbers_of_a_csv_are_numbers_in_a_workbook_of_its_further_question(
+    sandbox: RunningSandbox, start: MakeBatch, tmp_path: Path
+) -> None:
+    first = work(start(b"id,price\n01,1.50\n02,2.00\n", template="{{id}}"))
+    draft = intake.ask_further(first, by=None)
+    assert decisions.start(
+        draft, by=None, ask=Ask(model=MODEL, template="{{id}}"), prepare_now=True
+    )
+    draft.refresh_from_db()
+    making.write(draft, "xlsx", Choice(), tmp_path / "made", exporting.untold)
+    found = by_calamine((tmp_path / "made").read_bytes())[1:]
+    assert [row[:2] for row in found] == [["01", 1.5], ["02", 2]]

@@ -172,6 +172,8 @@ def test_a_column_of_texts_is_one_of_numbers_only_if_every_text_comes_back(tmp_p
     ]
     typed = Table(["a", "b", "c"], typed=True)
     assert by_calamine(workbook(tmp_path, rows, typed))[1][:3] == ["1", "00123", "2.5"]
+    of_texts = Table(["a", "b", "c"], typed=True, of_texts=True)
+    assert by_calamine(workbook(tmp_path, rows, of_texts))[1][:3] == [1, "00123", 2.5]
 
 
 @pytest.mark.parametrize(
