@@ -6,6 +6,7 @@ The fields of an item depend on the item format of the model:
     prompt       {"prompt", "max_tokens", …}
     input        {"input", "max_output_tokens", …}            (the Responses shape, gpt-oss)
     text         {"text", …}                                  (embeddings)
+    contexts     {"text", …}; ready-made ones may be {"query", "contexts": [{"text"}, …]}
     translation  {"text", "source_lang", "target_lang", …}
 
 Every item has an `external_reference` too.
@@ -22,7 +23,7 @@ from batchui.prompts.reading.blocks import Cells
 from batchui.prompts.reading.rows import as_list, cell_text, shown_text
 from batchui.prompts.template import LONGEST_TEXT, Filler, Template, too_long
 
-ItemFormat = Literal["messages", "prompt", "input", "text", "translation"]
+ItemFormat = Literal["messages", "prompt", "input", "text", "contexts", "translation"]
 
 _encode = msgspec.json.Encoder(decimal_format="number").encode
 
@@ -34,7 +35,8 @@ CARRIERS: dict[str, tuple[str, ...]] = {
     "messages": ("messages", "prompt"),
     "prompt": ("prompt", "messages"),
     "input": ("input",),
-    "text": ("text", "contexts"),
+    "text": ("text",),
+    "contexts": ("text", "contexts"),
     "translation": ("text",),
 }
 ROW_NUMBER_BYTES = 24  # with its quotation marks and the closing brace
@@ -176,12 +178,11 @@ class ItemWriter:
         carriers = CARRIERS[self.item_format]
         carrier = next((name for name in carriers if cells.get(name) is not None), None)
         if carrier is None:
-            raise BadInput.at(
-                f"the object has no {' or '.join(map(quoted, carriers))}, which the model needs. "
-                "Add it, or skip the row.",
-                row=row,
-                line=line,
-            )
+            raise _lacks(carriers, row=row, line=line)
+        if self.item_format == "translation" and not (
+            cells.get("target_lang") or "target_lang" in self._settings
+        ):
+            raise _lacks(("target_lang",), row=row, line=line)
         question = cells[carrier]
         if not (question.strip() if isinstance(question, str) else question):
             raise _blank([carrier], row=row, line=line)
@@ -221,7 +222,7 @@ def _around_the_prompt(
     item_format: ItemFormat, instruction: str, settings: Mapping[str, Any]
 ) -> tuple[bytes, bytes]:
     """The JSON before the prompt, and the JSON between the prompt and the external_reference."""
-    name = "text" if item_format == "translation" else item_format
+    name = "text" if item_format in ("contexts", "translation") else item_format
     head, close = b'{"%b":' % name.encode(), b""
     if item_format == "messages" or (item_format == "input" and instruction):
         system = b""
@@ -241,6 +242,16 @@ def _position_of_reference(column: str, columns: Sequence[str]) -> int | None:
             f"{listed(columns)}. Choose one of those, or none."
         )
     return columns.index(column)
+
+
+def _lacks(names: Sequence[str], *, row: int, line: int | None) -> BadInput:
+    """The error for an object without any of these fields."""
+    return BadInput.at(
+        f"the object has no {' or '.join(map(quoted, names))}, which the model needs. Add it, or "
+        "skip the row.",
+        row=row,
+        line=line,
+    )
 
 
 def _blank(columns: Sequence[str], *, row: int, line: int | None) -> BadInput:

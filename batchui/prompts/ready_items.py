@@ -1,8 +1,17 @@
-"""Recognises objects that are ready-made items of the Batch API."""
+"""Recognises objects that are ready-made items of the Batch API, and what they ask for."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
+Kind = Literal["chat", "input", "text", "contexts", "translation"]
+# The item formats (see `items.py`) of models that take items of a kind, the usual ones first.
+FORMATS: dict[Kind, tuple[str, ...]] = {
+    "chat": ("prompt", "messages"),
+    "input": ("input",),
+    "text": ("text", "contexts", "translation"),
+    "contexts": ("contexts",),
+    "translation": ("translation",),
+}
 # The fields of items of the Batch API, and those of them that can hold the question.
 ITEM_CARRIERS = frozenset({"prompt", "messages", "input", "text", "contexts"})
 ITEM_FIELDS = ITEM_CARRIERS | {
@@ -43,3 +52,19 @@ def are_items(objects: Sequence[dict[str, Any]]) -> bool:
     return bool(objects) and all(
         ITEM_FIELDS.issuperset(item) and not ITEM_CARRIERS.isdisjoint(item) for item in objects
     )
+
+
+def kind_of(items: Iterable[Mapping[str, Any]]) -> Kind | None:
+    """What these items ask for; None where they ask for different things, or there is none."""
+    kinds = {_kind(item) for item in items}
+    return kinds.pop() if len(kinds) == 1 else None
+
+
+def _kind(item: Mapping[str, Any]) -> Kind:
+    if "contexts" in item:
+        return "contexts"
+    if "prompt" in item or "messages" in item:
+        return "chat"
+    if "input" in item:  # before `text`, which is an option of the Responses shape
+        return "input"
+    return "translation" if "target_lang" in item else "text"

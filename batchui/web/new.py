@@ -170,7 +170,9 @@ def checking(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     if batch.is_active and not is_fresh and request.GET.get("seen") == context["seen"]:
         return HttpResponse(status=204)
     was_preparing = request.GET.get("phase") == BatchStatus.PREPARING
-    if batch.is_unusable or (was_preparing and batch.status != BatchStatus.PREPARING):
+    asks_otherwise = is_fresh and batch.format.items  # another model, and no question
+    ended = was_preparing and batch.status != BatchStatus.PREPARING
+    if batch.is_unusable or ended or asks_otherwise:
         return HttpResponseClientRefresh()
     if is_fresh:
         context |= {"fresh_file": True, **file_context(batch)}
