@@ -17,6 +17,7 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from batchui.exports.rows import Cell, cell_text
+from batchui.prompts.conversion.cells import MOST_DIGITS
 from batchui.prompts.reading.format import Choices
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
@@ -230,7 +231,7 @@ def as_kept(cell: Any) -> Cell:
         return {"date": str(cell)}
     if isinstance(cell, float):  # its shortest text
         cell = Decimal(repr(cell))
-    if isinstance(cell, Decimal) and cell == int(cell):
+    if isinstance(cell, Decimal) and cell.adjusted() < MOST_DIGITS and cell == int(cell):
         return int(cell)
     return "" if cell is None else cell
 

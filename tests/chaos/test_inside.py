@@ -100,8 +100,8 @@ def test_a_planted_mistake_is_found(
 def left_behind(wire: Wire) -> Inside:
     """A campaign at its end: a poll has just failed, and a worker has died while it sent a part."""
     campaign = Inside(Figures("inside", "test", 1), wire, say=lambda _: None)
-    marks = (mark_of("f", row) for row in range(FIRST_ROW, FIRST_ROW + 60))
-    content = "\r\n".join(["text", *marks]).encode()
+    lines = (f"{row},{mark_of('f', row)}" for row in range(FIRST_ROW, FIRST_ROW + 60))
+    content = "\r\n".join(["id,text", *lines]).encode()
     file = File("f.csv", content, 60, Ask(model=MODELS[0], template=TEMPLATE))
     actors.upload(file)
     actors.start(0.0)

@@ -376,9 +376,9 @@ def test_a_document_is_read(receive: MakeBatch, entry: Entry) -> None:
     ("title", "fits", "other", "missing"),
     [
         ("a body with prompts", "prompt", "input", "“input”"),
-        ("a body with a query and contexts", "text", "messages", "“messages” or “prompt”"),
+        ("a body with a query and contexts", "contexts", "messages", "“messages” or “prompt”"),
         ("a body with texts and a language", "translation", "prompt", "“prompt” or “messages”"),
-        ("a body with a response_format", "messages", "text", "“text” or “contexts”"),
+        ("a body with a response_format", "messages", "text", "“text”"),
         ("items with messages on lines of their own", "messages", "translation", "“text”"),
     ],
 )
