@@ -84,9 +84,11 @@ SANDBOX_CONTROL = _env.flag("BATCHUI_SANDBOX_CONTROL")
 
 # An upload is refused if less of the disk would be free after it, and after its answers.
 KEEP_FREE_BYTES = 500_000_000
-# Largest upload, in bytes, and the number of rows a file may have.
+# Largest upload, in bytes, and what a file may have: rows, columns, characters in a cell.
 MAX_UPLOAD_BYTES = _env.number("BATCHUI_MAX_UPLOAD_MB", 1024, low=1, high=1_000_000) * 1024 * 1024
 MAX_ROWS = _env.number("BATCHUI_MAX_ROWS", 5_000_000, low=1, high=1_000_000_000)
+MAX_COLUMNS = _env.number("BATCHUI_MAX_COLUMNS", 2_000, low=1, high=16_384)
+MAX_CELL_CHARACTERS = _env.number("BATCHUI_MAX_CELL_CHARACTERS", 10**6, low=1_000, high=8 * 10**6)
 
 # While this file exists, background work is asked to stop (see `worker/watchdog.py`).
 STOPPING_FILE = _env.text("BATCHUI_STOPPING_FILE")
@@ -210,6 +212,8 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 # Beside the data, where there is room for them; `worker/this_host.py` removes what a crash leaves.
 FILE_UPLOAD_TEMP_DIR = DATA / "incoming"
+# The form for a download has a field for each column; no other has nearly as many.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = MAX_COLUMNS + 1_000
 
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = "UTC"

@@ -26,22 +26,24 @@
   });
 
   /* Theme and density: remembered here, applied before the first paint (this file is not deferred). */
-  const remembered = {
+  const kept = (storage) => ({
     get(name) {
       try {
-        return localStorage.getItem(`batchui.${name}`);
+        return storage().getItem(`batchui.${name}`);
       } catch {
         return null;
       }
     },
     set(name, value) {
       try {
-        localStorage.setItem(`batchui.${name}`, value);
+        storage().setItem(`batchui.${name}`, value);
       } catch {
         /* Private windows may forbid it: then the choice lasts as long as the page. */
       }
     },
-  };
+  });
+  const remembered = kept(() => localStorage);
+  const untilReload = kept(() => sessionStorage);
 
   const choose = (name, value) => {
     root.dataset[name] = value;
@@ -207,7 +209,7 @@
     dismisses: (button) => button.closest(".toast").remove(),
     insert,
     reveals: reveal,
-    aborts: (button) => window.htmx.trigger(button.closest("form"), "htmx:abort"),
+    aborts: (button) => cancelUpload(button.closest("form")),
     themeChoice: (button) => {
       remembered.set("theme", button.dataset.themeChoice);
       choose("theme", button.dataset.themeChoice);
@@ -263,10 +265,12 @@
       button.removeAttribute("aria-busy");
     }
   };
-  on("submit", (event) => {
-    if (event.defaultPrevented || event.target.method !== "post") return;
+  on("submit", ({ defaultPrevented, target }) => {
+    if (defaultPrevented || target.method !== "post") return;
     /* Later: a button that is disabled now would not be sent with the form. */
-    setTimeout(() => setBusy(event.target));
+    setTimeout(() => setBusy(target));
+    /* A file that comes leaves the page as it is. */
+    if ("brings" in target.dataset) setTimeout(() => setReady(target), 1_000);
   });
   addEventListener("pageshow", () => setReady(document));
 
@@ -276,6 +280,16 @@
     target.removeAttribute("aria-invalid");
     const error = byId(`${target.id}_error`);
     if (error) error.hidden = true;
+  });
+
+  /* A field that finds: what beside it has other words is hidden. */
+  on("input", ({ target }) => {
+    const found = target.dataset?.filters;
+    if (!found) return;
+    const wanted = target.value.trim().toLowerCase();
+    for (const one of target.parentElement.querySelectorAll(found)) {
+      one.hidden = !one.textContent.toLowerCase().includes(wanted);
+    }
   });
 
   /* Uploads: a bar with a figure. */
@@ -312,10 +326,60 @@
     return true;
   };
 
+  /* A pasted table goes up as a file: a form takes only little text. */
+  on(
+    "submit",
+    (event) => {
+      const form = event.target.closest?.("form[data-paste]");
+      const text = form?.elements.pasted;
+      if (!text?.value) return;
+      const file = form.elements.file;
+      const isTable = text.value.includes("\t") || "cells" in form.dataset;
+      const name = isTable ? "Pasted table.tsv" : "Pasted list.txt";
+      const held = new DataTransfer();
+      held.items.add(new File([text.value], name, { type: "text/plain" }));
+      file.files = held.files;
+      file.disabled = false;
+      text.disabled = true;
+      setTimeout(() => {
+        text.disabled = false;
+        file.disabled = true;
+      });
+    },
+    true,
+  );
+
+  /* Pasting works anywhere on the page of a new batch. Cells of a spreadsheet come as HTML, too: that
+     tells a column of cells, with line breaks within, from a list. */
+  on("paste", (event) => {
+    const form = document.querySelector("form[data-paste]");
+    const text = form?.elements.pasted;
+    const isBeside = event.target !== text;
+    if (!text || (isBeside && event.target.matches("input, textarea"))) return;
+    const { clipboardData } = event;
+    form.toggleAttribute("data-cells", /<table/i.test(clipboardData.getData("text/html")));
+    const pasted = clipboardData.getData("text/plain");
+    if (!isBeside || !pasted) return;
+    event.preventDefault();
+    form.closest("details").open = true;
+    text.value = pasted;
+    text.focus();
+  });
+
   on("htmx:xhr:progress", (event) => {
     const form = event.target.closest("form[data-upload]");
     if (form) showUpload(form, event.detail);
   });
+  const cancelUpload = (form) => {
+    window.htmx.trigger(form, "htmx:abort");
+    form.reset();
+    const name = form.querySelector("[data-file-name]");
+    if (name) name.textContent = name.dataset.fileName;
+    announce("The upload was cancelled.");
+  };
+
+  /* A file may be dropped anywhere on a page that takes one. Else the browser would leave the page
+     and open it. */
   for (const [event, over] of [
     ["dragenter", true],
     ["dragover", true],
@@ -323,10 +387,21 @@
     ["drop", false],
   ]) {
     on(event, (drag) => {
-      const zone = drag.target.closest?.("[data-dropzone]");
-      if (zone) zone.toggleAttribute("data-over", over);
+      const zone = document.querySelector("[data-dropzone]");
+      if (!zone || !drag.dataTransfer?.types.includes("Files")) return;
+      zone.toggleAttribute("data-over", over);
+      const input = zone.querySelector("input[type=file]");
+      if (drag.target === input || event === "dragleave") return;
+      drag.preventDefault();
+      if (event !== "drop" || !drag.dataTransfer.files.length) return;
+      input.files = drag.dataTransfer.files;
+      input.dispatchEvent(new Event("change", { bubbles: true }));
     });
   }
+  let underWay = false;
+  addEventListener("beforeunload", (event) => {
+    if (underWay) event.preventDefault();
+  });
   on("change", (event) => {
     const zone = event.target.closest("[data-dropzone]");
     const name = zone?.querySelector("[data-file-name]");
@@ -353,10 +428,16 @@
     if (refuse(form)) return event.preventDefault();
     setBusy(form);
     uploading(form, true);
+    underWay = form.matches("[data-upload]");
+  });
+  /* Before the answer leads to another page: leaving for that is no loss. */
+  on("htmx:beforeOnLoad", (event) => {
+    if (event.detail.elt.matches("[data-upload]")) underWay = false;
   });
   on("htmx:afterRequest", (event) => {
     const { elt, xhr } = event.detail;
     if (xhr.status > 0 && (xhr.status < 502 || xhr.status > 504)) reachable(true);
+    if (elt.matches("[data-upload]")) underWay = false;
     if (!elt.matches("form") || xhr.getResponseHeader("HX-Redirect")) return;
     setReady(elt);
     uploading(elt, false);
@@ -411,9 +492,30 @@
     unfolded = { ids: [], focus: "" };
   };
 
+  /* A file that was made is saved once, as soon as its page says that it is ready. */
+  const saveOnce = () => {
+    for (const link of document.querySelectorAll("[data-saves-itself]")) {
+      delete link.dataset.savesItself;
+      link.click();
+    }
+  };
+
+  /* A choice of how a file is read loads the page anew: what had the focus has it again. */
+  on("htmx:beforeOnLoad", ({ detail: { elt, xhr } }) => {
+    if (elt.id !== "reading" || !xhr.getResponseHeader("HX-Refresh")) return;
+    untilReload.set("focus", document.activeElement.id);
+  });
+  const focusAgain = () => {
+    const chosen = byId(untilReload.get("focus"));
+    untilReload.set("focus", "");
+    chosen?.closest("details")?.setAttribute("open", "");
+    chosen?.focus({ preventScroll: true });
+  };
+
   on("htmx:load", () => {
     updateTimes();
     settleToasts();
+    saveOnce();
     unfoldAgain();
     if (watched) watchAgain();
   });
@@ -421,6 +523,8 @@
     chooseAll();
     updateTimes();
     settleToasts();
+    saveOnce();
+    focusAgain();
     setInterval(updateTimes, 1_000);
   });
 })();

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -22,6 +23,11 @@ for number, handler in (
 ):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, handler)
+
+# A change fails because of what it breaks, not because of the examples of the day. Others are tried
+# with `--hypothesis-profile=default`.
+settings.register_profile("the same examples", derandomize=True)
+settings.load_profile("the same examples")
 
 CHROMIUM_FLAGS = [
     "--no-sandbox",

@@ -44,7 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("bench", "up"),
     },
     # The measuring stick: it drives the product from outside.
-    "bench": {"worker", "batches", "teams", "prompts", "processes"},
+    "bench": {"worker", "batches", "teams", "prompts", "exports", "processes"},
 }
 PLAIN = ("processes", "sandbox", "prompts", "cloudflare", "exports")
 # Commands are doors from the terminal: each may open the package it is named after.

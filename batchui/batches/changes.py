@@ -63,13 +63,23 @@ class BatchChanges(AnswerChanges, total=False):
     lease_until: datetime | None
     readings_begun: int
     progress_rows: int
+    source_name: str
+    source_file: str
+    source_size: int
+    source_sha256: str
+    source_choices: dict[str, Any]
     source_format: dict[str, Any]
+    converted_file: str
+    converted: dict[str, Any]
     rows: int
     bad_rows: int
     problem: str
     problem_rows: list[dict[str, Any]]
+    problem_count: int
+    problems_file: str
     blanks: dict[str, dict[str, int]]
     sample: list[str]
+    above: list[str]
     part_count: int
 
 

@@ -5,11 +5,12 @@ from uuid import UUID
 
 from django.conf import settings
 
-from batchui.batches import files, lifecycle
+from batchui.batches import lifecycle, sources
 from batchui.batches.changes import BatchChanges
+from batchui.batches.converting import convert
+from batchui.batches.further import make_file
 from batchui.batches.long_tasks import (
     READING_LEASE,
-    SHOWN_PROBLEMS,
     LeaseLostError,
     StoppedError,
     give_back,
@@ -19,10 +20,10 @@ from batchui.batches.long_tasks import (
 )
 from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
+from batchui.batches.row_problems import NO_PROBLEMS, RowProblems
 from batchui.batches.states import BatchStatus
-from batchui.prompts.checking import Report, check
-from batchui.prompts.problems import BadInput, quoted
-from batchui.prompts.sniffing import Format
+from batchui.prompts.conversion.kinds import is_text
+from batchui.prompts.reading.checking import Report, check
 
 
 def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
@@ -35,59 +36,65 @@ def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> Non
         return
     try:
         refuse_endless(batch)
+        progress = progress_of(batch, beat=beat)
+        if not batch.source_format:
+            _look(batch, progress)
         report = check(
-            lambda: files.open_file(batch.source_file),
+            lambda: sources.open_rows(batch),
             batch.format,
-            progress=progress_of(batch, beat=beat),
+            problems=RowProblems,
+            progress=progress,
             max_rows=settings.MAX_ROWS,
         )
-        refuse_nul(report.format)
+        sources.refuse_nul(report.format)
     except LeaseLostError:
         return
     except StoppedError:
         give_back(batch)
     except Exception as problem:  # every failure needs a sentence on the page
         sentence = sentence_for(problem)
-        lifecycle.move_batch(
-            batch,
-            BatchStatus.DRAFT,
-            event=f"The file cannot be used: {sentence}",
-            problem=sentence,
-            problem_rows=[],
-        )
+        unusable: BatchChanges = {"problem": sentence, **NO_PROBLEMS}
+        event = f"The file cannot be used: {sentence}"
+        lifecycle.move_batch(batch, BatchStatus.DRAFT, event=event, **unusable)
     else:
         lifecycle.move_batch(
             batch,
             BatchStatus.DRAFT,
             event=f"The file was read: {rows_phrase(report.rows)}.",
-            **_facts(report),
+            **_facts(report, report.problems.store(batch)),
         )
 
 
-def _facts(report: Report) -> BatchChanges:
+def _look(batch: Batch, progress: Callable[[int, int], None]) -> None:
+    """Find out how the file is read; make or convert it first if that has to be done."""
+    if not batch.source_file:
+        _keep(batch, make_file(batch, progress=progress))
+    elif not batch.converted_file and not _is_plain_text(batch):
+        _keep(batch, convert(batch, progress=progress))
+    _keep(batch, sources.look(batch, batch.choices).as_fields())
+
+
+def _is_plain_text(batch: Batch) -> bool:
+    return is_text(sources.head(batch), batch.source_name)
+
+
+def _keep(batch: Batch, found: BatchChanges) -> None:
+    if not lifecycle.touch_batch(batch, **found):
+        raise LeaseLostError
+
+
+def _facts(report: Report[RowProblems], problems: BatchChanges) -> BatchChanges:
     """The result of a check, as fields of the batch."""
     return {
         "source_format": report.format.to_dict(),
         "rows": report.rows,
         "bad_rows": report.bad_rows,
         "problem": "",
-        "problem_rows": [
-            {"row": found.row, "sentence": found.sentence}
-            for found in report.problems[:SHOWN_PROBLEMS]
-        ],
+        **problems,
         "blanks": {
             column: {"count": blank.count, "first_row": blank.first_row}
             for column, blank in report.blanks.items()
         },
         "sample": report.sample,
+        "above": report.above,
     }
-
-
-def refuse_nul(form: Format) -> None:
-    """Raise BadInput for a column name with a NUL character, which PostgreSQL cannot store."""
-    for column in form.columns:
-        if "\0" in column:
-            raise BadInput(
-                f"The name of the column {quoted(column)} contains a NUL character. Rename it and "
-                "upload the file again."
-            )

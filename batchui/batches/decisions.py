@@ -20,6 +20,7 @@ from batchui.batches.retrying import rows_of_retry
 from batchui.batches.settling import lock, record, settle
 from batchui.batches.signals import work_waits
 from batchui.batches.states import (
+    EDITABLE,
     ENDED_BATCHES,
     STOPPABLE_BATCHES,
     AttemptStatus,
@@ -29,7 +30,6 @@ from batchui.prompts.ask import Ask
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import User
 
-EDITABLE = (BatchStatus.CHECKING, BatchStatus.DRAFT)
 STOPPED = "Stop was pressed. Nothing more is sent."
 # In the timeline; by whether the last send failed.
 TRIED_NOW = {
@@ -68,6 +68,8 @@ def start(
         connection=ensure_connection(batch.team),
         problem="",
         problem_rows=[],
+        problem_count=0,
+        problems_file="",
         progress_rows=0,
         name=name or batch.name,
     )

@@ -1,77 +1,202 @@
-"""Downloads: the rows of a batch with their answers, as the bytes of a file."""
+"""The rows of a batch with their answers, and the downloads that are made while they are sent."""
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
-from batchui.batches import references, results
+from django.db import DatabaseError
+
+from batchui.batches import references, results, sources
 from batchui.batches.models import Batch
-from batchui.exports.csv import csv_chunks
+from batchui.exports.csv import csv_chunks, spreadsheet_delimiter
+from batchui.exports.formulas import Changed
 from batchui.exports.json import json_chunks, jsonl_chunks
+from batchui.exports.names import ANSWER, answer_columns
 from batchui.exports.rows import ExportRow
-from batchui.prompts.rows import as_list, extras
-
-
-class Kind(NamedTuple):
-    """A kind of download: what makes its bytes, its content type, its ending, its name."""
-
-    chunks: Callable[[Batch], Iterator[bytes]]
-    content_type: str
-    ending: str
-    label: str
-
+from batchui.exports.table import Selection, Table
+from batchui.prompts.reading.readers import rows_above
+from batchui.prompts.reading.rows import as_list, cell_text, extras, typed_cell
 
 # The status of a row that has none of `states.AnswerStatus` yet.
 WAITING = "waiting"
-
-
-def csv(batch: Batch) -> Iterator[bytes]:
-    """CSV for spreadsheets: with a byte order mark, and without cells that run as a formula."""
-    return csv_chunks(
-        export_rows(batch), columns=batch.columns, delimiter=batch.format.delimiter or ","
-    )
-
-
-def csv_plain(batch: Batch) -> Iterator[bytes]:
-    """CSV for programs: every cell exactly as it is."""
-    return csv_chunks(
-        export_rows(batch),
-        columns=batch.columns,
-        delimiter=batch.format.delimiter or ",",
-        plain=True,
-    )
-
-
-def json(batch: Batch) -> Iterator[bytes]:
-    """JSON: one array of objects."""
-    return json_chunks(export_rows(batch), columns=batch.columns)
-
-
-def jsonl(batch: Batch) -> Iterator[bytes]:
-    """JSONL: one object on each line."""
-    return jsonl_chunks(export_rows(batch), columns=batch.columns)
-
-
-# By the word for each in addresses and options.
-KINDS: dict[str, Kind] = {
-    "csv": Kind(csv, "text/csv; charset=utf-8", "csv", "CSV for Excel and Sheets"),
-    "csv-plain": Kind(
-        csv_plain, "text/csv; charset=utf-8", "plain.csv", "CSV, every cell exactly as it is"
-    ),
-    "json": Kind(json, "application/json", "json", "JSON"),
-    "jsonl": Kind(jsonl, "application/x-ndjson", "jsonl", "JSONL, one row on each line"),
+# Which rows go out, by the word for them in addresses and options.
+ONLY: dict[str, frozenset[str] | None] = {
+    "all": None,
+    **{word: frozenset(statuses) for word, statuses in results.SHOWN.items()},
 }
+Progress = Callable[[int], None]
+# After so many rows it is said how far a download is.
+TOLD_ROWS = 1_000
 
 
-def export_rows(batch: Batch) -> Iterator[ExportRow]:
-    """Every row of a batch, for an export. A row without a status of its own is "waiting"."""
+@dataclass(frozen=True)
+class Choice:
+    """What of a batch goes out.
+
+    only: a key of ONLY. columns: of the file; None: all. answer: the name of the column of answers.
+    """
+
+    only: str = "all"
+    columns: tuple[str, ...] | None = None
+    answer: str = ANSWER
+
+    @property
+    def selection(self) -> Selection:
+        """The same for the writers."""
+        columns = None if self.columns is None else frozenset(self.columns)
+        return Selection(columns=columns, answer=self.answer, statuses=ONLY[self.only])
+
+    @property
+    def has_everything(self) -> bool:
+        """Whether all rows and all columns go out."""
+        return self.only == "all" and self.columns is None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON, for the database."""
+        return {"only": self.only, "columns": self.columns, "answer": self.answer}
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> "Choice":
+        """The choice that `to_dict` wrote."""
+        columns = stored.get("columns")
+        return cls(**{**stored, "columns": None if columns is None else tuple(columns)})
+
+
+ALL = Choice()
+
+
+def untold(rows: int) -> None:
+    """The progress of what nobody waits for."""
+
+
+class Chunks(Protocol):
+    """Makes a download while it is sent, and tells now and then how many rows are done."""
+
+    def __call__(
+        self, batch: Batch, choice: Choice = ..., progress: Progress = ..., /
+    ) -> Iterator[bytes]: ...
+
+
+# Makes a download as a whole in a file (see `whole_files.py`). Returns sentences about it.
+Write = Callable[[Batch, Choice, Path, Progress], list[str]]
+
+
+def always(_: Batch) -> bool:
+    """What fits every batch."""
+    return True
+
+
+class Kind(NamedTuple):
+    """A kind of download: its name on pages, its content type, its ending, and who makes it.
+
+    chunks: makes it while it is sent. write: makes it as a whole. Each kind has one of them.
+    fits: whether it can be made of a batch. instead: the kind to make where that fails; "" if there
+    is none.
+    """
+
+    label: str
+    content_type: str
+    ending: str
+    chunks: Chunks | None = None
+    write: Write | None = None
+    fits: Callable[[Batch], bool] = always
+    instead: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has to be made as a whole before it is sent."""
+        return self.write is not None
+
+
+def csv(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iterator[bytes]:
+    """CSV for spreadsheets: with a byte order mark, and without cells that run as a formula.
+
+    How many cells that has changed is noted at the end, if all rows and columns went out. Where the
+    database takes no note (its disk is full, it is locked), the download is whole all the same.
+    """
+    rows, changed = export_rows(batch, progress), Changed()
+    delimiter = spreadsheet_delimiter(batch.format.delimiter)
+    yield from csv_chunks(
+        rows, table(batch), choice.selection, delimiter=delimiter, changed=changed
+    )
+    if choice.has_everything:
+        with suppress(DatabaseError):
+            Batch.objects.filter(pk=batch.pk).update(cells_made_inert=changed.cells)
+
+
+def csv_plain(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iterator[bytes]:
+    """CSV for programs: every cell exactly as it is, with the delimiter of the file."""
+    rows, delimiter = export_rows(batch, progress), batch.format.delimiter
+    return csv_chunks(rows, table(batch), choice.selection, delimiter=delimiter, plain=True)
+
+
+def streamed(
+    chunks_of: Callable[[Iterable[ExportRow], Table, Selection], Iterator[bytes]],
+) -> Chunks:
+    """The maker of downloads with a function of `exports/` that makes bytes of rows."""
+
+    def made(batch: Batch, choice: Choice = ALL, progress: Progress = untold, /) -> Iterator[bytes]:
+        return chunks_of(export_rows(batch, progress), table(batch), choice.selection)
+
+    return made
+
+
+json, jsonl = streamed(json_chunks), streamed(jsonl_chunks)
+
+
+def table(batch: Batch, *, typed: bool = False) -> Table:
+    """What the file of a batch says about its rows. typed: as in `export_rows`."""
+    form = batch.format
+    is_typed = form.kind == "table" or (typed and form.kind == "jsonl")
+    return Table(
+        form.columns,
+        header=form.header,
+        above=_above(batch),
+        typed=is_typed,
+        of_texts=form.delimiter is not None,  # also the table of the answers to a CSV
+    )
+
+
+def added_columns(batch: Batch, choice: Choice = ALL) -> tuple[str, str, str]:
+    """The names of the columns for answer, status and error that are added to those of the file."""
+    form = batch.format
+    return answer_columns([*form.columns, *(form.header or ())], answer=choice.answer)
+
+
+def _above(batch: Batch) -> list[list[Any]]:
+    """The rows above the names of the columns."""
+    form = batch.format
+    if form.first_row - 1 <= bool(form.header_row):
+        return []
+    with sources.open_rows(batch) as stream:
+        rows = rows_above(stream, form)
+    return [
+        row for row in rows[: form.header_row - 1 if form.header_row else None] if type(row) is list
+    ]
+
+
+def export_rows(
+    batch: Batch, progress: Progress = untold, *, typed: bool = False
+) -> Iterator[ExportRow]:
+    """Every row of a batch, for an export. A row without a status of its own is "waiting".
+
+    progress: told after every TOLD_ROWS rows how many there were. typed: the numbers and booleans
+    of JSON objects stay what they are in the cells, too; else these are texts.
+    """
     columns = batch.columns
+    value_cell = typed_cell if typed else cell_text
     reference = references.reference_of(batch)
-    for row, cells, status, answer, error, usage in results.results(batch):
+    for done, found in enumerate(results.results(batch)):
+        row, cells, status, answer, error, usage = found
+        if done and done % TOLD_ROWS == 0:
+            progress(done)
         if cells is None:  # its text is lost; the error says why
             cells = [""] * len(columns)
         yield ExportRow(
             row=row,
-            cells=as_list(cells, columns),
+            cells=as_list(cells, columns, value_cell),
             extras=extras(cells, columns),
             columns=cells if isinstance(cells, dict) else None,
             answer=answer,

@@ -1,6 +1,10 @@
 """Files of batches: compressed (except the upload), never changed, whole or not there at all.
 
     batches/<uuid>/source/upload                 the upload, untouched
+    batches/<uuid>/source/upload-<e>             the same, made of another batch's answers
+    batches/<uuid>/source/converted-<e>.zst      the rows of an upload that is no plain text
+    batches/<uuid>/source/problems-<e>.jsonl.zst the rows that cannot be asked, and why
+    batches/<uuid>/exports/<id>-<e>              a download that had to be made whole
     batches/<uuid>/parts/<n>/rows-<e>.jsonl.zst  the rows, as read
     batches/<uuid>/parts/<n>/answers-<k>-<e>.jsonl.zst   one line a row, in row order
     batches/<uuid>/parts/<n>/reply-<attempt>-<e>.json.zst    the raw reply
@@ -20,18 +24,19 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import takewhile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 from uuid import UUID
 
 import zstandard
+from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
 if TYPE_CHECKING:
-    from batchui.batches.models import Attempt, Part
+    from batchui.batches.models import Attempt, Batch, Export, Part
 
     AnyFile = File[Any]  # it is a generic class only for the type checker
 else:
@@ -99,9 +104,34 @@ def source_path(batch_id: object) -> str:
     return f"batches/{batch_id}/source/upload"
 
 
+def further_path(batch: "Batch") -> str:
+    """Where a file is stored that is made of another batch's answers, by who makes it."""
+    return f"batches/{batch.pk}/source/upload-{batch.epoch}"
+
+
+def converted_path(batch: "Batch") -> str:
+    """Where the rows of an upload that is not a plain text are stored, by who converts it."""
+    return f"batches/{batch.pk}/source/converted-{batch.epoch}.zst"
+
+
+def export_path(export: "Export") -> str:
+    """Where an export is stored, by the worker that makes it."""
+    return f"batches/{export.batch_id}/exports/{export.pk}-{export.epoch}"
+
+
+def problems_path(batch: "Batch") -> str:
+    """Where the problems of the rows of an upload are stored, by who reads it."""
+    return f"batches/{batch.pk}/source/problems-{batch.epoch}.jsonl.zst"
+
+
 def rows_path(part: "Part") -> str:
     """Where the rows of a part are stored. A new part has the epoch of the worker that cuts it."""
     return f"{_part_folder(part)}/rows-{part.epoch}.jsonl.zst"
+
+
+def copies_path(part: "Part") -> str:
+    """Where is stored which rows of a part get the answer of another row."""
+    return f"{_part_folder(part)}/copies-{part.epoch}.jsonl.zst"
 
 
 def answers_path(part: "Part", *, version: int) -> str:
@@ -139,9 +169,52 @@ def save_source(name: str, content: AnyFile) -> tuple[int, str]:
     return size, sha256.hexdigest()
 
 
+def save(name: str, content: IO[bytes]) -> None:
+    """Store the content of an open file as `name`."""
+    default_storage.save(name, File(content, name))
+
+
+def copy(name: str, to: str) -> str:
+    """Store a stored file once more, as `to`. Returns that name."""
+    with open_file(name) as content:
+        save(to, content)
+    return to
+
+
+@contextmanager
+def working_folder() -> Iterator[Path]:
+    """A folder for files that are being made. It is gone at the end, with what is in it."""
+    settings.FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
+        yield Path(folder)
+
+
 def open_file(name: str) -> BinaryIO:
     """A stored file, open for reading."""
     return cast(BinaryIO, default_storage.open(name, "rb"))
+
+
+def open_unpacked(name: str) -> BinaryIO:
+    """The content of a compressed file, open for reading. Its `read` raises DamagedFile."""
+    return cast(BinaryIO, _Unpacked(name))
+
+
+class _Unpacked(io.RawIOBase):
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._reader = zstandard.ZstdDecompressor().stream_reader(
+            open_file(name), read_size=CHUNK_BYTES, closefd=True
+        )
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            return self._reader.read(size)
+        except zstandard.ZstdError:
+            raise DamagedFile(f"The stored file {self._name} is damaged.") from None
+
+    def close(self) -> None:
+        self._reader.close()  # type: ignore[no-untyped-call]
+        super().close()
 
 
 class Compressed:
@@ -156,18 +229,9 @@ class Compressed:
     @classmethod
     def of_lines(cls, lines: Iterable[bytes]) -> "Compressed":
         """The content of a file with these lines, which are given without newlines."""
-        made = cls()
-        with _compressor().stream_writer(made._spool, closefd=False) as out:
-            buffer: list[bytes] = []
-            pending = 0
-            for line in lines:
-                buffer.append(line)
-                pending += len(line)
-                if pending > CHUNK_BYTES:
-                    out.write(b"\n".join([*buffer, b""]))
-                    buffer, pending = [], 0
-            out.write(b"\n".join([*buffer, b""]))
-        return made
+        made = Lines()
+        made.extend(lines)
+        return made.whole()
 
     @classmethod
     def of_file(cls, content: IO[bytes]) -> "Compressed":
@@ -183,6 +247,37 @@ class Compressed:
             spool.seek(0)
             default_storage.save(name, File(spool, name))
         return name
+
+
+class Lines:
+    """A file of lines to be stored, to which they are added as they come."""
+
+    def __init__(self) -> None:
+        self._made = Compressed()
+        self._out = _compressor().stream_writer(self._made._spool, closefd=False)
+        self._buffer: list[bytes] = []
+        self._pending = 0
+
+    def extend(self, lines: Iterable[bytes]) -> None:
+        """Add lines, which are given without newlines."""
+        buffer, pending = self._buffer, self._pending
+        for line in lines:
+            buffer.append(line)
+            pending += len(line)
+            if pending > CHUNK_BYTES:
+                self._write()
+                pending = 0
+        self._pending = pending
+
+    def whole(self) -> Compressed:
+        """All lines, ready to store. Call it once."""
+        self._write()
+        self._out.flush(zstandard.FLUSH_FRAME)
+        return self._made
+
+    def _write(self) -> None:
+        self._out.write(b"\n".join([*self._buffer, b""]))
+        self._buffer.clear()
 
 
 def _compressor() -> zstandard.ZstdCompressor:
@@ -215,6 +310,19 @@ def read_lines(name: str, *, lines: int) -> Iterator[bytes]:
         raise DamagedFile(
             f"The stored file {name} is damaged: it has {number:,} lines in place of {lines:,}."
         )
+
+
+def read_all_lines(name: str) -> list[bytes]:
+    """The lines of a small file that was made by `Compressed.of_lines`. Raises DamagedFile.
+
+    It cannot tell whether the end is missing: the content has to.
+    """
+    try:
+        return b"".join(read_compressed(name)).splitlines()
+    except FileNotFoundError:
+        raise DamagedFile(f"The stored file {name} is not there any more.") from None
+    except zstandard.ZstdError:
+        raise DamagedFile(f"The stored file {name} is damaged.") from None
 
 
 def read_compressed(name: str) -> Iterator[bytes]:

@@ -2,9 +2,9 @@
 
 import itertools
 import re
-import shutil
-import sys
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import PurePath
 from typing import Any, BinaryIO, cast
 from uuid import uuid4
@@ -12,27 +12,38 @@ from uuid import uuid4
 from django.conf import settings
 from django.core.files.base import File
 from django.db import transaction
-from django.template.defaultfilters import filesizeformat
 
-from batchui.batches import files, settling
-from batchui.batches.checking import check_file, refuse_nul
-from batchui.batches.files import AnyFile
-from batchui.batches.long_tasks import cannot_store, read_now_or_soon
+from batchui.batches import files, lifecycle, settling, sources
+from batchui.batches.changes import BatchChanges
+from batchui.batches.checking import check_file
+from batchui.batches.files import AnyFile, DamagedFile
+from batchui.batches.long_tasks import cannot_store, read_now_or_soon, sentence_for
 from batchui.batches.models import LONGEST_NAME, Batch, asked_fields
+from batchui.batches.pressed_twice import made_before
+from batchui.batches.row_problems import NO_PROBLEMS
+from batchui.batches.states import EDITABLE, BatchStatus
+from batchui.batches.upload_limits import refuse_full_disk, too_large
 from batchui.prompts.ask import Ask
-from batchui.prompts.checking import SAMPLE_ROWS
+from batchui.prompts.conversion.kinds import is_text
 from batchui.prompts.problems import BadInput
-from batchui.prompts.readers import read_beginning, read_blocks
-from batchui.prompts.rows import sample_text
-from batchui.prompts.sniffing import HEAD_BYTES, Format, sniff
+from batchui.prompts.reading.format import AS_FOUND, HEAD_BYTES, Choices
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team, User
 
-# Bytes stored for each byte of an upload: its rows, answers and replies too, and while it comes in
-# another copy.
-STORED_FOR_A_BYTE = 4
-# The fields that `run_again` copies besides the question.
-SAME_FILE = ("source_name", "source_format", "sample")
+# Another sheet has to be converted first.
+NOT_LOOKED_AT: BatchChanges = {
+    "source_format": {},
+    "sample": [],
+    "above": [],
+    "converted_file": "",
+    "converted": {},
+}
+# The fields that `run_again` copies besides the question; those of a plain text, too. Another file
+# is converted again; but what was made of answers is copied.
+SAME_FILE = ("source_name", "source_choices", "asked_after")
+SAME_TEXT = (*SAME_FILE, "source_format", "sample", "above")
+NO_ANSWERS = "A further question can be asked once this batch has ended with at least one answer."
+NOT_READ = "The file of this draft is not read yet. Try again in a moment."
 
 
 def receive(
@@ -42,27 +53,25 @@ def receive(
     by: User | None,
     name: str = "",
     ask: Ask | None = None,
+    choices: Choices = AS_FOUND,
     check_now: bool = False,
 ) -> Batch:
     """Read the beginning of a file, store it untouched, make a batch, and check the whole file.
 
     The batch is a draft if its file is small or `check_now` is true; else it is `checking`, and a
-    worker reads it. `ask`: the question, if known, such as that of the draft being replaced. Raises
-    BadInput, with a sentence, for a file that cannot be read or is too large; nothing is left
-    behind then.
+    worker reads it. `ask`: the question, if known, such as that of the draft being replaced.
+    `choices`: how to read it. Raises BadInput, with a sentence, for a file that cannot be read or
+    is too large; nothing is left behind then.
     """
     source_name = PurePath((upload.name or "file").replace("\\", "/")).name[-LONGEST_NAME:]
     size = upload.size
     if size > settings.MAX_UPLOAD_BYTES:
         raise too_large(size)
-    upload.seek(0)
-    head = upload.read(HEAD_BYTES)
-    whole = size <= len(head)
-    form = sniff(head, name=source_name, whole=whole)
-    refuse_nul(form)
-    upload.seek(0)
-    sample = _first_rows(cast(BinaryIO, upload), form, whole=whole)
-    upload.seek(0)
+    found: BatchChanges = {}
+    if is_text(_at_start(upload).read(HEAD_BYTES), source_name):
+        found = sources.look_at_text(
+            lambda: _at_start(upload), name=source_name, choices=choices
+        ).as_fields()
     batch = _store(
         upload,
         team=team,
@@ -70,11 +79,56 @@ def receive(
         source_name=source_name,
         name=name[:LONGEST_NAME]
         or _free_name(team, PurePath(source_name).stem.strip() or source_name.strip()),
-        source_format=form.to_dict(),
-        sample=sample,
+        source_choices=choices.to_dict(),
+        **found,
         **asked_fields(ask or Ask()),
     )
     return _checked(batch, check_now=check_now)
+
+
+def read_differently(batch: Batch, choices: Choices, *, by: User | None) -> bool:
+    """Read the file of a draft as a person chose, and check it again.
+
+    False: the draft was started meanwhile. Raises BadInput if the file cannot be read so; then
+    nothing has changed.
+    """
+    if batch.status not in EDITABLE:
+        return False
+    other_sheet = choices.sheet != batch.choices.sheet
+    found = NOT_LOOKED_AT if other_sheet else _look(batch, choices)
+    changes: BatchChanges = {
+        "source_choices": choices.to_dict(),
+        "rows": 0,
+        "bad_rows": 0,
+        "progress_rows": 0,
+        "problem": "",
+        **NO_PROBLEMS,
+        "blanks": {},
+        **found,
+    }
+    moved = lifecycle.move_batch(batch, BatchStatus.CHECKING, by=by, **changes)
+    if moved:
+        _checked(batch)
+    return moved
+
+
+def _opened(name: str) -> BinaryIO:
+    try:
+        return files.open_file(name)
+    except OSError as problem:
+        raise BadInput(cannot_store(problem)) from problem
+
+
+def _look(batch: Batch, choices: Choices) -> BatchChanges:
+    try:
+        return sources.look(batch, choices).as_fields()
+    except (OSError, DamagedFile) as problem:
+        raise BadInput(sentence_for(problem)) from problem
+
+
+def _at_start(upload: AnyFile) -> BinaryIO:
+    upload.seek(0)
+    return cast(BinaryIO, upload)
 
 
 def _checked(batch: Batch, *, check_now: bool = False) -> Batch:
@@ -86,79 +140,113 @@ def _checked(batch: Batch, *, check_now: bool = False) -> Batch:
     return batch
 
 
-def too_large(size: int) -> BadInput:
-    """The error for an upload of `size` bytes, over MAX_UPLOAD_BYTES."""
-    limit = settings.MAX_UPLOAD_BYTES
-    return BadInput(
-        f"The file has {filesizeformat(size)}, and the limit is {filesizeformat(limit)}. Split it "
-        "into smaller files and upload them one by one."
-    )
-
-
-def room() -> int:
-    """How large an upload may be, in bytes, so that the disk has room for what is made of it, too.
-
-    A disk that is full stops every batch of everybody.
-    """
-    try:
-        free = shutil.disk_usage(settings.DATA).free
-    except OSError:
-        return sys.maxsize  # storing the file says what is wrong
-    return (free - settings.KEEP_FREE_BYTES) // STORED_FOR_A_BYTE
-
-
-def nearly_full(not_done: str = "uploaded") -> BadInput:
-    """The error where there is no room for what was sent. not_done: "uploaded", "saved" …"""
-    return BadInput(
-        f"The disk of this server is nearly full, so nothing was {not_done}. Tell the person who "
-        "runs batchui. To make room, delete batches that nobody needs any more."
-    )
-
-
-def refuse_full_disk(size: int) -> None:
-    """Raise BadInput if the disk has no room for an upload of `size` bytes."""
-    if size > room():
-        raise nearly_full()
-
-
 def run_again(batch: Batch, *, by: User | None) -> Batch:
-    """A new draft with the same file and question, to be edited before it is started."""
-    with files.open_file(batch.source_file) as source:
+    """A new draft with the same file and question, to be edited before it is started.
+
+    A second click gets the draft of the first (see `pressed_twice.py`). Raises BadInput if the file
+    is not there yet, or is lost.
+    """
+    if not batch.source_file:
+        raise BadInput(NOT_READ)
+    of_answers = batch.converted.get("of_answers", False)
+    same = SAME_FILE if batch.converted_file and not of_answers else SAME_TEXT
+    asked = asked_fields(batch.ask)
+    before = partial(
+        made_before,
+        batch,
+        by=by,
+        source_sha256=batch.source_sha256,
+        **{field: getattr(batch, field) for field in SAME_FILE},
+        **asked,
+    )
+    with _opened(batch.source_file) as source:
         copy = _store(
             File(source),
             team=batch.team,
             by=by,
             name=_free_name(batch.team, batch.name),
-            **{field: getattr(batch, field) for field in SAME_FILE},
-            **asked_fields(batch.ask),
+            rows_of=batch if of_answers else None,
+            find_before=before,
+            **{field: getattr(batch, field) for field in same},
+            **asked,
         )
     return _checked(copy)
 
 
-def _store(upload: AnyFile, *, team: Team, by: User | None, **fields: Any) -> Batch:
+def ask_further(batch: Batch, *, by: User | None) -> Batch:
+    """A new draft whose file is the sheet of a batch with its answers (see `further.py`).
+
+    Its question can use `{{answer}}`. A worker makes the file, unless it is small. A second click
+    gets the draft of the first (see `pressed_twice.py`). Raises BadInput if the batch has not ended
+    or has no answers.
+    """
+    if not batch.can_ask_further:
+        raise BadInput(NO_ANSWERS)
+    refuse_full_disk(batch.source_size)
+    asked = asked_fields(Ask(model=batch.ask.model))
+    with transaction.atomic():
+        if draft := made_before(batch, by=by, asked_after=batch, **asked):
+            return draft
+        draft = Batch.objects.create(
+            team=batch.team,
+            connection=ensure_connection(batch.team),
+            created_by=by,
+            asked_after=batch,
+            name=_free_name(batch.team, batch.name),
+            source_name=batch.source_name,
+            source_size=batch.source_size,  # about; it tells what is small
+            **asked,
+        )
+        made = f"The rows of “{batch.name}” with their answers became the file."
+        settling.record(draft, "uploaded", made, by=by)
+    return _checked(draft)
+
+
+def _store(
+    upload: AnyFile,
+    *,
+    team: Team,
+    by: User | None,
+    rows_of: Batch | None = None,
+    find_before: Callable[[], Batch | None] = lambda: None,
+    **fields: Any,
+) -> Batch:
+    """Store an upload, and make a batch of it.
+
+    rows_of: a batch whose converted rows it has. find_before: the batch that is returned instead of
+    a new one; called in the transaction.
+    """
     refuse_full_disk(upload.size)
     # 1. The file, under the id that the batch will have.
     batch_id = uuid4()
     stored_as = files.source_path(batch_id)
     try:
         size, sha256 = _saved(stored_as, upload)
+        if rows_of:
+            name = files.converted_path(Batch(pk=batch_id))
+            fields["converted_file"] = files.copy(rows_of.converted_file, name)
+            fields["converted"] = rows_of.converted
         # 2. The batch that points to it.
         with transaction.atomic():
-            batch = Batch.objects.create(
-                id=batch_id,
-                team=team,
-                connection=ensure_connection(team),
-                created_by=by,
-                source_file=stored_as,
-                source_size=size,
-                source_sha256=sha256,
-                **fields,
-            )
-            settling.record(batch, "uploaded", f"“{batch.source_name}” was uploaded.", by=by)
+            batch = find_before()
+            if batch is None:
+                batch = Batch.objects.create(
+                    id=batch_id,
+                    team=team,
+                    connection=ensure_connection(team),
+                    created_by=by,
+                    source_file=stored_as,
+                    source_size=size,
+                    source_sha256=sha256,
+                    **fields,
+                )
+                settling.record(batch, "uploaded", f"“{batch.source_name}” was uploaded.", by=by)
     except BaseException:
         with suppress(OSError):
             files.remove_batch_files(batch_id)
         raise
+    if batch.pk != batch_id:
+        files.remove_batch_files(batch_id)
     return batch
 
 
@@ -167,24 +255,6 @@ def _saved(name: str, upload: AnyFile) -> tuple[int, str]:
         return files.save_source(name, upload)
     except OSError as problem:
         raise BadInput(cannot_store(problem)) from problem
-
-
-def _first_rows(stream: BinaryIO, form: Format, *, whole: bool) -> list[str]:
-    """The first rows as JSON texts.
-
-    A small file (`whole`) is read to its end, so that a bad one is refused at once. Of larger files
-    the beginning is read, and the check reports what comes later.
-    """
-    rows: list[str] = []
-    try:
-        for block in read_blocks(stream, form) if whole else read_beginning(stream, form):
-            rows += map(sample_text, block.cells[: SAMPLE_ROWS - len(rows)])
-            if len(rows) == SAMPLE_ROWS and not whole:
-                break
-    except BadInput:
-        if whole or not rows:
-            raise
-    return rows
 
 
 def erase_unstarted(batch: Batch) -> None:

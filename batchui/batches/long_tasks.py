@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from batchui.batches import lifecycle
 from batchui.batches.clock import LONGEST_LEASE, is_over
+from batchui.batches.files import DamagedFile
 from batchui.batches.models import Batch
 from batchui.batches.signals import work_waits
 from batchui.batches.states import BEING_READ, BatchStatus
@@ -27,8 +28,6 @@ SMALL_BYTES = 256 * 1024
 PROGRESS_SECONDS = 0.7
 # A reading that was begun so often and never ended is not begun again.
 MOST_READINGS = 3
-# The page names so many of the rows that cannot be asked.
-SHOWN_PROBLEMS = 20
 # A small file is read in its upload's request. If that has not happened after this time, a worker
 # reads it.
 READ_WITHIN = timedelta(seconds=1)
@@ -112,18 +111,28 @@ def cannot_store(problem: OSError) -> str:
     )
 
 
-def sentence_for(problem: Exception) -> str:
-    """The sentence on the page for an error that ended a reading. Unexpected errors are logged."""
+def sentence_for(
+    problem: Exception,
+    *,
+    what: str = "read this file",
+    if_damaged: str = "Upload the file again; what you wrote is kept.",
+) -> str:
+    """The sentence on the page for an error that ended a long task. Unexpected errors are logged.
+
+    what: the task could not do. if_damaged: the advice where a stored file is damaged.
+    """
     if isinstance(problem, BadInput | UnknownModel):
         return str(problem)
+    if isinstance(problem, DamagedFile):
+        return f"{problem} {if_damaged}"
     if isinstance(problem, OSError):
         return cannot_store(problem)
     if isinstance(problem, InterfaceError | OperationalError):
         raise problem  # the database: the lease runs out, and another worker tries again
-    logger.exception("Reading a file: unexpected error")
+    logger.exception("Unexpected error: batchui could not %s", what)
     return (
-        "batchui could not read this file, because of a mistake in batchui. Tell the person who "
-        "runs batchui: the log says more."
+        f"batchui could not {what}, because of a mistake in batchui. Tell the person who runs "
+        "batchui: the log says more."
     )
 
 

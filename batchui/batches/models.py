@@ -2,7 +2,6 @@
 
 import uuid
 from datetime import timedelta
-from pathlib import PurePath
 from typing import Any
 
 from django.conf import settings
@@ -12,7 +11,9 @@ from django.db.models.functions import Coalesce, Least
 from django.urls import reverse
 from django.utils import timezone
 
+from batchui.batches.asked_models import Asked, asked_fields
 from batchui.batches.charged import ROWS_IN_VAIN
+from batchui.batches.export_models import Export
 from batchui.batches.states import (
     ACTIVE_BATCHES,
     ENDED_BATCHES,
@@ -25,10 +26,9 @@ from batchui.batches.states import (
     PartStatus,
     Question,
 )
-from batchui.prompts import ask
-from batchui.prompts.ask import Ask
-from batchui.prompts.rows import decode_row
-from batchui.prompts.sniffing import Format
+from batchui.batches.upload_models import Upload
+
+__all__ = ["Attempt", "Batch", "Event", "Export", "Part", "asked_fields"]
 
 # In characters: of a batch.
 LONGEST_NAME = 200
@@ -74,41 +74,7 @@ class BatchQuerySet(models.QuerySet["Batch"]):
         return self.filter(team=team, deleted_at=None)
 
 
-class Asked(models.Model):
-    """The question: a column for each field of `Ask`, made from it below.
-
-    `Batch.ask` has them all at once.
-    """
-
-    class Meta:
-        abstract = True
-
-
-def _column(field: ask.Field) -> "models.Field[Any, Any]":
-    """The column for a field of `Ask`."""
-    if field.kind is bool:
-        return models.BooleanField(default=field.default)
-    if field.kind is int:
-        return models.PositiveIntegerField(default=field.default)
-    if field.kind == float | None:
-        return models.FloatField(null=True)
-    if field.kind is str and field.about.most:
-        return models.CharField(max_length=field.about.most, blank=True)
-    if field.kind is str:
-        return models.TextField(blank=True)
-    return models.JSONField(default=dict)
-
-
-for _field in ask.fields():
-    Asked.add_to_class(_field.name, _column(_field))
-
-
-def asked_fields(asked: Ask) -> dict[str, Any]:
-    """The fields of a question, by column name."""
-    return {name: getattr(asked, name) for name in ask.NAMES}
-
-
-class Batch(AnswerCounts, Asked):
+class Batch(AnswerCounts, Upload, Asked):
     """What a person uploaded and started: a file, a question, and its status."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -145,21 +111,23 @@ class Batch(AnswerCounts, Asked):
     progress_rows = models.PositiveIntegerField(default=0)
     last_polled_at = models.DateTimeField(null=True)
 
-    # The upload.
-    source_name = models.CharField(max_length=255)
-    source_file = models.CharField(max_length=255)
-    source_size = models.PositiveBigIntegerField()
-    source_sha256 = models.CharField(max_length=64)
-    source_format = models.JSONField(default=dict)
-    rows = models.PositiveIntegerField(default=0)
-    bad_rows = models.PositiveIntegerField(default=0)
-    # Why the batch cannot start, as a sentence, and the first rows it is about.
-    problem = models.TextField(blank=True)
-    problem_rows = models.JSONField(default=list)
-    # Per column: how many cells are blank, and the first such row.
-    blanks = models.JSONField(default=dict)
-    # The first rows as JSON texts, with numbers as they were written: see `first_rows`.
-    sample = models.JSONField(default=list)
+    # The batch whose sheet, answers included, is the file of this one: see `further.py`.
+    asked_after = models.ForeignKey(
+        "self", null=True, on_delete=models.SET_NULL, related_name="asked_further"
+    )
+
+    # What was last chosen for a download (see `exporting.Choice`), and its kind.
+    download_choice = models.JSONField(default=dict)
+    download_kind = models.CharField(max_length=32, blank=True, default="")
+    # How many cells the last CSV for spreadsheets kept from running as formulas.
+    cells_made_inert = models.PositiveIntegerField(null=True)
+
+    # The question of a draft held against all its rows (see `surveys.py`): what was found, for
+    # which question it is wanted, and until when a worker is at it.
+    survey = models.JSONField(default=dict)
+    survey_wanted = models.CharField(max_length=32, blank=True, default="")
+    survey_wanted_at = models.DateTimeField(null=True)
+    survey_lease = models.DateTimeField(null=True)
 
     part_count = models.PositiveIntegerField(default=0)
     prompt_tokens = models.PositiveBigIntegerField(default=0)
@@ -182,29 +150,10 @@ class Batch(AnswerCounts, Asked):
         return reverse("batch", args=[self.pk])
 
     @property
-    def format(self) -> Format:
-        """How the upload is read."""
-        return Format.from_dict(self.source_format)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of the file, in file order."""
-        return self.format.columns
-
-    @property
-    def first_rows(self) -> list[Any]:
-        """The cells of the first rows: for the page and for the preview of the prompts."""
-        return [decode_row(text.encode()) for text in self.sample]
-
-    @property
-    def ask(self) -> Ask:
-        """The question that is asked of every row."""
-        return Ask(**{name: getattr(self, name) for name in ask.NAMES})
-
-    @property
-    def askable_rows(self) -> int:
-        """The number of rows that can be asked."""
-        return self.rows - self.bad_rows
+    def first_row(self) -> int:
+        """The number of its first row. Batches of older versions count from 1."""
+        first = self.parts.order_by("number").values_list("first_row", flat=True).first()
+        return self.format.first_row if first is None else first
 
     @property
     def is_active(self) -> bool:
@@ -242,6 +191,11 @@ class Batch(AnswerCounts, Asked):
         return self.has_ended and self.unanswered > 0
 
     @property
+    def can_ask_further(self) -> bool:
+        """Whether the batch has ended and has answers, about which another one can ask."""
+        return self.has_ended and self.answered > 0
+
+    @property
     def waiting(self) -> int:
         """The number of rows that wait for an answer."""
         return max(0, self.rows - self.settled)
@@ -261,11 +215,6 @@ class Batch(AnswerCounts, Asked):
         return self.parts.filter(~fetched_first).aggregate(rows=Sum(doubt))["rows"] or 0
 
     @property
-    def source_stem(self) -> str:
-        """The name of the upload without its ending."""
-        return PurePath(self.source_name).stem
-
-    @property
     def duration(self) -> timedelta | None:
         """The time from Start to the end; None before the end."""
         if self.started_at is None or self.finished_at is None:
@@ -273,14 +222,22 @@ class Batch(AnswerCounts, Asked):
         return self.finished_at - self.started_at
 
 
+# Why a part waits whose rows ask what other rows ask (see `copying.py`).
+WAITS_FOR_COPIES = (
+    "These rows ask what other rows ask, and get their answers as soon as those have them."
+)
+
+
 class Part(AnswerCounts):
     """A run of consecutive rows of a batch, sent as one request."""
 
     batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="parts")
     number = models.PositiveIntegerField()  # 1-based; the page says "part 4 of 12"
-    first_row = models.PositiveIntegerField()  # 1-based row number of the file
+    first_row = models.PositiveIntegerField()  # as a spreadsheet shows it
     rows = models.PositiveIntegerField()
     rows_file = models.CharField(max_length=255)
+    # Which rows get the answer of another row, if there are any (see `copying.py`).
+    copies_file = models.CharField(max_length=255, blank=True, default="")
     answers_file = models.CharField(max_length=255, blank=True)
     answers_version = models.PositiveIntegerField(default=0)
     # The status of rows that have no answer of their own; "" while they wait for one.
@@ -339,6 +296,11 @@ class Part(AnswerCounts):
     def waiting(self) -> int:
         """The number of rows that wait for an answer."""
         return max(0, self.rows - self.settled)
+
+    @property
+    def waits_for_copies(self) -> bool:
+        """Whether nothing holds it up but other rows of its batch, whose answers it gets."""
+        return self.status == PartStatus.HELD and self.message == WAITS_FOR_COPIES
 
     @property
     def is_in_trouble(self) -> bool:

@@ -10,6 +10,8 @@ Say = Callable[[str], object]
 # Runs of consecutive numbers that a sentence names.
 RUNS_NAMED = 12
 
+NOT_STARTED = "This batch has not been started, so there are no answers to download yet."
+
 # Statuses of batches, parts and rows whose word is another; "" is a row without an answer yet.
 _STATUS_WORDS = {
     "checking": "Reading",

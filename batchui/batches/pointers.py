@@ -8,18 +8,24 @@ from collections.abc import Iterator, Mapping
 
 from django.db.models import Model
 
-from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.models import Attempt, Batch, Export, Part
 
 COLUMNS: Mapping[type[Model], tuple[str, ...]] = {
-    Batch: ("source_file",),
-    Part: ("rows_file", "answers_file"),
+    Batch: ("source_file", "converted_file", "problems_file"),
+    Part: ("rows_file", "copies_file", "answers_file"),
     Attempt: ("reply_file",),
+    Export: ("file",),
 }
 # The batch of each.
-_BATCH: Mapping[type[Model], str] = {Batch: "pk", Part: "batch", Attempt: "part__batch"}
+_BATCH: Mapping[type[Model], str] = {
+    Batch: "pk",
+    Part: "batch",
+    Attempt: "part__batch",
+    Export: "batch",
+}
 
 
-def files_of(one: Batch | Part | Attempt) -> list[str]:
+def files_of(one: Batch | Part | Attempt | Export) -> list[str]:
     """The names of the files to which this one itself points."""
     return [name for column in COLUMNS[type(one)] if (name := getattr(one, column))]
 

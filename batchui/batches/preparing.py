@@ -1,16 +1,14 @@
 """Makes parts that are ready to send from a started draft."""
 
 from collections.abc import Callable
-from itertools import islice
-from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import transaction
 
-from batchui.batches import files, lifecycle, references, results
+from batchui.batches import copying, files, lifecycle, references, results, sources
+from batchui.batches.changes import BatchChanges
 from batchui.batches.long_tasks import (
     READING_LEASE,
-    SHOWN_PROBLEMS,
     LeaseLostError,
     StoppedError,
     give_back,
@@ -21,12 +19,15 @@ from batchui.batches.long_tasks import (
 from batchui.batches.models import Batch, Part
 from batchui.batches.phrases import invalid_rows_sentence, parts_phrase
 from batchui.batches.results import Answer
+from batchui.batches.row_problems import NO_PROBLEMS, RowProblems
 from batchui.batches.signals import work_waits
 from batchui.batches.states import AnswerStatus, BatchStatus
 from batchui.cloudflare.catalogue import Model, find
 from batchui.prompts.cutting import Cut, Limits, cut
+from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
-from batchui.prompts.readers import read
+from batchui.prompts.reading.readers import read
+from batchui.prompts.repeats import Repeats
 
 EMBEDDING_ROWS = 500
 # Largest reply to one part, in bytes, at 4 bytes a token. A reply is decoded in one piece.
@@ -57,28 +58,27 @@ def prepare(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
     except StoppedError:
         give_back(batch)
     except Exception as problem:  # every failure needs a sentence on the page
-        _back_to_draft(batch, sentence_for(problem), [])
+        _back_to_draft(batch, sentence_for(problem), NO_PROBLEMS)
     else:
         _queue_or_refuse(batch, parts, skipped)
 
 
 def limits_for(model: Model, *, max_tokens: int) -> Limits:
-    """How large a part may be for a model, so that its reply is not too large to decode."""
+    """How large a part may be for a model, so that its reply is not too large to decode.
+
+    And how large a question: of embeddings and translations the model cuts off the rest itself.
+    """
     if model.task == "embedding":
         return Limits(rows=EMBEDDING_ROWS)
     if model.task == "translation":
         return Limits()
-    return Limits(rows=max(1, min(Limits().rows, REPLY_BYTES // (4 * max(max_tokens, 1)))))
+    rows = max(1, min(Limits().rows, REPLY_BYTES // (4 * max(max_tokens, 1))))
+    return Limits(rows=rows, context_window=model.context_window)
 
 
-class _Skipped(NamedTuple):
-    """The rows that cannot be asked: how many, and the first SHOWN_PROBLEMS of them."""
-
-    total: int
-    first: list[dict[str, Any]]
-
-
-def _cut_into_parts(batch: Batch, beat: Callable[[], None] | None) -> tuple[list[Part], _Skipped]:
+def _cut_into_parts(
+    batch: Batch, beat: Callable[[], None] | None
+) -> tuple[list[Part], RowProblems]:
     """Store the rows of every part, with one part in memory at a time.
 
     Returns the parts, which are not in the database yet, and what is to be skipped. No more parts
@@ -89,26 +89,31 @@ def _cut_into_parts(batch: Batch, beat: Callable[[], None] | None) -> tuple[list
     if batch.rows * writer.least_bytes > MOST_PARTS * limits.item_bytes:
         raise BadInput(TOO_MANY_PARTS)
     progress = progress_of(batch, beat=beat)
-    parts, row, skipped = [], 0, 0
-    first: list[dict[str, Any]] = []
-    with files.open_file(batch.source_file) as source:
+    parts, row, skipped = [], 0, RowProblems()
+    repeats = _repeats(batch, writer) if batch.ask.ask_once else None
+    with sources.open_rows(batch) as source:
         cuts = cut(
             read(source, batch.format),
             writer,
             total=batch.rows,
             limits=limits,
+            repeats=repeats,
         )
         for piece in cuts:
             row += len(piece.lines)
-            skipped += len(piece.invalid)
-            for position, sentence in islice(piece.invalid.items(), SHOWN_PROBLEMS - len(first)):
-                first.append({"row": piece.first_row + position, "sentence": sentence})
+            for problem in piece.invalid.values():
+                skipped.add(problem)
             if piece.number > MOST_PARTS:
                 raise BadInput(TOO_MANY_PARTS)
-            if not skipped or batch.ask.skip_invalid:
+            if not skipped.count or batch.ask.skip_invalid:
                 parts.append(_write_part(batch, piece))
             progress(row, 0)
-    return parts, _Skipped(skipped, first)
+    return parts, skipped
+
+
+def _repeats(batch: Batch, writer: ItemWriter) -> Repeats:
+    with sources.open_rows(batch) as source:
+        return Repeats(read(source, batch.format), writer)
 
 
 def _write_part(batch: Batch, piece: Cut) -> Part:
@@ -120,21 +125,23 @@ def _write_part(batch: Batch, piece: Cut) -> Part:
         epoch=batch.epoch,  # for the names of its files: another worker may be cutting, too
     )
     part.rows_file = files.Compressed.of_lines(piece.lines).store(files.rows_path(part))
+    if piece.copies:
+        part.copies_file = copying.store(part, piece.copies)
     if piece.invalid:
         skipped = {
-            position: Answer(AnswerStatus.INVALID.value, error=sentence)
-            for position, sentence in piece.invalid.items()
+            position: Answer(AnswerStatus.INVALID.value, error=problem.once_skipped)
+            for position, problem in piece.invalid.items()
         }
         for field, value in results.merge(part, skipped, missing=lambda _: None).store().items():
             setattr(part, field, value)
     return part
 
 
-def _queue_or_refuse(batch: Batch, parts: list[Part], skipped: _Skipped) -> None:
-    if skipped.total and not batch.ask.skip_invalid:
-        _back_to_draft(batch, invalid_rows_sentence(skipped.total), skipped.first)
-    elif skipped.total == batch.rows:
-        _back_to_draft(batch, "No row of the file can be asked.", skipped.first)
+def _queue_or_refuse(batch: Batch, parts: list[Part], skipped: RowProblems) -> None:
+    if skipped.count and not batch.ask.skip_invalid:
+        _back_to_draft(batch, invalid_rows_sentence(skipped.count), skipped.store(batch))
+    elif skipped.count == batch.rows:
+        _back_to_draft(batch, "No row of the file can be asked.", skipped.store(batch))
     else:
         _queue(batch, parts)
 
@@ -154,13 +161,6 @@ def _queue(batch: Batch, parts: list[Part]) -> None:
         work_waits.send(Batch, batch=batch)
 
 
-def _back_to_draft(batch: Batch, problem: str, rows: list[dict[str, Any]]) -> None:
-    lifecycle.move_batch(
-        batch,
-        BatchStatus.DRAFT,
-        event=f"Not started: {problem}",
-        problem=problem,
-        problem_rows=rows,
-        started_at=None,
-        started_by=None,
-    )
+def _back_to_draft(batch: Batch, problem: str, rows: BatchChanges) -> None:
+    changes: BatchChanges = {"problem": problem, "started_at": None, "started_by": None, **rows}
+    lifecycle.move_batch(batch, BatchStatus.DRAFT, event=f"Not started: {problem}", **changes)

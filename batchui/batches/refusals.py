@@ -6,7 +6,7 @@ again in halves (`halving.py`), until the row that is refused stands alone. Only
 
 from django.db.models import QuerySet
 
-from batchui.batches import halving, lifecycle, results, unprepared
+from batchui.batches import copying, halving, lifecycle, results, unprepared
 from batchui.batches.changes import counted_rows
 from batchui.batches.charged import JUDGED_WHEN_POLLED
 from batchui.batches.files import DamagedFile
@@ -35,7 +35,8 @@ def rows_to_send(part: Part) -> list[int]:
 
     Raises DamagedFile if the answers so far cannot be read.
     """
-    waiting = results.open_positions(part)
+    copies = copying.copies_of(part)
+    waiting = [at for at in results.open_positions(part) if at not in copies]
     if not waiting:
         return []
     return list(halving.next_rows(waiting, _tried(part)))[: part.send_limit]

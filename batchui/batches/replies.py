@@ -20,7 +20,7 @@ from batchui.batches.states import AnswerStatus
 from batchui.batches.steps import ONE_IN_MEMORY
 from batchui.cloudflare.replies import ItemReply, Reply, decode
 from batchui.cloudflare.reply_body import TooManyItems
-from batchui.prompts.rows import decode_row
+from batchui.prompts.reading.rows import decode_row
 
 NO_ANSWER = "Cloudflare's reply has no answer for this row."
 # An answer may come twice. A reply with more answers than so many times the rows is not read on.

@@ -16,7 +16,7 @@ from batchui.batches import files
 from batchui.batches.changes import PartChanges
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import RETRYABLE_ANSWERS, AnswerStatus
-from batchui.prompts.rows import decode_to_show
+from batchui.prompts.reading.rows import decode_to_show
 
 Item = TypeVar("Item")
 

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from batchui.batches import (
     call_limit,
+    copying,
     files,
     lifecycle,
     pauses,
@@ -22,10 +23,11 @@ from batchui.batches import (
     settling,
     unprepared,
 )
+from batchui.batches.changes import PartChanges
 from batchui.batches.clients import shared_client
 from batchui.batches.due import stranded_parts
 from batchui.batches.lifecycle import Closing
-from batchui.batches.models import Attempt, Part
+from batchui.batches.models import WAITS_FOR_COPIES, Attempt, Part
 from batchui.batches.outcomes import (
     OF_ONE_MODEL,
     Accepted,
@@ -70,6 +72,7 @@ def send(part: Part) -> bool:
     try:
         client = shared_client(part.batch.connection)
         prepared = write_attempt(part)
+        copied = copying.copied(part) if prepared is None and part.copies_file else None
     except (BadInput, catalogue.UnknownModel) as problem:
         refusals.fail(part, f"Part {part.number} could not be sent: {problem}", str(problem))
         return False
@@ -83,11 +86,25 @@ def send(part: Part) -> bool:
         return False
     if prepared is None:
         if part.status == PartStatus.SENDING:
-            lifecycle.move_part(part, PartStatus.DONE)
+            _end_or_wait(part, copied)
         return False
     attempt, body = prepared
     apply_outcome(part, attempt, post(client, model=part.batch.ask.model, body=body))
     return True
+
+
+def _end_or_wait(part: Part, copied: copying.Copied | None) -> None:
+    """End a part with nothing to send; or let it wait for the answers that it gets from others."""
+    changes: PartChanges = copied.changes if copied else {}
+    if not copied or not copied.missing:
+        event = copying.event_of(part, copied) if copied else ""
+        lifecycle.move_part(part, PartStatus.DONE, event=event, **changes)
+        return
+    # When the last of the others ends it is woken, or at once if that was while it looked.
+    pause = copying.pause_after(copied.seconds, parts=part.batch.part_count)
+    changes["resume_at"] = timezone.now() + pause
+    changes["message"] = WAITS_FOR_COPIES
+    lifecycle.move_part(part, PartStatus.HELD, **changes)
 
 
 def _cannot_read_token(part: Part, message: str) -> None:

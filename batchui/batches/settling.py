@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db.models import Count, F, Max, Q, Sum
 from django.utils import timezone
 
+from batchui.batches import many_parts
 from batchui.batches.models import Batch, Event
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.states import ENDED_BATCHES, AnswerStatus, BatchStatus, PartStatus, derive
@@ -52,8 +53,11 @@ def record(
 def settle(batch: Batch) -> None:
     """Recompute the status and the sums of a started batch from its parts.
 
-    The caller has locked the batch.
+    Parts that wait for the answers of others are made ready when all others have ended. The caller
+    has locked the batch.
     """
+    if batch.ask.ask_once:
+        many_parts.release_copies(batch.parts.all())
     found = batch.parts.aggregate(
         **{name: Sum(name) for name in SUMMED},
         last_polled_at=Max("last_polled_at"),

@@ -166,8 +166,9 @@ STARTED = frozenset(
 )
 
 BATCH_MOVES: Mapping[BatchStatus, frozenset[BatchStatus]] = {
-    BatchStatus.CHECKING: frozenset({BatchStatus.DRAFT}),
-    BatchStatus.DRAFT: frozenset({BatchStatus.PREPARING}),
+    # To `checking` again: a person chose another way to read the file.
+    BatchStatus.CHECKING: frozenset({BatchStatus.DRAFT, BatchStatus.CHECKING}),
+    BatchStatus.DRAFT: frozenset({BatchStatus.PREPARING, BatchStatus.CHECKING}),
     BatchStatus.PREPARING: frozenset({BatchStatus.DRAFT, BatchStatus.QUEUED}),
     **{status: STARTED - {status} for status in STARTED},
 }
@@ -183,6 +184,7 @@ ACTIVE_BATCHES = frozenset(
         BatchStatus.STOPPING,
     }
 )
+EDITABLE = (BatchStatus.CHECKING, BatchStatus.DRAFT)
 ENDED_BATCHES = STARTED - ACTIVE_BATCHES
 # Of these the file is being read, or waits to be read.
 BEING_READ = frozenset({BatchStatus.CHECKING, BatchStatus.PREPARING})

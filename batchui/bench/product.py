@@ -16,7 +16,7 @@ import django
 from batchui.bench.question import MAX_TOKENS, MODEL, TEMPLATE
 
 
-def prepare() -> None:
+def prepare(*_: str) -> None:
     """Read the settings and make the tables, as the start of the product does."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "batchui.settings")
     django.setup()

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -82,25 +82,33 @@ def run_side(side: Side, source: Path, *, api: Api, check: Check) -> Run:
                 BATCHUI_CALLS_PER_5_MINUTES="1000000",
                 BATCHUI_FIRST_POLL_SECONDS="0.05",
             )
-            measured = _measure(side, [source, result], environment)
+            found = measured(side.name, side.module, [source, result], environment)
         else:
-            measured = _measure(side, [source, result, api.model_address], clean_environment())
+            found = measured(
+                side.name, side.module, [source, result, api.model_address], clean_environment()
+            )
         api_cpu, called = api.cpu_seconds() - api_cpu, sum(api.calls()) - called
         check.result(side.name, result)
         return Run(
-            seconds=measured["seconds"],
-            cpu_seconds=measured["cpu_seconds"],
-            peak_bytes=measured["peak_bytes"],
+            seconds=found["seconds"],
+            cpu_seconds=found["cpu_seconds"],
+            peak_bytes=found["peak_bytes"],
             api_cpu_seconds=api_cpu,
             calls=called,
-            steps=measured["details"],
+            steps=found["details"],
             disk=disk_use(data) if side is PRODUCT else {},
         )
 
 
-def _measure(side: Side, arguments: list[object], environment: Mapping[str, str]) -> dict[str, Any]:
+def measured(
+    name: str, module: str, arguments: Sequence[object], environment: Mapping[str, str]
+) -> dict[str, Any]:
+    """What the stopwatch prints about a module that runs in a process of its own.
+
+    name: of the side. Raises BenchFailed if it fails.
+    """
     done = subprocess.run(
-        [sys.executable, "-m", "batchui.bench.stopwatch", side.module, *map(str, arguments)],
+        [sys.executable, "-m", "batchui.bench.stopwatch", module, *map(str, arguments)],
         capture_output=True,
         text=True,
         check=False,
@@ -108,6 +116,6 @@ def _measure(side: Side, arguments: list[object], environment: Mapping[str, str]
         env=environment,
     )
     if done.returncode:
-        raise BenchFailed(f"The {side.name} failed:\n{done.stderr}")
-    measured: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return measured
+        raise BenchFailed(f"The {name} failed:\n{done.stderr}")
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found

@@ -2,11 +2,13 @@
 
     python -m batchui.bench.stopwatch MODULE ARGUMENT…
 
-The module's `prepare()`, if it has one, runs before the clock starts; then `main(ARGUMENT…)` runs.
+The module's `prepare(ARGUMENT…)`, if it has one, runs before the clock starts; then
+`main(ARGUMENT…)` runs.
 The result of `main` (a dictionary or None) is printed too. So `seconds` and `cpu_seconds` (user and
 system, with children) do not include starting Python and importing. `peak_bytes` is the largest
 memory of the whole process: the kernel's VmHWM, because `ru_maxrss` also counts the memory of the
-parent when it forked.
+parent when it forked. Of the children that ended, it is all there is: `largest_child_bytes` is at
+least what this process had when it started them, and 0 if there were none.
 """
 
 import importlib
@@ -21,7 +23,7 @@ from batchui.processes import procfs
 def main(name: str, *arguments: str) -> None:
     side = importlib.import_module(name)
     if hasattr(side, "prepare"):
-        side.prepare()
+        side.prepare(*arguments)
     cpu, began = cpu_seconds(), time.perf_counter()
     details = side.main(*arguments)
     seconds = time.perf_counter() - began
@@ -29,6 +31,7 @@ def main(name: str, *arguments: str) -> None:
         "seconds": seconds,
         "cpu_seconds": cpu_seconds() - cpu,
         "peak_bytes": procfs.peak_bytes(),
+        "largest_child_bytes": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024,
         "details": details or {},
     }
     sys.stdout.write(f"{json.dumps(result)}\n")

@@ -48,8 +48,16 @@ FAULTS: Sequence[tuple[int, Mapping[str, Any]]] = (
 )
 
 
+# Under the names of the columns.
+FIRST_ROW = 2
+
+
 class File(NamedTuple):
-    """A file to upload, and what is asked of it. Each row's text begins with `mark_of`."""
+    """A file to upload, and what is asked of it.
+
+    Each row's text begins with a mark: its own, or, where the same is asked once, perhaps that of a
+    row before it.
+    """
 
     name: str
     content: bytes
@@ -93,11 +101,17 @@ class Draws:
         """A file that nobody has uploaded before, and a question."""
         self._files += 1
         name, rows = f"f{self._files}", self.number(FEWEST_ROWS, MOST_ROWS)
-        lines = ["id,text", *(f"{row},{mark_of(name, row)} of the file" for row in _to(rows))]
+        once = self.chance(0.3)
+        lines = ["id,text"]
+        for row in range(FIRST_ROW, FIRST_ROW + rows):
+            repeats = once and self.chance(0.5)
+            asked = self.number(FIRST_ROW, row) if repeats else row
+            lines.append(f"{row},{mark_of(name, asked)} of the file")
         ask = Ask(
             model=self._random.choice(MODELS),
             template=TEMPLATE,
             resend_once=self.chance(0.2),
+            ask_once=once,
         )
         return File(f"{name}.csv", "\r\n".join([*lines, ""]).encode(), rows, ask)
 
@@ -107,12 +121,8 @@ class Draws:
 
 
 def mark_of(name: str, row: int) -> str:
-    """The text that no other row of any file has."""
+    """The text that no other row of any file has. row: its number, as a spreadsheet shows it."""
     return f"Row-{name}-{row}-"
-
-
-def _to(rows: int) -> range:
-    return range(1, rows + 1)
 
 
 def chosen(candidates: Sequence[T], share: float) -> T | None:

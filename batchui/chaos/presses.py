@@ -104,6 +104,8 @@ class Presser:
         form["max_tokens"] = str(file.ask.max_tokens)
         if file.ask.resend_once:
             form["resend_once"] = "on"
+        if file.ask.ask_once:
+            form["ask_once"] = "on"
         if batch:
             self._press("start", f"/batches/{batch}/start/", **form)
 

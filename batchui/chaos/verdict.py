@@ -16,7 +16,6 @@ from batchui.batches.states import (
     AnswerStatus,
     PartStatus,
 )
-from batchui.chaos.draws import mark_of
 from batchui.chaos.figures import Figures
 from batchui.doctor import ledger
 from batchui.doctor.examine import look
@@ -74,13 +73,14 @@ def _unsure(known: Ledger) -> int:
 
 
 def wrong_answers(batch: Batch) -> int:
-    """The number of rows with an answer that is not about their own text."""
+    """The number of rows with an answer that is not about their own text, or at another number."""
     wrong = 0
     for row in exporting.export_rows(batch):
         if row.status != AnswerStatus.ANSWERED:
             continue
-        mark = mark_of(batch.source_stem, row.row)
-        wrong += mark.encode() not in (row.answer or b"")
+        number, text = map(str, row.cells)
+        mark = text.partition(" ")[0].encode()
+        wrong += number != str(row.row) or mark not in (row.answer or b"")
     return wrong
 
 

@@ -5,6 +5,7 @@ account (`BatchClient.models`) is newer. There are no models for sound and image
 """
 
 import difflib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -37,14 +38,13 @@ class Model(Struct, frozen=True, kw_only=True):
     needs_paid_plan: only accounts on the Workers Paid plan may use it.
     listed: it is in `models()`.
 
-    No page uses context_window and max_input_tokens yet: they are for the estimate of price and
-    limits before Start.
+    No page uses max_input_tokens yet: it is for the estimate of limits before Start.
     """
 
     name: str
     label: str
     task: Literal["chat", "embedding", "translation"]
-    item_format: Literal["messages", "prompt", "input", "text", "translation"]
+    item_format: Literal["messages", "prompt", "input", "text", "contexts", "translation"]
     description: str
     usd_per_m_input: float
     usd_per_m_output: float | None = None
@@ -79,6 +79,15 @@ class UnknownLanguage(KeyError):
 def models() -> tuple[Model, ...]:
     """The models to choose from, recommended ones first. The first one is the default."""
     return tuple(model for model in _read().models if model.listed)
+
+
+def taking(item_formats: Sequence[str]) -> tuple[Model, ...]:
+    """The models with one of these item formats, in their order; unlisted ones if none is listed.
+
+    BGE M3 alone takes contexts. Cloudflare's documents show it in batches, its listing does not.
+    """
+    found = [m for form in item_formats for m in _read().models if m.item_format == form]
+    return tuple(model for model in found if model.listed) or tuple(found)
 
 
 def find(name: str) -> Model:

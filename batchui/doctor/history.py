@@ -125,7 +125,7 @@ def _batch_follows(record: Record) -> Iterator[Finding]:
 def _lines_for(part: Part) -> set[str]:
     """The kinds of events of which one must be there; empty: none is needed."""
     match PartStatus(part.status):
-        case PartStatus.HELD:
+        case PartStatus.HELD if not part.waits_for_copies:
             # Of failures one after another the first alone has a line.
             return {PartStatus.HELD, PartStatus.READY}
         case PartStatus.UNSURE:

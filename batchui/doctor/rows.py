@@ -1,12 +1,13 @@
 """Invariants 1 and 2: each row has one fate, and an answer belongs to its row."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from typing import Any
 
 import msgspec
 
-from batchui.batches import exporting, files, results
+from batchui.batches import exporting, files, results, sources
 from batchui.batches.files import DamagedFile
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.phrases import rows_phrase
@@ -19,10 +20,16 @@ from batchui.doctor.findings import FROM_BACKUP, LOOK_AT_LOG, Finding
 from batchui.doctor.ledger import sha256_of
 from batchui.doctor.records import Record
 from batchui.prompts.problems import BadInput
-from batchui.prompts.readers import Row, read
+from batchui.prompts.reading.blocks import Cells
+from batchui.prompts.reading.readers import Row, read
+from batchui.prompts.reading.rows import encode_row
 
 # In a `Result`: the status of a row that has none of its own yet.
 NO_STATUS = ""
+
+
+class _UploadUnreadableError(Exception):
+    """The upload cannot be read. str() says why."""
 
 
 class _Line(msgspec.Struct):
@@ -50,7 +57,9 @@ def each_row_has_one_fate(record: Record) -> Iterator[Finding]:
 
 
 def _rows_are_in_parts(record: Record) -> Iterator[Finding]:
-    batch, next_row = record.batch, 1
+    batch = record.batch
+    first_row = _first_row(record)
+    next_row = first_row
     for number, part in enumerate(record.parts, 1):
         if part.number != number or part.first_row != next_row or part.rows < 1:
             yield record.finding(
@@ -64,15 +73,24 @@ def _rows_are_in_parts(record: Record) -> Iterator[Finding]:
             )
             return
         next_row += part.rows
-    if next_row - 1 != batch.rows or len(record.parts) != batch.part_count:
+    rows = next_row - first_row
+    if rows != batch.rows or len(record.parts) != batch.part_count:
         yield record.finding(
             1,
             "rows and parts",
             f"The file has {rows_phrase(batch.rows)} in {batch.part_count:,} parts, and on record "
-            f"are {len(record.parts):,} parts with {rows_phrase(next_row - 1)}.",
+            f"are {len(record.parts):,} parts with {rows_phrase(rows)}.",
             row=next_row,
             do=LOOK_AT_LOG,
         )
+
+
+def _first_row(record: Record) -> int:
+    """The number of the first row. Batches of older versions, which keep none, count from 1."""
+    batch = record.batch
+    if "first_row" not in batch.source_format and record.parts and record.parts[0].first_row == 1:
+        return 1
+    return batch.format.first_row
 
 
 def _sums_agree(record: Record) -> Iterator[Finding]:
@@ -90,18 +108,27 @@ def _sums_agree(record: Record) -> Iterator[Finding]:
 
 def _files_agree(record: Record) -> Iterator[Finding]:
     """The rows of the parts are those of the upload, and their fates those that are counted."""
+    batch = record.batch
     try:
-        with files.open_file(record.batch.source_file) as source:
-            upload = read(source, record.batch.format)
+        with closing(_rows_of_upload(batch)) as upload:
             for part in record.parts:
                 yield from _part_agrees(record, part, upload)
-    except (OSError, BadInput) as problem:
+    except _UploadUnreadableError as problem:
         yield record.finding(
             1,
             "upload",
-            f"The upload {record.batch.source_file} cannot be read: {problem}.",
+            f"The upload {batch.converted_file or batch.source_file} cannot be read: {problem}",
             do=FROM_BACKUP,
         )
+
+
+def _rows_of_upload(batch: Batch) -> Generator[Row, None, None]:
+    """The rows of the upload, as they are read now."""
+    try:
+        with sources.open_rows(batch) as source:
+            yield from read(source, batch.format)
+    except (OSError, BadInput, DamagedFile) as problem:
+        raise _UploadUnreadableError(str(problem)) from problem
 
 
 def _part_agrees(record: Record, part: Part, upload: Iterator[Row]) -> Iterator[Finding]:
@@ -111,7 +138,7 @@ def _part_agrees(record: Record, part: Part, upload: Iterator[Row]) -> Iterator[
         for result in results.part_results(part):
             counted[result.status] += 1
             row = next(upload, None)
-            if not wrong_row and (row is None or row.cells != result.cells):
+            if not wrong_row and not _has_cells(row, result.cells):
                 wrong_row = result.row
     except (DamagedFile, OSError, msgspec.MsgspecError, ValueError) as problem:
         yield record.finding(1, "stored file", f"{problem}", part=part, do=FROM_BACKUP)
@@ -147,17 +174,21 @@ def _part_agrees(record: Record, part: Part, upload: Iterator[Row]) -> Iterator[
         )
 
 
+def _has_cells(row: Row | None, cells: Cells | None) -> bool:
+    """Whether a row of the upload has these cells, in which an object's values stay JSON."""
+    return row is not None and cells is not None and encode_row(row.cells) == encode_row(cells)
+
+
 def _download_agrees(record: Record) -> Iterator[Finding]:
     """A download has every row once, in order; and the fates that the batch counts.
 
     Work may go on while it is read. The fates are compared if nothing moved meanwhile.
     """
     counted: Counter[str] = Counter()
-    number = 0
+    number = first_row = _first_row(record)
     try:
-        for chunk in exporting.KINDS["jsonl"].chunks(record.batch):
+        for chunk in exporting.jsonl(record.batch):
             for line in _downloaded_lines(chunk):
-                number += 1
                 counted[line.status] += 1
                 if line.row != number:
                     yield record.finding(
@@ -168,9 +199,10 @@ def _download_agrees(record: Record) -> Iterator[Finding]:
                         do=LOOK_AT_LOG,
                     )
                     return
+                number += 1
     except (DamagedFile, OSError, msgspec.MsgspecError, ValueError) as problem:
         yield record.finding(
-            1, "download", f"It cannot be downloaded: {problem}", row=number + 1, do=FROM_BACKUP
+            1, "download", f"It cannot be downloaded: {problem}", row=number, do=FROM_BACKUP
         )
         return
     version = Batch.objects.values_list("version", flat=True).filter(pk=record.batch.pk).first()
@@ -178,11 +210,12 @@ def _download_agrees(record: Record) -> Iterator[Finding]:
         return
     wanted = {status: n for status, n in record.batch.answer_counts().items() if n}
     waiting = counted.pop(exporting.WAITING, 0)
-    if number != record.batch.rows or waiting != record.batch.waiting or counted != wanted:
+    rows = number - first_row
+    if rows != record.batch.rows or waiting != record.batch.waiting or counted != wanted:
         yield record.finding(
             1,
             "fates in a download",
-            f"A download has {rows_phrase(number)}: {_listed(counted, waiting)}. The batch has "
+            f"A download has {rows_phrase(rows)}: {_listed(counted, waiting)}. The batch has "
             f"{rows_phrase(record.batch.rows)}: {_listed(wanted, record.batch.waiting)}.",
             do=LOOK_AT_LOG,
         )

@@ -5,109 +5,97 @@ formula; one search in the whole column shows that. The result is the same as th
 sixth of the time.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
+from operator import ne
+from typing import Any
 
-import msgspec
+from batchui.exports.answers import answer_text
+from batchui.exports.formulas import Changed, inert, numbers_that_go_on
+from batchui.exports.rows import Cell, ExportRow, as_texts, column_texts, groups
+from batchui.exports.table import EVERYTHING, Layout, Selection, Table
 
-from batchui.exports.formulas import inert, numbers_that_go_on
-from batchui.exports.names import answer_columns
-from batchui.exports.rows import ExportRow, groups
-
+COMMA, SEMICOLON = ",", ";"
 BOM = b"\xef\xbb\xbf"
 LINE_END = "\r\n"
 QUOTE, TWO_QUOTES = '"', '""'
-_decode_text = msgspec.json.Decoder(str).decode
+
+
+def spreadsheet_delimiter(delimiter: str | None) -> str:
+    """The delimiter of a CSV for spreadsheets that is made of a file with this one.
+
+    Excel splits a CSV at the list separator of its country: a comma, or a semicolon. A file with
+    semicolons came from such a country; all others get commas, so that no row is a single cell.
+    """
+    return SEMICOLON if delimiter == SEMICOLON else COMMA
 
 
 def csv_chunks(
     rows: Iterable[ExportRow],
+    table: Table,
+    selection: Selection = EVERYTHING,
     *,
-    columns: Sequence[str],
-    delimiter: str | None = ",",
+    delimiter: str | None = COMMA,
     plain: bool = False,
+    changed: Changed | None = None,
 ) -> Iterator[bytes]:
     """The rows as CSV in UTF-8, in chunks of about 64 KiB. The first chunk is the header.
 
-    Every row has the cells of `columns`, then answer, status and error, then the cells that the
+    Every row has the cells of the file, then answer, status and error, then the cells that the
     file had beyond its header. An answer that is a JSON string is written as its text, null as an
     empty cell, anything else as compact JSON. Only cells that need them get quotation marks. Lines
     end with CR LF. delimiter: None (the file has none) means a comma. Raises ValueError for a row
     that does not have one cell for each column.
 
     Without `plain` the file is for spreadsheets: it begins with a byte order mark, and no cell runs
-    as a formula (see `formulas.py`).
+    as a formula (see `formulas.py`). `changed` then counts the cells that are not as they were.
     """
-    layout = _Layout(columns, delimiter=delimiter or ",", plain=plain)
-    yield (b"" if plain else BOM) + layout.header()
-    for group in groups(rows):
-        yield layout.chunk(group)
+    layout = Layout(table, selection)
+    writer = _Writer(
+        layout, delimiter=delimiter or COMMA, plain=plain, changed=changed or Changed()
+    )
+    yield (b"" if plain else BOM) + writer.header()
+    for group in groups(layout.rows(rows)):
+        yield writer.chunk(group, typed=table.typed)
 
 
-def answer_text(answer: bytes | None) -> str:
-    """The text of a cell for an answer in raw JSON."""
-    if answer is None:
-        return ""
-    try:
-        if answer.startswith(b'"'):
-            return _decode_text(answer)
-        text = msgspec.json.format(answer, indent=-1).decode()
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return _damaged_text(answer)
-    return "" if text == "null" else text
+def table_chunks(
+    header: Sequence[str], rows: Iterable[Sequence[Cell]], *, delimiter: str = COMMA
+) -> Iterator[bytes]:
+    """Any rows as CSV for spreadsheets, without answers. A row may be shorter or longer."""
+    lines = _Lines(delimiter=delimiter, plain=False, changed=Changed())
+    yield BOM + lines.encode(lines.line(header))
+    for row in rows:
+        yield lines.encode(lines.line(as_texts(row)))
 
 
-def _damaged_text(answer: bytes) -> str:
-    """The text of an answer that is not valid JSON, for example cut off within a character.
+class _Lines:
+    """Writes the lines of one file. All cells are texts."""
 
-    JavaScript writes such a character as half a surrogate pair.
-    """
-    text = answer.decode("utf-8", "replace")
-    try:
-        loaded = json.loads(text)
-    except ValueError:
-        return text
-    return loaded if isinstance(loaded, str) else text
-
-
-class _Layout:
-    """Writes the rows of one file."""
-
-    def __init__(self, columns: Sequence[str], *, delimiter: str, plain: bool) -> None:
-        self._columns = columns
+    def __init__(self, *, delimiter: str, plain: bool, changed: Changed) -> None:
         self._delimiter = delimiter
         self._plain = plain
+        self._changed = changed
 
-    def header(self) -> bytes:
-        names = [*self._columns, *answer_columns(self._columns)]
-        return self._encode(self._lines([[name] for name in names]))
+    def line(self, cells: Sequence[str]) -> list[str]:
+        """One line of these cells."""
+        return self.lines([[cell] for cell in cells]) if cells else [""]
 
-    def chunk(self, group: Sequence[ExportRow]) -> bytes:
-        columns: list[Sequence[str]] = list(zip(*(row.cells for row in group), strict=True))
-        if len(columns) != len(self._columns):
-            raise ValueError(f"{len(columns)} cells a row for {len(self._columns)} columns")
-        columns.append([answer_text(row.answer) for row in group])
-        columns.append([row.status for row in group])
-        columns.append([row.error or "" for row in group])
-        lines = self._lines(columns)
-        for at, row in enumerate(group):
-            if row.extras:
-                lines[at] = self._delimiter.join([lines[at], *self._cells(row.extras)])
-        return self._encode(lines)
-
-    def _lines(self, columns: list[Sequence[str]]) -> list[str]:
+    def lines(self, columns: list[Sequence[str]]) -> list[str]:
         """The lines for these columns of texts."""
         if not self._plain:
             first = list(columns[0])
             for at in numbers_that_go_on(columns):
                 first[at] = f"'{first[at]}"
+                self._changed.cells += 1
             columns[0] = first
-        return list(map(self._delimiter.join, zip(*map(self._cells, columns), strict=True)))
+        return list(map(self._delimiter.join, zip(*map(self.cells, columns), strict=True)))
 
-    def _cells(self, texts: Sequence[str]) -> Sequence[str]:
+    def cells(self, texts: Sequence[str]) -> Sequence[str]:
         """The texts as cells of a CSV file: no formulas, and quotation marks if they need them."""
         if not self._plain:
-            texts = inert(texts)
+            as_they_were, texts = texts, inert(texts)
+            if texts is not as_they_were:
+                self._changed.cells += sum(map(ne, as_they_were, texts))
         joined = "".join(texts)
         delimiter = self._delimiter
         if delimiter in joined or '"' in joined or "\n" in joined or "\r" in joined:
@@ -119,7 +107,36 @@ class _Layout:
             ]
         return texts
 
-    def _encode(self, lines: list[str]) -> bytes:
+    def encode(self, lines: list[str]) -> bytes:
         lines.append("")
         # Half a surrogate pair cannot be written in UTF-8; it becomes a question mark.
         return LINE_END.join(lines).encode("utf-8", "replace")
+
+
+class _Writer(_Lines):
+    """Writes rows with their answers."""
+
+    def __init__(self, layout: Layout, *, delimiter: str, plain: bool, changed: Changed) -> None:
+        super().__init__(delimiter=delimiter, plain=plain, changed=changed)
+        self._layout = layout
+
+    def header(self) -> bytes:
+        lines = [as_texts(cells) for cells in self._layout.above]
+        lines.append([*self._layout.header, *self._layout.added])
+        return self.encode([line for cells in lines for line in self.line(cells)])
+
+    def chunk(self, group: Sequence[ExportRow], *, typed: bool) -> bytes:
+        columns: list[Sequence[Any]] = list(zip(*(row.cells for row in group), strict=True))
+        width = len(self._layout.columns)
+        if len(columns) != width:
+            raise ValueError(f"{len(columns)} cells a row for {width} columns")
+        if typed:
+            columns = list(map(column_texts, columns))
+        columns.append([answer_text(row.answer) for row in group])
+        columns.append([row.status for row in group])
+        columns.append([row.error or "" for row in group])
+        lines = self.lines(columns)
+        for at, row in enumerate(group):
+            if row.extras:
+                lines[at] = self._delimiter.join([lines[at], *self.cells(as_texts(row.extras))])
+        return self.encode(lines)

@@ -9,6 +9,7 @@ would change ordinary text (`a = b`, `:-)`).
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 # What begins a formula: the ASCII characters, and their full-width forms (East Asian input).
 SIGNS = "=+-@＝＋－＠"
@@ -29,6 +30,13 @@ _marks = tuple('"' + SEPARATORS)
 # Put between the cells of a column for the search. If a cell has one too, only time is lost.
 _BETWEEN = "\0"
 _formula_behind = re.compile(f"{_BETWEEN}[{re.escape(''.join(FORMULA_STARTS))}]").search
+
+
+@dataclass
+class Changed:
+    """How many cells of a file were changed so that they do not run as formulas."""
+
+    cells: int = 0
 
 
 def inert(texts: Sequence[str]) -> Sequence[str]:

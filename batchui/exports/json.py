@@ -4,8 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import asdict
 
-from batchui.exports.rows import ExportRow, groups
+from batchui.exports.names import ANSWER, free_name
+from batchui.exports.rows import Cell, ExportRow, cell_text, groups, with_cells
+from batchui.exports.table import EVERYTHING, Layout, Selection, Table
 
 _encode_lines = msgspec.json.Encoder(decimal_format="number").encode_lines
 _NULL = msgspec.Raw(b"null")
@@ -21,47 +24,75 @@ class _Line(msgspec.Struct, gc=False):
     error: str | None
     external_reference: str | None
     usage: msgspec.Raw
-    extra_cells: list[str] | msgspec.UnsetType = msgspec.UNSET
+    extra_cells: Sequence[Any] | msgspec.UnsetType = msgspec.UNSET
 
 
-def json_chunks(rows: Iterable[ExportRow], *, columns: Sequence[str] = ()) -> Iterator[bytes]:
+def json_chunks(
+    rows: Iterable[ExportRow], table: Table, selection: Selection = EVERYTHING
+) -> Iterator[bytes]:
     """One JSON array of {row, columns, answer, status, error, external_reference, usage}.
 
     Answer and usage are the JSON that came back, with numbers as they were written. The `columns`
-    of a row are its own object (JSONL), or the names in `columns` with its cells. Chunks have about
-    64 KiB; the first is the opening bracket. Raises ValueError for a row that does not have one
-    cell for each column.
+    of a row are its own object (JSONL), or the names of the columns with its cells: texts, numbers,
+    booleans. Another name that was chosen for the answer is the key of the answer. Chunks have
+    about 64 KiB; the first is the opening bracket. Raises ValueError for a row that does not have
+    one cell for each column.
     """
     yield b"["
     between = b""
-    for group in groups(rows):
-        yield between + _lines(group, columns)[:-1].replace(b"\n", b",\n")
+    for lines in jsonl_chunks(rows, table, selection):
+        yield between + lines[:-1].replace(b"\n", b",\n")
         between = b",\n"
     yield b"]"
 
 
-def jsonl_chunks(rows: Iterable[ExportRow], *, columns: Sequence[str] = ()) -> Iterator[bytes]:
+def jsonl_chunks(
+    rows: Iterable[ExportRow], table: Table, selection: Selection = EVERYTHING
+) -> Iterator[bytes]:
     """The same objects, one on each line."""
+    layout = Layout(table, selection)
+    key = answer_key(selection.answer)
+    rows = layout.rows(rows)
+    if table.typed:
+        rows = (with_cells(row, _json_values) for row in rows)
     for group in groups(rows):
-        yield _lines(group, columns)
+        lines = _lines(group, layout.columns)
+        yield _encode_lines(lines if key == ANSWER else [_named(line, key) for line in lines])
 
 
-def _lines(group: Sequence[ExportRow], columns: Sequence[str]) -> bytes:
-    return _encode_lines(
-        [
-            _Line(
-                row.row,
-                dict(zip(columns, row.cells, strict=True)) if row.columns is None else row.columns,
-                _NULL if row.answer is None else _on_one_line(row.answer),
-                row.status,
-                row.error,
-                row.external_reference,
-                _NULL if row.usage is None else _on_one_line(row.usage),
-                row.extras or msgspec.UNSET,
-            )
-            for row in group
-        ]
-    )
+def answer_key(name: str) -> str:
+    """The key of the answer in an object: its name, with a number if another key has that name."""
+    return free_name(name, {*_Line.__struct_fields__} - {ANSWER})
+
+
+def _lines(group: Sequence[ExportRow], columns: Sequence[str]) -> list[_Line]:
+    return [
+        _Line(
+            row.row,
+            dict(zip(columns, row.cells, strict=True)) if row.columns is None else row.columns,
+            _NULL if row.answer is None else _on_one_line(row.answer),
+            row.status,
+            row.error,
+            row.external_reference,
+            _NULL if row.usage is None else _on_one_line(row.usage),
+            row.extras or msgspec.UNSET,
+        )
+        for row in group
+    ]
+
+
+def _named(line: _Line, key: str) -> dict[str, Any]:
+    """The line with another key for its answer."""
+    return {
+        key if name == ANSWER else name: value
+        for name, value in asdict(line).items()
+        if value is not msgspec.UNSET
+    }
+
+
+def _json_values(cells: Sequence[Cell]) -> list[Any]:
+    """The cells as JSON has them: a date or a percentage is its text."""
+    return [cell_text(cell) if isinstance(cell, dict) else cell for cell in cells]
 
 
 def _on_one_line(raw: bytes) -> msgspec.Raw:

@@ -1,36 +1,69 @@
 """Names for the added columns and the downloaded files."""
 
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Sequence
+from datetime import date
 
-ADDED = ("answer", "status", "error")
-LONGEST_STEM = 100
-# Everything except letters and digits of any script, and a few safe signs.
-UNSAFE = re.compile(r"[^\w.()\- ]+")
+ANSWER, STATUS, ERROR = "answer", "status", "error"
+# Of a file name with its ending. Disks count bytes: most take 255.
+LONGEST_NAME = 100
+LONGEST_NAME_BYTES = 240
+# What Windows, macOS or Linux does not have in a file name.
+_reserved_signs = frozenset('/\\:*?"<>|')
+# Windows takes these for devices, whatever comes behind a point.
+_devices = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(?:\.|$)", re.IGNORECASE)
+# They join letters of some scripts, and are the only invisible characters that stay.
+_JOINERS = "\u200c\u200d"
 
 
-def answer_columns(columns: Sequence[str]) -> tuple[str, str, str]:
+def answer_columns(columns: Sequence[str], *, answer: str = ANSWER) -> tuple[str, str, str]:
     """The names of the columns for answer, status and error.
 
-    A name that the file already has, in capitals or not, gets a number at its end.
+    A name that the file already has gets a number at its end.
     """
-    taken = {column.strip().casefold() for column in columns}
-    answer, status, error = (_free(name, taken) for name in ADDED)
-    return answer, status, error
+    answers = free_name(answer, columns)
+    status = free_name(STATUS, [*columns, answers])
+    return answers, status, free_name(ERROR, [*columns, answers, status])
 
 
-def _free(name: str, taken: set[str]) -> str:
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """The name; with a number at its end if one of `taken` is the same, in capitals or not."""
+    folded = {_folded(other) for other in taken}
     number = 1
     free = name
-    while free in taken:
+    while _folded(free) in folded:
         number += 1
         free = f"{name}_{number}"
     return free
 
 
-def download_name(source_name: str, kind: str) -> str:
-    """A file name for a download: "reviews.xlsx" and "csv" make "reviews-answers.csv"."""
-    name = re.split(r"[/\\]", source_name)[-1]
-    stem = name.rpartition(".")[0] or name
-    stem = UNSAFE.sub("-", stem)[:LONGEST_STEM].strip(" .-")
-    return f"{stem or 'batch'}-answers.{kind}"
+def _folded(name: str) -> str:
+    return name.strip().casefold()
+
+
+def download_name(batch_name: str, day: date, ending: str) -> str:
+    """A file name for a download: "Hotel reviews, May 2026-11-22.xlsx".
+
+    It has no signs that a system reserves and none that cannot be seen, is no name of a device, and
+    has at most LONGEST_NAME characters.
+    """
+    rest = f" {day.isoformat()}.{ending}"
+    stem = unicodedata.normalize("NFC", batch_name)
+    stem = re.sub("-+", "-", "".join(map(_safe, stem)))
+    stem = re.sub(" +", " ", stem).strip(" .-")
+    if _devices.match(stem):
+        stem = f"_{stem}"
+    stem = stem[: LONGEST_NAME - len(rest)]
+    stem = stem.encode()[: LONGEST_NAME_BYTES - len(rest)].decode(errors="ignore")
+    return f"{stem.rstrip(' .-') or 'batch'}{rest}"
+
+
+def _safe(sign: str) -> str:
+    """The character, or what stands for it in a file name."""
+    kind = unicodedata.category(sign)
+    if kind == "Zs":
+        return " "
+    if sign in _reserved_signs or (kind[0] == "C" and sign not in _JOINERS) or kind in ("Zl", "Zp"):
+        return "-"
+    return sign

@@ -122,6 +122,15 @@ class Ask:
         option="--skip-invalid",
         option_help="skip rows that cannot be asked",
     )
+    ask_once: bool = _asked(
+        False,
+        label="Ask the same question only once",
+        help="Rows that ask exactly the same get the answer of the first of them, so that fewer "
+        "rows are paid for.",
+        option="--ask-once",
+        option_help="ask the same question only once, and give every such row that answer",
+        more=True,
+    )
     resend_once: bool = _asked(
         False,
         label="If it is unclear whether a part was sent, send it again once",

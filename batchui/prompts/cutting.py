@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.payload import CLOSE, OPEN
-from batchui.prompts.problems import BadInput, place
-from batchui.prompts.readers import Row
-from batchui.prompts.rows import encode_row
+from batchui.prompts.problems import BadInput, Problem
+from batchui.prompts.reading.readers import Row
+from batchui.prompts.reading.rows import encode_row
+from batchui.prompts.repeats import Repeats
 
 # The bytes of a body without items. Each item counts one comma; FRAME has one byte less, because
 # the first item needs none.
@@ -20,7 +21,8 @@ class Limits:
     """How large a part may be.
 
     A batch gets about `parts` parts, each with at least `least_rows` and at most `rows` rows.
-    item_bytes: of the request's body. row_bytes: of the rows as they are stored.
+    item_bytes: of the request's body. row_bytes: of the rows as they are stored. context_window: of
+    the model, in tokens; None if it is not known.
     """
 
     rows: int = 5_000
@@ -28,9 +30,22 @@ class Limits:
     row_bytes: int = 32_000_000
     least_rows: int = 25
     parts: int = 20
+    context_window: int | None = None
+
+    @property
+    def question_bytes(self) -> int:
+        """No larger item is sent: it is too large for a request, or surely for the model."""
+        if self.context_window is None:
+            return self.item_bytes - FRAME
+        return min(self.item_bytes - FRAME, BYTES_FOR_TOKEN * self.context_window)
 
 
 USUAL = Limits()
+# English has about four letters for a token, other languages fewer. Numbers and lists have fewer,
+# too; so what has more tokens than a model reads at five bytes each has more at any rate.
+BYTES_FOR_TOKEN = 5
+WORDS_FOR_TOKEN = 0.75
+BYTES_FOR_WORD = 6
 
 
 @dataclass
@@ -39,14 +54,16 @@ class Cut:
 
     number: from 1. first_row: the number of its first row. lines: its rows, from `encode_row`.
     item_bytes: the request body without the `invalid` rows has at most this size.
-    invalid: position -> sentence, for rows that cannot be asked. They stay in `lines`.
+    invalid: position -> problem, for rows that cannot be asked. copies: position -> number of the
+    first row that asks the same, for rows that are not asked themselves. Both stay in `lines`.
     """
 
     number: int
     first_row: int
     lines: list[bytes]
     item_bytes: int
-    invalid: dict[int, str]
+    invalid: dict[int, Problem]
+    copies: dict[int, int]
 
 
 def rows_per_part(total: int, limits: Limits = USUAL) -> int:
@@ -56,17 +73,26 @@ def rows_per_part(total: int, limits: Limits = USUAL) -> int:
 
 
 def cut(
-    rows: Iterable[Row], writer: ItemWriter, *, total: int, limits: Limits = USUAL
+    rows: Iterable[Row],
+    writer: ItemWriter,
+    *,
+    total: int,
+    limits: Limits = USUAL,
+    repeats: Repeats | None = None,
 ) -> Iterator[Cut]:
     """Cut consecutive rows into parts, with one part in memory.
 
-    A row with a problem, with a blank prompt, or too large for any request is `invalid`.
+    A row with a problem, with a blank prompt, or too large for any request is `invalid`. With
+    `repeats`, a question is asked once: other rows with it are copies of the first.
     """
     most = rows_per_part(total, limits)
-    enough = (limits.item_bytes - FRAME) // most - 1  # `most` items of this size fit into a part
-    number, first_row, item_bytes, row_bytes = 1, 1, FRAME, 0
+    longest = limits.question_bytes
+    # `most` items of this size fit into a part.
+    enough = min((limits.item_bytes - FRAME) // most - 1, longest - 1)
+    number, first_row, item_bytes, row_bytes = 1, 0, FRAME, 0
     lines: list[bytes] = []
-    invalid: dict[int, str] = {}
+    invalid: dict[int, Problem] = {}
+    copies: dict[int, int] = {}
     for row in rows:
         row_number, line, cells, problem = row
         stored = encode_row(cells)
@@ -75,30 +101,48 @@ def cut(
             try:
                 size = 1 + writer.size(row_number, cells, line, stored=len(stored), enough=enough)
             except BadInput as exc:
-                problem = str(exc)
-            if FRAME + size > limits.item_bytes:
+                problem = exc.problem
+            if size > longest:
                 problem, size = _too_large(row, size=size, limits=limits), 0
+        first = row_number
+        if repeats and problem is None:
+            first = repeats.first(writer.question(cells) or b"", row_number)
+            if first != row_number:
+                size = 0
         if lines and (
             len(lines) >= most
             or item_bytes + size > limits.item_bytes
             or row_bytes + len(stored) > limits.row_bytes
         ):
-            yield Cut(number, first_row, lines, max(item_bytes, NOTHING), invalid)
-            number, first_row, item_bytes, row_bytes = number + 1, row_number, FRAME, 0
-            lines, invalid = [], {}
+            yield Cut(number, first_row, lines, max(item_bytes, NOTHING), invalid, copies)
+            number, item_bytes, row_bytes = number + 1, FRAME, 0
+            lines, invalid, copies = [], {}, {}
+        if not lines:
+            first_row = row_number
         if problem is not None:
             invalid[len(lines)] = problem
+        elif first != row_number:
+            copies[len(lines)] = first
         lines.append(stored)
         item_bytes += size
         row_bytes += len(stored)
     if lines:
-        yield Cut(number, first_row, lines, max(item_bytes, NOTHING), invalid)
+        yield Cut(number, first_row, lines, max(item_bytes, NOTHING), invalid, copies)
 
 
-def _too_large(row: Row, *, size: int, limits: Limits) -> str:
+def _too_large(row: Row, *, size: int, limits: Limits) -> Problem:
     """The problem of a row whose item has `size` bytes."""
-    return (
-        f"{place(row=row.number, line=row.line)}: its question would be {size / 1e6:.1f} MB, more "
-        f"than the {limits.item_bytes / 1e6:.1f} MB that one request takes. Shorten its text, or "
-        "skip the row."
-    )
+    if FRAME + size > limits.item_bytes or limits.context_window is None:
+        most = f"{limits.item_bytes / 1e6:.1f} MB"
+        what = (
+            f"its question would be {size / 1e6:.1f} MB, more than the {most} that one request "
+            "takes. Shorten its text, or skip the row."
+        )
+    else:
+        most = f"{round(limits.context_window * WORDS_FOR_TOKEN, -2):,.0f} words"
+        what = (
+            f"its question has about {round(size / BYTES_FOR_WORD, -2):,.0f} words, and the model "
+            f"reads about {most} at once. Choose a model that reads more or shorten the text, or "
+            "skip the row."
+        )
+    return Problem(what, row=row.number, line=row.line)

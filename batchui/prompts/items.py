@@ -6,6 +6,7 @@ The fields of an item depend on the item format of the model:
     prompt       {"prompt", "max_tokens", …}
     input        {"input", "max_output_tokens", …}            (the Responses shape, gpt-oss)
     text         {"text", …}                                  (embeddings)
+    contexts     {"text", …}; ready-made ones may be {"query", "contexts": [{"text"}, …]}
     translation  {"text", "source_lang", "target_lang", …}
 
 Every item has an `external_reference` too.
@@ -17,12 +18,12 @@ from typing import Any, Literal, cast, get_args
 import msgspec
 
 from batchui.prompts.ask import Ask
-from batchui.prompts.blocks import Cells
 from batchui.prompts.problems import BadInput, listed, quoted
-from batchui.prompts.rows import as_list, cell_text
+from batchui.prompts.reading.blocks import Cells
+from batchui.prompts.reading.rows import as_list, cell_text, shown_text
 from batchui.prompts.template import LONGEST_TEXT, Filler, Template, too_long
 
-ItemFormat = Literal["messages", "prompt", "input", "text", "translation"]
+ItemFormat = Literal["messages", "prompt", "input", "text", "contexts", "translation"]
 
 _encode = msgspec.json.Encoder(decimal_format="number").encode
 
@@ -34,12 +35,14 @@ CARRIERS: dict[str, tuple[str, ...]] = {
     "messages": ("messages", "prompt"),
     "prompt": ("prompt", "messages"),
     "input": ("input",),
-    "text": ("text", "contexts"),
+    "text": ("text",),
+    "contexts": ("text", "contexts"),
     "translation": ("text",),
 }
 ROW_NUMBER_BYTES = 24  # with its quotation marks and the closing brace
+REFERENCE = "external_reference"
 # Fields that an option must not overwrite.
-OURS = ("prompt", "messages", "input", "text", "source_lang", "target_lang", "external_reference")
+OURS = ("prompt", "messages", "input", "text", "source_lang", "target_lang", REFERENCE)
 
 
 class ItemWriter:
@@ -95,6 +98,17 @@ class ItemWriter:
         reference = _encode(self.reference(row_number, cells))
         return b"%b%b%b%b}" % (self._head, _encode(prompt), self._tail, reference)
 
+    def question(self, cells: Cells) -> bytes | None:
+        """What a row asks; None if it cannot be asked. Rows with the same are answered alike."""
+        if self._filler is not None:
+            prompt = self._filler.prompt_of(cells)
+            return None if prompt is None else prompt.encode("utf-8", "surrogatepass")
+        try:
+            asked = self._asked(1, cells, None)
+        except BadInput:
+            return None
+        return _encode({name: asked[name] for name in sorted(asked) if name != REFERENCE})
+
     def size(
         self,
         row_number: int,
@@ -126,22 +140,21 @@ class ItemWriter:
         """The external_reference of the item: the text of the chosen column, or the row number."""
         text = ""
         if self._filler is None and isinstance(cells, dict):
-            text = cell_text(cells.get("external_reference"))
+            text = cell_text(cells.get(REFERENCE))
         if not text and self._referred is not None:
-            text = as_list(cells, self.columns)[self._referred]
+            text = shown_text(as_list(cells, self.columns)[self._referred])
         return text if text and not text.isspace() else str(row_number)
 
     def _ready_made(self, row: int, cells: Cells, line: int | None) -> bytes:
         asked = self._asked(row, cells, line)
         kept = {name: self._settings[name] for name in self._left(asked)}
-        return _encode({**kept, **asked, "external_reference": self.reference(row, asked)})
+        return _encode({**kept, **asked, REFERENCE: self.reference(row, asked)})
 
     def _ready_made_size(self, row: int, cells: Cells, line: int | None, stored: int) -> int:
         """The size of what `_ready_made` makes."""
         asked = self._asked(row, cells, line)
-        name = "external_reference"
-        replaced = _field_bytes(name, asked[name]) if name in asked else 0
-        added = _field_bytes(name, self.reference(row, asked))
+        replaced = _field_bytes(REFERENCE, asked[REFERENCE]) if REFERENCE in asked else 0
+        added = _field_bytes(REFERENCE, self.reference(row, asked))
         settings = sum(map(self._setting_bytes.__getitem__, self._left(asked)))
         return stored - replaced + added + settings
 
@@ -165,12 +178,11 @@ class ItemWriter:
         carriers = CARRIERS[self.item_format]
         carrier = next((name for name in carriers if cells.get(name) is not None), None)
         if carrier is None:
-            raise BadInput.at(
-                f"the object has no {' or '.join(map(quoted, carriers))}, which the model needs. "
-                "Add it, or skip the row.",
-                row=row,
-                line=line,
-            )
+            raise _lacks(carriers, row=row, line=line)
+        if self.item_format == "translation" and not (
+            cells.get("target_lang") or "target_lang" in self._settings
+        ):
+            raise _lacks(("target_lang",), row=row, line=line)
         question = cells[carrier]
         if not (question.strip() if isinstance(question, str) else question):
             raise _blank([carrier], row=row, line=line)
@@ -210,7 +222,7 @@ def _around_the_prompt(
     item_format: ItemFormat, instruction: str, settings: Mapping[str, Any]
 ) -> tuple[bytes, bytes]:
     """The JSON before the prompt, and the JSON between the prompt and the external_reference."""
-    name = "text" if item_format == "translation" else item_format
+    name = "text" if item_format in ("contexts", "translation") else item_format
     head, close = b'{"%b":' % name.encode(), b""
     if item_format == "messages" or (item_format == "input" and instruction):
         system = b""
@@ -218,7 +230,7 @@ def _around_the_prompt(
             system = _encode({"role": "system", "content": instruction}) + b","
         head, close = head + b"[" + system + b'{"role":"user","content":', b"}]"
     fixed = _encode(settings)[1:-1]
-    return head, close + (b"," + fixed if fixed else b"") + b',"external_reference":'
+    return head, close + (b"," + fixed if fixed else b"") + b',"%b":' % REFERENCE.encode()
 
 
 def _position_of_reference(column: str, columns: Sequence[str]) -> int | None:
@@ -232,10 +244,21 @@ def _position_of_reference(column: str, columns: Sequence[str]) -> int | None:
     return columns.index(column)
 
 
+def _lacks(names: Sequence[str], *, row: int, line: int | None) -> BadInput:
+    """The error for an object without any of these fields."""
+    return BadInput.at(
+        f"the object has no {' or '.join(map(quoted, names))}, which the model needs. Add it, or "
+        "skip the row.",
+        row=row,
+        line=line,
+    )
+
+
 def _blank(columns: Sequence[str], *, row: int, line: int | None) -> BadInput:
-    """The error for a row whose cells in these columns are all blank."""
+    """The error for a row whose cells in all of these columns are blank."""
     column = columns[0] if len(columns) == 1 else None
-    what = "the cell is blank" if column else f"the cells of {listed(columns)} are all blank"
+    both = "both blank" if len(columns) == 2 else "blank"
+    what = "the cell is blank" if column else f"the cells of {listed(columns)} are {both}"
     return BadInput.at(
         f"{what}, so there is nothing to ask. Fill it in, or skip the row.",
         row=row,

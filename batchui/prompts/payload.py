@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from batchui.prompts.items import ItemWriter
-from batchui.prompts.rows import decode_row
+from batchui.prompts.reading.rows import decode_row
 
 OPEN, CLOSE = b'{"requests":[', b"]}"
 

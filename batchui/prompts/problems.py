@@ -1,12 +1,15 @@
 """The exception of this package, the phrases of its sentences, and the limits in them."""
 
+import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Self
 
 # In characters. A longer line or cell means a damaged file, and must not fill the memory.
 LINE_LIMIT = 8_000_000
 CELL_LIMIT = 1_000_000
+COLUMN_LIMIT = 2_000
 # Of one row: the cells of a CSV, or everything in a JSON object. A value takes a hundred bytes of
 # memory, and no model reads so many.
 VALUE_LIMIT = 50_000
@@ -15,31 +18,68 @@ VALUE_LIMIT = 50_000
 NAME_LIMIT = 1_000
 NAMES_LIMIT = 250_000
 
+# How the sentence about a row that can be skipped ends.
+OR_SKIP = re.compile(r"[,;] or skip the row\.$")
+
 NAMES_SHOWN = 12
 NAME_LENGTH = 60
+
+
+@dataclass
+class Limits:
+    """What a table may have: the characters of a cell, and how many columns.
+
+    There is one for the process; who starts it may set another (`BATCHUI_MAX_COLUMNS` …).
+    """
+
+    cell: int = CELL_LIMIT
+    columns: int = COLUMN_LIMIT
+
+
+LIMITS = Limits()
+
+
+class Problem(str):
+    """A sentence about one place in a file: the place, a colon, what is wrong and what to do.
+
+    row (as a spreadsheet shows it), line (from 1, as in an editor) and column (its name) are the
+    place as data, None if it has none. what: the sentence without its place.
+    """
+
+    __slots__ = ("column", "line", "row", "what")
+    row: int | None
+    line: int | None
+    column: str | None
+    what: str
+
+    def __new__(
+        cls,
+        what: str,
+        *,
+        row: int | None = None,
+        line: int | None = None,
+        column: str | None = None,
+    ) -> Self:
+        made = super().__new__(cls, f"{place(row=row, line=line, column=column)}: {what}")
+        made.row, made.line, made.column, made.what = row, line, column, what
+        return made
+
+    @property
+    def once_skipped(self) -> str:
+        """The sentence about a row that was skipped: it need not be offered any more."""
+        return OR_SKIP.sub(".", self)
 
 
 class BadInput(ValueError):
     """Something in the file or the settings that the person has to correct.
 
-    `str(exc)` is a whole sentence for the page: the place, what is wrong, and what to do. `row`
-    (from 1, without the header), `line` (from 1, as in an editor) and `column` (a name in the file)
-    are the same place as data, None if it has none. No page uses them yet: they are for the list of
-    all bad rows.
+    `str(exc)` is a whole sentence for the page: what is wrong, and what to do. `problem` says the
+    same of one place; None if it is about the whole file.
     """
 
-    def __init__(
-        self,
-        sentence: str,
-        *,
-        row: int | None = None,
-        line: int | None = None,
-        column: str | None = None,
-    ) -> None:
+    def __init__(self, sentence: str, *, problem: Problem | None = None) -> None:
         super().__init__(sentence)
-        self.row = row
-        self.line = line
-        self.column = column
+        self.problem = problem
 
     @classmethod
     def at(
@@ -50,17 +90,20 @@ class BadInput(ValueError):
         line: int | None = None,
         column: str | None = None,
     ) -> Self:
-        """The error for one place. Its sentence is the place, a colon, and `what`."""
-        where = place(row=row, line=line, column=column)
-        return cls(f"{where}: {what}", row=row, line=line, column=column)
+        """The error for one place (see `Problem`)."""
+        problem = Problem(what, row=row, line=line, column=column)
+        return cls(str(problem), problem=problem)
 
 
 def place(*, row: int | None = None, line: int | None = None, column: str | None = None) -> str:
-    """The beginning of a sentence: "Row 42 (line 43), column “review”"."""
+    """The beginning of a sentence: "Row 42 (line 43), column “review”".
+
+    The line is left out where it is the row.
+    """
     if row is None:
         where = "The file" if line is None else f"Line {line:,}"
     else:
-        where = f"Row {row:,}" if line is None else f"Row {row:,} (line {line:,})"
+        where = f"Row {row:,}" if line in (None, row) else f"Row {row:,} (line {line:,})"
     return where if column is None else f"{where}, column {quoted(column)}"
 
 
@@ -85,17 +128,29 @@ def joined(words: Sequence[str]) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
 
 
-def empty_line(_cells: object, row: int, line: int) -> str:
+def empty_line(_cells: object, row: int, line: int) -> Problem:
     """The sentence about an empty line."""
-    where = place(row=row, line=line)
-    return f"{where}: the line is empty. Fill it in, or remove it if it is not a row."
+    what = "the line is empty. Fill it in, or remove it if it is not a row."
+    return Problem(what, row=row, line=line)
 
 
-def cell_too_long(*, row: int | None, line: int, column: str | None = None) -> BadInput:
-    """The error for a cell of more than CELL_LIMIT characters."""
+def empty_row(_cells: object, row: int, line: int) -> Problem:
+    """The sentence about a row of a sheet without anything in it."""
+    what = "the row is empty. Fill it in, or remove it if it is not a row."
+    return Problem(what, row=row, line=line)
+
+
+def cell_too_long(
+    *, row: int | None, line: int, column: str | None = None, in_quotes: bool = False
+) -> BadInput:
+    """The error for a cell of more than LIMITS.cell characters.
+
+    in_quotes: it may be so long because of a quotation mark that is not closed.
+    """
+    perhaps = " If it is not so long, perhaps a quotation mark before it is not closed."
     return BadInput.at(
-        f"this cell is longer than {CELL_LIMIT:,} characters. Shorten it. If it is not so long, "
-        "perhaps a quotation mark before it is not closed.",
+        f"this cell is longer than {LIMITS.cell:,} characters. Shorten it."
+        f"{perhaps if in_quotes else ''}",
         row=row,
         line=line,
         column=column,

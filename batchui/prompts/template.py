@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from batchui.prompts.blocks import Cells
 from batchui.prompts.problems import BadInput, listed, quoted
-from batchui.prompts.rows import cell_text
+from batchui.prompts.reading.blocks import Cells
+from batchui.prompts.reading.rows import cell_text, shown_text
 
 PromptOf = Callable[[Any], str | None]
 
@@ -99,11 +99,20 @@ def _position(name: str, columns: Sequence[str]) -> int:
     for wanted, known in (
         (name, columns),
         (name.strip(), columns),
-        (name.strip(), [column.strip() for column in columns]),
+        (_bare(name), list(map(_bare, columns))),
     ):
         if known.count(wanted) == 1:
             return known.index(wanted)
     raise BadInput(_unknown(name, columns))
+
+
+def with_line_feeds(text: str) -> str:
+    """The text with every kind of line break as a line feed, whatever file or browser it is of."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _bare(name: str) -> str:
+    return with_line_feeds(name).strip()
 
 
 def _unknown(name: str, columns: Sequence[str]) -> str:
@@ -164,7 +173,12 @@ class Filler:
     def is_blank(self, cells: Cells) -> bool:
         if isinstance(cells, dict):
             return not any(cell_text(cells.get(name)).strip() for name in self.used)
-        return not any(at < len(cells) and cells[at].strip() for at in self._different)
+        for at in self._different:
+            cell = cells[at] if at < len(cells) else ""
+            text = cell if type(cell) is str else shown_text(cell)
+            if text and not text.isspace():
+                return False
+        return True
 
     def cell_bytes(self, cells: Cells) -> int:
         texts = self._cells_or_empty(cells)
@@ -176,7 +190,7 @@ class Filler:
         if isinstance(cells, dict):
             texts = {name: cell_text(cells.get(name)) for name in self.used}
             return tuple(map(texts.__getitem__, self._names))
-        return tuple(cells[at] if at < len(cells) else "" for at in self._positions)
+        return tuple(shown_text(cells[at]) if at < len(cells) else "" for at in self._positions)
 
     def _for_several(self) -> PromptOf:
         """`prompt_of` for a template that names columns several times."""
@@ -187,9 +201,11 @@ class Filler:
         def prompt_of(cells: Any) -> str | None:
             try:
                 texts = cells_or_empty(cells) if type(cells) is dict else pick(cells)
-            except IndexError:  # a row that is too short
+                together = "".join(texts)
+            except (IndexError, TypeError):  # a row that is too short, or has numbers
                 texts = cells_or_empty(cells)
-            return template % texts if any(map(str.strip, texts)) else None
+                together = "".join(texts)
+            return None if not together or together.isspace() else template % texts
 
         return prompt_of
 
@@ -204,6 +220,8 @@ class Filler:
                 text = cells_or_empty(cells)[0] if type(cells) is dict else cells[position]
             except IndexError:  # a row that is too short
                 text = ""
+            if type(text) is not str:
+                text = shown_text(text)
             return None if not text or text.isspace() else before + text + after
 
         return prompt_of

@@ -26,7 +26,7 @@ def main(arguments: Sequence[str]) -> None:
     options = parse(arguments)
     try:
         refuse_taken_port(host=options.host, port=options.port)
-        venv.enter()
+        venv.enter(extras=("parquet",))
         run(host=options.host, port=options.port, restored=options.restored)
     except CannotStart as reason:
         sys.stderr.write(f"{reason}\n")

@@ -10,8 +10,8 @@ from django.shortcuts import render
 from django_htmx.http import HttpResponseClientRefresh
 
 from batchui import security_log
-from batchui.batches.decisions import EDITABLE
 from batchui.batches.models import Batch
+from batchui.batches.states import EDITABLE
 from batchui.web.members import MemberRequest, member_required
 
 P = ParamSpec("P")

@@ -17,7 +17,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, parse_cooki
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-from batchui.batches import intake
+from batchui.batches import upload_limits
 
 # Bytes of a request: of anybody (a form to sign in), of a member, and besides an uploaded file.
 ANYBODY, MEMBER, BESIDES_FILE = 64 * 1024, 3 * 1024**2, 64 * 1024
@@ -37,7 +37,7 @@ class BodyLimitMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if lacked_room(request) and request.path != reverse("new"):
-            context = {"full_disk": str(intake.nearly_full("saved"))}
+            context = {"full_disk": str(upload_limits.nearly_full("saved"))}
             return HttpResponse(render_to_string("503.html", context), status=503)
         response = self.get_response(request)
         name = settings.UPLOAD_COOKIE_NAME
@@ -64,7 +64,7 @@ def most_bytes(path: str, headers: Mapping[str, str], under_way: int) -> int:
     """
     if not _may_send_much(_cookies(headers)):
         return ANYBODY
-    return max(ANYBODY, min(_most(path), intake.room() - under_way))
+    return max(ANYBODY, min(_most(path), upload_limits.room() - under_way))
 
 
 def may_send(headers: Mapping[str, str]) -> bool:

@@ -4,15 +4,19 @@ import logging
 from collections.abc import Iterator
 
 from django.http import FileResponse, Http404, HttpResponseBase, StreamingHttpResponse
+from django.utils import timezone
 from django.utils.http import content_disposition_header
 
 from batchui import security_log
-from batchui.batches import exporting, files
+from batchui.batches import files
 from batchui.batches.models import Batch, Part
-from batchui.exports.names import download_name
+from batchui.batches.phrases import NOT_STARTED
+from batchui.batches.whole_files import file_name
+from batchui.exports.zipped import zip_chunks
 from batchui.web.access import with_batch
 from batchui.web.download_limit import MOST_AT_ONCE, Counted, TooManyDownloads
 from batchui.web.errors import too_many_requests
+from batchui.web.forms.download import DownloadForm
 from batchui.web.members import MemberRequest
 
 logger = logging.getLogger(__name__)
@@ -24,29 +28,57 @@ NO_PAGE = {
     "Content-Security-Policy": "sandbox; default-src 'none'",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+NO_SUCH_KIND = "There is no such kind of download. Choose one on the batch's page."
 BROKEN_OFF = b"\r\nTHIS FILE IS NOT COMPLETE: the download broke off here. Download it again.\r\n"
 
 
 @with_batch
 def download(request: MemberRequest, batch: Batch, kind: str) -> HttpResponseBase:
-    """The file with the answers so far."""
-    if kind not in exporting.KINDS:
-        raise Http404("There is no such kind of download. Choose CSV or JSON on the batch's page.")
-    if not batch.is_started:
-        raise Http404("This batch has not been started, so there are no answers to download yet.")
-    made = exporting.KINDS[kind]
+    """The file with the answers so far, made while it is sent.
+
+    `?only=`, `?columns=`, `?answer=`: what goes out; see `forms/download.py`.
+    """
+    refuse_unstarted(batch)
+    asked = request.GET.copy()
+    asked["kind"] = kind
+    form = DownloadForm(asked, batch=batch)
+    if kind not in form.kinds:
+        raise Http404(NO_SUCH_KIND)
+    if not form.is_valid():
+        raise Http404("This batch has no such rows or columns. Choose them on the batch's page.")
+    return made_while_sent(request, batch, form)
+
+
+def made_while_sent(request: MemberRequest, batch: Batch, form: DownloadForm) -> HttpResponseBase:
+    """What a valid form says. Raises Http404 for a kind that has to be made as a whole."""
+    kind = form.cleaned_data["kind"]
+    made = form.kinds[kind]
+    if made.chunks is None:
+        raise Http404(NO_SUCH_KIND)
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what=kind)
-    name = download_name(batch.source_name, made.ending)
-    return _streamed(
+    name = file_name(batch, kind, timezone.localdate())
+    chunks, content_type = made.chunks(batch, form.choice), made.content_type
+    if form.cleaned_data["packed"]:
+        chunks = zip_chunks(chunks, name, made=timezone.localtime())
+        content_type, name = "application/zip", f"{name}.zip"
+    else:
+        chunks = _whole_or_marked(chunks, batch)
+    return streamed(
         request,
-        _whole_or_marked(made.chunks(batch), batch),
-        content_type=made.content_type,
+        chunks,
+        content_type=content_type,
         # no-store: a minute later there may be more answers.
-        headers=_attachment(name) | {"Cache-Control": "no-store"},
+        headers=attachment(name) | {"Cache-Control": "no-store"},
     )
 
 
-def _streamed(
+def refuse_unstarted(batch: Batch) -> None:
+    """Raise Http404 for a draft."""
+    if not batch.is_started:
+        raise Http404(NOT_STARTED)
+
+
+def streamed(
     request: MemberRequest, chunks: Iterator[bytes], *, content_type: str, headers: dict[str, str]
 ) -> HttpResponseBase:
     """The chunks, which are made while they are sent; 429 if too many are on their way already."""
@@ -77,6 +109,8 @@ def _whole_or_marked(chunks: Iterator[bytes], batch: Batch) -> Iterator[bytes]:
 @with_batch
 def source(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """The file as it was uploaded, byte for byte."""
+    if not batch.source_file:
+        raise Http404("The file of this draft is not made yet.")
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what="upload")
     return FileResponse(
         files.open_file(batch.source_file),
@@ -95,14 +129,14 @@ def raw_reply(request: MemberRequest, batch: Batch, number: int, attempt: int) -
     if found is None or not found.reply_file:
         raise Http404("No reply is kept for this attempt.")
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what="raw reply")
-    return _streamed(
+    return streamed(
         request,
         files.read_compressed(found.reply_file),
         content_type=UNTYPED,
-        headers=_attachment(f"part-{number}-attempt-{attempt}.json"),
+        headers=attachment(f"part-{number}-attempt-{attempt}.json"),
     )
 
 
-def _attachment(name: str) -> dict[str, str]:
+def attachment(name: str) -> dict[str, str]:
     """The headers of a file to be saved under this name."""
     return NO_PAGE | {"Content-Disposition": content_disposition_header(True, name) or "attachment"}

@@ -21,8 +21,11 @@ PAGE_SIZE = 25
 # What a row of the history does not show. A batch may have a megabyte of it.
 LARGE = (
     *("template", "instruction", "options"),
-    *("source_format", "blanks", "sample", "problem", "problem_rows"),
+    *("source_format", "blanks", "sample", "problem", "problem_rows", "above", "converted"),
 )
+# The same of the batch about which it asks further: of that one only the name is shown.
+DEFERRED = (*LARGE, *(f"asked_after__{name}" for name in LARGE))
+PEOPLE_AND_CHAIN = ("created_by", "started_by", "asked_after")
 
 # The status filter: word in the address -> name on the page, and the statuses it shows.
 STATUS_FILTERS: dict[str, tuple[str, frozenset[BatchStatus]]] = {
@@ -39,8 +42,8 @@ def batches(request: MemberRequest) -> HttpResponse:
     """The history, filtered by name, status and person. The filters are in the address."""
     found = _filtered(request, Batch.objects.of_team(request.team))
     found = (
-        found.defer(*LARGE)
-        .select_related("created_by", "started_by")
+        found.defer(*DEFERRED)
+        .select_related(*PEOPLE_AND_CHAIN)
         .order_by(
             Case(When(status__in=ACTIVE_BATCHES, then=Value(0)), default=Value(1)), "-created_at"
         )
@@ -72,8 +75,8 @@ def changes(request: MemberRequest) -> HttpResponse:
     found = list(
         Batch.objects.of_team(request.team)
         .filter(pk__in=seen)
-        .defer(*LARGE)
-        .select_related("created_by", "started_by")
+        .defer(*DEFERRED)
+        .select_related(*PEOPLE_AND_CHAIN)
     )
     context: dict[str, Any] = {
         "changed": [batch for batch in found if batch.version != seen[batch.pk]],

@@ -10,24 +10,36 @@ from django.contrib import messages
 from django.core.files.base import ContentFile
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
-from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
+from django_htmx.http import (
+    HttpResponseClientRedirect,
+    HttpResponseClientRefresh,
+    trigger_client_event,
+)
 
-from batchui.batches import decisions, intake
+from batchui.batches import decisions, intake, surveys, upload_limits
+from batchui.batches.files import AnyFile
 from batchui.batches.models import Batch
 from batchui.batches.states import STARTED, BatchStatus
 from batchui.prompts.ask import Ask
+from batchui.prompts.conversion.kinds import CAN_BE_READ
 from batchui.prompts.problems import BadInput
-from batchui.prompts.rows import as_list
 from batchui.web.access import with_batch
+from batchui.web.before_start import BeforeStart
 from batchui.web.body_limits import ANYBODY, BESIDES_FILE, lacked_room
 from batchui.web.errors import post_only
+from batchui.web.first_rows import file_context
 from batchui.web.forms.ask import AskForm
 from batchui.web.members import MemberRequest, member_required
-from batchui.web.prompt_preview import ROWS_SHOWN, PromptPreview
+from batchui.web.prompt_preview import PromptPreview
 from batchui.web.sample import SAMPLE_NAME, SAMPLE_PROMPT, sample_csv
 from batchui.web.standstill import nothing_moves
 
+# The names of what is pasted.
+PASTED = PASTED_TABLE, PASTED_LIST = "Pasted table.tsv", "Pasted list.txt"
+# In bytes, of what is shown again if it cannot be used.
+LONGEST_PASTED = 500_000
 NO_FILE = "No file was chosen. Choose one, or drop it here."
 # The web server keeps no large body without the cookie of `body_limits.py`.
 NOT_ARRIVED = "The file did not arrive. Choose it again; this page is new now, and takes it."
@@ -45,9 +57,9 @@ def new(request: MemberRequest) -> HttpResponseBase:
         return _upload_page(request)
     size = _size(request)
     if size > settings.MAX_UPLOAD_BYTES + BESIDES_FILE:
-        return _upload_page(request, str(intake.too_large(size)))
-    if size > intake.room() or lacked_room(request):
-        return _upload_page(request, str(intake.nearly_full()))
+        return _upload_page(request, str(upload_limits.too_large(size)))
+    if size > upload_limits.room() or lacked_room(request):
+        return _upload_page(request, str(upload_limits.nearly_full()))
     return _take(request)
 
 
@@ -58,7 +70,7 @@ def _size(request: MemberRequest) -> int:
 
 @csrf_protect
 def _take(request: MemberRequest) -> HttpResponseBase:
-    upload = request.FILES.get("file")
+    upload = request.FILES.get("file") or _pasted(request)
     if upload is None:
         return _upload_page(request, NO_FILE if _size(request) < ANYBODY else NOT_ARRIVED)
     instead = _corrected_draft(request)
@@ -66,10 +78,28 @@ def _take(request: MemberRequest) -> HttpResponseBase:
     try:
         batch = intake.receive(upload, team=request.team, by=request.user, name=name, ask=asked)
     except BadInput as problem:
-        return _upload_page(request, str(problem), upload.name or "")
+        pasted = _text_of(upload) if upload.name in PASTED else ""
+        return _upload_page(request, str(problem), upload.name or "", pasted=pasted)
     if instead:
         decisions.delete(instead, by=request.user)
     return _made(request, batch)
+
+
+def _text_of(upload: AnyFile) -> str:
+    """What was pasted, to be corrected where it was typed; "" if it is too long for that."""
+    if upload.size > LONGEST_PASTED:
+        return ""
+    upload.seek(0)
+    text: str = upload.read().decode("utf-8", "replace")
+    return text
+
+
+def _pasted(request: MemberRequest) -> "ContentFile[bytes] | None":
+    """What was pasted, as a file: cells come with tabs between them, a list without."""
+    text = request.POST.get("pasted", "")
+    if not text.strip():
+        return None
+    return ContentFile(text.encode(), PASTED_TABLE if "\t" in text else PASTED_LIST)
 
 
 @post_only
@@ -105,8 +135,9 @@ def ask_page(
     context = {
         "batch": batch,
         "form": form,
-        "preview": PromptPreview.of(batch, typed),
-        "sample_rows": _sample_rows(batch),
+        "preview": (preview := PromptPreview.of(batch, typed)),
+        "before_start": BeforeStart.of(batch, preview.survey),
+        **file_context(batch),
         **_check_context(batch),
     }
     return render(request, "batches/ask.html", context, status=status)
@@ -118,8 +149,15 @@ def preview(request: MemberRequest, batch: Batch) -> HttpResponse:
     """The preview of the prompts, with what is typed. It is saved in the draft too."""
     form = AskForm(request.POST, batch=batch)
     decisions.edit(batch, ask=form.ask_so_far(), name=form.cleaned_data.get("name", ""))
-    context = {"batch": batch, "preview": PromptPreview.of(batch, form.as_typed())}
-    return render(request, "batches/_prompt_preview.html", context)
+    batch.refresh_from_db()
+    preview = PromptPreview.of(batch, form.as_typed())
+    context = {
+        "batch": batch,
+        "form": form,
+        "preview": preview,
+        "before_start": BeforeStart.of(batch, preview.survey),
+    }
+    return render(request, "batches/_previewed.html", context)
 
 
 @with_batch
@@ -128,12 +166,20 @@ def checking(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     if batch.status in STARTED:
         return HttpResponseClientRefresh()
     context = _check_context(batch)
-    if batch.is_active and request.GET.get("seen") == context["seen"]:
+    is_fresh = request.GET.get("form", batch.format_key) != batch.format_key
+    if batch.is_active and not is_fresh and request.GET.get("seen") == context["seen"]:
         return HttpResponse(status=204)
     was_preparing = request.GET.get("phase") == BatchStatus.PREPARING
-    if batch.is_unusable or (was_preparing and batch.status != BatchStatus.PREPARING):
+    asks_otherwise = is_fresh and batch.format.items  # another model, and no question
+    ended = was_preparing and batch.status != BatchStatus.PREPARING
+    if batch.is_unusable or ended or asks_otherwise:
         return HttpResponseClientRefresh()
-    return render(request, "batches/_check.html", context)
+    if is_fresh:
+        context |= {"fresh_file": True, **file_context(batch)}
+    if not batch.is_active:
+        context["before_start"] = BeforeStart.of(batch, surveys.survey_of(batch))
+    response = render(request, "batches/_check.html", context)
+    return response if batch.is_active else trigger_client_event(response, "file-read")
 
 
 def _check_context(batch: Batch) -> dict[str, Any]:
@@ -192,17 +238,21 @@ def _made(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     return redirect(batch)
 
 
-def _upload_page(request: MemberRequest, problem: str = "", file_name: str = "") -> HttpResponse:
+def _upload_page(
+    request: MemberRequest, problem: str = "", file_name: str = "", *, pasted: str = ""
+) -> HttpResponse:
+    instead = _corrected_draft(request)
     context = {
+        "address": reverse("new") + (f"?instead={instead.pk}" if instead else ""),
+        "pasted": pasted,
         "problem": problem,
         "file_name": file_name,
+        "can_be_read": CAN_BE_READ,
         "limit": settings.MAX_UPLOAD_BYTES,
-        "instead": _corrected_draft(request),
+        "most_rows": settings.MAX_ROWS,
+        "most_columns": settings.MAX_COLUMNS,
+        "longest_cell": settings.MAX_CELL_CHARACTERS,
+        "instead": instead,
     }
     page = "batches/_upload.html" if request.htmx else "batches/new.html"
     return render(request, page, context, status=422 if problem else 200)
-
-
-def _sample_rows(batch: Batch) -> list[tuple[int, list[str]]]:
-    rows = batch.first_rows[:ROWS_SHOWN]
-    return [(number, as_list(cells, batch.columns)) for number, cells in enumerate(rows, 1)]

@@ -15,8 +15,9 @@ from django_htmx.http import trigger_client_event
 from batchui.batches import call_limit, decisions, intake
 from batchui.batches.costs import charged_twice
 from batchui.batches.due import MOST_UNDER_WAY, requests_under_way
+from batchui.batches.exporting import added_columns
 from batchui.batches.many_parts import AtStop, rows_at_stop
-from batchui.batches.models import Batch, Event, Part
+from batchui.batches.models import WAITS_FOR_COPIES, Batch, Event, Part
 from batchui.batches.phrases import rows_are
 from batchui.batches.questions import LEFT_OUT_SENTENCES
 from batchui.batches.retrying import rows_of_retry
@@ -125,6 +126,24 @@ def run_again(request: MemberRequest, batch: Batch) -> HttpResponseBase:
         request, "This is a new draft with the same file and settings. Change what you like."
     )
     return redirect(copy)
+
+
+@post_only
+@with_batch
+def ask_further(request: MemberRequest, batch: Batch) -> HttpResponseBase:
+    """Make a draft whose file is the sheet of this batch with its answers, and go to its page."""
+    try:
+        draft = intake.ask_further(batch, by=request.user)
+    except BadInput as problem:
+        messages.error(request, str(problem))
+        return redirect(batch)
+    answer, _, _ = added_columns(batch)
+    messages.success(
+        request,
+        f"This is a new draft. Its file has the rows of “{batch.name}” with their answers: use "
+        f"{{{{{answer}}}}} in your question.",
+    )
+    return redirect(draft)
 
 
 @post_only
@@ -252,7 +271,8 @@ def _what_holds(batch: Batch) -> Hold | None:
     connection = batch.connection
     paused_until = _paused_until(connection)
     probing = connection.failures_in_a_row > 0
-    part = batch.parts.filter(status=PartStatus.HELD).order_by("number").first()
+    held = batch.parts.filter(status=PartStatus.HELD).exclude(message=WAITS_FOR_COPIES)
+    part = held.order_by("number").first()
     if part is not None:
         return Hold(part.message, part.resume_at or paused_until, probing)
     if paused_until and batch.parts.filter(status=PartStatus.READY).exists():

@@ -6,12 +6,15 @@ from typing import Any
 
 import msgspec
 
+from batchui.batches import surveys
 from batchui.batches.models import Batch
+from batchui.batches.surveys import Survey
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
 from batchui.prompts.problems import BadInput
-from batchui.prompts.rows import cell_text, encode_row
+from batchui.prompts.reading.rows import cell_text, encode_row
 from batchui.prompts.template import Template
+from batchui.web.forms.fitting import misfit
 
 # How many of the first rows a draft's page shows: their prompts, and their cells.
 ROWS_SHOWN = 3
@@ -27,19 +30,28 @@ class PromptPreview:
     problem: str
     warnings: list[str]
     model: Model | None
+    survey: Survey | None = None
+    survey_is_due: bool = False
 
     @classmethod
     def of(cls, batch: Batch, typed: Mapping[str, Any]) -> "PromptPreview":
         """The preview for a draft and the fields typed so far."""
         model = catalogue.find(typed["model"]) if typed.get("model") else None
+        if model and typed["as_items"] and (unfit := misfit(batch, model)):
+            return cls([], unfit, [], model)
         try:
             fill = prompt_filler(batch, str(typed["template"]), as_items=bool(typed["as_items"]))
         except BadInput as problem:
             sentence = str(problem) if typed["template"].strip() else ""
             return cls([], sentence, [], model)
         first_rows = batch.first_rows[:ROWS_SHOWN]
-        prompts = [(number, fill(cells, PREVIEWED)) for number, cells in enumerate(first_rows, 1)]
-        return cls(prompts, "", _warnings(batch, typed), model)
+        prompts = [
+            (number, fill(cells, PREVIEWED))
+            for number, cells in enumerate(first_rows, batch.format.first_row)
+        ]
+        survey = surveys.survey_of(batch)
+        due = survey is None and batch.survey_wanted != ""
+        return cls(prompts, "", _warnings(batch, typed, survey), model, survey, due)
 
 
 def prompt_filler(batch: Batch, template: str, *, as_items: bool) -> Callable[[Any, int], str]:
@@ -70,12 +82,16 @@ def _whole_item_text(cells: Any) -> str:
     return msgspec.json.format(encode_row(cells), indent=2).decode()
 
 
-def _warnings(batch: Batch, typed: Mapping[str, Any]) -> list[str]:
-    """Sentences about blank cells in the columns of the prompt."""
+def _warnings(batch: Batch, typed: Mapping[str, Any], survey: Survey | None) -> list[str]:
+    """Sentences about blank cells in the columns of the prompt.
+
+    Where a row with such a cell has nothing else to ask, the survey tells of it.
+    """
     if typed["as_items"]:
         return []
     found = []
-    for column in Template(typed["template"]).names:
+    columns = Template(typed["template"]).names
+    for column in () if survey and len(columns) == 1 else columns:
         blank = batch.blanks.get(column) or batch.blanks.get(column.strip())
         if blank and blank["count"]:
             count = blank["count"]

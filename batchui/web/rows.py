@@ -13,8 +13,8 @@ from batchui.batches import results
 from batchui.batches.models import Batch
 from batchui.batches.results import Result
 from batchui.batches.states import AnswerStatus
-from batchui.exports.csv import answer_text
-from batchui.prompts.rows import as_object, cell_text
+from batchui.exports.answers import answer_text
+from batchui.prompts.reading.rows import as_object, cell_text, shown_text
 from batchui.web.access import with_batch
 from batchui.web.damaged_files import without_path
 from batchui.web.members import MemberRequest
@@ -44,15 +44,19 @@ def rows_filter(request: MemberRequest, batch: Batch) -> HttpResponse:
 @with_batch
 def row(request: MemberRequest, batch: Batch, number: int) -> HttpResponse:
     """One row in full."""
-    if not 1 <= number <= batch.rows or not batch.is_started:
+    offset = number - batch.first_row
+    if not 0 <= offset < batch.rows or not batch.is_started:
         raise Http404(f"This batch has no row {number:,}.")
-    result = results.page(batch, shown="all", offset=number - 1, limit=1)[0]
+    result = results.page(batch, shown="all", offset=offset, limit=1)[0]
     columns = {} if result.cells is None else as_object(result.cells, batch.columns)
+    as_text = cell_text if isinstance(result.cells, dict) else shown_text
     context = {
         "batch": batch,
         "row": _shown(batch, [result], most=LONGEST_TEXT_SHOWN + 1)[0],
+        "has_row_before": offset > 0,
+        "has_row_after": offset + 1 < batch.rows,
         "columns": [
-            (name, cell_text(value)[: LONGEST_TEXT_SHOWN + 1]) for name, value in columns.items()
+            (name, as_text(value)[: LONGEST_TEXT_SHOWN + 1]) for name, value in columns.items()
         ],
         "most": LONGEST_TEXT_SHOWN,
     }

@@ -3,7 +3,17 @@
 from django.urls import path
 
 from batchui.batches.questions import Choice
-from batchui.web import deciding, downloads, history, new, pages, rows
+from batchui.web import (
+    deciding,
+    downloads,
+    exports,
+    first_rows,
+    history,
+    new,
+    pages,
+    row_problems,
+    rows,
+)
 
 urlpatterns = [
     path("", history.batches, name="batches"),
@@ -13,6 +23,13 @@ urlpatterns = [
     path("new/sample.csv", new.sample, name="sample"),
     path("batches/<uuid:pk>/", pages.batch, name="batch"),
     path("batches/<uuid:pk>/preview/", new.preview, name="preview"),
+    path("batches/<uuid:pk>/read-as/", first_rows.read_as, name="read_as"),
+    path("batches/<uuid:pk>/problems/", row_problems.row_problems, name="row_problems"),
+    path(
+        "batches/<uuid:pk>/problems/download/",
+        row_problems.download,
+        name="row_problems_download",
+    ),
     path("batches/<uuid:pk>/checking/", new.checking, name="checking"),
     path("batches/<uuid:pk>/start/", new.start, name="start"),
     path("batches/<uuid:pk>/live/", pages.live, name="live"),
@@ -24,6 +41,7 @@ urlpatterns = [
     path("batches/<uuid:pk>/stop/confirm/", deciding.confirm_stop, name="confirm_stop"),
     path("batches/<uuid:pk>/retry/", pages.retry, name="retry"),
     path("batches/<uuid:pk>/run-again/", pages.run_again, name="run_again"),
+    path("batches/<uuid:pk>/ask-further/", pages.ask_further, name="ask_further"),
     path("batches/<uuid:pk>/delete/", pages.delete, name="delete"),
     path("batches/<uuid:pk>/try-now/", pages.try_now, name="try_now"),
     path("batches/<uuid:pk>/parts/", pages.parts, name="parts"),
@@ -67,5 +85,11 @@ urlpatterns = [
         name="raw_reply",
     ),
     path("batches/<uuid:pk>/download/<str:kind>/", downloads.download, name="download"),
+    path("batches/<uuid:pk>/download/", exports.choose, name="choose_download"),
+    path("batches/<uuid:pk>/exports/make/<str:kind>/", exports.make, name="make_export"),
+    path("batches/<uuid:pk>/exports/<uuid:export_id>/", exports.export, name="export"),
+    path(
+        "batches/<uuid:pk>/exports/<uuid:export_id>/file/", exports.export_file, name="export_file"
+    ),
     path("batches/<uuid:pk>/source/", downloads.source, name="source"),
 ]

@@ -1,4 +1,4 @@
-"""Reading the files that wait, one at a time in each worker.
+"""Reading the files that wait, and making exports, one at a time in each worker.
 
 A worker has two processes. While one reads a large file, the other ticks: parts are sent and polled
 all the while, however many files wait.
@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from batchui.batches import checking, long_tasks, preparing
+from batchui.batches import checking, long_tasks, making, preparing, surveys
 from batchui.batches.clock import is_free
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
@@ -18,25 +18,35 @@ from batchui.worker.watchdog import stopping
 
 
 def is_possible() -> bool:
-    """Whether a file waits, and no process of this worker reads one."""
-    return long_tasks.has_unclaimed() and _free_to_read().exists()
+    """Whether a file waits, and no process of this worker is at one."""
+    return _is_something_there() and _free_to_read().exists()
+
+
+def _is_something_there() -> bool:
+    waiting = long_tasks.has_unclaimed() or making.has_unclaimed()
+    return waiting or surveys.next_wanted() is not None
 
 
 def read_next() -> bool:
-    """Read one file that waits.
+    """Read one file that waits, or make an export that waits: whichever has waited longer.
 
     False: none waits, this worker reads one already, or background work is asked to stop.
     """
-    if stopping() or not long_tasks.has_unclaimed():
+    if stopping() or not _is_something_there():
         return False
     beat()
     if not _free_to_read().update(reads_until=timezone.now() + long_tasks.READING_LEASE):
         return False
     try:
-        batch = long_tasks.next_unclaimed()
-        if batch is None:  # another worker was faster
+        batch, export = long_tasks.next_unclaimed(), making.next_unclaimed()
+        if export and (batch is None or export.created_at < batch.created_at):
+            making.make(export.pk, beat=_go_on)
+        elif batch:
+            read_file(batch)
+        elif wanted := surveys.next_wanted():
+            surveys.find_out(wanted.pk, beat=_go_on)
+        else:  # another worker was faster
             return False
-        read_file(batch)
         return True
     finally:
         _this_worker().update(reads_until=None)

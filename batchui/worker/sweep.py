@@ -12,6 +12,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from batchui.batches import files
+from batchui.batches.export_models import KEPT, Export
 from batchui.batches.models import Batch, asked_fields
 from batchui.batches.states import BatchStatus
 from batchui.prompts.ask import Ask
@@ -26,10 +27,15 @@ DRAFTS_ARE_KEPT = timedelta(days=30)
 AT_ONCE = 50
 NOTHING_LEFT: dict[str, Any] = {
     **asked_fields(Ask()),
+    "source_choices": {},
     "source_format": {},
+    "converted": {},
+    "survey": {},
     "sample": [],
+    "above": [],
     "problem": "",
     "problem_rows": [],
+    "problem_count": 0,
     "blanks": {},
 }
 # Somebody may be downloading a batch while a colleague deletes it.
@@ -60,13 +66,27 @@ def sweep() -> None:
             continue
         batch.parts.all().delete()
         batch.events.all().delete()
+        batch.exports.all().delete()
         # Its page still says what was deleted, by whom and when; what it asked is gone.
         Batch.objects.filter(pk=batch.pk).update(files_removed=True, **NOTHING_LEFT)
+    _remove_exports()
     overtaken.remove()
     if cache.add("looked-for-orphans", True, ONCE_A_DAY):
         if not belong_to_another():
             remove_orphans()
         call_command("clearsessions")
+
+
+def _remove_exports() -> None:
+    """Remove the exports that are kept no longer, with their files."""
+    for export in Export.objects.filter(created_at__lt=timezone.now() - KEPT)[:AT_ONCE]:
+        if export.file:
+            try:
+                default_storage.delete(export.file)
+            except OSError as problem:
+                logger.warning("The export %s cannot be removed: %s", export.pk, problem)
+                continue
+        export.delete()
 
 
 def _remove_files(batch_id: object) -> bool:

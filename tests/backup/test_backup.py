@@ -1,11 +1,13 @@
 """`manage.py backup`: everything in one file, also while batchui runs."""
 
+import gzip
 import os
 import re
 import tarfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +24,8 @@ from batchui.backup import making
 from batchui.backup.archive import FILES, MANIFEST, SQLITE, TABLES, check, opened
 from batchui.backup.contents import POINTERS
 from batchui.backup.making import make
-from batchui.batches import decisions, files, pointers
-from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches import decisions, files, intake, long_tasks, pointers
+from batchui.batches.models import Attempt, Batch, Export, Part
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
 from batchui.worker import overtaken, sweep, tick
@@ -42,7 +44,10 @@ def names(path: Path) -> set[str]:
 def pointed() -> set[str]:
     """The files to which the database points now."""
     return {
-        *Batch.objects.values_list("source_file", flat=True),
+        *Batch.objects.exclude(source_file="").values_list("source_file", flat=True),
+        *Batch.objects.exclude(converted_file="").values_list("converted_file", flat=True),
+        *Batch.objects.exclude(problems_file="").values_list("problems_file", flat=True),
+        *Export.objects.exclude(file="").values_list("file", flat=True),
         *Part.objects.values_list("rows_file", flat=True),
         *Part.objects.exclude(answers_file="").values_list("answers_file", flat=True),
         *Attempt.objects.exclude(reply_file="").values_list("reply_file", flat=True),
@@ -53,11 +58,26 @@ def pointed() -> set[str]:
 
 
 def test_everything_the_database_points_to_is_in_it_and_nothing_else(
-    sandbox: RunningSandbox, batch: Batch, start: MakeBatch, receive: MakeBatch, to: Path
+    sandbox: RunningSandbox,
+    batch: Batch,
+    start: MakeBatch,
+    receive: MakeBatch,
+    to: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    work(batch)
+    first = intake.ask_further(work(batch), by=None)
+    assert first.converted_file
+    Batch.objects.filter(pk=first.pk).update(created_at=timezone.now() - timedelta(minutes=1))
     start(rows(30))
     receive(rows(5))
+    assert receive(gzip.compress(rows(5)), "texts.csv.gz").converted_file
+    assert receive(b"id,text\n1,one\n2\n").problems_file
+    export = Export.objects.create(batch=batch, kind="xlsx")
+    export.file = files.export_path(export)
+    export.save()
+    files.save(export.file, ContentFile(b"a workbook"))
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", -1)
+    assert not intake.ask_further(batch, by=None).source_file  # not made yet
     files.save_source("batches/left/source/upload", ContentFile(b"left by a crash"))
     made = make(to)
     assert names(to) == pointed()

@@ -17,7 +17,7 @@ from batchui.backup.aside import Swap
 from batchui.backup.making import make
 from batchui.backup.problems import BadArchive, NotPossible
 from batchui.backup.restoring import put_back
-from batchui.batches import decisions, exporting, files, results
+from batchui.batches import decisions, exporting, files, intake, results
 from batchui.batches.models import Attempt, Batch
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
 from batchui.sandbox.testing import RunningSandbox
@@ -43,7 +43,7 @@ def download(batch: Batch) -> bytes:
 def test_everything_is_as_it_was(
     sandbox: RunningSandbox, batch: Batch, receive: MakeBatch, files_in: Path, to: Path
 ) -> None:
-    work(batch)
+    intake.ask_further(work(batch), by=None)
     receive("id,text\r\n1,Grüße — “quoted”, \\ and ,,\r\n2,\r\n".encode())
     before, contents, result = facts(), stored(files_in), download(batch)
     make(to)
@@ -92,7 +92,7 @@ def test_the_rows_that_may_have_been_retried_since_are_those_of_the_backup(
     restore(to)
     perhaps = Attempt.objects.get(status=AttemptStatus.UNSURE)
     [failed] = [one.row for one in results.results(batch) if one.status == "failed"]
-    assert (perhaps.items, perhaps.positions) == (1, [failed - 1])
+    assert (perhaps.items, perhaps.positions) == (1, [failed - batch.first_row])
     assert in_files(batch) == {"answered": 9, "failed": 1}
 
 

@@ -14,8 +14,8 @@ def refusing(*texts: str, code: int = 5006, **more: Any) -> list[dict[str, Any]]
 
 
 def row(number: int) -> str:
-    """What the request says of a row, and of no other."""
-    return f'text number {number}"'
+    """What the request says of this row of `rows`, and of no other. The first one is row 2."""
+    return f'text number {number - 1}"'
 
 
 def failed_rows(batch: Batch) -> list[int]:

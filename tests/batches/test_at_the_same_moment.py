@@ -4,17 +4,13 @@ Real threads, each with its own database connection. On SQLite and, as `tests/po
 file again, on PostgreSQL.
 """
 
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from batchui.batches import call_limit, decisions, due, lifecycle, polling, questions, sending
@@ -25,6 +21,7 @@ from batchui.batches.steps import PART_LEASE
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection, Team
+from tests.batches.at_once import at_once
 from tests.batches.conftest import (
     MODEL,
     TEMPLATE,
@@ -38,31 +35,7 @@ from tests.batches.conftest import (
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-T = TypeVar("T")
 RIVALS = 8
-
-
-def at_once(steps: Sequence[Callable[[], T]]) -> list[T]:
-    """Take all steps at the same moment, each in a thread of its own; returns what they did."""
-    line = threading.Barrier(len(steps))
-
-    def step_in_line(step: Callable[[], T]) -> T:
-        with own_connection():
-            line.wait(10)
-            return step()
-
-    with ThreadPoolExecutor(len(steps)) as pool:
-        return list(pool.map(step_in_line, steps))
-
-
-@contextmanager
-def own_connection() -> Iterator[None]:
-    """A thread's own database connection, open before it is needed."""
-    connection.ensure_connection()
-    try:
-        yield
-    finally:
-        connection.close()
 
 
 def copies(part: Part) -> list[Part]:

@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 from django.core.files.base import File
 
-from batchui.batches import checking, files, lifecycle
+from batchui.batches import checking, files, intake, lifecycle
 from batchui.batches.long_tasks import READING_LEASE
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.teams.models import Team
 from tests.batches.conftest import MakeBatch, on_record, rows
+from tests.batches.test_further import answered, sheet
 
 pytestmark = pytest.mark.django_db
 
@@ -51,9 +52,9 @@ def test_what_was_found_out_is_kept(unread: MakeBatch) -> None:
     assert batch.problem == ""
     [found] = batch.problem_rows
     assert set(found) == {"row", "sentence"}
-    assert found["row"] == 4
-    assert found["sentence"].startswith("Row 4")
-    assert batch.blanks["text"] == {"count": 1, "first_row": 2}
+    assert found["row"] == 5
+    assert found["sentence"].startswith("Row 5")
+    assert batch.blanks["text"] == {"count": 1, "first_row": 3}
     assert batch.first_rows[0] == ["1", "one"]
     assert batch.lease_until is None
     assert batch.events.get().text == "The file was read: 4 rows."
@@ -136,3 +137,16 @@ def test_who_was_overtaken_says_nothing(
     assert (batch.status, batch.rows, batch.epoch) == (BatchStatus.CHECKING, 0, 99)
     assert not batch.events.exists()
     assert caplog.text == ""
+
+
+def test_a_sheet_with_answers_is_not_converted_again_after_its_reading_was_cut_off(
+    start: MakeBatch,
+) -> None:
+    first = answered(start(sheet(), "may.xlsx"), [b"4.50", b"1.10"])
+    draft = intake.ask_further(first, by=None)
+    cut_off = {"status": BatchStatus.CHECKING, "source_format": {}, "lease_until": None}
+    Batch.objects.filter(pk=draft.pk).update(**cut_off)
+    checking.check_file(draft.pk)
+    again = Batch.objects.get(pk=draft.pk)
+    assert (again.rows, again.converted_file) == (2, draft.converted_file)
+    assert again.converted == draft.converted

@@ -132,7 +132,7 @@ def test_one_row_of_a_retry_that_is_too_large_fails_and_not_its_neighbour(
     batch = work(batch)
     assert counted(batch) == in_files(batch) == {"answered": 9, "failed": 1}
     (failed,) = results.page(batch, shown="attention", offset=0, limit=10)
-    assert failed.row == 4
+    assert failed.row == 5
     assert "too large" in (failed.error or "")
 
 
@@ -142,7 +142,7 @@ def test_the_only_row_of_a_part_may_be_too_large(sandbox: RunningSandbox, start:
     assert counted(batch) == in_files(batch) == {"failed": 1}
     attempt = batch.parts.get().attempts.get()
     assert (attempt.status, attempt.code) == (AttemptStatus.REFUSED, 3006)
-    assert batch.events.get(part_number=1).text == f"Row 1 was refused alone: {attempt.message}"
+    assert batch.events.get(part_number=1).text == f"Row 2 was refused alone: {attempt.message}"
 
 
 def test_of_two_rows_that_are_too_large_together_each_gets_its_own_try(

@@ -26,8 +26,8 @@ from batchui.batches.states import AnswerStatus, AttemptStatus, BatchStatus, Par
 from batchui.batches.steps import PART_LEASE
 from batchui.cloudflare.client import LONGEST_CALL_SECONDS, PATIENT
 from batchui.prompts.ask import Ask
-from batchui.prompts.readers import read
-from batchui.prompts.rows import SAMPLE_ROW
+from batchui.prompts.reading.readers import read
+from batchui.prompts.reading.rows import SAMPLE_ROW
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection
 from batchui.worker import tick
@@ -81,7 +81,7 @@ def test_a_receipt_on_record_is_used_before_anything_is_sent_again(
         body=sending.payload(
             files.read_lines(part.rows_file, lines=10),
             None,
-            first_row=1,
+            first_row=part.first_row,
             writer=references.item_writer(batch),
         ),
     )

@@ -1,12 +1,19 @@
 """What people download: every row of the file, whatever became of it."""
 
+import io
 import json
+from pathlib import Path
 
+import openpyxl
+import pyarrow.parquet
 import pytest
 
-from batchui.batches import exporting
+from batchui.batches import decisions, exporting, intake, making
+from batchui.batches.exporting import Choice
+from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
-from tests.batches.conftest import MakeBatch, work
+from tests.batches.conftest import MODEL, MakeBatch, rows, work
+from tests.batches.read_back import by_calamine
 
 pytestmark = pytest.mark.django_db
 
@@ -25,3 +32,89 @@ def test_a_line_that_was_no_object_is_kept_as_it_was(
     assert unreadable["status"] == "invalid"
     in_csv = b"".join(exporting.csv_plain(batch)).decode().splitlines()
     assert in_csv[2].endswith(UNREADABLE)
+
+
+def test_a_download_tells_after_every_thousand_rows_how_far_it_is(
+    start: MakeBatch, tmp_path: Path
+) -> None:
+    batch = start(rows(2_001))
+    for kind in ("csv", "csv-plain", "json", "jsonl"):
+        told: list[int] = []
+        making.write(batch, kind, Choice(only="answered"), tmp_path / kind, told.append)
+        assert told == [1_000, 2_000], kind
+
+
+TYPED = b"""[
+{"ok": true, "share": 0.3333333333333333, "price": 1.50, "code": "007", "n": "7", "mix": 1},
+{"ok": null, "share": 0.0, "price": 2, "code": "008", "n": "8", "mix": false}
+]"""
+
+
+def test_values_of_json_have_their_types_in_a_workbook_and_in_parquet(
+    sandbox: RunningSandbox, start: MakeBatch, tmp_path: Path
+) -> None:
+    batch = work(start(TYPED, "things.json", template="{{code}}"))
+    sheets = {}
+    for kind in ("xlsx", "ods", "parquet"):
+        made = tmp_path / kind
+        making.write(batch, kind, Choice(), made, exporting.untold)
+        sheets[kind] = made.read_bytes()
+    rows_found = [
+        [True, 0.3333333333333333, 1.5, "007", "7", 1],
+        ["", 0, 2, "008", "8", False],
+    ]
+    for kind in ("xlsx", "ods"):
+        assert [row[:6] for row in by_calamine(sheets[kind])[1:]] == rows_found
+    sheet = openpyxl.load_workbook(io.BytesIO(sheets["xlsx"])).active
+    assert sheet is not None
+    assert [cell.data_type for cell in sheet[2]][:6] == list("bnnssn")
+    assert (sheet["B3"].number_format, sheet["C2"].number_format) == ("0.0", "0.00")
+    table = pyarrow.parquet.read_table(io.BytesIO(sheets["parquet"]))
+    types = [str(field.type) for field in table.schema][:6]
+    assert types == ["bool", "double", "double", "string", "string", "string"]
+    assert table.column("ok").to_pylist() == [True, None]
+    assert table.column("share").to_pylist() == [0.3333333333333333, 0.0]
+
+
+def test_values_of_json_are_in_csv_and_json_as_they_were(start: MakeBatch) -> None:
+    batch = start(TYPED, "things.json", template="{{code}}")
+    first = b"".join(exporting.csv_plain(batch)).decode().splitlines()[1]
+    assert first.startswith("true,0.3333333333333333,1.50,007,7,1,")
+    found = json.loads(b"".join(exporting.json(batch)))[0]["columns"]
+    assert found == json.loads(TYPED)[0]
+    assert b'"price":1.50,' in b"".join(exporting.jsonl(batch))
+
+
+def test_a_column_of_decimal_numbers_in_a_csv_can_be_summed(
+    sandbox: RunningSandbox, start: MakeBatch, tmp_path: Path
+) -> None:
+    csv = b"id,price,phone,long\n00123,1.50,+491715550,123456789012345678\n00124,0.0,+5,1\n"
+    batch = work(start(csv, "prices.csv", template="{{id}}"))
+    for kind in ("xlsx", "ods", "parquet"):
+        making.write(batch, kind, Choice(), tmp_path / kind, exporting.untold)
+    rows_found = [["00123", 1.5, "+491715550", "123456789012345678"], ["00124", 0, "+5", "1"]]
+    for kind in ("xlsx", "ods"):
+        found = by_calamine((tmp_path / kind).read_bytes())[1:]
+        assert [row[:4] for row in found] == rows_found
+    sheet = openpyxl.load_workbook(io.BytesIO((tmp_path / "xlsx").read_bytes())).active
+    assert sheet is not None
+    assert [sheet[at].number_format for at in ("B2", "B3", "A2")] == ["0.00", "0.0", "General"]
+    table = pyarrow.parquet.read_table(tmp_path / "parquet")
+    assert [str(field.type) for field in table.schema][:4] == ["string", "double", *["string"] * 2]
+    assert b"".join(exporting.csv_plain(batch)).splitlines()[1].startswith(csv.splitlines()[1])
+    columns = json.loads(b"".join(exporting.json(batch)))[0]["columns"]
+    assert columns["price"] == "1.50"
+
+
+def test_numbers_of_a_csv_are_numbers_in_a_workbook_of_its_further_question(
+    sandbox: RunningSandbox, start: MakeBatch, tmp_path: Path
+) -> None:
+    first = work(start(b"id,price\n01,1.50\n02,2.00\n", template="{{id}}"))
+    draft = intake.ask_further(first, by=None)
+    assert decisions.start(
+        draft, by=None, ask=Ask(model=MODEL, template="{{id}}"), prepare_now=True
+    )
+    draft.refresh_from_db()
+    making.write(draft, "xlsx", Choice(), tmp_path / "made", exporting.untold)
+    found = by_calamine((tmp_path / "made").read_bytes())[1:]
+    assert [row[:2] for row in found] == [["01", 1.5], ["02", 2]]

@@ -14,7 +14,8 @@ from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.prompts.ask import Ask
 from batchui.prompts.problems import BadInput
-from batchui.prompts.readers import MOST_BYTES
+from batchui.prompts.reading.format import HEAD_BYTES
+from batchui.prompts.reading.readers import MOST_BYTES
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team, User
 from tests.batches.conftest import MakeBatch, on_record, rows
@@ -103,9 +104,10 @@ def test_of_a_large_file_only_the_beginning_is_read_when_it_comes_in(
     batch = intake.receive(file, team=team, by=None)
     assert (batch.status, batch.rows) == (BatchStatus.CHECKING, 0)
     assert len(batch.sample) == 20
-    _, head, sample, *_ = upload.turned_at  # and then it is stored
-    assert 0 < head < len(content) / 4
+    _, kind, head, sample, above, *_ = upload.turned_at  # and then it is stored
+    assert (kind, head) == (HEAD_BYTES, HEAD_BYTES + 1)
     assert 0 < sample < len(content) / 4
+    assert 0 < above < len(content) / 4
 
 
 def test_of_a_large_file_of_empty_lines_only_the_beginning_is_read_when_it_comes_in(
@@ -118,8 +120,9 @@ def test_of_a_large_file_of_empty_lines_only_the_beginning_is_read_when_it_comes
     file.size = len(content)
     batch = intake.receive(file, team=team, by=None)
     assert (batch.status, len(batch.sample)) == (BatchStatus.CHECKING, 3)
-    _, _, sample, *_ = upload.turned_at
+    _, _, _, sample, above, *_ = upload.turned_at
     assert sample == MOST_BYTES
+    assert 0 < above < MOST_BYTES / 4
     check_file(batch.pk)
     batch.refresh_from_db()
     assert batch.status == BatchStatus.DRAFT

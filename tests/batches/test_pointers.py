@@ -1,5 +1,6 @@
 """Every column that points to a file is known to all that removes, checks and copies files."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ def test_every_column_of_a_file_is_listed() -> None:
         (model, field.name)
         for model in apps.get_models()
         for field in model._meta.concrete_fields
-        if field.name.endswith("_file") or isinstance(field, FileField)
+        if re.fullmatch(r"(\w+_)?file", field.name) or isinstance(field, FileField)
     }
     listed = {(model, column) for model, columns in pointers.COLUMNS.items() for column in columns}
     assert found == listed

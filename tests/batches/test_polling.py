@@ -122,7 +122,7 @@ def test_an_item_that_failed_says_why(
     batch = work(accepted(start, model=model))
     assert (batch.answered, batch.failed) == (9, 1)
     (failed,) = results.page(batch, shown="attention", offset=0, limit=10)
-    assert failed.row == 3
+    assert failed.row == 4
     assert failed.error
 
 

@@ -89,7 +89,7 @@ def test_rows_that_cannot_be_asked_are_named_and_nothing_is_sent(
     batch = prepared(started(TWO_BLANK))
     assert (batch.status, batch.started_at) == (BatchStatus.DRAFT, None)
     assert batch.problem.startswith("2 rows cannot be asked.")
-    assert [found["row"] for found in batch.problem_rows] == [2, 4]
+    assert [found["row"] for found in batch.problem_rows] == [3, 5]
     assert all(found["sentence"] for found in batch.problem_rows)
     assert batch.events.get().text == f"Not started: {batch.problem}"
     assert not Part.objects.exists()
@@ -108,14 +108,14 @@ def test_rows_are_named_by_their_number_in_the_file_and_twenty_at_most(
     content = rows(40) + b"".join(b"%d,\n" % number for number in range(41, 71))
     batch = prepared(started(content))
     assert batch.problem.startswith("30 rows cannot be asked.")
-    assert [found["row"] for found in batch.problem_rows] == list(range(41, 61))
+    assert [found["row"] for found in batch.problem_rows] == list(range(42, 62))
 
 
 def test_once_a_row_cannot_be_asked_no_more_is_stored(started: MakeBatch, files_in: Path) -> None:
     batch = started(b"id,text\n1,\n" + rows(200).partition(b"\r\n")[2])
-    before = sum(path.is_file() for path in files_in.rglob("*"))
     assert prepared(batch).status == BatchStatus.DRAFT
-    assert sum(path.is_file() for path in files_in.rglob("*")) == before
+    stored = {path.name.partition("-")[0] for path in files_in.rglob("*") if path.is_file()}
+    assert stored == {"upload", "problems"}
 
 
 def test_skipped_rows_are_counted_and_never_sent(
@@ -127,7 +127,13 @@ def test_skipped_rows_are_counted_and_never_sent(
     assert (batch.answered, batch.invalid) == (3, 2)
     assert [call.items for call in sandbox.calls("submit")] == [3]
     told = {row.row: row.error for row in results.results(batch) if row.status == "invalid"}
-    assert set(told) == {2, 4}
+    assert set(told) == {3, 5}
+    assert (
+        told[3]
+        == "Row 3, column “text”: the cell is blank, so there is nothing to ask. Fill it in."
+    )
+    accepted = batch.events.get(text__startswith="Part 1 was accepted").text
+    assert accepted == "Part 1 was accepted (3 of rows 2 to 6)."
     assert all(told.values())
 
 
@@ -135,14 +141,14 @@ def test_a_file_of_which_no_row_can_be_asked_is_not_started(started: MakeBatch) 
     batch = prepared(started(b"id,text\n1,\n2,\n", skip_invalid=True))
     assert (batch.status, batch.started_at) == (BatchStatus.DRAFT, None)
     assert batch.problem == "No row of the file can be asked."
-    assert [found["row"] for found in batch.problem_rows] == [1, 2]
+    assert [found["row"] for found in batch.problem_rows] == [2, 3]
 
 
 def test_of_a_file_whose_rows_are_all_uneven_the_reason_is_not_that_they_are_blank(
     started: MakeBatch,
 ) -> None:
     batch = prepared(started(b"id,text\n1\n2,a,b\n", skip_invalid=True))
-    assert [found["row"] for found in batch.problem_rows] == [1, 2]
+    assert [found["row"] for found in batch.problem_rows] == [2, 3]
     assert "1 cell" in batch.problem_rows[0]["sentence"]
     assert "blank" not in batch.problem
 
@@ -154,9 +160,9 @@ def test_what_was_cut_waits_to_be_sent(started: MakeBatch, woken: list[Batch]) -
     batch = prepared(started(rows(60)))
     assert (batch.status, batch.part_count, batch.lease_until) == (BatchStatus.QUEUED, 3, None)
     assert [(part.status, part.first_row, part.last_row) for part in batch.parts.all()] == [
-        (PartStatus.READY, 1, 25),
-        (PartStatus.READY, 26, 50),
-        (PartStatus.READY, 51, 60),
+        (PartStatus.READY, 2, 26),
+        (PartStatus.READY, 27, 51),
+        (PartStatus.READY, 52, 61),
     ]
     assert not any(part.answers_file for part in batch.parts.all())
     assert batch.events.get().text == "Cut into 3 parts."

@@ -32,11 +32,11 @@ pytestmark = pytest.mark.django_db
 def test_the_row_that_is_refused_fails_alone_whatever_the_code(
     sandbox: RunningSandbox, start: MakeBatch, code: int
 ) -> None:
-    sandbox.script(*refusing(row(3), code=code, status=400, message="It is odd"))
+    sandbox.script(*refusing(row(4), code=code, status=400, message="It is odd"))
     batch = work(start(rows(4)))
     assert batch.status == BatchStatus.PROBLEMS
     assert counted(batch) == in_files(batch) == {"answered": 3, "failed": 1}
-    assert failed_rows(batch) == [3]
+    assert failed_rows(batch) == [4]
     (bad,) = results.page(batch, shown="attention", offset=0, limit=5)
     assert "It is odd" in (bad.error or "")
 
@@ -44,9 +44,9 @@ def test_the_row_that_is_refused_fails_alone_whatever_the_code(
 def test_a_row_is_found_with_few_requests_and_each_other_row_is_accepted_once(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
-    sandbox.script(*refusing(row(14)))
+    sandbox.script(*refusing(row(15)))
     batch = work(start(rows(20)))
-    assert failed_rows(batch) == [14]
+    assert failed_rows(batch) == [15]
     assert sizes(sandbox) == [20, 10, 5, 3, 1, 6]
     accepted = [call.items for call in sandbox.calls("submit") if call.status == 200]
     assert sum(size or 0 for size in accepted) == 19
@@ -57,7 +57,7 @@ def test_a_row_is_found_with_few_requests_and_each_other_row_is_accepted_once(
 def test_the_timeline_says_why_a_part_is_sent_in_halves_and_which_row_it_was(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
-    sandbox.script(*refusing(row(1), message="It is odd"))
+    sandbox.script(*refusing(row(2), message="It is odd"))
     batch = work(start(rows(8)))
     told = list(batch.events.filter(part_number=1).order_by("id").values_list("text", flat=True))
     reason = (
@@ -68,11 +68,11 @@ def test_the_timeline_says_why_a_part_is_sent_in_halves_and_which_row_it_was(
     assert told == [
         "Part 1 was refused. It is sent in halves, to find the rows that Cloudflare refuses. The "
         f"reason: {reason}",
-        "Row 1 was refused alone: Cloudflare refused this request. Cloudflare says: “It is odd”. "
+        "Row 2 was refused alone: Cloudflare refused this request. Cloudflare says: “It is odd”. "
         "Change the text of this row, or what is asked.",
-        "Part 1 was accepted (row 8).",
+        "Part 1 was accepted (row 9).",
         "Part 1 came back: 1 of 8 rows answered.",
-        "Part 1 was accepted (rows 2 to 7).",
+        "Part 1 was accepted (rows 3 to 8).",
         "Part 1 came back: 7 of 8 rows answered.",
     ]
 
@@ -85,13 +85,13 @@ def test_rows_that_are_not_neighbours_are_named_with_their_number(
     decisions.retry(batch, by=None)
     work(batch)
     told = batch.events.filter(text__startswith="Part 1 was accepted").order_by("-id")
-    assert told[0].text == "Part 1 was accepted (3 of rows 2 to 5)."
+    assert told[0].text == "Part 1 was accepted (3 of rows 3 to 6)."
 
 
 def test_while_the_rows_are_looked_for_the_part_says_why(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
-    sandbox.script(*refusing(row(3), message="It is odd"))
+    sandbox.script(*refusing(row(4), message="It is odd"))
     batch = start(rows(4))
     Part.objects.update(failures_in_a_row=5)
     send_all()
@@ -107,7 +107,7 @@ def test_while_the_rows_are_looked_for_the_part_says_why(
 def test_a_row_that_fails_alone_ends_the_failures_before_it(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
-    sandbox.script(*refusing(row(1)))
+    sandbox.script(*refusing(row(2)))
     batch = start(rows(2))
     send_all()
     Part.objects.update(failures_in_a_row=5)
@@ -117,16 +117,16 @@ def test_a_row_that_fails_alone_ends_the_failures_before_it(
 
 
 def test_several_bad_rows_are_all_found(sandbox: RunningSandbox, start: MakeBatch) -> None:
-    sandbox.script(*refusing(row(1), row(2), row(3), row(12), row(20)))
+    sandbox.script(*refusing(row(2), row(3), row(4), row(13), row(21)))
     batch = work(start(rows(20)), rounds=60)
-    assert failed_rows(batch) == [1, 2, 3, 12, 20]
+    assert failed_rows(batch) == [2, 3, 4, 13, 21]
     assert batch.answered == 15
 
 
 def test_a_part_of_a_large_file_keeps_its_rows_apart(sandbox: RunningSandbox, batch: Batch) -> None:
-    sandbox.script(*refusing(row(30), row(60)))
+    sandbox.script(*refusing(row(31), row(61)))
     batch = work(batch, rounds=60)
-    assert failed_rows(batch) == [30, 60]
+    assert failed_rows(batch) == [31, 61]
     assert counted(batch) == in_files(batch) == {"answered": 58, "failed": 2}
 
 
@@ -158,9 +158,9 @@ def test_three_rows_that_are_refused_in_the_same_words_speak_for_all(
 def test_three_bad_rows_do_not_speak_for_a_part_of_which_others_were_accepted(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
-    sandbox.script(*refusing(*map(row, range(15, 20))))
+    sandbox.script(*refusing(*map(row, range(16, 21))))
     batch = work(start(rows(20)), rounds=60)
-    assert failed_rows(batch) == [15, 16, 17, 18, 19]
+    assert failed_rows(batch) == [16, 17, 18, 19, 20]
 
 
 def test_a_part_of_three_rows_that_are_all_refused_says_so_of_each(
@@ -170,30 +170,30 @@ def test_a_part_of_three_rows_that_are_all_refused_says_so_of_each(
     batch = work(start(rows(3)))
     assert counted(batch) == in_files(batch) == {"failed": 3}
     told = batch.events.filter(text__contains="was refused alone").order_by("id")
-    assert [event.text[:6] for event in told] == ["Row 1 ", "Row 3 ", "Row 2 "]
+    assert [event.text[:6] for event in told] == ["Row 2 ", "Row 4 ", "Row 3 "]
 
 
 def test_rows_that_are_refused_in_other_words_do_not_speak_for_all(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
     sandbox.script(
-        *refusing(row(1), message="One."),
-        *refusing(row(20), message="Two."),
-        *refusing(row(10), row(11), message="Three."),
+        *refusing(row(2), message="One."),
+        *refusing(row(21), message="Two."),
+        *refusing(row(11), row(12), message="Three."),
     )
     batch = work(start(rows(20)), rounds=60)
-    assert failed_rows(batch) == [1, 10, 11, 20]
+    assert failed_rows(batch) == [2, 11, 12, 21]
 
 
 def test_after_a_retry_it_is_found_out_anew(sandbox: RunningSandbox, start: MakeBatch) -> None:
     sandbox.script(*refusing("text"))
     batch = work(start(rows(20)))
     assert batch.failed == 20
-    sandbox.script(*refusing(row(5)))
+    sandbox.script(*refusing(row(6)))
     before = posts(sandbox)
     assert decisions.retry(batch, by=None)
     batch = work(batch)
-    assert failed_rows(batch) == [5]
+    assert failed_rows(batch) == [6]
     assert sizes(sandbox)[before] == 20  # all of them, as if nothing had been refused
 
 

@@ -66,7 +66,7 @@ def test_rows_that_are_all_refused_later_cost_few_requests(
 def test_stop_while_the_rows_are_looked_for_says_that_the_rest_was_not_sent(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
-    sandbox.script(*refusing(row(3)))
+    sandbox.script(*refusing(row(4)))
     batch = start(rows(4))
     send_all()
     decisions.stop(batch, by=None)
@@ -76,7 +76,7 @@ def test_stop_while_the_rows_are_looked_for_says_that_the_rest_was_not_sent(
 def test_a_worker_that_dies_while_the_rows_are_looked_for_loses_nothing(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
-    sandbox.script(*refusing(row(3)))
+    sandbox.script(*refusing(row(4)))
     batch = start(rows(4))
     send_all()  # refused
     part = batch.parts.get()
@@ -85,16 +85,16 @@ def test_a_worker_that_dies_while_the_rows_are_looked_for_loses_nothing(
     sending.rescue(timezone.now() + 2 * PART_LEASE)
     assert decisions.send_again(batch.parts.get(), by=None)
     batch = work(batch)
-    assert failed_rows(batch) == [3]
+    assert failed_rows(batch) == [4]
 
 
 def test_a_limit_of_rows_is_kept_while_the_rows_are_looked_for(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
     too_large = {"fault": "error", "code": 3006, "call": "submit", "times": 2}
-    sandbox.script(too_large, *refusing(row(7)))
+    sandbox.script(too_large, *refusing(row(8)))
     batch = work(start(rows(20)), rounds=40)
-    assert failed_rows(batch) == [7]
+    assert failed_rows(batch) == [8]
     assert sizes(sandbox)[:4] == [20, 10, 5, 5]
     assert max(size or 0 for size in sizes(sandbox)[2:]) == 5
 
@@ -102,9 +102,9 @@ def test_a_limit_of_rows_is_kept_while_the_rows_are_looked_for(
 def test_a_row_alone_that_is_too_large_does_not_make_the_others_look_refused(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
-    sandbox.script(*refusing(row(1), code=3006))
+    sandbox.script(*refusing(row(2), code=3006))
     batch = work(start(rows(4)), rounds=40)
-    assert failed_rows(batch) == [1]
+    assert failed_rows(batch) == [2]
     sent = batch.parts.get().attempts.order_by("number").values_list("positions", flat=True)
     assert list(sent) == [None, [0, 1], [0], [1], [2], [3]]
 
@@ -112,7 +112,7 @@ def test_a_row_alone_that_is_too_large_does_not_make_the_others_look_refused(
 def test_a_full_disk_when_a_row_fails_is_got_over_and_the_refusal_is_on_record(
     sandbox: RunningSandbox, start: MakeBatch, files_in: Path
 ) -> None:
-    sandbox.script(*refusing(row(1)))
+    sandbox.script(*refusing(row(2)))
     batch = start(rows(2))
     send_all()  # both together
     part = batch.parts.get()
@@ -129,15 +129,15 @@ def test_a_full_disk_when_a_row_fails_is_got_over_and_the_refusal_is_on_record(
     assert (part.status, part.odd_kind) == (PartStatus.READY, unprepared.UNPREPARED)
     assert "could not read or store its rows" in part.message
     Part.objects.update(resume_at=None)
-    assert failed_rows(work(batch)) == [1]
+    assert failed_rows(work(batch)) == [2]
 
 
 # -- what became of a piece ---------------------------------------------------------------------
 
 
 def piece_sent(start: MakeBatch, sandbox: RunningSandbox) -> Batch:
-    """A batch of four rows, of which the first two are with Cloudflare, and row 3 is refused."""
-    sandbox.script(*refusing(row(3)))
+    """A batch of four rows, of which the first two are with Cloudflare, and row 4 is refused."""
+    sandbox.script(*refusing(row(4)))
     batch = start(rows(4))
     send_all()
     send_all()
@@ -159,8 +159,8 @@ def test_a_piece_that_fails_takes_no_row_with_it_that_was_not_in_it(
     batch = work(batch)
     assert counted(batch) == in_files(batch) == {"failed": 3, "answered": 1}
     errors = {found.row: found.error or "" for found in results.results(batch)}
-    assert errors[1] == errors[2] == "Cloudflare could not answer these rows."
-    assert "refused" in errors[3]
+    assert errors[2] == errors[3] == "Cloudflare could not answer these rows."
+    assert "refused" in errors[4]
 
 
 def test_what_the_polls_of_a_piece_went_through_is_not_laid_to_the_sending_of_the_others(
@@ -178,7 +178,7 @@ def test_what_the_polls_of_a_piece_went_through_is_not_laid_to_the_sending_of_th
 
 def test_the_last_piece_ends_its_part(sandbox: RunningSandbox, start: MakeBatch) -> None:
     batch = piece_sent(start, sandbox)
-    for _ in range(2):  # rows 1 and 2 come back, row 3 is refused, row 4 is sent
+    for _ in range(2):  # rows 2 and 3 come back, row 4 is refused, row 5 is sent
         poll_all()
         send_all()
     part = batch.parts.get()

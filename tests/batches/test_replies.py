@@ -76,8 +76,8 @@ def test_a_reference_from_a_column_is_compared_as_well(
     batch = start(b"id,text\nA-7,one\nB-8,two\n", reference_column="id")
     part = batch.parts.get()
     assert list(match(part, attempt_at(part), reply((0, "A-7"), (1, "B-8")))) == [0, 1]
-    for wrong in ("B-8", "1"):
-        with pytest.raises(MismatchError, match="gives row 1 the reference"):
+    for wrong in ("B-8", "2"):
+        with pytest.raises(MismatchError, match="gives row 2 the reference"):
             match(part, attempt_at(part), reply((0, wrong)))
 
 
@@ -85,7 +85,7 @@ def test_a_row_whose_reference_is_blank_is_known_by_its_number(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
     part = start(b"id,text\nA-7,one\n,two\n", reference_column="id").parts.get()
-    assert list(match(part, attempt_at(part), reply((0, "A-7"), (1, "2")))) == [0, 1]
+    assert list(match(part, attempt_at(part), reply((0, "A-7"), (1, "3")))) == [0, 1]
 
 
 def test_a_long_reference_is_quoted_in_short(part: Part) -> None:

@@ -182,13 +182,13 @@ def numbers(batch: Batch, *, offset: int, limit: int, shown: str = "all") -> lis
 
 @pytest.mark.parametrize("offset", [0, 1, 24, 25, 26, 49, 50, 59, 60, 100])
 def test_a_page_begins_where_it_should(sandbox: RunningSandbox, batch: Batch, offset: int) -> None:
-    everything = list(range(1, 61))
+    everything = list(range(2, 62))
     assert numbers(batch, offset=offset, limit=7) == everything[offset : offset + 7]
 
 
 def test_all_rows_come_in_the_order_of_the_file(sandbox: RunningSandbox, batch: Batch) -> None:
-    assert [row.row for row in results.results(batch)] == list(range(1, 61))
-    assert [row.row for row in exporting.export_rows(batch)] == list(range(1, 61))
+    assert [row.row for row in results.results(batch)] == list(range(2, 62))
+    assert [row.row for row in exporting.export_rows(batch)] == list(range(2, 62))
 
 
 def test_a_page_reads_no_part_but_its_own(
@@ -204,7 +204,7 @@ def test_a_page_reads_no_part_but_its_own(
 
     monkeypatch.setattr(files, "open_file", note)
     assert second.rows == 25
-    assert numbers(batch, offset=first.rows, limit=25) == list(range(26, 51))
+    assert numbers(batch, offset=first.rows, limit=25) == list(range(27, 52))
     assert opened == [second.rows_file]
 
 
@@ -224,7 +224,7 @@ def test_the_reason_of_a_whole_part_is_the_reason_of_its_rows(
     reason = batch.parts.get().waiting_error
     shown = results.page(batch, shown="attention", offset=0, limit=5)
     assert [(row.row, row.status, row.error) for row in shown] == [
-        (number, "failed", reason) for number in (1, 2, 3)
+        (number, "failed", reason) for number in (2, 3, 4)
     ]
     exported = list(exporting.export_rows(batch))
     assert [(row.status, row.error) for row in exported] == [("failed", reason)] * 3

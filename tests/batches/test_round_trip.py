@@ -16,9 +16,11 @@ from tests.batches.conftest import CHAT_COMPLETIONS, MODEL, MakeBatch, rows, wor
 
 pytestmark = pytest.mark.django_db
 
+MADE = {"csv": exporting.csv, "csv-plain": exporting.csv_plain}
+
 
 def table(batch: Batch, kind: str = "csv-plain") -> list[list[str]]:
-    text = b"".join(exporting.KINDS[kind].chunks(batch)).decode("utf-8-sig")
+    text = b"".join(MADE[kind](batch)).decode("utf-8-sig")
     return list(csv.reader(io.StringIO(text, newline="")))
 
 
@@ -111,21 +113,22 @@ def test_a_cell_that_would_run_as_a_formula_runs_in_no_spreadsheet(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
     batch = start(b"id,text\n1,=1+1\n")
-    for_sheets, plain = (
-        b"".join(exporting.KINDS[kind].chunks(batch)) for kind in ("csv", "csv-plain")
-    )
+    for_sheets, plain = (b"".join(MADE[kind](batch)) for kind in ("csv", "csv-plain"))
     assert for_sheets.startswith(b"\xef\xbb\xbf")
     assert b",=1+1," not in for_sheets
     assert b",=1+1," in plain
     assert not plain.startswith(b"\xef")
 
 
-@pytest.mark.parametrize("kind", ["csv", "csv-plain"])
-def test_a_download_has_the_delimiter_of_the_upload(
-    sandbox: RunningSandbox, start: MakeBatch, kind: str
+@pytest.mark.parametrize("delimiter", [b",", b";", b"\t", b"|"])
+def test_a_csv_for_excel_has_semicolons_or_commas_and_a_plain_one_what_the_upload_has(
+    sandbox: RunningSandbox, start: MakeBatch, delimiter: bytes
 ) -> None:
-    batch = start(b"id;text\n1;one\n")
-    assert b"1;one;" in b"".join(exporting.KINDS[kind].chunks(batch))
+    batch = start(b"id;text;more\n1;one;x\n".replace(b";", delimiter))
+    for_sheets, plain = (b"".join(MADE[kind](batch)) for kind in ("csv", "csv-plain"))
+    line = b"1;one;x;;waiting;"
+    assert plain.splitlines()[1] == line.replace(b";", delimiter)
+    assert for_sheets.splitlines()[1] == line.replace(b";", b";" if delimiter == b";" else b",")
 
 
 @pytest.mark.parametrize("kind", ["csv", "csv-plain"])
@@ -184,7 +187,7 @@ def test_pages_of_rows_follow_the_filter(sandbox: RunningSandbox, batch: Batch) 
     )
     batch = work(batch)
     everything = results.page(batch, shown="all", offset=0, limit=100)
-    assert [row.row for row in everything] == list(range(1, 61))
+    assert [row.row for row in everything] == list(range(2, 62))
     wrong = results.page(batch, shown="attention", offset=0, limit=100)
     assert [row.row for row in wrong] == [row.row for row in everything if row.status != "answered"]
     assert len(wrong) == results.count_shown(batch, "attention") == batch.failed + batch.empty

@@ -49,7 +49,7 @@ def test_an_accepted_part_keeps_its_receipt(sandbox: RunningSandbox, part: Part)
 def test_the_timeline_says_which_rows_were_accepted(sandbox: RunningSandbox, batch: Batch) -> None:
     sending.send(batch.parts.get(number=2))
     told = batch.events.get(kind=PartStatus.QUEUED, part_number=2)
-    assert told.text == "Part 2 was accepted (rows 26 to 50)."
+    assert told.text == "Part 2 was accepted (rows 27 to 51)."
 
 
 def test_what_certainly_was_not_sent_is_sent_later(

@@ -1,5 +1,5 @@
 """What tests of chaos ask for: stored files and a sandbox of their own."""
 
-from tests.batches.conftest import files_in, shared_sandbox
+from tests.batches.conftest import files_in, receive, sandbox, shared_sandbox, start, team
 
-__all__ = ["files_in", "shared_sandbox"]
+__all__ = ["files_in", "receive", "sandbox", "shared_sandbox", "start", "team"]

@@ -39,10 +39,12 @@ def test_numbers_stay_in_their_range() -> None:
 def test_every_row_of_a_file_has_a_text_of_its_own() -> None:
     file = Draws(3).file()
     lines = file.content.decode().splitlines()
+    assert lines[0] == "id,text"
     assert len(lines) == file.rows + 1
-    for row in range(1, file.rows + 1):
+    for row, line in enumerate(lines[1:], 2):
         mark = mark_of(file.name.removesuffix(".csv"), row)
-        assert [mark in line for line in lines].count(True) == 1
+        assert line == f"{row},{mark} of the file"
+        assert [mark in other for other in lines].count(True) == 1
 
 
 def test_a_share_chooses_among_what_there_is() -> None:

@@ -13,7 +13,7 @@ from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.results import Answer
 from batchui.batches.states import AttemptStatus, PartStatus
 from batchui.chaos import actors, inside, verdict
-from batchui.chaos.draws import MODELS, TEMPLATE, Draws, File
+from batchui.chaos.draws import FIRST_ROW, MODELS, TEMPLATE, Draws, File, mark_of
 from batchui.chaos.figures import Figures
 from batchui.chaos.inside import Inside
 from batchui.chaos.wire import Wire, running_wire
@@ -100,7 +100,8 @@ def test_a_planted_mistake_is_found(
 def left_behind(wire: Wire) -> Inside:
     """A campaign at its end: a poll has just failed, and a worker has died while it sent a part."""
     campaign = Inside(Figures("inside", "test", 1), wire, say=lambda _: None)
-    content = b"text\r\n" + b"".join(b"Row-f-%d- of the file\r\n" % row for row in range(1, 61))
+    lines = (f"{row},{mark_of('f', row)}" for row in range(FIRST_ROW, FIRST_ROW + 60))
+    content = "\r\n".join(["id,text", *lines]).encode()
     file = File("f.csv", content, 60, Ask(model=MODELS[0], template=TEMPLATE))
     actors.upload(file)
     actors.start(0.0)

@@ -1,18 +1,21 @@
 """Whatever people and the wire do, nothing is wrong where the product worked as it should."""
 
+import gzip
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db.models import F
 from django.utils import timezone
 
-from batchui.batches import decisions, due, sending
+from batchui.batches import decisions, due, intake, long_tasks, sending
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
+from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection
-from tests.batches.conftest import MakeBatch, poll_all, rows, send_all, work, written
+from tests.batches.conftest import MODEL, MakeBatch, poll_all, rows, send_all, work, written
 from tests.doctor.conftest import Find
 
 pytestmark = pytest.mark.django_db
@@ -53,6 +56,41 @@ def test_nothing_is_wrong_with_a_draft_and_a_batch_that_finished(
     finished: Batch, receive: MakeBatch, find: Find
 ) -> None:
     receive(rows(3))
+    assert find() == []
+
+
+def test_nothing_is_wrong_with_a_file_without_names_or_one_that_was_converted(
+    sandbox: RunningSandbox, start: MakeBatch, find: Find
+) -> None:
+    lines = b"".join(b'{"text": "line %d", "size": 1.10}\n' % number for number in range(30))
+    assert work(start(lines, "texts.jsonl")).first_row == 1
+    packed = work(start(gzip.compress(rows(30)), "texts.csv.gz"))
+    assert packed.converted_file
+    assert find() == []
+
+
+def test_nothing_is_wrong_with_a_further_question_and_one_whose_file_is_not_made(
+    sandbox: RunningSandbox, start: MakeBatch, find: Find, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = b'{"text": "one", "more": {"a": 1}}\n{"text": "two"}\n'
+    for first in (work(start(rows(30))), work(start(lines, "texts.jsonl"))):
+        draft = intake.ask_further(first, by=None)
+        asked = Ask(model=MODEL, template="{{answer}}")
+        assert decisions.start(draft, by=None, ask=asked, prepare_now=True)
+        second = work(Batch.objects.get(pk=draft.pk))
+        assert second.status == BatchStatus.FINISHED
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", -1)
+    intake.ask_further(second, by=None)
+    assert find() == []
+
+
+def test_nothing_is_wrong_with_a_batch_of_an_older_version_whose_rows_count_from_1(
+    finished: Batch, find: Find
+) -> None:
+    for field in ("header_row", "first_row"):
+        del finished.source_format[field]
+    finished.save()
+    finished.parts.update(first_row=F("first_row") - 1)
     assert find() == []
 
 
@@ -139,4 +177,16 @@ def test_nothing_is_wrong_while_a_part_is_being_sent_or_after_its_worker_died(
 
 def test_nothing_is_wrong_with_a_deleted_batch(finished: Batch, find: Find) -> None:
     decisions.delete(finished, by=None)
+    assert find() == []
+
+
+def test_rows_that_wait_for_the_answer_of_another_row_are_well(
+    sandbox: RunningSandbox, start: MakeBatch, find: Find
+) -> None:
+    sandbox.script({"fault": "error", "status": 503, "call": "poll", "times": 0})
+    batch = work(start(b"id,text\n" + b"1,same\n" * 60, ask_once=True), rounds=1)
+    assert batch.parts.filter(status=PartStatus.HELD).count() == 2
+    assert find() == []
+    sandbox.script()
+    work(batch)
     assert find() == []

@@ -1,5 +1,6 @@
 """Planted faults of rows and answers: each is found, and named with its batch, part and row."""
 
+import gzip
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,7 +24,7 @@ def test_a_part_that_is_gone_is_found(finished: Batch, find: Find) -> None:
     (found, *_) = find()
     assert (found.invariant, found.kind, found.batch, found.row) == (
         *(1, "rows and parts"),
-        *(finished.pk, 26),
+        *(finished.pk, 27),
     )
 
 
@@ -35,6 +36,20 @@ def test_a_last_part_that_is_gone_is_found(finished: Batch, find: Find) -> None:
 def test_two_parts_with_the_same_row_are_found(finished: Batch, find: Find) -> None:
     finished.parts.filter(number=2).update(first_row=25)
     assert (1, "rows and parts", 2) in places(find())
+
+
+def test_parts_that_do_not_begin_with_the_first_row_of_the_file_are_found(
+    finished: Batch, find: Find
+) -> None:
+    finished.parts.update(first_row=F("first_row") - 1)  # as if the names were a row
+    found = [(one.kind, one.part, one.row, one.what) for one in find()]
+    assert found == [
+        (
+            *("rows and parts", 1, 2),
+            "Part 1 begins with row 1 and has 25 rows; the parts before it end with row 1.",
+        ),
+        ("download", None, 2, "A download has row 1 in the place of row 2."),
+    ]
 
 
 def test_a_sum_that_is_not_that_of_the_parts_is_found(finished: Batch, find: Find) -> None:
@@ -67,7 +82,7 @@ def test_a_part_with_rows_of_another_part_is_found(finished: Batch, find: Find) 
     first, second, _ = finished.parts.all()
     Part.objects.filter(pk=second.pk).update(rows_file=first.rows_file, rows=first.rows)
     (found, *_) = [one for one in find() if one.kind == "cells"]
-    assert (found.invariant, found.part, found.row) == (1, 2, 26)
+    assert (found.invariant, found.part, found.row) == (1, 2, 27)
 
 
 @pytest.mark.parametrize("damage", ["lost", "cut short"])
@@ -88,6 +103,17 @@ def test_a_stored_file_that_cannot_be_read_is_found(
 def test_an_upload_that_is_lost_is_found(finished: Batch, find: Find, files_in: Path) -> None:
     (files_in / finished.source_file).unlink()
     assert (1, "upload", None) in places(find())
+
+
+def test_a_converted_file_that_is_damaged_is_found(
+    sandbox: RunningSandbox, start: MakeBatch, find: Find, files_in: Path
+) -> None:
+    batch = work(start(gzip.compress(rows(3)), "texts.csv.gz"))
+    (files_in / batch.converted_file).write_bytes(b"no longer compressed")
+    [found] = find()
+    name = batch.converted_file
+    assert (found.kind, found.part) == ("upload", None)
+    assert found.what == f"The upload {name} cannot be read: The stored file {name} is damaged."
 
 
 def test_answers_on_the_wrong_rows_are_found(finished: Batch, find: Find) -> None:

@@ -5,10 +5,10 @@ import io
 from collections.abc import Iterable
 from typing import Any
 
-from batchui.exports.rows import ExportRow
+from batchui.exports.rows import Cell, ExportRow
 
 
-def row(number: int = 1, cells: Iterable[str] = ("1", "good"), **changes: Any) -> ExportRow:
+def row(number: int = 1, cells: Iterable[Cell] = ("1", "good"), **changes: Any) -> ExportRow:
     values: dict[str, Any] = {
         "row": number,
         "cells": list(cells),

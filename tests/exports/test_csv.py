@@ -7,6 +7,7 @@ import random
 import pytest
 
 from batchui.exports.csv import csv_chunks
+from batchui.exports.table import Table
 from tests.exports.rows import row, table_of
 
 COLUMNS = ["id", "review"]
@@ -15,7 +16,7 @@ COLUMNS = ["id", "review"]
 def test_the_original_columns_stand_first_and_the_answers_behind_them() -> None:
     chunks = csv_chunks(
         [row(1), row(2, ["2", "bad"], answer=None, status="failed", error="Too long.")],
-        columns=COLUMNS,
+        Table(COLUMNS),
     )
     assert b"".join(chunks).decode() == (
         "\ufeffid,review,answer,status,error\r\n1,good,yes,answered,\r\n2,bad,,failed,Too long.\r\n"
@@ -23,12 +24,12 @@ def test_the_original_columns_stand_first_and_the_answers_behind_them() -> None:
 
 
 def test_the_plain_variant_has_no_byte_order_mark() -> None:
-    assert b"".join(csv_chunks([], columns=["a"], plain=True)) == b"a,answer,status,error\r\n"
+    assert b"".join(csv_chunks([], Table(["a"]), plain=True)) == b"a,answer,status,error\r\n"
 
 
 def test_columns_that_the_file_has_already_are_not_shadowed() -> None:
     columns = ["Answer", "status", "status_2", "x"]
-    [header, values] = table_of(csv_chunks([row(1, "abcd")], columns=columns))
+    [header, values] = table_of(csv_chunks([row(1, "abcd")], Table(columns)))
     assert header == [*columns, "answer_2", "status_3", "error"]
     assert values == ["a", "b", "c", "d", "yes", "answered", ""]
 
@@ -49,7 +50,7 @@ def test_plain_csv_is_byte_for_byte_what_the_csv_module_writes(seed: int, delimi
     writer.writerows([*cells, "yes", "answered", ""] for cells in rows)
     exported = csv_chunks(
         [row(at, cells) for at, cells in enumerate(rows, 1)],
-        columns=["a", "b", "c"],
+        Table(["a", "b", "c"]),
         delimiter=delimiter,
         plain=True,
     )
@@ -57,7 +58,7 @@ def test_plain_csv_is_byte_for_byte_what_the_csv_module_writes(seed: int, delimi
 
 
 def test_a_file_without_a_delimiter_gets_commas() -> None:
-    assert table_of(csv_chunks([row(1, ["a,b"])], columns=["x"], delimiter=None))[1][0] == "a,b"
+    assert table_of(csv_chunks([row(1, ["a,b"])], Table(["x"]), delimiter=None))[1][0] == "a,b"
 
 
 @pytest.mark.parametrize(
@@ -79,12 +80,12 @@ def test_a_file_without_a_delimiter_gets_commas() -> None:
 def test_a_text_answer_is_its_text_and_any_other_is_compact_json(
     answer: bytes | None, text: str
 ) -> None:
-    assert table_of(csv_chunks([row(answer=answer)], columns=COLUMNS))[1][2] == text
+    assert table_of(csv_chunks([row(answer=answer)], Table(COLUMNS)))[1][2] == text
 
 
 def test_cells_beyond_the_header_come_behind_the_error() -> None:
     rows = [row(1, extras=["x,y", "z"], status="invalid", answer=None, error="Row 1: bad."), row(2)]
-    assert table_of(csv_chunks(rows, columns=COLUMNS))[1:] == [
+    assert table_of(csv_chunks(rows, Table(COLUMNS)))[1:] == [
         ["1", "good", "", "invalid", "Row 1: bad.", "x,y", "z"],
         ["1", "good", "yes", "answered", ""],
     ]
@@ -92,6 +93,6 @@ def test_cells_beyond_the_header_come_behind_the_error() -> None:
 
 def test_cells_that_do_not_fit_the_columns_are_never_dropped_silently() -> None:
     with pytest.raises(ValueError, match="zip"):
-        list(csv_chunks([row(1, "abc"), row(2, "ab")], columns=COLUMNS))
+        list(csv_chunks([row(1, "abc"), row(2, "ab")], Table(COLUMNS)))
     with pytest.raises(ValueError, match="3 cells a row for 2 columns"):
-        list(csv_chunks([row(1, "abc")], columns=COLUMNS))
+        list(csv_chunks([row(1, "abc")], Table(COLUMNS)))

@@ -7,7 +7,9 @@ import random
 import pytest
 
 from batchui.exports.csv import csv_chunks
-from batchui.exports.formulas import BLANKS, SIGNS, numbers_that_go_on
+from batchui.exports.formulas import BLANKS, SIGNS, Changed, numbers_that_go_on
+from batchui.exports.rows import ExportRow
+from batchui.exports.table import Table
 from tests.exports.rows import row, table_of
 
 DANGEROUS = [
@@ -36,35 +38,35 @@ def test_a_formula_gets_an_apostrophe_wherever_it_stands(text: str, at: int) -> 
     rows = [row(number, ["x", "y"], error="none") for number in range(3)]
     rows[at].cells[at % 2] = text
     rows[at].error = text
-    cells = table_of(csv_chunks(rows, columns=["a", "b"]))[1 + at]
+    cells = table_of(csv_chunks(rows, Table(["a", "b"])))[1 + at]
     assert cells[at % 2] == f"'{text}"
     assert cells[4] == f"'{text}"
-    others = table_of(csv_chunks(rows, columns=["a", "b"]))[1 + (at + 1) % 3]
+    others = table_of(csv_chunks(rows, Table(["a", "b"])))[1 + (at + 1) % 3]
     assert others == ["x", "y", "yes", "answered", "none"]
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_numbers_and_everything_else_stay_as_they_are(text: str) -> None:
-    [cells] = table_of(csv_chunks([row(1, [text, "=1"])], columns=["a", "b"]))[1:]
+    [cells] = table_of(csv_chunks([row(1, [text, "=1"])], Table(["a", "b"])))[1:]
     assert cells[0] == text
 
 
 def test_an_answer_can_be_a_formula_too() -> None:
-    [cells] = table_of(csv_chunks([row(answer=b'"=1+1"')], columns=["a", "b"]))[1:]
+    [cells] = table_of(csv_chunks([row(answer=b'"=1+1"')], Table(["a", "b"])))[1:]
     assert cells[2] == "'=1+1"
-    [cells] = table_of(csv_chunks([row(answer=b"-12")], columns=["a", "b"]))[1:]
+    [cells] = table_of(csv_chunks([row(answer=b"-12")], Table(["a", "b"])))[1:]
     assert cells[2] == "-12"
 
 
 def test_a_column_name_and_cells_beyond_the_header_can_be_formulas_too() -> None:
-    [header, cells] = table_of(csv_chunks([row(extras=["=1"])], columns=["=a", "-b"]))
+    [header, cells] = table_of(csv_chunks([row(extras=["=1"])], Table(["=a", "-b"])))
     assert header[:2] == ["'=a", "'-b"]
     assert cells[-1] == "'=1"
 
 
 @pytest.mark.parametrize("text", DANGEROUS)
 def test_the_plain_variant_changes_nothing(text: str) -> None:
-    [_, cells] = table_of(csv_chunks([row(1, [text, "x"])], columns=["a", "b"], plain=True))
+    [_, cells] = table_of(csv_chunks([row(1, [text, "x"])], Table(["a", "b"]), plain=True))
     assert cells[0] == text
 
 
@@ -98,9 +100,9 @@ def test_the_plain_variant_changes_nothing(text: str) -> None:
 def test_what_another_separator_would_make_a_formula_is_held_off_within_a_cell(
     text: str, held_off: str
 ) -> None:
-    [cells] = table_of(csv_chunks([row(1, ["1", text])], columns=["a", "b"]))[1:]
+    [cells] = table_of(csv_chunks([row(1, ["1", text])], Table(["a", "b"])))[1:]
     assert cells[1] == held_off
-    [cells] = table_of(csv_chunks([row(1, ["1", text])], columns=["a", "b"], plain=True))[1:]
+    [cells] = table_of(csv_chunks([row(1, ["1", text])], Table(["a", "b"]), plain=True))[1:]
     assert cells[1] == text
 
 
@@ -116,7 +118,7 @@ def test_no_cell_is_a_formula_whatever_separator_the_file_is_read_with(
         return "".join(dice.choices(letters, k=dice.randrange(8)))
 
     rows = [row(at, [cell(), cell()], error=cell(), extras=[cell()]) for at in range(1, 200)]
-    chunks = csv_chunks(rows, columns=[cell(), cell()], delimiter=delimiter)
+    chunks = csv_chunks(rows, Table([cell(), cell()]), delimiter=delimiter)
     text = b"".join(chunks).decode("utf-8-sig")
     for separator in (",", ";", "\t"):
         for line in csv.reader(io.StringIO(text, newline=""), delimiter=separator):
@@ -140,17 +142,30 @@ def test_a_number_that_the_next_cell_makes_a_formula_gets_an_apostrophe(
 ) -> None:
     columns = [f"c{at}" for at in range(1 + len(following))]
     rows = [row(1, [number, *following]), row(2, [number, *("good" for _ in following)])]
-    table = table_of(csv_chunks(rows, columns=columns, delimiter=delimiter), delimiter)
+    table = table_of(csv_chunks(rows, Table(columns), delimiter=delimiter), delimiter)
     assert [cells[0] for cells in table[1:]] == [f"'{number}", number]
 
 
 @pytest.mark.parametrize("following", ["good", "2026-11-22", "12.50", "1,000", "", "7 days", "-3"])
 def test_a_number_before_an_ordinary_cell_stays_a_number(following: str) -> None:
     rows = [row(1, ["-5", following]), row(2, ["+1.5", following])]
-    table = table_of(csv_chunks(rows, columns=["a", "b"]))
+    table = table_of(csv_chunks(rows, Table(["a", "b"])))
     assert [cells[0] for cells in table[1:]] == ["-5", "+1.5"]
 
 
 def test_a_number_with_nothing_behind_it_stays_a_number() -> None:
     assert numbers_that_go_on([["-5", "+1"], ["", ""]]) == []
     assert numbers_that_go_on([["-5", "+1"]]) == []
+
+
+def changed_cells(rows: list[ExportRow], columns: list[str], *, plain: bool = False) -> int:
+    changed = Changed()
+    list(csv_chunks(rows, Table(columns), plain=plain, changed=changed))
+    return changed.cells
+
+
+def test_the_cells_that_were_changed_are_counted_each_once() -> None:
+    rows = [row(1, ["=1;=1", "fine"], error="=1"), row(2, ["-5", "*2"], extras=["@x", "-5"])]
+    assert changed_cells(rows, ["=a", "b"]) == 5
+    assert changed_cells(rows, ["=a", "b"], plain=True) == 0
+    assert changed_cells([row(1, ["-5", "a;b"])], ["a", "b"]) == 0

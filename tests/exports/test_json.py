@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from batchui.exports.json import json_chunks, jsonl_chunks
+from batchui.exports.table import Table
 from tests.exports.rows import row
 
 COLUMNS = ["id", "review"]
@@ -23,8 +24,8 @@ FIRST = {
 
 def both(rows: list[Any], columns: list[str] = COLUMNS) -> list[Any]:
     """The rows as JSON gives them; JSONL must give the same."""
-    array = json.loads(b"".join(json_chunks(rows, columns=columns)))
-    lines = b"".join(jsonl_chunks(rows, columns=columns))
+    array = json.loads(b"".join(json_chunks(rows, Table(columns))))
+    lines = b"".join(jsonl_chunks(rows, Table(columns)))
     assert [json.loads(line) for line in lines.splitlines()] == array
     assert not lines or lines.endswith(b"\n")
     found: list[Any] = array
@@ -37,7 +38,7 @@ def test_an_object_for_each_row() -> None:
 
 
 def test_the_array_has_a_row_a_line() -> None:
-    text = b"".join(json_chunks([row(1), row(2)], columns=COLUMNS)).decode()
+    text = b"".join(json_chunks([row(1), row(2)], Table(COLUMNS))).decode()
     assert text.startswith('[{"row":1,')
     assert text.count("},\n{") == 1
     assert text.endswith("}]")
@@ -46,7 +47,7 @@ def test_the_array_has_a_row_a_line() -> None:
 @pytest.mark.parametrize("rows", [1, 2, 200, 2_000])
 def test_an_array_over_many_chunks_is_one_array(rows: int) -> None:
     made = [row(number, answer=b'"%b"' % (b"word " * 100)) for number in range(1, rows + 1)]
-    chunks = list(json_chunks(made, columns=COLUMNS))
+    chunks = list(json_chunks(made, Table(COLUMNS)))
     assert len(chunks) >= 3 + rows // 200
     assert [entry["row"] for entry in json.loads(b"".join(chunks))] == list(range(1, rows + 1))
 
@@ -58,7 +59,7 @@ def test_no_rows_are_an_empty_array() -> None:
 def test_answers_and_usage_are_passed_through_number_for_number() -> None:
     answer = b'{"score":1.10,"big":123456789012345678901234567890,"text":"\\u00e9\\ud83d"}'
     made = row(1, answer=answer, usage=b'{"total_tokens":12}')
-    text = b"".join(jsonl_chunks([made], columns=COLUMNS))
+    text = b"".join(jsonl_chunks([made], Table(COLUMNS)))
     assert b'"answer":' + answer + b',"status"' in text
     assert b'"usage":{"total_tokens":12}}' in text
 
@@ -76,7 +77,7 @@ def test_json_over_several_lines_still_makes_one_line_a_row() -> None:
 
 def test_the_object_of_a_jsonl_row_is_given_as_it_was() -> None:
     made = row(1, ["", "1.10"], columns={"b": Decimal("1.10"), "c": [None]})
-    text = b"".join(jsonl_chunks([made], columns=["a", "b"]))
+    text = b"".join(jsonl_chunks([made], Table(["a", "b"])))
     assert b'"columns":{"b":1.10,"c":[null]}' in text
 
 
@@ -94,11 +95,11 @@ def test_an_answer_that_is_not_there_is_null() -> None:
 
 def test_cells_that_do_not_fit_the_columns_are_never_dropped_silently() -> None:
     with pytest.raises(ValueError, match="zip"):
-        list(jsonl_chunks([row(1, "abc")], columns=COLUMNS))
+        list(jsonl_chunks([row(1, "abc")], Table(COLUMNS)))
 
 
 def test_text_is_utf8_and_control_characters_are_escaped() -> None:
     made = row(1, ["é 日\u2028\x00\n", "x"])
-    text = b"".join(jsonl_chunks([made], columns=COLUMNS))
+    text = b"".join(jsonl_chunks([made], Table(COLUMNS)))
     assert "é 日".encode() in text
     assert json.loads(text)["columns"]["id"] == "é 日\u2028\x00\n"

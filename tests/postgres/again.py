@@ -13,17 +13,29 @@ not_again = pytest.mark.skipif(
     bool(os.environ.get("BATCHUI_TEST_DATABASE_URL")), reason="this run is on another database"
 )
 
+# About files and pages: nothing in them depends on which database it is, and they take long.
+ONCE = (
+    "tests/batches/test_converting.py",
+    "tests/batches/test_libreoffice_round_trip.py",
+    "tests/batches/test_round_trip.py",
+    "tests/batches/test_round_trip_of_formats.py",
+    "tests/web/test_look.py",
+    "tests/web/test_submit_any_file.py",
+    "tests/web/test_the_token_is_nowhere.py",
+)
+
 
 def run_on_postgresql(address: str, *tests: str) -> None:
-    """Run these files or folders of tests, but for the stories and what asks for no database.
+    """Run these files or folders of tests, without stories, ONCE, and what asks for no database.
 
     Fails if one of them fails.
     address: of an empty database.
     """
     pytest_again = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider"]
     which = ["-m", "not browser and not processes", "-p", "tests.postgres.asking"]
+    but = [f"--ignore={file}" for file in ONCE]
     result = subprocess.run(
-        [*pytest_again, *which, *tests],
+        [*pytest_again, *which, *but, *tests],
         cwd=ROOT,
         env=os.environ | {"BATCHUI_TEST_DATABASE_URL": address},
         stdout=subprocess.PIPE,

@@ -85,7 +85,8 @@ def test_what_is_used_when_a_setting_is_not_set_is_what_it_says(
     for name in ("CALLS_PER_5_MINUTES", "FIRST_POLL_SECONDS", "LONGEST_PAUSE_SECONDS"):
         assert told[f"BATCHUI_{name}"] == f"{used[name]:g}"
     assert told["BATCHUI_MAX_UPLOAD_MB"] == f"{used['MAX_UPLOAD_BYTES'] // 1024**2}"
-    assert told["BATCHUI_MAX_ROWS"] == f"{used['MAX_ROWS']:,}"
+    for name in ("MAX_ROWS", "MAX_COLUMNS", "MAX_CELL_CHARACTERS"):
+        assert told[f"BATCHUI_{name}"] == f"{used[name]:,}"
     assert told["BATCHUI_LOG_FORMAT"] == used["LOG_FORMAT"]
 
 
@@ -102,19 +103,28 @@ def test_an_older_python_is_told_what_to_do() -> None:
     assert done.stderr.startswith(f"batchui needs Python {oldest} or newer")
 
 
-def test_help_lists_every_option_of_submit() -> None:
+READING = {"--sheet", "--header-row", "--no-header", "--encoding", "--delimiter", "--nested"}
+WRITING = {"--output", "--format", "--only", "--columns", "--answer-column"}
+OPTIONS = {
+    "submit": READING | WRITING | {"--wait", "--option", "--name", "--file-name", "--as"},
+    "download": WRITING | {"--force", "--as"},
+}
+
+
+@pytest.mark.parametrize("command", OPTIONS)
+def test_help_lists_every_option_of_the_commands(command: str) -> None:
     done = subprocess.run(
-        [sys.executable, "manage.py", "submit", "--help"],
+        [sys.executable, "manage.py", command, "--help"],
         cwd=ROOT,
         env=clean_environment(),
         capture_output=True,
         text=True,
         check=True,
     )
-    options = {field.about.option for field in ask.fields() if field.about.option}
-    assert options | {"--wait", "--output", "--option", "--name", "--format", "--as"} <= set(
-        re.findall(r"--[a-z-]+", done.stdout)
-    )
+    options = OPTIONS[command]
+    if command == "submit":
+        options = options | {field.about.option for field in ask.fields() if field.about.option}
+    assert options <= set(re.findall(r"--[a-z-]+", done.stdout))
 
 
 def test_what_is_kept_for_how_long_is_what_it_says() -> None:

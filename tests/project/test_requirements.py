@@ -9,7 +9,7 @@ from batchui.up.venv import ROOT, Project
 FOLDER = ROOT / "requirements"
 # For which Python or system.
 CONDITION = r"(?: ; [\w.'<>=!*() ]+)?"
-NAMES = ("product", "s3", "test")
+NAMES = ("product", "s3", "parquet", "test")
 
 
 def listed(name: str) -> dict[str, str]:
@@ -45,5 +45,5 @@ def test_every_package_has_a_version_and_hashes_and_nothing_else(name: str) -> N
 
 
 def test_a_package_has_the_same_version_everywhere() -> None:
-    for name in ("product", "s3"):
+    for name in ("product", "s3", "parquet"):
         assert listed(name).items() <= listed("test").items()

@@ -8,11 +8,13 @@ from django.contrib.auth.password_validation import CommonPasswordValidator
 from django.urls import reverse
 
 from batchui import checks
-from batchui.batches import intake, preparing
+from batchui.batches import converting, preparing, upload_limits
 from batchui.cloudflare import client
 from batchui.exports import formulas
 from batchui.processes import bodies, channels, serving
-from batchui.prompts import headers, problems, template
+from batchui.prompts import problems, template
+from batchui.prompts.conversion import limits
+from batchui.prompts.reading.format import HEAD_SIZE
 from batchui.sandbox.options import Options
 from batchui.teams import browsers, invitations
 from batchui.up.venv import ROOT
@@ -58,8 +60,20 @@ def test_the_readme_points_to_it() -> None:
         ),
         (
             "the names of columns",
-            f"{headers.COLUMN_LIMIT:,}, {problems.NAME_LIMIT:,} characters each, "
+            f"{problems.COLUMN_LIMIT:,}, {problems.NAME_LIMIT:,} characters each, "
             f"{problems.NAMES_LIMIT:,} characters of JSON keys together",
+        ),
+        (
+            "the names of columns with what stands above them",
+            f"the first {HEAD_SIZE} of a table",
+        ),
+        (
+            "the conversion of a workbook, JSON, Parquet or a packed file",
+            f"{limits.LEAST_MEMORY // limits.MEGABYTE} MB of memory and {limits.MEMORY_FOR_BYTE} "
+            f"bytes for each byte of the file, {limits.MOST_MEMORY // 10**9} GB at most; "
+            f"{limits.LEAST_SECONDS:g} seconds of the processor and "
+            f"{limits.SECONDS_FOR_MEGABYTE:g} for each MB; `BATCHUI_MAX_UPLOAD_MB` "
+            f"{['', 'once', 'twice', 'three times', 'four times'][converting.LARGER]} unpacked",
         ),
         ("a batch", f"{preparing.MOST_PARTS:,} requests"),
         (
@@ -84,7 +98,7 @@ def test_a_limit_is_the_one_of_the_code(what: str, limit: str) -> None:
 def test_the_disk_is_never_full_of_uploads() -> None:
     reserve = settings.KEEP_FREE_BYTES // 1000**2
     assert f"leave less than {reserve} MB on the disk is refused" in TEXT
-    assert f"An upload counts {intake.STORED_FOR_A_BYTE} times" in TEXT
+    assert f"An upload counts {upload_limits.STORED_FOR_A_BYTE} times" in TEXT
 
 
 def test_sessions_and_links_end_when_it_says() -> None:

@@ -4,9 +4,13 @@ import io
 from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
-from batchui.prompts.checking import Report, check
-from batchui.prompts.readers import Row, read
-from batchui.prompts.sniffing import HEAD_BYTES, Format, sniff
+from batchui.prompts.problems import BadInput
+from batchui.prompts.reading.checking import FirstProblems, Report, check
+from batchui.prompts.reading.format import HEAD_BYTES, Choices, Format
+from batchui.prompts.reading.readers import Row, read
+from batchui.prompts.reading.sniffing import sniff
+
+Checked = Report[FirstProblems]
 
 
 class Dribble(io.RawIOBase):
@@ -33,17 +37,34 @@ class Endless(io.RawIOBase):
         return piece
 
 
-def format_of(data: bytes, name: str = "file.csv") -> Format:
-    return sniff(data[:HEAD_BYTES], name=name, whole=len(data) <= HEAD_BYTES)
+def format_of(data: bytes, name: str = "file.csv", **chosen: Any) -> Format:
+    choices = Choices(**chosen)
+    return sniff(data[:HEAD_BYTES], name=name, whole=len(data) <= HEAD_BYTES, choices=choices)
 
 
-def rows_of(data: bytes, name: str = "file.csv", *, piece: int = 1 << 20) -> list[Row]:
-    return list(read(cast(BinaryIO, Dribble(data, piece)), format_of(data, name)))
+def rows_of(
+    data: bytes, name: str = "file.csv", *, piece: int = 1 << 20, names_in: int = 1
+) -> list[Row]:
+    """The rows of a file. names_in: the row with the names of its columns, if it is a CSV."""
+    fmt = format_of(data, name, header_row=names_in)
+    return list(read(cast(BinaryIO, Dribble(data, piece)), fmt))
 
 
 def cells_of(data: bytes, name: str = "file.csv") -> list[Any]:
     return [row.cells for row in rows_of(data, name)]
 
 
-def report_of(data: bytes, name: str = "file.csv", *, max_rows: int = 1000, **more: Any) -> Report:
-    return check(lambda: io.BytesIO(data), format_of(data, name), max_rows=max_rows, **more)
+def report_of(data: bytes, name: str = "file.csv", *, max_rows: int = 1000, **more: Any) -> Checked:
+    return check(
+        lambda: io.BytesIO(data),
+        format_of(data, name),
+        problems=FirstProblems,
+        max_rows=max_rows,
+        **more,
+    )
+
+
+def place_of(error: BadInput) -> tuple[int | None, int | None, str | None]:
+    """The row, the line and the column that an error is about."""
+    problem = error.problem
+    return (problem.row, problem.line, problem.column) if problem else (None, None, None)

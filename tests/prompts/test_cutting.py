@@ -11,8 +11,8 @@ from batchui.prompts.cutting import Cut, Limits, cut, rows_per_part
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.payload import payload
 from batchui.prompts.problems import BadInput
-from batchui.prompts.readers import Row
-from batchui.prompts.rows import decode_row, encode_row
+from batchui.prompts.reading.readers import Row
+from batchui.prompts.reading.rows import decode_row, encode_row
 from tests.prompts.files import format_of, rows_of
 
 WRITER = ItemWriter("prompt", Ask(template="{{text}}"), ("id", "text"))
@@ -129,9 +129,9 @@ def test_bad_rows_and_blank_prompts_are_invalid_and_keep_their_places() -> None:
     writer = ItemWriter("prompt", Ask(template="{{text}}"), format_of(data).columns)
     [part] = cut(rows_of(data), writer, total=5)
     assert sendable(part) == [0, 4]
-    assert part.invalid[1].startswith("Row 2 (line 3): 3 cells where the header has 2")
-    assert part.invalid[2].startswith("Row 3 (line 4), column “text”: the cell is blank")
-    assert part.invalid[3].startswith("Row 4 (line 5): the line is empty")
+    assert part.invalid[1].startswith("Row 3: 3 cells where the header has 2")
+    assert part.invalid[2].startswith("Row 4, column “text”: the cell is blank")
+    assert part.invalid[3].startswith("Row 5: the line is empty")
     assert [decode_row(line) for line in part.lines][1:4] == [["2", "b", "c"], ["3", " "], []]
 
 
@@ -176,3 +176,20 @@ def test_the_lines_of_a_part_may_come_one_by_one() -> None:
     [part] = parts(["a", "b"])
     made = payload(iter(part.lines), [1], first_row=1, writer=WRITER)
     assert json.loads(made)["requests"][0]["prompt"] == "b"
+
+
+def test_a_question_that_the_model_cannot_read_is_invalid_and_says_how_long_it_is() -> None:
+    texts = ["ok", "word " * 6_000, "word " * 24_000]
+    rows = [Row(at, at, [str(at), text], None) for at, text in enumerate(texts, 2)]
+    [part] = cut(rows, WRITER, total=3, limits=Limits(context_window=8_192))
+    assert sendable(part) == [0, 1]
+    assert part.invalid[2] == (
+        "Row 4: its question has about 20,000 words, and the model reads about 6,100 words at "
+        "once. Choose a model that reads more or shorten the text, or skip the row."
+    )
+
+
+def test_where_nobody_knows_what_a_model_reads_only_requests_are_limited() -> None:
+    rows = [Row(2, 2, ["1", "word " * 500_000], None)]
+    [part] = cut(rows, WRITER, total=1, limits=Limits())
+    assert sendable(part) == [0]

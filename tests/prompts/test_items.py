@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from batchui.prompts.ask import Ask
-from batchui.prompts.blocks import Cells
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
-from batchui.prompts.rows import encode_row
+from batchui.prompts.reading.blocks import Cells
+from batchui.prompts.reading.rows import encode_row
+from batchui.prompts.ready_items import kind_of
+from tests.prompts.files import place_of
 
 COLUMNS = ("id", "review")
 CELLS = ["r-1", 'Good "stuff"\n– 100 %']
@@ -125,10 +127,13 @@ def test_a_blank_prompt_is_refused_with_row_line_and_column() -> None:
         "Row 42 (line 43), column “review”: the cell is blank, so there is nothing to ask. "
         "Fill it in, or skip the row."
     )
-    assert (caught.value.row, caught.value.line, caught.value.column) == (42, 43, "review")
+    assert place_of(caught.value) == (42, 43, "review")
     both = ItemWriter("messages", ask(template="{{id}}{{review}}"), COLUMNS)
-    with pytest.raises(BadInput, match=r"^Row 42: the cells of “id” and “review” are all blank"):
+    with pytest.raises(BadInput, match=r"^Row 42: the cells of “id” and “review” are both blank,"):
         both.encode(42, ["", ""])
+    three = ItemWriter("messages", ask(template="{{a}}{{b}}{{c}}"), ("a", "b", "c"))
+    with pytest.raises(BadInput, match=r"^Row 42: the cells of “a”, “b” and “c” are blank,"):
+        three.encode(42, ["", "", ""])
 
 
 def test_objects_are_asked_like_rows() -> None:
@@ -136,7 +141,9 @@ def test_objects_are_asked_like_rows() -> None:
     assert made["prompt"] == "4.5 ."
 
 
-@pytest.mark.parametrize("item_format", ["messages", "prompt", "input", "text", "translation"])
+@pytest.mark.parametrize(
+    "item_format", ["messages", "prompt", "input", "text", "contexts", "translation"]
+)
 @pytest.mark.parametrize("reference", ["", "id"])
 def test_the_estimated_size_is_never_too_small(item_format: str, reference: str) -> None:
     nasty = '"\\\x01é\n' * 20
@@ -303,9 +310,37 @@ def test_a_column_that_is_called_like_the_reference_is_one_like_any_other() -> N
     assert writer.reference(42, {"review": "x", "external_reference": "r-1"}) == "42"
 
 
-def test_a_ready_made_translation_without_a_language_is_given_none() -> None:
-    assert "target_lang" not in ready("translation", {"text": "x"})
+def test_a_ready_made_translation_needs_a_language_of_its_own_or_of_all() -> None:
+    with pytest.raises(BadInput, match=r"^Row 42: the object has no “target_lang”, which the mod"):
+        ready("translation", {"text": "x", "target_lang": ""})
+    made = ready("translation", {"text": "x", "target_lang": "fr"}, target_lang="de")
+    assert made["target_lang"] == "fr"
     assert ready("translation", {"text": "x"}, target_lang="de")["target_lang"] == "de"
+
+
+def test_contexts_are_for_the_one_format_that_has_them() -> None:
+    made = {"query": "Rain?", "contexts": [{"text": "It pours."}]}
+    assert ready("contexts", made) == {**made, "external_reference": "42"}
+    assert item("contexts", template="{{review}}").keys() == item("text").keys()
+    with pytest.raises(BadInput, match="the object has no “text”, which"):
+        ready("text", made)
+
+
+@pytest.mark.parametrize(
+    ("made", "kind"),
+    [
+        ([{"prompt": "x", "target_lang": "fr"}], "chat"),
+        ([{"messages": []}, {"prompt": "x"}], "chat"),
+        ([{"input": "x", "text": {}}], "input"),
+        ([{"text": "x"}], "text"),
+        ([{"text": "x", "target_lang": "fr"}], "translation"),
+        ([{"text": "x", "contexts": []}], "contexts"),
+        ([{"text": "x"}, {"prompt": "x"}], None),
+        ([], None),
+    ],
+)
+def test_what_items_ask_for_is_seen_by_their_fields(made: Any, kind: str | None) -> None:
+    assert kind_of(made) == kind
 
 
 def test_an_item_format_that_does_not_exist_is_a_mistake_of_ours() -> None:

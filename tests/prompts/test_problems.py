@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from batchui.prompts.items import Ask, ItemWriter
-from batchui.prompts.problems import CELL_LIMIT, BadInput, listed, place, quoted
+from batchui.prompts.problems import CELL_LIMIT, BadInput, Problem, listed, place, quoted
 from tests.prompts.files import format_of, report_of, rows_of
 
 LONG = b"x" * (CELL_LIMIT + 1)
@@ -31,9 +31,9 @@ PLACES: dict[str, tuple[Callable[[], Any], Place]] = {
     "a byte of no character": (lambda: format_of("a\né\n".encode() + b"\xe9\n"), (None, 3, None)),
     "a header with a stray quote": (lambda: format_of(b'\n"a"x,b\n1,2\n'), (None, 2, None)),
     "a line without an end": (read(b"a\nb\n" + b"x" * 9_000_000), (None, 3, None)),
-    "a quote that is not closed": (read(b'a,b\n1,2\n3,"x\n'), (2, 3, "b")),
-    "a quote closed lines later": (read(b'a,b\n1,2\n"x\n3,4\n"y,5\n'), (2, 3, "a")),
-    "a long cell": (read(b"a,b\n1,2\n3,%b\n" % LONG), (2, 3, "b")),
+    "a quote that is not closed": (read(b'a,b\n1,2\n3,"x\n'), (3, 3, "b")),
+    "a quote closed lines later": (read(b'a,b\n1,2\n"x\n3,4\n"y,5\n'), (3, 3, "a")),
+    "a long cell": (read(b"a,b\n1,2\n3,%b\n" % LONG), (3, 3, "b")),
     "a long line of text": (read(b"1\n%b\n" % LONG, "x.txt"), (2, 2, None)),
     "a long value": (read(b'{"a": 1}\n{"b": "%b"}\n' % LONG, "x.jsonl"), (2, 2, "b")),
     "too many keys": (
@@ -54,27 +54,25 @@ def test_a_problem_knows_the_place_that_its_sentence_names(
 ) -> None:
     with pytest.raises(BadInput) as caught:
         cause()
-    problem = caught.value
+    problem = caught.value.problem
+    assert problem is not None
     row, line, column = expected
     assert (problem.row, problem.line, problem.column) == expected
-    assert str(problem).startswith(f"{place(row=row, line=line, column=column)}: ")
-
-
-def test_a_name_in_the_header_that_appears_twice_is_a_place_too() -> None:
-    with pytest.raises(BadInput) as caught:
-        format_of(b"a,b,a\n1,2,3\n")
-    assert (caught.value.row, caught.value.line, caught.value.column) == (None, 1, "a")
-
-
-def test_names_that_are_missing_in_the_header_are_a_problem_of_its_line() -> None:
-    with pytest.raises(BadInput) as caught:
-        format_of(b"a,,c\n1,2,3\n")
-    assert (caught.value.row, caught.value.line, caught.value.column) == (None, 1, None)
+    assert (
+        str(caught.value)
+        == problem
+        == f"{place(row=row, line=line, column=column)}: {problem.what}"
+    )
 
 
 def test_a_problem_without_a_place_is_one_of_the_file() -> None:
     assert place() == "The file"
     assert place(column="price") == "The file, column “price”"
+
+
+@pytest.mark.parametrize("offer", ["Fill it in, or skip the row.", "Fill it in; or skip the row."])
+def test_of_a_skipped_row_it_is_not_said_that_it_can_be_skipped(offer: str) -> None:
+    assert Problem(f"it is odd. {offer}", row=3).once_skipped == "Row 3: it is odd. Fill it in."
 
 
 def test_names_are_listed_as_a_sentence_has_them_and_at_most_twelve() -> None:

@@ -49,6 +49,12 @@ def test_a_name_is_found_exactly_first_and_then_without_the_space_around_it() ->
     assert fill("{{ a }}|{{a}}", ["spaced", "bare"], [" a ", "a"]) == "spaced|bare"
 
 
+@pytest.mark.parametrize("column", ["line\nbreak", "line\r\nbreak", "line\rbreak"])
+def test_a_name_is_found_whatever_its_line_breaks_are(column: str) -> None:
+    assert fill("{{line\nbreak}}", ["x"], [column]) == "x"
+    assert fill("{{ line\r\nbreak }}", ["x"], [column]) == "x"
+
+
 def test_a_name_that_fits_two_columns_but_for_spaces_is_not_guessed() -> None:
     with pytest.raises(BadInput, match=r"names the column “a”, which the file does not have"):
         Template("{{a}}").bind([" a", "a "])

@@ -12,9 +12,9 @@ from batchui.prompts.ask import Ask
 from batchui.prompts.cutting import USUAL, cut
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
-from batchui.prompts.readers import MOST_BYTES, Row, read_beginning
-from batchui.prompts.rows import encode_row
-from batchui.prompts.sniffing import sniff
+from batchui.prompts.reading.readers import MOST_BYTES, Row, read_beginning
+from batchui.prompts.reading.rows import encode_row
+from batchui.prompts.reading.sniffing import sniff
 from batchui.prompts.template import LONGEST_TEXT, MOST_USES, Template
 from tests.worst import assert_cheap
 

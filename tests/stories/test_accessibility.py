@@ -162,8 +162,8 @@ def test_the_page_of_a_batch(eve: Visitor, furnished: Furnished, name: str, pict
 
 
 def open_a_row(page: "Page") -> None:
-    page.get_by_role("button", name="Row 2 in full").click()
-    page.get_by_role("heading", name="Row 2", exact=True).wait_for()
+    page.get_by_role("button", name="Row 3 in full").click()
+    page.get_by_role("heading", name="Row 3", exact=True).wait_for()
 
 
 def open_a_part(page: "Page") -> None:

@@ -199,7 +199,7 @@ def test_the_downloads_are_the_file_with_its_answers(
     assert list(as_csv[0]) == ["id", "review", "note", "answer", "status", "error"]
     assert [{name: row[name] for name in uploaded[0]} for row in as_csv] == uploaded
     assert [row["columns"] for row in as_json] == uploaded
-    assert [row["row"] for row in as_json] == list(range(1, 61))
+    assert [row["row"] for row in as_json] == list(range(2, 62))
     assert [row["answer"] for row in as_csv] == [row["answer"] for row in as_json]
     assert {row["status"] for row in as_csv} == {"answered"}
 

@@ -39,7 +39,7 @@ def test_from_the_file_to_start_without_a_mouse(
     reach(page, page.get_by_role("link", name="New batch"))
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("/new/$"))
-    reach(page, page.locator("input[type=file]"))
+    reach(page, page.locator("#id_file"))
     with page.expect_file_chooser() as chooser:
         page.keyboard.press("Enter")
     chooser.value.set_files(reviews)

@@ -55,7 +55,7 @@ class Visitor:
         """Choose a file on the New batch page; returns the batch's id."""
         page = self.page
         page.goto("/new/")
-        page.set_input_files("input[type=file]", file)
+        page.set_input_files("#id_file", file)
         page.wait_for_url(re.compile(r"/batches/[0-9a-f-]+/$"))
         return batch_id(page.url)
 

@@ -1,8 +1,11 @@
-"""Running `manage.py submit` beside a worker."""
+"""Running `manage.py submit` beside a worker, and `manage.py download`."""
 
 import io
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import openpyxl
 from django.core.management import call_command
 
 from batchui.web.management.commands.submit import Command
@@ -24,20 +27,46 @@ class Submit(Command):
     pause = staticmethod(work_a_little)
 
 
-class Ran:
-    """One run of the command: exit status, and what it wrote."""
+class Called:
+    """One run of a command: exit status, and what it wrote."""
 
-    def __init__(self, file: Path, *options: str, model: str = MODEL) -> None:
-        out, err = io.StringIO(), io.StringIO()
+    def __init__(self, command: Any, *words: str, err: io.StringIO | None = None) -> None:
+        out, err = io.StringIO(), err or io.StringIO()
         self.status = 0
         try:
-            call_command(Submit(), str(file), "--model", model, *options, stdout=out, stderr=err)
+            call_command(command, *words, stdout=out, stderr=err)
         except SystemExit as ended:
             self.status = int(ended.code or 0)
         self.out, self.err = out.getvalue(), err.getvalue()
+
+
+class Ran(Called):
+    """One run of `submit`."""
+
+    def __init__(self, file: Path, *options: str, model: str = MODEL) -> None:
+        super().__init__(Submit(), str(file), "--model", model, *options)
+
+
+class Terminal(io.StringIO):
+    """What somebody sees who runs a command in a terminal."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 def written(folder: Path, content: bytes, name: str = "texts.csv") -> Path:
     path = folder / name
     path.write_bytes(content)
     return path
+
+
+def workbook(folder: Path, sheets: Mapping[str, list[list[Any]]], name: str = "May.xlsx") -> Path:
+    """A workbook with these sheets, as openpyxl writes it."""
+    book = openpyxl.Workbook()
+    book.remove(book.worksheets[0])
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+    book.save(folder / name)
+    return folder / name

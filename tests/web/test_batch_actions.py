@@ -131,7 +131,9 @@ def test_another_teams_batch_is_not_found(batch: Batch, name: str) -> None:
     assert "There is no such batch in your team." in said(response)
 
 
-@pytest.mark.parametrize("name", ["stop", "retry", "run_again", "delete", "try_now", "start"])
+@pytest.mark.parametrize(
+    "name", ["stop", "retry", "run_again", "ask_further", "delete", "try_now", "start"]
+)
 def test_another_team_changes_nothing(batch: Batch, name: str) -> None:
     stranger = signed_in(outsider())
     assert stranger.post(reverse(name, args=[batch.pk])).status_code == 404

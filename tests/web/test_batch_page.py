@@ -1,13 +1,17 @@
 """The page of a batch: how it goes, and its rows."""
 
+import io
+import re
+from datetime import date
 from typing import Any
 
 import pytest
+import xlsxwriter
 from django.test import Client
 from django.urls import reverse
 
-from batchui.batches.exporting import KINDS
 from batchui.batches.models import Batch
+from batchui.batches.whole_files import KINDS, STREAMED
 from batchui.sandbox.testing import RunningSandbox
 from batchui.web import pages
 from batchui.worker.heartbeat import beat
@@ -29,7 +33,7 @@ def test_the_page_shows_status_counts_parts_rows_and_events(web: Client, batch: 
     assert "Queued" in shown
     assert "0 of 60 answered" in shown
     assert "answered 0 waiting 60 failed 0 rows in all 60" in shown
-    assert "3 of 3 Ready 51–60 0 of 10" in shown
+    assert "3 of 3 Ready 52–61 0 of 10" in shown
     assert "Summarise: text number 1" in shown
     assert "Cut into 3 parts." in shown
     assert "1–25 of 60 rows" in shown
@@ -70,11 +74,24 @@ def test_what_was_not_asked_does_not_show(web: Client, start: MakeBatch) -> None
     assert "What to ask of every row" not in asked
 
 
+def test_waiting_rows_are_spoken_of_only_while_there_are_some(
+    sandbox: RunningSandbox, web: Client, batch: Batch
+) -> None:
+    note = "You can download at any time"
+    assert f"{note}; waiting rows have no answer yet." in html(web.get(batch.get_absolute_url()))
+    work(batch)
+    assert f"{note}.\n" in html(web.get(batch.get_absolute_url()))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_download_is_offered(web: Client, batch: Batch, kind: str) -> None:
     shown = html(web.get(batch.get_absolute_url()))
-    link = shown.split(f'href="{reverse("download", args=[batch.pk, kind])}"')[1].split("</a>")[0]
-    assert KINDS[kind].label in link
+    name, end = ("download", "</a>") if kind in STREAMED else ("make_export", "</form>")
+    address = f'"{reverse(name, args=[batch.pk, kind])}"'
+    if kind == "workbook":  # the file is a CSV
+        assert address not in shown
+    else:
+        assert KINDS[kind].label in shown.split(address)[1].split(end)[0]
 
 
 MADE_UP = "the answers are made up"
@@ -211,14 +228,39 @@ def test_a_long_answer_is_cut_in_the_table_and_opens_in_full(
     table = page(web, batch, "rows")
     assert "the end" not in table
     assert table.count("Show in full") == 1
-    row = page(web, batch, "row", "", 1)
+    row = page(web, batch, "row", "", 2)
     assert f"Summarise: {long}the end" in row
     assert "The row in the file" in row
-    assert "Row 2" in row
-    assert "Row 1" in page(web, batch, "row", "", 2)
 
 
-@pytest.mark.parametrize("number", [0, 61, 10**12])
+def test_a_row_leads_to_its_neighbours_in_the_file_and_no_further(
+    web: Client, start: MakeBatch
+) -> None:
+    batch = start(b"id,text\n1,one\n2,two\n3,three\n")
+    named = {n: re.findall(r"Row \d", page(web, batch, "row", "", n)) for n in (2, 3, 4)}
+    assert named == {
+        2: ["Row 2", "Row 3"],
+        3: ["Row 3", "Row 2", "Row 4"],
+        4: ["Row 4", "Row 3"],
+    }
+    batch = start(b'{"text": "one"}\n{"text": "two"}\n', "texts.jsonl")
+    named = {n: re.findall(r"Row \d", page(web, batch, "row", "", n)) for n in (1, 2)}
+    assert named == {1: ["Row 1", "Row 2"], 2: ["Row 2", "Row 1"]}
+
+
+def test_a_row_of_a_workbook_is_shown_as_it_stands_there(web: Client, start: MakeBatch) -> None:
+    out = io.BytesIO()
+    with xlsxwriter.Workbook(out) as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, ["day", "text", "paid", "share"])
+        sheet.write_datetime(1, 0, date(2026, 5, 1), book.add_format({"num_format": "yyyy-mm-dd"}))
+        sheet.write_row(1, 1, ["one", True])
+        sheet.write_number(1, 3, 0.25, book.add_format({"num_format": "0%"}))
+    shown = page(web, start(out.getvalue(), "texts.xlsx"), "row", "", 2)
+    assert "day 2026-05-01 text one paid TRUE share 25%" in shown
+
+
+@pytest.mark.parametrize("number", [0, 1, 62, 10**12])
 def test_a_row_that_is_not_there_is_not_found(web: Client, batch: Batch, number: int) -> None:
     response = web.get(reverse("row", args=[batch.pk, number]))
     assert response.status_code == 404
@@ -228,5 +270,5 @@ def test_a_row_that_is_not_there_is_not_found(web: Client, batch: Batch, number:
 def test_a_skipped_row_says_why(web: Client, sandbox: RunningSandbox, start: MakeBatch) -> None:
     batch = work(start(b"id,text\n1,a\n2,\n", skip_invalid=True))
     shown = page(web, batch, "rows", "?shown=attention")
-    assert "Row 2 (line 3), column “text”: the cell is blank" in shown
-    assert "Row 2 (line 3), column “text”" in page(web, batch, "row", "", 2)
+    assert "Row 3, column “text”: the cell is blank" in shown
+    assert "Row 3, column “text”" in page(web, batch, "row", "", 3)

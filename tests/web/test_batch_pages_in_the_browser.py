@@ -36,7 +36,7 @@ def page(new_page: NewPage, ana: User) -> "Page":
 
 def choose(page: "Page", path: Path, content: bytes) -> None:
     path.write_bytes(content)
-    page.locator("input[type=file]").set_input_files(path)
+    page.locator("#id_file").set_input_files(path)
 
 
 def test_from_a_file_to_a_started_batch(page: "Page", tmp_path: Path) -> None:
@@ -53,6 +53,26 @@ def test_from_a_file_to_a_started_batch(page: "Page", tmp_path: Path) -> None:
     preparing.prepare(batch.pk)
     page.get_by_text("0 of 60 answered").first.wait_for()
     assert batch.events.filter(text="Started.").count() == 1
+
+
+def test_what_the_button_and_the_tick_say_follows_what_is_typed(page: "Page", web: Client) -> None:
+    page.goto(drafted(web, b"id,text\n1,x\n2,x\n3,\n").get_absolute_url())
+    tick = page.get_by_label("Skip rows that cannot be asked")
+    question = page.get_by_label("What to ask of every row")
+    page.get_by_role("button", name="Start: 3 rows").wait_for()
+    assert not tick.is_visible()
+    question.fill("Sentiment of {{text}}")
+    page.get_by_text("1 row has nothing in “text”: row 4.").wait_for()
+    page.get_by_role("button", name="Start: 2 rows").wait_for()
+    with page.expect_response("**/preview/"):
+        tick.check()
+    page.wait_for_load_state("networkidle")
+    page.get_by_label("Ask the same question only once").check()
+    page.get_by_role("button", name="Start: 2 rows, 1 asked").wait_for()
+    assert tick.is_checked()
+    question.fill("{{id}}")
+    page.get_by_role("button", name="Start: 3 rows", exact=True).wait_for()
+    assert not tick.is_visible()
 
 
 def test_a_file_over_the_limit_is_refused_without_sending_it(
@@ -84,6 +104,23 @@ def test_an_error_goes_when_its_field_is_changed(page: "Page", web: Client) -> N
     assert area.get_attribute("aria-invalid") is None
 
 
+def test_a_wide_file_scrolls_under_a_shadow_and_its_columns_are_found(
+    page: "Page", web: Client
+) -> None:
+    names = ",".join(f"name {number}" for number in range(120))
+    cells = ",".join(f"cell {number}" for number in range(120))
+    page.goto(drafted(web, f"{names}\n{cells}\n{cells}\n".encode()).get_absolute_url())
+    page.get_by_label("Find a column").fill("e 11")
+    chips = page.locator(".chip:visible")
+    assert [chip.strip() for chip in chips.all_inner_texts()] == [
+        *("name 11", *(f"name {number}" for number in range(110, 120)))
+    ]
+    wrap = page.locator(".table-wrap", has=page.locator("table.grid"))
+    assert wrap.evaluate("it => it.scrollWidth > it.clientWidth && it.clientWidth <= innerWidth")
+    assert "linear-gradient" in wrap.evaluate("it => getComputedStyle(it).backgroundImage")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_what_a_person_does_survives_a_refresh(
     page: "Page", sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
@@ -104,6 +141,33 @@ def test_what_a_person_does_survives_a_refresh(
     page.on("request", lambda request: asked.append(request.url))
     page.wait_for_timeout(2_500)
     assert asked == []
+
+
+def test_a_further_question_is_asked_of_the_answers(
+    page: "Page", sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = start(rows(3))
+    page.goto(batch.get_absolute_url())
+    further = page.get_by_role("button", name="Ask a further question", exact=True)
+    assert further.count() == 0
+    work(batch)
+    further.click()  # it appears without a reload
+    page.get_by_text("use {{answer}} in your question").wait_for()
+    draft = batch.asked_further.get()
+    checking.check_file(draft.pk)
+    page.reload()
+    page.get_by_label("What to ask of every row").fill("Shorter: ")
+    page.get_by_role("button", name="answer", exact=True).click()
+    page.get_by_role("button", name="Start: 3 rows").click()
+    page.get_by_text("Preparing: ").wait_for()
+    preparing.prepare(draft.pk)
+    work(draft)
+    page.reload()
+    page.get_by_text("3 of 3 answered").first.wait_for()
+    page.get_by_text("Shorter: ").first.wait_for()
+    page.get_by_role("link", name="texts", exact=True).click()
+    page.get_by_text("This batch asks further about the answers").wait_for()
+    assert faults(page) + sticks_out(page) == []
 
 
 def test_the_history_stays_where_somebody_reads(page: "Page", team: Team) -> None:
@@ -140,12 +204,12 @@ def test_rows_are_read_one_after_the_other(
 ) -> None:
     batch = work(start(rows(60)))
     page.goto(batch.get_absolute_url())
-    page.get_by_role("button", name="Row 1 in full").click()
+    page.get_by_role("button", name="Row 2 in full").click()
     dialog = page.get_by_role("dialog", name="A row in full")
-    dialog.get_by_role("button", name="Row 2").click()
-    dialog.get_by_role("heading", name="Row 2").wait_for()
+    dialog.get_by_role("button", name="Row 3").click()
+    dialog.get_by_role("heading", name="Row 3").wait_for()
     page.keyboard.press("Escape")
-    assert page.evaluate("document.activeElement.id") == "row-1"
+    assert page.evaluate("document.activeElement.id") == "row-2"
     page.get_by_role("link", name="Next").click()
     page.get_by_text("26–50 of 60 rows").wait_for()
     page.reload()
@@ -170,8 +234,8 @@ def test_axe_finds_no_fault_and_nothing_sticks_out_of_a_phone(
     page.get_by_text("2 rows of the file").or_(page.get_by_text("1 row of the file")).wait_for()
     found["errors"] = faults(page) + sticks_out(page)
     page.goto(ended.get_absolute_url())
-    page.get_by_role("button", name="Row 1 in full").click()
-    page.get_by_role("heading", name="Row 1").wait_for()
+    page.get_by_role("button", name="Row 2 in full").click()
+    page.get_by_role("heading", name="Row 2").wait_for()
     found["a row"] = faults(page) + sticks_out(page)
     assert {where: what for where, what in found.items() if what} == {}
     assert press_start(web, draft).status_code == 422

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,8 @@ from django.http import StreamingHttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from batchui.batches import exporting
 from batchui.batches.models import Batch
+from batchui.batches.whole_files import STREAMED
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import User
 from batchui.web import download_limit, downloads
@@ -51,14 +52,14 @@ def table(content: bytes) -> list[list[str]]:
         ("jsonl", "application/x-ndjson", "jsonl"),
     ],
 )
-def test_a_download_is_a_file_named_after_the_upload(
+def test_a_download_is_a_file_named_after_the_batch_and_the_day(
     web: Client, batch: Batch, kind: str, content_type: str, ending: str
 ) -> None:
     response = get(web, batch, kind)
     assert response.status_code == 200
     assert response["Content-Type"] == content_type
-    expected = f'attachment; filename="May reviews-answers.{ending}"'
-    assert response["Content-Disposition"] == expected
+    expected = rf'attachment; filename="May reviews \d{{4}}-\d\d-\d\d\.{re.escape(ending)}"'
+    assert re.fullmatch(expected, response["Content-Disposition"])
     assert response["Cache-Control"] == "no-store"
     assert response["X-Content-Type-Options"] == "nosniff"
 
@@ -66,7 +67,7 @@ def test_a_download_is_a_file_named_after_the_upload(
 def of_outside(web: Client, batch: Batch) -> list[Any]:
     """What a browser gets of things that came from outside."""
     kept = [reverse("source", args=[batch.pk]), reverse("raw_reply", args=[batch.pk, 1, 1])]
-    kinds = [reverse("download", args=[batch.pk, kind]) for kind in exporting.KINDS]
+    kinds = [reverse("download", args=[batch.pk, kind]) for kind in STREAMED]
     return [web.get(address) for address in [*kept, *kinds]]
 
 
@@ -122,7 +123,7 @@ def test_one_part_is_read_at_a_time(web: Client, start: MakeBatch, files_in: Pat
     assert list(content)[-1] == downloads.BROKEN_OFF
 
 
-@pytest.mark.parametrize("kind", list(exporting.KINDS))
+@pytest.mark.parametrize("kind", list(STREAMED))
 def test_a_download_that_broke_off_does_not_look_whole(
     web: Client, batch: Batch, files_in: Path, kind: str
 ) -> None:
@@ -148,7 +149,7 @@ def test_at_the_end_every_answer_is_beside_its_row(
         assert line[:2] == [str(number), f"text number {number}"]
         assert f"text number {number}" in line[2]
         assert line[3:] == ["answered", ""]
-    assert [row["row"] for row in json.loads(body(web, batch, "json"))] == list(range(1, 61))
+    assert [row["row"] for row in json.loads(body(web, batch, "json"))] == list(range(2, 62))
 
 
 def test_formulas_are_inert_unless_the_plain_file_is_asked_for(
@@ -182,12 +183,12 @@ def test_a_draft_and_an_unknown_kind_have_no_download(web: Client, batch: Batch)
     response = get(web, draft, "csv")
     assert response.status_code == 404
     assert "has not been started, so there are no answers" in said(response)
-    assert "Choose CSV or JSON" in said(get(web, batch, "pdf"))
+    assert "Choose one on the batch's page" in said(get(web, batch, "pdf"))
 
 
 def test_another_team_downloads_nothing(batch: Batch) -> None:
     stranger = signed_in(outsider())
-    for kind in exporting.KINDS:
+    for kind in STREAMED:
         assert get(stranger, batch, kind).status_code == 404
     assert stranger.get(reverse("source", args=[batch.pk])).status_code == 404
     assert stranger.get(reverse("raw_reply", args=[batch.pk, 1, 1])).status_code == 404

@@ -154,7 +154,9 @@ def test_the_filled_prompts_follow_the_form_without_polling(web: Client) -> None
     assert f'hx-post="{reverse("preview", args=[batch.pk])}"' in page
     assert "every" not in page
     refreshed = html(web.post(reverse("preview", args=[batch.pk]), {"template": "{{text}}"}))
-    assert [found["id"] for found in roots(refreshed)] == ["prompt-preview"]
+    assert [found["id"] for found in roots(refreshed)] == [
+        *("prompt-preview", "found-rows", "start-rows")
+    ]
 
 
 def test_rows_that_are_complete_stay_as_they_are(

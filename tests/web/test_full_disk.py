@@ -50,6 +50,17 @@ def test_signing_in_says_that_the_disk_is_full_and_blames_no_attempts(
     assert "attempts" not in said(refused)
 
 
+def test_a_csv_for_spreadsheets_comes_whole_from_a_full_disk(
+    fill_disk: FillDisk, web: Client, batch: Batch
+) -> None:
+    address = reverse("download", args=[batch.pk, "csv"])
+    with_room = b"".join(web.get(address).streaming_content)  # type: ignore[attr-defined]
+    Batch.objects.update(cells_made_inert=None)
+    fill_disk()
+    assert b"".join(web.get(address).streaming_content) == with_room  # type: ignore[attr-defined]
+    assert b"NOT COMPLETE" not in with_room
+
+
 def test_stop_says_that_the_disk_is_full_and_not_that_batches_go_on(
     fill_disk: FillDisk, web: Client, batch: Batch
 ) -> None:

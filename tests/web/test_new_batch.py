@@ -11,6 +11,7 @@ from batchui.batches import checking, long_tasks, preparing
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.cloudflare import catalogue
+from batchui.prompts.conversion.kinds import CAN_BE_READ
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import MODEL, rows
 from tests.teams.people import outsider
@@ -54,9 +55,14 @@ def test_an_upload_leads_to_its_first_rows_and_columns(web: Client) -> None:
     assert response["Location"] == batch.get_absolute_url()
     assert (batch.name, batch.status) == ("May reviews", BatchStatus.CHECKING)
     page = web.get(batch.get_absolute_url())
-    assert "Row id review 1 7 Lovely 2 8 Noisy" in said(page)
+    assert "Row id review 2 7 Lovely 3 8 Noisy" in said(page)
     assert 'data-insert="{{review}}"' in html(page)
     assert "disabled" in html(page).split('id="check"')[1]
+
+
+def test_what_can_be_read_and_how_much_is_said_before_a_file_is_chosen(web: Client) -> None:
+    page = said(web.get(reverse("new")))
+    assert f"{CAN_BE_READ}. Up to 1.0 GB, 5,000,000 rows, 2,000 columns and 1,000,000" in page
 
 
 def test_a_small_file_waits_for_no_worker(
@@ -78,9 +84,9 @@ def test_with_htmx_the_browser_is_told_where_to_go(web: Client) -> None:
 
 def test_start_is_there_once_the_whole_file_is_read(web: Client) -> None:
     batch = drafted(web, rows(60))
-    check = html(web.get(reverse("checking", args=[batch.pk])))
-    assert "Start: 60 rows" in check
-    assert "disabled" not in check
+    check = web.get(reverse("checking", args=[batch.pk]))
+    assert "Start: 60 rows" in said(check)
+    assert "disabled" not in html(check)
 
 
 def test_the_sample_is_a_draft_with_a_prompt(web: Client) -> None:
@@ -111,9 +117,9 @@ def test_a_second_upload_of_the_same_name_is_a_batch_of_its_own(web: Client) -> 
 
 def test_filled_prompts_follow_what_is_typed(web: Client) -> None:
     batch = drafted(web, b"city,review\nPorto,Lovely\nFaro,Noisy\nBraga,Fine\nLisbon,Cold\n")
-    assert "Row 1 In Porto: Lovely" in preview(web, batch, template="In {{city}}: {{review}}")
+    assert "Row 2 In Porto: Lovely" in preview(web, batch, template="In {{city}}: {{review}}")
     shown = preview(web, batch, template="{{city}}?")
-    assert "Row 1 Porto? Row 2 Faro? Row 3 Braga?" in shown
+    assert "Row 2 Porto? Row 3 Faro? Row 4 Braga?" in shown
     assert "Lisbon" not in shown
     assert "Write what to ask" in preview(web, batch, template="")
 
@@ -155,8 +161,8 @@ def test_what_cannot_be_kept_leaves_what_was_there(web: Client) -> None:
 
 def test_blank_cells_are_told_before_the_start(web: Client) -> None:
     batch = drafted(web, b"id,text\n1,a\n2,\n3,\n")
-    shown = preview(web, batch, template="{{text}}")
-    assert "2 rows are blank in “text”; the first is row 2." in shown
+    shown = preview(web, batch, template="{{id}} {{text}}")
+    assert "2 rows are blank in “text”; the first is row 3." in shown
 
 
 @pytest.mark.parametrize(
@@ -294,8 +300,8 @@ def test_a_model_that_is_no_longer_on_offer_stays_chosen(web: Client) -> None:
 @pytest.mark.parametrize(
     ("encoding", "sentence"),
     [
-        ("utf-8", "read as UTF-8."),
-        ("cp1251", "recognised as Windows-1251 (Cyrillic)."),
+        ("utf-8", ", read as UTF-8, commas, 2 columns The first line is"),
+        ("cp1251", ", recognised as Windows-1251 (Cyrillic), commas, 2 columns The first line is"),
     ],
 )
 def test_the_page_says_which_encoding_a_file_is_read_in(
@@ -314,3 +320,35 @@ def test_a_model_that_needs_the_paid_plan_says_so(web: Client) -> None:
     free = next(model for model in catalogue.models() if not model.needs_paid_plan)
     assert "Needs the Workers Paid plan" in preview(web, batch, model=paid.name)
     assert "Needs the Workers Paid plan" not in preview(web, batch, model=free.name)
+
+
+# -- pasted -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "columns", "rows"),
+    [
+        ("id\treview\n7\tLovely\n8\tNoisy\n", "Pasted table", ("id", "review"), 2),
+        ("Where is it?\r\nWhen does it come?\r\n", "Pasted list", ("prompt",), 2),
+    ],
+)
+def test_a_pasted_table_is_a_file_too(
+    web: Client, text: str, name: str, columns: tuple[str, ...], rows: int
+) -> None:
+    response = web.post(reverse("new"), {"pasted": text})
+    batch = Batch.objects.get()
+    assert response["Location"] == batch.get_absolute_url()
+    checking.check_file(batch.pk)
+    batch.refresh_from_db()
+    assert (batch.name, batch.columns, batch.rows) == (name, columns, rows)
+
+
+def test_what_was_pasted_and_cannot_be_used_is_there_to_be_corrected(web: Client) -> None:
+    response = web.post(reverse("new"), {"pasted": "id\treview\n"}, headers=HTMX)
+    assert response.status_code == 422
+    assert "but no rows under it" in said(response)
+    assert "id\treview\n</textarea>" in html(response)
+
+
+def test_nothing_pasted_is_nothing_chosen(web: Client) -> None:
+    assert "No file was chosen." in said(web.post(reverse("new"), {"pasted": "  \n"}))

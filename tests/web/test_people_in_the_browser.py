@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 NewPage = Callable[..., "Page"]
-NO_ANSWER = ("htmx:afterRequest", "htmx:sendError")
+NO_ANSWER = ("htmx:afterRequest", "htmx:sendError", "htmx:sendAbort")
 HOME = re.compile(r"://[^/]+/$")
 
 

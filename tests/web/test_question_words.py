@@ -233,8 +233,8 @@ def test_a_batch_with_a_damaged_file_shows_its_page_and_can_be_decided(
     batch.parts.filter(pk=part.pk).update(status=PartStatus.UNSURE, question=Question.DAMAGED)
     Batch.objects.update(status=BatchStatus.ATTENTION)
     shown = page(web, batch)
-    assert "batchui cannot go on with part 1 (rows 1 to 25)." in shown
-    row = web.get(reverse("row", args=[batch.pk, 1]))
+    assert "batchui cannot go on with part 1 (rows 2 to 26)." in shown
+    row = web.get(reverse("row", args=[batch.pk, 2]))
     assert "A stored file is not there any more." in said(row)
     for kind in ("csv", "csv-plain", "json", "jsonl"):
         response: Any = web.get(reverse("download", args=[batch.pk, kind]))

@@ -12,6 +12,8 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from batchui import logs, security_log
+from batchui.batches import making
+from batchui.batches.exporting import Choice
 from batchui.batches.models import Batch
 from batchui.environment import Environment
 from batchui.sandbox.testing import RunningSandbox
@@ -106,12 +108,20 @@ def test_what_is_changed_about_people(noted: Noted) -> None:
 
 
 def test_who_took_what_and_who_was_not_allowed_to(
-    noted: Noted, ana: User, web: Client, sandbox: RunningSandbox, start: MakeBatch
+    noted: Noted,
+    ana: User,
+    web: Client,
+    sandbox: RunningSandbox,
+    start: MakeBatch,
+    receive: MakeBatch,
 ) -> None:
-    batch = work(start(rows(3)))
+    batch, draft = work(start(rows(3))), receive(b"id,text\n1,x\n2\n")
+    export = making.ask_for(batch, "ods", Choice(), by=ana)
     noted()
     for address in (
         reverse("download", args=[batch.pk, "csv"]),
+        reverse("export_file", args=[batch.pk, export.pk]),
+        reverse("row_problems_download", args=[draft.pk]),
         reverse("source", args=[batch.pk]),
         reverse("raw_reply", args=[batch.pk, 1, 1]),
     ):
@@ -123,14 +133,15 @@ def test_who_took_what_and_who_was_not_allowed_to(
     assert signed_in(ben).post(reverse("people_invite"), {"role": "admin"}).status_code == 403
     web.post(reverse("delete", args=[batch.pk]))
     events = [(one["event"], one.get("who"), one.get("what")) for one in noted()]
+    taken = ("csv", "ods", "bad rows", "upload", "raw reply")
     for expected in [
-        *(("downloaded", ana.in_log, what) for what in ("csv", "upload", "raw reply")),
+        *(("downloaded", ana.in_log, what) for what in taken),
         ("batch of another team", stranger.in_log, None),
         ("not allowed", ben.in_log, None),
         ("batch deleted", ana.in_log, None),
     ]:
         assert expected in events
-    assert Batch.objects.get().deleted_by == ana
+    assert Batch.objects.get(pk=batch.pk).deleted_by == ana
 
 
 def test_a_connection_that_is_made_or_changed(noted: Noted, ana: User, settings: Settings) -> None:

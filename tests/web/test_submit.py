@@ -145,7 +145,7 @@ def test_the_format_is_the_one_asked_for_or_the_endings(
     assert Ran(written(tmp_path, rows(3)), *PROMPT, "--output", str(output), *options).status == 0
     assert output.read_bytes().startswith(b"[" if is_json else b"\xef\xbb\xbfid,text,answer")
     if is_json:
-        assert [row["row"] for row in json.loads(output.read_bytes())] == [1, 2, 3]
+        assert [row["row"] for row in json.loads(output.read_bytes())] == [2, 3, 4]
 
 
 def test_lines_of_ready_made_items_need_no_prompt(sandbox: RunningSandbox, tmp_path: Path) -> None:
@@ -305,7 +305,7 @@ def test_a_real_process_beside_a_real_worker(
 
 @pytest.mark.processes
 @pytest.mark.parametrize("folder", ["nothing", "an empty folder", "a database without tables"])
-@pytest.mark.parametrize("command", ["submit", "sign_in_link"])
+@pytest.mark.parametrize("command", ["submit", "download", "sign_in_link"])
 def test_where_batchui_was_never_started_one_sentence_says_so_and_nothing_is_made(
     tmp_path: Path, folder: str, command: str
 ) -> None:
@@ -315,10 +315,10 @@ def test_where_batchui_was_never_started_one_sentence_says_so_and_nothing_is_mad
     if folder == "a database without tables":
         (data / "batchui.sqlite3").touch()
     texts = written(tmp_path, rows(3))
-    words = (str(texts), "--model", MODEL, *PROMPT) if command == "submit" else ()
+    words = {"submit": (str(texts), "--model", MODEL, *PROMPT), "download": ("texts",)}
     before = sorted(tmp_path.rglob("*"))
-    ran = manage(command, *words, data=data)
-    assert ran.returncode == (2 if command == "submit" else 1)
+    ran = manage(command, *words.get(command, ()), data=data)
+    assert ran.returncode == (1 if command == "sign_in_link" else 2)
     assert "Start batchui once (python3 manage.py up)." in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
     assert sorted(tmp_path.rglob("*")) == before

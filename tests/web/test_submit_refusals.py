@@ -21,20 +21,21 @@ REFUSED: dict[str, tuple[bytes, tuple[str, ...], str, str]] = {
         b'id,text\n1,one\n2,"two\n',
         PROMPT,
         MODEL,
-        "Row 2 (line 3), column “text”: a quotation mark opens the cell here",
+        "Row 3, column “text”: a quotation mark opens the cell here",
     ),
     "a row that is too short": (
         b"id,text\n1,a\n2\n",
         PROMPT,
         MODEL,
-        "1 row cannot be asked. Correct it in the file, or skip it. Row 2 (line 3): 1 cell "
-        "where the header has 2 columns.",
+        "1 row cannot be asked. Correct it in the file, or skip it. Row 3, column "
+        "“text”: the cell is missing. The row has 1 cell where the header has 2 columns. Add what "
+        "is missing, or skip the row.",
     ),
     "a blank prompt": (
         b"id,text\n1,a\n2, \n",
         PROMPT,
         MODEL,
-        "1 row cannot be asked. Correct it in the file, or skip it. Row 2 (line 3), column "
+        "1 row cannot be asked. Correct it in the file, or skip it. Row 3, column "
         "“text”: the cell is blank",
     ),
     "no prompt": (GOOD, (), MODEL, "--prompt: write what to ask, and name a column"),

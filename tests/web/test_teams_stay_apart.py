@@ -8,10 +8,10 @@ from django.test import Client
 from django.urls import reverse
 
 from batchui.batches import decisions, due, intake, sending
-from batchui.batches.exporting import KINDS
 from batchui.batches.models import Batch, Part
 from batchui.batches.questions import Choice
 from batchui.batches.states import BatchStatus, PartStatus
+from batchui.batches.whole_files import STREAMED
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import User
@@ -22,7 +22,10 @@ pytestmark = pytest.mark.django_db
 
 # In every text of the other team, and in none of ours.
 THEIRS = "Wolpertinger"
-ACTIONS = ("start", "stop", "retry", "run_again", "delete", "try_now", "preview")
+ACTIONS = (
+    *("start", "stop", "retry", "run_again", "ask_further", "delete", "try_now"),
+    *("preview", "read_as"),
+)
 
 
 @pytest.fixture
@@ -60,7 +63,7 @@ def test_nothing_of_another_batch_shows_on_any_page(
     Batch.objects.filter(pk=ours.pk).update(status=status)
     names = ("batch", "live", "parts", "timeline", "rows", "rows_filter", "source")
     pages: list[tuple[str, list[Any]]] = [(name, []) for name in names]
-    pages += [("row", [1]), ("part", [1]), *(("download", [kind]) for kind in KINDS)]
+    pages += [("row", [2]), ("part", [1]), *(("download", [kind]) for kind in STREAMED)]
     for name, rest in pages:
         response: Any = web.get(reverse(name, args=[ours.pk, *rest]))
         assert response.status_code == 200, name

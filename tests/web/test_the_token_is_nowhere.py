@@ -21,9 +21,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from batchui.batches import exporting, patience, polling, sending
+from batchui.batches import patience, polling, sending
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import PartStatus
+from batchui.batches.whole_files import STREAMED
 from batchui.cloudflare.bodies import SMALL
 from tests.batches.conftest import MakeBatch, api, let_odd_replies_age, rows
 from tests.cloudflare.conftest import queued
@@ -212,8 +213,8 @@ def shown(web: Client, batch: Batch) -> Iterator[tuple[str, bytes]]:
     named = ("batch", "live", "timeline", "parts", "rows", "rows_filter", "source")
     addresses = [reverse(name, args=[batch.pk]) for name in named]
     addresses += [reverse("rows", args=[batch.pk]) + f"?rows={page}" for page in (2, 9)]
-    addresses += [reverse("row", args=[batch.pk, row]) for row in range(1, batch.rows, 75)]
-    addresses += [reverse("download", args=[batch.pk, kind]) for kind in exporting.KINDS]
+    addresses += [reverse("row", args=[batch.pk, row]) for row in range(2, batch.rows + 1, 75)]
+    addresses += [reverse("download", args=[batch.pk, kind]) for kind in STREAMED]
     for part in batch.parts.all():
         addresses.append(reverse("part", args=[batch.pk, part.number]))
         for attempt in part.attempts.exclude(reply_file=""):

@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from batchui.batches import intake
 from batchui.batches.models import Batch
+from batchui.batches.upload_limits import refuse_full_disk
 from batchui.prompts.problems import BadInput
 from tests.batches.conftest import rows
 from tests.web.visiting import drafted, html, nothing_is_left, said, upload
@@ -29,7 +29,7 @@ def test_a_file_over_the_limit_is_refused_with_both_sizes(
     )
     assert sentence in said(response)
     assert nothing_is_left(files_in)
-    assert "up to 20.0 KB" in said(web.get(reverse("new"))).replace("\xa0", " ")
+    assert "Up to 20.0 KB, 5,000,000 rows" in said(web.get(reverse("new"))).replace("\xa0", " ")
 
 
 class Unreadable(io.RawIOBase):
@@ -94,9 +94,9 @@ def test_on_a_nearly_full_disk_no_other_way_stores_a_file(
 def test_the_room_for_the_answers_counts_too(settings: Any) -> None:
     free = shutil.disk_usage(settings.DATA).free
     settings.KEEP_FREE_BYTES = free // 2
-    intake.refuse_full_disk(free // 100)
+    refuse_full_disk(free // 100)
     with pytest.raises(BadInput, match="nearly full"):
-        intake.refuse_full_disk(free // 7)
+        refuse_full_disk(free // 7)
 
 
 def test_more_rows_than_a_batch_takes(web: Client, settings: Any) -> None:

@@ -31,7 +31,7 @@ def undecided(sandbox: RunningSandbox, batch: Batch) -> Batch:
 
 def test_an_undecided_part_says_what_it_may_cost(web: Client, undecided: Batch) -> None:
     shown = page(web, undecided)
-    assert "It is unclear whether part 1 (rows 1 to 25) was sent." in shown
+    assert "It is unclear whether part 1 (rows 2 to 26) was sent." in shown
     assert "Sends 25 rows again. Leave out" in shown
     assert "charged" not in shown  # it is the sandbox
     assert "It is unclear whether the sandbox accepted these rows" in shown

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from batchui.batches import due, sending
-from batchui.batches.models import Batch
+from batchui.batches.models import WAITS_FOR_COPIES, Batch
 from batchui.batches.states import PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection, Team
@@ -55,3 +55,16 @@ def test_parts_that_wait_for_a_token_say_when_it_is_tried_again(
     until = Connection.objects.get().paused_until
     assert until is not None
     assert f"batchui sends one part {until:%-d %b %Y, %H:%M} UTC." in page(web, batch)
+
+
+def test_rows_that_wait_for_another_rows_answer_are_not_on_hold(web: Client, team: Team) -> None:
+    batch = recorded(team, parts=2)
+    batch.parts.filter(number=1).update(status=PartStatus.QUEUED)
+    batch.parts.filter(number=2).update(status=PartStatus.HELD, message=WAITS_FOR_COPIES)
+    shown = page(web, batch)
+    assert "On hold" not in shown
+    assert "Try now" not in shown
+    assert "Waiting" in shown
+    assert WAITS_FOR_COPIES in shown
+    batch.parts.filter(number=2).update(message="It is too late today.")
+    assert "On hold. It is too late today." in page(web, batch)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,8 +35,10 @@ class Running:
         """Sentinel, worker, worker, monitor, pusher: in the order they were started."""
 
         def complete() -> list[psutil.Process] | None:
-            found = sorted(self.cluster().children(recursive=True), key=lambda part: part.pid)
-            return found if len(found) == 5 else None
+            with suppress(psutil.NoSuchProcess):  # the cluster has just been replaced
+                found = sorted(self.cluster().children(recursive=True), key=lambda part: part.pid)
+                return found if len(found) == 5 else None
+            return None
 
         return until(complete)
 

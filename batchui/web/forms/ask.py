@@ -15,6 +15,9 @@ from batchui.prompts.ask import Ask
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
 from batchui.prompts.template import LONGEST_TEXT, Template
+from batchui.web.damaged_files import without_path
+from batchui.web.forms.column_fields import ColumnField
+from batchui.web.forms.fitting import fitting_models, have_languages, misfit
 from batchui.web.forms.model_field import ModelField
 
 NO_TEMPLATE = "Write what to ask, then click a column to insert it."
@@ -107,10 +110,7 @@ class AskForm(forms.Form):
         required=False,
         error_messages={"invalid_choice": NO_LANGUAGE},
     )
-    reference_column = forms.ChoiceField(
-        required=False,
-        error_messages={"invalid_choice": "The file has no column “%(value)s”. Choose another."},
-    )
+    reference_column = ColumnField(required=False)
 
     def __init__(self, data: Any = None, *, batch: Batch) -> None:
         self.batch = batch
@@ -118,7 +118,8 @@ class AskForm(forms.Form):
         self.order_fields(["name", *ask.NAMES])
         model = self.fields["model"]
         assert isinstance(model, ModelField)  # noqa: S101
-        model.offer(self.as_typed()["model"])
+        model.offer(self.as_typed()["model"], *fitting_models(batch))
+        self.items_have_languages = have_languages(batch)
         languages = [(language.code, language.name) for language in catalogue.languages()]
         self._choices("target_lang", [("", "Choose a language"), *languages])
         self._choices("source_lang", languages)
@@ -195,6 +196,8 @@ class AskForm(forms.Form):
         return self.cleaned_data["source_lang"] or "en"
 
     def clean_target_lang(self) -> str:
+        if self.items_have_languages and self.as_typed()["as_items"]:
+            return ""
         chosen: str = self.cleaned_data["target_lang"]
         model = self._model()
         if model and model.task == "translation" and not chosen:
@@ -214,6 +217,8 @@ class AskForm(forms.Form):
         if "template" in data and not data.get("as_items"):
             self._check_template(data["template"])
         model = self._model()
+        if model and data.get("as_items") and (unfit := misfit(self.batch, model)):
+            self.add_error("model", unfit)
         if model and not self.errors:
             self._check_options(model.item_format)
 
@@ -224,7 +229,7 @@ class AskForm(forms.Form):
 
     def _check_file(self) -> None:
         if self.batch.problem and not self.batch.rows:
-            self.add_error(None, self.batch.problem)
+            self.add_error(None, without_path(self.batch.problem))
         if self.batch.bad_rows and not self.cleaned_data.get("skip_invalid"):
             self.add_error(
                 "skip_invalid",
@@ -272,7 +277,8 @@ def _initial(batch: Batch) -> dict[str, Any]:
     """The fields of the draft, with defaults for those that are empty."""
     asked = batch.ask
     initial = {"name": batch.name} | {name: getattr(asked, name) for name in ask.NAMES}
-    initial["model"] = _known(asked.model) or catalogue.models()[0].name
+    usual = (*fitting_models(batch), *catalogue.models())[0].name
+    initial["model"] = _known(asked.model) or usual
     initial["source_lang"] = asked.source_lang or "en"
     initial["options"] = asked.options or None
     if not asked.model:

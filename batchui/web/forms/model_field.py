@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 
 from batchui.cloudflare import catalogue
+from batchui.cloudflare.catalogue import Model
 
 TASKS = {
     "chat": "Answer, summarise, extract, rewrite",
@@ -27,9 +28,9 @@ class ModelField(forms.ChoiceField):
 
     widget = ModelSelect
 
-    def offer(self, chosen: str) -> None:
-        """Offer the listed models, and the chosen one."""
-        models = dict.fromkeys((*catalogue.models(), catalogue.find(chosen)))
+    def offer(self, chosen: str, *others: Model) -> None:
+        """Offer the listed models, the chosen one, and these others."""
+        models = dict.fromkeys((*catalogue.models(), catalogue.find(chosen), *others))
         self.choices = [
             (title, [(model.name, model.label) for model in models if model.task == task])
             for task, title in TASKS.items()

@@ -5,15 +5,21 @@ from typing import Any, NamedTuple
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
+from django.db.models import QuerySet
 
-from batchui.batches.exporting import KINDS, Kind
+from batchui.batches.exporting import Kind
 from batchui.batches.models import Batch
-from batchui.batches.phrases import invalid_rows_sentence, status_word
+from batchui.batches.phrases import counted, invalid_rows_sentence, status_word
+from batchui.batches.whole_files import kinds_for
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
 from batchui.prompts import ask
-from batchui.prompts.sniffing import Format
+from batchui.prompts.reading.format import Format
+from batchui.prompts.reading.mendings import mendings, remarks
 from batchui.web.damaged_files import without_path
+
+FURTHER_SHOWN = 10
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "pipes"}
 
 register = template.Library()
 register.filter(without_path)
@@ -29,6 +35,13 @@ def model_label(name: str) -> str:
 
 
 @register.filter
+def further_batches(batch: Batch) -> QuerySet[Batch]:
+    """The latest batches that ask further about the answers of this one."""
+    asking = batch.asked_further.filter(deleted_at=None).order_by("-created_at")
+    return asking.only("name")[:FURTHER_SHOWN]
+
+
+@register.filter
 def price_text(model: Model) -> str:
     """The price of a model, as sentences."""
     price = f"${model.usd_per_m_input:g} for a million tokens read"
@@ -39,9 +52,24 @@ def price_text(model: Model) -> str:
 
 @register.filter
 def read_as(form: Format) -> str:
-    """The encoding of a file: “read as UTF-8”, or “recognised as …” if it was guessed."""
-    verb = "recognised" if form.encoding_guessed else "read"
-    return f"{verb} as {form.encoding_name}"
+    """How a file was read: “, read as UTF-8, semicolons, 5 columns”; “recognised” if guessed."""
+    if not form.columns:
+        return ""
+    found = []
+    if form.kind != "table":
+        verb = "recognised" if form.encoding_guessed else "read"
+        found.append(f"{verb} as {form.encoding_name}")
+    if form.kind == "csv" and form.delimiter:
+        found.append(DELIMITERS[form.delimiter])
+    if form.kind != "txt":
+        found.append(counted(len(form.columns), "column"))
+    return "".join(f", {one}" for one in found)
+
+
+@register.filter
+def mended(batch: Batch) -> list[str]:
+    """What was done to the columns of a file, and what else is to be known, as sentences."""
+    return [*mendings(batch.format), *(remarks(batch.sheet) if batch.sheet else ())]
 
 
 class AskedLine(NamedTuple):
@@ -79,10 +107,28 @@ def _value_text(field: ask.Field, value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-@register.simple_tag
-def download_kinds() -> dict[str, Kind]:
-    """The kinds of download, by their word in addresses."""
-    return KINDS
+@register.filter
+def download_kinds(batch: Batch) -> list[tuple[str, Kind]]:
+    """The kinds of download of a batch, each with its word in addresses."""
+    return list(kinds_for(batch).items())
+
+
+@register.filter
+def inert_sentence(batch: Batch) -> str:
+    """What becomes of formulas in the CSV for spreadsheets, with the number of the last one."""
+    changed = batch.cells_made_inert
+    if changed is None:
+        return (
+            "In the CSV for Excel, a cell that would run as a formula gets an apostrophe before it."
+        )
+    if not changed:
+        return "In the CSV for Excel, every cell is as it was: none would run as a formula."
+    cells = (
+        "1 cell would run as a formula and has"
+        if changed == 1
+        else (f"{intcomma(changed)} cells would run as formulas and have")
+    )
+    return f"In the CSV for Excel, {cells} an apostrophe before it."
 
 
 @register.filter

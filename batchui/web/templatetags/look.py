@@ -51,10 +51,18 @@ def icon(name: str, size: int = 16) -> str:
     return lucide(name, size=size, aria_hidden="true")
 
 
+KIND_ICONS = {
+    "csv-plain": "file-text",
+    "json": "braces",
+    "jsonl": "braces",
+    "parquet": "table-2",
+}
+
+
 @register.filter
 def kind_icon(kind: str) -> str:
     """The icon for a kind of download."""
-    return {"csv": "file-spreadsheet", "csv-plain": "file-text"}.get(kind, "braces")
+    return KIND_ICONS.get(kind, "file-spreadsheet")
 
 
 register.filter("status_word", status_word)

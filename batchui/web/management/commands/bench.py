@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from batchui.bench import compare, slow, whole
+from batchui.bench import compare, files, slow, whole
 from batchui.bench.surroundings import BenchFailed
 from batchui.processes import procfs
 
@@ -14,7 +14,8 @@ class Command(BaseCommand):
     help = (
         "Measure (a) a streaming script, (t) a tuned script and (b) the product's own path on the "
         "same file against the same imitation of the API, and print the ratios b/a and b/t. With "
-        "--whole: only the product, from upload to download, through all its processes."
+        "--whole: only the product, from upload to download, through all its processes. With "
+        "--format: reading and writing of files, beside the bare library."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -23,6 +24,11 @@ class Command(BaseCommand):
             "--repeat", type=int, default=1, help="how often; medians are printed (%(default)s)"
         )
         parser.add_argument("--whole", action="store_true", help="from upload to download")
+        parser.add_argument(
+            "--format",
+            choices=[*files.FORMATS, files.ALL],
+            help="only this: reading and writing of files in a format, beside the bare library",
+        )
         parser.add_argument(
             "--slow-clients",
             type=int,
@@ -37,7 +43,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         rows, repeat, calls = (options[name] for name in ("rows", "repeat", "calls_per_5_minutes"))
-        clients = options["slow_clients"]
+        clients, form = options["slow_clients"], options["format"]
         if rows < 1 or repeat < 1:
             raise CommandError("--rows and --repeat must be at least 1.")
         if calls is not None and not options["whole"]:
@@ -46,10 +52,14 @@ class Command(BaseCommand):
             )
         if clients is not None and clients < 1:
             raise CommandError("--slow-clients must be at least 1.")
+        if form and (clients is not None or options["whole"]):
+            raise CommandError("Use --format without --whole and --slow-clients.")
         if not procfs.is_there():
             raise CommandError("The bench reads memory and CPU time from /proc: run it on Linux.")
         try:
-            if clients:
+            if form:
+                files.measure(form, rows, repeat, self.stdout.write)
+            elif clients:
                 slow.measure(clients, self.stdout.write)
             elif options["whole"]:
                 whole.measure(rows, repeat, self.stdout.write, calls_per_5_minutes=calls)

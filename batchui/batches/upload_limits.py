@@ -1,0 +1,48 @@
+"""How large an upload may be: as the settings say, and as long as the disk has room."""
+
+import shutil
+import sys
+
+from django.conf import settings
+from django.template.defaultfilters import filesizeformat
+
+from batchui.prompts.problems import BadInput
+
+# Bytes stored for each byte of an upload: its rows, answers and replies too, and while it comes in
+# another copy.
+STORED_FOR_A_BYTE = 4
+
+
+def too_large(size: int) -> BadInput:
+    """The error for an upload of `size` bytes, over MAX_UPLOAD_BYTES."""
+    limit = settings.MAX_UPLOAD_BYTES
+    return BadInput(
+        f"The file has {filesizeformat(size)}, and the limit is {filesizeformat(limit)}. Split it "
+        "into smaller files and upload them one by one."
+    )
+
+
+def room() -> int:
+    """How large an upload may be, in bytes, so that the disk has room for what is made of it, too.
+
+    A disk that is full stops every batch of everybody.
+    """
+    try:
+        free = shutil.disk_usage(settings.DATA).free
+    except OSError:
+        return sys.maxsize  # storing the file says what is wrong
+    return (free - settings.KEEP_FREE_BYTES) // STORED_FOR_A_BYTE
+
+
+def nearly_full(not_done: str = "uploaded") -> BadInput:
+    """The error where there is no room for what was sent. not_done: "uploaded", "saved" …"""
+    return BadInput(
+        f"The disk of this server is nearly full, so nothing was {not_done}. Tell the person who "
+        "runs batchui. To make room, delete batches that nobody needs any more."
+    )
+
+
+def refuse_full_disk(size: int) -> None:
+    """Raise BadInput if the disk has no room for an upload of `size` bytes."""
+    if size > room():
+        raise nearly_full()

@@ -1,0 +1,71 @@
+"""Answers as they stand in cells."""
+
+import json
+from collections.abc import Sequence
+from decimal import Decimal
+
+import msgspec
+
+from batchui.exports.rows import Cell, ExportRow
+
+_decode_text = msgspec.json.Decoder(str).decode
+_decode_number = msgspec.json.Decoder(float_hook=Decimal).decode
+
+
+def answer_text(answer: bytes | None) -> str:
+    """The text of a cell for an answer in raw JSON."""
+    if answer is None:
+        return ""
+    try:
+        if answer.startswith(b'"'):
+            return _decode_text(answer)
+        text = msgspec.json.format(answer, indent=-1).decode()
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _damaged_text(answer)
+    return "" if text == "null" else text
+
+
+def _damaged_text(answer: bytes) -> str:
+    """The text of an answer that is not valid JSON, for example cut off within a character.
+
+    JavaScript writes such a character as half a surrogate pair; it becomes a question mark.
+    """
+    text = answer.decode("utf-8", "replace")
+    try:
+        loaded = json.loads(text)
+    except ValueError:
+        return text
+    return loaded.encode("utf-8", "replace").decode() if isinstance(loaded, str) else text
+
+
+def answer_cell(answer: bytes | None) -> Cell:
+    """The cell for an answer in raw JSON: a text, a number, a boolean; "" for null or none.
+
+    An object or a list is compact JSON.
+    """
+    text = answer_text(answer)
+    if not text or answer is None or answer.startswith(b'"') or text[0] in '"{[':
+        return text
+    if text in ("true", "false"):
+        return text == "true"
+    try:
+        number: Cell = _decode_number(text)
+    except msgspec.DecodeError:  # not JSON
+        return text
+    return number
+
+
+def columns_of(rows: Sequence[ExportRow], width: int) -> list[Sequence[Cell]]:
+    """The cells of these rows by column: `width` of the file, then answer, status and error.
+
+    Raises ValueError for a row that has fewer or more cells.
+    """
+    cells = [row.cells for row in rows]
+    if wrong := set(map(len, cells)) - {width}:
+        raise ValueError(f"{wrong.pop()} cells in a row of {width} columns")
+    return [
+        *zip(*cells, strict=True),
+        [answer_cell(row.answer) for row in rows],
+        [row.status for row in rows],
+        [row.error or "" for row in rows],
+    ]

@@ -1,0 +1,78 @@
+"""What is known of a file without reading it: its name, its first bytes, and what it holds."""
+
+import zipfile
+from pathlib import Path, PurePath
+from typing import BinaryIO, NamedTuple
+
+from batchui.prompts.conversion import ole
+from batchui.prompts.problems import BadInput
+from batchui.prompts.reading.format import HEAD_BYTES
+
+ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
+MIMETYPE_BYTES = 100
+ENCRYPTED = 1  # in the flags of a member of a zip
+
+
+class File(NamedTuple):
+    """A file, its name as it was uploaded, and its first HEAD_BYTES (whole: that is all of it).
+
+    holds: the names of what is in a zip or an old Office file. mimetype: what a zip of OpenDocument
+    says it is.
+    """
+
+    path: Path
+    name: str
+    head: bytes
+    whole: bool
+    holds: frozenset[str] = frozenset()
+    mimetype: str = ""
+
+    @property
+    def ending(self) -> str:
+        """The ending of the name in small letters, with its dot."""
+        return PurePath(self.name.lower()).suffix
+
+    @property
+    def start(self) -> bytes:
+        """The first bytes of a text, without those that UTF-16 puts between them."""
+        return self.head[:4096].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
+
+
+def read_head(stream: BinaryIO) -> bytes:
+    """The first HEAD_BYTES of a stream. One that unpacks gives fewer at a time."""
+    head = b""
+    while len(head) < HEAD_BYTES and (data := stream.read(HEAD_BYTES - len(head))):
+        head += data
+    return head
+
+
+def is_encrypted(member: zipfile.ZipInfo) -> bool:
+    """Whether a member of a zip cannot be read without a password."""
+    return bool(member.flag_bits & ENCRYPTED)
+
+
+def look(path: Path, name: str) -> File:
+    """What there is to know. Raises BadInput for a zip that ends before its list of names."""
+    with path.open("rb") as stream:
+        head = stream.read(HEAD_BYTES)
+    file = File(path, name, head, len(head) < HEAD_BYTES)
+    if head.startswith(ole.MAGIC):
+        return file._replace(holds=frozenset(ole.names(path)))
+    if head.startswith(ZIP):
+        return _zip(file)
+    return file
+
+
+def _zip(file: File) -> File:
+    try:
+        with zipfile.ZipFile(file.path) as archive:
+            mimetype = ""
+            if "mimetype" in archive.NameToInfo:
+                with archive.open("mimetype") as stream:
+                    mimetype = stream.read(MIMETYPE_BYTES).decode("ascii", "replace")
+            return file._replace(holds=frozenset(archive.namelist()), mimetype=mimetype)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, EOFError):
+        raise BadInput(
+            "This file is damaged or was not copied whole: its end is missing. Copy or download it "
+            "again, and upload that."
+        ) from None

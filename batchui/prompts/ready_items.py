@@ -1,0 +1,70 @@
+"""Recognises objects that are ready-made items of the Batch API, and what they ask for."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+Kind = Literal["chat", "input", "text", "contexts", "translation"]
+# The item formats (see `items.py`) of models that take items of a kind, the usual ones first.
+FORMATS: dict[Kind, tuple[str, ...]] = {
+    "chat": ("prompt", "messages"),
+    "input": ("input",),
+    "text": ("text", "contexts", "translation"),
+    "contexts": ("contexts",),
+    "translation": ("translation",),
+}
+# The fields of items of the Batch API, and those of them that can hold the question.
+ITEM_CARRIERS = frozenset({"prompt", "messages", "input", "text", "contexts"})
+ITEM_FIELDS = ITEM_CARRIERS | {
+    "query",
+    "external_reference",
+    "max_tokens",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "temperature",
+    "top_p",
+    "top_k",
+    "seed",
+    "repetition_penalty",
+    "frequency_penalty",
+    "presence_penalty",
+    "response_format",
+    "stream",
+    "raw",
+    "lora",
+    "tools",
+    "tool_choice",
+    "functions",
+    "guided_json",
+    "stop",
+    "n",
+    "reasoning",
+    "reasoning_effort",
+    "chat_template_kwargs",
+    "source_lang",
+    "target_lang",
+    "pooling",
+    "truncate_inputs",
+}
+
+
+def are_items(objects: Sequence[dict[str, Any]]) -> bool:
+    """Whether all of them are; False if there is none."""
+    return bool(objects) and all(
+        ITEM_FIELDS.issuperset(item) and not ITEM_CARRIERS.isdisjoint(item) for item in objects
+    )
+
+
+def kind_of(items: Iterable[Mapping[str, Any]]) -> Kind | None:
+    """What these items ask for; None where they ask for different things, or there is none."""
+    kinds = {_kind(item) for item in items}
+    return kinds.pop() if len(kinds) == 1 else None
+
+
+def _kind(item: Mapping[str, Any]) -> Kind:
+    if "contexts" in item:
+        return "contexts"
+    if "prompt" in item or "messages" in item:
+        return "chat"
+    if "input" in item:  # before `text`, which is an option of the Responses shape
+        return "input"
+    return "translation" if "target_lang" in item else "text"

@@ -1,0 +1,140 @@
+"""The first rows of a draft's file, and how the file is read."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpResponseBase
+from django.shortcuts import redirect, render
+from django_htmx.http import HttpResponseClientRefresh
+
+from batchui.batches import decisions, intake
+from batchui.batches.models import Batch
+from batchui.batches.phrases import rows_phrase
+from batchui.prompts.problems import BadInput
+from batchui.prompts.reading.code_pages import NAMES
+from batchui.prompts.reading.decoding import NotUnicode
+from batchui.prompts.reading.rows import as_list, decode_row, extras, shown_text
+from batchui.web.access import with_batch
+from batchui.web.errors import post_only
+from batchui.web.forms.ask import AskForm
+from batchui.web.forms.reading import ReadingForm
+from batchui.web.members import MemberRequest
+from batchui.web.prompt_preview import ROWS_SHOWN
+
+# Where a sheet is chosen, each one is shown with so many cells of its first rows.
+CELLS_OF_A_SHEET = 6
+# And of a row, at most so many cells behind the last column.
+BEYOND_SHOWN = 20
+NO_SUCH_TEXT = "This file is not in {}. Choose another encoding."
+READ_AS_BEFORE = "Until then it is read as before."
+
+
+@dataclass(frozen=True)
+class SampleRow:
+    """One of the first rows of a file, or a row above them.
+
+    beyond: its cells behind the last column. may_have_names: it can be chosen as the row with the
+    names of the columns. has_names: it is that row.
+    """
+
+    number: int
+    cells: list[str]
+    beyond: list[str]
+    is_above: bool
+    may_have_names: bool
+    has_names: bool
+
+
+@dataclass(frozen=True)
+class ShownSheet:
+    """A sheet of a workbook, to be chosen. radio: its button in the form."""
+
+    name: str
+    size: str
+    rows: list[list[str]]
+    radio: Any
+
+
+def file_context(batch: Batch, reading: ReadingForm | None = None) -> dict[str, Any]:
+    """What the part of the page about the file needs."""
+    reading = reading or ReadingForm(batch=batch)
+    rows = _sample_rows(batch, reading)
+    return {
+        "reading": reading,
+        "sheet_choices": _sheets(batch, reading),
+        "sample_rows": rows,
+        "beyond": max((len(row.beyond) for row in rows), default=0),
+    }
+
+
+def _sheets(batch: Batch, reading: ReadingForm) -> list[ShownSheet]:
+    if "sheet" not in reading.fields:
+        return []
+    return [
+        ShownSheet(
+            name=sheet["name"],
+            size=_size(sheet),
+            rows=[_first_cells(decode_row(text.encode())) for text in sheet["first_rows"]],
+            radio=radio,
+        )
+        for sheet, radio in zip(batch.sheets, reading["sheet"], strict=True)
+    ]
+
+
+def _size(sheet: dict[str, Any]) -> str:
+    """“2,400 rows, 5 columns”."""
+    if not sheet["rows"]:
+        return "nothing in it"
+    columns = f"{sheet['columns']:,} column{'' if sheet['columns'] == 1 else 's'}"
+    hidden = ", a hidden sheet" if sheet["hidden"] else ""
+    return f"{rows_phrase(sheet['rows'])}, {columns}{hidden}"
+
+
+def _first_cells(cells: Any) -> list[str]:
+    return [shown_text(cell) for cell in cells[:CELLS_OF_A_SHEET]]
+
+
+def _sample_rows(batch: Batch, reading: ReadingForm) -> list[SampleRow]:
+    form = batch.format
+    shown = [at for at, column in enumerate(form.columns) if column not in form.empty]
+    first_rows = enumerate(batch.first_rows[:ROWS_SHOWN], form.first_row)
+    rows = []
+    # Names as they are in the first row stand in the head of the table already.
+    above = [] if form.header_row == 1 and form.header is None else batch.rows_above
+    for number, cells in (*above, *first_rows):
+        listed = as_list(cells, form.columns)
+        rows.append(
+            SampleRow(
+                number=number,
+                cells=[shown_text(listed[at]) for at in shown],
+                beyond=list(map(shown_text, extras(cells, form.columns)[:BEYOND_SHOWN])),
+                is_above=number < form.first_row,
+                may_have_names=reading.asks_for_names,
+                has_names=number == form.header_row,
+            )
+        )
+    return rows
+
+
+@post_only
+@with_batch
+def read_as(request: MemberRequest, batch: Batch) -> HttpResponseBase:
+    """Read the file of a draft differently. What is typed for the draft is saved first."""
+    if "template" in request.POST:
+        asked = AskForm(request.POST, batch=batch)
+        decisions.edit(batch, ask=asked.ask_so_far(), name=asked.cleaned_data.get("name", ""))
+    form = ReadingForm(request.POST, batch=batch)
+    if form.is_valid():
+        try:
+            intake.read_differently(batch, form.choices(), by=request.user)
+        except NotUnicode:
+            name = NAMES[form.cleaned_data.get("encoding") or batch.format.encoding]
+            form.add_error(None, f"{NO_SUCH_TEXT.format(name)} {READ_AS_BEFORE}")
+        except BadInput as problem:
+            form.add_error(None, f"The file cannot be read so. {problem} {READ_AS_BEFORE}")
+        else:
+            return HttpResponseClientRefresh() if request.htmx else redirect(batch)
+    context = {"batch": batch, **file_context(batch, form)}
+    if request.htmx:
+        return render(request, "batches/_file.html", context, status=422)
+    return redirect(batch)

@@ -1,0 +1,180 @@
+"""A draft's question, held against all its rows before anything is sent."""
+
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.files.storage import default_storage
+from django.utils import timezone
+
+from batchui.batches import decisions, surveys
+from batchui.batches.long_tasks import StoppedError
+from batchui.batches.models import Batch
+from batchui.batches.surveys import Survey
+from batchui.prompts.ask import Ask
+from batchui.worker import reading
+from tests.batches.books import reviews
+from tests.batches.conftest import MODEL, MakeBatch
+
+pytestmark = pytest.mark.django_db
+
+CONTENT = b"id,text\n" + b"".join(b"%d,text %d\n" % (at, at % 3) for at in range(9)) + b"9,\n10,\n"
+
+
+def asked(batch: Batch, template: str = "{{text}}", **ask: Any) -> Batch:
+    decisions.edit(batch, ask=Ask(**{"model": MODEL, "template": template} | ask))
+    batch.refresh_from_db()
+    return batch
+
+
+@pytest.fixture
+def large(receive: MakeBatch, monkeypatch: pytest.MonkeyPatch) -> Batch:
+    """A draft whose file is too large to be read in a request."""
+    batch = receive(CONTENT)
+    monkeypatch.setattr(surveys, "SMALL_BYTES", 10)
+    return asked(batch)
+
+
+def settle(batch: Batch) -> None:
+    """Let the question have been left alone for a while."""
+    earlier = timezone.now() - 2 * surveys.SETTLED
+    Batch.objects.filter(pk=batch.pk).update(survey_wanted_at=earlier)
+
+
+def test_of_a_small_file_it_is_known_at_once(receive: MakeBatch) -> None:
+    assert surveys.survey_of(asked(receive(CONTENT))) == Survey(6, 2, 0, None, [11, 12])
+
+
+def test_the_whole_question_counts_and_not_a_cell(receive: MakeBatch) -> None:
+    assert surveys.survey_of(asked(receive(CONTENT), "{{id}}: {{text}}")) == Survey(0, 0, 0, None)
+
+
+def test_the_first_rows_with_nothing_to_ask_are_named(receive: MakeBatch) -> None:
+    batch = receive(b"id,text\n" + b"1,x\n2,\n" * 40)
+    survey = surveys.survey_of(asked(batch))
+    assert survey is not None
+    assert (survey.blank, survey.blank_rows) == (40, list(range(3, 43, 2)))
+
+
+def test_rows_that_are_too_long_for_the_model_are_counted(
+    receive: MakeBatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(surveys, "SMALL_BYTES", 10**8)
+    long = b"word " * 150_000
+    batch = receive(b"id,text\n1,x\n2,%b\n3,%b\n" % (long, long))
+    assert surveys.survey_of(asked(batch)) == Survey(1, 0, 2, 3)
+
+
+def test_of_a_large_file_a_worker_finds_out_once_the_question_is_left_alone(large: Batch) -> None:
+    assert surveys.survey_of(large) is None
+    assert surveys.next_wanted() is None
+    settle(large)
+    assert surveys.next_wanted() == large
+    assert reading._is_something_there()
+    surveys.find_out(large.pk)
+    large.refresh_from_db()
+    assert surveys.survey_of(large) == Survey(6, 2, 0, None, [11, 12])
+    assert surveys.next_wanted() is None
+
+
+def test_another_question_is_held_against_the_rows_anew(large: Batch) -> None:
+    surveys.survey_of(large)
+    surveys.find_out(large.pk)
+    again = asked(large, "{{id}}")
+    assert surveys.survey_of(again) is None
+    settle(again)
+    surveys.find_out(again.pk)
+    again.refresh_from_db()
+    assert surveys.survey_of(again) == Survey(0, 0, 0, None)
+
+
+def test_one_worker_at_a_time_and_a_dead_one_holds_nothing_up(large: Batch) -> None:
+    surveys.survey_of(large)
+    settle(large)
+    Batch.objects.update(survey_lease=timezone.now() + timedelta(minutes=1))
+    assert surveys.next_wanted() is None
+    surveys.find_out(large.pk)
+    large.refresh_from_db()
+    assert large.survey == {}
+    Batch.objects.update(survey_lease=timezone.now() - timedelta(minutes=1))
+    assert surveys.next_wanted() == large
+
+
+def test_a_worker_that_is_to_stop_leaves_it_to_another(
+    large: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(surveys, "ROWS_AT_ONCE", 1)
+    surveys.survey_of(large)
+    settle(large)
+
+    def stop() -> None:
+        raise StoppedError
+
+    surveys.find_out(large.pk, beat=stop)
+    assert surveys.next_wanted() == large
+
+
+@pytest.mark.parametrize("template", ["", "no column", "{{nothing}}"])
+def test_a_question_that_cannot_be_asked_is_not_looked_at(large: Batch, template: str) -> None:
+    batch = asked(large, template)
+    assert surveys.survey_of(batch) is None
+    assert batch.survey_wanted == ""
+
+
+def test_what_cannot_be_found_out_is_not_tried_for_ever(large: Batch) -> None:
+    surveys.survey_of(large)
+    settle(large)
+    default_storage.delete(large.source_file)
+    surveys.find_out(large.pk)
+    assert surveys.next_wanted() is None
+    large.refresh_from_db()
+    assert surveys.survey_of(large) is None
+    assert large.survey_wanted == ""
+
+
+@pytest.mark.parametrize("is_small", [True, False])
+def test_a_damaged_file_of_a_draft_breaks_neither_its_page_nor_a_worker(
+    receive: MakeBatch, monkeypatch: pytest.MonkeyPatch, is_small: bool
+) -> None:
+    batch = asked(receive(reviews(), "reviews.xlsx"))
+    monkeypatch.setattr(surveys, "SMALL_BYTES", 10**6 if is_small else 10)
+    with default_storage.open(batch.converted_file, "wb") as stored:
+        stored.write(b"no zstd")
+    assert surveys.survey_of(batch) is None
+    surveys.find_out(batch.pk)
+    batch.refresh_from_db()
+    assert (batch.survey_lease, batch.survey_wanted) == (None, "")
+    assert surveys.survey_of(batch) is None
+    assert batch.survey_wanted == ""
+
+
+class Killed(BaseException):
+    """What ends a process, which no code of ours sees."""
+
+
+def test_a_question_at_which_workers_die_is_left_alone(
+    large: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(surveys, "ROWS_AT_ONCE", 1)
+    surveys.survey_of(large)
+    settle(large)
+
+    def end_with(error: BaseException) -> None:
+        def die() -> None:
+            raise error
+
+        with suppress(Killed):
+            surveys.find_out(large.pk, beat=die)
+        over = timezone.now() - timedelta(minutes=1)
+        Batch.objects.exclude(survey_lease=None).update(survey_lease=over)
+
+    for error in (Killed(), StoppedError(), Killed(), StoppedError(), Killed()):
+        assert surveys.next_wanted() == large
+        end_with(error)
+    assert surveys.next_wanted() == large
+    surveys.find_out(large.pk)
+    assert surveys.next_wanted() is None
+    large.refresh_from_db()
+    assert surveys.survey_of(large) is None
+    assert large.survey_wanted == ""

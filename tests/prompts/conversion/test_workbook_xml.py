@@ -1,0 +1,297 @@
+"""Cells whose XML says more than calamine does, written by hand."""
+
+import json
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from batchui.prompts.problems import BadInput
+from tests.prompts.conversion.conversions import MAIN, OFFICE, hand_written, made_of, open_document
+
+STYLES = (
+    '<numFmts count="1"><numFmt numFmtId="164" formatCode="00000"/>'
+    '<numFmt numFmtId="165" formatCode="&quot;no. &quot;000\\-000"/></numFmts>'
+    '<cellXfs><xf numFmtId="0"/><xf numFmtId="9"/><xf numFmtId="10"/><xf numFmtId="164"/>'
+    '<xf numFmtId="165"/><xf numFmtId="2"/></cellXfs>'
+)
+
+
+def line_of(path: Path, cells: str, **more: str) -> str:
+    made = made_of(hand_written(path / "x.xlsx", f'<row r="1">{cells}</row>', **more))
+    [line] = made.lines
+    return line
+
+
+def test_whole_numbers_of_any_length_are_exact(tmp_path: Path) -> None:
+    digits = ["999999999999999", "9007199254740993", "123456789012345678", "1" * 30]
+    cells = "".join(
+        f'<c r="{letter}1"><v>{it}</v></c>' for letter, it in zip("ABCD", digits, strict=True)
+    )
+    cells += '<c r="E1" t="n"><v>-123456789012345678</v></c>'
+    assert line_of(tmp_path, cells) == f"[{','.join(digits)},-123456789012345678]"
+
+
+def test_a_long_number_in_a_text_or_behind_a_formula(tmp_path: Path) -> None:
+    cells = (
+        '<c r="A1" t="str"><f>"x"</f><v>123456789012345678</v></c>'
+        '<c r="B1"><f t="shared" si="0">A1*1</f><v>123456789012345678</v></c>'
+        '<c r="C1"><f t="shared" si="0"/><v>223456789012345678</v></c>'
+    )
+    assert (
+        line_of(tmp_path, cells) == '["123456789012345678",123456789012345678,223456789012345678]'
+    )
+
+
+def test_numbers_have_the_digits_that_a_spreadsheet_shows(tmp_path: Path) -> None:
+    values = [
+        "0.30000000000000004",
+        "1.1000000000000001",
+        "1e300",
+        "1E-7",
+        "1.5E+17",
+        "-0.5",
+        "2.0",
+    ]
+    cells = "".join(
+        f'<c r="{letter}1"><v>{it}</v></c>' for letter, it in zip("ABCDEFG", values, strict=True)
+    )
+    assert line_of(tmp_path, cells) == "[0.3,1.1,1E+300,1e-7,150000000000000000,-0.5,2]"
+
+
+def test_the_largest_numbers_stay_numbers_that_can_be_read(tmp_path: Path) -> None:
+    values = ["1.7976931348623157E+308", "-1.7976931348623157E+308", "9" * 308, "9" * 309]
+    cells = "".join(
+        f'<c r="{letter}1"><v>{it}</v></c>' for letter, it in zip("ABCD", values, strict=True)
+    )
+    line = line_of(tmp_path, cells)
+    assert json.loads(line) == msgspec.json.decode(line)
+    largest = "1.7976931348623157e308"
+    assert line == f'[{largest},-{largest},{"9" * 308},"{"9" * 309}"]'
+
+
+def test_styles_decide_how_a_number_is_shown(tmp_path: Path) -> None:
+    cells = (
+        '<c r="A1" s="1"><v>0.25</v></c><c r="B1" s="2" t="n"><v>0.12345</v></c>'
+        '<c r="C1" s="3"><v>123</v></c><c r="D1" t="n" s="4"><v>1234</v></c>'
+        '<c r="E1" s="5"><v>1.5</v></c><c r="F1" s="1" t="str"><v>text</v></c>'
+        '<c r="G1" s="3"><v>1.5</v></c><c r="H1" s="1"><f>A1</f><v>1</v></c><c r="I1" s="1"/>'
+    )
+    assert line_of(tmp_path, cells, styles=STYLES) == (
+        '[{"percent":"25%"},{"percent":"12.35%"},{"shown":"00123","number":123},'
+        '{"shown":"no. 001-234","number":1234},1.5,"text",1.5,{"percent":"100%"}]'
+    )
+
+
+def test_tags_may_have_a_prefix(tmp_path: Path) -> None:
+    sheet = (
+        '<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+        '<x:sheetData><x:row r="1" hidden="1"><x:c r="A1"><x:v>123456789012345678</x:v></x:c>'
+        '<x:c r="B1" s="1"><x:v>0.5</x:v></x:c></x:row><x:row r="2" hidden="true">'
+        '<x:c r="A2" t="e"><x:v>#N/A</x:v></x:c><x:c r="B2"><x:f>A1</x:f></x:c></x:row>'
+        "</x:sheetData></x:worksheet>"
+    )
+    path = tmp_path / "x.xlsx"
+    more = {"xl/worksheets/data.xml": sheet.encode()}
+    made = made_of(hand_written(path, "", styles=STYLES, more=more))
+    assert made.lines == ['[123456789012345678,{"percent":"50%"}]', "[]"]
+    sheet_made = made.sheet
+    assert (sheet_made.hidden_rows, sheet_made.first_hidden_row) == (2, 1)
+    assert (sheet_made.errors, sheet_made.first_error) == (1, "A2")
+    assert (sheet_made.uncalculated, sheet_made.first_uncalculated) == (1, "B2")
+
+
+def test_formulas_without_a_value_are_counted_in_all_their_forms(tmp_path: Path) -> None:
+    forms = ["<f>1</f>", "<f>1</f><v/>", "<f>1</f><v></v>", "<f>1</f><v />", '<f t="shared"/>']
+    rows = "".join(f'<row r="{at}"><c r="B{at}">{it}</c></row>' for at, it in enumerate(forms, 2))
+    rows += '<row r="9"><c r="B9"><f>1</f><v>1</v></c></row>'
+    made = made_of(hand_written(tmp_path / "x.xlsx", rows))
+    assert (made.sheet.uncalculated, made.sheet.first_uncalculated) == (5, "B2")
+
+
+def test_what_is_found_far_down_stands_in_its_row(tmp_path: Path) -> None:
+    """Beyond the first piece of the XML, and of the rows."""
+    rows = [f'<row r="{at}"><c r="C{at}"><v>{at}</v></c></row>' for at in range(1, 40_001)]
+    rows[39_990] = '<row r="39991"><c r="C39991"><v>123456789012345678</v></c></row>'
+    rows[39_995] = '<row r="39996" hidden="1"><c r="C39996" t="e"><v>#N/A</v></c></row>'
+    made = made_of(hand_written(tmp_path / "x.xlsx", "".join(rows)))
+    assert made.lines[39_989:39_997] == [
+        *('["","",39990]', '["","",123456789012345678]', '["","",39992]', '["","",39993]'),
+        *('["","",39994]', '["","",39995]', "[]", '["","",39997]'),
+    ]
+    assert (made.sheet.first_hidden_row, made.sheet.first_error) == (39_996, "C39996")
+
+
+USUAL = (
+    '<row r="3" hidden="1"><c r="B3" s="1"><v>0.5</v></c><c r="C3" s="3" t="n"><v>7</v></c></row>'
+    '<row r="4"><c r="A4"><v>123456789012345678</v></c><c r="B4" t="e"><v>#N/A</v></c>'
+    '<c r="C4"><f>1</f></c><c r="D4" s="1"/></row>'
+)
+WRITTEN_OTHERWISE: dict[str, tuple[str, str | Callable[[re.Match[str]], str]]] = {
+    "other order": (r'r="(\w+)" s="(\d)"', r's="\2" r="\1"'),
+    "type first": (r'r="(\w+)" t="e"', r't="e" r="\1"'),
+    "single quotes": ('"', "'"),
+    "blanks in tags": (" ", "\n  "),
+    "blanks between tags": ("><", ">\n  <"),
+    "attributes of values": ("<v>", '<v xml:space="preserve">'),
+    "other attributes": ("<c ", '<c cm="1" '),
+    "small letters": (r'"[A-D]\d"', lambda found: found[0].lower()),
+    "no cell of a row with its place but the first": (r'(?<=</c><c) r="\w+"', ""),
+    "no row with its number": (r'(?<=</row><row) r="\d"', ""),
+}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "new"), WRITTEN_OTHERWISE.values(), ids=WRITTEN_OTHERWISE.keys()
+)
+def test_xml_says_the_same_however_it_is_written(
+    tmp_path: Path, pattern: str, new: str | Callable[[re.Match[str]], str]
+) -> None:
+    rows = re.sub(pattern, new, USUAL)
+    assert rows != USUAL
+    made = made_of(hand_written(tmp_path / "x.xlsx", rows, styles=STYLES))
+    assert made.lines[2:] == [
+        '["",{"percent":"50%"},{"shown":"00007","number":7}]',
+        "[123456789012345678]",
+    ]
+    found = made.sheet
+    assert (found.hidden_rows, found.first_hidden_row) == (1, 3)
+    assert (found.errors, found.first_error) == (1, "B4")
+    assert (found.uncalculated, found.first_uncalculated) == (1, "C4")
+
+
+def test_places_are_counted_over_all_pieces_of_the_xml(tmp_path: Path) -> None:
+    usual = [f'<row r="{at}"><c r="A{at}"><v>1</v></c></row>' for at in range(1, 40_001)]
+    rows = ["<row><c><v>1</v></c><c s='1'><v>0.5</v></c></row>"] * 20_000
+    made = made_of(hand_written(tmp_path / "x.xlsx", "".join([*usual, *rows]), styles=STYLES))
+    assert made.lines == ["[1]"] * 40_000 + ['[1,{"percent":"50%"}]'] * 20_000
+
+
+@pytest.mark.parametrize(
+    "part", ["xl/worksheets/data.xml", "xl/sharedStrings.xml", "xl/workbook.xml", "xl/styles.xml"]
+)
+def test_entities_are_refused_wherever_they_are(tmp_path: Path, part: str) -> None:
+    xml = b'<!DOCTYPE a [<!ENTITY a "aaa"><!ENTITY b "&a;&a;&a;">]><a>&b;</a>'
+    path = hand_written(tmp_path / "x.xlsx", '<row r="1"><c r="A1"/></row>', more={part: xml})
+    with pytest.raises(BadInput, match=rf"^In this workbook, “{part}” defines entities, which no"):
+        made_of(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_sheet_in_utf_16_is_not_taken_for_an_empty_one(tmp_path: Path, encoding: str) -> None:
+    sheet = '<worksheet><sheetData><row r="1"/></sheetData></worksheet>'.encode(encoding)
+    more = {"xl/worksheets/data.xml": sheet}
+    with pytest.raises(
+        BadInput, match=r"^In this workbook, “xl/worksheets/data.xml” is not in UTF"
+    ):
+        made_of(hand_written(tmp_path / "x.xlsx", "", more=more))
+
+
+def test_a_part_that_is_far_too_large_to_be_read_whole(tmp_path: Path) -> None:
+    styles = b"<a>" + b" " * 16_000_000 + b"</a>"
+    path = hand_written(tmp_path / "x.xlsx", "", more={"xl/styles.xml": styles})
+    with pytest.raises(
+        BadInput, match=r"^In this workbook, “xl/styles.xml” is far too large\. Open"
+    ):
+        made_of(path)
+
+
+def test_strict_workbooks_have_other_names_for_the_same(tmp_path: Path) -> None:
+    path = hand_written(
+        tmp_path / "x.xlsx", '<row r="1"><c r="A1" s="1"><v>0.5</v></c></row>', styles=STYLES
+    )
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(tmp_path / "strict.xlsx", "w") as new:
+        for name in old.namelist():
+            text = old.read(name).decode().replace(MAIN, "http://purl.oclc.org/ooxml/main")
+            new.writestr(name, text.replace(OFFICE, "http://purl.oclc.org/ooxml/relationships"))
+    assert made_of(tmp_path / "strict.xlsx").lines == ['[{"percent":"50%"}]']
+
+
+CELL = "<table:table-cell {}>{}</table:table-cell>"
+
+
+def test_ods_cells_that_say_how_they_are_shown(tmp_path: Path) -> None:
+    styles = '<number:percentage-style/><number:number number:min-integer-digits="5"/>'
+    value = 'office:value-type="{}" office:value="{}"'
+    cells = (
+        CELL.format(value.format("percentage", "0.2512"), "<text:p>25.1%</text:p>")
+        + CELL.format(value.format("percentage", "0.25"), "<text:p>25 %</text:p>")
+        + CELL.format(value.format("float", "123"), "<text:p>00123</text:p>")
+        + CELL.format('office:value-type="string"', "<text:p>00123</text:p>")
+        + CELL.format(value.format("float", "123456789012345678"), "")
+        + CELL.format('office:value-type="time" office:time-value="PT30H05M01.5S"', "")
+        + CELL.format('office:value-type="time" office:time-value="-PT01H00M00S"', "")
+        + CELL.format('office:value-type="time" office:time-value="PT12H30M00S"', "")
+        + CELL.format('office:value-type="boolean" office:boolean-value="true"', "")
+    )
+    table = f'<table:table table:name="A"><table:table-row>{cells}</table:table-row></table:table>'
+    assert made_of(open_document(tmp_path / "x.ods", table, styles=styles)).lines == [
+        '[{"percent":"25.1%"},{"percent":"25%"},{"shown":"00123","number":123},"00123",'
+        '123456789012345678,{"duration":"30:05:01.5"},{"duration":"-01:00:00"},'
+        '{"time":"12:30:00"},true]'
+    ]
+
+
+def test_ods_texts_keep_their_tabs_and_line_breaks(tmp_path: Path) -> None:
+    cells = [
+        'a<text:tab/>b<text:s text:c="3"/>c<text:s/>d<text:span text:style-name="T">e &amp; ü'
+        "</text:span></text:p><text:p/><text:p>f<text:line-break/>g",
+        "h<text:line-break/>i",
+        "j",
+    ]
+    row = "".join(
+        f'<table:table-cell office:value-type="string">{note}<text:p>{cell}</text:p>'
+        "</table:table-cell>"
+        for cell, note in zip(
+            cells,
+            ["", "<office:annotation><text:p>no<text:tab/>te</text:p></office:annotation>", ""],
+            strict=True,
+        )
+    )
+    table = f'<table:table table:name="A"><table:table-row>{row}</table:table-row></table:table>'
+    made = made_of(open_document(tmp_path / "x.ods", table))
+    assert made.rows == [["a\tb   c de & ü\n\nf\ng", "h\ni", "j"]]
+
+
+def test_ods_rows_and_cells_that_are_repeated(tmp_path: Path) -> None:
+    percent = CELL.format(
+        'table:number-columns-repeated="2" office:value-type="percentage" office:value="0.5"',
+        "<text:p>50%</text:p>",
+    )
+    error = CELL.format(
+        'office:value-type="string" office:string-value="" calcext:value-type="error"',
+        "<text:p>#N/A</text:p>",
+    )
+    one = CELL.format('office:value-type="float" office:value="1"', "")
+    table = (
+        '<table:table table:name="{}"><table:table-row table:number-rows-repeated="2">'
+        f"{one}</table:table-row>"
+        f'<table:table-row table:number-rows-repeated="3" table:visibility="collapse">{one}'
+        f'<table:table-cell table:number-columns-repeated="3"/>{percent}{error}</table:table-row>'
+        f"<table:table-row>{one}{error}</table:table-row></table:table>"
+    )
+    tables = table.format("A") + '<table:table table:name="B"/>' + table.format("C")
+    styles = "<number:percentage-style/>"
+    made = made_of(open_document(tmp_path / "x.ods", tables, styles=styles))
+    half = '{"percent":"50%"}'
+    lines = ["[1]", "[1]", *[f'[1,"","","",{half},{half}]'] * 3, "[1]"]
+    assert [file.decode().splitlines() for file in made.files] == [lines, [], lines]
+    assert isinstance(made.result, tuple)
+    facts = [
+        (one.name, one.hidden_rows, one.first_hidden_row, one.errors, one.first_error)
+        for one in made.result
+    ]
+    assert facts == [("A", 3, 3, 4, "G3"), ("B", 0, None, 0, None), ("C", 3, 3, 4, "G3")]
+    assert made.result[0].merged is None
+
+
+def test_an_ods_file_whose_rows_are_longer_than_a_piece(tmp_path: Path) -> None:
+    text = CELL.format('office:value-type="string"', f"<text:p>{'x' * 3_000_000}</text:p>")
+    half = CELL.format('office:value-type="percentage" office:value="0.5"', "<text:p>50%</text:p>")
+    row = f"<table:table-row>{text}{half}</table:table-row>"
+    table = f'<table:table table:name="A">{row * 3}</table:table>'
+    made = made_of(open_document(tmp_path / "x.ods", table, styles="<number:percentage-style/>"))
+    assert [row[1] for row in made.rows] == [{"percent": "50%"}] * 3
