@@ -295,6 +295,16 @@ def test_a_csv_has_no_workbook_of_its_own(web: Client, start: MakeBatch) -> None
     assert web.post(reverse("make_export", args=[batch.pk, "workbook"])).status_code == 404
 
 
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "docx"])
+def test_only_what_has_to_be_whole_is_made_before_it_is_sent(
+    web: Client, answered: Batch, kind: str
+) -> None:
+    response = web.post(reverse("make_export", args=[answered.pk, kind]))
+    assert response.status_code == 404
+    assert "There is no such kind of download." in said(response)
+    assert not Export.objects.exists()
+
+
 def test_another_team_gets_nothing(web: Client, answered: Batch) -> None:
     export = made(web, answered, "xlsx")
     other = signed_in(outsider())
