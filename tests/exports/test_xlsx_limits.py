@@ -22,16 +22,18 @@ def test_a_cell_that_is_too_long_is_cut_and_its_row_says_so(tmp_path: Path) -> N
     rows = [
         row(1, ["1", "x" * 32_768], answer=b'"%s"' % (b"y" * 40_000), extras=["e", "z" * 32_768]),
         row(2, ["2", "fits"]),
+        row(3, ["3", "w" * 32_768]),
     ]
     path = tmp_path / "made.xlsx"
-    assert write_xlsx(rows, TABLE, target=path, folder=tmp_path) == Written(2, 1, 3)
-    header, first, second = by_calamine(path)
+    assert write_xlsx(rows, TABLE, target=path, folder=tmp_path) == Written(3, 1, 4)
+    header, first, second, third = by_calamine(path)
     assert header == ["id", "review", *ADDED, "cut", "", ""]
     assert first[1:] == [
         *("x" * 32_767, "y" * 32_767, "answered", ""),
         *("review, answer, column H", "e", "z" * 32_767),
     ]
     assert second == [2, "fits", *ANSWERED, "", "", ""]
+    assert third == [3, "w" * 32_767, *ANSWERED, "review", "", ""]
 
 
 def test_the_column_that_says_so_is_only_there_if_a_cell_was_cut(tmp_path: Path) -> None:
