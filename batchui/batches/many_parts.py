@@ -1,7 +1,7 @@
 """Moves of many parts at once, each kind by one UPDATE.
 
-The caller has locked their batch (`settling.lock`), and settles it afterwards. Each function
-returns how many parts were moved.
+The caller has locked their batch (`settling.lock`), and settles it afterwards. Functions return how
+many parts were moved, where somebody wants to know.
 """
 
 from datetime import datetime
@@ -111,15 +111,14 @@ def release(parts: QuerySet[Part]) -> int:
     )
 
 
-def release_copies(parts: QuerySet[Part]) -> int:
+def release_copies(parts: QuerySet[Part]) -> None:
     """Make the parts of a batch ready that wait for answers of its other parts, if all have ended.
 
     Until then they look from time to time, by themselves (`copying.pause_after`).
     """
     waiting = Q(status=PartStatus.HELD, message=WAITS_FOR_COPIES)
-    if parts.filter(status__in=OPEN_PARTS).exclude(waiting).exists():
-        return 0
-    return release(parts.filter(waiting))
+    if not parts.filter(status__in=OPEN_PARTS).exclude(waiting).exists():
+        release(parts.filter(waiting))
 
 
 def let_people_decide(parts: QuerySet[Part], message: str) -> int:
