@@ -3,6 +3,7 @@
     python -m tests.mutation                     50 mutants of 12 files; the seed is the commit
     python -m tests.mutation --sample 30 --seed 7
     python -m tests.mutation --only 'batchui.batches.due.*'
+    python -m tests.mutation --since main --sample 200
     python -m tests.mutation --all               every mutant; two hours on two cores
     python -m tests.mutation --all --keep        the same, going on with the last run
 

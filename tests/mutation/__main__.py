@@ -34,7 +34,7 @@ def main() -> int:
     chosen = json.loads(CHOSEN.read_text())
     names, controls = chosen["mutants"], chosen["controls"]
     say(f"{len(names):,} mutants and {len(controls)} controls; seed {options.seed}")
-    gaps = int(GAPS_OF_A_SAMPLE * len(names)) if options.is_sample else 0
+    gaps = int(GAPS_OF_A_SAMPLE * len(names)) if options.sample else 0
     return judge(names, controls, whole=options.all, gaps=gaps)
 
 

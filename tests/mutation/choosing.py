@@ -46,7 +46,7 @@ def files_to_mutate(patterns: Config, options: Options, pick: random.Random) -> 
     files = sorted(
         str(path) for path in Path("batchui").rglob("*.py") if patterns.should_mutate(path)
     )
-    if options.is_sample:
+    if options.is_of_few_files:
         return sorted(pick.sample(files, FILES_OF_A_SAMPLE))
     if options.since:
         changed = {name.rpartition(".")[0] for name in changed_functions(files, options.since)}
@@ -80,7 +80,7 @@ def choose(options: Options, pick: random.Random) -> list[str]:
     if options.since:
         changed = changed_functions(config().only_mutate, options.since)
         chosen = [name for name in chosen if name.rpartition("__mutmut_")[0] in changed]
-    if options.is_sample:
+    if options.sample:
         chosen = sorted(pick.sample(chosen, min(options.sample, len(chosen))))
     if not chosen:
         refuse(options)

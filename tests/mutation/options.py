@@ -5,10 +5,13 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+# How many mutants stand for all of them.
+SAMPLE = 50
+
 
 @dataclass(frozen=True)
 class Options:
-    """sample: how many mutants, unless all are wanted. seed: decides which ones.
+    """sample: how many mutants; 0 for every one. seed: decides which ones.
 
     only: a pattern for their names. since: a commit; only functions that have changed since.
     keep: go on with what an earlier run of all has made.
@@ -25,7 +28,7 @@ class Options:
     def read(cls, arguments: Sequence[str]) -> "Options":
         """Read the command line. Ends the program, with a sentence, if it is wrong."""
         parser = argparse.ArgumentParser(prog="python -m tests.mutation")
-        parser.add_argument("--sample", type=int, default=50, help="how many mutants (%(default)s)")
+        parser.add_argument("--sample", type=int, help=f"how many mutants ({SAMPLE} of all)")
         parser.add_argument("--seed", default="", help="which ones; else the commit decides")
         parser.add_argument("--only", default="*", help="a pattern for the names of mutants")
         parser.add_argument("--since", default="", help="only what has changed since this commit")
@@ -34,11 +37,16 @@ class Options:
         given = parser.parse_args(arguments)
         if given.keep and not given.all:
             parser.error("--keep goes on with --all")
-        return cls(**{**vars(given), "seed": given.seed or commit()})
+        if given.sample and given.all:
+            parser.error("--sample is not all")
+        unnarrowed = given.only == "*" and not given.since
+        sample = given.sample or (SAMPLE if unnarrowed and not given.all else 0)
+        return cls(**{**vars(given), "sample": sample, "seed": given.seed or commit()})
 
     @property
-    def is_sample(self) -> bool:
-        return not (self.all or self.since) and self.only == "*"
+    def is_of_few_files(self) -> bool:
+        """Whether the mutants of a few files are enough to draw a sample from."""
+        return bool(self.sample) and self.only == "*" and not self.since
 
 
 def commit() -> str:

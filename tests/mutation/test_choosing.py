@@ -24,6 +24,12 @@ def test_a_sample_is_of_a_few_files_that_the_seed_decides() -> None:
     assert set(files()) < set(files("--all"))
 
 
+def test_a_sample_of_what_matches_is_drawn_from_every_file_that_does() -> None:
+    narrowed = ["--only", "batchui.batches.*"]
+    assert files(*narrowed, "--sample", "10") == files(*narrowed)
+    assert len(files(*narrowed)) > FILES_OF_A_SAMPLE
+
+
 def test_process_code_and_migrations_are_left_out() -> None:
     every = files("--all")
     assert "batchui/batches/due.py" in every
@@ -53,6 +59,12 @@ def test_going_on_is_for_a_run_of_all(capsys: pytest.CaptureFixture[str]) -> Non
     with pytest.raises(SystemExit):
         Options.read(["--keep"])
     assert "--keep goes on with --all" in capsys.readouterr().err
+
+
+def test_a_sample_is_not_all(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        Options.read(["--all", "--sample", "10"])
+    assert "--sample is not all" in capsys.readouterr().err
 
 
 def test_a_pattern_that_no_file_can_match_is_refused() -> None:
@@ -103,6 +115,9 @@ def test_of_all_mutmut_runs_what_has_no_result_yet(made: list[str]) -> None:
 def test_mutants_are_chosen_by_pattern_and_never_none(made: list[str]) -> None:
     _, judged, _ = chosen("--only", "*unused*")
     assert sorted(judged) == sorted(made[15:])
+    _, judged, _ = chosen("--only", "*unused*", "--sample", "4")
+    assert len(judged) == 4
+    assert set(judged) < set(made[15:])
     with pytest.raises(SystemExit, match="No mutant has a name like"):
         chosen("--only", "*subtract*")
 
