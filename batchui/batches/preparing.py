@@ -1,6 +1,5 @@
 """Makes parts that are ready to send from a started draft."""
 
-from collections.abc import Callable
 from uuid import UUID
 
 from django.db import transaction
@@ -9,6 +8,7 @@ from batchui.batches import copying, files, lifecycle, references, results, sour
 from batchui.batches.changes import BatchChanges
 from batchui.batches.long_tasks import (
     READING_LEASE,
+    Beat,
     LeaseLostError,
     StoppedError,
     give_back,
@@ -41,7 +41,7 @@ TOO_MANY_PARTS = (
 )
 
 
-def prepare(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
+def prepare(batch_id: UUID, *, beat: Beat | None = None) -> None:
     """Cut a started batch into parts and queue it.
 
     If rows are invalid and the batch is not to skip them, it becomes a draft again that names
@@ -76,9 +76,7 @@ def limits_for(model: Model, *, max_tokens: int) -> Limits:
     return Limits(rows=rows, context_window=model.context_window)
 
 
-def _cut_into_parts(
-    batch: Batch, beat: Callable[[], None] | None
-) -> tuple[list[Part], RowProblems]:
+def _cut_into_parts(batch: Batch, beat: Beat | None) -> tuple[list[Part], RowProblems]:
     """Store the rows of every part, with one part in memory at a time.
 
     Returns the parts, which are not in the database yet, and what is to be skipped. No more parts
@@ -107,7 +105,7 @@ def _cut_into_parts(
                 raise BadInput(TOO_MANY_PARTS)
             if not skipped.count or batch.ask.skip_invalid:
                 parts.append(_write_part(batch, piece))
-            progress(row, 0)
+            progress(row)
     return parts, skipped
 
 
