@@ -18,6 +18,7 @@ from batchui.batches.long_tasks import (
 )
 from batchui.batches.models import Batch, Part
 from batchui.batches.phrases import invalid_rows_sentence, parts_phrase
+from batchui.batches.progress import Progress, telling
 from batchui.batches.results import Answer
 from batchui.batches.row_problems import NO_PROBLEMS, RowProblems
 from batchui.batches.signals import work_waits
@@ -88,7 +89,7 @@ def _cut_into_parts(batch: Batch, beat: Beat | None) -> tuple[list[Part], RowPro
         raise BadInput(TOO_MANY_PARTS)
     progress = progress_of(batch, beat=beat)
     parts, row, skipped = [], 0, RowProblems()
-    repeats = _repeats(batch, writer) if batch.ask.ask_once else None
+    repeats = _repeats(batch, writer, progress) if batch.ask.ask_once else None
     with sources.open_rows(batch) as source:
         cuts = cut(
             read(source, batch.format),
@@ -109,9 +110,9 @@ def _cut_into_parts(batch: Batch, beat: Beat | None) -> tuple[list[Part], RowPro
     return parts, skipped
 
 
-def _repeats(batch: Batch, writer: ItemWriter) -> Repeats:
+def _repeats(batch: Batch, writer: ItemWriter, progress: Progress) -> Repeats:
     with sources.open_rows(batch) as source:
-        return Repeats(read(source, batch.format), writer)
+        return Repeats(telling(read(source, batch.format), progress), writer)
 
 
 def _write_part(batch: Batch, piece: Cut) -> Part:
