@@ -49,9 +49,9 @@ class StoppedError(Exception):
 def read_now_or_soon(batch: Batch, read: Callable[..., None]) -> None:
     """Read a batch's small file in this request; let a worker read any other.
 
-    read: `check_file` or `prepare`. One file is read at a time in each web process, and for
-    PROGRESS_SECONDS at most (a small file may have many large questions): people who start a
-    hundred batches at once keep nobody from the pages.
+    read: `check_file`, `prepare` or `surveys.find_out`. One file is read at a time in each web
+    process, and for PROGRESS_SECONDS at most (a small file may have many large questions): people
+    who start a hundred batches at once keep nobody from the pages.
     """
     if batch.source_size <= SMALL_BYTES and _reads.acquire(blocking=False):
         try:
