@@ -8,7 +8,7 @@ from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_are
 from batchui.prompts.problems import BadInput, listed, quoted
 from batchui.prompts.reading.code_pages import NAMES, encoding_called
-from batchui.prompts.reading.format import NO_DELIMITER, Choices
+from batchui.prompts.reading.format import ONE_COLUMN, Choices
 from batchui.prompts.reading.mendings import mendings
 from batchui.prompts.reading.mendings import remarks as remarks_on_sheet
 from batchui.web.forms.reading import LAST_NAMES_ROW, is_text
@@ -19,7 +19,7 @@ DELIMITERS = {
     "tab": "\t",
     "\\t": "\t",
     "pipe": "|",
-    "none": NO_DELIMITER,
+    "none": ONE_COLUMN,
 }
 
 
@@ -124,7 +124,7 @@ def _delimiter(given: str | None) -> str | None:
     if given is None:
         return None
     sign = DELIMITERS.get(given.strip().casefold(), given)
-    if sign not in DELIMITERS.values():
+    if given == "" or sign not in DELIMITERS.values():
         raise BadInput(
             f"--delimiter: {quoted(given)} cannot be between cells. Write comma, semicolon, tab, "
             "pipe or none."
