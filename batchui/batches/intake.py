@@ -213,9 +213,13 @@ def _store(
 ) -> Batch:
     """Store an upload, and make a batch of it.
 
-    rows_of: a batch whose converted rows it has. find_before: the batch that is returned instead of
-    a new one; called in the transaction.
+    rows_of: a batch whose converted rows it has. find_before: finds the batch that is returned
+    instead of a new one; called in a transaction before the file is stored, and again in the one
+    that makes the batch, as somebody may have made it meanwhile.
     """
+    with transaction.atomic():
+        if batch := find_before():
+            return batch
     refuse_full_disk(upload.size)
     # 1. The file, under the id that the batch will have.
     batch_id = uuid4()
