@@ -14,6 +14,7 @@ from django.core.files.base import File
 
 from batchui.batches import files
 from batchui.batches.changes import BatchChanges
+from batchui.batches.compressed import Compressed
 from batchui.batches.exporting import ALL, csv_plain, export_rows, table
 from batchui.batches.models import LONGEST_NAME, Batch
 from batchui.batches.progress import Progress
@@ -65,7 +66,7 @@ def _table(draft: Batch, first: Batch, target: Path, progress: Progress) -> Batc
     return {
         **_stored(draft, first, target, ending),
         "source_choices": Choices(header_row=len(about.above) + 1).to_dict(),
-        "converted_file": files.Compressed.of_lines(lines).store(files.converted_path(draft)),
+        "converted_file": Compressed.of_lines(lines).store(files.converted_path(draft)),
         "converted": _converted(first, about),
     }
 

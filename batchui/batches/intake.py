@@ -16,7 +16,8 @@ from django.db import transaction
 from batchui.batches import files, lifecycle, settling, sources
 from batchui.batches.changes import BatchChanges
 from batchui.batches.checking import check_file
-from batchui.batches.files import AnyFile, DamagedFile
+from batchui.batches.compressed import DamagedFile
+from batchui.batches.files import AnyFile
 from batchui.batches.long_tasks import cannot_store, read_now_or_soon, sentence_for
 from batchui.batches.models import LONGEST_NAME, Batch, asked_fields
 from batchui.batches.pressed_twice import made_before

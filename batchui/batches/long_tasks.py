@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from batchui.batches import lifecycle
 from batchui.batches.clock import LONGEST_LEASE, is_over
-from batchui.batches.files import DamagedFile
+from batchui.batches.compressed import DamagedFile
 from batchui.batches.models import Batch
 from batchui.batches.progress import Progress
 from batchui.batches.signals import work_waits

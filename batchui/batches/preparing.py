@@ -6,6 +6,7 @@ from django.db import transaction
 
 from batchui.batches import copying, files, lifecycle, references, results, sources
 from batchui.batches.changes import BatchChanges
+from batchui.batches.compressed import Compressed
 from batchui.batches.long_tasks import (
     READING_LEASE,
     Beat,
@@ -123,7 +124,7 @@ def _write_part(batch: Batch, piece: Cut) -> Part:
         rows=len(piece.lines),
         epoch=batch.epoch,  # for the names of its files: another worker may be cutting, too
     )
-    part.rows_file = files.Compressed.of_lines(piece.lines).store(files.rows_path(part))
+    part.rows_file = Compressed.of_lines(piece.lines).store(files.rows_path(part))
     if piece.copies:
         part.copies_file = copying.store(part, piece.copies)
     if piece.invalid:
