@@ -1,11 +1,12 @@
 """What is true at the end of a campaign."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
 from django.db.models import QuerySet, Sum
+from django.utils import timezone
 
 from batchui.batches import exporting
 from batchui.batches.models import Attempt, Batch, Part
@@ -38,6 +39,27 @@ def _being_read() -> QuerySet[Batch]:
     return Batch.objects.filter(status__in=BEING_READ, deleted_at=None)
 
 
+def stuck() -> list[str]:
+    """A sentence about each part and batch that should have come to its end."""
+    now = timezone.now()
+    parts = [
+        f"Part {part.number} of batch {part.batch_id} is {part.status}: {part.message!r}, failures "
+        f"{part.failures_in_a_row}, polls {part.polls}, lease {_left(part.lease_until, now)}, "
+        f"resume {_left(part.resume_at, now)}, next poll {_left(part.next_poll_at, now)}."
+        for part in _going_on()
+    ]
+    batches = [
+        f"Batch {batch.pk} is {batch.status}: lease {_left(batch.lease_until, now)}."
+        for batch in _being_read()
+    ]
+    return parts + batches
+
+
+def _left(moment: datetime | None, now: datetime) -> str:
+    """How long it is until this moment: "in 12 s", "none"."""
+    return f"in {(moment - now).total_seconds():.0f} s" if moment else "none"
+
+
 def open_batches() -> set[UUID]:
     """The batches with parts that are open and do not wait for a person."""
     return set(_going_on().values_list("batch", flat=True).order_by())
@@ -61,7 +83,7 @@ def give(figures: Figures, *, store: Path, address: str, receipts: Mapping[int, 
     figures.batches = Batch.objects.count()
     figures.rows = Batch.objects.aggregate(rows=Sum("rows"))["rows"] or 0
     figures.unsure = _unsure(accepted)
-    figures.stuck = _going_on().count() + _being_read().count()
+    figures.stuck = stuck()
     for batch in Batch.objects.filter(deleted_at=None, part_count__gt=0):
         figures.wrong_answers += wrong_answers(batch)
 
