@@ -9,7 +9,7 @@ from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 from batchui.batches import exporting
-from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.models import WAITS_FOR_COPIES, Attempt, Batch, Part
 from batchui.batches.states import (
     ACTIVE_BATCHES,
     BEING_READ,
@@ -30,9 +30,14 @@ def is_quiet() -> bool:
 
 
 def _going_on() -> QuerySet[Part]:
-    """The parts that are open and do not wait for a person."""
+    """The parts that are open and do not wait for a person.
+
+    Nor for the answers of a part that does: they would have to wait for ever.
+    """
     going_on = OPEN_PARTS - {PartStatus.UNSURE}
-    return Part.objects.filter(status__in=going_on, batch__deleted_at=None)
+    undecided = Part.objects.filter(status=PartStatus.UNSURE).values("batch")
+    found = Part.objects.filter(status__in=going_on, batch__deleted_at=None)
+    return found.exclude(status=PartStatus.HELD, message=WAITS_FOR_COPIES, batch__in=undecided)
 
 
 def _being_read() -> QuerySet[Batch]:
