@@ -11,7 +11,6 @@ from batchui.prompts.reading.code_pages import NAMES
 from batchui.prompts.reading.dialects import DELIMITERS, HEAD_ROWS
 from batchui.prompts.reading.format import NO_DELIMITER, Choices
 
-DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe ( | )"}
 # Another row can be chosen, too: at its number in the table of the first rows.
 LAST_NAMES_ROW = HEAD_ROWS
 
@@ -83,7 +82,11 @@ class ReadingForm(forms.Form):
             offered = [("none", "nothing: each line is a row")]
         else:
             offered = [("none", "nothing: there is one column")]
-        return [(sign, DELIMITER_NAMES[sign]) for sign in DELIMITERS] + offered
+        signs = [
+            (sign, f"{name} ( {sign} )" if sign.isprintable() else name)
+            for sign, name in DELIMITERS.items()
+        ]
+        return signs + offered
 
     def choices(self) -> Choices:
         """What a person chose, together with what was chosen before. The form must be valid."""
