@@ -43,7 +43,7 @@ class ReadingForm(forms.Form):
             "sheet": self._sheets(),
             "header_row": self._header_rows(),
             "delimiter": self._delimiters() if form.kind in ("csv", "txt") else [],
-            "encoding": list(NAMES.items()) if is_text(batch) else [],
+            "encoding": list(NAMES.items()) if batch.is_text else [],
             "nested": [("columns", "are columns"), ("text", "stay JSON text")]
             if form.nested
             else [],
@@ -103,8 +103,3 @@ class ReadingForm(forms.Form):
         if changed.get("delimiter") == "none":
             changed["delimiter"] = NO_DELIMITER
         return replace(self.batch.choices, **changed)
-
-
-def is_text(batch: Batch) -> bool:
-    """Whether the rows are read from a text that somebody wrote, perhaps packed."""
-    return bool(batch.converted.get("kind", "text") == "text")

@@ -12,7 +12,7 @@ from batchui.prompts.reading.dialects import DELIMITERS
 from batchui.prompts.reading.format import NO_DELIMITER, Choices
 from batchui.prompts.reading.mendings import mendings
 from batchui.prompts.reading.mendings import remarks as remarks_on_sheet
-from batchui.web.forms.reading import LAST_NAMES_ROW, is_text
+from batchui.web.forms.reading import LAST_NAMES_ROW
 
 DELIMITER_NAMES = ", ".join(DELIMITERS.values())
 SIGNS = {name: sign for sign, name in DELIMITERS.items()} | {"\\t": "\t", "none": NO_DELIMITER}
@@ -61,7 +61,7 @@ def refuse_unfit(batch: Batch, chosen: Choices) -> None:
     if chosen.sheet is not None and not batch.sheets:
         raise BadInput(f"--sheet: {name} has no sheets.")
     for option in ("encoding", "delimiter"):
-        if getattr(chosen, option) is not None and not is_text(batch):
+        if getattr(chosen, option) is not None and not batch.is_text:
             raise BadInput(f"--{option}: {name} says itself how it is to be read.")
     kind = batch.format.kind
     if chosen.header_row and kind == "jsonl":
@@ -84,7 +84,7 @@ def remarks(batch: Batch) -> Iterator[str]:
             f"The sheet {quoted(name)} is read. The workbook has {listed(names)}; --sheet names "
             "another one."
         )
-    if is_text(batch) and form.encoding_guessed:
+    if batch.is_text and form.encoding_guessed:
         yield (
             f"The text was recognised as {form.encoding_name}. If letters come out wrong, name its "
             "encoding: --encoding."
