@@ -20,8 +20,8 @@ from batchui.prompts.problems import (
 )
 from batchui.prompts.reading.blocks import Block, Cells, Parsed, Sentence, empty_lines, split_lines
 from batchui.prompts.reading.decoding import line_breaks
-from batchui.prompts.reading.dialects import DELIMITERS, SEPARATOR_LINE
-from batchui.prompts.reading.format import NO_DELIMITER, Format
+from batchui.prompts.reading.dialects import DELIMITERS, NO_DELIMITER, SEPARATOR_LINE
+from batchui.prompts.reading.format import Format
 from batchui.prompts.reading.quotes import LINE, QuoteFault, Walk, bare_line, find_fault
 
 

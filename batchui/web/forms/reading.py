@@ -9,7 +9,7 @@ from django import forms
 from batchui.batches.models import Batch
 from batchui.prompts.reading.code_pages import NAMES
 from batchui.prompts.reading.dialects import DELIMITERS, HEAD_ROWS
-from batchui.prompts.reading.format import NO_DELIMITER, Choices
+from batchui.prompts.reading.format import ONE_COLUMN, Choices
 
 # Another row can be chosen, too: at its number in the table of the first rows.
 LAST_NAMES_ROW = HEAD_ROWS
@@ -101,5 +101,5 @@ class ReadingForm(forms.Form):
         if data.get("names_in"):
             changed["header_row"] = data["names_in"]
         if changed.get("delimiter") == "none":
-            changed["delimiter"] = NO_DELIMITER
+            changed["delimiter"] = ONE_COLUMN
         return replace(self.batch.choices, **changed)

@@ -9,13 +9,13 @@ from batchui.batches.phrases import rows_are
 from batchui.prompts.problems import BadInput, listed, quoted
 from batchui.prompts.reading.code_pages import NAMES, encoding_called
 from batchui.prompts.reading.dialects import DELIMITERS
-from batchui.prompts.reading.format import NO_DELIMITER, Choices
+from batchui.prompts.reading.format import ONE_COLUMN, Choices
 from batchui.prompts.reading.mendings import mendings
 from batchui.prompts.reading.mendings import remarks as remarks_on_sheet
 from batchui.web.forms.reading import LAST_NAMES_ROW
 
 DELIMITER_NAMES = ", ".join(DELIMITERS.values())
-SIGNS = {name: sign for sign, name in DELIMITERS.items()} | {"\\t": "\t", "none": NO_DELIMITER}
+SIGNS = {name: sign for sign, name in DELIMITERS.items()} | {"\\t": "\t", "none": ONE_COLUMN}
 
 
 def add_reading_options(parser: ArgumentParser) -> None:
@@ -118,8 +118,8 @@ def _encoding(name: str | None) -> str | None:
 def _delimiter(given: str | None) -> str | None:
     if given is None:
         return None
-    sign = SIGNS.get(given.strip().casefold(), given)
-    if sign not in SIGNS.values():
+    sign = given if given in DELIMITERS else SIGNS.get(given.strip().casefold())
+    if sign is None:
         raise BadInput(
             f"--delimiter: {quoted(given)} cannot be between cells. Write {DELIMITER_NAMES} or "
             "none."
