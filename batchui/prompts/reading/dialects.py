@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from batchui.prompts.problems import LINE_LIMIT
-from batchui.prompts.reading.format import NO_DELIMITER
 from batchui.prompts.reading.headers import table_top
 
 # They show the delimiter. A quarter of a megabyte may have a hundred thousand.
 HEAD_ROWS = 1_000
-# In this order, where two fit alike.
-DELIMITERS = (",", ";", "\t", "|")
+# What people call each. In this order, where two fit alike.
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
+# For a single column. The decoder refuses NUL, so no text is split at it.
+NO_DELIMITER = "\0"
 # A first line that Excel writes to name the delimiter. It is not part of the table.
-SEPARATOR_LINE = re.compile(r"sep=([,;\t|])(?:\r\n|\r|\n)")
+SEPARATOR_LINE = re.compile(rf"sep=([{''.join(DELIMITERS)}])(?:\r\n|\r|\n)")
 ESCAPED = re.compile(r'\\(["\\])')
 
 
@@ -28,7 +29,7 @@ class Dialect(NamedTuple):
 
 
 def find_dialect(text: str, *, whole: bool, delimiter: str | None = None) -> Dialect:
-    """The dialect of a file that begins with `text`. delimiter: chosen by a person."""
+    """The dialect of a file that begins with `text`. delimiter: see `format.Choices`."""
     found = _find(text, whole=whole, delimiter=delimiter)
     if _has_backslashes(text, found.delimiter or NO_DELIMITER):
         found = _find(doubled(text), whole=whole, delimiter=delimiter)
@@ -40,8 +41,8 @@ def _find(text: str, *, whole: bool, delimiter: str | None) -> Dialect:
     if delimiter is None and (named := SEPARATOR_LINE.match(text)):
         delimiter = named[1]
     if delimiter is not None:
-        rows = head_rows(text, delimiter, whole=whole)
-        return Dialect(None if delimiter == NO_DELIMITER else delimiter, False, rows)
+        rows = head_rows(text, delimiter or NO_DELIMITER, whole=whole)
+        return Dialect(delimiter or None, False, rows)
     best: tuple[float, int, int] = (-1.0, 0, 0)
     found = Dialect(None, False, head_rows(text, NO_DELIMITER, whole=whole))
     for delimiter in DELIMITERS:

@@ -12,12 +12,19 @@ import msgspec
 
 from batchui.prompts.problems import LIMITS, NAME_LIMIT, BadInput, listed
 from batchui.prompts.reading.decoding import Decoder, detect, line_breaks, refuse_binary
-from batchui.prompts.reading.dialects import HEAD_ROWS, Dialect, doubled, find_dialect, table_start
+from batchui.prompts.reading.dialects import (
+    HEAD_ROWS,
+    NO_DELIMITER,
+    Dialect,
+    doubled,
+    find_dialect,
+    table_start,
+)
 from batchui.prompts.reading.format import (
     AS_FOUND,
     HEAD_BYTES,
     HEAD_SIZE,
-    NO_DELIMITER,
+    ONE_COLUMN,
     Choices,
     Format,
     Kind,
@@ -52,7 +59,7 @@ def sniff(head: bytes, *, name: str, whole: bool, choices: Choices = AS_FOUND) -
             "This file is a web page (HTML), not a table. Perhaps a sign-in page was saved instead "
             "of the table. Download the table again and upload that."
         )
-    kind = "csv" if choices.delimiter else _kind(text, ending=_ending(name), whole=whole)
+    kind = _kind(text, ending=_ending(name), whole=whole) if choices.delimiter is None else "csv"
     made = READ_AS[kind](text, whole=whole, choices=choices)
     return replace(made, encoding=encoding, encoding_chosen=choices.encoding is not None)
 
@@ -139,7 +146,7 @@ def in_encoding(fmt: Format, encoding: str, *, head: bytes) -> Format:
     """
     text = Decoder(encoding).decode(head, final=False, rest="", line=1)
     choices = Choices(
-        delimiter=fmt.delimiter or NO_DELIMITER, header_row=fmt.header_row, nested=fmt.nested
+        delimiter=fmt.delimiter or ONE_COLUMN, header_row=fmt.header_row, nested=fmt.nested
     )
     made = READ_AS[fmt.kind](text, whole=False, choices=choices)
     return replace(fmt, encoding=encoding, columns=made.columns, header=made.header)
