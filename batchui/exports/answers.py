@@ -30,12 +30,12 @@ def _damaged_text(answer: bytes) -> str:
 
     JavaScript writes such a character as half a surrogate pair; it becomes a question mark.
     """
-    text = answer.decode("utf-8", "replace")
+    text = answer.decode(errors="replace")
     try:
         loaded = json.loads(text)
     except ValueError:
         return text
-    return loaded.encode("utf-8", "replace").decode() if isinstance(loaded, str) else text
+    return loaded.encode(errors="replace").decode() if isinstance(loaded, str) else text
 
 
 def answer_cell(answer: bytes | None) -> Cell:

@@ -107,8 +107,8 @@ lines"
 5,Good,
 """
 MANY = (
-    "4 cells where the header has 3 columns. If the text of a cell contains a “,”, put the cell in "
-    "quotation marks; or skip the row."
+    "4 cells where the header has 3 columns. If the text of a cell contains a comma, put the cell "
+    "in quotation marks; or skip the row."
 )
 FEW = (
     "the cell is missing. The row has 1 cell where the header has 3 columns. Add what is missing, "

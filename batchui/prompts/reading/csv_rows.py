@@ -20,7 +20,7 @@ from batchui.prompts.problems import (
 )
 from batchui.prompts.reading.blocks import Block, Cells, Parsed, Sentence, empty_lines, split_lines
 from batchui.prompts.reading.decoding import line_breaks
-from batchui.prompts.reading.dialects import SEPARATOR_LINE, split_sign
+from batchui.prompts.reading.dialects import DELIMITERS, SEPARATOR_LINE, split_sign
 from batchui.prompts.reading.format import Format
 from batchui.prompts.reading.quotes import LINE, QuoteFault, Walk, bare_line, find_fault
 
@@ -171,10 +171,9 @@ class CsvParser:
                 f"the cell is missing. The row has {uneven} Add what is missing, or skip the row."
             )
             return Problem(what, row=row, line=line, column=self._columns[cells])
-        shown = {"\t": "tab"}.get(self._delimiter, f"“{self._delimiter}”")
         what = (
-            f"{uneven} If the text of a cell contains a {shown}, put the cell in quotation marks; "
-            "or skip the row."
+            f"{uneven} If the text of a cell contains a {DELIMITERS[self._delimiter]}, put the "
+            "cell in quotation marks; or skip the row."
         )
         return Problem(what, row=row, line=line)
 

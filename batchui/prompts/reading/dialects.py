@@ -12,10 +12,10 @@ from batchui.prompts.reading.headers import table_top
 
 # They show the delimiter. A quarter of a megabyte may have a hundred thousand.
 HEAD_ROWS = 1_000
-# In this order, where two fit alike.
-DELIMITERS = (",", ";", "\t", "|")
+# What people call each. In this order, where two fit alike.
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 # A first line that Excel writes to name the delimiter. It is not part of the table.
-SEPARATOR_LINE = re.compile(r"sep=([,;\t|])(?:\r\n|\r|\n)")
+SEPARATOR_LINE = re.compile(rf"sep=([{''.join(DELIMITERS)}])(?:\r\n|\r|\n)")
 ESCAPED = re.compile(r'\\(["\\])')
 
 
@@ -28,7 +28,7 @@ class Dialect(NamedTuple):
 
 
 def find_dialect(text: str, *, whole: bool, delimiter: str | None = None) -> Dialect:
-    """The dialect of a file that begins with `text`. delimiter: chosen by a person."""
+    """The dialect of a file that begins with `text`. delimiter: see `format.Choices`."""
     found = _find(text, whole=whole, delimiter=delimiter)
     if _has_backslashes(text, found.delimiter):
         found = _find(doubled(text), whole=whole, delimiter=delimiter)

@@ -12,7 +12,7 @@ Nested = Literal["columns", "text"]
 # every download has the rows above it, and keeps them in memory.
 HEAD_BYTES = 256 * 1024
 HEAD_SIZE = f"{HEAD_BYTES // 1024} KB"
-# The delimiter of a CSV of a single column.
+# The delimiter of a CSV of a single column. It is not None, which leaves a choice to the file.
 ONE_COLUMN = ""
 
 
@@ -21,9 +21,9 @@ class Choices:
     """What a person chose about how to read a file. None: what is found in the file.
 
     encoding: a key of `code_pages.NAMES`. delimiter: one of `dialects.DELIMITERS`, or ONE_COLUMN.
-    header_row: the row of the sheet with the names of the columns, from 1; 0:
-    there is none, the first row is already a row. sheet: the name of a sheet of a workbook. nested:
-    whether objects within objects become columns (`a.b`) or stay JSON text.
+    header_row: the row of the sheet with the names of the columns, from 1; 0: there is none, the
+    first row is already a row. sheet: the name of a sheet of a workbook. nested: whether objects
+    within objects become columns (`a.b`) or stay JSON text.
     """
 
     encoding: str | None = None

@@ -59,8 +59,7 @@ def sniff(head: bytes, *, name: str, whole: bool, choices: Choices = AS_FOUND) -
             "This file is a web page (HTML), not a table. Perhaps a sign-in page was saved instead "
             "of the table. Download the table again and upload that."
         )
-    is_csv = choices.delimiter is not None
-    kind = "csv" if is_csv else _kind(text, ending=_ending(name), whole=whole)
+    kind = _kind(text, ending=_ending(name), whole=whole) if choices.delimiter is None else "csv"
     made = READ_AS[kind](text, whole=whole, choices=choices)
     return replace(made, encoding=encoding, encoding_chosen=choices.encoding is not None)
 
