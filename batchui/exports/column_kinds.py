@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 from enum import Enum, auto
+from itertools import compress
 from unicodedata import east_asian_width
 
 import msgspec
@@ -83,9 +84,8 @@ class Column:
             return
         if str in types:
             self._note_texts([cell for cell in cells if isinstance(cell, str)])
-            both = zip(cells, texts, strict=True)
-            others = [one for one in both if not isinstance(one[0], str)]
-            cells, texts = zip(*others, strict=True)
+            is_other = [not isinstance(cell, str) for cell in cells]
+            cells, texts = list(compress(cells, is_other)), list(compress(texts, is_other))
         self._kinds |= _kinds(cells, texts, types - {str})
 
     def measure(self, texts: Sequence[str]) -> None:
