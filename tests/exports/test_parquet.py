@@ -195,6 +195,16 @@ def test_a_group_of_blank_cells_has_the_types_of_the_others(
     assert made["answer"].to_pylist() == [None, values[1]]
 
 
+def test_the_temporary_file_is_in_the_folder_that_was_named(tmp_path: Path) -> None:
+    found: list[int] = []
+
+    def look(written: int) -> None:
+        found.append(len(list(tmp_path.glob("export-*/*"))))
+
+    parquet(tmp_path, [row(1)], progress=look)
+    assert found == [1]
+
+
 def test_a_row_that_does_not_fit_the_table_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="3 cells in a row of 2 columns"):
         parquet(tmp_path, [row(1, "abc")])
