@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from batchui.batches import copying, decisions, exporting, files, results
+from batchui.batches import copying, decisions, exporting, files
 from batchui.batches.compressed import Compressed, DamagedFile
 from batchui.batches.models import WAITS_FOR_COPIES, Attempt, Batch, Part
 from batchui.batches.states import BatchStatus, PartStatus
