@@ -151,6 +151,20 @@ def test_a_number_at_the_end_of_what_is_read_is_not_cut(tmp_path: Path, at: int)
             "Get it again, and upload that.",
         ),
         (
+            '{"a": 1,\n"x": 1}\n{"a": 2}\n\n{"a": nope}',
+            "Item 3 (line 5): this is no JSON (expecting value). Correct it, and upload the file "
+            "again.",
+        ),
+        (
+            '{"data": [{"a": 1}],\n"b": nope}',
+            "Line 2: this is no JSON (expecting value). Correct it, and upload the file again.",
+        ),
+        (
+            '{"data":\n[{"a": 1}]}\n}',
+            "Line 3: this is no JSON (the document has ended, and “}” follows). Correct it, and "
+            "upload the file again.",
+        ),
+        (
             '[{"a": 1}, 2]',
             "Item 2 is a number, while the first is an object. Make all items alike: objects are "
             "best.",
@@ -188,8 +202,12 @@ def test_a_mistake_far_down_names_its_item_and_line(tmp_path: Path) -> None:
 
 def test_a_long_object_without_a_list_of_objects(tmp_path: Path) -> None:
     text = json.dumps({"a": "x" * 1_100_000, "b": [1, 2]})
-    with pytest.raises(BadInput, match=r"^There is no list of objects in this JSON document\."):
+    with pytest.raises(BadInput) as caught:
         made(tmp_path, text)
+    assert str(caught.value) == (
+        "There is no list of objects in this JSON document. Write the rows as a list: "
+        '[{"text": "…"}, {"text": "…"}].'
+    )
 
 
 def test_an_item_that_is_too_long_for_a_row(tmp_path: Path) -> None:
@@ -214,8 +232,12 @@ def test_what_is_no_document_at_all(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_bytes(b"hello")
     out = Output(tmp_path, most_bytes=100, tell=lambda news: None)
-    with pytest.raises(BadInput, match=r"^This is no JSON document: it has to begin with \[ or \{"):
+    with pytest.raises(BadInput) as caught:
         convert(File(path, "x.json", b"hello", whole=True), out)
+    assert str(caught.value) == (
+        "This is no JSON document: it has to begin with [ or {. Write a list of objects, like "
+        '[{"text": "…"}, {"text": "…"}], or one object on each line.'
+    )
 
 
 def test_a_mistake_deep_inside_a_long_item_is_found_before_its_end(tmp_path: Path) -> None:

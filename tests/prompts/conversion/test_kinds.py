@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from batchui.prompts.conversion import cells, kinds
-from batchui.prompts.conversion.converted import Result, Sheet, Text
+from batchui.prompts.conversion.converted import Progress, Result, Sheet, Text
 from batchui.prompts.conversion.kinds import is_text
 from batchui.prompts.conversion.looking import File
 from batchui.prompts.conversion.outputs import Output
@@ -176,6 +176,7 @@ def test_a_text_table_stays_as_it_is(tmp_path: Path) -> None:
     made = made_of_bytes(tmp_path, b"a,b\n1,2\n", "x.csv")
     assert made.result == Text("text.zst", "x.csv")
     assert made.files == [b"a,b\n1,2\n"]
+    assert set(made.news) == {Progress(0, 0)}
 
 
 def test_an_open_document_with_a_password(tmp_path: Path) -> None:
