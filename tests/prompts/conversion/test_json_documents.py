@@ -233,7 +233,7 @@ def test_what_is_no_document_at_all(tmp_path: Path) -> None:
     path.write_bytes(b"hello")
     out = Output(tmp_path, most_bytes=100, tell=lambda news: None)
     with pytest.raises(BadInput) as caught:
-        convert(File(path, "x.json", b"hello", whole=True), out)
+        convert(File(path, "x.json", b"hello"), out)
     assert str(caught.value) == (
         "This is no JSON document: it has to begin with [ or {. Write a list of objects, like "
         '[{"text": "…"}, {"text": "…"}], or one object on each line.'
