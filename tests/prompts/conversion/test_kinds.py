@@ -151,6 +151,11 @@ FLAT = b'<?xml version="1.0"?><x mimetype="application/vnd.oasis.opendocument.sp
         (XML_2003.decode().encode("utf-16"), "x.xls", "an Excel 2003 workbook in XML"),
         (FLAT, "x.fods", "a spreadsheet in flat XML (.fods)"),
         (b"<?xml version='1.0'?><a/>", "x.xlsx", "an XML document"),
+        (b"\r\nMIME-Version: 1.0\r\n<html>", "x.xls", "a web page in a single file (MHTML)"),
+        (zipped("Index.zip"), "x.pages", "a document of Apple Numbers, Pages or Keynote"),
+        (zipped("META-INF/MANIFEST.MF"), "x.jar", "a Java program"),
+        (zipped("AndroidManifest.xml"), "x.apk", "an Android app"),
+        (old_office("Root Entry", "PowerPoint Document"), "x.ppt", "a presentation (.ppt)"),
     ],
 )
 def test_a_file_that_is_no_workbook_is_called_by_its_name(
@@ -162,6 +167,12 @@ def test_a_file_that_is_no_workbook_is_called_by_its_name(
         f"This file is {what}, not a workbook. Open it in Excel, LibreOffice or the program it "
         "comes from, save its table as XLSX or CSV, and upload that."
     )
+
+
+def test_a_member_called_mimetype_makes_no_document(tmp_path: Path) -> None:
+    """It is read as ASCII, and is none of a document, whatever is in it."""
+    with pytest.raises(BadInput, match=r"^This ZIP archive has 2 files: “mimetype” and “x.csv”\."):
+        made_of_bytes(tmp_path, zipped("x.csv", mimetype="ünsinn"), "x.zip")
 
 
 def test_a_workbook_with_a_password(tmp_path: Path) -> None:

@@ -86,6 +86,14 @@ def test_styles_decide_how_a_number_is_shown(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("number", ["", "x", "-1", "1" * 10])
+def test_a_format_without_its_number_is_that_of_no_style(tmp_path: Path, number: str) -> None:
+    styles = f'<numFmts><numFmt numFmtId="{number}" formatCode="0%"/><numFmt formatCode="00"/>'
+    styles += '</numFmts><cellXfs><xf numFmtId="1"/><xf numFmtId="0"/></cellXfs>'
+    cells = '<c r="A1" s="0"><v>7</v></c><c r="B1" s="1"><v>7</v></c>'
+    assert line_of(tmp_path, cells, styles=styles) == "[7,7]"
+
+
 def test_tags_may_have_a_prefix(tmp_path: Path) -> None:
     sheet = (
         '<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
