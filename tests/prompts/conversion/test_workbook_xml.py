@@ -133,6 +133,21 @@ def test_what_is_found_far_down_stands_in_its_row(tmp_path: Path) -> None:
     assert (made.sheet.first_hidden_row, made.sheet.first_error) == (39_996, "C39996")
 
 
+@pytest.mark.parametrize("prefix", ["", "x:"])
+def test_a_row_longer_than_a_piece_of_the_xml_is_searched_as_a_whole(
+    tmp_path: Path, prefix: str
+) -> None:
+    text = f'<c r="A{{at}}" t="inlineStr"><is><t>{"x" * 600_000}</t></is></c>'
+    row = f'<row r="{{at}}">{text}<c r="B{{at}}" s="1"><v>0.5</v></c></row>'
+    rows = "".join(row.replace("{at}", str(at)) for at in range(1, 5))
+    space = f"xmlns{':x' if prefix else ''}"
+    sheet = f'<worksheet {space}="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'
+    named = re.sub("<(/?)", rf"<\1{prefix}", sheet).encode()
+    more = {"xl/worksheets/data.xml": named}
+    made = made_of(hand_written(tmp_path / "x.xlsx", "", styles=STYLES, more=more))
+    assert [row[1] for row in made.rows] == [{"percent": "50%"}] * 4
+
+
 USUAL = (
     '<row r="3" hidden="1"><c r="B3" s="1"><v>0.5</v></c><c r="C3" s="3" t="n"><v>7</v></c></row>'
     '<row r="4"><c r="A4"><v>123456789012345678</v></c><c r="B4" t="e"><v>#N/A</v></c>'
