@@ -9,7 +9,7 @@ from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 from batchui.batches import exporting
-from batchui.batches.models import WAITS_FOR_COPIES, Attempt, Batch, Part
+from batchui.batches.models import WAITING_FOR_COPIES, Attempt, Batch, Part
 from batchui.batches.states import (
     ACTIVE_BATCHES,
     BEING_READ,
@@ -37,7 +37,7 @@ def _going_on() -> QuerySet[Part]:
     going_on = OPEN_PARTS - {PartStatus.UNSURE}
     undecided = Part.objects.filter(status=PartStatus.UNSURE).values("batch")
     found = Part.objects.filter(status__in=going_on, batch__deleted_at=None)
-    return found.exclude(status=PartStatus.HELD, message=WAITS_FOR_COPIES, batch__in=undecided)
+    return found.exclude(WAITING_FOR_COPIES, batch__in=undecided)
 
 
 def _being_read() -> QuerySet[Batch]:
