@@ -11,6 +11,7 @@ from django.utils import timezone
 from batchui.batches import decisions, long_tasks, progress, surveys
 from batchui.batches.long_tasks import StoppedError
 from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
 from batchui.batches.surveys import Survey
 from batchui.prompts.ask import Ask
 from batchui.worker import reading
@@ -120,6 +121,23 @@ def test_before_anything_is_asked_nobody_looks_at_the_rows(large: Batch) -> None
     batch = asked(large, "")
     assert surveys.survey_of(batch) is None
     assert batch.survey_wanted == ""
+
+
+@pytest.mark.parametrize("changes", [{"rows": 0}, {"status": BatchStatus.PREPARING}])
+def test_nobody_looks_at_a_file_without_rows_or_at_what_is_started(
+    large: Batch, changes: dict[str, Any]
+) -> None:
+    Batch.objects.update(**changes)
+    large.refresh_from_db()
+    assert surveys.survey_of(large) is None
+    assert large.survey_wanted == ""
+
+
+def test_ready_made_items_are_compared_without_a_question(receive: MakeBatch) -> None:
+    batch = receive(b'{"prompt": "one"}\n{"prompt": "one"}\n{"prompt": ""}\n', "items.jsonl")
+    survey = surveys.survey_of(asked(batch, "", as_items=True))
+    assert survey is not None
+    assert survey.same == 1
 
 
 @pytest.mark.parametrize("template", ["no column", "{{nothing}}"])
