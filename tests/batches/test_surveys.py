@@ -90,6 +90,17 @@ def test_another_question_is_held_against_the_rows_anew(large: Batch) -> None:
     assert surveys.survey_of(again) == Survey(0, 0, 0, None)
 
 
+def test_who_goes_back_to_a_question_that_is_known_keeps_no_worker_busy(large: Batch) -> None:
+    surveys.survey_of(large)
+    surveys.find_out(large.pk)
+    surveys.survey_of(asked(large, "{{id}}"))
+    again = asked(large)
+    assert surveys.survey_of(again) == Survey(6, 2, 0, None, [11, 12])
+    settle(again)
+    surveys.find_out(again.pk)
+    assert surveys.next_wanted() is None
+
+
 def test_one_worker_at_a_time_and_a_dead_one_holds_nothing_up(large: Batch) -> None:
     surveys.survey_of(large)
     settle(large)
