@@ -33,7 +33,7 @@ from batchui.teams.models import User
 # Of so many rows, from a file of so many bytes, an export is made in the request that asks for it:
 # it takes about a second at most. (A workbook may have few rows in the sheet that is asked, and
 # another sheet with a million.)
-SMALL_ROWS, SMALL_BYTES = 2_000, 2_000_000
+MADE_AT_ONCE_ROWS, MADE_AT_ONCE_BYTES = 2_000, 2_000_000
 # Somebody who presses twice gets the same export, as long as nothing has changed.
 SAME_FOR = timedelta(minutes=10)
 ENDLESS = (
@@ -65,7 +65,7 @@ def ask_for(batch: Batch, kind: str, choice: Choice, *, by: User | None) -> Expo
             choice=choice.to_dict(),
             rows=rows_going_out(batch, choice),
         )
-    if batch.rows <= SMALL_ROWS and batch.source_size <= SMALL_BYTES:
+    if batch.rows <= MADE_AT_ONCE_ROWS and batch.source_size <= MADE_AT_ONCE_BYTES:
         make(export.pk)
         export.refresh_from_db()
     else:

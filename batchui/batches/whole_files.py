@@ -133,10 +133,6 @@ KINDS: dict[str, Kind] = {
 }
 
 
-# Those that are made while they are sent.
-STREAMED = {word: kind for word, kind in KINDS.items() if not kind.is_whole}
-
-
 def kinds_for(batch: Batch) -> dict[str, Kind]:
     """The kinds that can be made of a batch."""
     return {word: kind for word, kind in KINDS.items() if kind.fits(batch)}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.payload import CLOSE, OPEN
-from batchui.prompts.problems import BadInput, Problem
+from batchui.prompts.problems import OR_SKIP, BadInput, Problem
 from batchui.prompts.reading.blocks import Cells
 from batchui.prompts.reading.readers import Row
 from batchui.prompts.reading.rows import encode_row
@@ -148,13 +148,13 @@ def _too_large(row: Row, *, size: int, limits: Limits) -> Problem:
         most = f"{limits.item_bytes / 1e6:.1f} MB"
         what = (
             f"its question would be {size / 1e6:.1f} MB, more than the {most} that one request "
-            "takes. Shorten its text, or skip the row."
+            f"takes. Shorten its text{OR_SKIP}"
         )
     else:
         most = f"{round(limits.context_window * WORDS_FOR_TOKEN, -2):,.0f} words"
         what = (
             f"its question has about {round(size / BYTES_FOR_WORD, -2):,.0f} words, and the model "
-            f"reads about {most} at once. Choose a model that reads more or shorten the text, or "
-            "skip the row."
+            f"reads about {most} at once. Choose a model that reads more or shorten the text"
+            f"{OR_SKIP}"
         )
     return Problem(what, row=row.number, line=row.line)

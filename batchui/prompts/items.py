@@ -18,7 +18,7 @@ from typing import Any, Literal, cast, get_args
 import msgspec
 
 from batchui.prompts.ask import Ask
-from batchui.prompts.problems import BadInput, listed, quoted
+from batchui.prompts.problems import OR_SKIP, BadInput, listed, quoted
 from batchui.prompts.reading.blocks import Cells
 from batchui.prompts.reading.rows import as_list, cell_text, shown_text
 from batchui.prompts.template import LONGEST_TEXT, Filler, Template, too_long
@@ -247,8 +247,8 @@ def _position_of_reference(column: str, columns: Sequence[str]) -> int | None:
 def _lacks(names: Sequence[str], *, row: int, line: int | None) -> BadInput:
     """The error for an object without any of these fields."""
     return BadInput.at(
-        f"the object has no {' or '.join(map(quoted, names))}, which the model needs. Add it, or "
-        "skip the row.",
+        f"the object has no {' or '.join(map(quoted, names))}, which the model needs. Add it"
+        f"{OR_SKIP}",
         row=row,
         line=line,
     )
@@ -260,7 +260,7 @@ def _blank(columns: Sequence[str], *, row: int, line: int | None) -> BadInput:
     both = "both blank" if len(columns) == 2 else "blank"
     what = "the cell is blank" if column else f"the cells of {listed(columns)} are {both}"
     return BadInput.at(
-        f"{what}, so there is nothing to ask. Fill it in, or skip the row.",
+        f"{what}, so there is nothing to ask. Fill it in{OR_SKIP}",
         row=row,
         line=line,
         column=column,

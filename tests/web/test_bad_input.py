@@ -205,7 +205,7 @@ TOO_FEW = (
 )
 TOO_MANY = (
     "Row 4: 3 cells where the header has 2 columns. If the text of a cell contains a comma, "
-    "put the cell in quotation marks; or skip the row."
+    "put the cell in quotation marks, or skip the row."
 )
 
 

@@ -12,6 +12,7 @@ from functools import partial
 
 from batchui.prompts.problems import (
     LIMITS,
+    OR_SKIP,
     VALUE_LIMIT,
     BadInput,
     Problem,
@@ -167,20 +168,18 @@ class CsvParser:
         others = "the header has" if self._header_row else "other rows have"
         uneven = f"{counted} where {others} {header}."
         if cells < width:
-            what = (
-                f"the cell is missing. The row has {uneven} Add what is missing, or skip the row."
-            )
+            what = f"the cell is missing. The row has {uneven} Add what is missing{OR_SKIP}"
             return Problem(what, row=row, line=line, column=self._columns[cells])
         what = (
             f"{uneven} If the text of a cell contains a {DELIMITERS[self._delimiter]}, put the "
-            "cell in quotation marks; or skip the row."
+            f"cell in quotation marks{OR_SKIP}"
         )
         return Problem(what, row=row, line=line)
 
     def _stray(self, cell: int, _cells: Cells, row: int, line: int) -> Problem:
         return Problem(
             "text follows the quotation mark that closes the cell. Double the quotation marks "
-            'inside the text (""), or skip the row.',
+            f'inside the text (""){OR_SKIP}',
             row=row,
             line=line,
             column=self._name(row, cell),

@@ -116,7 +116,7 @@ def _csv(text: str, *, whole: bool, choices: Choices) -> Format:
     found = find_dialect(text, whole=whole, delimiter=choices.delimiter)
     _refuse_open_quotes(text, found)
     if not found.rows:
-        raise _no_rows(text, whole=whole)
+        raise _no_rows(text)
     _refuse_row_beyond(choices.header_row, found.rows, whole=whole)
     header = find_header(found.rows, chosen=choices.header_row)
     if whole and len(found.rows) < min(header.first_row, HEAD_ROWS):
@@ -159,7 +159,7 @@ def _nothing_in_it(*, whole: bool) -> BadInput:
     )
 
 
-def _no_rows(text: str, *, whole: bool) -> BadInput:
+def _no_rows(text: str) -> BadInput:
     start = table_start(text)
     if start and not text[start:].strip():
         above = text[:start].strip()
