@@ -10,6 +10,7 @@ from typing import BinaryIO, NamedTuple
 
 from batchui.batches import files
 from batchui.batches.changes import BatchChanges
+from batchui.batches.compressed import open_unpacked
 from batchui.batches.models import Batch
 from batchui.prompts.conversion.looking import read_head
 from batchui.prompts.problems import BadInput, quoted
@@ -39,7 +40,7 @@ class Look(NamedTuple):
 def open_rows(batch: Batch) -> BinaryIO:
     """What the rows of a batch are read from, at its beginning."""
     if batch.converted_file:
-        return files.open_unpacked(batch.converted_file)
+        return open_unpacked(batch.converted_file)
     return files.open_file(batch.source_file)
 
 

@@ -91,7 +91,7 @@ def column_texts(cells: Sequence[Cell]) -> list[str]:
 
 def encodable(cell: Cell) -> Cell:
     """The cell with a question mark for half a surrogate pair, which UTF-8 does not have."""
-    return cell.encode("utf-8", "replace").decode() if isinstance(cell, str) else cell
+    return cell.encode(errors="replace").decode() if isinstance(cell, str) else cell
 
 
 def with_cells(row: ExportRow, convert: Callable[[Sequence[Cell]], list[Any]]) -> ExportRow:

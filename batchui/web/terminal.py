@@ -9,10 +9,11 @@ from pathlib import Path
 from django.core.management.base import CommandError
 from django.db import DatabaseError
 
-from batchui.batches.exporting import Choice, Progress, untold
-from batchui.batches.files import DamagedFile
+from batchui.batches.compressed import DamagedFile
+from batchui.batches.exporting import Choice
 from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase, status_word
+from batchui.batches.progress import Progress, untold
 from batchui.commands import ExactCommand
 from batchui.prompts.problems import BadInput
 from batchui.teams.problems import TeamProblem

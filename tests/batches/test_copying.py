@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from batchui.batches import copying, decisions, exporting, files
+from batchui.batches.compressed import Compressed, DamagedFile
 from batchui.batches.models import WAITS_FOR_COPIES, Attempt, Batch, Part
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
@@ -116,10 +117,10 @@ def test_a_damaged_list_of_copies_is_said(start: MakeBatch) -> None:
     copies = copying.copies_of(part)
     assert copies[5] == 2
     files.default_storage.delete(part.copies_file)
-    with pytest.raises(files.DamagedFile, match="is not there any more"):
+    with pytest.raises(DamagedFile, match="is not there any more"):
         copying.copies_of(part)
-    files.Compressed.of_lines([b"[2,0]", b"[5,2]"]).store(part.copies_file)
-    with pytest.raises(files.DamagedFile, match="is damaged"):
+    Compressed.of_lines([b"[2,0]", b"[5,2]"]).store(part.copies_file)
+    with pytest.raises(DamagedFile, match="is damaged"):
         copying.copies_of(part)
 
 

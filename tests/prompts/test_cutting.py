@@ -136,6 +136,11 @@ def test_bad_rows_and_blank_prompts_are_invalid_and_keep_their_places() -> None:
     assert [decode_row(line) for line in part.lines][1:4] == [["2", "b", "c"], ["3", " "], []]
 
 
+def test_a_blank_prompt_is_named_by_its_row_and_its_line() -> None:
+    [part] = parts(["a", " "])
+    assert part.invalid[1].startswith("Row 2 (line 3), column “text”: the cell is blank")
+
+
 def test_a_part_of_nothing_but_bad_rows_is_still_a_part() -> None:
     bad = [Row(1, 2, ["x"], "Row 1: bad."), Row(2, 3, ["y"], "Row 2: bad.")]
     [part] = cut(bad, WRITER, total=2)

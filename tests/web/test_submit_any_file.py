@@ -256,6 +256,12 @@ REFUSED: dict[str, tuple[str, bytes, tuple[str, ...], str]] = {
         ("--delimiter", "x"),
         "--delimiter: “x” cannot be between cells. Write comma, semicolon, tab, pipe or none.",
     ),
+    "a delimiter of no sign": (
+        "a.csv",
+        CSV,
+        ("--delimiter", ""),
+        "--delimiter: “” cannot be between cells. Write comma, semicolon, tab, pipe or none.",
+    ),
 }
 
 

@@ -21,7 +21,7 @@ from batchui.prompts.problems import (
 )
 from batchui.prompts.reading.blocks import Block, Cells, Parsed, Sentence, empty_lines, split_lines
 from batchui.prompts.reading.decoding import line_breaks
-from batchui.prompts.reading.dialects import DELIMITERS, NO_DELIMITER, SEPARATOR_LINE
+from batchui.prompts.reading.dialects import DELIMITERS, SEPARATOR_LINE, split_sign
 from batchui.prompts.reading.format import Format
 from batchui.prompts.reading.quotes import LINE, QuoteFault, Walk, bare_line, find_fault
 
@@ -49,7 +49,7 @@ class CsvParser:
 
     def __init__(self, fmt: Format) -> None:
         self._columns = fmt.columns
-        self._delimiter = fmt.delimiter or NO_DELIMITER
+        self._delimiter = split_sign(fmt.delimiter)
         self._header_row = fmt.header_row
         self._started = False
         csv.field_size_limit(LIMITS.cell)  # of the whole process; only this package sets it

@@ -12,7 +12,7 @@ Nested = Literal["columns", "text"]
 # every download has the rows above it, and keeps them in memory.
 HEAD_BYTES = 256 * 1024
 HEAD_SIZE = f"{HEAD_BYTES // 1024} KB"
-# The choice of a single column. It is not None, which leaves it to the file.
+# The delimiter of a CSV of a single column. It is not None, which leaves a choice to the file.
 ONE_COLUMN = ""
 
 
@@ -51,9 +51,9 @@ class Format:
 
     kind: `table` is a sheet of a workbook or of another file that was converted; its lines are
     arrays of cells. encoding: a key of `code_pages.NAMES`. encoding_chosen: a person chose it, so
-    it is never guessed again. delimiter: None for a CSV of one column, whose text may have
-    commas, and for everything else but a table made of the answers to a CSV, which is written with
-    it. backslashes: one stands before a quotation mark in a cell.
+    it is never guessed again. delimiter: of a CSV, ONE_COLUMN where its text may have commas;
+    None for everything else but a table made of the answers to a CSV, which is written with it.
+    backslashes: one stands before a quotation mark in a cell.
 
     columns: unique and never blank; `("prompt",)` for TXT; the keys of JSONL, in the order in which
     they were found. header: the names as the file has them, where they differ; None: it has the

@@ -14,10 +14,10 @@ from batchui.prompts.problems import LIMITS, NAME_LIMIT, BadInput, listed
 from batchui.prompts.reading.decoding import Decoder, detect, line_breaks, refuse_binary
 from batchui.prompts.reading.dialects import (
     HEAD_ROWS,
-    NO_DELIMITER,
     Dialect,
     doubled,
     find_dialect,
+    split_sign,
     table_start,
 )
 from batchui.prompts.reading.format import (
@@ -145,9 +145,7 @@ def in_encoding(fmt: Format, encoding: str, *, head: bytes) -> Format:
     `head` is the beginning of the file, HEAD_BYTES or all of it. Raises what `sniff` raises.
     """
     text = Decoder(encoding).decode(head, final=False, rest="", line=1)
-    choices = Choices(
-        delimiter=fmt.delimiter or ONE_COLUMN, header_row=fmt.header_row, nested=fmt.nested
-    )
+    choices = Choices(delimiter=fmt.delimiter, header_row=fmt.header_row, nested=fmt.nested)
     made = READ_AS[fmt.kind](text, whole=False, choices=choices)
     return replace(fmt, encoding=encoding, columns=made.columns, header=made.header)
 
@@ -201,7 +199,7 @@ def _refuse_open_quotes(text: str, found: Dialect) -> None:
         return
     line = 1 + line_breaks(text[: first.start()])
     text = doubled(text[first.start() :]) if found.backslashes else text[first.start() :]
-    fault = find_fault(text, start=0, delimiter=found.delimiter or NO_DELIMITER)
+    fault = find_fault(text, start=0, delimiter=split_sign(found.delimiter))
     if fault:
         raise BadInput.at(
             "the quotation mark that opens a cell here is "
@@ -252,7 +250,7 @@ def _is_table(text: str, *, ending: str, whole: bool) -> bool:
     if ending == "txt" and "\t" not in text:
         return False
     delimiter, _, rows = find_dialect(text, whole=whole)
-    if delimiter is None or len(rows) < 2 or (ending == "txt" and delimiter != "\t"):
+    if delimiter == ONE_COLUMN or len(rows) < 2 or (ending == "txt" and delimiter != "\t"):
         return False
     columns = rows[0]
     widths = {len(row) for row in rows if row}

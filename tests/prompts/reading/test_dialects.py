@@ -24,7 +24,7 @@ def test_a_title_above_the_names_does_not_hide_the_delimiter() -> None:
 
 def test_a_name_over_texts_with_commas_is_no_title() -> None:
     found = format_of(b"review\nLovely, quiet\nNoisy\nGood, but far, far away\n")
-    assert (found.delimiter, found.columns, found.header_row) == (None, ("review",), 1)
+    assert (found.delimiter, found.columns, found.header_row) == ("", ("review",), 1)
     half = format_of(b"Reviews\nid,text\n1,a\n2,b,c\n")
     assert (half.delimiter, half.columns, half.header_row) == (",", ("id", "text"), 2)
 
@@ -34,12 +34,12 @@ def test_a_person_chooses_the_delimiter() -> None:
     assert format_of(data, delimiter=",").columns == ("a;b", "c")
     assert format_of(data, delimiter=";").columns == ("a", "b,c")
     whole = format_of(data, delimiter=ONE_COLUMN, header_row=1)
-    assert (whole.delimiter, whole.columns) == (None, ("a;b,c",))
+    assert (whole.delimiter, whole.columns) == ("", ("a;b,c",))
 
 
 def test_a_chosen_delimiter_makes_a_table_of_any_text() -> None:
     one = format_of(b"a|b\n1|2\n", "notes.txt", delimiter=ONE_COLUMN, header_row=1)
-    assert (one.kind, one.delimiter, one.columns) == ("csv", None, ("a|b",))
+    assert (one.kind, one.delimiter, one.columns) == ("csv", "", ("a|b",))
     fmt = format_of(b"a|b\n1|2\n", "notes.txt", delimiter="|", header_row=1)
     assert (fmt.kind, fmt.columns) == ("csv", ("a", "b"))
 

@@ -113,6 +113,8 @@ class Command(ExactCommand):
             self.stdout.write(f"{finding.invariant}. {finding}")
         for escaped in figures.escaped[:FINDINGS_SHOWN]:
             self.stdout.write(f"An error that nobody caught: {escaped}")
+        for sentence in figures.stuck[:FINDINGS_SHOWN]:
+            self.stdout.write(f"It does not end: {sentence}")
         self.stdout.write(table([figures]))
         inside = figures.campaign == "inside"
         besides = (
