@@ -138,7 +138,7 @@ def test_answers_are_read_of_no_more_parts_than_are_needed(
     assert (found.copied, found.missing) == (2, 0)
     files.default_storage.delete(parts[2].answers_file)
     assert copying.copied(parts[0]) is None
-    with pytest.raises(files.DamagedFile, match="is not there any more"):
+    with pytest.raises(DamagedFile, match="is not there any more"):
         copying.copied(parts[4])
 
 
