@@ -21,6 +21,7 @@ from batchui.prompts.ask import Ask
 from batchui.prompts.problems import OR_SKIP, BadInput, listed, quoted
 from batchui.prompts.reading.blocks import Cells
 from batchui.prompts.reading.rows import as_list, cell_text, shown_text
+from batchui.prompts.ready_items import ONE_TEXT, SHAPES
 from batchui.prompts.template import LONGEST_TEXT, Filler, Template, too_long
 
 ItemFormat = Literal["messages", "prompt", "input", "text", "contexts", "translation"]
@@ -186,6 +187,15 @@ class ItemWriter:
         question = cells[carrier]
         if not (question.strip() if isinstance(question, str) else question):
             raise _blank([carrier], row=row, line=line)
+        shape = ONE_TEXT if self.item_format == "translation" else SHAPES[carrier]
+        if not shape.fits(question):
+            raise BadInput.at(
+                f"the model needs {shape.words} here, and this is something else. Correct it"
+                f"{OR_SKIP}",
+                row=row,
+                line=line,
+                column=carrier,
+            )
         return cells
 
 
