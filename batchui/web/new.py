@@ -43,6 +43,10 @@ LONGEST_PASTED = 500_000
 NO_FILE = "No file was chosen. Choose one, or drop it here."
 # The web server keeps no large body without the cookie of `body_limits.py`.
 NOT_ARRIVED = "The file did not arrive. Choose it again; this page is new now, and takes it."
+READ_OTHERWISE = (
+    "Nothing was started: on another page, you or a colleague changed how the file is read. Look "
+    "at the first rows, then press Start again."
+)
 
 
 @csrf_exempt  # `_take` checks it, after the size: checking it reads the whole request
@@ -191,11 +195,18 @@ def _check_context(batch: Batch) -> dict[str, Any]:
 @post_only
 @with_batch
 def start(request: MemberRequest, batch: Batch) -> HttpResponseBase:
-    """Start a draft. A second click, or a colleague's, starts nothing."""
+    """Start a draft. A second click, or a colleague's, starts nothing.
+
+    Nor does a page that shows the file as it was read before.
+    """
     if batch.status != BatchStatus.DRAFT:
         _explain_not_started(request, batch)
         return redirect(batch)
     form = AskForm(request.POST, batch=batch)
+    if request.POST.get("read_as", batch.format_key) != batch.format_key:
+        decisions.edit(batch, ask=form.ask_so_far(), name=form.cleaned_data.get("name", ""))
+        messages.info(request, READ_OTHERWISE)
+        return redirect(batch)
     if not form.is_valid():
         return ask_page(request, batch, form=form, status=422)
     name = form.cleaned_data["name"]
@@ -208,6 +219,8 @@ def start(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 def _explain_not_started(request: MemberRequest, batch: Batch) -> None:
     if batch.status == BatchStatus.CHECKING:
         messages.info(request, "The file is still being read. Press Start once that is done.")
+    elif batch.status == BatchStatus.DRAFT:  # it was read anew at this moment
+        messages.info(request, READ_OTHERWISE)
     else:
         messages.info(request, "This batch was started already, by you or a colleague.")
 
