@@ -1,6 +1,7 @@
 """Downloads that are chosen, and those that are made as a whole."""
 
 import io
+import shutil
 import sys
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -270,6 +271,18 @@ def test_one_that_never_ends_is_given_up(answered: Batch, monkeypatch: pytest.Mo
     export.refresh_from_db()
     assert export.status == ExportStatus.FAILED
     assert export.problem.startswith("batchui began to make this file 3 times")
+
+
+def test_no_download_fills_the_disk(web: Client, answered: Batch, settings: Any) -> None:
+    settings.KEEP_FREE_BYTES = shutil.disk_usage(settings.DATA).free + 10**12
+    export = made(web, answered, "xlsx")
+    assert export.status == ExportStatus.FAILED
+    assert export.problem == (
+        "The disk of this server is nearly full, so nothing was made. Tell the person who runs "
+        "batchui. To make room, delete batches that nobody needs any more."
+    )
+    # What is made while it is sent takes no room.
+    assert web.get(reverse("download", args=[answered.pk, "csv"])).status_code == 200
 
 
 def test_a_day_later_the_file_is_gone(web: Client, answered: Batch) -> None:
