@@ -43,7 +43,10 @@ def run_django() -> None:
 
         sys.stderr.write(f"{venv.where_django_is()}\n")
         sys.exit(2)
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except KeyboardInterrupt:  # Ctrl-C, before the command could say something
+        sys.exit(130)
 
 
 if __name__ == "__main__":

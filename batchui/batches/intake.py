@@ -84,7 +84,11 @@ def receive(
         **found,
         **asked_fields(ask or Ask()),
     )
-    return _checked(batch, check_now=check_now)
+    try:
+        return _checked(batch, check_now=check_now)
+    except KeyboardInterrupt:  # nobody at the terminal knows of it yet
+        erase_unstarted(batch)
+        raise
 
 
 def read_differently(batch: Batch, choices: Choices, *, by: User | None) -> bool:

@@ -1,5 +1,6 @@
 """Opens the file that somebody at the terminal names, or what comes through a pipe."""
 
+import os
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -26,7 +27,8 @@ def opened_input(path: Path, *, name: str) -> Iterator[AnyFile]:
     Raises BadInput for a file that cannot be read, or is too large.
     """
     with _piped() if path == STDIN else _opened(path) as content:
-        yield File(content, name or (NAME_OF_STDIN if path == STDIN else path.name))
+        own_name = os.fsencode(path.name).decode("utf-8", "replace")  # older disks have other ones
+        yield File(content, name or (NAME_OF_STDIN if path == STDIN else own_name))
 
 
 def _piped() -> IO[bytes]:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from django.core.management.base import CommandError
 from django.db import DatabaseError
@@ -15,14 +16,14 @@ from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase, status_word
 from batchui.batches.progress import Progress, untold
 from batchui.commands import ExactCommand
-from batchui.prompts.problems import BadInput
+from batchui.prompts.problems import BadInput, quoted
 from batchui.teams.problems import TeamProblem
 from batchui.web.addresses import page_address
 from batchui.web.output_file import write_output
 from batchui.worker.database import first_line
 
-# The exit status of a command that has done nothing.
-REFUSED = 2
+# The exit status of a command that has done nothing, and of one that was ended with Ctrl-C.
+REFUSED, INTERRUPTED = 2, 130
 SECONDS_BETWEEN_LINES = 0.5
 
 
@@ -30,6 +31,18 @@ class TerminalCommand(ExactCommand):
     """A command that tells on stderr what it does."""
 
     _line_is_open = False
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Run it. Ctrl-C ends it with a sentence, and what it has stored so far is in order."""
+        try:
+            return super().execute(*args, **options)
+        except KeyboardInterrupt:
+            self.end_line()
+            raise CommandError(self.after_interrupt(), returncode=INTERRUPTED) from None
+
+    def after_interrupt(self) -> str:
+        """What somebody should know who has pressed Ctrl-C."""
+        return "Nothing was written."
 
     def say(self, line: str) -> None:
         """Write a line."""
@@ -48,6 +61,17 @@ class TerminalCommand(ExactCommand):
         if self._line_is_open:
             self.stderr.write("\n", str, "")
         self._line_is_open = False
+
+    @staticmethod
+    def refuse_unreadable(options: dict[str, Any]) -> None:
+        """Raise BadInput for an option that is no UTF-8, which could not be stored."""
+        for value in options.values():
+            for text in value if isinstance(value, list) else [value]:
+                if isinstance(text, str) and (shown := _readable(text)) != text:
+                    raise BadInput(
+                        f"{quoted(shown)} was not typed in UTF-8. Set the terminal to UTF-8, and "
+                        "type it again."
+                    )
 
     @contextmanager
     def refusing(self, *, unsure: str = "") -> Iterator[None]:
@@ -78,7 +102,7 @@ class TerminalCommand(ExactCommand):
             ) from None
         except KeyboardInterrupt:
             self.end_line()
-            raise CommandError(f"{output} was not written.", returncode=130) from None
+            raise CommandError(f"{output} was not written.", returncode=INTERRUPTED) from None
         for note in notes:
             self.say(note)
 
@@ -100,3 +124,8 @@ def summary(batch: Batch) -> str:
     """“Running: 12 of 60 rows answered”."""
     answered = f"{batch.answered:,} of {rows_phrase(batch.rows)} answered"
     return f"{status_word(batch.status)}: {answered}"
+
+
+def _readable(text: str) -> str:
+    """The text, with a question mark for each byte that was no UTF-8."""
+    return text.encode(errors="replace").decode()

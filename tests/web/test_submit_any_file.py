@@ -65,6 +65,13 @@ def test_a_file_of_any_kind_can_be_submitted(tmp_path: Path, kind: str) -> None:
     assert (batch.rows, batch.part_count, batch.columns) == (2, 1, ("id", "text"))
 
 
+def test_a_file_whose_name_is_no_utf_8_can_be_submitted(tmp_path: Path) -> None:
+    texts = written(tmp_path, CSV, os.fsdecode(b"K\xf6ln.csv"))
+    assert Ran(texts, *PROMPT).status == 0
+    batch = Batch.objects.get()
+    assert (batch.source_name, batch.name) == ("K\ufffdln.csv", "K\ufffdln")
+
+
 # -- from a pipe --------------------------------------------------------------------------------
 
 

@@ -1,17 +1,21 @@
 """`manage.py submit` given bad input: status 2, one sentence on stderr, nothing left behind."""
 
+import io
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from batchui.batches import intake
+from batchui.batches import decisions, intake
 from batchui.batches.models import Batch
+from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
 from tests.batches.conftest import MODEL, rows
-from tests.web.submitting import PROMPT, TRANSLATION, Ran, written
+from tests.web.submitting import PROMPT, TRANSLATION, Ran, Submit, written
+from tests.web.visiting import nothing_is_left
 
 pytestmark = pytest.mark.django_db
 
@@ -153,6 +157,48 @@ def test_the_submitted_file_is_not_replaced_by_its_answers(db: None, tmp_path: P
     assert (ran.status, ran.err) == (2, said)
     assert texts.read_bytes() == GOOD
     assert not Batch.objects.exists()
+
+
+@pytest.mark.parametrize("option", ["--prompt", "--name", "--option"])
+def test_an_option_that_is_no_utf_8_is_asked_for_again(
+    db: None, tmp_path: Path, option: str
+) -> None:
+    ran = Ran(written(tmp_path, GOOD), *PROMPT, option, os.fsdecode(b"K\xf6ln={{text}}"))
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err == (
+        "“K?ln={{text}}” was not typed in UTF-8. Set the terminal to UTF-8, and type it again.\n"
+    )
+
+
+def test_ctrl_c_while_the_file_is_read_leaves_nothing_behind(
+    db: None, tmp_path: Path, files_in: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for read in ((intake, "check_file"), (decisions, "prepare")):
+        with monkeypatch.context() as patched:
+            patched.setattr(*read, interrupted)
+            with pytest.raises(CommandError) as raised:
+                Ran(written(tmp_path, GOOD), *PROMPT)
+        assert (raised.value.returncode, str(raised.value)) == (130, "Nothing was started.")
+        assert nothing_is_left(files_in)
+
+
+def test_ctrl_c_while_it_waits_says_that_the_batch_goes_on(
+    sandbox: RunningSandbox, tmp_path: Path
+) -> None:
+    class Interrupted(Submit):
+        @staticmethod
+        def pause(_seconds: float) -> None:
+            raise KeyboardInterrupt
+
+    words = (str(written(tmp_path, GOOD)), "--model", MODEL, *PROMPT, "--wait")
+    with pytest.raises(CommandError) as raised:
+        call_command(Interrupted(), *words, stdout=io.StringIO(), stderr=io.StringIO())
+    batch = Batch.objects.get()
+    assert raised.value.returncode == 130
+    assert str(raised.value) == f"The batch goes on: {batch.get_absolute_url()}"
 
 
 def test_an_account_that_only_up_knows_is_asked_for(

@@ -39,6 +39,7 @@ class Command(TerminalCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with self.refusing():
+            self.refuse_unreadable(options)
             batch, kind, choice, output = _asked(options)
         try:
             self.write(batch, kind, choice, output)

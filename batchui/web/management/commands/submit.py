@@ -84,6 +84,12 @@ class Command(TerminalCommand):
     # Waits between two checks; tests replace it.
     pause: Callable[[float], None] = staticmethod(time.sleep)
     said_hint = ""
+    batch: Batch | None = None
+
+    def after_interrupt(self) -> str:
+        if self.batch and Batch.objects.filter(pk=self.batch.pk, part_count__gt=0).exists():
+            return f"The batch goes on: {page_address(self.batch)}"
+        return "Nothing was started."
 
     def handle(self, *args: Any, **options: Any) -> None:
         with self.refusing(
@@ -108,12 +114,7 @@ class Command(TerminalCommand):
         if not options["wait"] and not options["output"]:
             self._say_hint(batch)
             return
-        try:
-            self._wait(batch)
-        except KeyboardInterrupt:
-            raise CommandError(
-                f"The batch goes on: {page_address(batch)}", returncode=130
-            ) from None
+        self._wait(batch)
         if options["output"]:
             self.write(batch, *kind_and_choice(options, batch), options["output"])
         written_to = f", written to {options['output']}" if options["output"] else ""
@@ -126,11 +127,12 @@ class Command(TerminalCommand):
             raise BadInput(problem)
         _check_account()
         _check_output(options)
+        self.refuse_unreadable(options)
         chosen = choices(options)
         options = checked(options)
         with opened_input(options["file"], name=options["file_name"]) as upload:
             team, user = team_for_terminal(options["email"])
-            batch = intake.receive(
+            self.batch = batch = intake.receive(
                 upload, team=team, by=user, name=options["name"], choices=chosen, check_now=True
             )
         try:
