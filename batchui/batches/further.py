@@ -31,23 +31,33 @@ DELETED = (
     "The batch that this one asks further about was deleted before its answers were read. Discard "
     "this draft, and upload the file yourself."
 )
+RETRIED = (
+    "The batch that this one asks further about was retried before its answers were read. Discard "
+    "this draft. Once that batch has ended, ask further again."
+)
 
 
 def make_file(draft: Batch, *, progress: Progress) -> BatchChanges:
     """Store the sheet of the batch that `draft` asks further about, as the draft's file.
 
-    Returns the fields of the draft that say so. Raises BadInput if that batch was deleted, and what
-    `progress` raises.
+    Returns the fields of the draft that say so. Raises BadInput if that batch was deleted or is
+    retried, and what `progress` raises.
     """
     first = draft.asked_after
     if first is None or first.deleted_at is not None:
         raise BadInput(DELETED)
+    if not first.has_ended:
+        raise BadInput(RETRIED)
     make = _objects if first.format.kind == "jsonl" else _table
     with files.working_folder() as folder:
         made = make(draft, first, folder / "file", progress)
     # A file that is not there reads as rows without an answer.
-    if not Batch.objects.filter(pk=first.pk, deleted_at=None).exists():
+    now = Batch.objects.filter(pk=first.pk, deleted_at=None).first()
+    if now is None:
         raise BadInput(DELETED)
+    # The answers are read twice: for the file that a person gets, and for the rows that are asked.
+    if now.version != first.version:
+        raise BadInput(RETRIED)
     return made
 
 

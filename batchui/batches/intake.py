@@ -192,6 +192,9 @@ def ask_further(batch: Batch, *, by: User | None) -> Batch:
     with transaction.atomic():
         if draft := made_before(batch, by=by, asked_after=batch, **asked):
             return draft
+        batch.refresh_from_db()  # it is locked now: a colleague may have retried it a moment ago
+        if not batch.can_ask_further:
+            raise BadInput(NO_ANSWERS)
         draft = Batch.objects.create(
             team=batch.team,
             connection=ensure_connection(batch.team),

@@ -19,7 +19,6 @@ from batchui.batches import (
     checking,
     decisions,
     files,
-    further,
     intake,
     long_tasks,
     progress,
@@ -191,28 +190,6 @@ def test_a_worker_that_is_asked_to_stop_gives_the_draft_back(
     checking.check_file(draft.pk)
     draft.refresh_from_db()
     assert draft.rows == 2
-
-
-@pytest.mark.parametrize("when", ["before", "meanwhile", "for good"])
-def test_a_first_batch_that_was_deleted_leaves_a_sentence(
-    start: MakeBatch, monkeypatch: pytest.MonkeyPatch, when: str
-) -> None:
-    first = answered(start(rows(2)), [b'"one"', b'"two"'])
-    monkeypatch.setattr(long_tasks, "SMALL_BYTES", -1)
-    draft = intake.ask_further(first, by=None)
-    if when == "meanwhile":
-        draft = Batch.objects.select_related("asked_after").get(pk=draft.pk)
-        assert decisions.delete(first, by=None)
-        with pytest.raises(BadInput, match="was deleted before its answers were read"):
-            further.make_file(draft, progress=progress.untold)
-    elif when == "for good":
-        first.delete()
-    else:
-        assert decisions.delete(first, by=None)
-    checking.check_file(draft.pk)
-    draft.refresh_from_db()
-    assert draft.is_unusable
-    assert draft.problem.startswith("The batch that this one asks further about was deleted")
 
 
 def test_a_draft_outlives_the_batch_it_asks_further_about(start: MakeBatch) -> None:
