@@ -1,5 +1,6 @@
 """The rows of a batch with their answers, and the downloads that are made while they are sent."""
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from django.db import DatabaseError
 
 from batchui.batches import references, results, sources
+from batchui.batches.compressed import DamagedFile
 from batchui.batches.models import Batch
 from batchui.batches.progress import Progress, telling, untold
 from batchui.exports.csv import csv_chunks, spreadsheet_delimiter
@@ -19,6 +21,8 @@ from batchui.exports.rows import ExportRow
 from batchui.exports.table import Selection, Table
 from batchui.prompts.reading.readers import rows_above
 from batchui.prompts.reading.rows import as_list, cell_text, extras, typed_cell
+
+logger = logging.getLogger(__name__)
 
 # The status of a row that has none of `states.AnswerStatus` yet.
 WAITING = "waiting"
@@ -160,12 +164,19 @@ def added_columns(batch: Batch, choice: Choice = ALL) -> tuple[str, str, str]:
 
 
 def _above(batch: Batch) -> list[list[Any]]:
-    """The rows above the names of the columns."""
+    """The rows above the names of the columns.
+
+    If the stored file is lost or damaged, those that were shown: no answer depends on it.
+    """
     form = batch.format
     if form.first_row - 1 <= bool(form.header_row):
         return []
-    with sources.open_rows(batch) as stream:
-        rows = rows_above(stream, form)
+    try:
+        with sources.open_rows(batch) as stream:
+            rows = rows_above(stream, form)
+    except (OSError, DamagedFile) as problem:
+        logger.warning("The rows above those of batch %s cannot be read: %s", batch.pk, problem)
+        rows = [cells for _, cells in batch.rows_above]
     return [
         row for row in rows[: form.header_row - 1 if form.header_row else None] if type(row) is list
     ]

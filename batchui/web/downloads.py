@@ -10,6 +10,7 @@ from django.utils.http import content_disposition_header
 from batchui import security_log
 from batchui.batches import files
 from batchui.batches.compressed import read_compressed
+from batchui.batches.making import IF_DAMAGED
 from batchui.batches.models import Batch, Part
 from batchui.batches.phrases import NOT_STARTED
 from batchui.batches.whole_files import file_name
@@ -112,9 +113,13 @@ def source(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """The file as it was uploaded, byte for byte."""
     if not batch.source_file:
         raise Http404("The file of this draft is not made yet.")
+    try:
+        content = files.open_file(batch.source_file)
+    except FileNotFoundError:
+        raise Http404(f"The uploaded file is not there any more. {IF_DAMAGED}") from None
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what="upload")
     return FileResponse(
-        files.open_file(batch.source_file),
+        content,
         as_attachment=True,
         filename=batch.source_name,
         content_type=UNTYPED,

@@ -1,5 +1,6 @@
 """What people download: every row of the file, whatever became of it."""
 
+import gzip
 import io
 import json
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import openpyxl
 import pyarrow.parquet
 import pytest
+from django.core.files.storage import default_storage
 
 from batchui.batches import decisions, exporting, intake, making
 from batchui.batches.exporting import Choice
@@ -33,6 +35,25 @@ def test_a_line_that_was_no_object_is_kept_as_it_was(
     assert unreadable["status"] == "invalid"
     in_csv = b"".join(exporting.csv_plain(batch)).decode().splitlines()
     assert in_csv[2].endswith(UNREADABLE)
+
+
+@pytest.mark.parametrize("what", ["lost", "damaged"])
+@pytest.mark.parametrize("header", [[b"id", b"text"], None], ids=["named", "unnamed"])
+def test_answers_come_out_though_the_upload_is_damaged(
+    sandbox: RunningSandbox, start: MakeBatch, what: str, header: list[bytes] | None
+) -> None:
+    names = b"id,text\n" if header else b""
+    content = gzip.compress(b"Reviews of May,\n,\n" + names + b"1,one\n2,two\n")
+    column = "text" if header else "Column 2"
+    batch = work(start(content, "texts.csv.gz", template=f"{{{{{column}}}}}"))
+    whole = b"".join(exporting.csv_plain(batch)), b"".join(exporting.json(batch))
+    assert whole[0].startswith(b"Reviews of May,")
+    stored = Path(default_storage.path(batch.converted_file))
+    if what == "lost":
+        stored.unlink()
+    else:
+        stored.write_bytes(b"no longer what it was")
+    assert (b"".join(exporting.csv_plain(batch)), b"".join(exporting.json(batch))) == whole
 
 
 def test_a_download_tells_after_every_thousand_rows_how_far_it_is(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.storage import default_storage
 from django.http import StreamingHttpResponse
 from django.test import Client
 from django.urls import reverse
@@ -175,6 +176,13 @@ def test_the_upload_comes_back_byte_for_byte(web: Client, start: MakeBatch) -> N
     response: Any = web.get(reverse("source", args=[batch.pk]))
     assert b"".join(response.streaming_content) == content
     assert "filename*=utf-8''gr%C3%B6%C3%9Fe.csv" in response["Content-Disposition"]
+
+
+def test_an_upload_that_is_lost_is_said(web: Client, batch: Batch) -> None:
+    default_storage.delete(batch.source_file)
+    response = web.get(reverse("source", args=[batch.pk]))
+    assert response.status_code == 404
+    assert "The uploaded file is not there any more. Tell the person who" in said(response)
 
 
 def test_a_draft_and_an_unknown_kind_have_no_download(web: Client, batch: Batch) -> None:
