@@ -6,7 +6,7 @@ from django.db import transaction
 
 from batchui.batches import copying, files, lifecycle, references, results, sources
 from batchui.batches.changes import BatchChanges
-from batchui.batches.compressed import Compressed
+from batchui.batches.compressed import Compressed, DamagedFile
 from batchui.batches.long_tasks import (
     READING_LEASE,
     Beat,
@@ -82,7 +82,7 @@ def _cut_into_parts(batch: Batch, beat: Beat | None) -> tuple[list[Part], RowPro
     """Store the rows of every part, with one part in memory at a time.
 
     Returns the parts, which are not in the database yet, and what is to be skipped. No more parts
-    are made after a row that may not be skipped.
+    are made after a row that may not be skipped. Raises DamagedFile where rows are missing.
     """
     limits = limits_for(find(batch.ask.model), max_tokens=batch.ask.max_tokens)
     writer = references.item_writer(batch)
@@ -108,6 +108,11 @@ def _cut_into_parts(batch: Batch, beat: Beat | None) -> tuple[list[Part], RowPro
             if not skipped.count or batch.ask.skip_invalid:
                 parts.append(_write_part(batch, piece))
             progress(row)
+    if row != batch.rows:  # one that was cut short reads to its end without an error
+        name = batch.converted_file or batch.source_file
+        raise DamagedFile(
+            f"The stored file {name} is damaged: it has {row:,} rows in place of {batch.rows:,}."
+        )
     return parts, skipped
 
 

@@ -1,10 +1,13 @@
 """From a started draft to parts: what is cut, what is skipped, and what goes back to its owner."""
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
+from django.core.files.storage import default_storage
 from django.db import OperationalError, connection
 
 from batchui.batches import lifecycle, long_tasks, preparing, results
@@ -217,6 +220,23 @@ def test_who_was_overtaken_makes_no_parts(
     assert not batch.events.exists()
     assert caplog.text == ""
     assert woken == []
+
+
+@pytest.mark.parametrize("left", [59, 61])
+@pytest.mark.parametrize("packed", [True, False])
+def test_nothing_is_sent_of_a_file_that_has_other_rows_than_were_checked(
+    started: MakeBatch, packed: bool, left: int
+) -> None:
+    batch = started(gzip.compress(rows(60)) if packed else rows(60))
+    name = batch.converted_file or batch.source_file
+    stored = Path(default_storage.path(name))
+    stored.write_bytes(zstandard.compress(rows(left)) if packed else rows(left))
+    batch = prepared(batch)
+    assert (batch.status, batch.parts.count()) == (BatchStatus.DRAFT, 0)
+    assert batch.problem == (
+        f"The stored file {name} is damaged: it has {left} rows in place of 60. Upload the file "
+        "again; what you wrote is kept."
+    )
 
 
 def test_who_cuts_again_writes_beside_what_was_cut_before(started: MakeBatch) -> None:
