@@ -1,5 +1,6 @@
 """The kinds of downloads: which a batch has, what they are called, and what goes into hers."""
 
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,18 @@ import pytest
 from openpyxl.worksheet.worksheet import Worksheet
 
 from batchui.batches import whole_files
-from batchui.batches.exporting import ALL, Choice, table, untold
+from batchui.batches.exporting import ALL, Choice, streamed, table, untold
 from batchui.batches.models import Batch
-from batchui.batches.whole_files import KINDS, file_name, kinds_for, rows_going_out, said_before
+from batchui.batches.whole_files import (
+    KINDS,
+    file_name,
+    kinds_for,
+    rows_going_out,
+    said_before,
+    whole,
+)
+from batchui.exports.rows import ExportRow
+from batchui.exports.table import Layout, Selection, Table
 from batchui.exports.workbook.cannot_write import CannotWrite
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.books import reviews
@@ -149,6 +159,48 @@ def test_a_new_file_has_the_types_of_the_rows_and_what_was_chosen(
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("made")] == [
         "made.xlsx"
     ]
+
+
+def _lists(rows: Iterable[ExportRow], table: Table, selection: Selection) -> Iterator[bytes]:
+    yield f"# {Layout(table, selection).answer} {table.typed}\n".encode()
+    for row in Layout(table, selection).rows(rows):
+        yield f"- {row.row}: {row.cells}\n".encode()
+
+
+def _written(
+    rows: Iterable[ExportRow],
+    table: Table,
+    selection: Selection,
+    *,
+    target: Path,
+    folder: Path,
+    progress: Callable[[int], None],
+) -> tuple[str, bool]:
+    target.write_bytes(b"".join(_lists(rows, table, selection)))
+    progress(2)
+    return "written", folder == target.parent
+
+
+def test_the_next_format_is_a_function_that_writes_rows(start: MakeBatch, tmp_path: Path) -> None:
+    batch = start(b'{"n": 1.50}\n{"n": true}\n', "numbers.jsonl", template="{{n}}")
+    chosen, target = Choice(only="all", answer="reply"), tmp_path / "made"
+    told: list[int] = []
+    said = whole(_written, lambda made: [f"{made}"])(batch, chosen, target, told.append)
+    assert said == ["('written', True)"]
+    assert target.read_text() == "# reply True\n- 1: [Decimal('1.50')]\n- 2: [True]\n"
+    assert told == [2]
+    assert whole(_written)(batch, chosen, target, untold) == []
+    assert whole(_written)(batch, Choice(only="answered"), target, untold) == []
+    assert target.read_text() == "# answer True\n"
+    made = b"".join(streamed(_lists)(batch, chosen))
+    assert made.decode() == "# reply False\n- 1: ['1.50']\n- 2: ['true']\n"
+    assert list(streamed(_lists)(batch)) == list(streamed(_lists)(batch, ALL))
+
+
+def test_what_is_streamed_tells_how_far_it_is(start: MakeBatch) -> None:
+    told: list[int] = []
+    list(streamed(_lists)(start(rows(1_001)), ALL, told.append))
+    assert told == [1_000]
 
 
 def test_what_was_cut_in_a_new_file_is_said(start: MakeBatch, tmp_path: Path) -> None:
