@@ -185,7 +185,7 @@ class _Counted:
                 if size > self._most:
                     self.too_long += 1
                     self.first_too_long = self.first_too_long or row.number
-        if self._beat and not row.number % ROWS_AT_ONCE:
+        if not row.number % ROWS_AT_ONCE:
             self._show_life()
         return row
 
