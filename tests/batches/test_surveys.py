@@ -208,9 +208,13 @@ def test_nothing_is_told_more_often_than_a_worker_must(
     assert len(beats) == 1
 
 
-def test_a_worker_is_asked_from_the_moment_at_which_the_question_was_changed(large: Batch) -> None:
+def test_a_worker_is_asked_from_the_moment_at_which_the_question_was_changed(
+    large: Batch, woken: list[Batch]
+) -> None:
     before = timezone.now()
+    woken.clear()
     assert surveys.survey_of(large) is None
+    assert woken == [large]
     stored = Batch.objects.get()
     assert stored.survey_wanted == large.survey_wanted != ""
     assert before <= stored.survey_wanted_at <= timezone.now()
@@ -231,3 +235,12 @@ def test_another_draft_is_left_alone(large: Batch, receive: MakeBatch) -> None:
     surveys.find_out(large.pk)
     other.refresh_from_db()
     assert (other.survey_lease, other.survey) == (None, {})
+
+
+def test_a_file_of_the_size_that_is_read_at_once_is_surveyed_at_once(
+    large: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(surveys, "SMALL_BYTES", large.source_size - 1)
+    assert surveys.survey_of(large) is None
+    monkeypatch.setattr(surveys, "SMALL_BYTES", large.source_size)
+    assert surveys.survey_of(large) == Survey(6, 2, 0, None, [11, 12])
