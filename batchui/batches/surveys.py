@@ -177,10 +177,14 @@ class _Counted:
 
 
 def _keep(batch: Batch, key: str, survey: Survey | None) -> None:
-    """Store what came of a question; None, too, or it would be tried again for ever."""
+    """Store what came of a question; None, too, or it would be tried again for ever.
+
+    `batch` is as it was claimed. The question that was wanted then may have been replaced before.
+    """
     kept = {"key": key, "found": asdict(survey) if survey else None}
-    Batch.objects.filter(pk=batch.pk).update(survey=kept, survey_lease=None)
-    Batch.objects.filter(pk=batch.pk, survey_wanted=key).update(survey_wanted="")
+    mine = Batch.objects.filter(pk=batch.pk)
+    mine.update(survey=kept, survey_lease=None)
+    mine.filter(survey_wanted=batch.survey_wanted).update(survey_wanted="")
 
 
 def _key(batch: Batch) -> str:

@@ -79,7 +79,7 @@ class Column:
         if Kind.TEXT in self._kinds:
             return
         types = set(map(type, cells))
-        if types <= {str}:
+        if types == {str}:
             self._note_texts(texts)
             return
         if str in types:

@@ -11,6 +11,7 @@ from django.utils import timezone
 from batchui.batches import decisions, long_tasks, progress, surveys
 from batchui.batches.long_tasks import StoppedError
 from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
 from batchui.batches.surveys import Survey
 from batchui.prompts.ask import Ask
 from batchui.worker import reading
@@ -89,6 +90,17 @@ def test_another_question_is_held_against_the_rows_anew(large: Batch) -> None:
     assert surveys.survey_of(again) == Survey(0, 0, 0, None)
 
 
+def test_who_goes_back_to_a_question_that_is_known_keeps_no_worker_busy(large: Batch) -> None:
+    surveys.survey_of(large)
+    surveys.find_out(large.pk)
+    surveys.survey_of(asked(large, "{{id}}"))
+    again = asked(large)
+    assert surveys.survey_of(again) == Survey(6, 2, 0, None, [11, 12])
+    settle(again)
+    surveys.find_out(again.pk)
+    assert surveys.next_wanted() is None
+
+
 def test_one_worker_at_a_time_and_a_dead_one_holds_nothing_up(large: Batch) -> None:
     surveys.survey_of(large)
     settle(large)
@@ -120,6 +132,23 @@ def test_before_anything_is_asked_nobody_looks_at_the_rows(large: Batch) -> None
     batch = asked(large, "")
     assert surveys.survey_of(batch) is None
     assert batch.survey_wanted == ""
+
+
+@pytest.mark.parametrize("changes", [{"rows": 0}, {"status": BatchStatus.PREPARING}])
+def test_nobody_looks_at_a_file_without_rows_or_at_what_is_started(
+    large: Batch, changes: dict[str, Any]
+) -> None:
+    Batch.objects.update(**changes)
+    large.refresh_from_db()
+    assert surveys.survey_of(large) is None
+    assert large.survey_wanted == ""
+
+
+def test_ready_made_items_are_compared_without_a_question(receive: MakeBatch) -> None:
+    batch = receive(b'{"prompt": "one"}\n{"prompt": "one"}\n{"prompt": ""}\n', "items.jsonl")
+    survey = surveys.survey_of(asked(batch, "", as_items=True))
+    assert survey is not None
+    assert survey.same == 1
 
 
 @pytest.mark.parametrize("template", ["no column", "{{nothing}}"])

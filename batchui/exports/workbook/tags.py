@@ -66,7 +66,6 @@ class Tags:
             b"</%b%b></%bc>" % (prefix, tag, prefix) for tag in (b"v", b"is")
         )
         self.new_row_end = b"</%brow>" % prefix
-        self.any_row_end = b"</%brow" % prefix
 
 
 def attributes_of(tag: bytes) -> dict[bytes, bytes]:
