@@ -73,6 +73,6 @@ def _array(texts: Sequence[str]) -> Any:
     import pyarrow
 
     try:
-        return pyarrow.array(texts, type=pyarrow.string())
+        return pyarrow.array(texts)
     except UnicodeEncodeError:
-        return pyarrow.array(list(map(encodable, texts)), type=pyarrow.string())
+        return pyarrow.array(list(map(encodable, texts)))
