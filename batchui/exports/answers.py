@@ -9,7 +9,8 @@ import msgspec
 from batchui.exports.rows import Cell, ExportRow
 
 _decode_text = msgspec.json.Decoder(str).decode
-_decode_number = msgspec.json.Decoder(float_hook=Decimal).decode
+_decode_texts = msgspec.json.Decoder(str).decode_lines
+_decode = msgspec.json.Decoder(float_hook=Decimal).decode
 
 
 def answer_text(answer: bytes | None) -> str:
@@ -30,12 +31,12 @@ def _damaged_text(answer: bytes) -> str:
 
     JavaScript writes such a character as half a surrogate pair; it becomes a question mark.
     """
-    text = answer.decode("utf-8", "replace")
+    text = answer.decode(errors="replace")
     try:
         loaded = json.loads(text)
     except ValueError:
         return text
-    return loaded.encode("utf-8", "replace").decode() if isinstance(loaded, str) else text
+    return loaded.encode(errors="replace").decode() if isinstance(loaded, str) else text
 
 
 def answer_cell(answer: bytes | None) -> Cell:
@@ -44,15 +45,24 @@ def answer_cell(answer: bytes | None) -> Cell:
     An object or a list is compact JSON.
     """
     text = answer_text(answer)
-    if not text or answer is None or answer.startswith(b'"') or text[0] in '"{[':
+    if not text or answer is None or answer.startswith(b'"') or text.startswith(("{", "[")):
         return text
-    if text in ("true", "false"):
-        return text == "true"
     try:
-        number: Cell = _decode_number(text)
+        value: Cell = _decode(text)
     except msgspec.DecodeError:  # not JSON
         return text
-    return number
+    return value
+
+
+def answer_cells(answers: Sequence[bytes | None]) -> Sequence[Cell]:
+    """The cells for answers in raw JSON. Where all are texts, it takes half of the time."""
+    try:
+        texts = _decode_texts(b"\n".join(filter(None, answers)))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        texts = []
+    if len(texts) == len(answers):
+        return texts
+    return [answer_cell(answer) for answer in answers]
 
 
 def columns_of(rows: Sequence[ExportRow], width: int) -> list[Sequence[Cell]]:
@@ -65,7 +75,7 @@ def columns_of(rows: Sequence[ExportRow], width: int) -> list[Sequence[Cell]]:
         raise ValueError(f"{wrong.pop()} cells in a row of {width} columns")
     return [
         *zip(*cells, strict=True),
-        [answer_cell(row.answer) for row in rows],
+        answer_cells([row.answer for row in rows]),
         [row.status for row in rows],
         [row.error or "" for row in rows],
     ]

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from batchui.exports.csv import csv_chunks
+from batchui.exports.csv import csv_chunks, spreadsheet_delimiter
 from batchui.exports.table import Table
 from tests.exports.rows import row, table_of
 
@@ -62,6 +62,15 @@ def test_a_file_without_a_delimiter_gets_commas() -> None:
 
 
 @pytest.mark.parametrize(
+    ("of_the_file", "made"), [(",", ","), (";", ";"), ("\t", ","), ("|", ","), (None, ",")]
+)
+def test_spreadsheets_get_commas_or_the_semicolons_of_the_file(
+    of_the_file: str | None, made: str
+) -> None:
+    assert spreadsheet_delimiter(of_the_file) == made
+
+
+@pytest.mark.parametrize(
     ("answer", "text"),
     [
         (b'"plain"', "plain"),
@@ -81,6 +90,11 @@ def test_a_text_answer_is_its_text_and_any_other_is_compact_json(
     answer: bytes | None, text: str
 ) -> None:
     assert table_of(csv_chunks([row(answer=answer)], Table(COLUMNS)))[1][2] == text
+
+
+def test_half_a_surrogate_pair_becomes_a_question_mark() -> None:
+    made = table_of(csv_chunks([row(1, ["cut \ud83d", "é"])], Table(["a", "\udc00"])))
+    assert [cells[:2] for cells in made] == [["a", "?"], ["cut ?", "é"]]
 
 
 def test_cells_beyond_the_header_come_behind_the_error() -> None:

@@ -102,7 +102,7 @@ def _array_formulas(row: Row, tags: Tags) -> Iterator[str]:
     for formula in tags.formula.finditer(row.cells):
         reference = attributes_of(formula[1]).get(b"ref")
         if reference is not None:
-            yield reference.decode("ascii", "replace")
+            yield reference.decode(errors="replace")
 
 
 def _look_at(scan: Scan, package: Package, relation: Relation) -> None:
@@ -110,7 +110,7 @@ def _look_at(scan: Scan, package: Package, relation: Relation) -> None:
 
     def found(namespace: str, name: str, attributes: Mapping[str, str]) -> None:
         if namespace in MAIN and name == _PLACED.get(relation.kind):
-            scan.take(attributes.get("ref", ""))
+            scan.take(attributes["ref"])
         elif namespace in MAIN and name == "autoFilter":
             scan.has_filter = True
 
@@ -125,11 +125,12 @@ def _look_at(scan: Scan, package: Package, relation: Relation) -> None:
 class _Surroundings:
     """Looks at everything in a sheet but its rows."""
 
+    _in_sparkline = False
+
     def __init__(self, scan: Scan) -> None:
         self._scan = scan
         self._elements = Elements(self._found, self._text)
         self._left = LARGEST_SURROUNDINGS
-        self._in_sparkline = False
 
     def feed(self, chunk: bytes) -> None:
         self._left -= len(chunk)
@@ -146,11 +147,11 @@ class _Surroundings:
         if namespace not in MAIN:
             return
         if name == "mergeCell":
-            self._scan.take(attributes.get("ref", ""))
+            self._scan.take(attributes["ref"])
         elif name == "autoFilter":
             self._scan.has_filter = True
-        elif name == "col" and attributes.get("hidden") in ("1", "true"):
-            self._hide(attributes.get("min", ""), attributes.get("max", ""))
+        elif name == "col" and attributes["hidden"] in ("1", "true"):
+            self._hide(attributes["min"], attributes["max"])
 
     def _text(self, name: str, text: str) -> None:
         if self._in_sparkline and name == "sqref":

@@ -53,7 +53,7 @@ def is_encrypted(member: zipfile.ZipInfo) -> bool:
 def look(path: Path, name: str) -> File:
     """What there is to know. Raises BadInput for a zip that ends before its list of names."""
     with path.open("rb") as stream:
-        head = stream.read(HEAD_BYTES)
+        head = read_head(stream)
     file = File(path, name, head)
     if head.startswith(ole.MAGIC):
         return file._replace(holds=frozenset(ole.names(path)))

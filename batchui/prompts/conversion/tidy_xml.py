@@ -39,14 +39,18 @@ class Tidier:
     def __call__(self, xml: bytes) -> bytes:
         """The same piece, tidy."""
         if not any(strange.search(xml) for strange in self._strange):
-            # How a program writes values does not change in the middle of a sheet. Places may: its
-            # first rows are often those of a template.
-            self._strange = self._strange if self._row < 0 else self._strange_places
-            last = xml.rpartition(self._row_tag)[2].partition(b'"')[0]
-            self._row = int(last) - 1 if ROW.fullmatch(last) else self._row
+            self.passed(xml)
             return xml
         xml = self._value.sub(b"<%bv>" % self._prefix, BETWEEN.sub(b"><", xml))
         return self._tag.sub(self._tidy, xml)
+
+    def passed(self, xml: bytes) -> None:
+        """Take note of the next piece, which is tidy."""
+        # How a program writes values does not change in the middle of a sheet. Places may: its
+        # first rows are often those of a template.
+        self._strange = self._strange if self._row < 0 else self._strange_places
+        last = xml.rpartition(self._row_tag)[2].partition(b'"')[0]
+        self._row = int(last) - 1 if ROW.fullmatch(last) else self._row
 
     def _tidy(self, found: re.Match[bytes]) -> bytes:
         name, text = found.groups()
