@@ -93,22 +93,22 @@ class OdsXml:
 
         When they have ended, `findings` has the rest about that sheet.
         """
-        return iter(partial(next, self._events, None), None)
+        return iter(partial(next, self._events), None)
 
     def _read(self) -> Iterator[Correction | None]:
         """The cells of all sheets, and None where a sheet ends."""
-        row = sheets = 0
-        for begins, text in self._pieces():
-            if begins:
-                if sheets:
+        row: int | None = None  # before the first sheet
+        for rows in self._pieces():
+            if rows is None:
+                if row is not None:
                     yield None
-                sheets, row, self.findings = sheets + 1, 0, Findings()
-            elif sheets:
-                row = yield from self._rows(text, row)
+                row, self.findings = 0, Findings()
+            elif row is not None:
+                row = yield from self._rows(rows, row)
         yield None
 
-    def _pieces(self) -> Iterator[tuple[bool, bytes]]:
-        """Pieces that end between two rows, and (True, b"") where a sheet begins."""
+    def _pieces(self) -> Iterator[bytes | None]:
+        """Pieces that end between two rows, and None where a sheet begins."""
         rest = b""
         with self._opened() as stream:
             while data := stream.read(CHUNK_BYTES):
@@ -151,12 +151,12 @@ class OdsXml:
             column += repeated
 
 
-def _by_sheet(text: bytes) -> Iterator[tuple[bool, bytes]]:
+def _by_sheet(text: bytes) -> Iterator[bytes | None]:
     first, *others = TABLE.split(text)
-    yield False, first
+    yield first
     for rows in others:
-        yield True, b""
-        yield False, rows
+        yield None
+        yield rows
 
 
 def _until(stream: BinaryIO, end: bytes) -> bytes:
