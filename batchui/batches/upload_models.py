@@ -58,6 +58,11 @@ class Upload(models.Model):
         return Choices.from_dict(self.source_choices)
 
     @property
+    def is_text(self) -> bool:
+        """Whether the rows are read from a text that somebody wrote, perhaps packed."""
+        return bool(self.converted.get("kind", "text") == "text")
+
+    @property
     def sheets(self) -> list[dict[str, Any]]:
         """The sheets of a workbook (see `converted.Sheet`), each with its first rows."""
         sheets: list[dict[str, Any]] = self.converted.get("sheets", [])

@@ -10,7 +10,7 @@ from batchui.exports.rows import Cell, ExportRow
 
 _decode_text = msgspec.json.Decoder(str).decode
 _decode_texts = msgspec.json.Decoder(str).decode_lines
-_decode_number = msgspec.json.Decoder(float_hook=Decimal).decode
+_decode = msgspec.json.Decoder(float_hook=Decimal).decode
 
 
 def answer_text(answer: bytes | None) -> str:
@@ -31,12 +31,12 @@ def _damaged_text(answer: bytes) -> str:
 
     JavaScript writes such a character as half a surrogate pair; it becomes a question mark.
     """
-    text = answer.decode("utf-8", "replace")
+    text = answer.decode(errors="replace")
     try:
         loaded = json.loads(text)
     except ValueError:
         return text
-    return loaded.encode("utf-8", "replace").decode() if isinstance(loaded, str) else text
+    return loaded.encode(errors="replace").decode() if isinstance(loaded, str) else text
 
 
 def answer_cell(answer: bytes | None) -> Cell:
@@ -45,15 +45,13 @@ def answer_cell(answer: bytes | None) -> Cell:
     An object or a list is compact JSON.
     """
     text = answer_text(answer)
-    if not text or answer is None or answer.startswith(b'"') or text[0] in '"{[':
+    if not text or answer is None or answer.startswith(b'"') or text.startswith(("{", "[")):
         return text
-    if text in ("true", "false"):
-        return text == "true"
     try:
-        number: Cell = _decode_number(text)
+        value: Cell = _decode(text)
     except msgspec.DecodeError:  # not JSON
         return text
-    return number
+    return value
 
 
 def answer_cells(answers: Sequence[bytes | None]) -> Sequence[Cell]:

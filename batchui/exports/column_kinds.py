@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 from enum import Enum, auto
+from itertools import compress
 from unicodedata import east_asian_width
 
 import msgspec
@@ -79,19 +80,18 @@ class Column:
         if Kind.TEXT in self._kinds:
             return
         types = set(map(type, cells))
-        if types <= {str}:
+        if types == {str}:
             self._note_texts(texts)
             return
         if str in types:
             self._note_texts([cell for cell in cells if isinstance(cell, str)])
-            both = zip(cells, texts, strict=True)
-            others = [one for one in both if not isinstance(one[0], str)]
-            cells, texts = zip(*others, strict=True)
+            is_other = [not isinstance(cell, str) for cell in cells]
+            cells, texts = list(compress(cells, is_other)), list(compress(texts, is_other))
         self._kinds |= _kinds(cells, texts, types - {str})
 
     def measure(self, texts: Sequence[str]) -> None:
-        """Take the lengths of these texts into account."""
-        longest = max(map(len, texts), default=0)
+        """Take the lengths of these texts, at least one, into account."""
+        longest = max(map(len, texts))
         self.longest = max(self.longest, longest)
         if self.width < WIDEST:
             wide = longest if "".join(texts).isascii() else max(map(width, texts))
@@ -118,7 +118,7 @@ def width(text: str) -> int:
     text = text[:WIDEST]
     if text.isascii():
         return len(text)
-    return len(text) + sum(east_asian_width(sign) in "WF" for sign in text)
+    return len(text) + sum(east_asian_width(sign) in ("W", "F") for sign in text)
 
 
 def _are_integers(texts: Sequence[str]) -> bool:
@@ -129,8 +129,13 @@ def _are_integers(texts: Sequence[str]) -> bool:
 def _is_number(text: str) -> bool:
     """Whether a text is blank, or a plain decimal number; see Column."""
     if _decimal(text):
-        return len(text.replace(".", "").lstrip("-0")) <= MOST_DIGITS
+        return digits(text) <= MOST_DIGITS
     return _are_integers([text])
+
+
+def digits(number: str) -> int:
+    """How many digits of a decimal number count: those from the first that is no zero."""
+    return len(number.replace(".", "").lstrip("-0"))
 
 
 def _is_list(text: str) -> bool:

@@ -110,7 +110,7 @@ class _Lines:
     def encode(self, lines: list[str]) -> bytes:
         lines.append("")
         # Half a surrogate pair cannot be written in UTF-8; it becomes a question mark.
-        return LINE_END.join(lines).encode("utf-8", "replace")
+        return LINE_END.join(lines).encode(errors="replace")
 
 
 class _Writer(_Lines):

@@ -44,13 +44,13 @@ def write_ods(
         refuse_too_many(len(spool.columns) + spool.extras)
         sheets = _Sheets(spool, most_rows)
         content = spool.folder / "content.xml"
-        with content.open("w", encoding="utf-8") as xml:
-            xml.write(sheets.start())
+        with content.open("wb") as xml:
+            xml.write(sheets.start().encode())
             for number, cells in enumerate(spool, 1):
-                xml.write(sheets.row(cells))
+                xml.write(sheets.row(cells).encode())
                 if not number % 1_000:
                     progress(number)
-            xml.write(sheets.end())
+            xml.write(sheets.end().encode())
         with ZipFile(target, "w", ZIP_DEFLATED, compresslevel=LEVEL) as archive:
             archive.writestr("mimetype", ods_frame.MIMETYPE, compress_type=ZIP_STORED)
             archive.writestr("META-INF/manifest.xml", ods_frame.MANIFEST)

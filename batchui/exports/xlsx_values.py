@@ -5,7 +5,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
-from batchui.exports.column_kinds import MOST_DECIMALS, MOST_DIGITS, is_double
+from batchui.exports.column_kinds import MOST_DECIMALS, MOST_DIGITS, digits, is_double
 from batchui.exports.rows import cell_text
 from batchui.exports.typed_values import value_of
 
@@ -33,7 +33,7 @@ def number(text: str) -> tuple[float, str] | None:
     than 15 digits, or one that is no double.
     """
     found = _plain.fullmatch(text)
-    if found and _digits(text) <= MOST_DIGITS:
+    if found and digits(text) <= MOST_DIGITS:
         decimals = found[2] or ""
         is_shown = len(text) <= _GENERAL and not decimals.endswith("0")
         return float(text), "" if is_shown else _decimals(len(decimals))
@@ -64,7 +64,7 @@ def typed(cell: dict[str, Any]) -> tuple[float, str] | None:
 
 def _padded(shown: str, value: Any) -> tuple[float, str] | None:
     found = _plain.fullmatch(shown)
-    if not found or len(shown) > MOST_DECIMALS or _digits(shown) > MOST_DIGITS:
+    if not found or len(shown) > MOST_DECIMALS or digits(shown) > MOST_DIGITS:
         return None
     if Decimal(shown) != Decimal(cell_text(value)):
         return None
@@ -73,7 +73,7 @@ def _padded(shown: str, value: Any) -> tuple[float, str] | None:
 
 def _percentage(shown: str, value: Decimal) -> tuple[float, str] | None:
     text = shown.rstrip("%")
-    if _digits(text) > MOST_DIGITS:
+    if digits(text) > MOST_DIGITS:
         return None
     return float(value), _decimals(len(text.partition(".")[2])) + "%"
 
@@ -91,8 +91,3 @@ def _timed(passed: timedelta, how: str) -> tuple[float, str] | None:
 
 def _decimals(number: int) -> str:
     return f"0.{'0' * number}" if number else "0"
-
-
-def _digits(text: str) -> int:
-    """How many digits of a number count."""
-    return len(text.replace(".", "").lstrip("-0"))

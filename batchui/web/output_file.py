@@ -5,8 +5,9 @@ import tempfile
 from pathlib import Path
 
 from batchui.batches import making
-from batchui.batches.exporting import Choice, Progress
+from batchui.batches.exporting import Choice
 from batchui.batches.models import Batch
+from batchui.batches.progress import Progress
 from batchui.prompts.problems import BadInput
 
 

@@ -23,7 +23,8 @@ def show(column: Column, *cells: Any) -> None:
     """Show these cells to the column."""
     texts = column_texts(cells)
     column.note(cells, texts)
-    column.measure(texts)
+    if texts:
+        column.measure(texts)
 
 
 @pytest.mark.parametrize(
@@ -155,3 +156,10 @@ def test_the_longest_text_and_the_widest_cell_are_known() -> None:
     show(made, "short")
     assert (made.longest, made.width) == (1_000, 60)
     assert column("日" * 59).width == 60
+    # Full-width letters are as wide as Chinese ones; those of half width are not.
+    assert (column("Ａ！").width, column("ｱｲ").width) == (4, 2)
+
+
+def test_of_no_cells_there_is_no_length() -> None:
+    made = Column(untyped=True)
+    assert (made.kind, made.longest, made.width) == (Kind.BLANK, 0, 0)

@@ -83,6 +83,11 @@ def test_a_text_answer_is_its_text_and_any_other_is_compact_json(
     assert table_of(csv_chunks([row(answer=answer)], Table(COLUMNS)))[1][2] == text
 
 
+def test_half_a_surrogate_pair_becomes_a_question_mark() -> None:
+    made = table_of(csv_chunks([row(1, ["cut \ud83d", "é"])], Table(["a", "\udc00"])))
+    assert [cells[:2] for cells in made] == [["a", "?"], ["cut ?", "é"]]
+
+
 def test_cells_beyond_the_header_come_behind_the_error() -> None:
     rows = [row(1, extras=["x,y", "z"], status="invalid", answer=None, error="Row 1: bad."), row(2)]
     assert table_of(csv_chunks(rows, Table(COLUMNS)))[1:] == [

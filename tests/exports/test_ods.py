@@ -1,6 +1,7 @@
 """A new ODS spreadsheet, as far as ODS has the values."""
 
 import zipfile
+import zlib
 from datetime import date, datetime, time
 from decimal import Decimal
 from pathlib import Path
@@ -16,7 +17,7 @@ from batchui.exports.ods import write_ods
 from batchui.exports.rows import cell_text
 from batchui.exports.sheets import TooManyColumns, Written
 from batchui.exports.table import EVERYTHING, Selection, Table
-from tests.conftest import required_program
+from batchui.exports.zipped import LEVEL
 from tests.exports.rows import row
 from tests.exports.workbook.workbooks import by_calamine, by_libreoffice
 
@@ -188,6 +189,14 @@ def test_the_type_of_the_file_stands_first_and_uncompressed(tmp_path: Path) -> N
     assert [part.filename for part in others] == ["META-INF/manifest.xml", "content.xml"]
 
 
+def test_the_rows_are_compressed_as_every_file_of_ours(tmp_path: Path) -> None:
+    path = ods(tmp_path, [row(at, ["x", f"review {at * 7919}"]) for at in range(2_000)])
+    with zipfile.ZipFile(path) as archive:
+        engine = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+        content = engine.compress(archive.read("content.xml")) + engine.flush()
+        assert archive.getinfo("content.xml").compress_size == len(content)
+
+
 def test_progress_is_told_and_the_rows_are_counted(tmp_path: Path) -> None:
     told: list[int] = []
     rows = [row(number) for number in range(1_999)]
@@ -227,8 +236,7 @@ SHOWN: list[Any] = [
 
 @pytest.mark.processes
 def test_libreoffice_shows_each_cell_as_the_file_did(tmp_path: Path) -> None:
-    program = required_program("soffice", package="libreoffice-calc")
     rows = [row(at, ["x", cell]) for at, cell in enumerate(SHOWN)]
-    found = by_libreoffice(program, ods(tmp_path, rows, Table(["a", "b"], typed=True)))
+    found = by_libreoffice(ods(tmp_path, rows, Table(["a", "b"], typed=True)))
     assert found[0] == ["a", "b", *ADDED]
     assert [cells[1] for cells in found[1:]] == [cell_text(cell) for cell in SHOWN]

@@ -12,7 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import Table as Arrow
 
+from batchui.exports import parquet as parquet_module
 from batchui.exports.parquet import GROUP_BYTES, GROUP_ROWS, is_available, write_parquet
+from batchui.exports.parquet_spool import BLOCK_BYTES
 from batchui.exports.rows import cell_text
 from batchui.exports.table import EVERYTHING, Selection, Table
 from tests.exports.rows import row
@@ -166,6 +168,41 @@ def test_it_is_compressed_and_in_groups_of_bounded_size(tmp_path: Path) -> None:
     parquet(tmp_path, (row(at, answer=large) for at in range(3)))
     made = pq.ParquetFile(tmp_path / "made.parquet").metadata
     assert [made.row_group(at).num_rows for at in range(made.num_row_groups)] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("cell", "answer", "kinds", "values"),
+    [
+        ({"percent": "25%"}, b"[1, 2]", ["double", "list<element: double>"], (0.25, [1.0, 2.0])),
+        ({"date": "1066-10-14"}, b"2", ["date32[day]", "int64"], (date(1066, 10, 14), 2)),
+    ],
+)
+def test_a_group_of_blank_cells_has_the_types_of_the_others(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    cell: Any,
+    answer: bytes,
+    kinds: list[str],
+    values: tuple[Any, ...],
+) -> None:
+    monkeypatch.setattr(parquet_module, "GROUP_ROWS", 1)
+    long = "x" * BLOCK_BYTES
+    rows = [row(1, ["", long], answer=None), row(2, [cell, long], answer=answer)]
+    made = parquet(tmp_path, rows, Table(["cell", "long"], typed=True))
+    assert pq.ParquetFile(tmp_path / "made.parquet").metadata.num_row_groups == 2
+    assert [str(made.schema.field(name).type) for name in ("cell", "answer")] == kinds
+    assert made["cell"].to_pylist() == [None, values[0]]
+    assert made["answer"].to_pylist() == [None, values[1]]
+
+
+def test_the_temporary_file_is_in_the_folder_that_was_named(tmp_path: Path) -> None:
+    found: list[int] = []
+
+    def look(written: int) -> None:
+        found.append(len(list(tmp_path.glob("export-*/*"))))
+
+    parquet(tmp_path, [row(1)], progress=look)
+    assert found == [1]
 
 
 def test_a_row_that_does_not_fit_the_table_is_refused(tmp_path: Path) -> None:

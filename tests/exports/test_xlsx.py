@@ -207,6 +207,13 @@ def test_a_text_never_becomes_a_formula_a_link_or_xml(tmp_path: Path, text: str)
     assert (cell.value, cell.data_type, cell.hyperlink) == (text, "s", None)
 
 
+def test_a_text_that_looks_like_xml_keeps_its_place_and_its_format(tmp_path: Path) -> None:
+    path = workbook(tmp_path, [row(1, ["1", "<r>x</r>"])], TABLE)
+    xml = zipfile.ZipFile(path).read("xl/worksheets/sheet1.xml").decode()
+    cell = '<c r="{}" s="{}" t="inlineStr"><is><t>{}</t></is></c>'.format
+    assert cell("B2", 2, "&lt;r&gt;x&lt;/r&gt;") + cell("C2", 3, "yes") in xml
+
+
 def test_the_header_stays_the_filter_is_on_and_answers_are_wrapped(tmp_path: Path) -> None:
     table = Table(["id", "review"], above=[["Title"]])
     rows = [row(1, ["12", "x" * 500]), row(2)]

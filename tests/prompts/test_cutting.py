@@ -10,9 +10,10 @@ from batchui.prompts.ask import Ask
 from batchui.prompts.cutting import Cut, Limits, cut, rows_per_part
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.payload import payload
-from batchui.prompts.problems import BadInput
+from batchui.prompts.problems import BadInput, Problem
 from batchui.prompts.reading.readers import Row
 from batchui.prompts.reading.rows import decode_row, encode_row
+from batchui.prompts.repeats import Repeats
 from tests.prompts.files import format_of, rows_of
 
 WRITER = ItemWriter("prompt", Ask(template="{{text}}"), ("id", "text"))
@@ -135,11 +136,44 @@ def test_bad_rows_and_blank_prompts_are_invalid_and_keep_their_places() -> None:
     assert [decode_row(line) for line in part.lines][1:4] == [["2", "b", "c"], ["3", " "], []]
 
 
+def test_a_blank_prompt_is_named_by_its_row_and_its_line() -> None:
+    [part] = parts(["a", " "])
+    assert part.invalid[1].startswith("Row 2 (line 3), column “text”: the cell is blank")
+
+
 def test_a_part_of_nothing_but_bad_rows_is_still_a_part() -> None:
     bad = [Row(1, 2, ["x"], "Row 1: bad."), Row(2, 3, ["y"], "Row 2: bad.")]
     [part] = cut(bad, WRITER, total=2)
     assert (sendable(part), part.invalid) == ([], {0: "Row 1: bad.", 1: "Row 2: bad."})
     assert len(body(part)) == part.item_bytes == 15
+
+
+def test_a_full_part_of_nothing_but_bad_rows_is_a_request_without_items() -> None:
+    cuts = parts(["", "", "a"], rows=2, least_rows=1, parts=1)
+    assert [(list(part.invalid), len(part.lines)) for part in cuts] == [([0, 1], 2), ([], 1)]
+    assert cuts[0].invalid[1].startswith("Row 2 (line 3), column “text”: the cell is blank")
+    assert len(body(cuts[0])) == cuts[0].item_bytes == 15
+
+
+def test_a_question_is_asked_once_whichever_part_its_other_rows_are_in() -> None:
+    asked = list(rows(["a" * 1000, "b", "a" * 1000, "", "a" * 1000, "b"]))
+    limits = Limits(rows=2, item_bytes=2_000, least_rows=1, parts=1)
+    cuts = list(cut(asked, WRITER, total=6, limits=limits, repeats=Repeats(asked, WRITER)))
+    assert [(list(part.invalid), part.copies) for part in cuts] == [
+        ([], {}),
+        ([1], {0: 1}),
+        ([], {0: 1, 1: 2}),
+    ]
+    assert [part.item_bytes for part in cuts[1:]] == [15, 15]
+
+
+def test_no_row_gets_the_answer_of_one_that_is_not_asked() -> None:
+    asked = [
+        Row(2, 2, ["1", "a", "and"], Problem("3 cells.", row=2)),
+        *(Row(at, at, [str(at), "a"], None) for at in (3, 4)),
+    ]
+    [part] = cut(asked, WRITER, total=3, repeats=Repeats(asked, WRITER))
+    assert (list(part.invalid), part.copies) == ([0], {2: 3})
 
 
 def test_no_rows_make_no_part() -> None:

@@ -204,8 +204,8 @@ TOO_FEW = (
     "Add what is missing, or skip the row."
 )
 TOO_MANY = (
-    "Row 4: 3 cells where the header has 2 columns. If the text of a cell contains a “,”, "
-    "put the cell in quotation marks; or skip the row."
+    "Row 4: 3 cells where the header has 2 columns. If the text of a cell contains a comma, "
+    "put the cell in quotation marks, or skip the row."
 )
 
 

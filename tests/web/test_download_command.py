@@ -126,7 +126,7 @@ def test_a_terminal_shows_how_much_is_written(start: MakeBatch) -> None:
         (("texts", "--output", "none/out.csv"), "--output none/out.csv: there is no folder "),
         (("texts", "--output", "-"), "--output -: name a file. "),
         (("texts", "--output", "."), "--output . is a folder. Name a file in it."),
-        (("texts", "--output", "out.xls"), "--output out.xls: batchui writes no such files of "),
+        (("texts", "--output", "out.xls"), "--output out.xls: batchui writes no .xls file of "),
     ],
 )
 def test_what_cannot_be_done_is_said_and_nothing_is_written(

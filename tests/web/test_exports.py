@@ -114,7 +114,7 @@ def test_the_file_is_named_after_the_batch_and_the_day(
 def test_a_large_one_is_made_by_a_worker_with_progress(
     web: Client, answered: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "SMALL_ROWS", 0)
+    monkeypatch.setattr(making, "MADE_AT_ONCE_ROWS", 0)
     export = made(web, answered, "xlsx")
     address = reverse("export", args=[answered.pk, export.pk])
     page = web.get(address)
@@ -179,16 +179,16 @@ def test_without_pyarrow_there_is_all_but_parquet(
 def test_few_rows_of_a_large_file_are_left_to_a_worker(
     answered: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "SMALL_BYTES", answered.source_size - 1)
+    monkeypatch.setattr(making, "MADE_AT_ONCE_BYTES", answered.source_size - 1)
     assert making.ask_for(answered, "workbook", making.Choice(), by=None).is_waiting
-    monkeypatch.setattr(making, "SMALL_BYTES", answered.source_size)
+    monkeypatch.setattr(making, "MADE_AT_ONCE_BYTES", answered.source_size)
     assert making.ask_for(answered, "xlsx", making.Choice(), by=None).is_ready
 
 
 def test_the_page_for_downloads_leads_to_what_was_made_within_a_day(
     web: Client, answered: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "SMALL_ROWS", 0)
+    monkeypatch.setattr(making, "MADE_AT_ONCE_ROWS", 0)
     page = reverse("choose_download", args=[answered.pk])
     assert "Made within the last day" not in said(web.get(page))
     export = made(web, answered, "ods")
@@ -207,7 +207,7 @@ def test_the_page_for_downloads_leads_to_what_was_made_within_a_day(
 def test_the_worker_takes_what_has_waited_longest(
     answered: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "SMALL_ROWS", 0)
+    monkeypatch.setattr(making, "MADE_AT_ONCE_ROWS", 0)
     export = making.ask_for(answered, "xlsx", making.Choice(), by=None)
     assert making.next_unclaimed() == export
     making.make(export.pk)
@@ -253,7 +253,7 @@ def test_of_a_stored_file_that_is_damaged_the_page_says_who_can_help(
 def test_a_worker_that_died_leaves_the_export_to_another(
     answered: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "SMALL_ROWS", 0)
+    monkeypatch.setattr(making, "MADE_AT_ONCE_ROWS", 0)
     export = making.ask_for(answered, "xlsx", making.Choice(), by=None)
     hour = timezone.now() - timedelta(minutes=3)
     Export.objects.filter(pk=export.pk).update(epoch=4, begun=1, lease_until=hour)
@@ -263,7 +263,7 @@ def test_a_worker_that_died_leaves_the_export_to_another(
 
 
 def test_one_that_never_ends_is_given_up(answered: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "SMALL_ROWS", 0)
+    monkeypatch.setattr(making, "MADE_AT_ONCE_ROWS", 0)
     export = making.ask_for(answered, "xlsx", making.Choice(), by=None)
     Export.objects.filter(pk=export.pk).update(begun=3)
     making.make(export.pk)

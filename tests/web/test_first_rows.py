@@ -133,6 +133,12 @@ def test_another_delimiter_makes_other_columns(web: Client) -> None:
     assert read_as(web, batch, delimiter="none").columns == ("a;b|c",)
 
 
+def test_each_delimiter_is_offered_by_its_name_and_sign(web: Client) -> None:
+    batch = drafted(web, b"a;b|c\n1;2|3\n4;5|6\n")
+    offered = "comma ( , ) semicolon ( ; ) tab pipe ( | ) nothing: there is one column"
+    assert offered in said(web.get(batch.get_absolute_url()))
+
+
 def test_objects_within_objects_are_columns_or_stay_as_they_are(web: Client) -> None:
     batch = drafted(web, b'{"a": {"b": 1}}\n{"a": {"b": 2}}\n', "rows.jsonl")
     assert batch.columns == ("a.b",)

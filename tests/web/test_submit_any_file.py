@@ -244,11 +244,23 @@ REFUSED: dict[str, tuple[str, bytes, tuple[str, ...], str]] = {
         ("--header-row", "1001"),
         "--header-row: write a number from 1 to 1,000.",
     ),
+    "a delimiter without a sign": (
+        "a.csv",
+        CSV,
+        ("--delimiter", ""),
+        "--delimiter: “” cannot be between cells. Write comma, semicolon, tab, pipe or none.",
+    ),
     "an unknown delimiter": (
         "a.csv",
         CSV,
         ("--delimiter", "x"),
         "--delimiter: “x” cannot be between cells. Write comma, semicolon, tab, pipe or none.",
+    ),
+    "a delimiter of no sign": (
+        "a.csv",
+        CSV,
+        ("--delimiter", ""),
+        "--delimiter: “” cannot be between cells. Write comma, semicolon, tab, pipe or none.",
     ),
 }
 

@@ -1,5 +1,6 @@
 """Reads the start tags of XML that a stranger made."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from xml.parsers import expat
 
@@ -26,9 +27,9 @@ class Elements:
     """Calls `found(namespace, name, attributes)` where an element begins.
 
     And `text(name, text)` where it ends, with what stands between its end tag and the tag before.
-    Attributes of a namespace are called "namespace name". `feed` and `close` raise CannotWrite for
-    XML that is not well-formed, for a DOCTYPE (it could define what elements hold) and, with
-    `found`, for elements DEEPEST deep.
+    Attributes of a namespace are called "namespace name"; one that is not there reads as "".
+    `feed` and `close` raise CannotWrite for XML that is not well-formed, for a DOCTYPE (it could
+    define what elements hold) and, with `found`, for elements DEEPEST deep.
     """
 
     def __init__(self, found: Found | None = None, text: Text | None = None) -> None:
@@ -60,7 +61,7 @@ class Elements:
         self._pieces.clear()
         namespace, _, name = tag.rpartition(_BETWEEN)
         if self._found is not None:
-            self._found(namespace, name, attributes)
+            self._found(namespace, name, defaultdict(str, attributes))
 
     def _end(self, tag: str) -> None:
         self._depth -= 1

@@ -39,16 +39,18 @@ def sheets(package: Package) -> list[SheetEntry]:
     """
     _refuse_signed(package)
     workbook = _workbook_part(package)
-    related = {relation.id: relation for relation in relations(package, workbook.filename)}
+    worksheets = {
+        relation.id: relation.target
+        for relation in relations(package, workbook.filename)
+        if relation.kind == "worksheet"
+    }
     found: list[SheetEntry] = []
 
     def look(namespace: str, name: str, attributes: Mapping[str, str]) -> None:
         if name == "sheet" and namespace in MAIN:
             ids = [attributes[f"{space} id"] for space in RELATIONS if f"{space} id" in attributes]
-            relation = related.get(ids[0]) if ids else None
-            is_table = relation is not None and relation.kind == "worksheet"
-            part = relation.target if relation is not None and is_table else None
-            found.append(SheetEntry(attributes.get("name", ""), part))
+            part = worksheets.get(ids[0]) if ids else None
+            found.append(SheetEntry(attributes["name"], part))
 
     read_elements([package.read(workbook)], look)
     return found
@@ -73,16 +75,15 @@ def worksheet(package: Package, name: str) -> ZipInfo:
 def relations(package: Package, part: str) -> list[Relation]:
     """The relations of a part, or of the whole package (""); none if it has no list of them."""
     folder, name = posixpath.split(part)
-    listed = package.find(posixpath.join(folder, "_rels", f"{name}.rels"))
+    listed = package.find(posixpath.join(folder, f"_rels/{name}.rels"))
     found: list[Relation] = []
 
     def look(_: str, name: str, attributes: Mapping[str, str]) -> None:
         if name == "Relationship":
-            kind = attributes.get("Type", "").rpartition("/")[2]
-            target = None
-            if attributes.get("TargetMode") != "External":
-                target = _part(package, folder, attributes.get("Target", ""))
-            found.append(Relation(attributes.get("Id", ""), kind, target))
+            is_outside = attributes["TargetMode"] == "External"
+            target = None if is_outside else _part(package, folder, attributes["Target"])
+            kind = attributes["Type"].rpartition("/")[2]
+            found.append(Relation(attributes["Id"], kind, target))
 
     if listed is not None:
         read_elements([package.read(listed)], look)

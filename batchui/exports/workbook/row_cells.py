@@ -92,9 +92,10 @@ def _last_filled(cells: bytes, tags: Tags) -> tuple[int, int]:
     ends = [cells.rfind(end) + len(end) for end in tags.usual_cell_ends if end in cells]
     if not ends:
         return 0, 0
-    start = cells.rfind(tags.usual_cell_start, 0, max(ends))
-    letters = tags.usual_cell.match(cells, start)
-    return column_number(letters[1]) if letters else 0, max(ends)
+    end = max(ends)
+    start = cells.rfind(tags.usual_cell_start, 0, end)
+    [letters] = tags.usual_cell.findall(cells, start, end)
+    return column_number(letters), end
 
 
 def _without_extensions(text: bytes, tags: Tags) -> bytes:

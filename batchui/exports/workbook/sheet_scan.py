@@ -102,7 +102,7 @@ def _array_formulas(row: Row, tags: Tags) -> Iterator[str]:
     for formula in tags.formula.finditer(row.cells):
         reference = attributes_of(formula[1]).get(b"ref")
         if reference is not None:
-            yield reference.decode("ascii", "replace")
+            yield reference.decode(errors="replace")
 
 
 def _look_at(scan: Scan, package: Package, relation: Relation) -> None:
@@ -110,7 +110,7 @@ def _look_at(scan: Scan, package: Package, relation: Relation) -> None:
 
     def found(namespace: str, name: str, attributes: Mapping[str, str]) -> None:
         if namespace in MAIN and name == _PLACED.get(relation.kind):
-            scan.take(attributes.get("ref", ""))
+            scan.take(attributes["ref"])
         elif namespace in MAIN and name == "autoFilter":
             scan.has_filter = True
 
@@ -146,11 +146,11 @@ class _Surroundings:
         if namespace not in MAIN:
             return
         if name == "mergeCell":
-            self._scan.take(attributes.get("ref", ""))
+            self._scan.take(attributes["ref"])
         elif name == "autoFilter":
             self._scan.has_filter = True
-        elif name == "col" and attributes.get("hidden") in ("1", "true"):
-            self._hide(attributes.get("min", ""), attributes.get("max", ""))
+        elif name == "col" and attributes["hidden"] in ("1", "true"):
+            self._hide(attributes["min"], attributes["max"])
 
     def _text(self, name: str, text: str) -> None:
         if self._in_sparkline and name == "sqref":

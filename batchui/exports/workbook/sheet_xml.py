@@ -108,9 +108,8 @@ class SheetXml:
         start = tag.end()
         if seen[start - 2] == _SLASH:
             return tag, start, at, start
-        body = seen.find(self.tags.any_row_end, start)
-        end = self.tags.row_end.match(seen, body) if body > 0 else None
-        return (tag, start, body, end.end()) if end else None
+        end = self.tags.row_end.search(seen, start)
+        return (tag, start, end.start(), end.end()) if end else None
 
     def _read_head(self) -> bytes:
         self._more()

@@ -51,9 +51,9 @@ class Splicer:
         """
         head = self._sheet.head
         found = self._tags.dimension.search(blanked(head)[0])
-        if found is None:
+        if found is None or (reference := attributes_of(found[1]).get(b"ref")) is None:
             return head
-        old = _area_or_first_cell(attributes_of(found[1]).get(b"ref", b""))
+        old = _area_or_first_cell(reference)
         top = min(old.top, self._header_row or old.top)
         left, right = min(old.left, self._first), max(old.right, self._last)
         bottom = max(old.bottom, self._last_row)
@@ -152,6 +152,6 @@ class Splicer:
 
 def _area_or_first_cell(reference: bytes) -> Area:
     try:
-        return area(reference.decode("ascii", "replace"))
+        return area(reference.decode(errors="replace"))
     except CannotWrite:
         return Area(1, 1, 1, 1)

@@ -66,12 +66,11 @@ class Tags:
             b"</%b%b></%bc>" % (prefix, tag, prefix) for tag in (b"v", b"is")
         )
         self.new_row_end = b"</%brow>" % prefix
-        self.any_row_end = b"</%brow" % prefix
 
 
 def attributes_of(tag: bytes) -> dict[bytes, bytes]:
     """The attributes in a start tag, by their names as written."""
-    return {found[1]: found[2] or found[3] or b"" for found in _attribute(tag)}
+    return {found[1]: found[2] if found[3] is None else found[3] for found in _attribute(tag)}
 
 
 def with_attribute(tag: bytes, name: bytes, value: bytes | None) -> bytes:
@@ -121,7 +120,7 @@ def style_of(cell: re.Match[bytes]) -> str | None:
     """The number of the format of a cell, found by `Tags.cell`."""
     _, _, style, others = cell.groups()
     if style is None and b"s" in others:
-        style = attributes_of(others).get(b"s", b"")
+        style = attributes_of(others).get(b"s")
     return style.decode() if style and style.isdigit() else None
 
 

@@ -146,12 +146,11 @@ class OdsXml:
 
 
 def _by_sheet(text: bytes) -> Iterator[tuple[bool, bytes]]:
-    at = 0
-    for found in TABLE.finditer(text):
-        yield False, text[at : found.start()]
+    first, *others = TABLE.split(text)
+    yield False, first
+    for rows in others:
         yield True, b""
-        at = found.end()
-    yield False, text[at:]
+        yield False, rows
 
 
 def _until(stream: BinaryIO, end: bytes) -> bytes:

@@ -147,6 +147,16 @@ def test_a_damaged_zip_file_is_refused(content: bytes) -> None:
         Package(io.BytesIO(content))
 
 
+def test_a_directory_may_be_as_large_as_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = zipped({f"member {at}": b"1" for at in range(99)})
+    size = len(content) - 22 - content.index(b"PK\1\2")
+    monkeypatch.setattr(package, "LARGEST_DIRECTORY", size)
+    assert len(Package(io.BytesIO(content)).members) == 99
+    monkeypatch.setattr(package, "LARGEST_DIRECTORY", size - 1)
+    with pytest.raises(CannotWrite, match=DAMAGED):
+        Package(io.BytesIO(content))
+
+
 @pytest.mark.parametrize(
     "content",
     [

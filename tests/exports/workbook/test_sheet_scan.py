@@ -7,7 +7,13 @@ import pytest
 from batchui.exports.workbook import sheet_scan, sheet_xml, tags
 from batchui.exports.workbook.cannot_write import CannotWrite
 from batchui.exports.workbook.package import Package
-from batchui.exports.workbook.relations import SheetEntry, sheets, worksheet
+from batchui.exports.workbook.relations import (
+    Relation,
+    SheetEntry,
+    relations,
+    sheets,
+    worksheet,
+)
 from batchui.exports.workbook.sheet_scan import Area, Scan, area, scan
 from batchui.exports.workbook.sheet_xml import SheetXml
 from batchui.exports.workbook.tags import column_letters, column_number
@@ -141,6 +147,7 @@ def test_filters_and_hidden_columns_are_told() -> None:
     [
         sheet(before='<cols><col min="x" max="5" hidden="1"/></cols>'),
         sheet(before='<cols><col min="1" hidden="1"/></cols>'),
+        sheet(before='<cols><col max="1" hidden="1"/></cols>'),
         sheet(before='<col min="1" max="1" hidden="1"/>' * 16_385),
     ],
 )
@@ -153,6 +160,14 @@ def test_columns_that_cannot_be_read(xml: str) -> None:
 def test_an_area_that_cannot_be_read(reference: str) -> None:
     with pytest.raises(CannotWrite, match=r"The sheet has a range of cells that cannot be read"):
         scanned(sheet(after=f'<mergeCell ref="{reference}"/>'))
+
+
+def test_an_area_that_is_not_said() -> None:
+    sentence = "The sheet has a range of cells that cannot be read"
+    with pytest.raises(CannotWrite, match=sentence):
+        scanned(sheet(after="<mergeCell/>"))
+    with pytest.raises(CannotWrite, match=sentence):
+        scanned(sheet(), more=with_table("table", f'<table xmlns="{MAIN}"/>'))
 
 
 def test_an_area_has_four_sides() -> None:
@@ -173,11 +188,32 @@ def test_columns_have_letters(number: int, letters: str) -> None:
 def test_the_sheets_are_listed_in_the_order_of_their_tabs() -> None:
     xml = (
         f'<workbook xmlns="{MAIN}" xmlns:r="{RELATIONS}"><sheets><sheet name="B" r:id="rId8"/>'
-        '<sheet name="Data" r:id="rId7"/><o xmlns="o"><sheet name="no"/></o></sheets></workbook>'
+        '<sheet name="Data" r:id="rId7"/><o xmlns="o"><sheet name="no"/></o><sheet r:id="gone"/>'
+        "</sheets></workbook>"
     )
     package = Package(io.BytesIO(by_hand(sheet(), more={"xl/workbook.xml": xml.encode()})))
     part = package.find("xl/worksheets/sheet1.xml")
-    assert sheets(package) == [SheetEntry("B", None), SheetEntry("Data", part)]
+    assert sheets(package) == [
+        SheetEntry("B", None),
+        SheetEntry("Data", part),
+        SheetEntry("", None),
+    ]
+
+
+def test_what_a_relation_does_not_say_is_nothing() -> None:
+    listed = (
+        '<Relationships><Relationship Id="a" Type="b/c" Target="/xl/workbook.xml"/>'
+        '<Relationship/><Relationship Id="a" Type="c" Target="/xl/workbook.xml"'
+        ' TargetMode="External"/></Relationships>'
+    )
+    more = {"xl/worksheets/_rels/sheet1.xml.rels": listed.encode()}
+    package = Package(io.BytesIO(by_hand(sheet(), more=more)))
+    workbook = package.find("xl/workbook.xml")
+    assert relations(package, "xl/worksheets/sheet1.xml") == [
+        Relation("a", "c", workbook),
+        Relation("", "", None),
+        Relation("a", "c", None),
+    ]
 
 
 def test_pieces_that_are_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,9 +270,9 @@ def test_a_long_beginning_of_a_sheet_is_refused(monkeypatch: pytest.MonkeyPatch)
 def test_a_row_has_a_limit_of_tags(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sheet_xml, "MOST_TAGS", 11)
     # With those of the row itself there are two more.
-    data = sheet(f'<row r="1">{"<c/>" * cells}</row>').encode()
+    data = sheet(f'<row r="1">{"<c/>" * 9}</row><row r="2">{"<c/>" * cells}</row>').encode()
     if cells == 9:
-        assert len(list(SheetXml([data]).rows())) == 1
+        assert len(list(SheetXml([data]).rows())) == 2
     else:
         with pytest.raises(CannotWrite, match="a row, or a beginning, that is too long"):
             list(SheetXml([data]).rows())

@@ -1,13 +1,13 @@
 """Workbooks that LibreOffice makes of a CSV have the texts of that CSV in their cells."""
 
 import csv
-import subprocess
+import io
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conftest import required_program
+from tests.office import convert
 from tests.prompts.conversion.conversions import made_of
 
 pytestmark = pytest.mark.processes
@@ -47,24 +47,15 @@ def text_of(cell: Any) -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the table as x.csv, x.xlsx, x.xls and x.ods."""
-    office = required_program("soffice", package="libreoffice-calc")
+    """A folder with the table as x.xlsx, x.xls and x.ods."""
     folder = tmp_path_factory.mktemp("workbooks")
-    with (folder / "x.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(table())
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(table())
     # Separated by commas, quoted by ", in UTF-8, from line 1; special numbers are understood.
-    options = f"CSV:44,34,76,1,{COLUMNS},1033,false,true"
+    how = [f"--infilter=CSV:44,34,76,1,{COLUMNS},1033,false,true"]
     for kind in ("xlsx", "xls", "ods"):
-        subprocess.run(
-            [
-                *(office, f"-env:UserInstallation=file://{folder}/profile", "--headless"),
-                *(f"--infilter={options}", "--convert-to", kind),
-                *("--outdir", str(folder), str(folder / "x.csv")),
-            ],
-            check=True,
-            capture_output=True,
-            timeout=120,
-        )
+        made = convert(folder / kind, {"x.csv": text.getvalue().encode()}, to=kind, how=how)
+        (folder / f"x.{kind}").write_bytes(made["x"])
     return folder
 
 

@@ -86,6 +86,14 @@ def test_styles_decide_how_a_number_is_shown(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("number", ["", "x", "-1", "1" * 10])
+def test_a_format_without_its_number_is_that_of_no_style(tmp_path: Path, number: str) -> None:
+    styles = f'<numFmts><numFmt numFmtId="{number}" formatCode="0%"/><numFmt formatCode="00"/>'
+    styles += '</numFmts><cellXfs><xf numFmtId="1"/><xf numFmtId="0"/></cellXfs>'
+    cells = '<c r="A1" s="0"><v>7</v></c><c r="B1" s="1"><v>7</v></c>'
+    assert line_of(tmp_path, cells, styles=styles) == "[7,7]"
+
+
 def test_tags_may_have_a_prefix(tmp_path: Path) -> None:
     sheet = (
         '<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
@@ -123,6 +131,21 @@ def test_what_is_found_far_down_stands_in_its_row(tmp_path: Path) -> None:
         *('["","",39994]', '["","",39995]', "[]", '["","",39997]'),
     ]
     assert (made.sheet.first_hidden_row, made.sheet.first_error) == (39_996, "C39996")
+
+
+@pytest.mark.parametrize("prefix", ["", "x:"])
+def test_a_row_longer_than_a_piece_of_the_xml_is_searched_as_a_whole(
+    tmp_path: Path, prefix: str
+) -> None:
+    text = f'<c r="A{{at}}" t="inlineStr"><is><t>{"x" * 600_000}</t></is></c>'
+    row = f'<row r="{{at}}">{text}<c r="B{{at}}" s="1"><v>0.5</v></c></row>'
+    rows = "".join(row.replace("{at}", str(at)) for at in range(1, 5))
+    space = f"xmlns{':x' if prefix else ''}"
+    sheet = f'<worksheet {space}="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'
+    named = re.sub("<(/?)", rf"<\1{prefix}", sheet).encode()
+    more = {"xl/worksheets/data.xml": named}
+    made = made_of(hand_written(tmp_path / "x.xlsx", "", styles=STYLES, more=more))
+    assert [row[1] for row in made.rows] == [{"percent": "50%"}] * 4
 
 
 USUAL = (

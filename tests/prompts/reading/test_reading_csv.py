@@ -164,7 +164,7 @@ def test_a_row_with_too_many_cells_keeps_them_all() -> None:
     assert row.cells == ["1", "2", "3", "4"]
     assert row.problem == (
         "Row 2: 4 cells where the header has 2 columns. If the text of a cell contains a "
-        "“,”, put the cell in quotation marks; or skip the row."
+        "comma, put the cell in quotation marks, or skip the row."
     )
 
 

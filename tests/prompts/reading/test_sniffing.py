@@ -41,7 +41,7 @@ def test_a_delimiter_must_split_at_least_half_of_the_rows() -> None:
 
 def test_a_single_column_keeps_the_commas_of_its_text() -> None:
     found = format_of(b"review\nGood, cheap\nBad\n")
-    assert (found.delimiter, found.columns) == (None, ("review",))
+    assert (found.delimiter, found.columns) == ("", ("review",))
 
 
 def test_a_line_that_names_the_separator_is_not_the_header() -> None:
@@ -160,7 +160,7 @@ def test_a_format_survives_the_database(data: bytes, name: str) -> None:
 
 def test_a_comma_in_the_only_name_does_not_make_two_columns() -> None:
     found = format_of(b"review, as written\nGood\nBad\nFine, all in all\n")
-    assert (found.delimiter, found.columns) == (None, ("review, as written",))
+    assert (found.delimiter, found.columns) == ("", ("review, as written",))
 
 
 def test_of_two_delimiters_the_one_that_fits_more_rows_wins() -> None:
