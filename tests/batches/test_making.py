@@ -9,7 +9,8 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from batchui.batches import files, making
+from batchui.batches import files, long_tasks, making
+from batchui.batches.compressed import DamagedFile
 from batchui.batches.export_models import Export, ExportStatus
 from batchui.batches.exporting import Choice, Kind
 from batchui.batches.long_tasks import StoppedError
@@ -35,7 +36,7 @@ def batch(start: MakeBatch) -> Batch:
 def waiting(batch: Batch, monkeypatch: pytest.MonkeyPatch) -> Export:
     """A workbook that a worker is to make, and tells of each row."""
     monkeypatch.setattr(making, "MADE_AT_ONCE_ROWS", 0)
-    monkeypatch.setattr(making, "PROGRESS_SECONDS", 0)
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
     return making.ask_for(batch, "xlsx", ALL, by=None)
 
 
@@ -168,7 +169,7 @@ def test_a_worker_tells_how_far_it_is_and_that_it_lives(waiting: Export) -> None
 def test_it_is_not_told_more_often_than_people_can_read(
     waiting: Export, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "PROGRESS_SECONDS", 3_600)
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 3_600)
     making.make(waiting.pk, beat=lambda: pytest.fail("told at once"))
     assert (again(waiting).is_ready, waiting.rows_done) == (True, 0)
 
@@ -231,7 +232,7 @@ def test_one_that_never_ends_is_given_up(waiting: Export) -> None:
     ("problem", "sentence"),
     [
         (BadInput("Too wide."), "Too wide."),
-        (files.DamagedFile("It is damaged."), f"It is damaged. {making.IF_DAMAGED}"),
+        (DamagedFile("It is damaged."), f"It is damaged. {making.IF_DAMAGED}"),
         (
             RuntimeError("odd"),
             "batchui could not make this file, because of a mistake in batchui. Tell the person "
