@@ -189,4 +189,4 @@ def _keep(batch: Batch, key: str, survey: Survey | None) -> None:
 
 def _key(batch: Batch) -> str:
     asked = [getattr(batch, name) for name in ASKED]
-    return sha256(json.dumps([asked, batch.source_format]).encode()).hexdigest()[:32]
+    return sha256(json.dumps([asked, batch.format_key]).encode()).hexdigest()[:32]

@@ -8,14 +8,15 @@ import pytest
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from batchui.batches import decisions, long_tasks, progress, surveys
+from batchui.batches import checking, decisions, intake, long_tasks, progress, surveys
 from batchui.batches.long_tasks import StoppedError
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.batches.surveys import Survey
 from batchui.prompts.ask import Ask
+from batchui.prompts.reading.format import Choices
 from batchui.worker import reading
-from tests.batches.books import reviews
+from tests.batches.books import book, reviews
 from tests.batches.conftest import MODEL, MakeBatch
 
 pytestmark = pytest.mark.django_db
@@ -88,6 +89,21 @@ def test_another_question_is_held_against_the_rows_anew(large: Batch) -> None:
     surveys.find_out(again.pk)
     again.refresh_from_db()
     assert surveys.survey_of(again) == Survey(0, 0, 0, None)
+
+
+def test_another_sheet_with_the_same_columns_is_looked_at_anew(receive: MakeBatch) -> None:
+    names = ["id", "text"]
+    content = book(
+        ("May", [names, ["1", "same"], ["2", "same"]]), ("June", [names, ["1", ""], ["2", "one"]])
+    )
+    batch = asked(receive(content, name="reviews.xlsx"))
+    assert surveys.survey_of(batch) == Survey(1, 0, 0, None)
+    before = batch.format_key
+    assert intake.read_differently(batch, Choices(sheet="June"), by=None)
+    checking.check_file(batch.pk)  # if it took too long for the request
+    batch.refresh_from_db()
+    assert batch.format_key != before
+    assert surveys.survey_of(batch) == Survey(0, 1, 0, None, [2])
 
 
 def test_who_goes_back_to_a_question_that_is_known_keeps_no_worker_busy(large: Batch) -> None:

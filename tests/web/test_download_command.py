@@ -105,6 +105,16 @@ def test_nothing_is_replaced_unless_it_is_forced(batch: Batch, here: Path) -> No
     assert Downloaded("texts").status == 2
 
 
+def test_a_link_stays_and_leads_to_the_answers(batch: Batch, here: Path) -> None:
+    elsewhere = here / "elsewhere"
+    elsewhere.mkdir()
+    (here / "out.csv").symlink_to(elsewhere / "answers.csv")
+    assert Downloaded("texts", "--output", "out.csv").status == 0
+    assert (here / "out.csv").is_symlink()
+    assert (elsewhere / "answers.csv").read_bytes().startswith(b"\xef\xbb\xbf")
+    assert [path.name for path in elsewhere.iterdir()] == ["answers.csv"]
+
+
 def test_a_terminal_shows_how_much_is_written(start: MakeBatch) -> None:
     start(rows(2_001))
     seen = Called(Command(), "texts", "--output", "out.jsonl", err=Terminal()).err

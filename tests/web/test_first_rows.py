@@ -15,7 +15,7 @@ from pyarrow.parquet import write_table
 from batchui.batches import checking
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
-from tests.batches.books import reviews
+from tests.batches.books import book, reviews
 from tests.web.visiting import HTMX, answers, drafted, element, html, press_start, said, upload
 
 pytestmark = pytest.mark.django_db
@@ -203,6 +203,30 @@ def test_a_started_batch_is_not_read_differently(web: Client) -> None:
     web.post(reverse("read_as", args=[batch.pk]), {"header_row": 0}, headers=HTMX)
     batch.refresh_from_db()
     assert (batch.status, batch.source_format) == (BatchStatus.PREPARING, before)
+
+
+def shown_key(web: Client, batch: Batch) -> str:
+    """What the page of a draft sends with Start, of how the file is read."""
+    found = re.search(r'name="read_as" value="(\w+)"', html(web.get(batch.get_absolute_url())))
+    assert found
+    return found[1]
+
+
+def test_a_page_that_shows_another_sheet_starts_nothing(web: Client) -> None:
+    names = ["id", "text"]
+    content = book(("May", [names, ["1", "in May"]]), ("June", [names, ["1", "in June"]]))
+    batch = drafted(web, content, "reviews.xlsx")
+    seen = shown_key(web, batch)
+    read_as(web, batch, sheet="June")
+    asked = answers(batch, template="Sum up: {{text}}", read_as=seen)
+    page = web.post(reverse("start", args=[batch.pk]), asked, follow=True)
+    assert "you or a colleague changed how the file is read" in html(page)
+    assert "Sum up: in June" in said(page)  # what was typed is kept
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.DRAFT
+    press_start(web, batch, template="Sum up: {{text}}", read_as=shown_key(web, batch))
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.PREPARING
 
 
 def test_a_packed_text_can_be_read_in_another_encoding_too(web: Client) -> None:

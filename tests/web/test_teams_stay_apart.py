@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 # In every text of the other team, and in none of ours.
 THEIRS = "Wolpertinger"
 ACTIONS = (
-    *("start", "stop", "retry", "run_again", "ask_further", "delete", "try_now"),
+    *("start", "discard", "stop", "retry", "run_again", "ask_further", "delete", "try_now"),
     *("preview", "read_as"),
 )
 
