@@ -21,6 +21,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "data_folder": {"keys"},
     "urls": {"web", "worker"},
     "wsgi": {"checks", "data_folder", "worker"},
+    # What the commands of all packages share.
+    "commands": set(),
     # Plain packages.
     "processes": set(),
     "sandbox": set(),
@@ -29,19 +31,22 @@ MAY_IMPORT: dict[str, set[str]] = {
     "exports": set(),
     # The product.
     "teams": {"keys", "security_log", "cloudflare"},
-    "batches": {"security_log", "teams", "prompts", "cloudflare", "exports"},
-    "worker": {"batches", "teams", "prompts", "checks", "data_folder", "keys", "processes"},
+    "batches": {"security_log", "teams", "prompts", "cloudflare", "exports", "commands"},
+    "worker": {
+        *("batches", "teams", "prompts", "checks", "data_folder", "keys", "processes"),
+        "commands",
+    },
     "web": {
         *("worker", "batches", "teams", "prompts", "cloudflare", "exports", "processes"),
-        "security_log",
+        *("security_log", "commands"),
     },
-    "backup": {"worker", "batches", "teams", "keys"},
-    "doctor": {"worker", "batches", "teams", "prompts", "cloudflare"},
+    "backup": {"worker", "batches", "teams", "keys", "commands"},
+    "doctor": {"worker", "batches", "teams", "prompts", "cloudflare", "commands"},
     "up": {"worker", "teams", "checks", "data_folder", "processes"},
     # It kills the product, and lets the doctor look.
     "chaos": {
         *("doctor", "worker", "batches", "cloudflare", "teams", "prompts", "processes", "sandbox"),
-        *("bench", "up"),
+        *("bench", "up", "commands"),
     },
     # The measuring stick: it drives the product from outside.
     "bench": {"worker", "batches", "teams", "prompts", "exports", "processes"},

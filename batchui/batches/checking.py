@@ -1,6 +1,5 @@
 """Reads a whole upload: how many rows it has, and which of them are bad."""
 
-from collections.abc import Callable
 from uuid import UUID
 
 from django.conf import settings
@@ -11,6 +10,7 @@ from batchui.batches.converting import convert
 from batchui.batches.further import make_file
 from batchui.batches.long_tasks import (
     READING_LEASE,
+    Beat,
     LeaseLostError,
     StoppedError,
     give_back,
@@ -20,13 +20,14 @@ from batchui.batches.long_tasks import (
 )
 from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
+from batchui.batches.progress import Progress
 from batchui.batches.row_problems import NO_PROBLEMS, RowProblems
 from batchui.batches.states import BatchStatus
 from batchui.prompts.conversion.kinds import is_text
 from batchui.prompts.reading.checking import Report, check
 
 
-def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
+def check_file(batch_id: UUID, *, beat: Beat | None = None) -> None:
     """Read the whole upload, count its rows, find the bad ones, and make the batch a draft.
 
     Does nothing if another worker has the batch.
@@ -65,7 +66,7 @@ def check_file(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> Non
         )
 
 
-def _look(batch: Batch, progress: Callable[[int, int], None]) -> None:
+def _look(batch: Batch, progress: Progress) -> None:
     """Find out how the file is read; make or convert it first if that has to be done."""
     if not batch.source_file:
         _keep(batch, make_file(batch, progress=progress))

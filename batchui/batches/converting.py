@@ -1,7 +1,7 @@
 """Has an upload that is no plain text converted, and stores what its rows are read from."""
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -14,8 +14,9 @@ from django.core.files.storage import FileSystemStorage, default_storage
 from batchui.batches import files
 from batchui.batches.changes import BatchChanges
 from batchui.batches.models import Batch
+from batchui.batches.progress import Progress
 from batchui.prompts.conversion import converting
-from batchui.prompts.conversion.converted import Jsonl, Progress, Result, Sheet, Text, open_lines
+from batchui.prompts.conversion.converted import Jsonl, Result, Sheet, Text, open_lines
 from batchui.prompts.problems import BadInput, listed, quoted
 from batchui.prompts.reading.headers import find_header, is_filled
 from batchui.prompts.reading.rows import sample_text
@@ -28,14 +29,11 @@ ROWS_SEEN, ROWS_SHOWN = 60, 3
 FEWEST_OF_A_LIST = 20
 
 
-def convert(batch: Batch, *, progress: Callable[[int, int], None]) -> BatchChanges:
+def convert(batch: Batch, *, progress: Progress) -> BatchChanges:
     """Convert the upload of a batch, and store the part of it that is read, as fields of the batch.
 
-    Raises BadInput for a file that cannot be read, and what `progress(rows, bytes)` raises.
+    Raises BadInput for a file that cannot be read, and what `progress` raises.
     """
-
-    def tell(news: Progress) -> None:
-        progress(news.done, 0)
 
     with _on_disk(batch.source_file) as path, files.working_folder() as folder:
         made = converting.convert(
@@ -43,7 +41,7 @@ def convert(batch: Batch, *, progress: Callable[[int, int], None]) -> BatchChang
             folder,
             name=batch.source_name,
             most_bytes=LARGER * settings.MAX_UPLOAD_BYTES,
-            progress=tell,
+            progress=lambda news: progress(news.done),
         )
         name, about = _chosen(made, folder, batch.choices.sheet)
         stored_as = files.converted_path(batch)

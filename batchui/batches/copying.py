@@ -14,6 +14,7 @@ import msgspec
 
 from batchui.batches import files, results
 from batchui.batches.changes import PartChanges
+from batchui.batches.compressed import Compressed, DamagedFile, read_all_lines
 from batchui.batches.models import Part
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.results import NOTHING, Answer
@@ -42,9 +43,7 @@ class Copied(NamedTuple):
 def store(part: Part, copies: Mapping[int, int]) -> str:
     """Store which rows of a new part (by position) get the answer of which row (by number)."""
     lines = map(_encode, copies.items())
-    return files.Compressed.of_lines([_encode((len(copies), 0)), *lines]).store(
-        files.copies_path(part)
-    )
+    return Compressed.of_lines([_encode((len(copies), 0)), *lines]).store(files.copies_path(part))
 
 
 def copies_of(part: Part) -> dict[int, int]:
@@ -54,9 +53,9 @@ def copies_of(part: Part) -> dict[int, int]:
     """
     if not part.copies_file:
         return {}
-    pairs = list(map(_decode, files.read_all_lines(part.copies_file)))
+    pairs = list(map(_decode, read_all_lines(part.copies_file)))
     if not pairs or pairs[0][0] != len(pairs) - 1:
-        raise files.DamagedFile(f"The stored file {part.copies_file} is damaged.")
+        raise DamagedFile(f"The stored file {part.copies_file} is damaged.")
     return dict(pairs[1:])
 
 

@@ -4,6 +4,8 @@ A page, the terminal and a program call the same functions. If two people (or tw
 the same moment, the first one counts and the second one gets False.
 """
 
+from collections.abc import Collection
+
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
@@ -191,9 +193,18 @@ def delete(batch: Batch, *, by: User | None) -> bool:
 
     False: the batch is under way (stop it first), or is deleted already.
     """
-    deleted = Batch.objects.filter(
-        pk=batch.pk, deleted_at=None, status__in=(*EDITABLE, *ENDED_BATCHES)
-    ).update(deleted_at=timezone.now(), deleted_by=by, epoch=F("epoch") + 1)
+    return _delete(batch, (*EDITABLE, *ENDED_BATCHES), by)
+
+
+def discard(draft: Batch, *, by: User | None) -> bool:
+    """Delete a draft. False: it was started meanwhile, or is deleted already."""
+    return _delete(draft, EDITABLE, by)
+
+
+def _delete(batch: Batch, statuses: Collection[BatchStatus], by: User | None) -> bool:
+    deleted = Batch.objects.filter(pk=batch.pk, deleted_at=None, status__in=statuses).update(
+        deleted_at=timezone.now(), deleted_by=by, epoch=F("epoch") + 1
+    )
     if deleted:
         security_log.record("batch deleted", who=by and by.in_log, batch=batch.pk)
     return bool(deleted)

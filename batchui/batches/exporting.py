@@ -10,6 +10,7 @@ from django.db import DatabaseError
 
 from batchui.batches import references, results, sources
 from batchui.batches.models import Batch
+from batchui.batches.progress import Progress, telling, untold
 from batchui.exports.csv import csv_chunks, spreadsheet_delimiter
 from batchui.exports.formulas import Changed
 from batchui.exports.json import json_chunks, jsonl_chunks
@@ -26,9 +27,6 @@ ONLY: dict[str, frozenset[str] | None] = {
     "all": None,
     **{word: frozenset(statuses) for word, statuses in results.SHOWN.items()},
 }
-Progress = Callable[[int], None]
-# After so many rows it is said how far a download is.
-TOLD_ROWS = 1_000
 
 
 @dataclass(frozen=True)
@@ -65,10 +63,6 @@ class Choice:
 
 
 ALL = Choice()
-
-
-def untold(rows: int) -> None:
-    """The progress of what nobody waits for."""
 
 
 class Chunks(Protocol):
@@ -182,16 +176,13 @@ def export_rows(
 ) -> Iterator[ExportRow]:
     """Every row of a batch, for an export. A row without a status of its own is "waiting".
 
-    progress: told after every TOLD_ROWS rows how many there were. typed: the numbers and booleans
-    of JSON objects stay what they are in the cells, too; else these are texts.
+    progress: told now and then how many rows there were. typed: the numbers and booleans of JSON
+    objects stay what they are in the cells, too; else these are texts.
     """
     columns = batch.columns
     value_cell = typed_cell if typed else cell_text
     reference = references.reference_of(batch)
-    for done, found in enumerate(results.results(batch)):
-        row, cells, status, answer, error, usage = found
-        if done and done % TOLD_ROWS == 0:
-            progress(done)
+    for row, cells, status, answer, error, usage in telling(results.results(batch), progress):
         if cells is None:  # its text is lost; the error says why
             cells = [""] * len(columns)
         yield ExportRow(

@@ -12,8 +12,8 @@ from typing import BinaryIO, cast
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
-from batchui.batches import files, patience
-from batchui.batches.files import DamagedFile
+from batchui.batches import patience
+from batchui.batches.compressed import SPOOL_BYTES, DamagedFile
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import (
     GoneNow,
@@ -41,7 +41,7 @@ def fetch(part: Part, attempt: Attempt, *, client: BatchClient) -> PollOutcome:
     A finished reply is read to a spool, decoded as a whole, and stored before this returns. This
     does not change the part.
     """
-    with tempfile.SpooledTemporaryFile(files.SPOOL_BYTES) as spool:
+    with tempfile.SpooledTemporaryFile(SPOOL_BYTES) as spool:
         reply = cast(BinaryIO, spool)
         try:
             return _fetch(part, attempt, client, reply)

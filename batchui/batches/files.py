@@ -19,18 +19,16 @@ removed some hours later (`worker/overtaken.py`).
 """
 
 import hashlib
-import io
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import takewhile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 from uuid import UUID
 
-import zstandard
 from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, default_storage
@@ -42,14 +40,7 @@ if TYPE_CHECKING:
 else:
     AnyFile = File
 
-LEVEL = 1
-# Above this many bytes a file that is being made moves from memory to a temporary file.
-SPOOL_BYTES = 4 * 1024 * 1024
 CHUNK_BYTES = 256 * 1024
-
-
-class DamagedFile(Exception):
-    """A stored file is lost, cut short or changed. str() is a sentence that names it."""
 
 
 class DurableFileSystemStorage(FileSystemStorage):
@@ -192,143 +183,6 @@ def working_folder() -> Iterator[Path]:
 def open_file(name: str) -> BinaryIO:
     """A stored file, open for reading."""
     return cast(BinaryIO, default_storage.open(name, "rb"))
-
-
-def open_unpacked(name: str) -> BinaryIO:
-    """The content of a compressed file, open for reading. Its `read` raises DamagedFile."""
-    return cast(BinaryIO, _Unpacked(name))
-
-
-class _Unpacked(io.RawIOBase):
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._reader = zstandard.ZstdDecompressor().stream_reader(
-            open_file(name), read_size=CHUNK_BYTES, closefd=True
-        )
-
-    def read(self, size: int = -1) -> bytes:
-        try:
-            return self._reader.read(size)
-        except zstandard.ZstdError:
-            raise DamagedFile(f"The stored file {self._name} is damaged.") from None
-
-    def close(self) -> None:
-        self._reader.close()  # type: ignore[no-untyped-call]
-        super().close()
-
-
-class Compressed:
-    """Compressed content, ready to store. Call `store` once."""
-
-    def __init__(self) -> None:
-        self._spool = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115
-
-    def __del__(self) -> None:
-        self._spool.close()  # if it was never stored
-
-    @classmethod
-    def of_lines(cls, lines: Iterable[bytes]) -> "Compressed":
-        """The content of a file with these lines, which are given without newlines."""
-        made = Lines()
-        made.extend(lines)
-        return made.whole()
-
-    @classmethod
-    def of_file(cls, content: IO[bytes]) -> "Compressed":
-        """The content of a whole file, from its beginning."""
-        made = cls()
-        content.seek(0)
-        _compressor().copy_stream(content, made._spool)
-        return made
-
-    def store(self, name: str) -> str:
-        """Store it as `name`. Returns the name."""
-        with self._spool as spool:
-            spool.seek(0)
-            default_storage.save(name, File(spool, name))
-        return name
-
-
-class Lines:
-    """A file of lines to be stored, to which they are added as they come."""
-
-    def __init__(self) -> None:
-        self._made = Compressed()
-        self._out = _compressor().stream_writer(self._made._spool, closefd=False)
-        self._buffer: list[bytes] = []
-        self._pending = 0
-
-    def extend(self, lines: Iterable[bytes]) -> None:
-        """Add lines, which are given without newlines."""
-        buffer, pending = self._buffer, self._pending
-        for line in lines:
-            buffer.append(line)
-            pending += len(line)
-            if pending > CHUNK_BYTES:
-                self._write()
-                pending = 0
-        self._pending = pending
-
-    def whole(self) -> Compressed:
-        """All lines, ready to store. Call it once."""
-        self._write()
-        self._out.flush(zstandard.FLUSH_FRAME)
-        return self._made
-
-    def _write(self) -> None:
-        self._out.write(b"\n".join([*self._buffer, b""]))
-        self._buffer.clear()
-
-
-def _compressor() -> zstandard.ZstdCompressor:
-    return zstandard.ZstdCompressor(LEVEL, write_checksum=True)
-
-
-def read_lines(name: str, *, lines: int) -> Iterator[bytes]:
-    """The `lines` lines of a file that was made by `Compressed.of_lines`, each with its newline.
-
-    Raises DamagedFile where the file is not there, cannot be unpacked, or has another number of
-    lines: a file that was cut short unpacks without an error.
-    """
-    number, line = 0, b"\n"
-    try:
-        with open_file(name) as stored:
-            reader = zstandard.ZstdDecompressor().stream_reader(stored, read_size=CHUNK_BYTES)
-            unpacked = io.BufferedReader(cast(io.RawIOBase, reader), CHUNK_BYTES)
-            for line in unpacked:
-                number += 1
-                if number > lines:
-                    raise DamagedFile(
-                        f"The stored file {name} is damaged: it has more than {lines:,} lines."
-                    )
-                yield line
-    except FileNotFoundError:
-        raise DamagedFile(f"The stored file {name} is not there any more.") from None
-    except zstandard.ZstdError:
-        raise DamagedFile(f"The stored file {name} is damaged.") from None
-    if number != lines or not line.endswith(b"\n"):
-        raise DamagedFile(
-            f"The stored file {name} is damaged: it has {number:,} lines in place of {lines:,}."
-        )
-
-
-def read_all_lines(name: str) -> list[bytes]:
-    """The lines of a small file that was made by `Compressed.of_lines`. Raises DamagedFile.
-
-    It cannot tell whether the end is missing: the content has to.
-    """
-    try:
-        return b"".join(read_compressed(name)).splitlines()
-    except FileNotFoundError:
-        raise DamagedFile(f"The stored file {name} is not there any more.") from None
-    except zstandard.ZstdError:
-        raise DamagedFile(f"The stored file {name} is damaged.") from None
-
-
-def read_compressed(name: str) -> Iterator[bytes]:
-    """The content of a compressed file, in chunks of bytes."""
-    with open_file(name) as stored:
-        yield from zstandard.ZstdDecompressor().read_to_iter(stored, read_size=CHUNK_BYTES)
 
 
 def stored_below(folder: str) -> Iterator[str]:

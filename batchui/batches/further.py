@@ -6,7 +6,6 @@ the file of the draft: the workbook with the answers in it, where they can be wr
 the next answers can be, too; else plain CSV. JSONL is both at once.
 """
 
-from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +14,18 @@ from django.core.files.base import File
 
 from batchui.batches import files
 from batchui.batches.changes import BatchChanges
+from batchui.batches.compressed import Compressed
 from batchui.batches.exporting import ALL, csv_plain, export_rows, table
 from batchui.batches.models import LONGEST_NAME, Batch
+from batchui.batches.progress import Progress
 from batchui.batches.whole_files import kinds_for, workbook
 from batchui.exports.further import object_lines, table_lines
-from batchui.exports.rows import ExportRow
 from batchui.exports.table import Table
 from batchui.exports.workbook.cannot_write import CannotWrite
 from batchui.prompts.conversion.converted import Sheet
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.format import Choices
 
-Progress = Callable[[int, int], None]
-
-PROGRESS_ROWS = 1_000
 WITH_ANSWERS = " with answers"
 DELETED = (
     "The batch that this one asks further about was deleted before its answers were read. Discard "
@@ -40,7 +37,7 @@ def make_file(draft: Batch, *, progress: Progress) -> BatchChanges:
     """Store the sheet of the batch that `draft` asks further about, as the draft's file.
 
     Returns the fields of the draft that say so. Raises BadInput if that batch was deleted, and what
-    `progress(rows, bytes)` raises.
+    `progress` raises.
     """
     first = draft.asked_after
     if first is None or first.deleted_at is not None:
@@ -56,7 +53,7 @@ def make_file(draft: Batch, *, progress: Progress) -> BatchChanges:
 
 def _objects(draft: Batch, first: Batch, target: Path, progress: Progress) -> BatchChanges:
     with target.open("wb") as out:
-        for line in object_lines(_counted(export_rows(first), progress), table(first)):
+        for line in object_lines(export_rows(first, progress), table(first)):
             out.write(line + b"\n")
     choices = Choices(nested="text")  # or a structured answer would be no column of its own
     return {**_stored(draft, first, target, ".jsonl"), "source_choices": choices.to_dict()}
@@ -65,11 +62,11 @@ def _objects(draft: Batch, first: Batch, target: Path, progress: Progress) -> Ba
 def _table(draft: Batch, first: Batch, target: Path, progress: Progress) -> BatchChanges:
     ending = _write_source(first, target, progress)
     about = table(first)
-    lines = table_lines(_counted(export_rows(first), progress), about)
+    lines = table_lines(export_rows(first, progress), about)
     return {
         **_stored(draft, first, target, ending),
         "source_choices": Choices(header_row=len(about.above) + 1).to_dict(),
-        "converted_file": files.Compressed.of_lines(lines).store(files.converted_path(draft)),
+        "converted_file": Compressed.of_lines(lines).store(files.converted_path(draft)),
         "converted": _converted(first, about),
     }
 
@@ -97,17 +94,19 @@ def _write_source(first: Batch, target: Path, progress: Progress) -> str:
 
     A sheet without column names gets some in a row of its own, for which its workbook has no room.
     """
+
+    def still_at_none(_: int) -> None:
+        progress(0)  # the rows are counted when they are written as lines
+
     if "workbook" in kinds_for(first) and first.format.header_row:
         try:
-            workbook(first, ALL, target, lambda rows: progress(0, 0))
+            workbook(first, ALL, target, still_at_none)
         except CannotWrite:
             pass
         else:
             return Path(first.source_name).suffix.lower()
     with target.open("wb") as out:
-        for chunk in csv_plain(first):
-            out.write(chunk)
-            progress(0, 0)
+        out.writelines(csv_plain(first, ALL, still_at_none))
     return ".csv"
 
 
@@ -122,10 +121,3 @@ def _stored(draft: Batch, first: Batch, target: Path, ending: str) -> BatchChang
         "source_size": size,
         "source_sha256": sha256,
     }
-
-
-def _counted(rows: Iterable[ExportRow], progress: Progress) -> Iterator[ExportRow]:
-    for number, row in enumerate(rows):
-        if number % PROGRESS_ROWS == 0:
-            progress(number, 0)
-        yield row

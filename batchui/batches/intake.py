@@ -16,7 +16,8 @@ from django.db import transaction
 from batchui.batches import files, lifecycle, settling, sources
 from batchui.batches.changes import BatchChanges
 from batchui.batches.checking import check_file
-from batchui.batches.files import AnyFile, DamagedFile
+from batchui.batches.compressed import DamagedFile
+from batchui.batches.files import AnyFile
 from batchui.batches.long_tasks import cannot_store, read_now_or_soon, sentence_for
 from batchui.batches.models import LONGEST_NAME, Batch, asked_fields
 from batchui.batches.pressed_twice import made_before
@@ -213,9 +214,13 @@ def _store(
 ) -> Batch:
     """Store an upload, and make a batch of it.
 
-    rows_of: a batch whose converted rows it has. find_before: the batch that is returned instead of
-    a new one; called in the transaction.
+    rows_of: a batch whose converted rows it has. find_before: finds the batch that is returned
+    instead of a new one; called in a transaction before the file is stored, and again in the one
+    that makes the batch, as somebody may have made it meanwhile.
     """
+    with transaction.atomic():
+        if batch := find_before():
+            return batch
     refuse_full_disk(upload.size)
     # 1. The file, under the id that the batch will have.
     batch_id = uuid4()

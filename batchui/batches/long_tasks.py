@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import InterfaceError, OperationalError
 from django.db.models import Q, QuerySet
@@ -12,8 +12,9 @@ from django.utils import timezone
 
 from batchui.batches import lifecycle
 from batchui.batches.clock import LONGEST_LEASE, is_over
-from batchui.batches.files import DamagedFile
+from batchui.batches.compressed import DamagedFile
 from batchui.batches.models import Batch
+from batchui.batches.progress import Progress
 from batchui.batches.signals import work_waits
 from batchui.batches.states import BEING_READ, BatchStatus
 from batchui.cloudflare.catalogue import UnknownModel
@@ -33,6 +34,9 @@ MOST_READINGS = 3
 READ_WITHIN = timedelta(seconds=1)
 _reads = threading.Lock()
 
+# Shows a sign of life. It may raise StoppedError.
+Beat = Callable[[], None]
+
 
 class LeaseLostError(Exception):
     """Another worker has the batch now, or the batch was deleted."""
@@ -45,9 +49,9 @@ class StoppedError(Exception):
 def read_now_or_soon(batch: Batch, read: Callable[..., None]) -> None:
     """Read a batch's small file in this request; let a worker read any other.
 
-    read: `check_file` or `prepare`. One file is read at a time in each web process, and for
-    PROGRESS_SECONDS at most (a small file may have many large questions): people who start a
-    hundred batches at once keep nobody from the pages.
+    read: `check_file`, `prepare` or `surveys.find_out`. One file is read at a time in each web
+    process, and for PROGRESS_SECONDS at most (a small file may have many large questions): people
+    who start a hundred batches at once keep nobody from the pages.
     """
     if batch.source_size <= SMALL_BYTES and _reads.acquire(blocking=False):
         try:
@@ -136,25 +140,30 @@ def sentence_for(
     )
 
 
-def progress_of(
-    batch: Batch, *, beat: Callable[[], None] | None = None
-) -> Callable[[int, int], None]:
-    """A callback for a long reading. It stores the progress and renews the lease.
+def progress_of(batch: Batch, *, beat: Beat | None = None) -> Progress:
+    """The progress of a long reading, which is shown on the page (see `keeping`)."""
 
-    `beat`: also called, because a worker that shows no sign of life is restarted; it may raise
-    StoppedError. The callback raises LeaseLostError if the batch was deleted or another worker has
-    it now.
+    def keep(rows: int, lease_until: datetime) -> bool:
+        return lifecycle.touch_batch(batch, progress_rows=rows, lease_until=lease_until)
+
+    return keeping(keep, beat=beat)
+
+
+def keeping(keep: Callable[[int, datetime], bool], *, beat: Beat | None = None) -> Progress:
+    """The progress of a long task under a lease: every PROGRESS_SECONDS it renews the lease.
+
+    keep: stores the rows done and the new end of the lease; False: what the task works at was
+    deleted, or another worker has it now. Then LeaseLostError is raised. beat: also called, because
+    a worker that shows no sign of life is restarted.
     """
     last = time.monotonic()
 
-    def report(rows: int, _bytes: int) -> None:
+    def report(rows: int) -> None:
         nonlocal last
         if time.monotonic() - last < PROGRESS_SECONDS:
             return
         last = time.monotonic()
-        if not lifecycle.touch_batch(
-            batch, progress_rows=rows, lease_until=timezone.now() + READING_LEASE
-        ):
+        if not keep(rows, timezone.now() + READING_LEASE):
             raise LeaseLostError
         if beat:
             beat()

@@ -1,8 +1,6 @@
 """Makes exports: downloads that have to be whole before anybody can have them."""
 
-import time
-from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
@@ -13,16 +11,18 @@ from django.utils import timezone
 from batchui.batches import files, settling
 from batchui.batches.clock import is_free
 from batchui.batches.export_models import KEPT, Export, ExportStatus
-from batchui.batches.exporting import Choice, Progress, untold
+from batchui.batches.exporting import Choice
 from batchui.batches.long_tasks import (
     MOST_READINGS,
-    PROGRESS_SECONDS,
     READING_LEASE,
+    Beat,
     LeaseLostError,
     StoppedError,
+    keeping,
     sentence_for,
 )
 from batchui.batches.models import Batch
+from batchui.batches.progress import Progress, untold
 from batchui.batches.signals import work_waits
 from batchui.batches.whole_files import KINDS, rows_going_out
 from batchui.exports.sheets import TooManyColumns
@@ -33,7 +33,7 @@ from batchui.teams.models import User
 # Of so many rows, from a file of so many bytes, an export is made in the request that asks for it:
 # it takes about a second at most. (A workbook may have few rows in the sheet that is asked, and
 # another sheet with a million.)
-SMALL_ROWS, SMALL_BYTES = 2_000, 2_000_000
+MADE_AT_ONCE_ROWS, MADE_AT_ONCE_BYTES = 2_000, 2_000_000
 # Somebody who presses twice gets the same export, as long as nothing has changed.
 SAME_FOR = timedelta(minutes=10)
 ENDLESS = (
@@ -65,7 +65,7 @@ def ask_for(batch: Batch, kind: str, choice: Choice, *, by: User | None) -> Expo
             choice=choice.to_dict(),
             rows=rows_going_out(batch, choice),
         )
-    if batch.rows <= SMALL_ROWS and batch.source_size <= SMALL_BYTES:
+    if batch.rows <= MADE_AT_ONCE_ROWS and batch.source_size <= MADE_AT_ONCE_BYTES:
         make(export.pk)
         export.refresh_from_db()
     else:
@@ -93,7 +93,7 @@ def has_unclaimed() -> bool:
     return next_unclaimed() is not None
 
 
-def make(export_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
+def make(export_id: UUID, *, beat: Beat | None = None) -> None:
     """Make an export and store its file. Does nothing if another worker has it."""
     export = Export.objects.filter(pk=export_id).select_related("batch").first()
     if export is None or not _claim(export):
@@ -162,17 +162,8 @@ def _made(export: Export, progress: Progress) -> dict[str, object]:
         return {"file": stored_as, "size": target.stat().st_size, "notes": notes}
 
 
-def _progress(export: Export, beat: Callable[[], None] | None) -> Progress:
-    last = time.monotonic()
+def _progress(export: Export, beat: Beat | None) -> Progress:
+    def keep(rows: int, lease_until: datetime) -> bool:
+        return export.changed(rows_done=rows, lease_until=lease_until)
 
-    def report(rows: int) -> None:
-        nonlocal last
-        if time.monotonic() - last < PROGRESS_SECONDS:
-            return
-        last = time.monotonic()
-        if not export.changed(rows_done=rows, lease_until=timezone.now() + READING_LEASE):
-            raise LeaseLostError
-        if beat:
-            beat()
-
-    return report
+    return keeping(keep, beat=beat)

@@ -11,7 +11,7 @@ from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, S
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from batchui.batches.models import WAITS_FOR_COPIES, Attempt, Part
+from batchui.batches.models import Attempt, Part
 from batchui.batches.patience import NOTHING_WRONG
 from batchui.batches.states import (
     OPEN_PARTS,
@@ -109,16 +109,6 @@ def release(parts: QuerySet[Part]) -> int:
     return parts.filter(status=PartStatus.HELD).update(
         status=PartStatus.READY, epoch=F("epoch") + 1, resume_at=None, message=""
     )
-
-
-def release_copies(parts: QuerySet[Part]) -> None:
-    """Make the parts of a batch ready that wait for answers of its other parts, if all have ended.
-
-    Until then they look from time to time, by themselves (`copying.pause_after`).
-    """
-    waiting = Q(status=PartStatus.HELD, message=WAITS_FOR_COPIES)
-    if not parts.filter(status__in=OPEN_PARTS).exclude(waiting).exists():
-        release(parts.filter(waiting))
 
 
 def let_people_decide(parts: QuerySet[Part], message: str) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Subquery, Sum, Value
+from django.db.models import Exists, F, OuterRef, Q, Subquery, Sum, Value
 from django.db.models.functions import Coalesce, Least
 from django.urls import reverse
 from django.utils import timezone
@@ -226,6 +226,8 @@ class Batch(AnswerCounts, Upload, Asked):
 WAITS_FOR_COPIES = (
     "These rows ask what other rows ask, and get their answers as soon as those have them."
 )
+# The same for queries: nothing holds these parts up but other rows of their batch.
+WAITING_FOR_COPIES = Q(status=PartStatus.HELD, message=WAITS_FOR_COPIES)
 
 
 class Part(AnswerCounts):
@@ -299,7 +301,7 @@ class Part(AnswerCounts):
 
     @property
     def waits_for_copies(self) -> bool:
-        """Whether nothing holds it up but other rows of its batch, whose answers it gets."""
+        """Whether nothing holds it up but other rows, whose answers it gets."""
         return self.status == PartStatus.HELD and self.message == WAITS_FOR_COPIES
 
     @property

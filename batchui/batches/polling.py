@@ -16,8 +16,8 @@ from batchui.batches import lifecycle, patience, pauses, refusals, results
 from batchui.batches.changes import PartChanges
 from batchui.batches.charged import JUDGED_WHEN_POLLED, NEVER_ASKED
 from batchui.batches.clients import shared_client
+from batchui.batches.compressed import DamagedFile
 from batchui.batches.fetching import fetch
-from batchui.batches.files import DamagedFile
 from batchui.batches.lifecycle import Closing
 from batchui.batches.models import MOST_FAILURES, Attempt, Part
 from batchui.batches.outcomes import (

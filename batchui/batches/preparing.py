@@ -1,14 +1,15 @@
 """Makes parts that are ready to send from a started draft."""
 
-from collections.abc import Callable
 from uuid import UUID
 
 from django.db import transaction
 
 from batchui.batches import copying, files, lifecycle, references, results, sources
 from batchui.batches.changes import BatchChanges
+from batchui.batches.compressed import Compressed
 from batchui.batches.long_tasks import (
     READING_LEASE,
+    Beat,
     LeaseLostError,
     StoppedError,
     give_back,
@@ -18,6 +19,7 @@ from batchui.batches.long_tasks import (
 )
 from batchui.batches.models import Batch, Part
 from batchui.batches.phrases import invalid_rows_sentence, parts_phrase
+from batchui.batches.progress import Progress, telling
 from batchui.batches.results import Answer
 from batchui.batches.row_problems import NO_PROBLEMS, RowProblems
 from batchui.batches.signals import work_waits
@@ -41,7 +43,7 @@ TOO_MANY_PARTS = (
 )
 
 
-def prepare(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
+def prepare(batch_id: UUID, *, beat: Beat | None = None) -> None:
     """Cut a started batch into parts and queue it.
 
     If rows are invalid and the batch is not to skip them, it becomes a draft again that names
@@ -76,9 +78,7 @@ def limits_for(model: Model, *, max_tokens: int) -> Limits:
     return Limits(rows=rows, context_window=model.context_window)
 
 
-def _cut_into_parts(
-    batch: Batch, beat: Callable[[], None] | None
-) -> tuple[list[Part], RowProblems]:
+def _cut_into_parts(batch: Batch, beat: Beat | None) -> tuple[list[Part], RowProblems]:
     """Store the rows of every part, with one part in memory at a time.
 
     Returns the parts, which are not in the database yet, and what is to be skipped. No more parts
@@ -90,7 +90,7 @@ def _cut_into_parts(
         raise BadInput(TOO_MANY_PARTS)
     progress = progress_of(batch, beat=beat)
     parts, row, skipped = [], 0, RowProblems()
-    repeats = _repeats(batch, writer) if batch.ask.ask_once else None
+    repeats = _repeats(batch, writer, progress) if batch.ask.ask_once else None
     with sources.open_rows(batch) as source:
         cuts = cut(
             read(source, batch.format),
@@ -107,13 +107,13 @@ def _cut_into_parts(
                 raise BadInput(TOO_MANY_PARTS)
             if not skipped.count or batch.ask.skip_invalid:
                 parts.append(_write_part(batch, piece))
-            progress(row, 0)
+            progress(row)
     return parts, skipped
 
 
-def _repeats(batch: Batch, writer: ItemWriter) -> Repeats:
+def _repeats(batch: Batch, writer: ItemWriter, progress: Progress) -> Repeats:
     with sources.open_rows(batch) as source:
-        return Repeats(read(source, batch.format), writer)
+        return Repeats(telling(read(source, batch.format), progress), writer)
 
 
 def _write_part(batch: Batch, piece: Cut) -> Part:
@@ -124,7 +124,7 @@ def _write_part(batch: Batch, piece: Cut) -> Part:
         rows=len(piece.lines),
         epoch=batch.epoch,  # for the names of its files: another worker may be cutting, too
     )
-    part.rows_file = files.Compressed.of_lines(piece.lines).store(files.rows_path(part))
+    part.rows_file = Compressed.of_lines(piece.lines).store(files.rows_path(part))
     if piece.copies:
         part.copies_file = copying.store(part, piece.copies)
     if piece.invalid:

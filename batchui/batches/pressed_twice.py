@@ -17,9 +17,9 @@ TWICE_WITHIN = timedelta(seconds=10)
 def made_before(batch: Batch, *, by: User | None, **same: Any) -> Batch | None:
     """The draft that a person made of a batch a moment ago, and that nobody has changed.
 
-    same: the fields by which such a draft is known. The caller is in a transaction, in which it
-    makes the draft if there is none. Whoever presses at the same moment waits for its end: the
-    batch is locked.
+    same: the fields by which such a draft is known. The caller is in a transaction: it asks in the
+    one in which it makes the draft, too. Whoever presses at the same moment waits for its end, as
+    the batch is locked.
     """
     made_after = timezone.now() - TWICE_WITHIN
     if ended_at := settling.lock(batch.pk).finished_at:

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from batchui.batches import call_limit, files, lifecycle, pauses
 from batchui.batches.changes import PartChanges
+from batchui.batches.compressed import Compressed, DamagedFile, read_lines
 from batchui.batches.due import release_like
 from batchui.batches.models import Attempt, Part
 from batchui.batches.patience import NOTHING_WRONG
@@ -96,7 +97,7 @@ def keep_receipt(
 
 def _keep_in_file(attempt: Attempt, request_id: str) -> None:
     try:
-        files.Compressed.of_lines([request_id.encode()]).store(files.receipt_path(attempt))
+        Compressed.of_lines([request_id.encode()]).store(files.receipt_path(attempt))
     except Exception:  # whatever kind of storage it is, the database is tried again
         logger.exception("The receipt of attempt %s cannot be kept in a file either", attempt.pk)
 
@@ -104,8 +105,8 @@ def _keep_in_file(attempt: Attempt, request_id: str) -> None:
 def kept_in_file(attempt: Attempt) -> str:
     """The request id of an attempt whose receipt the database did not take; "" if none is kept."""
     try:
-        [line] = files.read_lines(files.receipt_path(attempt), lines=1)
-    except files.DamagedFile:
+        [line] = read_lines(files.receipt_path(attempt), lines=1)
+    except DamagedFile:
         return ""
     return line.decode().strip()
 

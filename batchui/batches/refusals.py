@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from batchui.batches import copying, halving, lifecycle, results, unprepared
 from batchui.batches.changes import counted_rows
 from batchui.batches.charged import JUDGED_WHEN_POLLED
-from batchui.batches.files import DamagedFile
+from batchui.batches.compressed import DamagedFile
 from batchui.batches.halving import Tried
 from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Attempt, Part

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from batchui.batches import files, references, results
 from batchui.batches.changes import PartChanges
+from batchui.batches.compressed import Compressed, read_lines
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import Answered, Incomplete
 from batchui.batches.patience import NOTHING_WRONG
@@ -53,7 +54,7 @@ def absorb(
             return Incomplete(_of_those_that_came(part, arrived), missing)
         sent = set(attempt.positions) if attempt.positions is not None else None
         answers = results.merge(part, arrived, missing=lambda position: _missing(position, sent))
-        raw = files.Compressed.of_file(spool)
+        raw = Compressed.of_file(spool)
     reply_file = raw.store(files.reply_path(part, attempt=attempt.number))
     changes = answers.store()
     changes.update(NOTHING_WRONG)
@@ -89,7 +90,7 @@ def _missing(position: int, sent: set[int] | None) -> Answer | None:
 
 def keep_raw(part: Part, attempt: Attempt, spool: IO[bytes]) -> str:
     """Store the raw reply. Returns its file name."""
-    return files.Compressed.of_file(spool).store(files.reply_path(part, attempt=attempt.number))
+    return Compressed.of_file(spool).store(files.reply_path(part, attempt=attempt.number))
 
 
 def match(part: Part, attempt: Attempt, items: Iterable[ItemReply]) -> dict[int, Answer]:
@@ -151,6 +152,6 @@ def _references(part: Part) -> Callable[[int], str]:
     reference = references.reference_of(batch)
     sent = [
         reference(first_row + position, decode_row(line))
-        for position, line in enumerate(files.read_lines(part.rows_file, lines=part.rows))
+        for position, line in enumerate(read_lines(part.rows_file, lines=part.rows))
     ]
     return sent.__getitem__

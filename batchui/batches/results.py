@@ -14,6 +14,7 @@ import msgspec
 
 from batchui.batches import files
 from batchui.batches.changes import PartChanges
+from batchui.batches.compressed import Compressed, DamagedFile, read_lines
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import RETRYABLE_ANSWERS, AnswerStatus
 from batchui.prompts.reading.rows import decode_to_show
@@ -55,7 +56,7 @@ class NewAnswers(NamedTuple):
 
     name: str
     changes: PartChanges
-    content: files.Compressed
+    content: Compressed
 
     def store(self) -> PartChanges:
         """Store it. Returns the changes that make it the part's current version, in one UPDATE."""
@@ -70,9 +71,7 @@ def read_answers(part: Part) -> Iterator[Answer | None]:
     """
     if not part.answers_file:
         return iter([None] * part.rows)
-    answers: Iterator[Answer | None] = map(
-        _decode, files.read_lines(part.answers_file, lines=part.rows)
-    )
+    answers: Iterator[Answer | None] = map(_decode, read_lines(part.answers_file, lines=part.rows))
     if not part.forget_unanswered:
         return answers
     return (
@@ -91,7 +90,7 @@ def new_answers(part: Part, answers: Iterable[Answer | None]) -> NewAnswers:
                 counts[answer.status] += 1
             yield _encode(answer)
 
-    content = files.Compressed.of_lines(lines())
+    content = Compressed.of_lines(lines())
     version = part.answers_version + 1
     name = files.answers_path(part, version=version)
     changes: PartChanges = {
@@ -147,7 +146,7 @@ class Lost(NamedTuple):
 
 def part_results(part: Part) -> Iterator[Result]:
     """The rows of a part, each with its answer. Raises DamagedFile if a file is damaged."""
-    lines = files.read_lines(part.rows_file, lines=part.rows)
+    lines = read_lines(part.rows_file, lines=part.rows)
     return _joined(part, lines, read_answers(part))
 
 
@@ -157,7 +156,7 @@ def readable_results(part: Part) -> Iterator[Result]:
     `cells` is None for a row whose text is lost. A row whose answer is lost is `missing`. The error
     of both says why.
     """
-    lines = files.read_lines(part.rows_file, lines=part.rows)
+    lines = read_lines(part.rows_file, lines=part.rows)
     return _joined(part, _or_lost(lines, part.rows), _or_lost(read_answers(part), part.rows))
 
 
@@ -169,7 +168,7 @@ def without_lost(part: Part) -> NewAnswers | None:
     try:
         for _ in read_answers(part):
             pass
-    except files.DamagedFile:
+    except DamagedFile:
         kept = _or_lost(read_answers(part), part.rows)
         return new_answers(part, (None if isinstance(one, Lost) else one for one in kept))
     return None
@@ -182,7 +181,7 @@ def _or_lost(found: Iterator[Item], number: int) -> Iterator[Item | Lost]:
         for item in islice(found, number):
             read += 1
             yield item
-    except files.DamagedFile as problem:
+    except DamagedFile as problem:
         yield from repeat(Lost(str(problem)), number - read)
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from batchui.batches import files, sources
 from batchui.batches.changes import BatchChanges
+from batchui.batches.compressed import Lines, read_lines
 from batchui.batches.models import Batch
 from batchui.exports.csv import spreadsheet_delimiter, table_chunks
 from batchui.exports.names import free_name
@@ -43,7 +44,7 @@ class RowProblems:
     def __init__(self) -> None:
         self.count = 0
         self._first: list[dict[str, Any]] = []
-        self._lines = files.Lines()
+        self._lines = Lines()
 
     def add(self, problem: Problem) -> None:
         """Take the next one."""
@@ -101,5 +102,5 @@ def problems_of(batch: Batch, *, first: int = 0, most: int | None = None) -> Ite
     """
     if not batch.problems_file:
         return iter(())
-    lines = files.read_lines(batch.problems_file, lines=batch.problem_count)
+    lines = read_lines(batch.problems_file, lines=batch.problem_count)
     return map(_decode, islice(lines, first, None if most is None else first + most))

@@ -14,7 +14,6 @@ from django.utils import timezone
 from batchui.batches import (
     call_limit,
     copying,
-    files,
     lifecycle,
     pauses,
     receipts,
@@ -25,6 +24,7 @@ from batchui.batches import (
 )
 from batchui.batches.changes import PartChanges
 from batchui.batches.clients import shared_client
+from batchui.batches.compressed import read_lines
 from batchui.batches.due import stranded_parts
 from batchui.batches.lifecycle import Closing
 from batchui.batches.models import WAITS_FOR_COPIES, Attempt, Part
@@ -133,7 +133,7 @@ def write_attempt(part: Part) -> tuple[Attempt, bytes] | None:
             return None
         sent = None if len(positions) == part.rows else positions
         body = payload(
-            files.read_lines(part.rows_file, lines=part.rows),
+            read_lines(part.rows_file, lines=part.rows),
             sent,
             first_row=part.first_row,
             writer=references.item_writer(part.batch),

@@ -8,9 +8,16 @@ from django.db.models import Count, F, Max, Q, Sum
 from django.utils import timezone
 
 from batchui.batches import many_parts
-from batchui.batches.models import Batch, Event
+from batchui.batches.models import WAITING_FOR_COPIES, Batch, Event
 from batchui.batches.phrases import rows_phrase
-from batchui.batches.states import ENDED_BATCHES, AnswerStatus, BatchStatus, PartStatus, derive
+from batchui.batches.states import (
+    ENDED_BATCHES,
+    OPEN_PARTS,
+    AnswerStatus,
+    BatchStatus,
+    PartStatus,
+    derive,
+)
 from batchui.teams.models import User
 
 ANSWER_FIELDS = tuple(status.value for status in AnswerStatus)
@@ -53,17 +60,20 @@ def record(
 def settle(batch: Batch) -> None:
     """Recompute the status and the sums of a started batch from its parts.
 
-    Parts that wait for the answers of others are made ready when all others have ended. The caller
-    has locked the batch.
+    Parts that wait for the answers of others are made ready when all others have ended; until then
+    they look from time to time, by themselves (`copying.pause_after`). The caller has locked the
+    batch.
     """
-    if batch.ask.ask_once:
-        many_parts.release_copies(batch.parts.all())
     found = batch.parts.aggregate(
         **{name: Sum(name) for name in SUMMED},
         last_polled_at=Max("last_polled_at"),
         **{f"is_{status.name}": Count("pk", filter=Q(status=status)) for status in PartStatus},
         held_for_person=Count("pk", filter=Q(status=PartStatus.HELD, resume_at=None)),
+        waiting_for_copies=Count("pk", filter=WAITING_FOR_COPIES),
     )
+    open_parts = sum(found[f"is_{status.name}"] for status in OPEN_PARTS)
+    if 0 < open_parts == found["waiting_for_copies"]:
+        many_parts.release(batch.parts.filter(WAITING_FOR_COPIES))
     status = derive(
         {status: found[f"is_{status.name}"] for status in PartStatus},
         held_for_person=found["held_for_person"],

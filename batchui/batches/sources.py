@@ -10,11 +10,12 @@ from typing import BinaryIO, NamedTuple
 
 from batchui.batches import files
 from batchui.batches.changes import BatchChanges
+from batchui.batches.compressed import open_unpacked
 from batchui.batches.models import Batch
 from batchui.prompts.conversion.looking import read_head
 from batchui.prompts.problems import BadInput, quoted
 from batchui.prompts.reading.checking import SAMPLE_ROWS, sample_above
-from batchui.prompts.reading.format import HEAD_BYTES, Choices, Format
+from batchui.prompts.reading.format import Choices, Format
 from batchui.prompts.reading.readers import read_beginning, read_blocks
 from batchui.prompts.reading.rows import sample_text
 from batchui.prompts.reading.sniffing import sniff, sniff_table
@@ -39,14 +40,14 @@ class Look(NamedTuple):
 def open_rows(batch: Batch) -> BinaryIO:
     """What the rows of a batch are read from, at its beginning."""
     if batch.converted_file:
-        return files.open_unpacked(batch.converted_file)
+        return open_unpacked(batch.converted_file)
     return files.open_file(batch.source_file)
 
 
 def head(batch: Batch) -> bytes:
     """The first HEAD_BYTES of an upload."""
     with files.open_file(batch.source_file) as source:
-        return source.read(HEAD_BYTES)
+        return read_head(source)
 
 
 def look_at_text(open_stream: Callable[[], BinaryIO], *, name: str, choices: Choices) -> Look:

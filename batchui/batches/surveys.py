@@ -1,14 +1,13 @@
 """Holds the question of a draft against all its rows, before anything is sent.
 
 How many rows ask exactly what another row asks, how many have nothing to ask, and how many are too
-long for the model. It takes as long as reading the file, so a worker does it, once the question has
-not been changed for a moment.
+long for the model. It takes as long as reading the file: of a large one a worker finds out, once
+the question has not been changed for a moment.
 """
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from uuid import UUID
 
@@ -19,18 +18,21 @@ from batchui.batches import references, sources
 from batchui.batches.clock import is_free
 from batchui.batches.long_tasks import (
     MOST_READINGS,
-    PROGRESS_SECONDS,
     READING_LEASE,
-    SMALL_BYTES,
+    Beat,
+    LeaseLostError,
     StoppedError,
+    keeping,
+    read_now_or_soon,
     sentence_for,
 )
 from batchui.batches.models import Batch
 from batchui.batches.preparing import limits_for
+from batchui.batches.progress import Progress, telling
 from batchui.batches.row_problems import SHOWN
 from batchui.batches.signals import work_waits
 from batchui.batches.states import BatchStatus
-from batchui.cloudflare.catalogue import UnknownModel, find
+from batchui.cloudflare.catalogue import find
 from batchui.prompts.cutting import Limits
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
@@ -42,7 +44,6 @@ from batchui.prompts.repeats import Repeats
 SETTLED = timedelta(seconds=1.5)
 # What the survey depends on, besides how the file is read.
 ASKED = ("model", "template", "instruction", "as_items", "max_tokens", "options", "target_lang")
-ROWS_AT_ONCE = 2_000
 
 
 @dataclass(frozen=True)
@@ -64,25 +65,22 @@ class Survey:
 def survey_of(batch: Batch) -> Survey | None:
     """What is known about the question of a draft as it is now; None if nothing is yet.
 
-    Then a worker finds out, or this call does where the file is small.
+    Then a worker finds out, or this call does where the file is small and it does not take long.
     """
     key = _key(batch)
-    if batch.survey.get("key") == key:
-        found = batch.survey["found"]
-        return Survey(**found) if found else None
-    if batch.status != BatchStatus.DRAFT or not batch.rows or not _can_be_asked(batch):
-        return None
-    if batch.source_size <= SMALL_BYTES:
-        survey = _taken(batch)
-        _keep(batch, key, survey)
-        return survey
-    if batch.survey_wanted != key:
-        batch.survey_wanted, batch.survey_wanted_at = key, timezone.now()
-        Batch.objects.filter(pk=batch.pk).update(
-            survey_wanted=key, survey_wanted_at=batch.survey_wanted_at
-        )
-        work_waits.send(Batch, batch=batch)
-    return None
+    if batch.survey.get("key") != key and batch.survey_wanted != key and _can_be_taken(batch):
+        wanted = Batch.objects.filter(pk=batch.pk)
+        wanted.update(survey_wanted=key, survey_wanted_at=timezone.now())
+        read_now_or_soon(batch, find_out)
+        batch.refresh_from_db(fields=("survey", "survey_wanted", "survey_wanted_at"))
+    found = batch.survey.get("found") if batch.survey.get("key") == key else None
+    return Survey(**found) if found else None
+
+
+def _can_be_taken(batch: Batch) -> bool:
+    """Whether a draft has a question and rows."""
+    is_asked = batch.ask.template != "" or batch.ask.as_items
+    return batch.status == BatchStatus.DRAFT and batch.rows > 0 and is_asked
 
 
 def next_wanted() -> Batch | None:
@@ -98,53 +96,51 @@ def next_wanted() -> Batch | None:
     )
 
 
-def find_out(batch_id: UUID, *, beat: Callable[[], None] | None = None) -> None:
-    """Hold the question of a draft against its rows. Does nothing if another worker does.
+def find_out(batch_id: UUID, *, beat: Beat | None = None) -> None:
+    """Hold the question of a draft against its rows. Does nothing if somebody else does.
 
     A process that takes too long or too much memory is killed, and no exception says so: a question
     at which that has happened MOST_READINGS times is left alone.
     """
-    claimed = Batch.objects.filter(is_free("survey_lease"), pk=batch_id).update(
-        survey_lease=timezone.now() + READING_LEASE
-    )
-    if not claimed:
+    mine = Batch.objects.filter(pk=batch_id)
+    if not mine.filter(is_free("survey_lease")).update(survey_lease=timezone.now() + READING_LEASE):
         return
-    batch = Batch.objects.get(pk=batch_id)
+    batch = mine.get()
     key = _key(batch)
     times = batch.survey.get("begun", {}).get(key, 0)
     if times == MOST_READINGS:
         _keep(batch, key, None)
         return
-    Batch.objects.filter(pk=batch_id).update(survey={"begun": {key: times + 1}})
+    mine.update(survey={"begun": {key: times + 1}})
+
+    def renew(_rows: int, lease_until: datetime) -> bool:
+        return bool(mine.update(survey_lease=lease_until))
+
     try:
-        survey = _taken(batch, beat=beat)
+        survey = take(batch, progress=keeping(renew, beat=beat))
+    except LeaseLostError:
+        return
     except StoppedError:
-        Batch.objects.filter(pk=batch_id).update(survey={"begun": {key: times}}, survey_lease=None)
+        mine.update(survey={"begun": {key: times}}, survey_lease=None)
+        work_waits.send(Batch, batch=batch)
+    except Exception as problem:  # neither a page nor a worker may stumble over a hint
+        sentence_for(problem)  # logs what nobody expects; Start says the rest
+        _keep(batch, key, None)
     else:
         _keep(batch, key, survey)
 
 
-def _taken(batch: Batch, *, beat: Callable[[], None] | None = None) -> Survey | None:
-    """The survey of a draft's question; None where none can be taken: Start says why."""
-    try:
-        return take(batch, beat=beat)
-    except StoppedError:
-        raise
-    except Exception as problem:  # neither a page nor a worker may stumble over a hint
-        sentence_for(problem)  # logs what nobody expects
-        return None
-
-
-def take(batch: Batch, *, beat: Callable[[], None] | None = None) -> Survey:
+def take(batch: Batch, *, progress: Progress) -> Survey:
     """The survey of a draft's question.
 
-    Raises BadInput, UnknownModel, OSError, DamagedFile, and what `beat` raises.
+    Raises BadInput, UnknownModel, OSError, DamagedFile, and what `progress` raises.
     """
     writer = references.item_writer(batch)
     limits = limits_for(find(batch.ask.model), max_tokens=batch.ask.max_tokens)
-    counted = _Counted(writer, limits, batch, beat)
+    counted = _Counted(writer, limits)
     with sources.open_rows(batch) as source:
-        repeats = Repeats(map(counted.row, read(source, batch.format)), writer)
+        rows = telling(read(source, batch.format), progress)
+        repeats = Repeats(map(counted.row, rows), writer)
     return Survey(
         same=repeats.rows,
         blank=counted.blank,
@@ -157,19 +153,11 @@ def take(batch: Batch, *, beat: Callable[[], None] | None = None) -> Survey:
 class _Counted:
     """Counts what is wrong with rows while they pass."""
 
-    def __init__(
-        self,
-        writer: ItemWriter,
-        limits: Limits,
-        batch: Batch,
-        beat: Callable[[], None] | None,
-    ) -> None:
+    def __init__(self, writer: ItemWriter, limits: Limits) -> None:
         self.blank = self.too_long = 0
         self.first_too_long: int | None = None
         self.blank_rows: list[int] = []
         self._size, self._most = writer.size, limits.question_bytes
-        self._batch, self._beat = batch, beat
-        self._next_beat = timezone.now()
 
     def row(self, row: Row) -> Row:
         """The row, counted."""
@@ -185,33 +173,20 @@ class _Counted:
                 if size > self._most:
                     self.too_long += 1
                     self.first_too_long = self.first_too_long or row.number
-        if not row.number % ROWS_AT_ONCE:
-            self._show_life()
         return row
-
-    def _show_life(self) -> None:
-        if self._beat and timezone.now() >= self._next_beat:
-            self._next_beat = timezone.now() + timedelta(seconds=PROGRESS_SECONDS)
-            self._beat()
-            lease = timezone.now() + READING_LEASE
-            Batch.objects.filter(pk=self._batch.pk).update(survey_lease=lease)
 
 
 def _keep(batch: Batch, key: str, survey: Survey | None) -> None:
-    """Store what came of a question; None, too, or it would be tried again for ever."""
+    """Store what came of a question; None, too, or it would be tried again for ever.
+
+    `batch` is as it was claimed. The question that was wanted then may have been replaced before.
+    """
     kept = {"key": key, "found": asdict(survey) if survey else None}
-    Batch.objects.filter(pk=batch.pk).update(survey=kept, survey_lease=None)
-    Batch.objects.filter(pk=batch.pk, survey_wanted=key).update(survey_wanted="")
-
-
-def _can_be_asked(batch: Batch) -> bool:
-    try:
-        references.item_writer(batch)
-    except (BadInput, UnknownModel):
-        return False
-    return True
+    mine = Batch.objects.filter(pk=batch.pk)
+    mine.update(survey=kept, survey_lease=None)
+    mine.filter(survey_wanted=batch.survey_wanted).update(survey_wanted="")
 
 
 def _key(batch: Batch) -> str:
     asked = [getattr(batch, name) for name in ASKED]
-    return sha256(json.dumps([asked, batch.source_format]).encode()).hexdigest()[:32]
+    return sha256(json.dumps([asked, batch.format_key]).encode()).hexdigest()[:32]

@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from batchui.batches import lifecycle
-from batchui.batches.files import DamagedFile
+from batchui.batches.compressed import DamagedFile
 from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Part
 from batchui.batches.states import PartStatus, Question

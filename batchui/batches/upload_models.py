@@ -49,13 +49,22 @@ class Upload(models.Model):
 
     @property
     def format_key(self) -> str:
-        """A text that changes whenever the file is found to be read in another way."""
-        return f"{crc32(json.dumps(self.source_format, sort_keys=True).encode()):08x}"
+        """A text that changes whenever the file is found to be read in another way.
+
+        Another sheet is another file that was made of the upload, and may have the same format.
+        """
+        read = json.dumps([self.source_format, self.converted_file], sort_keys=True)
+        return f"{crc32(read.encode()):08x}"
 
     @property
     def choices(self) -> Choices:
         """What a person chose about how the upload is read."""
         return Choices.from_dict(self.source_choices)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the rows are read from a text that somebody wrote, perhaps packed."""
+        return bool(self.converted.get("kind", "text") == "text")
 
     @property
     def sheets(self) -> list[dict[str, Any]]:

@@ -12,7 +12,6 @@ from batchui.batches import exporting, files
 from batchui.batches.exporting import (
     Choice,
     Kind,
-    Progress,
     Write,
     added_columns,
     export_rows,
@@ -20,6 +19,7 @@ from batchui.batches.exporting import (
 )
 from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
+from batchui.batches.progress import Progress
 from batchui.batches.states import AnswerStatus
 from batchui.exports import parquet
 from batchui.exports.answers import answer_cell
@@ -130,10 +130,6 @@ KINDS: dict[str, Kind] = {
         "OpenDocument spreadsheet", ODS_TYPE, "ods", write=whole(write_ods, Written.remarks)
     ),
 }
-
-
-# Those that are made while they are sent.
-STREAMED = {word: kind for word, kind in KINDS.items() if not kind.is_whole}
 
 
 def kinds_for(batch: Batch) -> dict[str, Kind]:

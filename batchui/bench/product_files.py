@@ -31,6 +31,7 @@ from batchui.exports.workbook.writer import add_columns
 from batchui.exports.xlsx import write_xlsx
 from batchui.prompts.conversion import converting
 from batchui.prompts.conversion.converted import Jsonl, Sheet, open_lines
+from batchui.prompts.conversion.looking import read_head
 from batchui.prompts.reading.blocks import Block, Cells
 from batchui.prompts.reading.format import HEAD_BYTES
 from batchui.prompts.reading.readers import read_blocks
@@ -86,7 +87,7 @@ def _texts(row: Cells, columns: Sequence[str]) -> list[str]:
 
 def _read_text(path: Path, _: Path | None = None) -> tuple[Sequence[str], Iterator[Block]]:
     with path.open("rb") as file:
-        return _sniffed(file.read(HEAD_BYTES), path.open("rb"), path.name)
+        return _sniffed(read_head(file), path.open("rb"), path.name)
 
 
 def _sniffed(head: bytes, opened: BinaryIO, name: str) -> tuple[Sequence[str], Iterator[Block]]:
@@ -113,7 +114,7 @@ def _converted(path: Path, folder: Path) -> tuple[Sequence[str], Iterator[Block]
 
 def _head(lines: Path) -> bytes:
     with open_lines(lines) as stream:
-        return stream.read(HEAD_BYTES)
+        return read_head(stream)
 
 
 def _rows(rows: int, form: str) -> Iterator[ExportRow]:
@@ -151,13 +152,13 @@ def _stored(row: Sequence[stays.Value], form: str) -> list[Any]:
 
 
 def _raw(cell: stays.Value) -> msgspec.Raw:
-    """As `prompts.rows.decode_to_show` has the values of an object."""
+    """As `prompts.reading.rows.decode_to_show` has the values of an object."""
     value = stays.text_of(cell) if isinstance(cell, date) else cell
     return msgspec.Raw(msgspec.json.encode(value))
 
 
 def _typed(cell: stays.Value) -> Any:
-    """As `prompts.table_rows` has the cells of a workbook."""
+    """As `prompts.reading.table_rows` has the cells of a workbook."""
     if isinstance(cell, float):
         return Decimal(stays.text_of(cell))
     if isinstance(cell, datetime):

@@ -21,7 +21,8 @@ class Figures:
     were stopped for a while. survived: steps that came to their end before their trigger. pressed:
     buttons over HTTP that a page took. unsure: requests whose receipt was lost, and of which a
     person was asked. wrong_answers: rows with the answer to another row. escaped: errors that
-    nobody caught. minutes_to_rest: the most that passed, without faults, until all was quiet.
+    nobody caught. stuck: a sentence about each part or batch that goes on without an end.
+    minutes_to_rest: the most that passed, without faults, until all was quiet.
     """
 
     campaign: str
@@ -37,11 +38,11 @@ class Figures:
     unsure: int = 0
     wrong_answers: int = 0
     pressed: int = 0
-    stuck: int = 0
     minutes_to_rest: float = 0.0
     seconds: float = 0.0
     findings: list[Finding] = field(default_factory=list)
     escaped: list[str] = field(default_factory=list)
+    stuck: list[str] = field(default_factory=list)
 
     @property
     def is_well(self) -> bool:
@@ -53,7 +54,7 @@ class Figures:
         found = sum(one.invariant in COUNTED[word] for one in self.findings)
         if word == "wrong":
             return found + self.wrong_answers
-        return found + self.stuck if word == "stuck" else found
+        return found + len(self.stuck) if word == "stuck" else found
 
     @property
     def others(self) -> int:

@@ -1,14 +1,15 @@
 """What is true at the end of a campaign."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
 from django.db.models import QuerySet, Sum
+from django.utils import timezone
 
 from batchui.batches import exporting
-from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.models import WAITING_FOR_COPIES, Attempt, Batch, Part
 from batchui.batches.states import (
     ACTIVE_BATCHES,
     BEING_READ,
@@ -29,13 +30,39 @@ def is_quiet() -> bool:
 
 
 def _going_on() -> QuerySet[Part]:
-    """The parts that are open and do not wait for a person."""
+    """The parts that are open and do not wait for a person.
+
+    Nor for the answers of a part that does: they would have to wait for ever.
+    """
     going_on = OPEN_PARTS - {PartStatus.UNSURE}
-    return Part.objects.filter(status__in=going_on, batch__deleted_at=None)
+    undecided = Part.objects.filter(status=PartStatus.UNSURE).values("batch")
+    found = Part.objects.filter(status__in=going_on, batch__deleted_at=None)
+    return found.exclude(WAITING_FOR_COPIES, batch__in=undecided)
 
 
 def _being_read() -> QuerySet[Batch]:
     return Batch.objects.filter(status__in=BEING_READ, deleted_at=None)
+
+
+def stuck() -> list[str]:
+    """A sentence about each part and batch that should have come to its end."""
+    now = timezone.now()
+    parts = [
+        f"Part {part.number} of batch {part.batch_id} is {part.status}: {part.message!r}, failures "
+        f"{part.failures_in_a_row}, polls {part.polls}, lease {_left(part.lease_until, now)}, "
+        f"resume {_left(part.resume_at, now)}, next poll {_left(part.next_poll_at, now)}."
+        for part in _going_on()
+    ]
+    batches = [
+        f"Batch {batch.pk} is {batch.status}: lease {_left(batch.lease_until, now)}."
+        for batch in _being_read()
+    ]
+    return parts + batches
+
+
+def _left(moment: datetime | None, now: datetime) -> str:
+    """How long it is until this moment: "in 12 s", "none"."""
+    return f"in {(moment - now).total_seconds():.0f} s" if moment else "none"
 
 
 def open_batches() -> set[UUID]:
@@ -61,7 +88,7 @@ def give(figures: Figures, *, store: Path, address: str, receipts: Mapping[int, 
     figures.batches = Batch.objects.count()
     figures.rows = Batch.objects.aggregate(rows=Sum("rows"))["rows"] or 0
     figures.unsure = _unsure(accepted)
-    figures.stuck = _going_on().count() + _being_read().count()
+    figures.stuck = stuck()
     for batch in Batch.objects.filter(deleted_at=None, part_count__gt=0):
         figures.wrong_answers += wrong_answers(batch)
 

@@ -16,6 +16,7 @@ from django.db import connection, models
 from django.utils import timezone
 
 from batchui.batches import files, pointers
+from batchui.batches.compressed import read_compressed
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import STARTED
 from batchui.cloudflare.redactor import in_base64
@@ -225,7 +226,7 @@ def _texts(scope: Scope) -> Iterator[tuple[str, Iterator[bytes]]]:
 def _stored(name: str) -> Iterator[bytes]:
     try:
         if name.endswith(".zst"):
-            yield from files.read_compressed(name)
+            yield from read_compressed(name)
         else:
             with files.open_file(name) as stored:
                 while piece := stored.read(PIECE_BYTES):

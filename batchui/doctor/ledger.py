@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from batchui.batches import files, references
-from batchui.batches.files import DamagedFile
+from batchui.batches import references
+from batchui.batches.compressed import DamagedFile, read_lines
 from batchui.batches.models import Attempt
 from batchui.prompts.payload import payload
 from batchui.prompts.problems import BadInput
@@ -124,7 +124,7 @@ def sha256_of(attempt: Attempt) -> str:
     part = attempt.part
     try:
         body = payload(
-            files.read_lines(part.rows_file, lines=part.rows),
+            read_lines(part.rows_file, lines=part.rows),
             attempt.positions,
             first_row=part.first_row,
             writer=references.item_writer(part.batch),

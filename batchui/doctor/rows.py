@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from batchui.batches import exporting, files, results, sources
-from batchui.batches.files import DamagedFile
+from batchui.batches import exporting, results, sources
+from batchui.batches.compressed import DamagedFile, read_compressed
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.results import NOTHING, Answer
@@ -288,7 +288,7 @@ def _answers_stand_in_replies(record: Record, part: Part) -> Iterator[Finding]:
 
 def _in_reply(attempt: Attempt) -> Iterator[tuple[int, Answer]]:
     """The answers in the stored reply to an attempt, by position in the part."""
-    body = b"".join(files.read_compressed(attempt.reply_file))
+    body = b"".join(read_compressed(attempt.reply_file))
     positions = attempt.positions
     for item in decode(body, request_id=attempt.request_id).items:
         if item.index is None or not 0 <= item.index < attempt.items:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.payload import CLOSE, OPEN
-from batchui.prompts.problems import BadInput, Problem
+from batchui.prompts.problems import OR_SKIP, BadInput, Problem
+from batchui.prompts.reading.blocks import Cells
 from batchui.prompts.reading.readers import Row
 from batchui.prompts.reading.rows import encode_row
 from batchui.prompts.repeats import Repeats
@@ -86,48 +87,59 @@ def cut(
     `repeats`, a question is asked once: other rows with it are copies of the first.
     """
     most = rows_per_part(total, limits)
-    longest = limits.question_bytes
     # `most` items of this size fit into a part.
-    enough = min((limits.item_bytes - FRAME) // most - 1, longest - 1)
-    number, first_row, item_bytes, row_bytes = 1, 0, FRAME, 0
+    enough = min((limits.item_bytes - FRAME) // most, limits.question_bytes) - 1
+    part, first_row, item_bytes, row_bytes = 1, 0, FRAME, 0
     lines: list[bytes] = []
     invalid: dict[int, Problem] = {}
     copies: dict[int, int] = {}
-    for row in rows:
-        row_number, line, cells, problem = row
-        stored = encode_row(cells)
-        size = 0
-        if problem is None:
-            try:
-                size = 1 + writer.size(row_number, cells, line, stored=len(stored), enough=enough)
-            except BadInput as exc:
-                problem = exc.problem
-            if size > longest:
-                problem, size = _too_large(row, size=size, limits=limits), 0
-        first = row_number
+    for number, cells, stored, size, problem in _sized(rows, writer, enough=enough, limits=limits):
+        first = number
         if repeats and problem is None:
-            first = repeats.first(writer.question(cells) or b"", row_number)
-            if first != row_number:
+            first = repeats.first(writer.question(cells) or b"", number)
+            if first != number:
                 size = 0
         if lines and (
             len(lines) >= most
             or item_bytes + size > limits.item_bytes
             or row_bytes + len(stored) > limits.row_bytes
         ):
-            yield Cut(number, first_row, lines, max(item_bytes, NOTHING), invalid, copies)
-            number, item_bytes, row_bytes = number + 1, FRAME, 0
+            yield Cut(part, first_row, lines, max(item_bytes, NOTHING), invalid, copies)
+            part, item_bytes, row_bytes = part + 1, FRAME, 0
             lines, invalid, copies = [], {}, {}
         if not lines:
-            first_row = row_number
+            first_row = number
         if problem is not None:
             invalid[len(lines)] = problem
-        elif first != row_number:
+        elif first != number:
             copies[len(lines)] = first
         lines.append(stored)
         item_bytes += size
         row_bytes += len(stored)
     if lines:
-        yield Cut(number, first_row, lines, max(item_bytes, NOTHING), invalid, copies)
+        yield Cut(part, first_row, lines, max(item_bytes, NOTHING), invalid, copies)
+
+
+def _sized(
+    rows: Iterable[Row], writer: ItemWriter, *, enough: int, limits: Limits
+) -> Iterator[tuple[int, Cells, bytes, int, Problem | None]]:
+    """Number, cells, stored cells, bytes of the item with its comma, and problem of each row.
+
+    A row that cannot be asked has 0 bytes. enough: see `ItemWriter.size`.
+    """
+    longest = limits.question_bytes
+    for row in rows:
+        number, line, cells, problem = row
+        stored = encode_row(cells)
+        size = 0
+        if problem is None:
+            try:
+                size = 1 + writer.size(number, cells, line, stored=len(stored), enough=enough)
+            except BadInput as exc:
+                problem = exc.problem
+            if size > longest:
+                problem, size = _too_large(row, size=size, limits=limits), 0
+        yield number, cells, stored, size, problem
 
 
 def _too_large(row: Row, *, size: int, limits: Limits) -> Problem:
@@ -136,13 +148,13 @@ def _too_large(row: Row, *, size: int, limits: Limits) -> Problem:
         most = f"{limits.item_bytes / 1e6:.1f} MB"
         what = (
             f"its question would be {size / 1e6:.1f} MB, more than the {most} that one request "
-            "takes. Shorten its text, or skip the row."
+            f"takes. Shorten its text{OR_SKIP}"
         )
     else:
         most = f"{round(limits.context_window * WORDS_FOR_TOKEN, -2):,.0f} words"
         what = (
             f"its question has about {round(size / BYTES_FOR_WORD, -2):,.0f} words, and the model "
-            f"reads about {most} at once. Choose a model that reads more or shorten the text, or "
-            "skip the row."
+            f"reads about {most} at once. Choose a model that reads more or shorten the text"
+            f"{OR_SKIP}"
         )
     return Problem(what, row=row.number, line=row.line)

@@ -18,9 +18,10 @@ from typing import Any, Literal, cast, get_args
 import msgspec
 
 from batchui.prompts.ask import Ask
-from batchui.prompts.problems import BadInput, listed, quoted
+from batchui.prompts.problems import OR_SKIP, BadInput, listed, quoted
 from batchui.prompts.reading.blocks import Cells
 from batchui.prompts.reading.rows import as_list, cell_text, shown_text
+from batchui.prompts.ready_items import ONE_TEXT, SHAPES
 from batchui.prompts.template import LONGEST_TEXT, Filler, Template, too_long
 
 ItemFormat = Literal["messages", "prompt", "input", "text", "contexts", "translation"]
@@ -186,6 +187,15 @@ class ItemWriter:
         question = cells[carrier]
         if not (question.strip() if isinstance(question, str) else question):
             raise _blank([carrier], row=row, line=line)
+        shape = ONE_TEXT if self.item_format == "translation" else SHAPES[carrier]
+        if not shape.fits(question):
+            raise BadInput.at(
+                f"the model needs {shape.words} here, and this is something else. Correct it"
+                f"{OR_SKIP}",
+                row=row,
+                line=line,
+                column=carrier,
+            )
         return cells
 
 
@@ -247,8 +257,8 @@ def _position_of_reference(column: str, columns: Sequence[str]) -> int | None:
 def _lacks(names: Sequence[str], *, row: int, line: int | None) -> BadInput:
     """The error for an object without any of these fields."""
     return BadInput.at(
-        f"the object has no {' or '.join(map(quoted, names))}, which the model needs. Add it, or "
-        "skip the row.",
+        f"the object has no {' or '.join(map(quoted, names))}, which the model needs. Add it"
+        f"{OR_SKIP}",
         row=row,
         line=line,
     )
@@ -260,7 +270,7 @@ def _blank(columns: Sequence[str], *, row: int, line: int | None) -> BadInput:
     both = "both blank" if len(columns) == 2 else "blank"
     what = "the cell is blank" if column else f"the cells of {listed(columns)} are {both}"
     return BadInput.at(
-        f"{what}, so there is nothing to ask. Fill it in, or skip the row.",
+        f"{what}, so there is nothing to ask. Fill it in{OR_SKIP}",
         row=row,
         line=line,
         column=column,

@@ -1,6 +1,5 @@
 """The exception of this package, the phrases of its sentences, and the limits in them."""
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ NAME_LIMIT = 1_000
 NAMES_LIMIT = 250_000
 
 # How the sentence about a row that can be skipped ends.
-OR_SKIP = re.compile(r"[,;] or skip the row\.$")
+OR_SKIP = ", or skip the row."
 
 NAMES_SHOWN = 12
 NAME_LENGTH = 60
@@ -67,7 +66,7 @@ class Problem(str):
     @property
     def once_skipped(self) -> str:
         """The sentence about a row that was skipped: it need not be offered any more."""
-        return OR_SKIP.sub(".", self)
+        return f"{self.removesuffix(OR_SKIP)}." if self.endswith(OR_SKIP) else str(self)
 
 
 class BadInput(ValueError):

@@ -1,7 +1,7 @@
 """Recognises objects that are ready-made items of the Batch API, and what they ask for."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 Kind = Literal["chat", "input", "text", "contexts", "translation"]
 # The item formats (see `items.py`) of models that take items of a kind, the usual ones first.
@@ -45,6 +45,46 @@ ITEM_FIELDS = ITEM_CARRIERS | {
     "pooling",
     "truncate_inputs",
 }
+
+
+class Shape(NamedTuple):
+    """What the value of a field has to be: in words, and whether one is that."""
+
+    words: str
+    fits: Callable[[Any], bool]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _are_objects(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(_is_text(one) and one.strip() for one in value)
+
+
+def _are_contexts(value: Any) -> bool:
+    return _are_objects(value) and all(_is_text(one.get("text")) for one in value)
+
+
+# Of the fields that can hold the question, as the models publish it. One item of another shape
+# fails the whole request that it is in.
+SHAPES = {
+    "prompt": Shape("a text", _is_text),
+    "messages": Shape("a list of messages", _are_objects),
+    "input": Shape(
+        "a text or a list of messages", lambda value: _is_text(value) or _are_objects(value)
+    ),
+    "text": Shape(
+        "a text, or a list of texts with something in each",
+        lambda value: _is_text(value) or _are_texts(value),
+    ),
+    "contexts": Shape("a list of objects that have a “text” each", _are_contexts),
+}
+ONE_TEXT = SHAPES["prompt"]
 
 
 def are_items(objects: Sequence[dict[str, Any]]) -> bool:

@@ -18,6 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(
         prog="python -m batchui.sandbox",
+        allow_abbrev=False,
         description="A local Batch API that speaks the wire of Cloudflare Workers AI.",
     )
     add_arguments(parser, data=Path("data/sandbox.sqlite3"))

@@ -37,6 +37,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """The options of `manage.py up`."""
     parser = argparse.ArgumentParser(
         prog="manage.py up",
+        allow_abbrev=False,
         description="Start batchui: web pages, background work and, if no Cloudflare account is "
         "set, the sandbox. Ctrl-C stops everything.",
     )

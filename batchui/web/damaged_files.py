@@ -1,4 +1,4 @@
-"""What the pages read in the sentences of `files.DamagedFile`, which name a stored file."""
+"""What the pages read in the sentences of `compressed.DamagedFile`, which name a stored file."""
 
 import re
 

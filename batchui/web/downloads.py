@@ -9,6 +9,7 @@ from django.utils.http import content_disposition_header
 
 from batchui import security_log
 from batchui.batches import files
+from batchui.batches.compressed import read_compressed
 from batchui.batches.models import Batch, Part
 from batchui.batches.phrases import NOT_STARTED
 from batchui.batches.whole_files import file_name
@@ -131,7 +132,7 @@ def raw_reply(request: MemberRequest, batch: Batch, number: int, attempt: int) -
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what="raw reply")
     return streamed(
         request,
-        files.read_compressed(found.reply_file),
+        read_compressed(found.reply_file),
         content_type=UNTYPED,
         headers=attachment(f"part-{number}-attempt-{attempt}.json"),
     )

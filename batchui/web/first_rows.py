@@ -33,15 +33,14 @@ READ_AS_BEFORE = "Until then it is read as before."
 class SampleRow:
     """One of the first rows of a file, or a row above them.
 
-    beyond: its cells behind the last column. may_have_names: it can be chosen as the row with the
-    names of the columns. has_names: it is that row.
+    beyond: its cells behind the last column. has_names: it is the row with the names of the
+    columns.
     """
 
     number: int
     cells: list[str]
     beyond: list[str]
     is_above: bool
-    may_have_names: bool
     has_names: bool
 
 
@@ -58,7 +57,7 @@ class ShownSheet:
 def file_context(batch: Batch, reading: ReadingForm | None = None) -> dict[str, Any]:
     """What the part of the page about the file needs."""
     reading = reading or ReadingForm(batch=batch)
-    rows = _sample_rows(batch, reading)
+    rows = _sample_rows(batch)
     return {
         "reading": reading,
         "sheet_choices": _sheets(batch, reading),
@@ -94,7 +93,7 @@ def _first_cells(cells: Any) -> list[str]:
     return [shown_text(cell) for cell in cells[:CELLS_OF_A_SHEET]]
 
 
-def _sample_rows(batch: Batch, reading: ReadingForm) -> list[SampleRow]:
+def _sample_rows(batch: Batch) -> list[SampleRow]:
     form = batch.format
     shown = [at for at, column in enumerate(form.columns) if column not in form.empty]
     first_rows = enumerate(batch.first_rows[:ROWS_SHOWN], form.first_row)
@@ -109,7 +108,6 @@ def _sample_rows(batch: Batch, reading: ReadingForm) -> list[SampleRow]:
                 cells=[shown_text(listed[at]) for at in shown],
                 beyond=list(map(shown_text, extras(cells, form.columns)[:BEYOND_SHOWN])),
                 is_above=number < form.first_row,
-                may_have_names=reading.asks_for_names,
                 has_names=number == form.header_row,
             )
         )

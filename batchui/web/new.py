@@ -21,7 +21,7 @@ from django_htmx.http import (
 from batchui.batches import decisions, intake, surveys, upload_limits
 from batchui.batches.files import AnyFile
 from batchui.batches.models import Batch
-from batchui.batches.states import STARTED, BatchStatus
+from batchui.batches.states import EDITABLE, STARTED, BatchStatus
 from batchui.prompts.ask import Ask
 from batchui.prompts.conversion.kinds import CAN_BE_READ
 from batchui.prompts.problems import BadInput
@@ -43,6 +43,11 @@ LONGEST_PASTED = 500_000
 NO_FILE = "No file was chosen. Choose one, or drop it here."
 # The web server keeps no large body without the cookie of `body_limits.py`.
 NOT_ARRIVED = "The file did not arrive. Choose it again; this page is new now, and takes it."
+STARTED_ALREADY = "This batch was started already, by you or a colleague."
+READ_OTHERWISE = (
+    "Nothing was started: on another page, you or a colleague changed how the file is read. Look "
+    "at the first rows, then press Start again."
+)
 
 
 @csrf_exempt  # `_take` checks it, after the size: checking it reads the whole request
@@ -81,7 +86,7 @@ def _take(request: MemberRequest) -> HttpResponseBase:
         pasted = _text_of(upload) if upload.name in PASTED else ""
         return _upload_page(request, str(problem), upload.name or "", pasted=pasted)
     if instead:
-        decisions.delete(instead, by=request.user)
+        decisions.discard(instead, by=request.user)
     return _made(request, batch)
 
 
@@ -191,11 +196,18 @@ def _check_context(batch: Batch) -> dict[str, Any]:
 @post_only
 @with_batch
 def start(request: MemberRequest, batch: Batch) -> HttpResponseBase:
-    """Start a draft. A second click, or a colleague's, starts nothing."""
+    """Start a draft. A second click, or a colleague's, starts nothing.
+
+    Nor does a page that shows the file as it was read before.
+    """
     if batch.status != BatchStatus.DRAFT:
         _explain_not_started(request, batch)
         return redirect(batch)
     form = AskForm(request.POST, batch=batch)
+    if request.POST.get("read_as", batch.format_key) != batch.format_key:
+        decisions.edit(batch, ask=form.ask_so_far(), name=form.cleaned_data.get("name", ""))
+        messages.info(request, READ_OTHERWISE)
+        return redirect(batch)
     if not form.is_valid():
         return ask_page(request, batch, form=form, status=422)
     name = form.cleaned_data["name"]
@@ -205,11 +217,24 @@ def start(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     return redirect(batch)
 
 
+@post_only
+@with_batch
+def discard(request: MemberRequest, batch: Batch) -> HttpResponseBase:
+    """Delete a draft. What a colleague has started is deleted on its own page."""
+    if decisions.discard(batch, by=request.user):
+        messages.success(request, f"“{batch.name}” was deleted.")
+        return redirect("batches")
+    messages.info(request, STARTED_ALREADY)
+    return redirect(batch)
+
+
 def _explain_not_started(request: MemberRequest, batch: Batch) -> None:
     if batch.status == BatchStatus.CHECKING:
         messages.info(request, "The file is still being read. Press Start once that is done.")
+    elif batch.status == BatchStatus.DRAFT:  # it was read anew at this moment
+        messages.info(request, READ_OTHERWISE)
     else:
-        messages.info(request, "This batch was started already, by you or a colleague.")
+        messages.info(request, STARTED_ALREADY)
 
 
 def _taken_over(draft: Batch, file_name: str) -> tuple[str, Ask]:
@@ -229,7 +254,7 @@ def _corrected_draft(request: MemberRequest) -> Batch | None:
         pk = UUID(request.GET.get("instead", ""))
     except ValueError:
         return None
-    return Batch.objects.of_team(request.team).filter(pk=pk, status=BatchStatus.DRAFT).first()
+    return Batch.objects.of_team(request.team).filter(pk=pk, status__in=EDITABLE).first()
 
 
 def _made(request: MemberRequest, batch: Batch) -> HttpResponseBase:

@@ -17,7 +17,7 @@ from batchui.batches.costs import charged_twice
 from batchui.batches.due import MOST_UNDER_WAY, requests_under_way
 from batchui.batches.exporting import added_columns
 from batchui.batches.many_parts import AtStop, rows_at_stop
-from batchui.batches.models import WAITS_FOR_COPIES, Batch, Event, Part
+from batchui.batches.models import WAITING_FOR_COPIES, Batch, Event, Part
 from batchui.batches.phrases import rows_are
 from batchui.batches.questions import LEFT_OUT_SENTENCES
 from batchui.batches.retrying import rows_of_retry
@@ -271,7 +271,7 @@ def _what_holds(batch: Batch) -> Hold | None:
     connection = batch.connection
     paused_until = _paused_until(connection)
     probing = connection.failures_in_a_row > 0
-    held = batch.parts.filter(status=PartStatus.HELD).exclude(message=WAITS_FOR_COPIES)
+    held = batch.parts.filter(~WAITING_FOR_COPIES, status=PartStatus.HELD)
     part = held.order_by("number").first()
     if part is not None:
         return Hold(part.message, part.resume_at or paused_until, probing)

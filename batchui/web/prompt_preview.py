@@ -14,7 +14,7 @@ from batchui.cloudflare.catalogue import Model
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.rows import cell_text, encode_row
 from batchui.prompts.template import Template
-from batchui.web.forms.fitting import misfit
+from batchui.web.forms.fitting import items_kind, misfit
 
 # How many of the first rows a draft's page shows: their prompts, and their cells.
 ROWS_SHOWN = 3
@@ -37,7 +37,7 @@ class PromptPreview:
     def of(cls, batch: Batch, typed: Mapping[str, Any]) -> "PromptPreview":
         """The preview for a draft and the fields typed so far."""
         model = catalogue.find(typed["model"]) if typed.get("model") else None
-        if model and typed["as_items"] and (unfit := misfit(batch, model)):
+        if model and typed["as_items"] and (unfit := misfit(items_kind(batch), model)):
             return cls([], unfit, [], model)
         try:
             fill = prompt_filler(batch, str(typed["template"]), as_items=bool(typed["as_items"]))

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import DatabaseError
 
-from batchui.batches.exporting import Choice, Progress, untold
-from batchui.batches.files import DamagedFile
+from batchui.batches.compressed import DamagedFile
+from batchui.batches.exporting import Choice
 from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase, status_word
+from batchui.batches.progress import Progress, untold
+from batchui.commands import ExactCommand
 from batchui.prompts.problems import BadInput
 from batchui.teams.problems import TeamProblem
 from batchui.web.addresses import page_address
@@ -24,7 +26,7 @@ REFUSED = 2
 SECONDS_BETWEEN_LINES = 0.5
 
 
-class TerminalCommand(BaseCommand):
+class TerminalCommand(ExactCommand):
     """A command that tells on stderr what it does."""
 
     _line_is_open = False

@@ -32,6 +32,7 @@ urlpatterns = [
     ),
     path("batches/<uuid:pk>/checking/", new.checking, name="checking"),
     path("batches/<uuid:pk>/start/", new.start, name="start"),
+    path("batches/<uuid:pk>/discard/", new.discard, name="discard"),
     path("batches/<uuid:pk>/live/", pages.live, name="live"),
     path("batches/<uuid:pk>/timeline/", pages.timeline, name="timeline"),
     path("batches/<uuid:pk>/rows/", rows.rows, name="rows"),

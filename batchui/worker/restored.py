@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from batchui.batches import lifecycle, many_parts, results, settling
-from batchui.batches.files import DamagedFile
+from batchui.batches.compressed import DamagedFile
 from batchui.batches.models import UNANSWERED, Attempt, Batch, Part
 from batchui.batches.phrases import parts_phrase, rows_phrase
 from batchui.batches.states import (

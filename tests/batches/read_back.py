@@ -15,8 +15,9 @@ import pyarrow.parquet
 from openpyxl.utils.escape import unescape
 from python_calamine import CalamineWorkbook
 
-from batchui.batches.exporting import ALL, untold
+from batchui.batches.exporting import ALL
 from batchui.batches.models import Batch
+from batchui.batches.progress import untold
 from batchui.batches.whole_files import kinds_for
 from batchui.exports.rows import Cell, cell_text
 

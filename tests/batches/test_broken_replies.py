@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from batchui.batches import exporting, files, results
+from batchui.batches import exporting, results
+from batchui.batches.compressed import read_compressed
 from batchui.batches.models import Batch
 from batchui.batches.replies import MOST_TIMES
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
@@ -75,7 +76,7 @@ def test_a_broken_answer_is_looked_at_again_and_then_costs_its_row(
     assert counted(batch) == in_files(batch) == {"answered": 24, "failed": 1}
     [failed] = results.page(batch, shown="attention", offset=0, limit=10)
     assert (failed.row, failed.status, failed.answer, failed.error) == (9, "failed", None, BROKEN)
-    raw = b"".join(files.read_compressed(part.attempts.get().reply_file))
+    raw = b"".join(read_compressed(part.attempts.get().reply_file))
     assert raw == content
 
 
@@ -103,4 +104,4 @@ def test_a_reply_with_far_more_answers_than_rows_is_not_used(
     assert part.message == "Cloudflare's reply has more than 8 answers to 2 rows."
     attempt = part.attempts.get()
     assert attempt.status == AttemptStatus.QUARANTINED
-    assert b"".join(files.read_compressed(attempt.reply_file)) == flood
+    assert b"".join(read_compressed(attempt.reply_file)) == flood

@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from batchui.batches import copying, decisions, exporting, files, results
+from batchui.batches import copying, decisions, exporting, files
+from batchui.batches.compressed import Compressed, DamagedFile
 from batchui.batches.models import WAITS_FOR_COPIES, Attempt, Batch, Part
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
@@ -116,20 +117,29 @@ def test_a_damaged_list_of_copies_is_said(start: MakeBatch) -> None:
     copies = copying.copies_of(part)
     assert copies[5] == 2
     files.default_storage.delete(part.copies_file)
-    with pytest.raises(files.DamagedFile, match="is not there any more"):
+    with pytest.raises(DamagedFile, match="is not there any more"):
         copying.copies_of(part)
-    files.Compressed.of_lines([b"[2,0]", b"[5,2]"]).store(part.copies_file)
-    with pytest.raises(files.DamagedFile, match="is damaged"):
+    Compressed.of_lines([b"[2,0]", b"[5,2]"]).store(part.copies_file)
+    with pytest.raises(DamagedFile, match="is damaged"):
         copying.copies_of(part)
 
 
 def test_answers_are_read_of_no_more_parts_than_are_needed(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
-    batch = work(start(CONTENT, ask_once=True))
-    first = batch.parts.get(number=1)
-    assert copying.copied(first) is None
-    assert [a.status for a in results.read_answers(first) if a] == ["answered"] * first.rows
+    texts = [*range(100), 0, 60]  # so the fifth part needs the first and the third
+    content = b"text\n" + b"".join(b"text %d\n" % number for number in texts)
+    parts = list(work(start(content, ask_once=True)).parts.order_by("number"))
+    parts[4].answers_file = ""  # as before its rows got them
+    for not_needed in (parts[1], parts[3]):
+        files.default_storage.delete(not_needed.answers_file)
+    found = copying.copied(parts[4])
+    assert found is not None
+    assert (found.copied, found.missing) == (2, 0)
+    files.default_storage.delete(parts[2].answers_file)
+    assert copying.copied(parts[0]) is None
+    with pytest.raises(DamagedFile, match="is not there any more"):
+        copying.copied(parts[4])
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from batchui.batches import decisions, due, files, lifecycle, many_parts, results
+from batchui.batches import decisions, due, lifecycle, many_parts, results
+from batchui.batches.compressed import read_compressed
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import AnswerStatus, AttemptStatus, BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
@@ -115,7 +116,7 @@ def test_the_tokens_of_every_request_of_a_part_are_added(
 
 def usage(attempt: Attempt) -> dict[str, Any]:
     """What a request used, by the reply as it came."""
-    found = json.loads(b"".join(files.read_compressed(attempt.reply_file)))["result"]["usage"]
+    found = json.loads(b"".join(read_compressed(attempt.reply_file)))["result"]["usage"]
     assert found["prompt_tokens"]
     assert found["completion_tokens"]
     return dict(found)

@@ -20,6 +20,7 @@ from batchui.batches import (
     references,
     sending,
 )
+from batchui.batches.compressed import read_lines
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.outcomes import Accepted, StillUnderWay, Unsure
 from batchui.batches.states import AnswerStatus, AttemptStatus, BatchStatus, PartStatus
@@ -79,7 +80,7 @@ def test_a_receipt_on_record_is_used_before_anything_is_sent_again(
         sending.shared_client(part.batch.connection),
         model=batch.ask.model,
         body=sending.payload(
-            files.read_lines(part.rows_file, lines=10),
+            read_lines(part.rows_file, lines=10),
             None,
             first_row=part.first_row,
             writer=references.item_writer(batch),

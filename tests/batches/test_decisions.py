@@ -167,6 +167,16 @@ def test_what_is_on_its_way_is_not_deleted(team: Team, ana: User, status: BatchS
     assert batch.deleted_by == (ana if may else None)
 
 
+@pytest.mark.parametrize("status", BatchStatus)
+def test_nothing_but_a_draft_is_discarded(team: Team, ana: User, status: BatchStatus) -> None:
+    batch = on_record(team, status=status)
+    may = status in {BatchStatus.CHECKING, BatchStatus.DRAFT}
+    assert decisions.discard(batch, by=ana) is may
+    batch.refresh_from_db()
+    assert (batch.deleted_at is not None) is may
+    assert batch.deleted_by == (ana if may else None)
+
+
 def test_a_delete_takes_away_the_one_batch_it_is_for(team: Team, ana: User) -> None:
     batch, other = (on_record(team, status=BatchStatus.FINISHED) for _ in range(2))
     assert decisions.delete(batch, by=ana)

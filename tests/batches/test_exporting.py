@@ -3,6 +3,7 @@
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pyarrow.parquet
@@ -57,7 +58,7 @@ def test_values_of_json_have_their_types_in_a_workbook_and_in_parquet(
     sheets = {}
     for kind in ("xlsx", "ods", "parquet"):
         made = tmp_path / kind
-        making.write(batch, kind, Choice(), made, exporting.untold)
+        making.write(batch, kind, Choice(), made)
         sheets[kind] = made.read_bytes()
     rows_found = [
         [True, 0.3333333333333333, 1.5, "007", "7", 1],
@@ -91,7 +92,7 @@ def test_a_column_of_decimal_numbers_in_a_csv_can_be_summed(
     csv = b"id,price,phone,long\n00123,1.50,+491715550,123456789012345678\n00124,0.0,+5,1\n"
     batch = work(start(csv, "prices.csv", template="{{id}}"))
     for kind in ("xlsx", "ods", "parquet"):
-        making.write(batch, kind, Choice(), tmp_path / kind, exporting.untold)
+        making.write(batch, kind, Choice(), tmp_path / kind)
     rows_found = [["00123", 1.5, "+491715550", "123456789012345678"], ["00124", 0, "+5", "1"]]
     for kind in ("xlsx", "ods"):
         found = by_calamine((tmp_path / kind).read_bytes())[1:]
@@ -106,18 +107,28 @@ def test_a_column_of_decimal_numbers_in_a_csv_can_be_summed(
     assert columns["price"] == "1.50"
 
 
+@pytest.mark.parametrize(
+    ("content", "cells"),
+    [
+        (b"price,id\n1.50,01\n2.00,02\n", [[1.5, "01"], [2, "02"]]),
+        (b"price\n1.50\n2.00\n", [[1.5], [2]]),
+    ],
+)
 def test_numbers_of_a_csv_are_numbers_in_a_workbook_of_its_further_question(
-    sandbox: RunningSandbox, start: MakeBatch, tmp_path: Path
+    sandbox: RunningSandbox,
+    start: MakeBatch,
+    tmp_path: Path,
+    content: bytes,
+    cells: list[list[Any]],
 ) -> None:
-    first = work(start(b"id,price\n01,1.50\n02,2.00\n", template="{{id}}"))
+    asked = Ask(model=MODEL, template="{{price}}")
+    first = work(start(content, template=asked.template))
     draft = intake.ask_further(first, by=None)
-    assert decisions.start(
-        draft, by=None, ask=Ask(model=MODEL, template="{{id}}"), prepare_now=True
-    )
+    assert decisions.start(draft, by=None, ask=asked, prepare_now=True)
     draft.refresh_from_db()
-    making.write(draft, "xlsx", Choice(), tmp_path / "made", exporting.untold)
+    making.write(draft, "xlsx", Choice(), tmp_path / "made")
     found = by_calamine((tmp_path / "made").read_bytes())[1:]
-    assert [row[:2] for row in found] == [["01", 1.5], ["02", 2]]
+    assert [row[: len(cells[0])] for row in found] == cells
 
 
 def test_how_many_cells_a_whole_csv_has_changed_is_kept_with_the_batch(start: MakeBatch) -> None:

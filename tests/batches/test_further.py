@@ -22,6 +22,7 @@ from batchui.batches import (
     further,
     intake,
     long_tasks,
+    progress,
     results,
     sources,
 )
@@ -175,6 +176,7 @@ def test_a_worker_that_is_asked_to_stop_gives_the_draft_back(
     monkeypatch.setattr(long_tasks, "SMALL_BYTES", -1)
     draft = intake.ask_further(first, by=None)
     monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", -1)
+    monkeypatch.setattr(progress, "TOLD_ROWS", 1)
     stopped = [0]
 
     def stop() -> None:
@@ -202,7 +204,7 @@ def test_a_first_batch_that_was_deleted_leaves_a_sentence(
         draft = Batch.objects.select_related("asked_after").get(pk=draft.pk)
         assert decisions.delete(first, by=None)
         with pytest.raises(BadInput, match="was deleted before its answers were read"):
-            further.make_file(draft, progress=lambda rows, size: None)
+            further.make_file(draft, progress=progress.untold)
     elif when == "for good":
         first.delete()
     else:

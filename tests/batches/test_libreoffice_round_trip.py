@@ -24,8 +24,8 @@ from batchui.teams.models import Team
 from tests.batches.any_replies import AnyReplies
 from tests.batches.conftest import MODEL
 from tests.batches.read_back import downloads
-from tests.exports.office import convert, formulas
 from tests.exports.workbook.splice import compressed, sheet_member
+from tests.office import convert, formulas
 
 pytestmark = [pytest.mark.processes, pytest.mark.django_db]
 

@@ -236,7 +236,7 @@ def test_a_long_reading_shows_how_far_it_is_and_keeps_its_lease(
 ) -> None:
     monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
     beats: list[int] = []
-    progress_of(reading, beat=lambda: beats.append(1))(500, 0)
+    progress_of(reading, beat=lambda: beats.append(1))(500)
     batch = Batch.objects.get()
     assert batch.progress_rows == 500
     assert batch.lease_until is not None
@@ -248,12 +248,12 @@ def test_a_reading_without_a_worker_beats_for_nobody(
     reading: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
-    progress_of(reading)(500, 0)
+    progress_of(reading)(500)
     assert Batch.objects.get().progress_rows == 500
 
 
 def test_a_short_reading_writes_nothing(reading: Batch) -> None:
-    progress_of(reading, beat=lambda: pytest.fail("it beats"))(500, 0)
+    progress_of(reading, beat=lambda: pytest.fail("it beats"))(500)
     assert Batch.objects.get().progress_rows == 0
 
 
@@ -265,7 +265,7 @@ def test_a_long_reading_beats_each_time_that_seven_tenths_of_a_second_are_over(
     beats: list[float] = []
     report = progress_of(reading, beat=lambda: beats.append(clock.now))
     for clock.now in (0.65, 0.75, 1.4, 1.5):
-        report(500, 0)
+        report(500)
     assert beats == [0.75, 1.5]
 
 
@@ -276,7 +276,7 @@ def test_a_reading_that_is_no_longer_ours_ends(
     monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
     Batch.objects.update(**change)
     with pytest.raises(LeaseLostError):
-        progress_of(reading)(500, 0)
+        progress_of(reading)(500)
 
 
 @pytest.mark.parametrize("problem", [OperationalError("away"), InterfaceError("closed")])

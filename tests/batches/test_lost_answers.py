@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 from django.core.files.storage import default_storage
 
-from batchui.batches import decisions, due, files, lost_answers, sending
+from batchui.batches import decisions, due, lost_answers, sending
+from batchui.batches.compressed import Compressed, read_lines
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import AttemptStatus, Question
 from batchui.sandbox.testing import RunningSandbox
@@ -20,9 +21,9 @@ def keep_lines(number: int) -> Spoil:
     """Let the answers file have so many lines; those beyond its five repeat the last."""
 
     def spoil(part: Part) -> None:
-        lines = [line[:-1] for line in files.read_lines(part.answers_file, lines=part.rows)]
+        lines = [line[:-1] for line in read_lines(part.answers_file, lines=part.rows)]
         lines += lines[-1:] * (number - len(lines))
-        files.Compressed.of_lines(lines[:number]).store(part.answers_file)
+        Compressed.of_lines(lines[:number]).store(part.answers_file)
 
     return spoil
 

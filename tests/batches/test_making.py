@@ -9,7 +9,8 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from batchui.batches import files, making
+from batchui.batches import files, long_tasks, making
+from batchui.batches.compressed import DamagedFile
 from batchui.batches.export_models import Export, ExportStatus
 from batchui.batches.exporting import Choice, Kind
 from batchui.batches.long_tasks import StoppedError
@@ -34,8 +35,8 @@ def batch(start: MakeBatch) -> Batch:
 @pytest.fixture
 def waiting(batch: Batch, monkeypatch: pytest.MonkeyPatch) -> Export:
     """A workbook that a worker is to make, and tells of each row."""
-    monkeypatch.setattr(making, "SMALL_ROWS", 0)
-    monkeypatch.setattr(making, "PROGRESS_SECONDS", 0)
+    monkeypatch.setattr(making, "MADE_AT_ONCE_ROWS", 0)
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
     return making.ask_for(batch, "xlsx", ALL, by=None)
 
 
@@ -67,7 +68,9 @@ def test_a_small_one_is_made_at_once(batch: Batch, ana: User, woken: list[Batch]
     assert woken == []
 
 
-@pytest.mark.parametrize(("name", "of"), [("SMALL_ROWS", "rows"), ("SMALL_BYTES", "source_size")])
+@pytest.mark.parametrize(
+    ("name", "of"), [("MADE_AT_ONCE_ROWS", "rows"), ("MADE_AT_ONCE_BYTES", "source_size")]
+)
 def test_a_larger_one_waits_for_a_worker(
     batch: Batch, woken: list[Batch], monkeypatch: pytest.MonkeyPatch, name: str, of: str
 ) -> None:
@@ -112,7 +115,7 @@ def test_one_that_failed_is_made_again(waiting: Export, batch: Batch) -> None:
 def test_those_of_a_day_are_kept_the_latest_first(
     batch: Batch, start: MakeBatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "SMALL_ROWS", 0)
+    monkeypatch.setattr(making, "MADE_AT_ONCE_ROWS", 0)
     now = timezone.now()
     hours = {"xlsx": 5, "ods": 1, "parquet": 23.9, "json": 24, "csv": 2}
     for kind, ago in hours.items():
@@ -127,7 +130,7 @@ def test_those_of_a_day_are_kept_the_latest_first(
 def test_the_oldest_that_no_worker_has_is_next(
     batch: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "SMALL_ROWS", 0)
+    monkeypatch.setattr(making, "MADE_AT_ONCE_ROWS", 0)
     now = timezone.now()
     found = {}
     for minutes, kind in enumerate(("xlsx", "ods", "parquet")):
@@ -166,7 +169,7 @@ def test_a_worker_tells_how_far_it_is_and_that_it_lives(waiting: Export) -> None
 def test_it_is_not_told_more_often_than_people_can_read(
     waiting: Export, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "PROGRESS_SECONDS", 3_600)
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 3_600)
     making.make(waiting.pk, beat=lambda: pytest.fail("told at once"))
     assert (again(waiting).is_ready, waiting.rows_done) == (True, 0)
 
@@ -246,7 +249,7 @@ def test_one_that_never_ends_is_given_up(waiting: Export) -> None:
     ("problem", "sentence"),
     [
         (BadInput("Too wide."), "Too wide."),
-        (files.DamagedFile("It is damaged."), f"It is damaged. {making.IF_DAMAGED}"),
+        (DamagedFile("It is damaged."), f"It is damaged. {making.IF_DAMAGED}"),
         (
             RuntimeError("odd"),
             "batchui could not make this file, because of a mistake in batchui. Tell the person "

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from batchui.batches import clients, decisions, due, fetching, files, polling, results
+from batchui.batches import clients, decisions, due, fetching, polling, results
+from batchui.batches.compressed import read_compressed
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.outcomes import Later, PollOutcome, Quarantined
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
@@ -147,7 +148,7 @@ def test_a_person_can_ask_for_a_reply_again_that_did_not_fit(
     assert (part.status, part.question) == (PartStatus.UNSURE, Question.MISMATCH)
     assert attempt.status == AttemptStatus.QUARANTINED
     kept = attempt.reply_file
-    assert b"".join(files.read_compressed(kept)).startswith(b'{"result"')
+    assert b"".join(read_compressed(kept)).startswith(b'{"result"')
     assert decisions.ask_again(part, by=None)
     attempt.refresh_from_db()
     assert (attempt.status, attempt.message) == (AttemptStatus.ACCEPTED, "")
@@ -197,7 +198,7 @@ def test_a_part_whose_polls_fail_for_hours_asks_a_person_and_keeps_the_last_repl
     attempt = part.attempts.get()
     assert (part.status, part.question) == (PartStatus.UNSURE, Question.UNREADABLE)
     assert attempt.status == AttemptStatus.ACCEPTED
-    kept = b"".join(files.read_compressed(attempt.reply_file)).decode()
+    kept = b"".join(read_compressed(attempt.reply_file)).decode()
     assert kept
     if fault["fault"] in ("garbage", "error"):
         assert fault.get("body", fault.get("message")) in kept
@@ -354,7 +355,7 @@ def test_a_reply_too_large_to_read_is_fetched_twice_and_asks_a_person(
             assert part.status == expected
     assert part.question == Question.UNREADABLE
     assert "is larger than batchui can read (1,000 bytes)" in part.message
-    kept = b"".join(files.read_compressed(part.attempts.get().reply_file))
+    kept = b"".join(read_compressed(part.attempts.get().reply_file))
     assert 0 < len(kept) <= 1_000
     assert len(sandbox.calls("poll")) == 2
     assert decisions.ask_again(part, by=None)
@@ -391,7 +392,7 @@ def test_a_file_that_stays_damaged_asks_a_person_and_its_answers_are_kept(
     assert part.rows_file in part.message
     attempt = part.attempts.get()
     assert attempt.status == AttemptStatus.ACCEPTED
-    kept = json.loads(b"".join(files.read_compressed(attempt.reply_file)))
+    kept = json.loads(b"".join(read_compressed(attempt.reply_file)))
     assert len(kept["result"]["responses"]) == 10
     stored.write_bytes(whole)
     assert decisions.try_again(part, by=None)

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions, due, files, lifecycle, polling, results
+from batchui.batches import decisions, due, lifecycle, polling, results
+from batchui.batches.compressed import read_compressed
 from batchui.batches.models import Part
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
@@ -151,7 +152,7 @@ def test_a_reply_that_does_not_fit_is_kept_raw_and_not_used(
     attempt = part.attempts.get()
     assert (part.status, attempt.status) == (PartStatus.UNSURE, AttemptStatus.QUARANTINED)
     assert why in part.message
-    raw = b"".join(files.read_compressed(attempt.reply_file))
+    raw = b"".join(read_compressed(attempt.reply_file))
     assert b'"responses"' in raw
     assert decisions.send_again(part, by=None)
     assert work(batch).status == BatchStatus.FINISHED
@@ -169,7 +170,7 @@ def test_the_timeline_says_how_many_rows_came_back(
 def test_the_raw_reply_is_kept(sandbox: RunningSandbox, start: MakeBatch) -> None:
     batch = work(accepted(start))
     attempt = batch.parts.get().attempts.get()
-    assert b"text number 1" in b"".join(files.read_compressed(attempt.reply_file))
+    assert b"text number 1" in b"".join(read_compressed(attempt.reply_file))
 
 
 def test_tokens_are_counted(sandbox: RunningSandbox, start: MakeBatch) -> None:

@@ -240,6 +240,25 @@ def test_how_far_it_is_shows_on_the_page(
     assert shown == [25, 50, 60]
 
 
+def test_who_looks_for_the_same_questions_shows_how_far_it_is_and_can_be_stopped(
+    started: MakeBatch, monkeypatch: pytest.MonkeyPatch, files_in: Path
+) -> None:
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+    batch = started(rows(1_001), ask_once=True)
+    shown: list[int] = []
+
+    def stop() -> None:
+        shown.append(Batch.objects.get(pk=batch.pk).progress_rows)
+        raise long_tasks.StoppedError
+
+    preparing.prepare(batch.pk, beat=stop)
+    batch.refresh_from_db()
+    assert shown == [1_000]
+    assert (batch.status, batch.lease_until) == (BatchStatus.PREPARING, None)
+    assert not list(files_in.glob("batches/*/parts/*"))  # it was not cut yet
+    assert prepared(batch).part_count == 20
+
+
 def test_a_small_file_is_cut_at_once_and_a_large_one_by_a_worker(
     started: MakeBatch, monkeypatch: pytest.MonkeyPatch, woken: list[Batch]
 ) -> None:

@@ -5,7 +5,8 @@ from typing import Any, BinaryIO
 import msgspec
 import pytest
 
-from batchui.batches import exporting, files, references, results
+from batchui.batches import compressed, exporting, files, references, results
+from batchui.batches.compressed import Compressed, DamagedFile
 from batchui.batches.models import Batch, Part
 from batchui.batches.results import Answer
 from batchui.batches.states import AnswerStatus
@@ -108,8 +109,8 @@ def test_parts_and_batches_have_folders_of_their_own(team: Team) -> None:
 def test_a_file_that_lost_lines_is_not_shown_as_if_it_had_them_all(team: Team) -> None:
     part = on_record(team).parts.get()
     store(part, {0: YES})
-    part.rows_file = files.Compressed.of_lines([b'["one"]'] * 9).store("nine-rows")
-    with pytest.raises(files.DamagedFile, match="it has 9 lines in place of 10"):
+    part.rows_file = Compressed.of_lines([b'["one"]'] * 9).store("nine-rows")
+    with pytest.raises(DamagedFile, match="it has 9 lines in place of 10"):
         list(results.part_results(part))
 
 
@@ -117,14 +118,14 @@ def ten_answered(team: Team) -> Part:
     """A part of ten rows with their answers, all stored."""
     part = on_record(team).parts.get()
     store(part, dict.fromkeys(range(10), YES))
-    part.rows_file = files.Compressed.of_lines([b'["one"]'] * 10).store("ten-rows")
+    part.rows_file = Compressed.of_lines([b'["one"]'] * 10).store("ten-rows")
     return part
 
 
 def damaged(part: Part, field: str, lines: int) -> None:
     """Let a file of the part end after so many lines."""
     kept = [b'["one"]'] * lines if field == "rows_file" else [b'["answered","yes"]'] * lines
-    setattr(part, field, files.Compressed.of_lines(kept).store(f"{field} cut short"))
+    setattr(part, field, Compressed.of_lines(kept).store(f"{field} cut short"))
     part.save()
 
 
@@ -159,7 +160,7 @@ def test_answers_in_a_damaged_file_are_missing_with_the_reason(team: Team, lines
 def test_lines_too_many_are_damage_to_those_who_want_them_all(team: Team, field: str) -> None:
     part = ten_answered(team)
     damaged(part, field, 12)
-    with pytest.raises(files.DamagedFile, match="it has more than 10 lines"):
+    with pytest.raises(DamagedFile, match="it has more than 10 lines"):
         list(results.part_results(part))
 
 
@@ -202,7 +203,7 @@ def test_a_page_reads_no_part_but_its_own(
         opened.append(name)
         return open_file(name)
 
-    monkeypatch.setattr(files, "open_file", note)
+    monkeypatch.setattr(compressed, "open_file", note)
     assert second.rows == 25
     assert numbers(batch, offset=first.rows, limit=25) == list(range(27, 52))
     assert opened == [second.rows_file]

@@ -48,8 +48,9 @@ SEEDS = st.integers(0, 2**32)
 # The longest answer, in tokens: with so long ones, a part has 25 rows, 8, 3 or 1.
 LONGEST = st.sampled_from([1_000, 2_000_000, 5_000_000, 16_000_000])
 TRADITIONAL = {"csv", "csv-plain", "json", "jsonl", "xlsx", "ods", "parquet"}
-# Nothing is put into a cell to make it inert but these.
-ADDED = re.compile("[' ]")
+# What may begin a formula: where a cell begins, and behind what another country's Excel splits at.
+SIGNS, BLANKS = "=+-@＝＋－＠", "\t\r\n"
+BEGINNING = re.compile(r'(?:\A|[\n\r\t;,]"*)\Z')
 
 
 def property_of(examples: int) -> settings:
@@ -133,7 +134,28 @@ def check_all(answered: Answered, folder: Path) -> None:
 
 def is_same_but_inert(text: str, read: str) -> bool:
     """The same, or the same with what keeps it from running as a formula."""
-    return ADDED.sub("", read) == ADDED.sub("", text)
+    at, held = 0, -1
+    for char in read:
+        if text.startswith(char, at):
+            at += 1
+        elif at != held and holds_off(char, text, at):
+            held = at
+        else:
+            return False
+    return at == len(text)
+
+
+def holds_off(char: str, text: str, at: int) -> bool:
+    """Whether this, put before a place of the text, keeps a formula from beginning there."""
+    signs = {*SIGNS, *BLANKS} if at == 0 else {*SIGNS}
+    begins = text[at : at + 1] in signs and BEGINNING.search(text[:at]) is not None
+    return begins and (char == "'" or (char == " " and text[at] == "-"))
+
+
+@pytest.mark.parametrize("read", ["'\n=a", "'\n=a, '-b", "\n'=a,-b'", "\n= a,-b"])
+def test_a_cell_is_not_the_same_with_what_was_put_elsewhere(read: str) -> None:
+    assert is_same_but_inert("\n=a,-b", "'\n'=a, -b")
+    assert not is_same_but_inert("\n=a,-b", read)
 
 
 def has_type(cell: Cell, read: Any) -> bool:

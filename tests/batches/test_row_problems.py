@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from batchui.batches.files import DamagedFile
+from batchui.batches.compressed import DamagedFile
 from batchui.batches.models import Batch
 from batchui.batches.row_problems import SHOWN, RowProblem, bad_rows_csv, problems_of
 from tests.batches.conftest import MakeBatch
@@ -15,8 +15,8 @@ pytestmark = pytest.mark.django_db
 MISSING = "the cell is missing. The row has 2 cells where the header has 3 columns. Add what is"
 MISSING_2 = f"{MISSING} missing, or skip the row."
 TOO_MANY = (
-    "4 cells where the header has 3 columns. If the text of a cell contains a “,”, put the cell in "
-    "quotation marks; or skip the row."
+    "4 cells where the header has 3 columns. If the text of a cell contains a comma, put the cell "
+    "in quotation marks, or skip the row."
 )
 
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from batchui.batches import decisions, lifecycle, settling
-from batchui.batches.models import Batch, Part
+from batchui.batches.models import WAITS_FOR_COPIES, Batch, Part
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team, User
@@ -175,3 +175,26 @@ def test_the_batch_ends_with_its_last_part(sandbox: RunningSandbox, batch: Batch
     batch = work(batch)
     told = batch.events.get(kind=BatchStatus.FINISHED)
     assert told.text == "Finished. 60 of 60 rows answered."
+
+
+@pytest.mark.parametrize(
+    ("other", "becomes"),
+    [
+        (PartStatus.DONE, PartStatus.READY),
+        (PartStatus.STOPPED, PartStatus.READY),
+        (PartStatus.QUEUED, PartStatus.HELD),
+        (PartStatus.UNSURE, PartStatus.HELD),
+        (PartStatus.HELD, PartStatus.HELD),
+    ],
+)
+def test_parts_that_wait_for_the_others_go_on_when_those_have_ended(
+    team: Team, other: PartStatus, becomes: PartStatus
+) -> None:
+    batch = on_record(team, parts=3)
+    batch.parts.filter(number=1).update(status=other)
+    waiting = batch.parts.exclude(number=1)
+    later = timezone.now() + timedelta(hours=1)
+    waiting.update(status=PartStatus.HELD, message=WAITS_FOR_COPIES, resume_at=later)
+    settled(batch)
+    assert [part.status for part in waiting] == [becomes] * 2
+    assert batch.parts.get(number=1).status == other

@@ -8,13 +8,15 @@ import pytest
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from batchui.batches import decisions, surveys
+from batchui.batches import checking, decisions, intake, long_tasks, progress, surveys
 from batchui.batches.long_tasks import StoppedError
 from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
 from batchui.batches.surveys import Survey
 from batchui.prompts.ask import Ask
+from batchui.prompts.reading.format import Choices
 from batchui.worker import reading
-from tests.batches.books import reviews
+from tests.batches.books import book, reviews
 from tests.batches.conftest import MODEL, MakeBatch, rows
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +34,7 @@ def asked(batch: Batch, template: str = "{{text}}", **ask: Any) -> Batch:
 def large(receive: MakeBatch, monkeypatch: pytest.MonkeyPatch) -> Batch:
     """A draft whose file is too large to be read in a request."""
     batch = receive(CONTENT)
-    monkeypatch.setattr(surveys, "SMALL_BYTES", 10)
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", 10)
     return asked(batch)
 
 
@@ -60,7 +62,7 @@ def test_the_first_rows_with_nothing_to_ask_are_named(receive: MakeBatch) -> Non
 def test_rows_that_are_too_long_for_the_model_are_counted(
     receive: MakeBatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(surveys, "SMALL_BYTES", 10**8)
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", 10**8)
     long = b"word " * 150_000
     batch = receive(b"id,text\n1,x\n2,%b\n3,%b\n" % (long, long))
     assert surveys.survey_of(asked(batch)) == Survey(1, 0, 2, 3)
@@ -89,6 +91,32 @@ def test_another_question_is_held_against_the_rows_anew(large: Batch) -> None:
     assert surveys.survey_of(again) == Survey(0, 0, 0, None)
 
 
+def test_another_sheet_with_the_same_columns_is_looked_at_anew(receive: MakeBatch) -> None:
+    names = ["id", "text"]
+    content = book(
+        ("May", [names, ["1", "same"], ["2", "same"]]), ("June", [names, ["1", ""], ["2", "one"]])
+    )
+    batch = asked(receive(content, name="reviews.xlsx"))
+    assert surveys.survey_of(batch) == Survey(1, 0, 0, None)
+    before = batch.format_key
+    assert intake.read_differently(batch, Choices(sheet="June"), by=None)
+    checking.check_file(batch.pk)  # if it took too long for the request
+    batch.refresh_from_db()
+    assert batch.format_key != before
+    assert surveys.survey_of(batch) == Survey(0, 1, 0, None, [2])
+
+
+def test_who_goes_back_to_a_question_that_is_known_keeps_no_worker_busy(large: Batch) -> None:
+    surveys.survey_of(large)
+    surveys.find_out(large.pk)
+    surveys.survey_of(asked(large, "{{id}}"))
+    again = asked(large)
+    assert surveys.survey_of(again) == Survey(6, 2, 0, None, [11, 12])
+    settle(again)
+    surveys.find_out(again.pk)
+    assert surveys.next_wanted() is None
+
+
 def test_one_worker_at_a_time_and_a_dead_one_holds_nothing_up(large: Batch) -> None:
     surveys.survey_of(large)
     settle(large)
@@ -104,7 +132,8 @@ def test_one_worker_at_a_time_and_a_dead_one_holds_nothing_up(large: Batch) -> N
 def test_a_worker_that_is_to_stop_leaves_it_to_another(
     large: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(surveys, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(progress, "TOLD_ROWS", 1)
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
     surveys.survey_of(large)
     settle(large)
 
@@ -115,11 +144,86 @@ def test_a_worker_that_is_to_stop_leaves_it_to_another(
     assert surveys.next_wanted() == large
 
 
-@pytest.mark.parametrize("template", ["", "no column", "{{nothing}}"])
-def test_a_question_that_cannot_be_asked_is_not_looked_at(large: Batch, template: str) -> None:
-    batch = asked(large, template)
+def test_before_anything_is_asked_nobody_looks_at_the_rows(large: Batch) -> None:
+    batch = asked(large, "")
     assert surveys.survey_of(batch) is None
     assert batch.survey_wanted == ""
+
+
+@pytest.mark.parametrize("changes", [{"rows": 0}, {"status": BatchStatus.PREPARING}])
+def test_nobody_looks_at_a_file_without_rows_or_at_what_is_started(
+    large: Batch, changes: dict[str, Any]
+) -> None:
+    Batch.objects.update(**changes)
+    large.refresh_from_db()
+    assert surveys.survey_of(large) is None
+    assert large.survey_wanted == ""
+
+
+def test_ready_made_items_are_compared_without_a_question(receive: MakeBatch) -> None:
+    batch = receive(b'{"prompt": "one"}\n{"prompt": "one"}\n{"prompt": ""}\n', "items.jsonl")
+    survey = surveys.survey_of(asked(batch, "", as_items=True))
+    assert survey is not None
+    assert survey.same == 1
+
+
+@pytest.mark.parametrize("template", ["no column", "{{nothing}}"])
+def test_a_question_that_cannot_be_asked_is_looked_at_once(large: Batch, template: str) -> None:
+    batch = asked(large, template)
+    assert surveys.survey_of(batch) is None
+    surveys.find_out(batch.pk)
+    batch.refresh_from_db()
+    assert surveys.survey_of(batch) is None
+    assert batch.survey_wanted == ""
+
+
+def test_a_small_file_that_takes_long_is_left_to_a_worker(
+    receive: MakeBatch, monkeypatch: pytest.MonkeyPatch, woken: list[Batch]
+) -> None:
+    batch = asked(receive(CONTENT))
+    with monkeypatch.context() as hurried:
+        hurried.setattr(progress, "TOLD_ROWS", 1)
+        hurried.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+        assert surveys.survey_of(batch) is None
+        assert surveys.survey_of(batch) is None  # and it is not begun again meanwhile
+    assert woken == [batch]
+    settle(batch)
+    assert surveys.next_wanted() == batch
+    surveys.find_out(batch.pk)
+    batch.refresh_from_db()
+    assert surveys.survey_of(batch) == Survey(6, 2, 0, None, [11, 12])
+
+
+def test_a_long_survey_keeps_its_lease(large: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "TOLD_ROWS", 1)
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+    surveys.survey_of(large)
+    left: list[bool] = []
+
+    def let_time_pass() -> None:
+        left.append(Batch.objects.filter(survey_lease__gt=timezone.now()).exists())
+        Batch.objects.update(survey_lease=timezone.now())
+
+    surveys.find_out(large.pk, beat=let_time_pass)
+    assert left == [True] * 10
+    large.refresh_from_db()
+    assert surveys.survey_of(large) == Survey(6, 2, 0, None, [11, 12])
+
+
+def test_the_survey_of_a_draft_that_was_discarded_ends(
+    large: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "TOLD_ROWS", 1)
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+    surveys.survey_of(large)
+    beats: list[int] = []
+
+    def discard() -> None:
+        beats.append(1)
+        Batch.objects.all().delete()
+
+    surveys.find_out(large.pk, beat=discard)
+    assert beats == [1]
 
 
 def test_what_cannot_be_found_out_is_not_tried_for_ever(large: Batch) -> None:
@@ -138,7 +242,7 @@ def test_a_damaged_file_of_a_draft_breaks_neither_its_page_nor_a_worker(
     receive: MakeBatch, monkeypatch: pytest.MonkeyPatch, is_small: bool
 ) -> None:
     batch = asked(receive(reviews(), "reviews.xlsx"))
-    monkeypatch.setattr(surveys, "SMALL_BYTES", 10**6 if is_small else 10)
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", 10**6 if is_small else 10)
     with default_storage.open(batch.converted_file, "wb") as stored:
         stored.write(b"no zstd")
     assert surveys.survey_of(batch) is None
@@ -156,7 +260,8 @@ class Killed(BaseException):
 def test_a_question_at_which_workers_die_is_left_alone(
     large: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(surveys, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(progress, "TOLD_ROWS", 1)
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
     surveys.survey_of(large)
     settle(large)
 
@@ -180,32 +285,14 @@ def test_a_question_at_which_workers_die_is_left_alone(
     assert large.survey_wanted == ""
 
 
-def test_a_survey_that_goes_on_keeps_its_lease(
-    large: Batch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(surveys, "ROWS_AT_ONCE", 4)
-    monkeypatch.setattr(surveys, "PROGRESS_SECONDS", 0)
-    left: list[timedelta] = []
-
-    def beat() -> None:
-        lease = Batch.objects.get().survey_lease
-        assert lease is not None
-        left.append(lease - timezone.now())
-        Batch.objects.update(survey_lease=None)
-
-    surveys.find_out(large.pk, beat=beat)
-    assert len(left) == 3, "at rows 4, 8 and 12"
-    assert all(timedelta(seconds=110) < time <= timedelta(seconds=120) for time in left)
-
-
 def test_nothing_is_told_more_often_than_a_worker_must(
     large: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(surveys, "ROWS_AT_ONCE", 1)
-    monkeypatch.setattr(surveys, "PROGRESS_SECONDS", 3_600)
+    monkeypatch.setattr(progress, "TOLD_ROWS", 1)
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 3_600)
     beats: list[None] = []
     surveys.find_out(large.pk, beat=lambda: beats.append(None))
-    assert len(beats) == 1
+    assert beats == []
 
 
 def test_a_worker_is_asked_from_the_moment_at_which_the_question_was_changed(

@@ -10,7 +10,8 @@ from django.core.files.storage import default_storage
 from django.db import connection as database
 from django.utils import timezone
 
-from batchui.batches import decisions, due, files, sending, unprepared
+from batchui.batches import decisions, due, sending, unprepared
+from batchui.batches.compressed import Compressed, DamagedFile
 from batchui.batches.lifecycle import Closing
 from batchui.batches.models import Batch, Part
 from batchui.batches.outcomes import CertainlyNotSent
@@ -84,7 +85,7 @@ def test_a_file_that_is_there_again_is_sent_as_if_nothing_had_been(
     try_to_send(damaged)
     part = try_to_send(damaged)
     lines = [b'["%d","text"]' % number for number in range(1, 6)]
-    files.Compressed.of_lines(lines).store(part.rows_file)
+    Compressed.of_lines(lines).store(part.rows_file)
     Part.objects.update(resume_at=None)
     assert work(damaged).status == BatchStatus.FINISHED
     assert posts(sandbox) == 1
@@ -119,7 +120,7 @@ def test_only_tries_in_a_row_count(sandbox: RunningSandbox, start: MakeBatch) ->
 def unprepared_once(part: Part, problem: str = "It is damaged.") -> None:
     Part.objects.filter(pk=part.pk).update(status=PartStatus.SENDING)
     part.status = PartStatus.SENDING
-    unprepared.try_later(part, files.DamagedFile(problem))
+    unprepared.try_later(part, DamagedFile(problem))
 
 
 def test_a_person_is_told_what_was_wrong_at_the_last_try(part: Part) -> None:
@@ -135,7 +136,7 @@ def test_a_person_is_told_what_was_wrong_at_the_last_try(part: Part) -> None:
 @pytest.mark.parametrize(
     ("problem", "message", "is_logged"),
     [
-        (files.DamagedFile("The file is damaged."), "The file is damaged.", False),
+        (DamagedFile("The file is damaged."), "The file is damaged.", False),
         (
             OSError(errno.EIO, "Input/output error"),
             "This server could not read or store its rows: Input/output error.",
@@ -232,7 +233,7 @@ def test_stop_while_it_is_tried_says_that_it_was_not_sent(
     Part.objects.update(odd_kind=part.odd_kind, odd_seen=part.odd_seen, status="sending")
     part.status = PartStatus.SENDING
     Batch.objects.update(stop_requested_at=timezone.now())
-    unprepared.try_later(part, files.DamagedFile("It is damaged."))
+    unprepared.try_later(part, DamagedFile("It is damaged."))
     assert (part.status, part.unsent) == (PartStatus.STOPPED, 5)
     assert counted(batch) == in_files(batch) == {"unsent": 5}
 

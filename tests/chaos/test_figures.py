@@ -34,7 +34,7 @@ def test_each_invariant_has_a_column(invariant: int) -> None:
     ("field", "value", "column"),
     [
         ("wrong_answers", 3, "wrong"),
-        ("stuck", 3, "stuck"),
+        ("stuck", ["a", "b", "c"], "stuck"),
         ("escaped", ["a", "b", "c"], "anything else"),
     ],
 )

@@ -11,7 +11,7 @@ from django.utils import timezone
 from batchui.batches import clients, due, lifecycle, pauses, polling, replies, sending
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.results import Answer
-from batchui.batches.states import AttemptStatus, PartStatus
+from batchui.batches.states import OPEN_PARTS, AttemptStatus, PartStatus
 from batchui.chaos import actors, inside, verdict
 from batchui.chaos.draws import FIRST_ROW, MODELS, TEMPLATE, Draws, File, mark_of
 from batchui.chaos.figures import Figures
@@ -179,7 +179,10 @@ def test_what_takes_longer_than_ten_minutes_is_stuck(wire: Wire, mistake: str) -
     campaign = left_behind(wire)
     SLOW[mistake]()
     figures = after_rest(campaign)
-    assert figures.stuck > 0
+    still_open = Part.objects.get(status__in=OPEN_PARTS)
+    [sentence] = figures.stuck
+    part, batch = still_open.number, still_open.batch_id
+    assert sentence.startswith(f"Part {part} of batch {batch} is {still_open.status}: ")
     assert not figures.is_well
 
 
@@ -189,7 +192,7 @@ def test_a_product_that_waits_too_long_after_a_failure_is_found(
 ) -> None:
     monkeypatch.setattr(pauses, "LONGEST_FAILURE_SECONDS", 3_600)
     monkeypatch.setattr(pauses, "FAILURE_SECONDS", 1_800)
-    assert after_rest(left_behind(wire)).stuck > 0
+    assert after_rest(left_behind(wire)).stuck
 
 
 def test_an_error_that_nobody_catches_is_told(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,12 @@
-"""A campaign counts the answers that are not about the text of their own row."""
+"""What a campaign counts at its end: wrong answers, and what goes on for ever."""
 
 import pytest
 
 from batchui.batches import copying
-from batchui.batches.models import Part
+from batchui.batches.models import WAITS_FOR_COPIES, Part
+from batchui.batches.states import PartStatus, Question
 from batchui.chaos.draws import Draws, File
-from batchui.chaos.verdict import wrong_answers
+from batchui.chaos.verdict import is_quiet, stuck, wrong_answers
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import MakeBatch, work
 
@@ -37,3 +38,21 @@ def test_the_answer_to_another_row_is_a_wrong_answer(
     Part.objects.filter(number=1).update(first_row=3)
     in_part = batch.parts.get(number=1).rows
     assert wrong_answers(batch) == in_part
+
+
+def test_who_waits_for_the_answers_of_a_part_waits_for_the_person_that_it_waits_for(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    lines = ["text", *["the same"] * 60]
+    batch = start("\n".join(lines).encode(), template="Say {{text}}", ask_once=True)
+    first, *others = batch.parts.order_by("number")
+    waiting = batch.parts.exclude(pk=first.pk)
+    waiting.update(status=PartStatus.HELD, message=WAITS_FOR_COPIES)
+    assert len(stuck()) == 1 + len(others)
+    batch.parts.filter(pk=first.pk).update(status=PartStatus.UNSURE, question=Question.UNCLEAR)
+    assert others
+    assert stuck() == []
+    assert is_quiet()
+    waiting.update(message="Cloudflare asks to wait.")
+    assert len(stuck()) == len(others)
+    assert not is_quiet()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from batchui.batches import files
+from batchui.batches.compressed import Compressed, read_compressed
 from batchui.batches.models import Batch, Event
 from batchui.doctor import disk
 from batchui.teams import crypto
@@ -113,9 +113,9 @@ def test_a_secret_in_a_stored_file_is_found_however_it_is_written(
     finished: Batch, find: Find, secret: str, written: str
 ) -> None:
     attempt = finished.parts.get(number=2).attempts.get()
-    body = b"".join(files.read_compressed(attempt.reply_file))
+    body = b"".join(read_compressed(attempt.reply_file))
     body = body[:-1] + b" " * 10 + written.encode() + b" " * 10 + body[-1:]
-    files.Compressed.of_lines([body]).store(f"batches/{finished.pk}/parts/2/kept.zst")
+    Compressed.of_lines([body]).store(f"batches/{finished.pk}/parts/2/kept.zst")
     (found,) = find()
     assert (found.invariant, found.where) == (10, f"batches/{finished.pk}/parts/2/kept.zst")
     assert secret not in str(found)

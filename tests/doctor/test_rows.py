@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from django.db.models import F
 
-from batchui.batches import files, results
+from batchui.batches import results
+from batchui.batches.compressed import Compressed
 from batchui.batches.models import Batch, Part
 from batchui.batches.results import Answer
 from batchui.doctor import ledger
@@ -154,5 +155,5 @@ def test_a_stored_reply_that_is_damaged_is_found(
     finished: Batch, find: Find, files_in: Path
 ) -> None:
     attempt = finished.parts.get(number=3).attempts.get()
-    files.Compressed.of_lines([b"no reply"]).store(attempt.reply_file)
+    Compressed.of_lines([b"no reply"]).store(attempt.reply_file)
     assert places(find()) == [(2, "stored reply", 3)]

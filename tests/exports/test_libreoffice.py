@@ -7,8 +7,8 @@ import pytest
 from batchui.exports.csv import csv_chunks
 from batchui.exports.formulas import SIGNS
 from batchui.exports.table import Table
-from tests.exports.office import formulas
 from tests.exports.rows import row
+from tests.office import formulas
 
 pytestmark = pytest.mark.processes
 

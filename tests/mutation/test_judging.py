@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutation import accepted, mutants
-from tests.mutation.__main__ import judge
+from tests.mutation.__main__ import LAST_LINES, LONGEST_LINE, ending_of, judge
 
 MUTANTS = "batchui.exports.sums.x_add__mutmut_"
 CONTROL = f"batchui.exports.sums.x_add{mutants.CONTROL}"
@@ -86,3 +86,10 @@ def test_of_all_mutants_nine_in_ten_must_die_and_a_reason_is_no_death(
     run: Run, died: int, whole: bool, status: int
 ) -> None:
     assert run(*[1] * died, with_reason=10 - died, whole=whole) == status
+
+
+def test_the_names_of_all_tests_do_not_hide_why_mutmut_could_not_run() -> None:
+    names = f"Failed to run pytest with args: {['test'] * 2000}"
+    shown = ending_of("\n".join([*["started"] * 200, "ERROR: not found: test_x", names]))
+    assert shown.splitlines()[-2:] == ["ERROR: not found: test_x", names[:LONGEST_LINE]]
+    assert len(shown.splitlines()) == LAST_LINES

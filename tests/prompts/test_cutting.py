@@ -10,9 +10,10 @@ from batchui.prompts.ask import Ask
 from batchui.prompts.cutting import Cut, Limits, cut, rows_per_part
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.payload import payload
-from batchui.prompts.problems import BadInput
+from batchui.prompts.problems import BadInput, Problem
 from batchui.prompts.reading.readers import Row
 from batchui.prompts.reading.rows import decode_row, encode_row
+from batchui.prompts.repeats import Repeats
 from tests.prompts.files import format_of, rows_of
 
 WRITER = ItemWriter("prompt", Ask(template="{{text}}"), ("id", "text"))
@@ -147,6 +148,34 @@ def test_a_part_of_nothing_but_bad_rows_is_still_a_part() -> None:
     assert len(body(part)) == part.item_bytes == 15
 
 
+def test_a_full_part_of_nothing_but_bad_rows_is_a_request_without_items() -> None:
+    cuts = parts(["", "", "a"], rows=2, least_rows=1, parts=1)
+    assert [(list(part.invalid), len(part.lines)) for part in cuts] == [([0, 1], 2), ([], 1)]
+    assert cuts[0].invalid[1].startswith("Row 2 (line 3), column “text”: the cell is blank")
+    assert len(body(cuts[0])) == cuts[0].item_bytes == 15
+
+
+def test_a_question_is_asked_once_whichever_part_its_other_rows_are_in() -> None:
+    asked = list(rows(["a" * 1000, "b", "a" * 1000, "", "a" * 1000, "b"]))
+    limits = Limits(rows=2, item_bytes=2_000, least_rows=1, parts=1)
+    cuts = list(cut(asked, WRITER, total=6, limits=limits, repeats=Repeats(asked, WRITER)))
+    assert [(list(part.invalid), part.copies) for part in cuts] == [
+        ([], {}),
+        ([1], {0: 1}),
+        ([], {0: 1, 1: 2}),
+    ]
+    assert [part.item_bytes for part in cuts[1:]] == [15, 15]
+
+
+def test_no_row_gets_the_answer_of_one_that_is_not_asked() -> None:
+    asked = [
+        Row(2, 2, ["1", "a", "and"], Problem("3 cells.", row=2)),
+        *(Row(at, at, [str(at), "a"], None) for at in (3, 4)),
+    ]
+    [part] = cut(asked, WRITER, total=3, repeats=Repeats(asked, WRITER))
+    assert (list(part.invalid), part.copies) == ([0], {2: 3})
+
+
 def test_no_rows_make_no_part() -> None:
     assert list(cut([], WRITER, total=0)) == []
 
@@ -192,6 +221,13 @@ def test_a_question_that_the_model_cannot_read_is_invalid_and_says_how_long_it_i
         "Row 4: its question has about 20,000 words, and the model reads about 6,100 words at "
         "once. Choose a model that reads more or shorten the text, or skip the row."
     )
+
+
+def test_a_question_that_a_request_just_takes_is_only_too_long_for_the_model() -> None:
+    size = len(body(parts(["x" * 1000])[0]))
+    for item_bytes, said in ((size, "about 200 words"), (size - 1, "would be 0.0 MB")):
+        [part] = parts(["x" * 1000], item_bytes=item_bytes, context_window=100)
+        assert said in part.invalid[0]
 
 
 def test_where_nobody_knows_what_a_model_reads_only_requests_are_limited() -> None:

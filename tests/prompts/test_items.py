@@ -297,6 +297,58 @@ def test_an_object_that_is_no_item_is_refused_by_row(
         ready(item_format, cells)
 
 
+ONE, MESSAGES = "a text", "a list of messages"
+TEXTS = "a text, or a list of texts with something in each"
+CONTEXTS = "a list of objects that have a “text” each"
+
+
+@pytest.mark.parametrize(
+    ("item_format", "field", "value", "needed"),
+    [
+        ("prompt", "prompt", ["x"], ONE),
+        ("prompt", "prompt", 17, ONE),
+        ("prompt", "messages", "x", MESSAGES),
+        ("messages", "messages", [{"role": "user", "content": "x"}, "x"], MESSAGES),
+        ("input", "input", {"text": "x"}, "a text or a list of messages"),
+        ("input", "input", ["x"], "a text or a list of messages"),
+        ("text", "text", 17, TEXTS),
+        ("text", "text", {"a": "x"}, TEXTS),
+        ("text", "text", ["a", 17], TEXTS),
+        ("text", "text", ["a", " "], TEXTS),
+        ("contexts", "text", [["a"]], TEXTS),
+        ("contexts", "contexts", "x", CONTEXTS),
+        ("contexts", "contexts", [{"text": "x"}, {"text": 1}], CONTEXTS),
+        ("contexts", "contexts", ["x"], CONTEXTS),
+        ("translation", "text", ["x"], ONE),
+    ],
+)
+def test_a_question_that_no_model_takes_is_refused_by_row_and_field(
+    item_format: str, field: str, value: Any, needed: str
+) -> None:
+    with pytest.raises(BadInput) as caught:
+        ready(item_format, {field: value, "target_lang": "fr"})
+    assert str(caught.value) == (
+        f"Row 42, column “{field}”: the model needs {needed} here, and this is something else. "
+        "Correct it, or skip the row."
+    )
+
+
+@pytest.mark.parametrize(
+    ("item_format", "made"),
+    [
+        ("text", {"text": ["a"]}),
+        ("contexts", {"text": ["a", "b"]}),
+        ("input", {"input": [{"role": "user", "content": "x"}]}),
+        ("translation", {"text": "x", "target_lang": "fr"}),
+    ],
+)
+def test_a_question_of_any_shape_that_its_model_takes_is_sent(
+    item_format: str, made: dict[str, Any]
+) -> None:
+    sent = ready(item_format, made)
+    assert {name: sent[name] for name in made} == made
+
+
 def test_the_reference_of_a_ready_made_item_is_its_own_before_the_chosen_column() -> None:
     made = {"prompt": "x", "external_reference": "mine", "id": "r-1"}
     columns = ("prompt", "external_reference", "id")

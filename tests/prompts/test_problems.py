@@ -70,9 +70,18 @@ def test_a_problem_without_a_place_is_one_of_the_file() -> None:
     assert place(column="price") == "The file, column “price”"
 
 
-@pytest.mark.parametrize("offer", ["Fill it in, or skip the row.", "Fill it in; or skip the row."])
-def test_of_a_skipped_row_it_is_not_said_that_it_can_be_skipped(offer: str) -> None:
-    assert Problem(f"it is odd. {offer}", row=3).once_skipped == "Row 3: it is odd. Fill it in."
+@pytest.mark.parametrize(
+    ("what", "once_skipped"),
+    [
+        ("it is odd. Fill it in, or skip the row.", "Row 3: it is odd. Fill it in."),
+        ("the line is empty. Fill it in.", "Row 3: the line is empty. Fill it in."),
+        ("“a, or skip the row.” is odd.", "Row 3: “a, or skip the row.” is odd."),
+    ],
+)
+def test_of_a_skipped_row_it_is_not_said_that_it_can_be_skipped(
+    what: str, once_skipped: str
+) -> None:
+    assert Problem(what, row=3).once_skipped == once_skipped
 
 
 def test_names_are_listed_as_a_sentence_has_them_and_at_most_twelve() -> None:

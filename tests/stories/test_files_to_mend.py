@@ -107,8 +107,8 @@ lines"
 5,Good,
 """
 MANY = (
-    "4 cells where the header has 3 columns. If the text of a cell contains a “,”, put the cell in "
-    "quotation marks; or skip the row."
+    "4 cells where the header has 3 columns. If the text of a cell contains a comma, put the cell "
+    "in quotation marks, or skip the row."
 )
 FEW = (
     "the cell is missing. The row has 1 cell where the header has 3 columns. Add what is missing, "
@@ -150,7 +150,7 @@ def test_bad_rows_are_listed_downloaded_and_skipped(ana: Visitor, tmp_path: Path
         ["4", "", "", "", "invalid"],
         ["5", "Good", "", answer_of("Good"), "answered"],
     ]
-    skipped = MANY.replace("; or skip the row.", ".")
+    skipped = MANY.replace(", or skip the row.", ".")
     assert table[3][5:] == [f"Row 4 (line 5): {skipped}", " noise"]
 
 

@@ -42,3 +42,9 @@ def nobody_downloads(monkeypatch: pytest.MonkeyPatch) -> None:
 def files_are_read_in_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """As large ones are, so that a test sees every state; small ones are read at once."""
     monkeypatch.setattr(long_tasks, "SMALL_BYTES", -1)
+
+
+@pytest.fixture
+def every_file_is_small(files_are_read_in_a_worker: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is read at once, and a question is held against its rows at once."""
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", 10**8)

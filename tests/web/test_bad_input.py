@@ -196,6 +196,17 @@ def test_only_a_draft_of_the_own_team_is_replaced(
     assert not Batch.objects.exclude(deleted_at=None).exists()
 
 
+def test_a_draft_that_is_read_anew_is_replaced_too(web: Client) -> None:
+    batch = drafted(web, rows(3), "a.csv")
+    web.post(reverse("preview", args=[batch.pk]), answers(batch, name="Mine", template="{{text}}!"))
+    Batch.objects.update(status=BatchStatus.CHECKING)  # a colleague chose another encoding
+    address = f"{reverse('new')}?instead={batch.pk}"
+    assert "The corrected file replaces “a.csv”." in said(web.get(address))
+    web.post(address, {"file": SimpleUploadedFile("b.csv", rows(4))})
+    corrected = Batch.objects.get(deleted_at=None)
+    assert (corrected.name, corrected.template) == ("Mine", "{{text}}!")
+
+
 # -- rows that cannot be asked ------------------------------------------------------------------
 
 UNEVEN = b"id,text\n1,a\n2\n3,c,d\n4,e\n"
@@ -204,8 +215,8 @@ TOO_FEW = (
     "Add what is missing, or skip the row."
 )
 TOO_MANY = (
-    "Row 4: 3 cells where the header has 2 columns. If the text of a cell contains a “,”, "
-    "put the cell in quotation marks; or skip the row."
+    "Row 4: 3 cells where the header has 2 columns. If the text of a cell contains a comma, "
+    "put the cell in quotation marks, or skip the row."
 )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.messages import get_messages
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -15,10 +16,10 @@ from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team, User
 from batchui.worker.sweep import sweep
-from tests.batches.conftest import another_account, work
+from tests.batches.conftest import another_account, rows, work
 from tests.teams.people import join, outsider
 from tests.web.deciding import recorded
-from tests.web.visiting import HTMX, page, press, said, signed_in
+from tests.web.visiting import HTMX, drafted, html, page, press, said, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -132,7 +133,7 @@ def test_another_teams_batch_is_not_found(batch: Batch, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["stop", "retry", "run_again", "ask_further", "delete", "try_now", "start"]
+    "name", ["stop", "retry", "run_again", "ask_further", "delete", "try_now", "start", "discard"]
 )
 def test_another_team_changes_nothing(batch: Batch, name: str) -> None:
     stranger = signed_in(outsider())
@@ -140,6 +141,24 @@ def test_another_team_changes_nothing(batch: Batch, name: str) -> None:
     assert stranger.get(reverse(name, args=[batch.pk])).status_code == 405
     batch.refresh_from_db()
     assert (batch.status, Batch.objects.count()) == (BatchStatus.QUEUED, 1)
+
+
+def test_discard_deletes_a_draft_and_nothing_that_was_started(
+    web: Client,
+) -> None:
+    draft = drafted(web, rows(3))
+    shown = html(web.get(draft.get_absolute_url()))
+    assert f'action="{reverse("discard", args=[draft.pk])}"' in shown
+    Batch.objects.update(status=BatchStatus.FINISHED)  # a colleague was quicker
+    refused = web.post(reverse("discard", args=[draft.pk]))
+    assert refused["Location"] == draft.get_absolute_url()
+    assert [str(said) for said in get_messages(refused.wsgi_request)] == [
+        "This batch was started already, by you or a colleague."
+    ]
+    draft.refresh_from_db()
+    assert draft.deleted_at is None
+    Batch.objects.update(status=BatchStatus.DRAFT)
+    assert f"“{draft.name}” was deleted." in press(web, draft, "discard")
 
 
 def test_files_of_a_deleted_batch_are_not_needed_for_its_page(

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from batchui.batches.models import Batch
-from batchui.batches.whole_files import KINDS, STREAMED
+from batchui.batches.whole_files import KINDS
 from batchui.sandbox.testing import RunningSandbox
 from batchui.web import pages
 from batchui.worker.heartbeat import beat
@@ -23,7 +23,7 @@ from tests.batches.conftest import (
     send_all,
     work,
 )
-from tests.web.visiting import HTMX, element, html, page, said
+from tests.web.visiting import HTMX, STREAMED, element, html, page, said
 
 pytestmark = pytest.mark.django_db
 

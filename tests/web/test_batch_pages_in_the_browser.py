@@ -55,6 +55,7 @@ def test_from_a_file_to_a_started_batch(page: "Page", tmp_path: Path) -> None:
     assert batch.events.filter(text="Started.").count() == 1
 
 
+@pytest.mark.usefixtures("every_file_is_small")
 def test_what_the_button_and_the_tick_say_follows_what_is_typed(page: "Page", web: Client) -> None:
     page.goto(drafted(web, b"id,text\n1,x\n2,x\n3,\n").get_absolute_url())
     tick = page.get_by_label("Skip rows that cannot be asked")

@@ -4,12 +4,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from batchui.batches import preparing, surveys
+from batchui.batches import long_tasks, preparing, surveys
 from batchui.batches.states import BatchStatus
 from tests.web.test_new_batch import preview
 from tests.web.visiting import HTMX, drafted, press_start, said
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("every_file_is_small")]
 
 
 def test_rows_that_ask_the_same_are_said_and_may_be_asked_once(web: Client) -> None:
@@ -24,9 +24,8 @@ def test_rows_that_ask_the_same_are_said_and_may_be_asked_once(web: Client) -> N
 
 
 def test_rows_that_are_too_long_for_the_model_are_said_before_the_start(
-    web: Client, monkeypatch: pytest.MonkeyPatch
+    web: Client,
 ) -> None:
-    monkeypatch.setattr(surveys, "SMALL_BYTES", 10**8)
     batch = drafted(web, b"id,text\n1,x\n2,%b\n" % (b"word " * 150_000))
     page = preview(web, batch, template="{{text}}")
     assert "1 row is too long for this model: row 3. Shorten it, or skip it." in page
@@ -81,7 +80,7 @@ def test_of_a_large_file_the_page_asks_again_until_it_is_known(
     web: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batch = drafted(web, b"id,text\n1,same\n2,same\n")
-    monkeypatch.setattr(surveys, "SMALL_BYTES", 1)
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", 1)
     assert "Comparing the question with all rows" in preview(web, batch, template="{{text}}")
     surveys.find_out(batch.pk)
     page = preview(web, batch, template="{{text}}")

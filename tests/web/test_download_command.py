@@ -105,6 +105,16 @@ def test_nothing_is_replaced_unless_it_is_forced(batch: Batch, here: Path) -> No
     assert Downloaded("texts").status == 2
 
 
+def test_a_link_stays_and_leads_to_the_answers(batch: Batch, here: Path) -> None:
+    elsewhere = here / "elsewhere"
+    elsewhere.mkdir()
+    (here / "out.csv").symlink_to(elsewhere / "answers.csv")
+    assert Downloaded("texts", "--output", "out.csv").status == 0
+    assert (here / "out.csv").is_symlink()
+    assert (elsewhere / "answers.csv").read_bytes().startswith(b"\xef\xbb\xbf")
+    assert [path.name for path in elsewhere.iterdir()] == ["answers.csv"]
+
+
 def test_a_terminal_shows_how_much_is_written(start: MakeBatch) -> None:
     start(rows(2_001))
     seen = Called(Command(), "texts", "--output", "out.jsonl", err=Terminal()).err
@@ -126,7 +136,7 @@ def test_a_terminal_shows_how_much_is_written(start: MakeBatch) -> None:
         (("texts", "--output", "none/out.csv"), "--output none/out.csv: there is no folder "),
         (("texts", "--output", "-"), "--output -: name a file. "),
         (("texts", "--output", "."), "--output . is a folder. Name a file in it."),
-        (("texts", "--output", "out.xls"), "--output out.xls: batchui writes no such files of "),
+        (("texts", "--output", "out.xls"), "--output out.xls: batchui writes no .xls file of "),
     ],
 )
 def test_what_cannot_be_done_is_said_and_nothing_is_written(

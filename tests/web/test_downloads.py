@@ -14,14 +14,13 @@ from django.test import Client
 from django.urls import reverse
 
 from batchui.batches.models import Batch
-from batchui.batches.whole_files import STREAMED
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import User
 from batchui.web import download_limit, downloads
 from batchui.web.download_limit import MOST_AT_ONCE, Counted, TooManyDownloads
 from tests.batches.conftest import MakeBatch, rows, work
 from tests.teams.people import join, outsider
-from tests.web.visiting import drafted, said, signed_in
+from tests.web.visiting import STREAMED, drafted, said, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -123,7 +122,7 @@ def test_one_part_is_read_at_a_time(web: Client, start: MakeBatch, files_in: Pat
     assert list(content)[-1] == downloads.BROKEN_OFF
 
 
-@pytest.mark.parametrize("kind", list(STREAMED))
+@pytest.mark.parametrize("kind", STREAMED)
 def test_a_download_that_broke_off_does_not_look_whole(
     web: Client, batch: Batch, files_in: Path, kind: str
 ) -> None:

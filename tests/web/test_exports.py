@@ -114,7 +114,7 @@ def test_the_file_is_named_after_the_batch_and_the_day(
 def test_a_large_one_is_made_by_a_worker_with_progress(
     web: Client, answered: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "SMALL_ROWS", 0)
+    monkeypatch.setattr(making, "MADE_AT_ONCE_ROWS", 0)
     export = made(web, answered, "xlsx")
     address = reverse("export", args=[answered.pk, export.pk])
     page = web.get(address)
@@ -179,7 +179,7 @@ def test_without_pyarrow_there_is_all_but_parquet(
 def test_the_page_for_downloads_leads_to_what_was_made_within_a_day(
     web: Client, answered: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "SMALL_ROWS", 0)
+    monkeypatch.setattr(making, "MADE_AT_ONCE_ROWS", 0)
     page = reverse("choose_download", args=[answered.pk])
     assert "Made within the last day" not in said(web.get(page))
     export = made(web, answered, "ods")
@@ -198,7 +198,7 @@ def test_the_page_for_downloads_leads_to_what_was_made_within_a_day(
 def test_the_worker_takes_what_has_waited_longest(
     answered: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "SMALL_ROWS", 0)
+    monkeypatch.setattr(making, "MADE_AT_ONCE_ROWS", 0)
     export = making.ask_for(answered, "xlsx", making.Choice(), by=None)
     assert making.next_unclaimed() == export
     making.make(export.pk)
@@ -250,6 +250,14 @@ def test_a_day_later_the_file_is_gone(web: Client, answered: Batch) -> None:
     sweep()
     assert not files.default_storage.exists(export.file)
     response = web.get(reverse("export", args=[answered.pk, export.pk]))
+    assert "This file is not kept any more." in said(response)
+
+
+def test_a_file_that_goes_at_this_moment_is_not_kept_any_more(web: Client, answered: Batch) -> None:
+    export = made(web, answered, "xlsx")
+    files.default_storage.delete(export.file)
+    response = web.get(reverse("export_file", args=[answered.pk, export.pk]))
+    assert response.status_code == 404
     assert "This file is not kept any more." in said(response)
 
 

@@ -15,7 +15,7 @@ from pyarrow.parquet import write_table
 from batchui.batches import checking
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
-from tests.batches.books import reviews
+from tests.batches.books import book, reviews
 from tests.web.visiting import HTMX, answers, drafted, element, html, press_start, said, upload
 
 pytestmark = pytest.mark.django_db
@@ -133,6 +133,12 @@ def test_another_delimiter_makes_other_columns(web: Client) -> None:
     assert read_as(web, batch, delimiter="none").columns == ("a;b|c",)
 
 
+def test_each_delimiter_is_offered_by_its_name_and_sign(web: Client) -> None:
+    batch = drafted(web, b"a;b|c\n1;2|3\n4;5|6\n")
+    offered = "comma ( , ) semicolon ( ; ) tab pipe ( | ) nothing: there is one column"
+    assert offered in said(web.get(batch.get_absolute_url()))
+
+
 def test_objects_within_objects_are_columns_or_stay_as_they_are(web: Client) -> None:
     batch = drafted(web, b'{"a": {"b": 1}}\n{"a": {"b": 2}}\n', "rows.jsonl")
     assert batch.columns == ("a.b",)
@@ -197,6 +203,30 @@ def test_a_started_batch_is_not_read_differently(web: Client) -> None:
     web.post(reverse("read_as", args=[batch.pk]), {"header_row": 0}, headers=HTMX)
     batch.refresh_from_db()
     assert (batch.status, batch.source_format) == (BatchStatus.PREPARING, before)
+
+
+def shown_key(web: Client, batch: Batch) -> str:
+    """What the page of a draft sends with Start, of how the file is read."""
+    found = re.search(r'name="read_as" value="(\w+)"', html(web.get(batch.get_absolute_url())))
+    assert found
+    return found[1]
+
+
+def test_a_page_that_shows_another_sheet_starts_nothing(web: Client) -> None:
+    names = ["id", "text"]
+    content = book(("May", [names, ["1", "in May"]]), ("June", [names, ["1", "in June"]]))
+    batch = drafted(web, content, "reviews.xlsx")
+    seen = shown_key(web, batch)
+    read_as(web, batch, sheet="June")
+    asked = answers(batch, template="Sum up: {{text}}", read_as=seen)
+    page = web.post(reverse("start", args=[batch.pk]), asked, follow=True)
+    assert "you or a colleague changed how the file is read" in html(page)
+    assert "Sum up: in June" in said(page)  # what was typed is kept
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.DRAFT
+    press_start(web, batch, template="Sum up: {{text}}", read_as=shown_key(web, batch))
+    batch.refresh_from_db()
+    assert batch.status == BatchStatus.PREPARING
 
 
 def test_a_packed_text_can_be_read_in_another_encoding_too(web: Client) -> None:

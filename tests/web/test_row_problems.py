@@ -60,8 +60,8 @@ def test_the_download_has_the_cells_of_each_row_and_the_reason(web: Client) -> N
         ],
         [
             *("4", "3", "c", "d"),
-            "4 cells where the header has 3 columns. If the text of a cell contains a “,”, put the "
-            "cell in quotation marks; or skip the row.",
+            "4 cells where the header has 3 columns. If the text of a cell contains a comma, put "
+            "the cell in quotation marks, or skip the row.",
             "e",
         ],
     ]

@@ -132,7 +132,11 @@ def test_the_answers_are_for_their_owner_unless_the_file_was_open_before(
 
 @pytest.mark.parametrize(
     ("name", "options", "is_json"),
-    [("out.json", (), True), ("out", ("--format", "json"), True), ("out.txt", (), False)],
+    [
+        ("out.json", (), True),
+        ("out", ("--format", "json"), True),
+        ("out.txt", ("--format", "csv"), False),
+    ],
 )
 def test_the_format_is_the_one_asked_for_or_the_endings(
     sandbox: RunningSandbox,

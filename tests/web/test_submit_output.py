@@ -147,12 +147,18 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "an old workbook": (
         ("--output", "{folder}/out.xls"),
-        "--output {folder}/out.xls: batchui writes no such files of this batch. Use the ending "
+        "--output {folder}/out.xls: batchui writes no .xls file of this batch. Use the ending "
         ".csv, .json, .jsonl, .ods, .parquet, .plain.csv, .xlsx, or name the kind: --format.",
+    ),
+    "a text document": (
+        ("--output", "{folder}/out.plain.docx"),
+        "--output {folder}/out.plain.docx: batchui writes no .docx file of this batch. Use the "
+        "ending .csv, .json, .jsonl, .ods, .parquet, .plain.csv, .xlsx, or name the kind: "
+        "--format.",
     ),
     "macros from nowhere": (
         ("--output", "{folder}/out.xlsm"),
-        "--output {folder}/out.xlsm: batchui writes no such files of this batch. Use the ending "
+        "--output {folder}/out.xlsm: batchui writes no .xlsm file of this batch. Use the ending "
         ".csv, .json, .jsonl, .ods, .parquet, .plain.csv, .xlsx, or name the kind: --format.",
     ),
     "a format of nothing": (

@@ -1,5 +1,6 @@
 """`manage.py submit` given bad input: status 2, one sentence on stderr, nothing left behind."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,27 @@ def test_an_output_that_is_a_folder_is_refused_before_the_wait(db: None, tmp_pat
     texts = written(tmp_path, GOOD)
     ran = Ran(texts, *PROMPT, "--output", str(tmp_path))
     assert (ran.status, ran.err) == (2, f"--output {tmp_path} is a folder. Name a file in it.\n")
+    assert not Batch.objects.exists()
+
+
+def test_no_device_and_no_pipe_is_replaced_by_the_answers(db: None, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    ran = Ran(written(tmp_path, GOOD), *PROMPT, "--output", str(pipe))
+    said = f"--output {pipe} is no ordinary file. Name another one.\n"
+    assert (ran.status, ran.err) == (2, said)
+    assert pipe.is_fifo()
+    assert not Batch.objects.exists()
+
+
+def test_the_submitted_file_is_not_replaced_by_its_answers(db: None, tmp_path: Path) -> None:
+    texts = written(tmp_path, GOOD)
+    other_name = tmp_path / "link.csv"
+    other_name.symlink_to(texts)
+    ran = Ran(texts, *PROMPT, "--output", str(other_name))
+    said = f"--output {other_name} is the file that is submitted. Name another one.\n"
+    assert (ran.status, ran.err) == (2, said)
+    assert texts.read_bytes() == GOOD
     assert not Batch.objects.exists()
 
 

@@ -11,19 +11,19 @@ from batchui.batches import decisions, due, intake, sending
 from batchui.batches.models import Batch, Part
 from batchui.batches.questions import Choice
 from batchui.batches.states import BatchStatus, PartStatus
-from batchui.batches.whole_files import STREAMED
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import User
 from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, poll_all, rows
 from tests.teams.people import join, outsider
+from tests.web.visiting import STREAMED
 
 pytestmark = pytest.mark.django_db
 
 # In every text of the other team, and in none of ours.
 THEIRS = "Wolpertinger"
 ACTIONS = (
-    *("start", "stop", "retry", "run_again", "ask_further", "delete", "try_now"),
+    *("start", "discard", "stop", "retry", "run_again", "ask_further", "delete", "try_now"),
     *("preview", "read_as"),
 )
 

@@ -24,11 +24,11 @@ from django.utils import timezone
 from batchui.batches import patience, polling, sending
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import PartStatus
-from batchui.batches.whole_files import STREAMED
 from batchui.cloudflare.bodies import SMALL
 from tests.batches.conftest import MakeBatch, api, let_odd_replies_age, rows
 from tests.cloudflare.conftest import queued
 from tests.cloudflare.server import Act, ScriptedServer, raw, reply, truncated
+from tests.web.visiting import STREAMED
 
 __all__ = ["api"]
 

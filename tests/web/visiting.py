@@ -15,9 +15,12 @@ from django.utils.html import strip_tags
 
 from batchui.batches import checking
 from batchui.batches.models import Batch
+from batchui.batches.whole_files import KINDS
 from batchui.teams.models import User
 from tests.batches.conftest import MODEL, TEMPLATE
 
+# Downloads that are made while they are sent.
+STREAMED = [word for word, kind in KINDS.items() if not kind.is_whole]
 HTMX = {"HX-Request": "true"}
 VOID = {"area", "br", "col", "hr", "img", "input", "link", "meta", "path", "source", "wbr"}
 

@@ -27,6 +27,7 @@ PLAIN = {str, int, bool, msgspec.Raw}
 BLANKS_AT_END = re.compile(rb'(?<!,"")(?:,"")++(?=\]\n)')
 FILLED = re.compile(rb"^\[(?!\])", re.MULTILINE)  # a row that is not blank
 NULL = re.compile(rb"^null$", re.MULTILINE)
+BLANK_LINE = b'""\n'
 # Whole numbers as floats are written from WITH_EXPONENT on: 1.2e17. And fractions with more digits
 # than a spreadsheet shows: 0.30000000000000004.
 WITH_EXPONENT = 10**16
@@ -180,16 +181,18 @@ def _all_temporal(column: Sequence[object], kinds: set[type]) -> list[bytes] | N
     or fractions of seconds or time zones, which msgspec writes in another way.
     """
     temporal = kinds - {str}
-    tag, size = WHOLE.get(next(iter(temporal)), (b"", 0)) if len(temporal) == 1 else (b"", 0)
-    if not tag or (str in kinds and any(type(cell) is str and cell for cell in column)):
+    if len(temporal) != 1 or not (whole := WHOLE.get(temporal.pop())):
+        return None
+    if str in kinds and any(type(cell) is str and cell for cell in column):
         return None
     text = _encode_lines(column)
-    blanks = column.count("") if str in kinds else 0
-    if len(text) != size * (len(column) - blanks) + len(b'""\n') * blanks:
+    tag, size = whole
+    blanks = text.count(BLANK_LINE)
+    if len(text) != size * (len(column) - blanks) + len(BLANK_LINE) * blanks:
         return None
     start = b'{"%b":' % tag
     lines = start + text.replace(b"T", b" ").replace(b"\n", b"}\n" + start)
-    if str in kinds:
+    if blanks:
         lines = lines.replace(start + b'""}', b'""')
     return lines.split(b"\n")[:-1]
 
@@ -215,9 +218,9 @@ def _whole(found: re.Match[bytes]) -> bytes:
 
 
 def _digits(value: Decimal) -> bytes:
-    """A number without an exponent, if it is not very large or small."""
-    if -MOST_DIGITS < value.adjusted() < MOST_DIGITS and value == value.to_integral_value():
-        return f"{value:f}".partition(".")[0].encode()
+    """A number without an exponent, if it is whole and not very large."""
+    if value.adjusted() < MOST_DIGITS and value == value.to_integral_value():
+        return f"{value:f}".encode()
     return str(value).encode()
 
 

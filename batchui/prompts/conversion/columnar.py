@@ -4,6 +4,7 @@ pyarrow reads them, batch by batch. It is large, so it is an extra that need not
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -139,23 +140,19 @@ def _float(column: Any) -> list[bytes]:
     return cells.encoded([None if text is None else float(text) for text in texts])
 
 
-def _temporal(tag: str) -> Callable[[Any], list[bytes]]:
+def _temporal(tag: str, column: Any) -> list[bytes]:
     """pyarrow writes dates and times much faster than it makes Python's own."""
+    from pyarrow import compute
 
-    def encoded(column: Any) -> list[bytes]:
-        from pyarrow import compute
-
-        seconds = _whole_seconds(column, tag)
-        texts = (column if seconds is None else seconds).cast("string")
-        for pattern, replacement in TIDY[tag] if seconds is None else ():
-            texts = compute.replace_substring_regex(texts, pattern, replacement)
-        made = compute.binary_join_element_wise(f'{{"{tag}":"', texts, '"}', "")
-        # "<value out of range: …>"
-        strange = compute.binary_join_element_wise('"', texts, '"', "")
-        made = compute.if_else(compute.starts_with(texts, "<"), strange, made)
-        return list(made.fill_null('""').cast("binary").to_pylist())
-
-    return encoded
+    seconds = _whole_seconds(column, tag)
+    texts = (column if seconds is None else seconds).cast("string")
+    for pattern, replacement in TIDY[tag] if seconds is None else ():
+        texts = compute.replace_substring_regex(texts, pattern, replacement)
+    made = compute.binary_join_element_wise(f'{{"{tag}":"', texts, '"}', "")
+    # "<value out of range: …>"
+    strange = compute.binary_join_element_wise('"', texts, '"', "")
+    made = compute.if_else(compute.starts_with(texts, "<"), strange, made)
+    return list(made.fill_null('""').cast("binary").to_pylist())
 
 
 def _whole_seconds(column: Any, tag: str) -> Any:
@@ -178,10 +175,9 @@ def _text(value: object) -> str | None:
     """A list or an object as JSON; bytes in Base64; anything else as its own text."""
     if value is None:
         return None
-    text = _json(value) if isinstance(value, (list, dict)) else None
     if isinstance(value, bytes):
         return _json(value)[1:-1].decode()
-    return str(value) if text is None else text.decode()
+    return _json(value).decode() if isinstance(value, (list, dict)) else str(value)
 
 
 FRACTION = ((r"\.0+($|[Z+-])", r"\1"), (r"(\.\d*[1-9])0+($|[Z+-])", r"\1\2"))
@@ -201,9 +197,9 @@ ENCODERS: tuple[tuple[str, Callable[[Any], list[bytes]]], ...] = (
     ("is_float64", _plain),
     ("is_floating", _float),
     ("is_decimal", _plain),
-    ("is_date", _temporal("date")),
-    ("is_timestamp", _temporal("datetime")),
-    ("is_time", _temporal("time")),
+    ("is_date", partial(_temporal, "date")),
+    ("is_timestamp", partial(_temporal, "datetime")),
+    ("is_time", partial(_temporal, "time")),
     ("is_duration", _duration),
     ("is_null", _plain),
 )

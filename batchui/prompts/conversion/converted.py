@@ -90,5 +90,5 @@ Result = Text | Jsonl | tuple[Sheet, ...]
 
 def open_lines(path: Path) -> BinaryIO:
     """The bytes of a file that a conversion made, as a stream that is never whole in memory."""
-    reader = zstandard.ZstdDecompressor().stream_reader(path.open("rb"), closefd=True)
+    reader = zstandard.ZstdDecompressor().stream_reader(path.open("rb"))
     return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, reader), 128 * 1024))

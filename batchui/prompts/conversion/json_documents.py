@@ -76,7 +76,7 @@ def convert(file: File, out: Output) -> Jsonl | tuple[Sheet, ...]:
         if first is not None and _is_empty(first.value):
             raise BadInput(EMPTY)
         if first is not None and not any(map(_is_list_of_objects, first.value.values())):
-            return _written(iter([first]), text, out, size)
+            return _written(_then_end(iter([text.value()]), text), text, out, size)
         inside: list[str] = []
         made = _written(_then_end(_in_object(text, inside), text), text, out, size)
         return msgspec.structs.replace(made, inside=inside[0]) if type(made) is Jsonl else made

@@ -162,7 +162,6 @@ class JsonText:
 
     def end(self) -> None:
         """Raises BadInput if there is more than blanks."""
-        self.item = 0
         char = self.peek()
         if char:
             self._refuse(f"the document has ended, and {quoted(char)} follows")

@@ -14,7 +14,6 @@ from batchui.prompts.conversion.converted import Result, Text
 from batchui.prompts.conversion.looking import File, look, read_head
 from batchui.prompts.conversion.outputs import Output
 from batchui.prompts.problems import BadInput, quoted
-from batchui.prompts.reading.format import HEAD_BYTES
 
 TEXT, UNPACKED = "text.zst", "unpacked"
 AT_A_TIME = 1 << 20
@@ -50,7 +49,7 @@ def family_of(file: File) -> Family | None:
 
 def is_text(head: bytes, name: str) -> bool:
     """Whether a file needs no conversion, as far as its name and its first HEAD_BYTES tell."""
-    file = File(Path(), name, head, whole=len(head) < HEAD_BYTES)
+    file = File(Path(), name, head)
     return not packed.is_packed(file) and family_of(file) is None
 
 

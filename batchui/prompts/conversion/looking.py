@@ -14,7 +14,7 @@ ENCRYPTED = 1  # in the flags of a member of a zip
 
 
 class File(NamedTuple):
-    """A file, its name as it was uploaded, and its first HEAD_BYTES (whole: that is all of it).
+    """A file, its name as it was uploaded, and its first HEAD_BYTES.
 
     holds: the names of what is in a zip or an old Office file. mimetype: what a zip of OpenDocument
     says it is.
@@ -23,7 +23,6 @@ class File(NamedTuple):
     path: Path
     name: str
     head: bytes
-    whole: bool
     holds: frozenset[str] = frozenset()
     mimetype: str = ""
 
@@ -54,8 +53,8 @@ def is_encrypted(member: zipfile.ZipInfo) -> bool:
 def look(path: Path, name: str) -> File:
     """What there is to know. Raises BadInput for a zip that ends before its list of names."""
     with path.open("rb") as stream:
-        head = stream.read(HEAD_BYTES)
-    file = File(path, name, head, len(head) < HEAD_BYTES)
+        head = read_head(stream)
+    file = File(path, name, head)
     if head.startswith(ole.MAGIC):
         return file._replace(holds=frozenset(ole.names(path)))
     if head.startswith(ZIP):

@@ -73,8 +73,9 @@ def _padded(number: str, template: list[str | None]) -> msgspec.Raw | None:
     if not number.isdigit():
         return None
     places = template.count(None)
-    digits = number.zfill(places)
+    whole = number.lstrip("0")
+    digits = whole.zfill(places)
     extra = len(digits) - places
     waiting = iter([digits[: extra + 1], *digits[extra + 1 :]])
     shown = "".join(next(waiting) if mark is None else mark for mark in template)
-    return cells.padded(shown, number.lstrip("0") or "0")
+    return cells.padded(shown, whole or "0")

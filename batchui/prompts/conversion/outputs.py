@@ -1,5 +1,6 @@
 """Where a conversion writes: compressed files of lines, within a limit, with its progress."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,7 +27,7 @@ class Output:
         self.folder = folder
         self._most = self._left = most_bytes
         self._tell = tell
-        self._told = -SECONDS_BETWEEN_NEWS
+        self._told = -math.inf
 
     @contextmanager
     def file(self, name: str) -> Iterator[Write]:

@@ -42,7 +42,7 @@ def is_of(file: File) -> bool:
 
 def convert(file: File, out: Output) -> NoReturn:
     """Raises BadInput: what the file is, and what to do."""
-    what = _what(file) or "no workbook"
+    what = _what(file)
     if what == OTHERS["EncryptedPackage"]:
         raise BadInput(PROTECTED)
     raise BadInput(f"This file is {what}, not a workbook. {SAVE}, and upload that.")
@@ -63,6 +63,6 @@ def _what(file: File) -> str | None:
     if not file.start.startswith(b"<"):
         return None
     for sign, what in MARKUP.items():
-        if sign in file.head[:4096].replace(b"\0", b""):
+        if sign in file.start:
             return what
     return "a web page (HTML)" if file.start.lower().startswith(HTML) else "an XML document"

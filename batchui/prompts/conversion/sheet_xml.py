@@ -1,8 +1,8 @@
 """What calamine does not tell about the cells of an XLSX sheet, found in the sheet's XML.
 
-It is read in pieces that stay in the processor's cache, and tidied first where no spreadsheet
-program wrote it. Plain searches find out whether there is anything of interest in it, which in most
-sheets there never is; only then are regular expressions tried.
+It is read in pieces that stay in the processor's cache. Most have rows and cells in which there is
+nothing to find, and a single regular expression sees that. The others are tidied, where no
+spreadsheet program wrote them, and searched for one thing after the other.
 """
 
 import re
@@ -17,7 +17,7 @@ from batchui.prompts.conversion.number_formats import Show
 from batchui.prompts.conversion.places import position
 from batchui.prompts.conversion.tidy_xml import Tidier
 
-CHUNK_BYTES = 1 << 18
+CHUNK_BYTES = 1 << 16
 # A row without an end is searched in pieces of this size.
 MOST_BYTES = 8 << 20
 
@@ -51,14 +51,11 @@ class SheetXml:
         for piece in self._chunks():
             patterns = patterns or _Patterns(_prefix(piece), self._styles)
             tidy = tidy or Tidier(_prefix(piece))
-            chunk = tidy(piece)
-            self._note_hidden(chunk, patterns)
-            self._note_errors(chunk, patterns)
-            self._note_uncalculated(chunk, patterns)
-            found = {
-                **self._long_numbers(chunk, patterns),
-                **self._shown_otherwise(chunk, patterns),
-            }
+            if patterns.plain_rows(piece):
+                tidy.passed(piece)
+                found = self._shown_otherwise(piece, patterns)
+            else:
+                found = self._strange(tidy(piece), patterns)
             for row, column in sorted(found):
                 yield row, column, found[row, column]
 
@@ -78,14 +75,22 @@ class SheetXml:
             yield text[:end]
         yield rest
 
+    def _strange(self, chunk: bytes, patterns: "_Patterns") -> dict[tuple[int, int], msgspec.Raw]:
+        """The cells of a piece in which there may be anything."""
+        self._note_hidden(chunk, patterns)
+        self._note_errors(chunk, patterns)
+        self._note_uncalculated(chunk, patterns)
+        return {
+            **self._long_numbers(chunk, patterns),
+            **self._shown_otherwise(chunk, patterns),
+        }
+
     def _note_hidden(self, chunk: bytes, patterns: "_Patterns") -> None:
         if b'hidden="' not in chunk:
             return
         for found in patterns.hidden_row.finditer(chunk):
             self.findings.hidden_rows += 1
-            if self.findings.first_hidden_row is None:
-                number = patterns.row_number.search(found[0])
-                self.findings.first_hidden_row = int(number[1]) if number else None
+            self.findings.first_hidden_row = self.findings.first_hidden_row or int(found[1])
 
     def _note_errors(self, chunk: bytes, patterns: "_Patterns") -> None:
         if b't="e"' not in chunk:
@@ -99,8 +104,8 @@ class SheetXml:
             return
         for found in patterns.uncalculated.finditer(chunk):
             self.findings.uncalculated += 1
-            if self.findings.first_uncalculated is None:
-                self.findings.first_uncalculated = found[1].decode()
+            first = self.findings.first_uncalculated or found[1].decode()
+            self.findings.first_uncalculated = first
 
     def _long_numbers(
         self, chunk: bytes, patterns: "_Patterns"
@@ -128,15 +133,27 @@ class SheetXml:
 
 
 class _Patterns:
-    """Regular expressions for the names of tags in this sheet: `c`, or `x:c` with a prefix `x:`."""
+    """Regular expressions for the names of tags in this sheet: `c`, or `x:c` with a prefix `x:`.
+
+    plain_rows: matches a piece of whole rows, tidy and not hidden, with no formula, error or long
+    number in them. It says nothing about styles.
+    """
 
     def __init__(self, x: bytes, styles: Mapping[int, Show]) -> None:
         cell = rb'<%bc r="([A-Z]{1,3})(\d{1,7})"' % x
         value = rb"(?:<%bf[^<>]*>(?:[^<]*</%bf>)?)?<%bv>" % (x, x, x)
         none = rb"<%bv></%bv>|<%bv ?/>|" % (x, x, x)
+        # In its attributes is no `e` but that of `t="inlineStr"`: an error has `t="e"`.
+        plain_cell = (
+            rb'<Xc r="[A-Z][^<>/e]*+'
+            rb"(?:><Xv>(?!-?\d{16})[^<]*+</Xv></Xc>|"
+            rb'eStr"><Xis><Xt[^<>]*+>[^<]*+</Xt></Xis></Xc>|/>)'
+        )
+        row_tag = rb'<Xrow r="\d[^<>h]*+(?:h(?!idden="[1t])[^<>h]*+)*+>'
+        plain_rows = rb"(?:%b(?:%b)*+</Xrow>)++" % (row_tag, plain_cell)
+        self.plain_rows = re.compile(plain_rows.replace(b"X", x)).fullmatch
         self.formula = b"><%bf" % x
-        self.hidden_row = re.compile(rb'<%brow [^<>]*?hidden="(?:1|true)"' % x)
-        self.row_number = re.compile(rb' r="(\d{1,7})"')
+        self.hidden_row = re.compile(rb'<%brow r="(\d{1,7})"[^<>]*? hidden="(?:1|true)"' % x)
         self.error = re.compile(rb'<%bc r="([A-Z]{1,3}\d{1,7})"[^<>]*? t="e"' % x)
         self.uncalculated = re.compile(
             rb'<%bc r="([A-Z]{1,3}\d{1,7})"[^<>]*><%bf(?:[^<>]*/>|[^<>]*>[^<]*</%bf>)(?:%b)</%bc>'

@@ -5,6 +5,7 @@ cells may leave out their places (ECMA-376 part 1, 18.3.1.4 and 18.3.1.73), as s
 """
 
 import re
+from collections.abc import Iterable
 
 from batchui.prompts.conversion.places import place, position
 
@@ -14,6 +15,10 @@ ROW = re.compile(rb"\d{1,7}")
 # The attributes that say something about the values, in Excel's order.
 KEPT = (b"r", b"s", b"t", b"hidden")
 BETWEEN = re.compile(rb">\s+<")
+# How Excel does not write, with X for the prefix of tags. One after the other they take a quarter
+# of the time of one with all.
+STRANGE_PLACES = (rb'<Xrow(?=[\s/>])(?! r="\d)', rb'<Xc(?=[\s/>])(?! r="[A-Z])')
+STRANGE_VALUES = (rb"<Xv\s[^<>/]*>-?\d", rb">\s+<X[vf][\s>]")
 
 
 class Tidier:
@@ -25,14 +30,8 @@ class Tidier:
     def __init__(self, prefix: bytes) -> None:
         self._prefix = prefix
         self._row = self._column = -1  # where the last cell is, from 0
-        # One after the other they take a quarter of the time of one with all.
-        strange = (
-            rb'<Xrow(?=[\s/>])(?! r="\d)',
-            rb'<Xc(?=[\s/>])(?! r="[A-Z])',
-            rb"<Xv\s[^<>/]*>-?\d",
-            rb">\s+<X[vf][\s>]",
-        )
-        self._strange = [re.compile(one.replace(b"X", prefix)) for one in strange]
+        self._strange_places = _compiled(STRANGE_PLACES, prefix)
+        self._strange = self._strange_places + _compiled(STRANGE_VALUES, prefix)
         self._tag = re.compile(rb"<%b(row|c)(?=[\s/>])([^<>]*)>" % prefix)
         self._value = re.compile(rb"<%bv\s[^<>/]*>" % prefix)
         self._row_tag = b'<%brow r="' % prefix
@@ -40,14 +39,19 @@ class Tidier:
     def __call__(self, xml: bytes) -> bytes:
         """The same piece, tidy."""
         if not any(strange.search(xml) for strange in self._strange):
-            # How a program writes values does not change in the middle of a sheet. Places may: its
-            # first rows are often those of a template.
-            self._strange = self._strange if self._row < 0 else self._strange[:2]
-            last = xml.rpartition(self._row_tag)[2].partition(b'"')[0]
-            self._row = int(last) - 1 if ROW.fullmatch(last) else self._row
+            self.passed(xml)
             return xml
         xml = self._value.sub(b"<%bv>" % self._prefix, BETWEEN.sub(b"><", xml))
         return self._tag.sub(self._tidy, xml)
+
+    def passed(self, xml: bytes) -> None:
+        """Take note of the next piece, which is tidy."""
+        last = xml.rpartition(self._row_tag)[2].partition(b'"')[0]
+        if ROW.fullmatch(last):
+            self._row = int(last) - 1
+            # How a program writes values does not change in the middle of a sheet. Places may: its
+            # first rows are often those of a template.
+            self._strange = self._strange_places
 
     def _tidy(self, found: re.Match[bytes]) -> bytes:
         name, text = found.groups()
@@ -67,3 +71,7 @@ class Tidier:
         found = PLACE.fullmatch(said)
         self._column = position(found[1], found[2])[1] if found else self._column + 1
         return said if found else place(self._row, self._column).encode()
+
+
+def _compiled(patterns: Iterable[bytes], prefix: bytes) -> list[re.Pattern[bytes]]:
+    return [re.compile(pattern.replace(b"X", prefix)) for pattern in patterns]

@@ -70,7 +70,7 @@ def check(
     fmt: Format,
     *,
     problems: Callable[[], Found],
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int], None] | None = None,
     max_rows: int,
 ) -> Report[Found]:
     """Read the whole file, with one chunk of it in memory.
@@ -78,7 +78,7 @@ def check(
     `open_stream` opens the file at its beginning; `problems` makes what takes its problems. If the
     file turns out to have another encoding than its first bytes showed, both are called again and
     the check starts again.
-    `progress(rows, bytes)` is called about every 4 MB. Raises BadInput if the whole file cannot be
+    `progress(rows)` is called about every 4 MB. Raises BadInput if the whole file cannot be
     used: it has no rows, more than `max_rows`, too many columns, or `readers.read` raises.
     """
     tried = set()
@@ -119,7 +119,7 @@ def _check(
     tally: "_Tally[Found]",
     *,
     evidence: Evidence,
-    progress: Callable[[int, int], None] | None,
+    progress: Callable[[int], None] | None,
     max_rows: int,
 ) -> Report[Found]:
     with open_stream() as raw:
@@ -134,13 +134,13 @@ def _check(
                 )
             if progress and stream.bytes - reported >= PROGRESS_BYTES:
                 reported = stream.bytes
-                progress(tally.rows, reported)
+                progress(tally.rows)
     if not tally.rows:
         raise BadInput("The file has no rows. Add some under the first line and upload it again.")
     if not tally.columns:
         raise BadInput("All objects in the file are empty. Choose a file whose objects have texts.")
     if progress:
-        progress(tally.rows, stream.bytes)
+        progress(tally.rows)
     with open_stream() as raw:
         return tally.report(above=sample_above(raw, fmt))
 

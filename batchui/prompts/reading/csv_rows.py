@@ -12,6 +12,7 @@ from functools import partial
 
 from batchui.prompts.problems import (
     LIMITS,
+    OR_SKIP,
     VALUE_LIMIT,
     BadInput,
     Problem,
@@ -20,8 +21,8 @@ from batchui.prompts.problems import (
 )
 from batchui.prompts.reading.blocks import Block, Cells, Parsed, Sentence, empty_lines, split_lines
 from batchui.prompts.reading.decoding import line_breaks
-from batchui.prompts.reading.dialects import SEPARATOR_LINE
-from batchui.prompts.reading.format import NO_DELIMITER, Format
+from batchui.prompts.reading.dialects import DELIMITERS, SEPARATOR_LINE, split_sign
+from batchui.prompts.reading.format import Format
 from batchui.prompts.reading.quotes import LINE, QuoteFault, Walk, bare_line, find_fault
 
 
@@ -48,7 +49,7 @@ class CsvParser:
 
     def __init__(self, fmt: Format) -> None:
         self._columns = fmt.columns
-        self._delimiter = fmt.delimiter or NO_DELIMITER
+        self._delimiter = split_sign(fmt.delimiter)
         self._header_row = fmt.header_row
         self._started = False
         csv.field_size_limit(LIMITS.cell)  # of the whole process; only this package sets it
@@ -167,21 +168,18 @@ class CsvParser:
         others = "the header has" if self._header_row else "other rows have"
         uneven = f"{counted} where {others} {header}."
         if cells < width:
-            what = (
-                f"the cell is missing. The row has {uneven} Add what is missing, or skip the row."
-            )
+            what = f"the cell is missing. The row has {uneven} Add what is missing{OR_SKIP}"
             return Problem(what, row=row, line=line, column=self._columns[cells])
-        shown = {"\t": "tab"}.get(self._delimiter, f"“{self._delimiter}”")
         what = (
-            f"{uneven} If the text of a cell contains a {shown}, put the cell in quotation marks; "
-            "or skip the row."
+            f"{uneven} If the text of a cell contains a {DELIMITERS[self._delimiter]}, put the "
+            f"cell in quotation marks{OR_SKIP}"
         )
         return Problem(what, row=row, line=line)
 
     def _stray(self, cell: int, _cells: Cells, row: int, line: int) -> Problem:
         return Problem(
             "text follows the quotation mark that closes the cell. Double the quotation marks "
-            'inside the text (""), or skip the row.',
+            f'inside the text (""){OR_SKIP}',
             row=row,
             line=line,
             column=self._name(row, cell),

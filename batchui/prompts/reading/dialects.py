@@ -7,30 +7,30 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from batchui.prompts.problems import LINE_LIMIT
-from batchui.prompts.reading.format import NO_DELIMITER
+from batchui.prompts.reading.format import ONE_COLUMN
 from batchui.prompts.reading.headers import table_top
 
 # They show the delimiter. A quarter of a megabyte may have a hundred thousand.
 HEAD_ROWS = 1_000
-# In this order, where two fit alike.
-DELIMITERS = (",", ";", "\t", "|")
+# What people call each. In this order, where two fit alike.
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 # A first line that Excel writes to name the delimiter. It is not part of the table.
-SEPARATOR_LINE = re.compile(r"sep=([,;\t|])(?:\r\n|\r|\n)")
+SEPARATOR_LINE = re.compile(rf"sep=([{''.join(DELIMITERS)}])(?:\r\n|\r|\n)")
 ESCAPED = re.compile(r'\\(["\\])')
 
 
 class Dialect(NamedTuple):
-    """How a CSV is written. delimiter: None for a single column. rows: see `head_rows`."""
+    """How a CSV is written. delimiter: one of DELIMITERS, or ONE_COLUMN. rows: see `head_rows`."""
 
-    delimiter: str | None
+    delimiter: str
     backslashes: bool
     rows: list[list[str]]
 
 
 def find_dialect(text: str, *, whole: bool, delimiter: str | None = None) -> Dialect:
-    """The dialect of a file that begins with `text`. delimiter: chosen by a person."""
+    """The dialect of a file that begins with `text`. delimiter: see `format.Choices`."""
     found = _find(text, whole=whole, delimiter=delimiter)
-    if _has_backslashes(text, found.delimiter or NO_DELIMITER):
+    if _has_backslashes(text, found.delimiter):
         found = _find(doubled(text), whole=whole, delimiter=delimiter)
         return found._replace(backslashes=True)
     return found
@@ -40,10 +40,9 @@ def _find(text: str, *, whole: bool, delimiter: str | None) -> Dialect:
     if delimiter is None and (named := SEPARATOR_LINE.match(text)):
         delimiter = named[1]
     if delimiter is not None:
-        rows = head_rows(text, delimiter, whole=whole)
-        return Dialect(None if delimiter == NO_DELIMITER else delimiter, False, rows)
+        return Dialect(delimiter, False, head_rows(text, delimiter, whole=whole))
     best: tuple[float, int, int] = (-1.0, 0, 0)
-    found = Dialect(None, False, head_rows(text, NO_DELIMITER, whole=whole))
+    found = Dialect(ONE_COLUMN, False, head_rows(text, ONE_COLUMN, whole=whole))
     for delimiter in DELIMITERS:
         rows = head_rows(text, delimiter, whole=whole)
         score = _score(rows)
@@ -75,6 +74,11 @@ def _score(rows: Sequence[Sequence[str]]) -> tuple[float, int, int] | None:
     return same, -sum(name.startswith(" ") for name in filled[0]), width
 
 
+def split_sign(delimiter: str | None) -> str:
+    """The sign at which rows are split; for a single column NUL, which the decoder refuses."""
+    return delimiter or "\0"
+
+
 def table_start(text: str) -> int:
     """Where the table begins: below a line that names the separator."""
     named = SEPARATOR_LINE.match(text)
@@ -87,7 +91,7 @@ def head_rows(text: str, delimiter: str, *, whole: bool) -> list[list[str]]:
     lines = io.StringIO(text[table_start(text) :], newline="")
     rows: list[list[str]] = []
     row: list[str] = []
-    for row in csv.reader(lines, delimiter=delimiter):
+    for row in csv.reader(lines, delimiter=split_sign(delimiter)):
         rows.append(row)
         if len(rows) == HEAD_ROWS:
             return rows
@@ -128,9 +132,8 @@ def _has_backslashes(text: str, delimiter: str) -> bool:
 def _rows_read(text: str, delimiter: str) -> int:
     """How many rows come before the first quotation mark that is wrong."""
     csv.field_size_limit(LINE_LIMIT)
-    reader = csv.reader(
-        io.StringIO(text[table_start(text) :], newline=""), delimiter=delimiter, strict=True
-    )
+    lines = io.StringIO(text[table_start(text) :], newline="")
+    reader = csv.reader(lines, delimiter=split_sign(delimiter), strict=True)
     rows = 0
     try:
         for _ in reader:

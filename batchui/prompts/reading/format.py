@@ -12,18 +12,18 @@ Nested = Literal["columns", "text"]
 # every download has the rows above it, and keeps them in memory.
 HEAD_BYTES = 256 * 1024
 HEAD_SIZE = f"{HEAD_BYTES // 1024} KB"
-# For a single column. The decoder refuses NUL, so no text is split at it.
-NO_DELIMITER = "\0"
+# The delimiter of a CSV of a single column. It is not None, which leaves a choice to the file.
+ONE_COLUMN = ""
 
 
 @dataclass(frozen=True)
 class Choices:
     """What a person chose about how to read a file. None: what is found in the file.
 
-    encoding: a key of `code_pages.NAMES`. delimiter: one of `dialects.DELIMITERS`, or NO_DELIMITER
-    for a single column. header_row: the row of the sheet with the names of the columns, from 1; 0:
-    there is none, the first row is already a row. sheet: the name of a sheet of a workbook. nested:
-    whether objects within objects become columns (`a.b`) or stay JSON text.
+    encoding: a key of `code_pages.NAMES`. delimiter: one of `dialects.DELIMITERS`, or ONE_COLUMN.
+    header_row: the row of the sheet with the names of the columns, from 1; 0: there is none, the
+    first row is already a row. sheet: the name of a sheet of a workbook. nested: whether objects
+    within objects become columns (`a.b`) or stay JSON text.
     """
 
     encoding: str | None = None
@@ -33,15 +33,13 @@ class Choices:
     nested: Nested | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """What was chosen, as plain JSON for the database. PostgreSQL stores no NUL in it."""
-        chosen = {name: value for name, value in asdict(self).items() if value is not None}
-        return {**chosen, "delimiter": ""} if self.delimiter == NO_DELIMITER else chosen
+        """What was chosen, as plain JSON for the database."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> "Choices":
         """The choices that `to_dict` wrote."""
-        one_column = {"delimiter": NO_DELIMITER} if stored.get("delimiter") == "" else {}
-        return cls(**{**stored, **one_column})
+        return cls(**stored)
 
 
 AS_FOUND = Choices()
@@ -53,9 +51,9 @@ class Format:
 
     kind: `table` is a sheet of a workbook or of another file that was converted; its lines are
     arrays of cells. encoding: a key of `code_pages.NAMES`. encoding_chosen: a person chose it, so
-    it is never guessed again. delimiter: None for a CSV of one column, whose text may have
-    commas, and for everything else but a table made of the answers to a CSV, which is written with
-    it. backslashes: one stands before a quotation mark in a cell.
+    it is never guessed again. delimiter: of a CSV, ONE_COLUMN where its text may have commas;
+    None for everything else but a table made of the answers to a CSV, which is written with it.
+    backslashes: one stands before a quotation mark in a cell.
 
     columns: unique and never blank; `("prompt",)` for TXT; the keys of JSONL, in the order in which
     they were found. header: the names as the file has them, where they differ; None: it has the

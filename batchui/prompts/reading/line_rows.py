@@ -9,6 +9,7 @@ import msgspec
 
 from batchui.prompts.problems import (
     LIMITS,
+    OR_SKIP,
     VALUE_LIMIT,
     Problem,
     cell_too_long,
@@ -115,14 +116,14 @@ def _no_object(cells: Sequence[str], row: int, line: int) -> Problem:
         reason = "it contains a number that is too large"
     except ValueError as exc:
         reason = str(exc)
-    what = f"this line is not a JSON object ({reason}). Correct it, or skip the row."
+    what = f"this line is not a JSON object ({reason}). Correct it{OR_SKIP}"
     return Problem(what, row=row, line=line)
 
 
 def _too_many(_cells: object, row: int, line: int) -> Problem:
     what = (
         f"this object has more than {VALUE_LIMIT:,} values, too many for one row. Shorten its "
-        "lists, or skip the row."
+        f"lists{OR_SKIP}"
     )
     return Problem(what, row=row, line=line)
 

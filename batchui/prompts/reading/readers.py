@@ -96,7 +96,7 @@ def read_blocks(stream: BinaryIO, fmt: Format) -> Iterator[Block]:
 def rows_above(stream: BinaryIO, fmt: Format) -> list[Cells]:
     """The rows above the first one: titles, and the names of the columns.
 
-    Together they are not longer than `sniffing.HEAD_BYTES`.
+    Together they are not longer than `format.HEAD_BYTES`.
     """
     found: list[Cells] = []
     for block in _all_blocks(stream, fmt):

@@ -12,12 +12,19 @@ import msgspec
 
 from batchui.prompts.problems import LIMITS, NAME_LIMIT, BadInput, listed
 from batchui.prompts.reading.decoding import Decoder, detect, line_breaks, refuse_binary
-from batchui.prompts.reading.dialects import HEAD_ROWS, Dialect, doubled, find_dialect, table_start
+from batchui.prompts.reading.dialects import (
+    HEAD_ROWS,
+    Dialect,
+    doubled,
+    find_dialect,
+    split_sign,
+    table_start,
+)
 from batchui.prompts.reading.format import (
     AS_FOUND,
     HEAD_BYTES,
     HEAD_SIZE,
-    NO_DELIMITER,
+    ONE_COLUMN,
     Choices,
     Format,
     Kind,
@@ -52,7 +59,7 @@ def sniff(head: bytes, *, name: str, whole: bool, choices: Choices = AS_FOUND) -
             "This file is a web page (HTML), not a table. Perhaps a sign-in page was saved instead "
             "of the table. Download the table again and upload that."
         )
-    kind = "csv" if choices.delimiter else _kind(text, ending=_ending(name), whole=whole)
+    kind = _kind(text, ending=_ending(name), whole=whole) if choices.delimiter is None else "csv"
     made = READ_AS[kind](text, whole=whole, choices=choices)
     return replace(made, encoding=encoding, encoding_chosen=choices.encoding is not None)
 
@@ -109,7 +116,7 @@ def _csv(text: str, *, whole: bool, choices: Choices) -> Format:
     found = find_dialect(text, whole=whole, delimiter=choices.delimiter)
     _refuse_open_quotes(text, found)
     if not found.rows:
-        raise _no_rows(text, whole=whole)
+        raise _no_rows(text)
     _refuse_row_beyond(choices.header_row, found.rows, whole=whole)
     header = find_header(found.rows, chosen=choices.header_row)
     if whole and len(found.rows) < min(header.first_row, HEAD_ROWS):
@@ -138,9 +145,7 @@ def in_encoding(fmt: Format, encoding: str, *, head: bytes) -> Format:
     `head` is the beginning of the file, HEAD_BYTES or all of it. Raises what `sniff` raises.
     """
     text = Decoder(encoding).decode(head, final=False, rest="", line=1)
-    choices = Choices(
-        delimiter=fmt.delimiter or NO_DELIMITER, header_row=fmt.header_row, nested=fmt.nested
-    )
+    choices = Choices(delimiter=fmt.delimiter, header_row=fmt.header_row, nested=fmt.nested)
     made = READ_AS[fmt.kind](text, whole=False, choices=choices)
     return replace(fmt, encoding=encoding, columns=made.columns, header=made.header)
 
@@ -154,7 +159,7 @@ def _nothing_in_it(*, whole: bool) -> BadInput:
     )
 
 
-def _no_rows(text: str, *, whole: bool) -> BadInput:
+def _no_rows(text: str) -> BadInput:
     start = table_start(text)
     if start and not text[start:].strip():
         above = text[:start].strip()
@@ -194,7 +199,7 @@ def _refuse_open_quotes(text: str, found: Dialect) -> None:
         return
     line = 1 + line_breaks(text[: first.start()])
     text = doubled(text[first.start() :]) if found.backslashes else text[first.start() :]
-    fault = find_fault(text, start=0, delimiter=found.delimiter or NO_DELIMITER)
+    fault = find_fault(text, start=0, delimiter=split_sign(found.delimiter))
     if fault:
         raise BadInput.at(
             "the quotation mark that opens a cell here is "
@@ -245,7 +250,7 @@ def _is_table(text: str, *, ending: str, whole: bool) -> bool:
     if ending == "txt" and "\t" not in text:
         return False
     delimiter, _, rows = find_dialect(text, whole=whole)
-    if delimiter is None or len(rows) < 2 or (ending == "txt" and delimiter != "\t"):
+    if delimiter == ONE_COLUMN or len(rows) < 2 or (ending == "txt" and delimiter != "\t"):
         return False
     columns = rows[0]
     widths = {len(row) for row in rows if row}

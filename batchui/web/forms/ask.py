@@ -14,10 +14,11 @@ from batchui.prompts import ask
 from batchui.prompts.ask import Ask
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
+from batchui.prompts.ready_items import Kind
 from batchui.prompts.template import LONGEST_TEXT, Template
 from batchui.web.damaged_files import without_path
 from batchui.web.forms.column_fields import ColumnField
-from batchui.web.forms.fitting import fitting_models, have_languages, misfit
+from batchui.web.forms.fitting import fitting_models, items_kind, misfit
 from batchui.web.forms.model_field import ModelField
 
 NO_TEMPLATE = "Write what to ask, then click a column to insert it."
@@ -114,12 +115,13 @@ class AskForm(forms.Form):
 
     def __init__(self, data: Any = None, *, batch: Batch) -> None:
         self.batch = batch
-        super().__init__(data, initial=_initial(batch))
+        self._items = items_kind(batch)
+        super().__init__(data, initial=_initial(batch, self._items))
         self.order_fields(["name", *ask.NAMES])
         model = self.fields["model"]
         assert isinstance(model, ModelField)  # noqa: S101
-        model.offer(self.as_typed()["model"], *fitting_models(batch))
-        self.items_have_languages = have_languages(batch)
+        model.offer(self.as_typed()["model"], *fitting_models(self._items))
+        self.items_have_languages = self._items == "translation"
         languages = [(language.code, language.name) for language in catalogue.languages()]
         self._choices("target_lang", [("", "Choose a language"), *languages])
         self._choices("source_lang", languages)
@@ -217,7 +219,7 @@ class AskForm(forms.Form):
         if "template" in data and not data.get("as_items"):
             self._check_template(data["template"])
         model = self._model()
-        if model and data.get("as_items") and (unfit := misfit(self.batch, model)):
+        if model and data.get("as_items") and (unfit := misfit(self._items, model)):
             self.add_error("model", unfit)
         if model and not self.errors:
             self._check_options(model.item_format)
@@ -273,11 +275,11 @@ TYPED = ("model", "template", "as_items")
 MORE = ("name", *(field.name for field in ask.fields() if field.about.more))
 
 
-def _initial(batch: Batch) -> dict[str, Any]:
+def _initial(batch: Batch, items: Kind | None) -> dict[str, Any]:
     """The fields of the draft, with defaults for those that are empty."""
     asked = batch.ask
     initial = {"name": batch.name} | {name: getattr(asked, name) for name in ask.NAMES}
-    usual = (*fitting_models(batch), *catalogue.models())[0].name
+    usual = (*fitting_models(items), *catalogue.models())[0].name
     initial["model"] = _known(asked.model) or usual
     initial["source_lang"] = asked.source_lang or "en"
     initial["options"] = asked.options or None

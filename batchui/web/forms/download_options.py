@@ -15,8 +15,6 @@ from batchui.web.forms.download import ROWS, DownloadForm
 USUAL = "csv"
 # The kind for the ending of a file's name.
 ENDINGS = {f".{kind.ending}": word for word, kind in KINDS.items() if word != "workbook"}
-# Their readers would take no CSV for what the name says.
-NOT_WRITTEN = (".xlsm", ".xlsb", ".xls", ".arrow", ".feather", ".gz", ".zip")
 # The options, by the fields of the page's form.
 OPTIONS = {
     "kind": "format",
@@ -80,18 +78,23 @@ def kind_and_choice(options: dict[str, Any], batch: Batch) -> tuple[str, Choice]
 
 
 def _kind_of(output: Path | None, batch: Batch) -> str:
-    """The kind for the ending of a name. That of an uploaded workbook means this workbook."""
-    name = output.name.lower() if output else ""
+    """The kind for the ending of a name. That of an uploaded workbook means this workbook.
+
+    Raises BadInput for an ending of no kind: who opens the file would take no CSV for it.
+    """
+    if output is None or not output.suffix:
+        return USUAL
+    name = output.name.lower()
     for ending in OF_WORKBOOKS:
         if name.endswith(ending) and batch.source_name.lower().endswith(ending):
             return "workbook"
-    if name.endswith(NOT_WRITTEN):
-        raise BadInput(
-            f"--output {output}: batchui writes no such files of this batch. Use the ending "
-            f"{', '.join(sorted(ENDINGS))}, or name the kind: --format."
-        )
     fitting = [ending for ending in ENDINGS if name.endswith(ending)]
-    return ENDINGS[max(fitting, key=len)] if fitting else USUAL
+    if not fitting:
+        raise BadInput(
+            f"--output {output}: batchui writes no {output.suffix} file of this batch. Use the "
+            f"ending {', '.join(sorted(ENDINGS))}, or name the kind: --format."
+        )
+    return ENDINGS[max(fitting, key=len)]
 
 
 def _why_not(kind: str) -> str:

@@ -9,9 +9,8 @@ from django import forms
 from batchui.batches.models import Batch
 from batchui.prompts.reading.code_pages import NAMES
 from batchui.prompts.reading.dialects import DELIMITERS, HEAD_ROWS
-from batchui.prompts.reading.format import NO_DELIMITER, Choices
+from batchui.prompts.reading.format import ONE_COLUMN, Choices
 
-DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe ( | )"}
 # Another row can be chosen, too: at its number in the table of the first rows.
 LAST_NAMES_ROW = HEAD_ROWS
 
@@ -44,7 +43,7 @@ class ReadingForm(forms.Form):
             "sheet": self._sheets(),
             "header_row": self._header_rows(),
             "delimiter": self._delimiters() if form.kind in ("csv", "txt") else [],
-            "encoding": list(NAMES.items()) if is_text(batch) else [],
+            "encoding": list(NAMES.items()) if batch.is_text else [],
             "nested": [("columns", "are columns"), ("text", "stay JSON text")]
             if form.nested
             else [],
@@ -83,7 +82,11 @@ class ReadingForm(forms.Form):
             offered = [("none", "nothing: each line is a row")]
         else:
             offered = [("none", "nothing: there is one column")]
-        return [(sign, DELIMITER_NAMES[sign]) for sign in DELIMITERS] + offered
+        signs = [
+            (sign, f"{name} ( {sign} )" if sign.isprintable() else name)
+            for sign, name in DELIMITERS.items()
+        ]
+        return signs + offered
 
     def choices(self) -> Choices:
         """What a person chose, together with what was chosen before. The form must be valid."""
@@ -98,10 +101,5 @@ class ReadingForm(forms.Form):
         if data.get("names_in"):
             changed["header_row"] = data["names_in"]
         if changed.get("delimiter") == "none":
-            changed["delimiter"] = NO_DELIMITER
+            changed["delimiter"] = ONE_COLUMN
         return replace(self.batch.choices, **changed)
-
-
-def is_text(batch: Batch) -> bool:
-    """Whether the rows are read from a text that somebody wrote, perhaps packed."""
-    return bool(batch.converted.get("kind", "text") == "text")

@@ -8,19 +8,14 @@ from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_are
 from batchui.prompts.problems import BadInput, listed, quoted
 from batchui.prompts.reading.code_pages import NAMES, encoding_called
-from batchui.prompts.reading.format import NO_DELIMITER, Choices
+from batchui.prompts.reading.dialects import DELIMITERS
+from batchui.prompts.reading.format import ONE_COLUMN, Choices
 from batchui.prompts.reading.mendings import mendings
 from batchui.prompts.reading.mendings import remarks as remarks_on_sheet
-from batchui.web.forms.reading import LAST_NAMES_ROW, is_text
+from batchui.web.forms.reading import LAST_NAMES_ROW
 
-DELIMITERS = {
-    "comma": ",",
-    "semicolon": ";",
-    "tab": "\t",
-    "\\t": "\t",
-    "pipe": "|",
-    "none": NO_DELIMITER,
-}
+DELIMITER_NAMES = ", ".join(DELIMITERS.values())
+SIGNS = {name: sign for sign, name in DELIMITERS.items()} | {"\\t": "\t", "none": ONE_COLUMN}
 
 
 def add_reading_options(parser: ArgumentParser) -> None:
@@ -39,8 +34,8 @@ def add_reading_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--delimiter",
         metavar="SIGN",
-        help="what is between the cells of a text: comma, semicolon, tab, pipe, or the sign "
-        "itself; none: there is one column",
+        help=f"what is between the cells of a text: {DELIMITER_NAMES}, or the sign itself; none: "
+        "there is one column",
     )
     parser.add_argument(
         "--nested", choices=("columns", "text"), help="what objects within JSON objects become"
@@ -66,7 +61,7 @@ def refuse_unfit(batch: Batch, chosen: Choices) -> None:
     if chosen.sheet is not None and not batch.sheets:
         raise BadInput(f"--sheet: {name} has no sheets.")
     for option in ("encoding", "delimiter"):
-        if getattr(chosen, option) is not None and not is_text(batch):
+        if getattr(chosen, option) is not None and not batch.is_text:
             raise BadInput(f"--{option}: {name} says itself how it is to be read.")
     kind = batch.format.kind
     if chosen.header_row and kind == "jsonl":
@@ -89,7 +84,7 @@ def remarks(batch: Batch) -> Iterator[str]:
             f"The sheet {quoted(name)} is read. The workbook has {listed(names)}; --sheet names "
             "another one."
         )
-    if is_text(batch) and form.encoding_guessed:
+    if batch.is_text and form.encoding_guessed:
         yield (
             f"The text was recognised as {form.encoding_name}. If letters come out wrong, name its "
             "encoding: --encoding."
@@ -123,11 +118,11 @@ def _encoding(name: str | None) -> str | None:
 def _delimiter(given: str | None) -> str | None:
     if given is None:
         return None
-    sign = DELIMITERS.get(given.strip().casefold(), given)
-    if sign not in DELIMITERS.values():
+    sign = given if given in DELIMITERS else SIGNS.get(given.strip().casefold())
+    if sign is None:
         raise BadInput(
-            f"--delimiter: {quoted(given)} cannot be between cells. Write comma, semicolon, tab, "
-            "pipe or none."
+            f"--delimiter: {quoted(given)} cannot be between cells. Write {DELIMITER_NAMES} or "
+            "none."
         )
     return sign
 

@@ -14,12 +14,12 @@ from batchui.batches.whole_files import kinds_for
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
 from batchui.prompts import ask
+from batchui.prompts.reading.dialects import DELIMITERS
 from batchui.prompts.reading.format import Format
 from batchui.prompts.reading.mendings import mendings, remarks
 from batchui.web.damaged_files import without_path
 
 FURTHER_SHOWN = 10
-DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "pipes"}
 
 register = template.Library()
 register.filter(without_path)
@@ -60,7 +60,7 @@ def read_as(form: Format) -> str:
         verb = "recognised" if form.encoding_guessed else "read"
         found.append(f"{verb} as {form.encoding_name}")
     if form.kind == "csv" and form.delimiter:
-        found.append(DELIMITERS[form.delimiter])
+        found.append(f"{DELIMITERS[form.delimiter]}s")
     if form.kind != "txt":
         found.append(counted(len(form.columns), "column"))
     return "".join(f", {one}" for one in found)

@@ -8,7 +8,6 @@ from collections import Counter
 
 import pytest
 
-from tests.exports.office import convert
 from tests.exports.samples import SAMPLES, Sample, add_to_sample
 from tests.exports.workbook.splice import (
     answers_for,
@@ -19,6 +18,7 @@ from tests.exports.workbook.splice import (
     sheet_xml,
     without_columns,
 )
+from tests.office import convert
 
 pytestmark = pytest.mark.processes
 

@@ -1,7 +1,7 @@
 """Workbooks written for these tests, and read back by other programs."""
 
 import csv
-import subprocess
+import io
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from python_calamine import CalamineWorkbook
 from batchui.exports.rows import ExportRow
 from batchui.exports.table import EVERYTHING, Selection, Table
 from batchui.exports.xlsx import write_xlsx
+from tests.office import convert
 
 
 def workbook(
@@ -43,20 +44,9 @@ def by_openpyxl(path: Path) -> list[list[Any]]:
     ]
 
 
-def by_libreoffice(program: str, path: Path) -> list[list[str]]:
+def by_libreoffice(path: Path) -> list[list[str]]:
     """The texts that LibreOffice shows in the first sheet."""
     # Comma, quotation mark, UTF-8, from line 1 on; then: cells as shown, only the first sheet.
     how = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,false,true,false,false,1"
-    subprocess.run(
-        [
-            program,
-            f"-env:UserInstallation={(path.parent / 'profile').as_uri()}",
-            *("--headless", "--convert-to", how, "--outdir", str(path.parent), str(path)),
-        ],
-        capture_output=True,
-        check=True,
-        timeout=120,
-    )
-    [made] = path.parent.glob(f"{path.stem}*.csv")
-    with made.open(encoding="utf-8", newline="") as file:
-        return list(csv.reader(file))
+    [made] = convert(path.parent / "shown", {path.name: path.read_bytes()}, to=how).values()
+    return list(csv.reader(io.StringIO(made.decode(), newline="")))

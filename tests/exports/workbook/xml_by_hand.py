@@ -8,7 +8,7 @@ STRICT = "http://purl.oclc.org/ooxml/spreadsheetml/main"
 
 @dataclass(frozen=True)
 class Made:
-    """A sheet's XML; first, header_row, rows, readers: see `workbooks.Sample`."""
+    """A sheet's XML; first, header_row, rows, readers: see `samples.Sample`."""
 
     xml: str | bytes
     first: str = "D"

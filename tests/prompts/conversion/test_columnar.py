@@ -46,6 +46,8 @@ def test_the_first_row_has_the_names(tmp_path: Path, kind: str, name: str) -> No
     made = made_of_bytes(tmp_path, written(pa.table(TABLE), kind), name)
     assert made.lines == ['["id","text"]', '[1,"a"]', "[2]", '[3,"ü\\n"]']
     assert made.sheet == Sheet(file="rows.jsonl.zst", name="", rows=4, columns=2, header=True)
+    first = (3, 3) if kind == "parquet" else (2, 0)  # of a file that does not tell how many
+    assert (made.news[0].done, made.news[0].of) == first
 
 
 @pytest.mark.parametrize(
@@ -62,6 +64,7 @@ def test_the_first_row_has_the_names(tmp_path: Path, kind: str, name: str) -> No
         ("bool", True, "true"),
         ("string", "null", '"null"'),
         ("large_string", "", '""'),
+        (pa.string_view(), 'ü "x"', '"ü \\"x\\""'),
         ("null", None, '""'),
         (pa.decimal128(10, 2), Decimal("1.10"), "1.10"),
         ("date32", date(2026, 5, 1), '{"date":"2026-05-01"}'),
@@ -134,6 +137,24 @@ def test_many_batches_stay_in_order(tmp_path: Path) -> None:
     made = made_from(tmp_path, a=[row[0] for row in rows], b=[row[1] for row in rows])
     assert made.rows == [["a", "b"], *rows]
     assert made.news[-1].of == 25_000
+
+
+def test_the_tables_of_an_arrow_file_are_cut_into_small_batches(tmp_path: Path) -> None:
+    made = io.BytesIO()
+    table = pa.table({"a": range(25_000)})
+    with pa.ipc.new_file(made, table.schema) as writer:
+        writer.write_table(table)
+        writer.write_table(table)
+    found = made_of_bytes(tmp_path, made.getvalue(), "x")
+    assert found.rows == [["a"], *([at] for at in range(25_000)), *([at] for at in range(25_000))]
+    assert found.news[0].done == 10_000
+
+
+def test_a_conversion_takes_one_thread(tmp_path: Path) -> None:
+    pa.set_cpu_count(2)
+    pa.set_io_thread_count(2)
+    made_from(tmp_path, a=[1])
+    assert (pa.cpu_count(), pa.io_thread_count()) == (1, 1)
 
 
 def test_a_table_without_rows_or_columns(tmp_path: Path) -> None:

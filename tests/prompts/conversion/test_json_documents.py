@@ -1,6 +1,7 @@
 """JSON documents become lines of objects, or cells; a mistake names its place."""
 
 import json
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from batchui.prompts.conversion.converted import Jsonl, Sheet
+from batchui.prompts.conversion.converted import Jsonl, Progress, Sheet
 from batchui.prompts.conversion.json_documents import convert
 from batchui.prompts.conversion.looking import File
 from batchui.prompts.conversion.outputs import Output
@@ -67,6 +68,19 @@ def test_a_list_of_lists_is_a_table(tmp_path: Path) -> None:
 def test_numbers_that_no_program_can_hold_are_texts_in_a_table(tmp_path: Path) -> None:
     found = made(tmp_path, f"[[1e308, 1e309, -1e400], [{10**308}, {10**309}]]")
     assert found.rows == [[1e308, "1E+309", "-1E+400"], [10**308, str(10**309)]]
+
+
+def test_the_largest_whole_number_that_programs_hold_is_one(tmp_path: Path) -> None:
+    largest = int(sys.float_info.max)
+    found = made(tmp_path, f"[[{largest}, {largest + 1}, -{largest}, -{largest + 1}]]")
+    assert found.rows == [[largest, str(largest + 1), -largest, f"-{largest + 1}"]]
+
+
+def test_many_single_values_stay_in_order_and_tell_how_far_they_are(tmp_path: Path) -> None:
+    text = json.dumps([f"text {at}" for at in range(1000)])
+    found = made(tmp_path, text)
+    assert found.rows == [[f"text {at}"] for at in range(1000)]
+    assert found.news[0] == Progress(len(text), len(text))
 
 
 def test_a_list_of_texts_and_numbers_is_a_column(tmp_path: Path) -> None:
@@ -151,6 +165,20 @@ def test_a_number_at_the_end_of_what_is_read_is_not_cut(tmp_path: Path, at: int)
             "Get it again, and upload that.",
         ),
         (
+            '{"a": 1,\n"x": 1}\n{"a": 2}\n\n{"a": nope}',
+            "Item 3 (line 5): this is no JSON (expecting value). Correct it, and upload the file "
+            "again.",
+        ),
+        (
+            '{"data": [{"a": 1}],\n"b": nope}',
+            "Line 2: this is no JSON (expecting value). Correct it, and upload the file again.",
+        ),
+        (
+            '{"data":\n[{"a": 1}]}\n}',
+            "Line 3: this is no JSON (the document has ended, and “}” follows). Correct it, and "
+            "upload the file again.",
+        ),
+        (
             '[{"a": 1}, 2]',
             "Item 2 is a number, while the first is an object. Make all items alike: objects are "
             "best.",
@@ -163,6 +191,21 @@ def test_a_number_at_the_end_of_what_is_read_is_not_cut(tmp_path: Path, at: int)
         (
             "[[1], null]",
             "Item 2 is null, while the first is a list. Make all items alike: objects are best.",
+        ),
+        (
+            '[1, {"b": 1}]',
+            "Item 2 is an object, while the first is a number. Make all items alike: objects are "
+            "best.",
+        ),
+        (
+            "[true, [1]]",
+            "Item 2 is a list, while the first is true or false. Make all items alike: objects "
+            "are best.",
+        ),
+        (
+            '{"a": 1,\n"b": 2}\n7',
+            "Line 3: this is no JSON (the document has ended, and “7” follows). Correct it, and "
+            "upload the file again.",
         ),
         ("[]", "The list in this JSON document is empty. Choose a file with rows."),
         (
@@ -178,6 +221,13 @@ def test_a_mistake_names_its_place(tmp_path: Path, text: str, sentence: str) -> 
     assert str(caught.value) == sentence
 
 
+@pytest.mark.parametrize("objects", [1, 40_000])
+def test_a_byte_that_no_text_has_names_its_line(tmp_path: Path, objects: int) -> None:
+    text = "[" + '{"a": "some text"},\n' * objects + '{"a": "\0"}]'
+    with pytest.raises(BadInput, match=rf"^Line {objects + 1:,}: there is a NUL byte, which no"):
+        made(tmp_path, text)
+
+
 def test_a_mistake_far_down_names_its_item_and_line(tmp_path: Path) -> None:
     text = "[" + '{"a": "some text"},\n' * 40_000 + '{"a": nope}]'
     with pytest.raises(
@@ -188,8 +238,12 @@ def test_a_mistake_far_down_names_its_item_and_line(tmp_path: Path) -> None:
 
 def test_a_long_object_without_a_list_of_objects(tmp_path: Path) -> None:
     text = json.dumps({"a": "x" * 1_100_000, "b": [1, 2]})
-    with pytest.raises(BadInput, match=r"^There is no list of objects in this JSON document\."):
+    with pytest.raises(BadInput) as caught:
         made(tmp_path, text)
+    assert str(caught.value) == (
+        "There is no list of objects in this JSON document. Write the rows as a list: "
+        '[{"text": "…"}, {"text": "…"}].'
+    )
 
 
 def test_an_item_that_is_too_long_for_a_row(tmp_path: Path) -> None:
@@ -214,8 +268,12 @@ def test_what_is_no_document_at_all(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_bytes(b"hello")
     out = Output(tmp_path, most_bytes=100, tell=lambda news: None)
-    with pytest.raises(BadInput, match=r"^This is no JSON document: it has to begin with \[ or \{"):
-        convert(File(path, "x.json", b"hello", whole=True), out)
+    with pytest.raises(BadInput) as caught:
+        convert(File(path, "x.json", b"hello"), out)
+    assert str(caught.value) == (
+        "This is no JSON document: it has to begin with [ or {. Write a list of objects, like "
+        '[{"text": "…"}, {"text": "…"}], or one object on each line.'
+    )
 
 
 def test_a_mistake_deep_inside_a_long_item_is_found_before_its_end(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Objects of a list that are taken many at a time come out as if each had been read alone."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -55,10 +56,21 @@ def test_most_objects_are_taken_together(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(json.dumps([review(number) for number in range(MANY)]))
     with path.open("rb") as stream:
-        taken = [value.lines for value in JsonText(stream).items()]
+        text = JsonText(stream)
+        taken = [value.lines for value in text.items()]
     assert sum(taken) == MANY
+    assert text.done == path.stat().st_size
     assert taken[0] == 1, "the first is known before others are taken"
     assert len(taken) < 20
+
+
+@pytest.mark.parametrize(("longer", "taken"), [(0, [1, 9]), (1, [1] * 10)])
+def test_only_objects_without_very_long_numbers_are_taken_together(
+    longer: int, taken: list[int]
+) -> None:
+    one = '{"a": "%s"}' % ("x" * (LONGEST_TOGETHER + longer - len('{"a": ""}')))
+    stream = io.BytesIO(f"[{', '.join([one] * 10)}]".encode())
+    assert [value.lines for value in JsonText(stream).items()] == taken
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from batchui.prompts.conversion import cells, kinds
-from batchui.prompts.conversion.converted import Result, Sheet, Text
+from batchui.prompts.conversion.converted import Progress, Result, Sheet, Text
 from batchui.prompts.conversion.kinds import is_text
 from batchui.prompts.conversion.looking import File
 from batchui.prompts.conversion.outputs import Output
@@ -32,6 +32,11 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
         (b'{"a": 1}\n{"a": 2}\n', "x.jsonl"),
         (b'{"a": 1}\n{"a": 2}\n', "x.json"),
         (b'{"a": 1}\n', "x.ndjson"),
+        (b'\n{"a": 1}\n{"a": 2}\n', "x.json"),
+        (b'[{"a": 1}]', "x.tsv"),
+        (b"hello", "x.json"),
+        (b"[1, 2]", "x.txt"),
+        (b'{"a": 1}', "x.txt"),
         (b"[1] first\n[2] second\n", "x.txt"),
         (b"", "x.xlsx"),
         (b"BZh, said he\n", "x.txt"),
@@ -86,6 +91,10 @@ def test_an_empty_file_is_called_empty_whatever_its_name(ending: str) -> None:
         (b"\xef\xbb\xbf[1, 2]", "x.json"),
         (b'{"a":\n1}', "x.json"),
         (b'{"a": 1}', "x.json"),
+        (b'{"a": 1}', "x.geojson"),
+        (b'{"a": 1}\n\n', "x.json"),
+        (b"[1]", "x.ndjson"),
+        (b'{"a": ' + b"[" * 100_000 + b"\n1", "x.json"),
         (b'{"requests": [', "x.jsonl"),
         (b"[1, 2]\n[3, 4]\n", "x.jsonl"),
         (b"<html><table>", "x.xls"),
@@ -151,6 +160,11 @@ FLAT = b'<?xml version="1.0"?><x mimetype="application/vnd.oasis.opendocument.sp
         (XML_2003.decode().encode("utf-16"), "x.xls", "an Excel 2003 workbook in XML"),
         (FLAT, "x.fods", "a spreadsheet in flat XML (.fods)"),
         (b"<?xml version='1.0'?><a/>", "x.xlsx", "an XML document"),
+        (b"\r\nMIME-Version: 1.0\r\n<html>", "x.xls", "a web page in a single file (MHTML)"),
+        (zipped("Index.zip"), "x.pages", "a document of Apple Numbers, Pages or Keynote"),
+        (zipped("META-INF/MANIFEST.MF"), "x.jar", "a Java program"),
+        (zipped("AndroidManifest.xml"), "x.apk", "an Android app"),
+        (old_office("Root Entry", "PowerPoint Document"), "x.ppt", "a presentation (.ppt)"),
     ],
 )
 def test_a_file_that_is_no_workbook_is_called_by_its_name(
@@ -162,6 +176,12 @@ def test_a_file_that_is_no_workbook_is_called_by_its_name(
         f"This file is {what}, not a workbook. Open it in Excel, LibreOffice or the program it "
         "comes from, save its table as XLSX or CSV, and upload that."
     )
+
+
+def test_a_member_called_mimetype_makes_no_document(tmp_path: Path) -> None:
+    """It is read as ASCII, and is none of a document, whatever is in it."""
+    with pytest.raises(BadInput, match=r"^This ZIP archive has 2 files: “mimetype” and “x.csv”\."):
+        made_of_bytes(tmp_path, zipped("x.csv", mimetype="ünsinn"), "x.zip")
 
 
 def test_a_workbook_with_a_password(tmp_path: Path) -> None:
@@ -176,6 +196,7 @@ def test_a_text_table_stays_as_it_is(tmp_path: Path) -> None:
     made = made_of_bytes(tmp_path, b"a,b\n1,2\n", "x.csv")
     assert made.result == Text("text.zst", "x.csv")
     assert made.files == [b"a,b\n1,2\n"]
+    assert set(made.news) == {Progress(0, 0)}
 
 
 def test_an_open_document_with_a_password(tmp_path: Path) -> None:

@@ -1,13 +1,14 @@
 """Workbooks that LibreOffice makes of a CSV have the texts of that CSV in their cells."""
 
 import csv
-import subprocess
+import io
 from pathlib import Path
 from typing import Any
 
 import pytest
+from xlsxwriter import Workbook
 
-from tests.conftest import required_program
+from tests.office import convert
 from tests.prompts.conversion.conversions import made_of
 
 pytestmark = pytest.mark.processes
@@ -47,24 +48,15 @@ def text_of(cell: Any) -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the table as x.csv, x.xlsx, x.xls and x.ods."""
-    office = required_program("soffice", package="libreoffice-calc")
+    """A folder with the table as x.xlsx, x.xls and x.ods."""
     folder = tmp_path_factory.mktemp("workbooks")
-    with (folder / "x.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(table())
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(table())
     # Separated by commas, quoted by ", in UTF-8, from line 1; special numbers are understood.
-    options = f"CSV:44,34,76,1,{COLUMNS},1033,false,true"
+    how = [f"--infilter=CSV:44,34,76,1,{COLUMNS},1033,false,true"]
     for kind in ("xlsx", "xls", "ods"):
-        subprocess.run(
-            [
-                *(office, f"-env:UserInstallation=file://{folder}/profile", "--headless"),
-                *(f"--infilter={options}", "--convert-to", kind),
-                *("--outdir", str(folder), str(folder / "x.csv")),
-            ],
-            check=True,
-            capture_output=True,
-            timeout=120,
-        )
+        made = convert(folder / kind, {"x.csv": text.getvalue().encode()}, to=kind, how=how)
+        (folder / f"x.{kind}").write_bytes(made["x"])
     return folder
 
 
@@ -94,6 +86,21 @@ def test_cells_have_their_types(folder: Path, kind: str) -> None:
     assert row == [
         *(1, "Grüße, „Ümläute“", 1.1, share, {"date": "2026-05-01"}),
         *({"datetime": "2026-05-01 12:30:15"}, True, "00123", "123456789012345678"),
+    ]
+
+
+def test_numbers_with_marks_are_the_same_in_both_formats(tmp_path: Path) -> None:
+    formats = ["000-00-0000", "(000) 000-0000", "+00 000", "# ##0", "0.00", "0-00", "0"]
+    with Workbook(tmp_path / "x.xlsx") as book:
+        sheet = book.add_worksheet()
+        for at, code in enumerate(formats):
+            sheet.write(0, at, 123456, book.add_format({"num_format": code}))
+    made = convert(tmp_path / "office", {"x.xlsx": (tmp_path / "x.xlsx").read_bytes()}, to="ods")
+    (tmp_path / "x.ods").write_bytes(made["x"])
+    assert made_of(tmp_path / "x.ods").rows == made_of(tmp_path / "x.xlsx").rows
+    assert made_of(tmp_path / "x.ods").rows[0][:2] == [
+        {"shown": "000-12-3456", "number": 123456},
+        {"shown": "(000) 012-3456", "number": 123456},
     ]
 
 

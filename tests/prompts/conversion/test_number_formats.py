@@ -39,6 +39,9 @@ def test_percentages_have_the_decimals_of_their_format(code: str, number: str, t
         ("00000", "123", "00123"),
         ("00", "7", "07"),
         ("000", "1234", "1234"),
+        ("000", "0", "000"),
+        ("000", "0012", "012"),
+        ("00-00", "12345", "123-45"),
         ("000-00-0000", "1234567", "001-23-4567"),
         ("(000) 0000", "12345678", "(1234) 5678"),
         ('"no. "000', "7", "no. 007"),
@@ -63,6 +66,11 @@ def test_other_formats_show_plain_numbers(code: str) -> None:
 )
 def test_numbers_that_a_format_does_not_fit_stay(code: str, number: str) -> None:
     assert shown(code, number) is None
+
+
+def test_a_format_is_read_no_further_than_a_program_writes_it() -> None:
+    assert shown("0" * 300, "7") == {"shown": "0" * 254 + "7", "number": 7}
+    assert shown("0" * 255 + "%", "7") == {"shown": "0" * 254 + "7", "number": 7}
 
 
 def test_a_percentage_that_is_too_large_to_write_is_none() -> None:

@@ -120,6 +120,20 @@ def test_a_packed_file_that_was_not_copied_whole(tmp_path: Path, ending: str, ke
         made_of_bytes(tmp_path, data[: int(len(data) * keep)], "x.csv" + ending)
 
 
+def zstd_frame(window: int, data: bytes) -> bytes:
+    """A frame with one block as it is. window: how far back it may refer, as a power of two."""
+    block = (len(data) << 3 | 1).to_bytes(3, "little") + data
+    return b"\x28\xb5\x2f\xfd\x00" + bytes([(window - 10) << 3]) + block
+
+
+def test_a_packed_file_may_refer_back_as_far_as_its_own_program_reads_unasked(
+    tmp_path: Path,
+) -> None:
+    assert made_of_bytes(tmp_path, zstd_frame(27, CSV), "x.csv.zst").files == [CSV]
+    with pytest.raises(BadInput, match=DAMAGED):
+        made_of_bytes(tmp_path, zstd_frame(28, CSV), "x.csv.zst")
+
+
 def test_a_zip_whose_list_of_names_lies(tmp_path: Path) -> None:
     data = bytearray(zipped(**{"x.csv": CSV}))
     at = data.rfind(b"PK\x01\x02") + 24

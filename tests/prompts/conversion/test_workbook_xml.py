@@ -86,6 +86,14 @@ def test_styles_decide_how_a_number_is_shown(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("number", ["", "x", "-1", "1" * 10])
+def test_a_format_without_its_number_is_that_of_no_style(tmp_path: Path, number: str) -> None:
+    styles = f'<numFmts><numFmt numFmtId="{number}" formatCode="0%"/><numFmt formatCode="00"/>'
+    styles += '</numFmts><cellXfs><xf numFmtId="1"/><xf numFmtId="0"/></cellXfs>'
+    cells = '<c r="A1" s="0"><v>7</v></c><c r="B1" s="1"><v>7</v></c>'
+    assert line_of(tmp_path, cells, styles=styles) == "[7,7]"
+
+
 def test_tags_may_have_a_prefix(tmp_path: Path) -> None:
     sheet = (
         '<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
@@ -123,6 +131,21 @@ def test_what_is_found_far_down_stands_in_its_row(tmp_path: Path) -> None:
         *('["","",39994]', '["","",39995]', "[]", '["","",39997]'),
     ]
     assert (made.sheet.first_hidden_row, made.sheet.first_error) == (39_996, "C39996")
+
+
+@pytest.mark.parametrize("prefix", ["", "x:"])
+def test_a_row_longer_than_a_piece_of_the_xml_is_searched_as_a_whole(
+    tmp_path: Path, prefix: str
+) -> None:
+    text = f'<c r="A{{at}}" t="inlineStr"><is><t>{"x" * 600_000}</t></is></c>'
+    row = f'<row r="{{at}}">{text}<c r="B{{at}}" s="1"><v>0.5</v></c></row>'
+    rows = "".join(row.replace("{at}", str(at)) for at in range(1, 5))
+    space = f"xmlns{':x' if prefix else ''}"
+    sheet = f'<worksheet {space}="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'
+    named = re.sub("<(/?)", rf"<\1{prefix}", sheet).encode()
+    more = {"xl/worksheets/data.xml": named}
+    made = made_of(hand_written(tmp_path / "x.xlsx", "", styles=STYLES, more=more))
+    assert [row[1] for row in made.rows] == [{"percent": "50%"}] * 4
 
 
 USUAL = (
@@ -168,6 +191,74 @@ def test_places_are_counted_over_all_pieces_of_the_xml(tmp_path: Path) -> None:
     rows = ["<row><c><v>1</v></c><c s='1'><v>0.5</v></c></row>"] * 20_000
     made = made_of(hand_written(tmp_path / "x.xlsx", "".join([*usual, *rows]), styles=STYLES))
     assert made.lines == ["[1]"] * 40_000 + ['[1,{"percent":"50%"}]'] * 20_000
+
+
+PLAIN = (
+    '<row r="{0}" spans="1:3" ht="15" customHeight="1" hidden="0"><c r="A{0}"><v>{0}</v></c>'
+    '<c r="B{0}" s="5" t="inlineStr"><is><t xml:space="preserve"> b</t></is></c>'
+    '<c r="C{0}" s="5"/></row>'
+)
+IN_A_PLAIN_SHEET: dict[str, tuple[str, str, tuple[object, ...]]] = {
+    "hidden": ('hidden="0"', 'hidden="1"', (1, 2_501, 0, None, 0, None)),
+    "hidden, in words": ('hidden="0"', 'hidden="true"', (1, 2_501, 0, None, 0, None)),
+    "error": (
+        '<c r="C2501" s="5"/>',
+        '<c r="C2501" s="5" t="e"><v>#N/A</v></c>',
+        (0, None, 1, "C2501", 0, None),
+    ),
+    "formula": (
+        '<c r="C2501" s="5"/>',
+        '<c r="C2501" s="5"><f>A1</f></c>',
+        (0, None, 0, None, 1, "C2501"),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("usual", "other", "found"), IN_A_PLAIN_SHEET.values(), ids=IN_A_PLAIN_SHEET.keys()
+)
+def test_one_strange_cell_is_found_between_thousands_of_plain_ones(
+    tmp_path: Path, usual: str, other: str, found: tuple[object, ...]
+) -> None:
+    rows = [PLAIN.format(at) for at in range(1, 5_001)]
+    assert usual in rows[2_500]
+    rows[2_500] = rows[2_500].replace(usual, other)
+    made = made_of(hand_written(tmp_path / "x.xlsx", "".join(rows)))
+    assert made.lines == [f'[{at}," b"]' for at in range(1, 5_001)]
+    sheet = made.sheet
+    assert found == (
+        *(sheet.hidden_rows, sheet.first_hidden_row, sheet.errors, sheet.first_error),
+        *(sheet.uncalculated, sheet.first_uncalculated),
+    )
+
+
+@pytest.mark.parametrize(
+    ("usual", "other", "shown"),
+    [
+        ("<v>2501</v>", "<v>9007199254740993</v>", "9007199254740993"),
+        ("<v>2501</v>", "<v>-12345678901234567</v>", "-12345678901234567"),
+        ('"A2501">', '"A2501" s="1">', '{"percent":"250100%"}'),
+        ('"A2501">', '"A2501" s="1" cm="1">', '{"percent":"250100%"}'),
+    ],
+)
+def test_one_number_is_exact_between_thousands_of_plain_ones(
+    tmp_path: Path, usual: str, other: str, shown: str
+) -> None:
+    rows = [PLAIN.format(at) for at in range(1, 5_001)]
+    rows[2_500] = rows[2_500].replace(usual, other)
+    made = made_of(hand_written(tmp_path / "x.xlsx", "".join(rows), styles=STYLES))
+    assert made.lines[2_499:2_502] == ['[2500," b"]', f'[{shown}," b"]', '[2502," b"]']
+
+
+@pytest.mark.parametrize("value", ["<v>1</v>", "<f>1</f><v>1</v>"], ids=["plain", "formulas"])
+@pytest.mark.parametrize("between", ["", "\n"])
+def test_a_row_without_its_number_follows_thousands_with_theirs(
+    tmp_path: Path, value: str, between: str
+) -> None:
+    rows = [f'<row r="{at}"><c r="A{at}">{value}</c></row>' for at in range(1, 5_001)]
+    rows.append(f'<row>{between}<c s="1"><v>0.5</v></c></row>')
+    made = made_of(hand_written(tmp_path / "x.xlsx", "".join(rows), styles=STYLES))
+    assert made.lines[4_999:] == ["[1]", '[{"percent":"50%"}]']
 
 
 @pytest.mark.parametrize(
@@ -233,6 +324,36 @@ def test_ods_cells_that_say_how_they_are_shown(tmp_path: Path) -> None:
         '123456789012345678,{"duration":"30:05:01.5"},{"duration":"-01:00:00"},'
         '{"time":"12:30:00"},true]'
     ]
+
+
+MARKED = (
+    '<number:number number:decimal-places="0" number:min-integer-digits="9">'
+    '<number:embedded-text number:position="6">-</number:embedded-text></number:number>'
+)
+
+
+@pytest.mark.parametrize(
+    ("shown", "value", "cell"),
+    [
+        ("123-45-6789", "123456789", '{"shown":"123-45-6789","number":123456789}'),
+        ("(012) 345-6789", "123456789", '{"shown":"(012) 345-6789","number":123456789}'),
+        ("+49 171", "49171", '{"shown":"+49 171","number":49171}'),
+        ("001 234", "1234", '{"shown":"001 234","number":1234}'),
+        ("1 234", "1234", "1234"),
+        ("12-34", "1.234", "1.234"),
+        ("12-34", "1235", "1235"),
+        ("0 ", "0", "0"),
+        ("2-", "-2", "-2"),
+        ("5", "5", "5"),
+    ],
+)
+def test_an_ods_number_keeps_the_marks_that_it_is_shown_with(
+    tmp_path: Path, shown: str, value: str, cell: str
+) -> None:
+    number = f'office:value-type="float" office:value="{value}"'
+    row = CELL.format(number, f"<text:p>{shown}</text:p>")
+    table = f'<table:table table:name="A"><table:table-row>{row}</table:table-row></table:table>'
+    assert made_of(open_document(tmp_path / "x.ods", table, styles=MARKED)).lines == [f"[{cell}]"]
 
 
 def test_ods_texts_keep_their_tabs_and_line_breaks(tmp_path: Path) -> None:

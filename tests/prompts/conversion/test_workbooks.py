@@ -10,7 +10,14 @@ import xlsxwriter
 from batchui.prompts.conversion.converted import Sheet
 from batchui.prompts.problems import BadInput
 from tests.prompts.conversion.binary_workbooks import binary_workbook
-from tests.prompts.conversion.conversions import hand_written, made_of, made_of_bytes, workbook
+from tests.prompts.conversion.conversions import (
+    MAIN,
+    OFFICE,
+    hand_written,
+    made_of,
+    made_of_bytes,
+    workbook,
+)
 
 
 def test_cells_are_as_a_person_sees_them(tmp_path: Path) -> None:
@@ -94,7 +101,9 @@ def test_every_worksheet_is_read_and_hidden_ones_are_marked(tmp_path: Path) -> N
         ("Very", 1, 1, True),
     ]
     assert made.files == [b"[1]\n", b"[2]\n", b"", b"[3]\n", b"[4]\n"]
-    assert [one.what for one in made.news][:2] == ["One", "Two & 3"]
+    names = ["One", "Two & 3", "Empty", "Hidden", "Very"]
+    begun = [one for one in made.news if (one.done, one.of) == (0, 0)]
+    assert [one.what for one in begun] == names
 
 
 def test_hidden_rows_errors_and_merged_cells_are_counted(tmp_path: Path) -> None:
@@ -186,11 +195,16 @@ def test_a_workbook_without_its_sheet(tmp_path: Path) -> None:
 
 
 def test_a_workbook_of_more_sheets_than_anybody_has(tmp_path: Path) -> None:
-    with xlsxwriter.Workbook(tmp_path / "x.xlsx") as book:
-        for at in range(1001):
-            book.add_worksheet(str(at))
+    def of_sheets(count: int) -> Path:
+        sheets = "".join(f'<sheet name="{at}" r:id="r1"/>' for at in range(count))
+        spaces = f'xmlns="{MAIN}" xmlns:r="{OFFICE}"'
+        xml = f"<workbook {spaces}><sheets>{sheets}</sheets></workbook>".encode()
+        row = '<row r="1"><c r="A1"><v>1</v></c></row>'
+        return hand_written(tmp_path / "x.xlsx", row, more={"xl/workbook.xml": xml})
+
+    assert made_of(of_sheets(1000)).files == [b"[1]\n"] * 1000
     with pytest.raises(BadInput, match=r"^This workbook has more than 1,000 sheets\. Save the"):
-        made_of(tmp_path / "x.xlsx")
+        made_of(of_sheets(1001))
 
 
 def test_rows_of_many_blocks_stay_in_order(tmp_path: Path) -> None:

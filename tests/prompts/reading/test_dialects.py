@@ -2,14 +2,13 @@
 
 import csv
 import io
-import json
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batchui.prompts.reading.dialects import Doubling, doubled
-from batchui.prompts.reading.format import NO_DELIMITER, Choices, Format
+from batchui.prompts.reading.format import ONE_COLUMN, Choices, Format
 from tests.prompts.files import cells_of, format_of, rows_of
 
 
@@ -25,7 +24,7 @@ def test_a_title_above_the_names_does_not_hide_the_delimiter() -> None:
 
 def test_a_name_over_texts_with_commas_is_no_title() -> None:
     found = format_of(b"review\nLovely, quiet\nNoisy\nGood, but far, far away\n")
-    assert (found.delimiter, found.columns, found.header_row) == (None, ("review",), 1)
+    assert (found.delimiter, found.columns, found.header_row) == ("", ("review",), 1)
     half = format_of(b"Reviews\nid,text\n1,a\n2,b,c\n")
     assert (half.delimiter, half.columns, half.header_row) == (",", ("id", "text"), 2)
 
@@ -34,11 +33,14 @@ def test_a_person_chooses_the_delimiter() -> None:
     data = b"a;b,c\n1;2,3\n"
     assert format_of(data, delimiter=",").columns == ("a;b", "c")
     assert format_of(data, delimiter=";").columns == ("a", "b,c")
-    whole = format_of(data, delimiter=NO_DELIMITER, header_row=1)
-    assert (whole.delimiter, whole.columns) == (None, ("a;b,c",))
+    whole = format_of(data, delimiter=ONE_COLUMN, header_row=1)
+    assert (whole.delimiter, whole.columns) == ("", ("a;b,c",))
+    assert not any(format_of(data, delimiter=one).backslashes for one in (",", ";", ONE_COLUMN))
 
 
 def test_a_chosen_delimiter_makes_a_table_of_any_text() -> None:
+    one = format_of(b"a|b\n1|2\n", "notes.txt", delimiter=ONE_COLUMN, header_row=1)
+    assert (one.kind, one.delimiter, one.columns) == ("csv", "", ("a|b",))
     fmt = format_of(b"a|b\n1|2\n", "notes.txt", delimiter="|", header_row=1)
     assert (fmt.kind, fmt.columns) == ("csv", ("a", "b"))
 
@@ -103,9 +105,11 @@ def test_a_format_that_an_older_version_stored_has_names_in_its_first_row() -> N
     assert Format.from_dict({**older, "kind": "jsonl"}).first_row == 1
 
 
-@pytest.mark.parametrize("delimiter", [None, ";", NO_DELIMITER])
-def test_a_chosen_delimiter_is_stored_without_a_nul(delimiter: str | None) -> None:
+@pytest.mark.parametrize(
+    ("delimiter", "stored"),
+    [(None, {}), (";", {"delimiter": ";"}), (ONE_COLUMN, {"delimiter": ""})],
+)
+def test_only_what_was_chosen_is_stored(delimiter: str | None, stored: dict[str, str]) -> None:
     chosen = Choices(delimiter=delimiter, header_row=0)
-    stored = json.dumps(chosen.to_dict())
-    assert "\\u0000" not in stored
-    assert Choices.from_dict(json.loads(stored)) == chosen
+    assert chosen.to_dict() == {**stored, "header_row": 0}
+    assert Choices.from_dict(chosen.to_dict()) == chosen

@@ -164,8 +164,15 @@ def test_a_row_with_too_many_cells_keeps_them_all() -> None:
     assert row.cells == ["1", "2", "3", "4"]
     assert row.problem == (
         "Row 2: 4 cells where the header has 2 columns. If the text of a cell contains a "
-        "“,”, put the cell in quotation marks; or skip the row."
+        "comma, put the cell in quotation marks, or skip the row."
     )
+
+
+def test_a_row_with_too_many_cells_knows_its_line() -> None:
+    [_, row] = rows_of(b'a,b\n"1\n",2\n1,2,3\n')
+    assert row.problem is not None
+    assert (row.problem.row, row.problem.line, row.problem.column) == (3, 4, None)
+    assert row.problem.startswith("Row 3 (line 4): 3 cells where the header has 2 columns.")
 
 
 def test_a_tab_between_cells_is_called_by_its_name() -> None:

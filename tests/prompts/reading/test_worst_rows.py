@@ -10,6 +10,7 @@ import pytest
 
 from batchui.prompts.problems import (
     LIMITS,
+    LINE_LIMIT,
     NAME_LIMIT,
     NAMES_LIMIT,
     VALUE_LIMIT,
@@ -37,6 +38,21 @@ def test_an_object_has_as_many_values_as_allowed_and_no_more() -> None:
     assert problem == (
         "Row 3: this object has more than 50,000 values, too many for one row. Shorten "
         "its lists, or skip the row."
+    )
+
+
+def test_a_line_is_as_long_as_allowed_and_no_longer() -> None:
+    values = [f'"{key}":"{"x" * 900_000}"' for key in "abcdefgh"]
+    object_ = "{%s}" % ",".join(values)  # noqa: UP031
+    longest = object_[:-1] + " " * (LINE_LIMIT - len(object_)) + "}"
+    # The first piece that is read is the whole line, without the break at its end.
+    [row] = rows_of(longest.encode() + b"\n", "a.jsonl", piece=LINE_LIMIT)
+    assert row.problem is None
+    with pytest.raises(BadInput) as caught:
+        rows_of(b"{}\n " + longest.encode() + b"\n", "a.jsonl", piece=LINE_LIMIT + 4)
+    assert str(caught.value) == (
+        "Line 2: what begins here is longer than 8 MB, too long for one row. Perhaps line breaks "
+        "are missing, or a quotation mark is not closed. Correct it, or remove the line."
     )
 
 

@@ -5,19 +5,20 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import DatabaseError
 from django.template.defaultfilters import filesizeformat
 
 from batchui.backup.making import Made, make
 from batchui.backup.problems import BadArchive, NotPossible
 from batchui.batches.phrases import counted
+from batchui.commands import ExactCommand
 from batchui.worker.database import first_line
 
 MISSING_NAMED = 5
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     help = (
         "Write the database and all files into one file, also while batchui runs, and check it. "
         "An earlier backup of that name is replaced when the new one is whole. `manage.py restore` "

@@ -5,18 +5,19 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import DatabaseError
 
 from batchui.backup.making import came_from
 from batchui.backup.problems import BadArchive, NotPossible
 from batchui.backup.restoring import PutBack, put_back
 from batchui.batches.phrases import counted
+from batchui.commands import ExactCommand
 from batchui.worker import generation
 from batchui.worker.database import first_line
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     help = (
         "Put back what `manage.py backup` wrote. Stop batchui first. What may have been sent since "
         "the backup is not sent by itself: somebody decides on the page. What was here is kept."

@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from batchui.commands import ExactCommand
 from batchui.worker import generation
 from batchui.worker.database import why_not_ready
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     help = (
         "Say that this machine, its disk or its database was put back to an earlier state by other "
         "means than `manage.py restore`. What may have been sent since waits for a decision. "

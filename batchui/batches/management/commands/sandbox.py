@@ -4,9 +4,10 @@ import sys
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from batchui import data_folder
+from batchui.commands import ExactCommand
 from batchui.sandbox.options import Options, add_arguments
 from batchui.sandbox.server import serve
 from batchui.teams.connections import sandbox_token
@@ -18,7 +19,7 @@ WHO_MAY_CALL = (
 )
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     help = "Run a local Batch API for trying and testing. No AI model runs in it."
     requires_system_checks = []
 

@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from batchui.bench.surroundings import BenchFailed
 from batchui.chaos import surroundings
@@ -18,6 +18,7 @@ from batchui.chaos.inside import Inside
 from batchui.chaos.outside import Outside
 from batchui.chaos.surroundings import POSTGRES, SQLITE, NoDatabase
 from batchui.chaos.wire import ChaosFailed, running_wire
+from batchui.commands import ExactCommand
 from batchui.processes import children
 from batchui.up import prepare
 from batchui.up.errors import CannotStart
@@ -35,7 +36,7 @@ def _wait(process: children.Process) -> int:
             children.collect_orphans(besides=[process.pid])
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     help = (
         "Kill the product again and again, in a data folder of its own that is thrown away, and "
         "check what must always be true. Prints a table of figures. Exit status 0: all is well; "
@@ -112,6 +113,8 @@ class Command(BaseCommand):
             self.stdout.write(f"{finding.invariant}. {finding}")
         for escaped in figures.escaped[:FINDINGS_SHOWN]:
             self.stdout.write(f"An error that nobody caught: {escaped}")
+        for sentence in figures.stuck[:FINDINGS_SHOWN]:
+            self.stdout.write(f"It does not end: {sentence}")
         self.stdout.write(table([figures]))
         inside = figures.campaign == "inside"
         besides = (

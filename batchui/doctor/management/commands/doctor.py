@@ -6,11 +6,12 @@ from argparse import ArgumentParser
 from typing import Any
 from uuid import UUID
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import DatabaseError
 
 from batchui.batches.models import Batch
 from batchui.batches.phrases import counted, rows_phrase
+from batchui.commands import ExactCommand
 from batchui.doctor.examine import SECONDS_BETWEEN_LOOKS, Report, examine
 from batchui.doctor.findings import INVARIANTS
 from batchui.doctor.ledger import NO_LEDGER, Ledger, find_ledger
@@ -20,7 +21,7 @@ from batchui.worker.database import first_line, why_not_ready
 COULD_NOT_CHECK = 2
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     help = (
         "Check that nothing is lost, misplaced or billed in silence: rows, files, requests, "
         "receipts, statuses. Works while batchui runs, and changes nothing. Exit status 0: all is "

@@ -3,14 +3,15 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from batchui.bench import compare, files, slow, whole
 from batchui.bench.surroundings import BenchFailed
+from batchui.commands import ExactCommand
 from batchui.processes import procfs
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     help = (
         "Measure (a) a streaming script, (t) a tuned script and (b) the product's own path on the "
         "same file against the same imitation of the API, and print the ratios b/a and b/t. With "

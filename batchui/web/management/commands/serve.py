@@ -7,8 +7,9 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from batchui.commands import ExactCommand
 from batchui.processes.web_server import web_server
 from batchui.worker.database import why_not_ready
 
@@ -16,7 +17,7 @@ from batchui.worker.database import why_not_ready
 SECONDS_TO_STOP = 20
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     help = "Serve the web pages. Background work is `manage.py worker`; `up` runs both."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -6,13 +6,13 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
 
+from batchui.commands import ExactCommand
 from batchui.processes import serving
 from batchui.processes.web_server import DEBUG_FOR_OTHERS, LOOPBACK, PROCESSES, THREADS
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     help = "The web server. Use `up`, or `serve`, which checks the settings first."
     requires_system_checks = []
 

@@ -3,14 +3,15 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from batchui.commands import ExactCommand
 from batchui.teams.invitations import first_administrator_token
 from batchui.teams.terminal import WITHOUT_ADDRESS
 from batchui.worker.database import why_not_ready
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     help = "Print the one-time set-up address, if nobody has an account yet."
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -4,16 +4,17 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.urls import reverse
 
+from batchui.commands import ExactCommand
 from batchui.teams import invitations
 from batchui.teams.problems import TeamProblem
 from batchui.teams.terminal import WITHOUT_ADDRESS, membership_for_link
 from batchui.worker.database import why_not_ready
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     help = (
         "Print a link with which somebody who lost the password chooses a new one and is signed "
         "in. It works once, for 24 hours; earlier links of the same person stop working."

@@ -208,8 +208,10 @@ def _hint(batch: Batch) -> str:
 
 
 def _check_output(options: dict[str, Any]) -> None:
-    if options["output"]:
-        refuse_output(options["output"])
+    if output := options["output"]:
+        refuse_output(output)
+        if output.exists() and options["file"].exists() and output.samefile(options["file"]):
+            raise BadInput(f"--output {output} is the file that is submitted. Name another one.")
     elif unused := given(options):
         raise BadInput(f"{unused[0]}: name the file to be written, too: --output.")
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError, close_old_connections, connections
 from django.utils import timezone
 from django_q.conf import Conf
@@ -16,6 +16,7 @@ from django_q.models import OrmQ
 
 from batchui import checks, data_folder
 from batchui.batches.phrases import counted
+from batchui.commands import ExactCommand
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team
 from batchui.worker.checks import files_are_ours, files_are_shared
@@ -32,7 +33,7 @@ LONGEST_TASK = timedelta(seconds=Conf.TIMEOUT + 30)
 STALLED_AT = 10
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     help = "Send batches, ask for their answers and store them, until stopped (Ctrl-C, SIGTERM)."
 
     def add_arguments(self, parser: CommandParser) -> None:
