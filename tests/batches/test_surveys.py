@@ -322,12 +322,3 @@ def test_another_draft_is_left_alone(large: Batch, receive: MakeBatch) -> None:
     surveys.find_out(large.pk)
     other.refresh_from_db()
     assert (other.survey_lease, other.survey) == (None, {})
-
-
-def test_a_file_of_the_size_that_is_read_at_once_is_surveyed_at_once(
-    large: Batch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(surveys, "SMALL_BYTES", large.source_size - 1)
-    assert surveys.survey_of(large) is None
-    monkeypatch.setattr(surveys, "SMALL_BYTES", large.source_size)
-    assert surveys.survey_of(large) == Survey(6, 2, 0, None, [11, 12])
