@@ -23,6 +23,7 @@ from batchui.web.forms.download import ROWS, DownloadForm
 from batchui.web.members import MemberRequest
 
 MADE_SHOWN = 10
+NOT_KEPT = "This file is not kept any more. Make it again on the batch's page."
 
 
 class MadeFile(NamedTuple):
@@ -110,9 +111,13 @@ def export_file(request: MemberRequest, batch: Batch, export_id: UUID) -> HttpRe
     found = _found(batch, export_id)
     if not found.is_ready:
         raise Http404("This file is not made yet.")
+    try:
+        content = files.open_file(found.file)
+    except FileNotFoundError:  # a sweep removes it a moment before its record
+        raise Http404(NOT_KEPT) from None
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what=found.kind)
     return FileResponse(
-        files.open_file(found.file),
+        content,
         as_attachment=True,
         filename=_name(batch, found),
         content_type=KINDS[found.kind].content_type,
@@ -123,7 +128,7 @@ def export_file(request: MemberRequest, batch: Batch, export_id: UUID) -> HttpRe
 def _found(batch: Batch, export_id: UUID) -> Export:
     found = Export.objects.filter(batch=batch, pk=export_id).first()
     if found is None:
-        raise Http404("This file is not kept any more. Make it again on the batch's page.")
+        raise Http404(NOT_KEPT)
     return found
 
 

@@ -30,11 +30,17 @@ def opened_input(path: Path, *, name: str) -> Iterator[AnyFile]:
 
 
 def _piped() -> IO[bytes]:
-    """A copy of the standard input, which cannot be read twice."""
+    if sys.stdin is None:  # as Python has it where the shell has closed it
+        raise BadInput("-: nothing comes through a pipe. Name a file.")
+    return _copied(sys.stdin.buffer)
+
+
+def _copied(pipe: IO[bytes]) -> IO[bytes]:
+    """A copy of what comes through a pipe, which cannot be read twice."""
     settings.FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
     copy = tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR)  # noqa: SIM115
     size = 0
-    while data := sys.stdin.buffer.read(CHUNK_BYTES):
+    while data := pipe.read(CHUNK_BYTES):
         size += copy.write(data)
         if size > settings.MAX_UPLOAD_BYTES:
             copy.close()
@@ -44,7 +50,11 @@ def _piped() -> IO[bytes]:
 
 def _opened(path: Path) -> IO[bytes]:
     try:
-        return path.open("rb")
+        content = path.open("rb")
+        if path.is_file():
+            return content
+        with content:
+            return _copied(content)
     except FileNotFoundError:
         raise BadInput(f"{path}: there is no such file.") from None
     except IsADirectoryError:

@@ -15,8 +15,8 @@ pytestmark = pytest.mark.django_db
 MISSING = "the cell is missing. The row has 2 cells where the header has 3 columns. Add what is"
 MISSING_2 = f"{MISSING} missing, or skip the row."
 TOO_MANY = (
-    "4 cells where the header has 3 columns. If the text of a cell contains a comma, put the cell in "
-    "quotation marks, or skip the row."
+    "4 cells where the header has 3 columns. If the text of a cell contains a comma, put the cell "
+    "in quotation marks, or skip the row."
 )
 
 

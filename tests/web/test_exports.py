@@ -253,6 +253,14 @@ def test_a_day_later_the_file_is_gone(web: Client, answered: Batch) -> None:
     assert "This file is not kept any more." in said(response)
 
 
+def test_a_file_that_goes_at_this_moment_is_not_kept_any_more(web: Client, answered: Batch) -> None:
+    export = made(web, answered, "xlsx")
+    files.default_storage.delete(export.file)
+    response = web.get(reverse("export_file", args=[answered.pk, export.pk]))
+    assert response.status_code == 404
+    assert "This file is not kept any more." in said(response)
+
+
 def test_a_workbook_of_a_csv_is_the_only_one_and_named_so(start: MakeBatch) -> None:
     batch = start(rows(1), "texts.csv")
     assert file_name(batch, "xlsx", date(2026, 11, 22)) == "texts 2026-11-22.xlsx"

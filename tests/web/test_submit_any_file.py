@@ -2,7 +2,9 @@
 
 import gzip
 import io
+import os
 import sys
+import threading
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -92,6 +94,25 @@ def test_what_comes_through_a_pipe_can_be_named(pipe: Callable[[bytes], Path]) -
     assert Ran(pipe(b"text\none\n"), *PROMPT, "--file-name", "reviews.csv").status == 0
     batch = Batch.objects.get()
     assert (batch.source_name, batch.name, batch.columns) == ("reviews.csv", "reviews", ("text",))
+
+
+def test_a_pipe_that_has_a_name_is_read_like_the_standard_input(tmp_path: Path) -> None:
+    pipe = tmp_path / "texts.csv"  # a shell makes one of <(…)
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(CSV,), daemon=True)
+    writer.start()
+    assert Ran(pipe, *PROMPT).status == 0
+    writer.join()
+    batch = Batch.objects.get()
+    assert (batch.rows, batch.source_name) == (2, "texts.csv")
+
+
+def test_without_a_standard_input_a_file_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    ran = Ran(Path("-"), *PROMPT)
+    assert (ran.status, ran.err) == (2, "-: nothing comes through a pipe. Name a file.\n")
 
 
 def test_a_pipe_is_not_read_beyond_the_limit(
