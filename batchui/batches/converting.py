@@ -105,7 +105,7 @@ def _on_disk(name: str) -> Iterator[Path]:
     if isinstance(default_storage._wrapped, FileSystemStorage):  # type: ignore[attr-defined]
         yield Path(default_storage.path(name))
         return
-    with tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as copy:
+    with tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR, suffix=".upload") as copy:
         with files.open_file(name) as stored:
             while data := stored.read(files.CHUNK_BYTES):
                 copy.write(data)

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 else:
     AnyFile = File
 
+# The end of the name of a folder in which files are being made.
+WORKING_FOLDER = ".making"
 CHUNK_BYTES = 256 * 1024
 
 
@@ -174,9 +176,13 @@ def copy(name: str, to: str) -> str:
 
 @contextmanager
 def working_folder() -> Iterator[Path]:
-    """A folder for files that are being made. It is gone at the end, with what is in it."""
-    settings.FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
+    """A folder for files that are being made. It is gone at the end, with what is in it.
+
+    What a process leaves that is killed goes a day later (see `worker/this_host.py`).
+    """
+    beside = settings.FILE_UPLOAD_TEMP_DIR
+    beside.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=beside, suffix=WORKING_FOLDER) as folder:
         yield Path(folder)
 
 

@@ -24,6 +24,7 @@ from batchui.batches.long_tasks import (
 from batchui.batches.models import Batch
 from batchui.batches.progress import Progress, untold
 from batchui.batches.signals import work_waits
+from batchui.batches.upload_limits import refuse_full_disk
 from batchui.batches.whole_files import KINDS, rows_going_out
 from batchui.exports.sheets import TooManyColumns
 from batchui.exports.workbook.cannot_write import CannotWrite
@@ -152,6 +153,8 @@ def _claim(export: Export) -> bool:
 
 
 def _made(export: Export, progress: Progress) -> dict[str, object]:
+    # Nobody may fill the disk with downloads, either: that stops every batch of everybody.
+    refuse_full_disk(export.batch.source_size, not_done="made")
     with files.working_folder() as folder:
         target = folder / "export"
         choice = Choice.from_dict(export.choice)

@@ -35,14 +35,17 @@ def room() -> int:
 
 
 def nearly_full(not_done: str = "uploaded") -> BadInput:
-    """The error where there is no room for what was sent. not_done: "uploaded", "saved" …"""
+    """The error where there is no room for what was sent. not_done: "made", "saved" …"""
     return BadInput(
         f"The disk of this server is nearly full, so nothing was {not_done}. Tell the person who "
         "runs batchui. To make room, delete batches that nobody needs any more."
     )
 
 
-def refuse_full_disk(size: int) -> None:
-    """Raise BadInput if the disk has no room for an upload of `size` bytes."""
+def refuse_full_disk(size: int, *, not_done: str = "uploaded") -> None:
+    """Raise BadInput if the disk has no room for an upload of `size` bytes, or what is made of it.
+
+    not_done: as in `nearly_full`.
+    """
     if size > room():
-        raise nearly_full()
+        raise nearly_full(not_done)

@@ -16,7 +16,7 @@ from batchui.batches.export_models import KEPT, Export
 from batchui.batches.models import Batch, asked_fields
 from batchui.batches.states import BatchStatus
 from batchui.prompts.ask import Ask
-from batchui.worker import overtaken
+from batchui.worker import overtaken, this_host
 from batchui.worker.generation import belong_to_another
 from batchui.worker.models import Heartbeat, Installation
 
@@ -50,8 +50,11 @@ BACKUP_LASTS = timedelta(hours=1)
 def sweep() -> None:
     """Remove old drafts, the files of deleted batches, and files that belong to no batch.
 
+    And what dead processes left behind on this host.
+
     While a backup is made no file is removed: it may be one that the backup is about to read.
     """
+    this_host.remove_left_behind()
     Batch.objects.filter(
         status=BatchStatus.DRAFT,
         deleted_at=None,

@@ -174,6 +174,23 @@ def test_it_is_not_told_more_often_than_people_can_read(
     assert (again(waiting).is_ready, waiting.rows_done) == (True, 0)
 
 
+def test_whoever_makes_it_has_a_lease_of_two_minutes(
+    waiting: Export, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leases = []
+
+    def write(batch: Batch, choice: Choice, target: Path, progress: Any) -> list[str]:
+        leases.append(Export.objects.get().lease_until)
+        target.touch()
+        return []
+
+    with_kind(monkeypatch, write)
+    making.make(waiting.pk)
+    [lease] = leases
+    assert lease is not None
+    assert timedelta(seconds=110) < lease - timezone.now() <= timedelta(seconds=120)
+
+
 def test_what_another_worker_has_is_left_to_it(waiting: Export) -> None:
     making.make(uuid4())
     soon = timezone.now() + timedelta(minutes=1)

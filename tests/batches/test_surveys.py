@@ -295,9 +295,13 @@ def test_nothing_is_told_more_often_than_a_worker_must(
     assert beats == []
 
 
-def test_a_worker_is_asked_from_the_moment_at_which_the_question_was_changed(large: Batch) -> None:
+def test_a_worker_is_asked_from_the_moment_at_which_the_question_was_changed(
+    large: Batch, woken: list[Batch]
+) -> None:
     before = timezone.now()
+    woken.clear()
     assert surveys.survey_of(large) is None
+    assert woken == [large]
     stored = Batch.objects.get()
     assert stored.survey_wanted == large.survey_wanted != ""
     assert before <= stored.survey_wanted_at <= timezone.now()

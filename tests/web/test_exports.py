@@ -1,6 +1,7 @@
 """Downloads that are chosen, and those that are made as a whole."""
 
 import io
+import shutil
 import sys
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -239,6 +240,18 @@ def test_of_a_stored_file_that_is_damaged_the_page_says_who_can_help(
     page = said(web.get(reverse("export", args=[answered.pk, export.pk])))
     advice = "Tell the person who runs batchui: a backup may have it whole."
     assert f"The file could not be made. A stored file is damaged. {advice}" in page
+
+
+def test_no_download_fills_the_disk(web: Client, answered: Batch, settings: Any) -> None:
+    settings.KEEP_FREE_BYTES = shutil.disk_usage(settings.DATA).free + 10**12
+    export = made(web, answered, "xlsx")
+    assert export.status == ExportStatus.FAILED
+    assert export.problem == (
+        "The disk of this server is nearly full, so nothing was made. Tell the person who runs "
+        "batchui. To make room, delete batches that nobody needs any more."
+    )
+    # What is made while it is sent takes no room.
+    assert web.get(reverse("download", args=[answered.pk, "csv"])).status_code == 200
 
 
 def test_a_day_later_the_file_is_gone(web: Client, answered: Batch) -> None:

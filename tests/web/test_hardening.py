@@ -187,7 +187,7 @@ def test_what_a_broken_upload_leaves_is_removed_a_day_later(settings: Any, tmp_p
     for left in (old, new):
         left.write_bytes(b"half")
     os.utime(old, (0, time.time() - 2 * 24 * 60 * 60))
-    this_host.remove_broken_uploads()
+    this_host.remove_left_behind()
     assert (old.exists(), new.exists()) == (False, True)
 
 

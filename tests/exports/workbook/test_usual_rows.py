@@ -76,6 +76,11 @@ def test_cells_behind_the_last_column_that_is_asked_for_are_not_looked_at(
     assert [cell.column for cell in cells_of(row, tags)] == [1, 2, 4, 5]
 
 
+def test_the_last_column_of_all_may_have_a_cell() -> None:
+    row, tags = read('<row r="1"><c s="1" r="XFD1"><v>1</v></c></row>', "")
+    assert [(cell.column, cell.filled) for cell in cells_of(row, tags)] == [(16_384, True)]
+
+
 @pytest.mark.parametrize("prefix", ["", "x"])
 @pytest.mark.parametrize("row", OTHERS)
 def test_in_any_other_row_each_cell_is_looked_at(row: str, prefix: str) -> None:
