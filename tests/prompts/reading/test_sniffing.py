@@ -41,6 +41,7 @@ def test_a_delimiter_must_split_at_least_half_of_the_rows() -> None:
 
 def test_a_single_column_keeps_the_commas_of_its_text() -> None:
     found = format_of(b"review\nGood, cheap\nBad\n")
+    assert not found.backslashes
     assert (found.delimiter, found.columns) == ("", ("review",))
 
 
