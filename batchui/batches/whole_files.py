@@ -74,7 +74,6 @@ def workbook(batch: Batch, choice: Choice, target: Path, progress: Progress) -> 
             header_row=form.header_row,
             columns=added_columns(batch, choice),
             rows=_answers(batch, choice),
-            last_row=form.first_row + batch.rows - 1,
             progress=progress,
         )
     return _about_columns(added, sheet["name"])
@@ -86,7 +85,7 @@ def _answers(batch: Batch, choice: Choice) -> Iterator[Answers]:
         if statuses is None or row.status in statuses:
             answer = answer_cell(row.answer)
             value = cell_text(answer) if isinstance(answer, dict) else answer
-            yield row.row, (None if value == "" else value, row.status, row.error)
+            yield row.row, (value, row.status, row.error)
 
 
 def _about_columns(added: Added, sheet: str) -> list[str]:

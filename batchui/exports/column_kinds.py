@@ -41,6 +41,7 @@ class Kind(Enum):
 _of_values = {"date": Kind.DATE, "datetime": Kind.DATETIME, "percent": Kind.PERCENT}
 _integers = re.compile(rf"(?:(?:0|-?[1-9][0-9]{{0,{MOST_DIGITS - 1}}})?\n)*").fullmatch
 _decimal = re.compile(rf"-?(?:0|[1-9][0-9]*)\.[0-9]{{1,{MOST_DECIMALS}}}").fullmatch
+_signs = str.maketrans("", "", "-.")
 _decode_numbers = msgspec.json.Decoder(list[float]).decode
 
 
@@ -166,7 +167,7 @@ def _kinds(cells: Sequence[Cell], texts: Sequence[str], types: set[type]) -> set
 
 def _are_short(numbers: Sequence[str]) -> bool:
     """Whether all of these have at most MOST_DIGITS digits, and no exponent."""
-    return max(map(len, numbers)) <= MOST_DIGITS and not "".join(numbers).strip("-.0123456789")
+    return max(map(len, numbers)) <= MOST_DIGITS and "".join(numbers).translate(_signs).isdigit()
 
 
 def _kind(cell: Cell) -> Kind:

@@ -56,8 +56,10 @@ def jsonl_chunks(
     if table.typed:
         rows = (with_cells(row, _json_values) for row in rows)
     for group in groups(rows):
-        lines = _lines(group, layout.columns)
-        yield _encode_lines(lines if key == ANSWER else [_named(line, key) for line in lines])
+        lines: list[Any] = _lines(group, layout.columns)
+        if key != ANSWER:
+            lines = [_named(line, key) for line in lines]
+        yield _encode_lines(lines)
 
 
 def answer_key(name: str) -> str:

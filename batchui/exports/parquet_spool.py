@@ -31,8 +31,7 @@ class TextSpool(Shape):
             for group in groups(self.layout.rows(rows), size=BLOCK_BYTES):
                 extras = [row.extras for row in group]
                 arrays = list(map(_array, self.note(columns_of(group, width), extras)))
-                beyond = [_texts(cells) if cells else None for cells in extras]
-                arrays.append(pyarrow.array(beyond, type=texts))
+                arrays.append(_beyond(extras))
                 out.write_batch(pyarrow.record_batch(arrays, schema=schema))
 
     def read(self, path: Path, *, rows: int, size: int) -> Iterator[Any]:
@@ -56,6 +55,16 @@ class TextSpool(Shape):
             yield pyarrow.Table.from_batches(group)
 
 
+def _beyond(extras: Sequence[Sequence[Cell]]) -> Any:
+    """The lists of texts of the cells beyond the columns; null for a row without any."""
+    import pyarrow
+
+    kind = pyarrow.list_(pyarrow.string())
+    if not any(extras):
+        return pyarrow.nulls(len(extras), kind)
+    return pyarrow.array([_texts(cells) if cells else None for cells in extras], type=kind)
+
+
 def _texts(cells: Sequence[Cell]) -> list[Cell]:
     return list(map(encodable, as_texts(cells)))
 
@@ -64,6 +73,6 @@ def _array(texts: Sequence[str]) -> Any:
     import pyarrow
 
     try:
-        return pyarrow.array(texts, type=pyarrow.string())
+        return pyarrow.array(texts)
     except UnicodeEncodeError:
-        return pyarrow.array(list(map(encodable, texts)), type=pyarrow.string())
+        return pyarrow.array(list(map(encodable, texts)))

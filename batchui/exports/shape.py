@@ -35,7 +35,7 @@ class Shape:
 
     def note(
         self, columns: Sequence[Sequence[Cell]], extras: Sequence[Sequence[Cell]]
-    ) -> list[list[str]]:
+    ) -> list[Sequence[str]]:
         """Take rows into account. Returns the texts of the columns.
 
         columns: their cells. extras: of each row, those beyond them.

@@ -176,7 +176,9 @@ class _Writer:
                 return False
             cell = cell_text(cell)
         is_cut = xlsx_text.is_too_long(cell)
-        self._sheet.write_string(self._row, at, xlsx_text.cut(cell) if is_cut else cell)
+        if is_cut:
+            cell = xlsx_text.cut(cell)
+        self._sheet.write_string(self._row, at, cell)
         return is_cut
 
     def _write_typed(self, at: int, cell: Cell) -> bool:

@@ -150,3 +150,11 @@ def test_numbers_of_a_csv_are_numbers_in_a_workbook_of_its_further_question(
     making.write(draft, "xlsx", Choice(), tmp_path / "made")
     found = by_calamine((tmp_path / "made").read_bytes())[1:]
     assert [row[: len(cells[0])] for row in found] == cells
+
+
+def test_how_many_cells_a_whole_csv_has_changed_is_kept_with_the_batch(start: MakeBatch) -> None:
+    batch = start(b"id,text\n=1,-x\n2,y\n", template="{{text}}")
+    for choice, count in ((Choice(only="answered"), None), (Choice(), 2), (Choice(), 2)):
+        list(exporting.csv(batch, choice))
+        batch.refresh_from_db()
+        assert batch.cells_made_inert == count

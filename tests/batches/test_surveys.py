@@ -17,7 +17,7 @@ from batchui.prompts.ask import Ask
 from batchui.prompts.reading.format import Choices
 from batchui.worker import reading
 from tests.batches.books import book, reviews
-from tests.batches.conftest import MODEL, MakeBatch
+from tests.batches.conftest import MODEL, MakeBatch, rows
 
 pytestmark = pytest.mark.django_db
 
@@ -283,3 +283,42 @@ def test_a_question_at_which_workers_die_is_left_alone(
     large.refresh_from_db()
     assert surveys.survey_of(large) is None
     assert large.survey_wanted == ""
+
+
+def test_nothing_is_told_more_often_than_a_worker_must(
+    large: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "TOLD_ROWS", 1)
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 3_600)
+    beats: list[None] = []
+    surveys.find_out(large.pk, beat=lambda: beats.append(None))
+    assert beats == []
+
+
+def test_a_worker_is_asked_from_the_moment_at_which_the_question_was_changed(
+    large: Batch, woken: list[Batch]
+) -> None:
+    before = timezone.now()
+    woken.clear()
+    assert surveys.survey_of(large) is None
+    assert woken == [large]
+    stored = Batch.objects.get()
+    assert stored.survey_wanted == large.survey_wanted != ""
+    assert before <= stored.survey_wanted_at <= timezone.now()
+    assert stored.survey_wanted_at == large.survey_wanted_at
+
+
+def test_only_a_draft_with_rows_is_surveyed(receive: MakeBatch, start: MakeBatch) -> None:
+    started = start(rows(3), template="{{text}}")
+    assert surveys.survey_of(started) is None
+    empty = asked(receive(b"id,text\n1,x\n"))
+    empty.rows = 0
+    assert surveys.survey_of(empty) is None
+    assert not Batch.objects.exclude(survey={}).exists()
+
+
+def test_another_draft_is_left_alone(large: Batch, receive: MakeBatch) -> None:
+    other = asked(receive(CONTENT))
+    surveys.find_out(large.pk)
+    other.refresh_from_db()
+    assert (other.survey_lease, other.survey) == (None, {})

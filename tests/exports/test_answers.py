@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from batchui.exports.answers import answer_cell
+from batchui.exports.answers import answer_cell, answer_cells
 from batchui.exports.rows import Cell
 
 
@@ -38,3 +38,21 @@ def test_an_answer_keeps_its_type_where_a_cell_has_one(answer: bytes | None, cel
     assert type(found) is type(cell)
     if isinstance(cell, Decimal):
         assert str(found) == str(cell)
+
+
+@pytest.mark.parametrize(
+    ("answers", "cells"),
+    [
+        ([], []),
+        ([b'"a"', b'"7"', b'"\\n"', b'""'], ["a", "7", "\n", ""]),
+        ([b'"a"', None], ["a", ""]),
+        ([b'"a"', b""], ["a", ""]),
+        ([b'"a"', b"7", b"true"], ["a", 7, True]),
+        ([b'"a","b"', b'"c', b'd"'], ['"a","b"', '"c', 'd"']),
+        ([b'"a"', b'"cut \xf0\x9f"'], ["a", "cut \ufffd"]),
+    ],
+)
+def test_the_answers_of_many_rows_are_the_same_cells(
+    answers: list[bytes | None], cells: list[Cell]
+) -> None:
+    assert answer_cells(answers) == cells == list(map(answer_cell, answers))

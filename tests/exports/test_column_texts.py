@@ -16,6 +16,8 @@ COLUMNS: list[list[Cell]] = [
     [True, 1],
     [{"date": "2026-05-01"}, {"percent": "25%"}, {"shown": "00123", "number": 123}],
     [{"date": "2026-05-01"}, 7],
+    ["a", True, "", False],
+    ["a", ""],
 ]
 
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from batchui.exports.csv import csv_chunks
+from batchui.exports.csv import csv_chunks, spreadsheet_delimiter
 from batchui.exports.table import Table
 from tests.exports.rows import row, table_of
 
@@ -59,6 +59,15 @@ def test_plain_csv_is_byte_for_byte_what_the_csv_module_writes(seed: int, delimi
 
 def test_a_file_without_a_delimiter_gets_commas() -> None:
     assert table_of(csv_chunks([row(1, ["a,b"])], Table(["x"]), delimiter=None))[1][0] == "a,b"
+
+
+@pytest.mark.parametrize(
+    ("of_the_file", "made"), [(",", ","), (";", ";"), ("\t", ","), ("|", ","), (None, ",")]
+)
+def test_spreadsheets_get_commas_or_the_semicolons_of_the_file(
+    of_the_file: str | None, made: str
+) -> None:
+    assert spreadsheet_delimiter(of_the_file) == made
 
 
 @pytest.mark.parametrize(

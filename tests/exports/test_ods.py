@@ -129,6 +129,13 @@ def test_the_header_is_bold_answers_are_wrapped_and_columns_fit(tmp_path: Path) 
     ]
     styles = {style["name"]: style for style in attributes("style:1.0}style")}
     assert {"plain", "wrapped", "header", "date", "datetime", "time", "percent"} < styles.keys()
+    # A duration of 30 hours is not shown as 6; no other style has that attribute.
+    times = [{"name": "shown-time", "truncate-on-overflow": "false"}]
+    assert attributes("datastyle:1.0}time-style") == times
+    assert attributes("datastyle:1.0}date-style") == [
+        {"name": "shown-date"},
+        {"name": "shown-datetime"},
+    ]
     assert attributes("style:1.0}text-properties") == [{"font-weight": "bold"}]
     looks = attributes("style:1.0}table-cell-properties")
     assert {look["vertical-align"] for look in looks} == {"top"}

@@ -22,6 +22,7 @@ ONCE = (
     "tests/web/test_look.py",
     "tests/web/test_submit_any_file.py",
     "tests/web/test_the_token_is_nowhere.py",
+    "tests/web/test_worst_inputs.py",
 )
 
 

@@ -223,6 +223,13 @@ def test_a_question_that_the_model_cannot_read_is_invalid_and_says_how_long_it_i
     )
 
 
+def test_a_question_that_a_request_just_takes_is_only_too_long_for_the_model() -> None:
+    size = len(body(parts(["x" * 1000])[0]))
+    for item_bytes, said in ((size, "about 200 words"), (size - 1, "would be 0.0 MB")):
+        [part] = parts(["x" * 1000], item_bytes=item_bytes, context_window=100)
+        assert said in part.invalid[0]
+
+
 def test_where_nobody_knows_what_a_model_reads_only_requests_are_limited() -> None:
     rows = [Row(2, 2, ["1", "word " * 500_000], None)]
     [part] = cut(rows, WRITER, total=1, limits=Limits())

@@ -177,15 +177,6 @@ def test_without_pyarrow_there_is_all_but_parquet(
     assert web.post(reverse("make_export", args=[answered.pk, "parquet"])).status_code == 404
 
 
-def test_few_rows_of_a_large_file_are_left_to_a_worker(
-    answered: Batch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(making, "MADE_AT_ONCE_BYTES", answered.source_size - 1)
-    assert making.ask_for(answered, "workbook", making.Choice(), by=None).is_waiting
-    monkeypatch.setattr(making, "MADE_AT_ONCE_BYTES", answered.source_size)
-    assert making.ask_for(answered, "xlsx", making.Choice(), by=None).is_ready
-
-
 def test_the_page_for_downloads_leads_to_what_was_made_within_a_day(
     web: Client, answered: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,28 +240,6 @@ def test_of_a_stored_file_that_is_damaged_the_page_says_who_can_help(
     page = said(web.get(reverse("export", args=[answered.pk, export.pk])))
     advice = "Tell the person who runs batchui: a backup may have it whole."
     assert f"The file could not be made. A stored file is damaged. {advice}" in page
-
-
-def test_a_worker_that_died_leaves_the_export_to_another(
-    answered: Batch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(making, "MADE_AT_ONCE_ROWS", 0)
-    export = making.ask_for(answered, "xlsx", making.Choice(), by=None)
-    hour = timezone.now() - timedelta(minutes=3)
-    Export.objects.filter(pk=export.pk).update(epoch=4, begun=1, lease_until=hour)
-    making.make(export.pk)
-    export.refresh_from_db()
-    assert (export.status, export.epoch, export.begun) == (ExportStatus.READY, 5, 2)
-
-
-def test_one_that_never_ends_is_given_up(answered: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "MADE_AT_ONCE_ROWS", 0)
-    export = making.ask_for(answered, "xlsx", making.Choice(), by=None)
-    Export.objects.filter(pk=export.pk).update(begun=3)
-    making.make(export.pk)
-    export.refresh_from_db()
-    assert export.status == ExportStatus.FAILED
-    assert export.problem.startswith("batchui began to make this file 3 times")
 
 
 def test_no_download_fills_the_disk(web: Client, answered: Batch, settings: Any) -> None:

@@ -125,11 +125,12 @@ def _look_at(scan: Scan, package: Package, relation: Relation) -> None:
 class _Surroundings:
     """Looks at everything in a sheet but its rows."""
 
+    _in_sparkline = False
+
     def __init__(self, scan: Scan) -> None:
         self._scan = scan
         self._elements = Elements(self._found, self._text)
         self._left = LARGEST_SURROUNDINGS
-        self._in_sparkline = False
 
     def feed(self, chunk: bytes) -> None:
         self._left -= len(chunk)

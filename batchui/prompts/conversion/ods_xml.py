@@ -36,7 +36,8 @@ BREAK = re.compile(rb"<text:(?:tab|line-break)")
 NOTE = re.compile(rb"<office:annotation[ >].*?</office:annotation>", re.DOTALL)
 PARAGRAPH = re.compile(rb"<text:([ph])(?: [^<>]*)?(?:/>|>(.*?)</text:\1>)", re.DOTALL)
 IN_PARAGRAPH = re.compile(rb'<text:(tab|line-break|s)(?: text:c="(\d{1,3})")?[^<>]*/>|<[^<>]*>')
-PADDED = re.compile(r"0\d+")
+PADDED = re.compile(r"0\d+|[(+]?\d+[-+()/ ][-+()/ \d]*")
+BLANK_OR_MARK = re.compile(r"\D")
 LONG = re.compile(r"-?\d{16,400}")
 FRACTION = re.compile(r"[.,](\d+)\s*%")
 # One of these is in every file with a cell or row that is of interest.
@@ -47,6 +48,8 @@ LONG_NUMBER = re.compile(rb'office:value="-?\d{16}')
 PERCENT_STYLE, PERCENT_WORD = b"<number:percentage-style", b'office:value-type="percentage"'
 PADDED_STYLE = re.compile(rb'<number:number [^<>]*min-integer-digits="(?:[2-9]|\d\d)')
 PADDED_TEXT = re.compile(rb"<text:p>0\d")
+MARKED_STYLE = re.compile(PADDED_STYLE.pattern + rb"[^<>]*><number:embedded-text")
+MARKED_TEXT = re.compile(rb"<text:p>[(+]?\d+[-+()/ ]")
 STYLES_END = b"<office:spreadsheet"
 LONGEST_SIGN = 64
 
@@ -61,8 +64,11 @@ class OdsXml:
         with opened() as stream:
             styles += _until(stream, STYLES_END)
         self._words = (*WORDS, PERCENT_WORD) if PERCENT_STYLE in styles else WORDS
-        has_padded = PADDED_STYLE.search(styles)
-        self._patterns = (BREAK, LONG_NUMBER, PADDED_TEXT) if has_padded else (BREAK, LONG_NUMBER)
+        self._patterns = [BREAK, LONG_NUMBER]
+        if PADDED_STYLE.search(styles):
+            self._patterns.append(PADDED_TEXT)
+        if MARKED_STYLE.search(styles):
+            self._patterns.append(MARKED_TEXT)
         self._opened = opened
         self._events = self._read() if self._has_any() else repeat(None)
         self.findings = Findings()
@@ -87,22 +93,22 @@ class OdsXml:
 
         When they have ended, `findings` has the rest about that sheet.
         """
-        return iter(partial(next, self._events, None), None)
+        return iter(partial(next, self._events), None)
 
     def _read(self) -> Iterator[Correction | None]:
         """The cells of all sheets, and None where a sheet ends."""
-        row = sheets = 0
-        for begins, text in self._pieces():
-            if begins:
-                if sheets:
+        row: int | None = None  # before the first sheet
+        for rows in self._pieces():
+            if rows is None:
+                if row is not None:
                     yield None
-                sheets, row, self.findings = sheets + 1, 0, Findings()
-            elif sheets:
-                row = yield from self._rows(text, row)
+                row, self.findings = 0, Findings()
+            elif row is not None:
+                row = yield from self._rows(rows, row)
         yield None
 
-    def _pieces(self) -> Iterator[tuple[bool, bytes]]:
-        """Pieces that end between two rows, and (True, b"") where a sheet begins."""
+    def _pieces(self) -> Iterator[bytes | None]:
+        """Pieces that end between two rows, and None where a sheet begins."""
         rest = b""
         with self._opened() as stream:
             while data := stream.read(CHUNK_BYTES):
@@ -145,12 +151,12 @@ class OdsXml:
             column += repeated
 
 
-def _by_sheet(text: bytes) -> Iterator[tuple[bool, bytes]]:
+def _by_sheet(text: bytes) -> Iterator[bytes | None]:
     first, *others = TABLE.split(text)
-    yield False, first
+    yield first
     for rows in others:
-        yield True, b""
-        yield False, rows
+        yield None
+        yield rows
 
 
 def _until(stream: BinaryIO, end: bytes) -> bytes:
@@ -188,14 +194,26 @@ def _cell(attributes: bytes, content: bytes) -> msgspec.Raw | None:
         return None
     number = value[1].decode()
     shown = SHOWN.search(content)
-    text = shown[1].decode() if shown else ""
+    text = shown[1].decode().strip() if shown else ""
     if b'office:value-type="percentage"' in attributes:
         fraction = FRACTION.search(text)
         percentage = percent(number, len(fraction[1]) if fraction else 0)
         return None if percentage is None else cells.percent(percentage)
-    if PADDED.fullmatch(text) and number.isdigit() and int(text) == int(number):
+    if _is_padded(text, number):
         return cells.padded(text, number)
     return cells.number(str(int(number))) if LONG.fullmatch(number) else None
+
+
+def _is_padded(text: str, number: str) -> bool:
+    """Whether this is a whole number with zeros before it or marks in it: 00123, 123-45-6789.
+
+    Blanks alone are none: they stand between thousands.
+    """
+    if not PADDED.fullmatch(text) or not number.isdigit():
+        return False
+    digits = BLANK_OR_MARK.sub("", text)
+    is_grouped = digits == text.replace(" ", "") and not digits.startswith("0")
+    return not is_grouped and int(digits) == int(number)
 
 
 def _text(content: bytes) -> msgspec.Raw:

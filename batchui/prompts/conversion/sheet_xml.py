@@ -90,9 +90,7 @@ class SheetXml:
             return
         for found in patterns.hidden_row.finditer(chunk):
             self.findings.hidden_rows += 1
-            if self.findings.first_hidden_row is None:
-                number = patterns.row_number.search(found[0])
-                self.findings.first_hidden_row = int(number[1]) if number else None
+            self.findings.first_hidden_row = self.findings.first_hidden_row or int(found[1])
 
     def _note_errors(self, chunk: bytes, patterns: "_Patterns") -> None:
         if b't="e"' not in chunk:
@@ -106,8 +104,8 @@ class SheetXml:
             return
         for found in patterns.uncalculated.finditer(chunk):
             self.findings.uncalculated += 1
-            if self.findings.first_uncalculated is None:
-                self.findings.first_uncalculated = found[1].decode()
+            first = self.findings.first_uncalculated or found[1].decode()
+            self.findings.first_uncalculated = first
 
     def _long_numbers(
         self, chunk: bytes, patterns: "_Patterns"
@@ -155,8 +153,7 @@ class _Patterns:
         plain_rows = rb"(?:%b(?:%b)*+</Xrow>)++" % (row_tag, plain_cell)
         self.plain_rows = re.compile(plain_rows.replace(b"X", x)).fullmatch
         self.formula = b"><%bf" % x
-        self.hidden_row = re.compile(rb'<%brow [^<>]*?hidden="(?:1|true)"' % x)
-        self.row_number = re.compile(rb' r="(\d{1,7})"')
+        self.hidden_row = re.compile(rb'<%brow r="(\d{1,7})"[^<>]*? hidden="(?:1|true)"' % x)
         self.error = re.compile(rb'<%bc r="([A-Z]{1,3}\d{1,7})"[^<>]*? t="e"' % x)
         self.uncalculated = re.compile(
             rb'<%bc r="([A-Z]{1,3}\d{1,7})"[^<>]*><%bf(?:[^<>]*/>|[^<>]*>[^<]*</%bf>)(?:%b)</%bc>'

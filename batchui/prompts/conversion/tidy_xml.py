@@ -46,11 +46,12 @@ class Tidier:
 
     def passed(self, xml: bytes) -> None:
         """Take note of the next piece, which is tidy."""
-        # How a program writes values does not change in the middle of a sheet. Places may: its
-        # first rows are often those of a template.
-        self._strange = self._strange if self._row < 0 else self._strange_places
         last = xml.rpartition(self._row_tag)[2].partition(b'"')[0]
-        self._row = int(last) - 1 if ROW.fullmatch(last) else self._row
+        if ROW.fullmatch(last):
+            self._row = int(last) - 1
+            # How a program writes values does not change in the middle of a sheet. Places may: its
+            # first rows are often those of a template.
+            self._strange = self._strange_places
 
     def _tidy(self, found: re.Match[bytes]) -> bytes:
         name, text = found.groups()

@@ -120,6 +120,15 @@ def test_content_comes_in_pieces() -> None:
         assert max(map(len, pieces)) == CHUNK_BYTES
 
 
+def test_the_extra_fields_of_a_member_are_not_its_content() -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        info = zipfile.ZipInfo("a")
+        info.extra = struct.pack("<HH4s", 0xCAFE, 4, b"more")
+        archive.writestr(info, b"content")
+    assert content_of(buffer.getvalue()) == b"content"
+
+
 def test_names_are_found_in_capitals_or_not() -> None:
     assert content_of(zipped({"Xl/A.xml": b"1"}), "xL/a.XML") == b"1"
     assert Package(io.BytesIO(zipped({"a": b"1"}))).find("b") is None

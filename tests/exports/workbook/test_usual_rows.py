@@ -2,7 +2,7 @@
 
 import pytest
 
-from batchui.exports.workbook.row_cells import last_filled
+from batchui.exports.workbook.row_cells import cells_of, last_filled
 from batchui.exports.workbook.sheet_xml import Row, SheetXml
 from batchui.exports.workbook.tags import Tags
 from tests.exports.workbook.xml_by_hand import prefixed, sheet
@@ -63,6 +63,22 @@ def test_a_usual_row_says_where_its_last_value_is(name: str, prefix: str) -> Non
     assert found.is_usual
     assert last_filled(found, tags) == (column, len(with_prefix(filled, prefix)))
     assert found.raw.decode() == with_prefix(row, prefix)
+
+
+@pytest.mark.parametrize(
+    ("last", "columns"), [(1, [1]), (2, [1, 2]), (3, [1, 2, 4]), (4, [1, 2, 4])]
+)
+def test_cells_behind_the_last_column_that_is_asked_for_are_not_looked_at(
+    last: int, columns: list[int]
+) -> None:
+    row, tags = read('<row r="1"><c r="A1"/><c r="B1"/><c r="D1"/><c r="E1"/></row>', "")
+    assert [cell.column for cell in cells_of(row, tags, last=last)] == columns
+    assert [cell.column for cell in cells_of(row, tags)] == [1, 2, 4, 5]
+
+
+def test_the_last_column_of_all_may_have_a_cell() -> None:
+    row, tags = read('<row r="1"><c s="1" r="XFD1"><v>1</v></c></row>', "")
+    assert [(cell.column, cell.filled) for cell in cells_of(row, tags)] == [(16_384, True)]
 
 
 @pytest.mark.parametrize("prefix", ["", "x"])

@@ -221,6 +221,13 @@ def test_a_mistake_names_its_place(tmp_path: Path, text: str, sentence: str) -> 
     assert str(caught.value) == sentence
 
 
+@pytest.mark.parametrize("objects", [1, 40_000])
+def test_a_byte_that_no_text_has_names_its_line(tmp_path: Path, objects: int) -> None:
+    text = "[" + '{"a": "some text"},\n' * objects + '{"a": "\0"}]'
+    with pytest.raises(BadInput, match=rf"^Line {objects + 1:,}: there is a NUL byte, which no"):
+        made(tmp_path, text)
+
+
 def test_a_mistake_far_down_names_its_item_and_line(tmp_path: Path) -> None:
     text = "[" + '{"a": "some text"},\n' * 40_000 + '{"a": nope}]'
     with pytest.raises(

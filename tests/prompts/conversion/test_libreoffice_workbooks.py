@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from xlsxwriter import Workbook
 
 from tests.office import convert
 from tests.prompts.conversion.conversions import made_of
@@ -85,6 +86,21 @@ def test_cells_have_their_types(folder: Path, kind: str) -> None:
     assert row == [
         *(1, "Grüße, „Ümläute“", 1.1, share, {"date": "2026-05-01"}),
         *({"datetime": "2026-05-01 12:30:15"}, True, "00123", "123456789012345678"),
+    ]
+
+
+def test_numbers_with_marks_are_the_same_in_both_formats(tmp_path: Path) -> None:
+    formats = ["000-00-0000", "(000) 000-0000", "+00 000", "# ##0", "0.00", "0-00", "0"]
+    with Workbook(tmp_path / "x.xlsx") as book:
+        sheet = book.add_worksheet()
+        for at, code in enumerate(formats):
+            sheet.write(0, at, 123456, book.add_format({"num_format": code}))
+    made = convert(tmp_path / "office", {"x.xlsx": (tmp_path / "x.xlsx").read_bytes()}, to="ods")
+    (tmp_path / "x.ods").write_bytes(made["x"])
+    assert made_of(tmp_path / "x.ods").rows == made_of(tmp_path / "x.xlsx").rows
+    assert made_of(tmp_path / "x.ods").rows[0][:2] == [
+        {"shown": "000-12-3456", "number": 123456},
+        {"shown": "(000) 012-3456", "number": 123456},
     ]
 
 

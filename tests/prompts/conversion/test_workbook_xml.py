@@ -326,6 +326,36 @@ def test_ods_cells_that_say_how_they_are_shown(tmp_path: Path) -> None:
     ]
 
 
+MARKED = (
+    '<number:number number:decimal-places="0" number:min-integer-digits="9">'
+    '<number:embedded-text number:position="6">-</number:embedded-text></number:number>'
+)
+
+
+@pytest.mark.parametrize(
+    ("shown", "value", "cell"),
+    [
+        ("123-45-6789", "123456789", '{"shown":"123-45-6789","number":123456789}'),
+        ("(012) 345-6789", "123456789", '{"shown":"(012) 345-6789","number":123456789}'),
+        ("+49 171", "49171", '{"shown":"+49 171","number":49171}'),
+        ("001 234", "1234", '{"shown":"001 234","number":1234}'),
+        ("1 234", "1234", "1234"),
+        ("12-34", "1.234", "1.234"),
+        ("12-34", "1235", "1235"),
+        ("0 ", "0", "0"),
+        ("2-", "-2", "-2"),
+        ("5", "5", "5"),
+    ],
+)
+def test_an_ods_number_keeps_the_marks_that_it_is_shown_with(
+    tmp_path: Path, shown: str, value: str, cell: str
+) -> None:
+    number = f'office:value-type="float" office:value="{value}"'
+    row = CELL.format(number, f"<text:p>{shown}</text:p>")
+    table = f'<table:table table:name="A"><table:table-row>{row}</table:table-row></table:table>'
+    assert made_of(open_document(tmp_path / "x.ods", table, styles=MARKED)).lines == [f"[{cell}]"]
+
+
 def test_ods_texts_keep_their_tabs_and_line_breaks(tmp_path: Path) -> None:
     cells = [
         'a<text:tab/>b<text:s text:c="3"/>c<text:s/>d<text:span text:style-name="T">e &amp; ü'

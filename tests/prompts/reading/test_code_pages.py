@@ -10,7 +10,7 @@ import pytest
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.checking import FirstProblems, check
 from batchui.prompts.reading.code_pages import CODE_PAGES, NAMES, encoding_called
-from batchui.prompts.reading.format import Choices, Format
+from batchui.prompts.reading.format import ONE_COLUMN, Choices, Format
 from batchui.prompts.reading.guessing import CHUNKS_SEARCHED, EVIDENCE_BYTES, Evidence
 from batchui.prompts.reading.readers import read
 from batchui.prompts.reading.sniffing import in_encoding, sniff
@@ -183,6 +183,16 @@ def test_the_names_of_columns_are_read_again_with_their_file() -> None:
     assert format_of(data).columns == ("nr", "Größe")
     report = report_of(data, max_rows=20_000)
     assert (report.format.encoding, report.format.columns) == ("cp1251", ("nr", "GrцЯe"))
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "columns"),
+    [(",", ("a;é", "b")), (";", ("a", "é,b")), (ONE_COLUMN, ("a;é,b",))],
+)
+def test_names_are_split_again_as_they_were(delimiter: str, columns: tuple[str, ...]) -> None:
+    head = "a;é,b\n1;2,3\n".encode("cp1252")
+    fmt = sniff(head, name="x.csv", whole=True, choices=Choices(delimiter=delimiter))
+    assert (fmt.columns, in_encoding(fmt, "cp1250", head=head).columns) == (columns, columns)
 
 
 def test_names_are_read_again_from_a_head_that_ends_within_a_character() -> None:

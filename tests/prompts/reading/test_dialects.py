@@ -35,6 +35,7 @@ def test_a_person_chooses_the_delimiter() -> None:
     assert format_of(data, delimiter=";").columns == ("a", "b,c")
     whole = format_of(data, delimiter=ONE_COLUMN, header_row=1)
     assert (whole.delimiter, whole.columns) == ("", ("a;b,c",))
+    assert not any(format_of(data, delimiter=one).backslashes for one in (",", ";", ONE_COLUMN))
 
 
 def test_a_chosen_delimiter_makes_a_table_of_any_text() -> None:

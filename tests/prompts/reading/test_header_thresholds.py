@@ -78,8 +78,15 @@ def test_what_only_begins_like_a_number_is_text(text: str) -> None:
     assert not has_names(column("north", *[text] * 4, "north"))
 
 
+def test_a_number_of_either_kind_over_numbers_is_a_row() -> None:
+    assert not has_names(beside_another(5, "6", "7"))
+    assert not has_names(beside_another("5", 6, 7.5))
+    assert not has_names(beside_another(True, 6, 7))
+
+
 def test_a_date_over_dates_is_a_row_and_over_numbers_a_name() -> None:
     assert not has_names(beside_another("2026-05-01", "2026-05-02", "2026-05-03"))
+    assert not has_names(beside_another({"date": "2026-05-01"}, "2026-05-02", "2026-05-03"))
     assert has_names(beside_another("2026-05-01", "5", "6"))
     assert has_names(beside_another({"date": "2026-05-01"}, 5, 6))
     assert not has_names(beside_another({"percent": "5%"}, 5, 6))
@@ -137,6 +144,7 @@ def test_a_name_without_cells_below_it_may_be_one_if_it_is_a_text() -> None:
     assert not has_names([["foo", "5"]])
     assert has_names([["foo", ""], ["", ""], ["", " "]])
     assert not has_names([["5", ""], ["", ""]])
+    assert has_names([["5", "city"], ["", "Rome"]])
 
 
 @pytest.mark.parametrize(

@@ -181,6 +181,12 @@ def test_a_cell_of_exactly_a_million_characters_is_read(name: str) -> None:
     assert row.cells == ["x" * CELL_LIMIT]
 
 
+def test_a_cell_of_exactly_a_million_characters_may_come_in_two_pieces() -> None:
+    first, second = b'a,b\n1,"' + b"x" * (CELL_LIMIT - 2) + b"\n", b'y"\n'
+    [row] = rows_of(first + second, piece=len(first))
+    assert row.cells == ["1", "x" * (CELL_LIMIT - 2) + "\ny"]
+
+
 def test_a_long_cell_that_begins_far_behind_another_is_read() -> None:
     cells = ["\n".join(letter * 99 for _ in range(9_000)) for letter in "ab"]
     data = "id,text\n" + "".join(f'{number},"{cell}"\n' for number, cell in enumerate(cells, 1))

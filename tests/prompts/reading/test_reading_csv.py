@@ -168,6 +168,13 @@ def test_a_row_with_too_many_cells_keeps_them_all() -> None:
     )
 
 
+def test_a_row_with_too_many_cells_knows_its_line() -> None:
+    [_, row] = rows_of(b'a,b\n"1\n",2\n1,2,3\n')
+    assert row.problem is not None
+    assert (row.problem.row, row.problem.line, row.problem.column) == (3, 4, None)
+    assert row.problem.startswith("Row 3 (line 4): 3 cells where the header has 2 columns.")
+
+
 def test_a_tab_between_cells_is_called_by_its_name() -> None:
     [row] = rows_of(b"a\tb\n1\t2\t3\n")
     assert row.problem is not None

@@ -41,6 +41,7 @@ def test_a_delimiter_must_split_at_least_half_of_the_rows() -> None:
 
 def test_a_single_column_keeps_the_commas_of_its_text() -> None:
     found = format_of(b"review\nGood, cheap\nBad\n")
+    assert not found.backslashes
     assert (found.delimiter, found.columns) == ("", ("review",))
 
 
@@ -134,6 +135,54 @@ def test_numbered_prompts_are_no_table() -> None:
 
 def test_a_table_without_a_telling_name_is_recognised() -> None:
     assert format_of(b"id,text\n1,a\n2,b\n", "export").columns == ("id", "text")
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"id,text\n1,a\n", "csv"),
+        (b"id,text\n\n1,a\n", "csv"),
+        (b"x" * 1_000 + b",b\n1,a\n", "csv"),
+        (b"x" * 1_001 + b",b\n1,a\n", "txt"),
+        (b"id, text\n1, a\n", "txt"),
+        (b"id,id\n1,a\n", "txt"),
+        (b"id,7\n1,a\n", "txt"),
+        (b"id,\n1,a\n", "txt"),
+        (b"id,text\n1,a\n2\n", "txt"),
+        (b'{"a": 1}\nno object\n', "txt"),
+        (b'{"a": 1}\n\n \n', "jsonl"),
+    ],
+)
+def test_what_a_file_without_a_telling_name_is(data: bytes, kind: str) -> None:
+    assert format_of(data, "rows").kind == kind
+
+
+@pytest.mark.parametrize(("bytes_more", "columns"), [(0, ("a", "b")), (1, ("a",))])
+def test_a_file_no_longer_than_what_is_looked_at_is_seen_whole(
+    bytes_more: int, columns: tuple[str, ...]
+) -> None:
+    start = b'{"a": 1}\n{"b": 2'
+    data = start + b"}".rjust(HEAD_BYTES - len(start) + bytes_more)
+    assert sniff(data, name="rows.jsonl", whole=True).columns == columns
+
+
+def test_a_table_made_of_a_sheet_has_as_many_columns_as_allowed_and_no_more() -> None:
+    rows = b'["a"]\n["b"]\n'
+    assert len(sniff_table(rows, whole=True, columns=2_000, named=True).columns) == 2_000
+    for columns in (2_001, 16_384):
+        with pytest.raises(BadInput, match=r"^The table has 2,001 columns; at most 2,000 can be"):
+            sniff_table(rows, whole=True, columns=columns, named=True)
+
+
+def test_a_table_made_of_a_sheet_needs_rows_below_its_names() -> None:
+    with pytest.raises(BadInput) as caught:
+        sniff_table(b'["a"]\n', whole=True, columns=1, named=True)
+    assert str(caught.value) == (
+        "This table has column names but no rows under them. Add the rows, or choose another sheet."
+    )
+    # The last line of what was read may be half a row.
+    found = sniff_table(b'["a"]\n["b', whole=False, columns=1, named=True)
+    assert (found.columns, found.first_row) == (("a",), 2)
 
 
 def test_a_head_cut_within_a_row_does_not_mislead() -> None:
