@@ -17,6 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from batchui.batches import files, making
+from batchui.batches.compressed import DamagedFile
 from batchui.batches.export_models import Export, ExportStatus
 from batchui.batches.exporting import Kind, streamed
 from batchui.batches.models import Batch
@@ -54,6 +55,11 @@ def file_of(web: Client, export: Export) -> Any:
 
 def content_of(web: Client, export: Export) -> io.BytesIO:
     return io.BytesIO(b"".join(file_of(web, export).streaming_content))
+
+
+def values_of(workbook: io.BytesIO) -> list[tuple[Any, ...]]:
+    """The rows of its first sheet."""
+    return list(openpyxl.load_workbook(workbook).worksheets[0].values)
 
 
 def test_her_workbook_comes_back_with_the_answers_in_it(web: Client, answered: Batch) -> None:
@@ -231,11 +237,23 @@ def test_a_workbook_that_cannot_take_answers_says_so_and_a_new_one_is_offered(
     assert "Make a new workbook instead" in page
 
 
-def test_of_a_stored_file_that_is_damaged_the_page_says_who_can_help(
+def test_a_new_workbook_is_made_though_what_was_made_of_the_upload_is_damaged(
     web: Client, answered: Batch
 ) -> None:
+    whole_one = values_of(content_of(web, made(web, answered, "xlsx")))
+    Export.objects.all().delete()
     files.default_storage.delete(answered.converted_file)
     files.save(answered.converted_file, io.BytesIO(b"no zstd"))
+    assert values_of(content_of(web, made(web, answered, "xlsx"))) == whole_one
+
+
+def test_of_a_stored_file_that_is_damaged_the_page_says_who_can_help(
+    web: Client, answered: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> list[str]:
+        raise DamagedFile("The stored file batches/1/parts/1/rows-1.jsonl.zst is damaged.")
+
+    monkeypatch.setitem(KINDS, "xlsx", KINDS["xlsx"]._replace(write=fails))
     export = made(web, answered, "xlsx")
     page = said(web.get(reverse("export", args=[answered.pk, export.pk])))
     advice = "Tell the person who runs batchui: a backup may have it whole."
