@@ -6,8 +6,10 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from batchui import security_log
+from batchui.batches.compressed import DamagedFile
+from batchui.batches.making import IF_DAMAGED
 from batchui.batches.models import Batch
-from batchui.batches.row_problems import bad_rows_csv, problems_of
+from batchui.batches.row_problems import RowProblem, bad_rows_csv, problems_of
 from batchui.exports.names import download_name
 from batchui.web.access import with_batch
 from batchui.web.downloads import attachment, streamed
@@ -25,7 +27,7 @@ def row_problems(request: MemberRequest, batch: Batch) -> HttpResponse:
     context = {
         "batch": batch,
         "problem_pages": page,
-        "problems": list(problems_of(batch, first=first, most=PAGE)),
+        "problems": _problems(batch, first=first, most=PAGE),
     }
     return render(request, "batches/row_problems.html", context)
 
@@ -34,6 +36,7 @@ def row_problems(request: MemberRequest, batch: Batch) -> HttpResponse:
 def download(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """The same rows as CSV, with the reason in a column of its own."""
     _count(batch)
+    _problems(batch, first=0, most=1)
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what="bad rows")
     return streamed(
         request,
@@ -41,6 +44,13 @@ def download(request: MemberRequest, batch: Batch) -> HttpResponseBase:
         content_type="text/csv; charset=utf-8",
         headers=attachment(download_name(f"{batch.name}, to correct", timezone.localdate(), "csv")),
     )
+
+
+def _problems(batch: Batch, *, first: int, most: int) -> list[RowProblem]:
+    try:
+        return list(problems_of(batch, first=first, most=most))
+    except (DamagedFile, FileNotFoundError):
+        raise Http404(f"The list of these rows cannot be read any more. {IF_DAMAGED}") from None
 
 
 def _count(batch: Batch) -> int:

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from batchui.batches import preparing
+from batchui.batches import files, preparing
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from tests.teams.people import outsider
@@ -120,3 +120,20 @@ def test_another_team_sees_neither(web: Client) -> None:
     other = signed_in(outsider())
     assert other.get(reverse("row_problems", args=[batch.pk])).status_code == 404
     assert other.get(reverse("row_problems_download", args=[batch.pk])).status_code == 404
+
+
+@pytest.mark.parametrize("content", [None, b"no zstd"])
+@pytest.mark.parametrize("page", ["row_problems", "row_problems_download"])
+def test_a_list_that_is_lost_or_damaged_ends_in_a_sentence(
+    web: Client, page: str, content: bytes | None
+) -> None:
+    batch = drafted(web, UNEVEN)
+    files.default_storage.delete(batch.problems_file)
+    if content is not None:
+        files.save(batch.problems_file, io.BytesIO(content))
+    response = web.get(reverse(page, args=[batch.pk]))
+    assert response.status_code == 404
+    assert (
+        "The list of these rows cannot be read any more. Tell the person who runs batchui: a "
+        "backup may have it whole."
+    ) in said(response)
