@@ -68,7 +68,7 @@ def _padded(shown: str, value: Any) -> tuple[float, str] | None:
         return None
     if Decimal(shown) != Decimal(cell_text(value)):
         return None
-    return float(shown), re.sub("[0-9]", "0", shown.lstrip("-"))
+    return float(shown), re.sub("[0-9]", "0", shown.removeprefix("-"))
 
 
 def _percentage(shown: str, value: Decimal) -> tuple[float, str] | None:

@@ -250,3 +250,15 @@ def test_a_batch_that_is_run_again_asks_the_same(team: Team, ana: User) -> None:
     assert (copy.ask, copy.name, copy.created_by) == (batch.ask, "texts (2)", ana)
     assert (copy.source_name, copy.format, copy.rows) == ("texts.csv", batch.format, 5)
     assert copy.source_file != batch.source_file
+
+
+def test_a_second_click_leads_to_the_same_draft_and_a_colleague_gets_her_own(
+    team: Team, ana: User
+) -> None:
+    bea = User.objects.create_user(email="bea@example.com", name="Bea", password=None)
+    batch = receive(team, rows(5))
+    first = intake.run_again(batch, by=ana)
+    assert intake.run_again(batch, by=ana) == first
+    hers = intake.run_again(batch, by=bea)
+    assert (hers.created_by, intake.run_again(batch, by=bea)) == (bea, hers)
+    assert hers != first

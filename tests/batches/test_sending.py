@@ -153,10 +153,11 @@ def test_a_part_in_which_nothing_waits_is_done_and_nothing_is_sent(
 ) -> None:
     batch = work(start(rows(5)))
     Part.objects.update(status=PartStatus.READY)
-    before = posts(sandbox)
+    before, said = posts(sandbox), batch.events.filter(part_number=1).count()
     send_all()
     assert posts(sandbox) == before
     assert batch.parts.get().status == PartStatus.DONE
+    assert batch.events.filter(part_number=1).count() == said, "nothing happened"
 
 
 def test_stop_between_the_claim_and_the_attempt_ends_the_part(

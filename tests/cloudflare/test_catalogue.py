@@ -10,6 +10,7 @@ from batchui.cloudflare.catalogue import (
     find_language,
     languages,
     models,
+    taking,
 )
 
 
@@ -117,3 +118,11 @@ def test_an_unknown_language_is_told_with_what_to_do(text: str, hint: str) -> No
         find_language(text)
     assert f"does not know the language “{text}”" in str(caught.value)
     assert hint in str(caught.value)
+
+
+def test_the_models_for_items_are_those_that_are_offered_or_else_those_that_there_are() -> None:
+    assert {model.item_format for model in taking(["text"])} == {"text"}
+    assert all(model.listed for model in taking(["messages", "prompt"]))
+    [alone] = taking(["contexts"])
+    assert (alone.name, alone.listed) == ("@cf/baai/bge-m3", False)
+    assert taking(["pictures"]) == ()

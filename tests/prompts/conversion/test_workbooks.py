@@ -7,6 +7,7 @@ import openpyxl
 import pytest
 import xlsxwriter
 
+from batchui.prompts.conversion import workbooks
 from batchui.prompts.conversion.converted import Sheet
 from batchui.prompts.problems import BadInput
 from tests.prompts.conversion.binary_workbooks import binary_workbook
@@ -169,8 +170,25 @@ def test_a_workbook_with_nothing_in_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("keep", [0.3, 0.7, 0.99])
 def test_a_workbook_that_was_not_copied_whole(tmp_path: Path, keep: float) -> None:
     data = workbook(tmp_path / "x.xlsx", [["a"], ["b"]]).read_bytes()
-    with pytest.raises(BadInput, match=r"^This file is damaged or was not copied whole: its end"):
+    with pytest.raises(
+        BadInput, match=r"its end is missing\. Copy or download it again, and upload that\.$"
+    ):
         made_of_bytes(tmp_path, data[: int(len(data) * keep)], "x.xlsx")
+
+
+def test_a_workbook_of_very_many_sheets_is_refused_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workbooks, "SHEET_LIMIT", 2)
+    with xlsxwriter.Workbook(tmp_path / "x.xlsx") as book:
+        for name in ("a", "b", "c"):
+            book.add_worksheet(name).write(0, 0, "text")
+    with pytest.raises(BadInput) as refused:
+        made_of(tmp_path / "x.xlsx")
+    assert str(refused.value) == (
+        "This workbook has more than 2 sheets. Save the sheet that you need as a workbook of its "
+        "own, and upload that."
+    )
 
 
 def test_a_workbook_whose_sheet_is_damaged(tmp_path: Path) -> None:

@@ -29,6 +29,11 @@ def test_a_name_over_texts_with_commas_is_no_title() -> None:
     assert (half.delimiter, half.columns, half.header_row) == (",", ("id", "text"), 2)
 
 
+def test_a_file_that_names_its_delimiter_is_taken_at_its_word() -> None:
+    found = format_of(b"sep=|\na,b|c,d\n1,2|3,4\n5,6|7,8\n")
+    assert (found.delimiter, found.columns) == ("|", ("a,b", "c,d"))
+
+
 def test_a_person_chooses_the_delimiter() -> None:
     data = b"a;b,c\n1;2,3\n"
     assert format_of(data, delimiter=",").columns == ("a;b", "c")
