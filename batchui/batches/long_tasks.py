@@ -32,7 +32,8 @@ MOST_READINGS = 3
 # A small file is read in its upload's request. If that has not happened after this time, a worker
 # reads it.
 READ_WITHIN = timedelta(seconds=1)
-_reads = threading.Lock()
+# Whoever presses Start does not wait for the survey of what was typed a moment before.
+_reads, SURVEYS = threading.Lock(), threading.Lock()
 
 # Shows a sign of life. It may raise StoppedError.
 Beat = Callable[[], None]
@@ -46,18 +47,20 @@ class StoppedError(Exception):
     """This process is to stop reading. Another one reads the file from its beginning."""
 
 
-def read_now_or_soon(batch: Batch, read: Callable[..., None]) -> None:
+def read_now_or_soon(
+    batch: Batch, read: Callable[..., None], *, one_at_a_time: threading.Lock = _reads
+) -> None:
     """Read a batch's small file in this request; let a worker read any other.
 
     read: `check_file`, `prepare` or `surveys.find_out`. One file is read at a time in each web
     process, and for PROGRESS_SECONDS at most (a small file may have many large questions): people
     who start a hundred batches at once keep nobody from the pages.
     """
-    if batch.source_size <= SMALL_BYTES and _reads.acquire(blocking=False):
+    if batch.source_size <= SMALL_BYTES and one_at_a_time.acquire(blocking=False):
         try:
             read(batch.pk, beat=_leave_it_to_a_worker)
         finally:
-            _reads.release()
+            one_at_a_time.release()
     else:
         work_waits.send(Batch, batch=batch)
 

@@ -19,6 +19,7 @@ from batchui.batches.clock import is_free
 from batchui.batches.long_tasks import (
     MOST_READINGS,
     READING_LEASE,
+    SURVEYS,
     Beat,
     LeaseLostError,
     StoppedError,
@@ -71,7 +72,7 @@ def survey_of(batch: Batch) -> Survey | None:
     if batch.survey.get("key") != key and batch.survey_wanted != key and _can_be_taken(batch):
         wanted = Batch.objects.filter(pk=batch.pk)
         wanted.update(survey_wanted=key, survey_wanted_at=timezone.now())
-        read_now_or_soon(batch, find_out)
+        read_now_or_soon(batch, find_out, one_at_a_time=SURVEYS)
         batch.refresh_from_db(fields=("survey", "survey_wanted", "survey_wanted_at"))
     found = batch.survey.get("found") if batch.survey.get("key") == key else None
     return Survey(**found) if found else None

@@ -11,6 +11,7 @@ from django.utils import timezone
 from batchui.batches import checking, decisions, intake, long_tasks, progress, surveys
 from batchui.batches.long_tasks import StoppedError
 from batchui.batches.models import Batch
+from batchui.batches.progress import Progress
 from batchui.batches.states import BatchStatus
 from batchui.batches.surveys import Survey
 from batchui.prompts.ask import Ask
@@ -192,6 +193,22 @@ def test_a_small_file_that_takes_long_is_left_to_a_worker(
     surveys.find_out(batch.pk)
     batch.refresh_from_db()
     assert surveys.survey_of(batch) == Survey(6, 2, 0, None, [11, 12])
+
+
+def test_who_starts_a_batch_waits_for_nobodys_survey(
+    receive: MakeBatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at, started = asked(receive(CONTENT)), asked(receive(rows(3)))
+    take = surveys.take
+
+    def take_while_somebody_starts(batch: Batch, *, progress: Progress) -> Survey:
+        assert decisions.start(started, by=None, ask=started.ask)
+        return take(batch, progress=progress)
+
+    monkeypatch.setattr(surveys, "take", take_while_somebody_starts)
+    assert surveys.survey_of(looked_at) == Survey(6, 2, 0, None, [11, 12])
+    started.refresh_from_db()
+    assert started.status == BatchStatus.QUEUED, "its small file was cut in the request"
 
 
 def test_a_long_survey_keeps_its_lease(large: Batch, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -222,6 +223,7 @@ def half_sent(product: Product, ana: Visitor, reviews: Path) -> str:
     product.script({"fault": "error", "code": 3040, "call": "submit", "nth": 2, "times": 0})
     batch = ana.start(reviews, ask="Rate: {{review}}")
     ana.page.get_by_text("On hold.").wait_for()
+    ana.page.locator("#show-answered .count", has_not_text=re.compile("^0$")).wait_for()
     ana.page.locator("#stop-button").click()
     ana.loads.clear()
     return batch
