@@ -17,6 +17,8 @@ from batchui.batches.files import CHUNK_BYTES, open_file
 LEVEL = 1
 # Above this many bytes a file that is being made moves from memory to a temporary file.
 SPOOL_BYTES = 4 * 1024 * 1024
+# What to do about a damaged file.
+IF_DAMAGED = "Tell the person who runs batchui: a backup may have it whole."
 
 
 class DamagedFile(Exception):

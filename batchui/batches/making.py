@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from batchui.batches import files, settling
 from batchui.batches.clock import is_free
+from batchui.batches.compressed import IF_DAMAGED
 from batchui.batches.export_models import KEPT, Export, ExportStatus
 from batchui.batches.exporting import Choice
 from batchui.batches.long_tasks import (
@@ -41,7 +42,6 @@ ENDLESS = (
     f"batchui began to make this file {MOST_READINGS} times, and each time it was cut off before "
     "the end. Download CSV or JSON, or ask the person who runs batchui to look into the log."
 )
-IF_DAMAGED = "Tell the person who runs batchui: a backup may have it whole."
 
 
 def ask_for(batch: Batch, kind: str, choice: Choice, *, by: User | None) -> Export:

@@ -9,8 +9,7 @@ from django.utils.http import content_disposition_header
 
 from batchui import security_log
 from batchui.batches import files
-from batchui.batches.compressed import read_compressed
-from batchui.batches.making import IF_DAMAGED
+from batchui.batches.compressed import IF_DAMAGED, read_compressed
 from batchui.batches.models import Batch, Part
 from batchui.batches.phrases import NOT_STARTED
 from batchui.batches.whole_files import file_name

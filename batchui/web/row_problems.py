@@ -6,8 +6,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from batchui import security_log
-from batchui.batches.compressed import DamagedFile
-from batchui.batches.making import IF_DAMAGED
+from batchui.batches.compressed import IF_DAMAGED, DamagedFile
 from batchui.batches.models import Batch
 from batchui.batches.row_problems import RowProblem, bad_rows_csv, problems_of
 from batchui.exports.names import download_name

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from batchui.batches import files, long_tasks, making
-from batchui.batches.compressed import DamagedFile
+from batchui.batches.compressed import IF_DAMAGED, DamagedFile
 from batchui.batches.export_models import Export, ExportStatus
 from batchui.batches.exporting import Choice, Kind
 from batchui.batches.long_tasks import StoppedError
@@ -249,7 +249,7 @@ def test_one_that_never_ends_is_given_up(waiting: Export) -> None:
     ("problem", "sentence"),
     [
         (BadInput("Too wide."), "Too wide."),
-        (DamagedFile("It is damaged."), f"It is damaged. {making.IF_DAMAGED}"),
+        (DamagedFile("It is damaged."), f"It is damaged. {IF_DAMAGED}"),
         (
             RuntimeError("odd"),
             "batchui could not make this file, because of a mistake in batchui. Tell the person "

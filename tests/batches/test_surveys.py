@@ -39,6 +39,13 @@ def large(receive: MakeBatch, monkeypatch: pytest.MonkeyPatch) -> Batch:
     return asked(batch)
 
 
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every row is told, and its time has come."""
+    monkeypatch.setattr(progress, "TOLD_ROWS", 1)
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+
+
 def settle(batch: Batch) -> None:
     """Let the question have been left alone for a while."""
     earlier = timezone.now() - 2 * surveys.SETTLED
@@ -130,11 +137,7 @@ def test_one_worker_at_a_time_and_a_dead_one_holds_nothing_up(large: Batch) -> N
     assert surveys.next_wanted() == large
 
 
-def test_a_worker_that_is_to_stop_leaves_it_to_another(
-    large: Batch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(progress, "TOLD_ROWS", 1)
-    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+def test_a_worker_that_is_to_stop_leaves_it_to_another(large: Batch, hurried: None) -> None:
     surveys.survey_of(large)
     settle(large)
 
@@ -211,9 +214,7 @@ def test_who_starts_a_batch_waits_for_nobodys_survey(
     assert started.status == BatchStatus.QUEUED, "its small file was cut in the request"
 
 
-def test_a_long_survey_keeps_its_lease(large: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "TOLD_ROWS", 1)
-    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+def test_a_long_survey_keeps_its_lease(large: Batch, hurried: None) -> None:
     surveys.survey_of(large)
     left: list[bool] = []
 
@@ -227,11 +228,22 @@ def test_a_long_survey_keeps_its_lease(large: Batch, monkeypatch: pytest.MonkeyP
     assert surveys.survey_of(large) == Survey(6, 2, 0, None, [11, 12])
 
 
-def test_the_survey_of_a_draft_that_was_discarded_ends(
-    large: Batch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(progress, "TOLD_ROWS", 1)
-    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+def test_a_question_that_is_asked_meanwhile_still_waits(large: Batch, hurried: None) -> None:
+    surveys.survey_of(large)
+
+    def ask_something_else() -> None:
+        if (draft := Batch.objects.get()).ask.template == large.ask.template:
+            surveys.survey_of(asked(draft, "{{id}}"))
+
+    surveys.find_out(large.pk, beat=ask_something_else)
+    settle(large)
+    assert surveys.next_wanted() == large
+    surveys.find_out(large.pk)
+    large.refresh_from_db()
+    assert surveys.survey_of(large) == Survey(0, 0, 0, None)
+
+
+def test_the_survey_of_a_draft_that_was_discarded_ends(large: Batch, hurried: None) -> None:
     surveys.survey_of(large)
     beats: list[int] = []
 
@@ -274,11 +286,7 @@ class Killed(BaseException):
     """What ends a process, which no code of ours sees."""
 
 
-def test_a_question_at_which_workers_die_is_left_alone(
-    large: Batch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(progress, "TOLD_ROWS", 1)
-    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+def test_a_question_at_which_workers_die_is_left_alone(large: Batch, hurried: None) -> None:
     surveys.survey_of(large)
     settle(large)
 

@@ -31,8 +31,9 @@ def test_a_larger_one_is_refused_with_what_to_do() -> None:
         str(refused.value)
         == str(upload_limits.nearly_full())
         == (
-            "The disk of this server is nearly full, so nothing was uploaded. Tell the person who runs "
-            "batchui. To make room, delete batches that nobody needs any more."
+            "The disk of this server is nearly full, so nothing was uploaded. "
+            "Tell the person who runs batchui. "
+            "To make room, delete batches that nobody needs any more."
         )
     )
     with pytest.raises(BadInput, match="so nothing was made"):
