@@ -83,13 +83,12 @@ def test_ods_cells_that_say_how_they_are_shown(tmp_path: Path) -> None:
         + CELL.format(value.format("float", "123"), "<text:p>00123</text:p>")
         + CELL.format('office:value-type="string"', "<text:p>00123</text:p>")
         + CELL.format(value.format("float", "123456789012345678"), "")
-        + CELL.format('office:value-type="time" office:time-value="PT30H05M01.5S"', "")
-        + CELL.format('office:value-type="time" office:time-value="-PT01H00M00S"', "")
-        + CELL.format('office:value-type="time" office:time-value="PT12H30M00S"', "")
+        + time("PT30H05M01.5S")
+        + time("-PT01H00M00S")
+        + time("PT12H30M00S")
         + CELL.format('office:value-type="boolean" office:boolean-value="true"', "")
     )
-    table = f'<table:table table:name="A"><table:table-row>{cells}</table:table-row></table:table>'
-    assert made_of(open_document(tmp_path / "x.ods", table, styles=styles)).lines == [
+    assert made_of(open_document(tmp_path / "x.ods", table(row(cells)), styles=styles)).lines == [
         '[{"percent":"25.1%"},{"percent":"25%"},{"shown":"00123","number":123},"00123",'
         '123456789012345678,{"duration":"30:05:01.5"},{"duration":"-01:00:00"},'
         '{"time":"12:30:00"},true]'
@@ -121,9 +120,8 @@ def test_an_ods_number_keeps_the_marks_that_it_is_shown_with(
     tmp_path: Path, shown: str, value: str, cell: str
 ) -> None:
     number = f'office:value-type="float" office:value="{value}"'
-    row = CELL.format(number, f"<text:p>{shown}</text:p>")
-    table = f'<table:table table:name="A"><table:table-row>{row}</table:table-row></table:table>'
-    assert made_of(open_document(tmp_path / "x.ods", table, styles=MARKED)).lines == [f"[{cell}]"]
+    sheet = table(row(CELL.format(number, f"<text:p>{shown}</text:p>")))
+    assert made_of(open_document(tmp_path / "x.ods", sheet, styles=MARKED)).lines == [f"[{cell}]"]
 
 
 def test_ods_texts_keep_their_tabs_and_line_breaks(tmp_path: Path) -> None:
@@ -133,7 +131,7 @@ def test_ods_texts_keep_their_tabs_and_line_breaks(tmp_path: Path) -> None:
         "h<text:line-break/>i",
         "j",
     ]
-    row = "".join(
+    written = "".join(
         f'<table:table-cell office:value-type="string">{note}<text:p>{cell}</text:p>'
         "</table:table-cell>"
         for cell, note in zip(
@@ -142,8 +140,7 @@ def test_ods_texts_keep_their_tabs_and_line_breaks(tmp_path: Path) -> None:
             strict=True,
         )
     )
-    table = f'<table:table table:name="A"><table:table-row>{row}</table:table-row></table:table>'
-    made = made_of(open_document(tmp_path / "x.ods", table))
+    made = made_of(open_document(tmp_path / "x.ods", table(row(written))))
     assert made.rows == [["a\tb   c de & ü\n\nf\ng", "h\ni", "j"]]
 
 
@@ -156,17 +153,15 @@ def test_ods_rows_and_cells_that_are_repeated(tmp_path: Path) -> None:
         'office:value-type="string" office:string-value="" calcext:value-type="error"',
         "<text:p>#N/A</text:p>",
     )
-    one = CELL.format('office:value-type="float" office:value="1"', "")
-    table = (
+    sheet = (
         '<table:table table:name="{}"><table:table-row table:number-rows-repeated="2">'
-        f"{one}</table:table-row>"
-        f'<table:table-row table:number-rows-repeated="3" table:visibility="collapse">{one}'
+        f"{ONE}</table:table-row>"
+        f'<table:table-row table:number-rows-repeated="3" table:visibility="collapse">{ONE}'
         f'<table:table-cell table:number-columns-repeated="3"/>{percent}{error}</table:table-row>'
-        f"<table:table-row>{one}{error}</table:table-row></table:table>"
+        f"<table:table-row>{ONE}{error}</table:table-row></table:table>"
     )
-    tables = table.format("A") + '<table:table table:name="B"/>' + table.format("C")
-    styles = "<number:percentage-style/>"
-    made = made_of(open_document(tmp_path / "x.ods", tables, styles=styles))
+    sheets = sheet.format("A") + '<table:table table:name="B"/>' + sheet.format("C")
+    made = made_of(open_document(tmp_path / "x.ods", sheets, styles=PERCENT))
     half = '{"percent":"50%"}'
     lines = ["[1]", "[1]", *[f'[1,"","","",{half},{half}]'] * 3, "[1]"]
     assert [file.decode().splitlines() for file in made.files] == [lines, [], lines]
@@ -181,8 +176,6 @@ def test_ods_rows_and_cells_that_are_repeated(tmp_path: Path) -> None:
 
 def test_an_ods_file_whose_rows_are_longer_than_a_piece(tmp_path: Path) -> None:
     text = CELL.format('office:value-type="string"', f"<text:p>{'x' * 3_000_000}</text:p>")
-    half = CELL.format('office:value-type="percentage" office:value="0.5"', "<text:p>50%</text:p>")
-    row = f"<table:table-row>{text}{half}</table:table-row>"
-    table = f'<table:table table:name="A">{row * 3}</table:table>'
-    made = made_of(open_document(tmp_path / "x.ods", table, styles="<number:percentage-style/>"))
+    sheet = table(*[row(text, HALF)] * 3)
+    made = made_of(open_document(tmp_path / "x.ods", sheet, styles=PERCENT))
     assert [row[1] for row in made.rows] == [{"percent": "50%"}] * 3

@@ -215,7 +215,9 @@ IN_A_PLAIN_SHEET: dict[str, tuple[str, str, tuple[object, ...]]] = {
 }
 
 
-@pytest.mark.parametrize(("plain", "line"), [(PLAIN, '[{0}," b"]'), (NUMBERS, "[{0}]")])
+@pytest.mark.parametrize(
+    ("plain", "line"), [(PLAIN, '[{0}," b"]'), (NUMBERS, "[{0}]")], ids=["texts", "numbers"]
+)
 @pytest.mark.parametrize(
     ("usual", "other", "found"), IN_A_PLAIN_SHEET.values(), ids=IN_A_PLAIN_SHEET.keys()
 )
