@@ -56,6 +56,16 @@ def test_of_a_small_file_it_is_known_at_once(receive: MakeBatch) -> None:
     assert surveys.survey_of(asked(receive(CONTENT))) == Survey(6, 2, 0, None, [11, 12])
 
 
+def test_a_file_of_just_the_size_is_small_and_one_byte_more_is_not(
+    receive: MakeBatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = receive(CONTENT)
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", len(CONTENT) - 1)
+    assert surveys.survey_of(asked(batch)) is None
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", len(CONTENT))
+    assert surveys.survey_of(asked(batch, "{{text}}!")) == Survey(6, 2, 0, None, [11, 12])
+
+
 def test_the_whole_question_counts_and_not_a_cell(receive: MakeBatch) -> None:
     assert surveys.survey_of(asked(receive(CONTENT), "{{id}}: {{text}}")) == Survey(0, 0, 0, None)
 
