@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, get_type_hints
 
+from batchui.prompts.answer_columns import AnswerColumn
+
 
 @dataclass(frozen=True, kw_only=True)
 class About:
@@ -46,6 +48,7 @@ class Ask:
     translation models accept none, so it is not sent to them.
     max_tokens: the longest answer, in tokens. The default is 1,024, because the API's own default
     of 256 cuts answers off. temperature: None for the default of the model.
+    answer_columns: the columns that the answer is wanted in; (): it is one text.
     options: further fields of the API (top_p, seed, response_format, …). They replace the settings
     above.
     reference_column: the column for the external_reference; "" for the row number.
@@ -72,6 +75,14 @@ class Ask:
         help="Who the model should be, and how it should answer. Sent with every row.",
         option="--system",
         option_help="an instruction for all rows",
+    )
+    answer_columns: tuple[AnswerColumn, ...] = _asked(
+        tuple,
+        label="Answer columns",
+        help="Leave them out, and the answer is one text.",
+        option="--column",
+        option_help="a column of the answer, as NAME:KIND:CHOICES, such as "
+        "“tone:one_of:good;mixed;bad”; may be given more than once",
     )
     target_lang: str = _asked(
         "",
@@ -122,6 +133,15 @@ class Ask:
         option="--skip-invalid",
         option_help="skip rows that cannot be asked",
     )
+    stop_at_blank: bool = _asked(
+        False,
+        label="Do not start while a row has nothing to ask about",
+        help="Otherwise such rows are skipped. They stay in the file you download.",
+        option="--stop-at-blank",
+        option_help="do not start while a row has nothing to ask about; otherwise such rows are "
+        "skipped",
+        more=True,
+    )
     ask_once: bool = _asked(
         False,
         label="Ask the same question only once",
@@ -157,9 +177,9 @@ class Field:
     about: About
 
     @property
-    def is_long_text(self) -> bool:
-        """Whether it is a text of any length, with line breaks."""
-        return self.kind is str and not self.about.most
+    def is_long(self) -> bool:
+        """Whether it is a text of any length, with line breaks; or shown as one."""
+        return self.name == "answer_columns" or (self.kind is str and not self.about.most)
 
 
 @cache

@@ -54,9 +54,10 @@ class Cut:
     """One part of a batch.
 
     number: from 1. first_row: the number of its first row. lines: its rows, from `encode_row`.
-    item_bytes: the request body without the `invalid` rows has at most this size.
-    invalid: position -> problem, for rows that cannot be asked. copies: position -> number of the
-    first row that asks the same, for rows that are not asked themselves. Both stay in `lines`.
+    item_bytes: the request body without rows that are not asked has at most this size.
+    invalid: position -> problem, for rows that cannot be asked. blank: the same for rows with
+    nothing to ask about. copies: position -> number of the first row that asks the same, for rows
+    that are not asked themselves. All stay in `lines`.
     """
 
     number: int
@@ -64,6 +65,7 @@ class Cut:
     lines: list[bytes]
     item_bytes: int
     invalid: dict[int, Problem]
+    blank: dict[int, Problem]
     copies: dict[int, int]
 
 
@@ -83,8 +85,9 @@ def cut(
 ) -> Iterator[Cut]:
     """Cut consecutive rows into parts, with one part in memory.
 
-    A row with a problem, with a blank prompt, or too large for any request is `invalid`. With
-    `repeats`, a question is asked once: other rows with it are copies of the first.
+    A row with a problem or too large for any request is `invalid`, one with an empty line or a
+    blank prompt is `blank`. With `repeats`, a question is asked once: other rows with it are copies
+    of the first.
     """
     most = rows_per_part(total, limits)
     # `most` items of this size fit into a part.
@@ -92,6 +95,7 @@ def cut(
     part, first_row, item_bytes, row_bytes = 1, 0, FRAME, 0
     lines: list[bytes] = []
     invalid: dict[int, Problem] = {}
+    blank: dict[int, Problem] = {}
     copies: dict[int, int] = {}
     for number, cells, stored, size, problem in _sized(rows, writer, enough=enough, limits=limits):
         first = number
@@ -104,20 +108,20 @@ def cut(
             or item_bytes + size > limits.item_bytes
             or row_bytes + len(stored) > limits.row_bytes
         ):
-            yield Cut(part, first_row, lines, max(item_bytes, NOTHING), invalid, copies)
+            yield Cut(part, first_row, lines, max(item_bytes, NOTHING), invalid, blank, copies)
             part, item_bytes, row_bytes = part + 1, FRAME, 0
-            lines, invalid, copies = [], {}, {}
+            lines, invalid, blank, copies = [], {}, {}, {}
         if not lines:
             first_row = number
         if problem is not None:
-            invalid[len(lines)] = problem
+            (blank if problem.blank else invalid)[len(lines)] = problem
         elif first != number:
             copies[len(lines)] = first
         lines.append(stored)
         item_bytes += size
         row_bytes += len(stored)
     if lines:
-        yield Cut(part, first_row, lines, max(item_bytes, NOTHING), invalid, copies)
+        yield Cut(part, first_row, lines, max(item_bytes, NOTHING), invalid, blank, copies)
 
 
 def _sized(
@@ -129,8 +133,8 @@ def _sized(
     """
     longest = limits.question_bytes
     for row in rows:
-        number, line, cells, problem = row
-        stored = encode_row(cells)
+        number, line, cells, problem, line_of_json = row
+        stored = line_of_json or encode_row(cells)
         size = 0
         if problem is None:
             try:

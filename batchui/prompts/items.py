@@ -9,7 +9,8 @@ The fields of an item depend on the item format of the model:
     contexts     {"text", …}; ready-made ones may be {"query", "contexts": [{"text"}, …]}
     translation  {"text", "source_lang", "target_lang", …}
 
-Every item has an `external_reference` too.
+Every item has an `external_reference` too. Where the answer is wanted in columns, these are added
+to the instruction, and sent as a `response_format` to models that take one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,8 +18,9 @@ from typing import Any, Literal, cast, get_args
 
 import msgspec
 
+from batchui.prompts.answer_schema import JSON_OPTIONS, in_words, response_format
 from batchui.prompts.ask import Ask
-from batchui.prompts.problems import OR_SKIP, BadInput, listed, quoted
+from batchui.prompts.problems import FILL_IN, OR_SKIP, BadInput, listed, quoted
 from batchui.prompts.reading.blocks import Cells
 from batchui.prompts.reading.rows import as_list, cell_text, shown_text
 from batchui.prompts.ready_items import ONE_TEXT, SHAPES
@@ -51,10 +53,14 @@ class ItemWriter:
 
     Raises BadInput for a mistake that concerns every row: a template without a column, a name that
     is not a column, a text that is too long, a translation without a language, an option that would
-    overwrite a field of OURS.
+    overwrite a field of OURS, answer columns that the model or the options have no room for.
+
+    takes_schema: whether the model takes a `response_format`.
     """
 
-    def __init__(self, item_format: str, ask: Ask, columns: Sequence[str]) -> None:
+    def __init__(
+        self, item_format: str, ask: Ask, columns: Sequence[str], *, takes_schema: bool = False
+    ) -> None:
         if item_format not in get_args(ItemFormat):
             raise ValueError(
                 f"the item format is {item_format!r}, which is none of {get_args(ItemFormat)}"
@@ -62,18 +68,17 @@ class ItemWriter:
         self.item_format = cast(ItemFormat, item_format)
         self.ask = ask
         self.columns = tuple(columns)
-        self._settings = _settings(self.item_format, ask)
+        self._settings = _settings(self.item_format, ask, takes_schema=takes_schema)
         self._setting_bytes = {name: _field_bytes(name, v) for name, v in self._settings.items()}
         self._referred = _position_of_reference(ask.reference_column, self.columns)
         self._filler: Filler | None = None
         if len(ask.instruction) > LONGEST_TEXT:
             raise BadInput(too_long("instruction", ask.instruction))
+        instruction = whole_instruction(ask)
         if not ask.as_items:
-            before = f"{ask.instruction}\n\n" if ask.instruction and item_format == "prompt" else ""
+            before = f"{instruction}\n\n" if instruction and item_format == "prompt" else ""
             self._filler = Template(ask.template).bind(self.columns, before=before)
-        self._head, self._tail = _around_the_prompt(
-            self.item_format, ask.instruction, self._settings
-        )
+        self._head, self._tail = _around_the_prompt(self.item_format, instruction, self._settings)
         # No item is longer than `_constant` and `_uses` times its row as JSON.
         self._constant = len(self._head) + len(self._tail) + ROW_NUMBER_BYTES
         self._uses = 0 if self._referred is None else 1
@@ -204,7 +209,14 @@ def _field_bytes(name: str, value: Any) -> int:
     return len(_encode(name)) + len(_encode(value)) + 2
 
 
-def _settings(item_format: ItemFormat, ask: Ask) -> dict[str, Any]:
+def whole_instruction(ask: Ask) -> str:
+    """The instruction as it is sent: with the answer columns, if there are any."""
+    if not ask.answer_columns:
+        return ask.instruction
+    return "\n\n".join(filter(None, (ask.instruction, in_words(ask.answer_columns))))
+
+
+def _settings(item_format: ItemFormat, ask: Ask, *, takes_schema: bool) -> dict[str, Any]:
     """The fields, besides the question, that are the same in every item."""
     for name in ask.options:
         if name in OURS:
@@ -225,7 +237,24 @@ def _settings(item_format: ItemFormat, ask: Ask) -> dict[str, Any]:
             settings[LONGEST[item_format]] = ask.max_tokens
         if ask.temperature is not None:
             settings["temperature"] = ask.temperature
+    if ask.answer_columns:
+        _check_answer_columns(item_format, ask)
+        if takes_schema:
+            settings["response_format"] = response_format(ask.answer_columns)
     return {**settings, **ask.options}
+
+
+def _check_answer_columns(item_format: ItemFormat, ask: Ask) -> None:
+    if item_format not in LONGEST:
+        raise BadInput(
+            "This model writes no answers in columns. Choose one that answers questions, or remove "
+            "the answer columns."
+        )
+    if taken := [name for name in JSON_OPTIONS if name in ask.options]:
+        raise BadInput(
+            f"The option {quoted(taken[0])} and the answer columns both say what the answer looks "
+            "like. Remove one of them."
+        )
 
 
 def _around_the_prompt(
@@ -270,8 +299,9 @@ def _blank(columns: Sequence[str], *, row: int, line: int | None) -> BadInput:
     both = "both blank" if len(columns) == 2 else "blank"
     what = "the cell is blank" if column else f"the cells of {listed(columns)} are {both}"
     return BadInput.at(
-        f"{what}, so there is nothing to ask. Fill it in{OR_SKIP}",
+        f"{what}, so there is nothing to ask{FILL_IN}{OR_SKIP}",
         row=row,
         line=line,
         column=column,
+        blank=True,
     )

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
-from batchui.prompts.items import ItemWriter
+import msgspec
+
+from batchui.prompts.items import REFERENCE, ItemWriter
 from batchui.prompts.reading.rows import decode_row
 
 OPEN, CLOSE = b'{"requests":[', b"]}"
+_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def payload(
@@ -28,3 +31,10 @@ def payload(
         kept = list(lines)
         items = [encode(first_row + at, decode_row(kept[at])) for at in positions]
     return b"%b%b%b" % (OPEN, b",".join(items), CLOSE)
+
+
+def asked_at_once(item: bytes) -> bytes:
+    """The body of a synchronous run: an item without its reference, which no reply gives back."""
+    fields = _fields(item)
+    fields.pop(REFERENCE, None)
+    return msgspec.json.encode(fields)

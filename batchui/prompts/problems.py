@@ -19,6 +19,8 @@ NAMES_LIMIT = 250_000
 
 # How the sentence about a row that can be skipped ends.
 OR_SKIP = ", or skip the row."
+# And where the sentence about a row with nothing to ask about begins to say what to do.
+FILL_IN = ". Fill it in"
 
 NAMES_SHOWN = 12
 NAME_LENGTH = 60
@@ -42,10 +44,12 @@ class Problem(str):
     """A sentence about one place in a file: the place, a colon, what is wrong and what to do.
 
     row (as a spreadsheet shows it), line (from 1, as in an editor) and column (its name) are the
-    place as data, None if it has none. what: the sentence without its place.
+    place as data, None if it has none. what: the sentence without its place. blank: the row has
+    nothing to ask about; it is not broken.
     """
 
-    __slots__ = ("column", "line", "row", "what")
+    __slots__ = ("blank", "column", "line", "row", "what")
+    blank: bool
     row: int | None
     line: int | None
     column: str | None
@@ -58,14 +62,21 @@ class Problem(str):
         row: int | None = None,
         line: int | None = None,
         column: str | None = None,
+        blank: bool = False,
     ) -> Self:
         made = super().__new__(cls, f"{place(row=row, line=line, column=column)}: {what}")
         made.row, made.line, made.column, made.what = row, line, column, what
+        made.blank = blank
         return made
 
     @property
     def once_skipped(self) -> str:
-        """The sentence about a row that was skipped: it need not be offered any more."""
+        """The sentence about a row that was skipped: it need not be offered any more.
+
+        Of one with nothing to ask about it says only that: nothing has to be done.
+        """
+        if self.blank:
+            return f"{self.partition(FILL_IN)[0]}."
         return f"{self.removesuffix(OR_SKIP)}." if self.endswith(OR_SKIP) else str(self)
 
 
@@ -88,9 +99,10 @@ class BadInput(ValueError):
         row: int | None = None,
         line: int | None = None,
         column: str | None = None,
+        blank: bool = False,
     ) -> Self:
         """The error for one place (see `Problem`)."""
-        problem = Problem(what, row=row, line=line, column=column)
+        problem = Problem(what, row=row, line=line, column=column, blank=blank)
         return cls(str(problem), problem=problem)
 
 
@@ -129,14 +141,14 @@ def joined(words: Sequence[str]) -> str:
 
 def empty_line(_cells: object, row: int, line: int) -> Problem:
     """The sentence about an empty line."""
-    what = "the line is empty. Fill it in, or remove it if it is not a row."
-    return Problem(what, row=row, line=line)
+    what = f"the line is empty{FILL_IN}, or remove it if it is not a row."
+    return Problem(what, row=row, line=line, blank=True)
 
 
 def empty_row(_cells: object, row: int, line: int) -> Problem:
     """The sentence about a row of a sheet without anything in it."""
-    what = "the row is empty. Fill it in, or remove it if it is not a row."
-    return Problem(what, row=row, line=line)
+    what = f"the row is empty{FILL_IN}, or remove it if it is not a row."
+    return Problem(what, row=row, line=line, blank=True)
 
 
 def cell_too_long(

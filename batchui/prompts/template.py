@@ -1,7 +1,7 @@
 """Puts the cells of a row into a text with `{{column}}` in it."""
 
 import difflib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -42,6 +42,14 @@ class Template:
         # long nothing more is wanted.
         self._pieces = list(_pieces(text[: LONGEST_TEXT + 1]))
         self.names = tuple(dict.fromkeys(self._pieces[1::2]))
+
+    def renamed(self, names: Mapping[str, str]) -> str:
+        """The text with other names of columns in place of these."""
+        if not names or len(self.text) > LONGEST_TEXT:
+            return self.text
+        literals, marks = self._pieces[::2], self._pieces[1::2]
+        named = ["{{" + names.get(one, one) + "}}" for one in marks]
+        return "".join(chain.from_iterable(zip(literals, [*named, ""], strict=True)))
 
     def bind(self, columns: Sequence[str], *, before: str = "") -> "Filler":
         """The filler for rows with these columns. before: literal text to put before the template.

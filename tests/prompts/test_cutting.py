@@ -29,7 +29,7 @@ def parts(texts: list[str], **limits: int) -> list[Cut]:
 
 
 def sendable(part: Cut) -> list[int]:
-    return [at for at in range(len(part.lines)) if at not in part.invalid]
+    return [at for at in range(len(part.lines)) if at not in part.invalid | part.blank]
 
 
 def body(part: Cut, positions: list[int] | None = None) -> bytes:
@@ -131,27 +131,29 @@ def test_bad_rows_and_blank_prompts_are_invalid_and_keep_their_places() -> None:
     [part] = cut(rows_of(data), writer, total=5)
     assert sendable(part) == [0, 4]
     assert part.invalid[1].startswith("Row 3: 3 cells where the header has 2")
-    assert part.invalid[2].startswith("Row 4, column “text”: the cell is blank")
-    assert part.invalid[3].startswith("Row 5: the line is empty")
+    assert part.blank[2].startswith("Row 4, column “text”: the cell is blank")
+    assert part.blank[3].startswith("Row 5: the line is empty")
+    assert (set(part.invalid), set(part.blank)) == ({1}, {2, 3})
     assert [decode_row(line) for line in part.lines][1:4] == [["2", "b", "c"], ["3", " "], []]
 
 
 def test_a_blank_prompt_is_named_by_its_row_and_its_line() -> None:
     [part] = parts(["a", " "])
-    assert part.invalid[1].startswith("Row 2 (line 3), column “text”: the cell is blank")
+    assert part.blank[1].startswith("Row 2 (line 3), column “text”: the cell is blank")
 
 
 def test_a_part_of_nothing_but_bad_rows_is_still_a_part() -> None:
-    bad = [Row(1, 2, ["x"], "Row 1: bad."), Row(2, 3, ["y"], "Row 2: bad.")]
+    bad = [Row(at, at + 1, ["x"], Problem("bad.", row=at)) for at in (1, 2)]
     [part] = cut(bad, WRITER, total=2)
     assert (sendable(part), part.invalid) == ([], {0: "Row 1: bad.", 1: "Row 2: bad."})
+    assert part.blank == {}
     assert len(body(part)) == part.item_bytes == 15
 
 
 def test_a_full_part_of_nothing_but_bad_rows_is_a_request_without_items() -> None:
     cuts = parts(["", "", "a"], rows=2, least_rows=1, parts=1)
-    assert [(list(part.invalid), len(part.lines)) for part in cuts] == [([0, 1], 2), ([], 1)]
-    assert cuts[0].invalid[1].startswith("Row 2 (line 3), column “text”: the cell is blank")
+    assert [(list(part.blank), len(part.lines)) for part in cuts] == [([0, 1], 2), ([], 1)]
+    assert cuts[0].blank[1].startswith("Row 2 (line 3), column “text”: the cell is blank")
     assert len(body(cuts[0])) == cuts[0].item_bytes == 15
 
 
@@ -159,7 +161,7 @@ def test_a_question_is_asked_once_whichever_part_its_other_rows_are_in() -> None
     asked = list(rows(["a" * 1000, "b", "a" * 1000, "", "a" * 1000, "b"]))
     limits = Limits(rows=2, item_bytes=2_000, least_rows=1, parts=1)
     cuts = list(cut(asked, WRITER, total=6, limits=limits, repeats=Repeats(asked, WRITER)))
-    assert [(list(part.invalid), part.copies) for part in cuts] == [
+    assert [(list(part.blank), part.copies) for part in cuts] == [
         ([], {}),
         ([1], {0: 1}),
         ([], {0: 1, 1: 2}),

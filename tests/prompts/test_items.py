@@ -2,13 +2,16 @@
 
 import json
 import random
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from batchui.prompts.answer_columns import AnswerColumn
+from batchui.prompts.answer_schema import in_words, schema_of
 from batchui.prompts.ask import Ask
-from batchui.prompts.items import ItemWriter
+from batchui.prompts.items import LONGEST, ItemWriter
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.blocks import Cells
 from batchui.prompts.reading.rows import encode_row
@@ -190,6 +193,47 @@ def nasty_value(dice: random.Random) -> Any:
     )
 
 
+TONE = AnswerColumn("tone", "one_of", ("good", "bad"), "How she feels")
+
+
+@pytest.mark.parametrize("item_format", ["messages", "prompt", "input"])
+@pytest.mark.parametrize("instruction", ["", "Be brief."])
+def test_answer_columns_are_said_and_sent_as_a_schema(item_format: str, instruction: str) -> None:
+    asked = ask(answer_columns=(TONE,), instruction=instruction)
+    wanted = "\n\n".join(filter(None, (instruction, in_words([TONE]))))
+    for takes_schema in (False, True):
+        writer = ItemWriter(item_format, asked, COLUMNS, takes_schema=takes_schema)
+        item = json.loads(writer.encode(42, CELLS))
+        said = item["prompt"] if item_format == "prompt" else item[item_format][0]["content"]
+        assert said.startswith(wanted)
+        form = {"type": "json_schema", "json_schema": schema_of([TONE])} if takes_schema else None
+        assert item.get("response_format") == form
+
+
+def test_a_ready_made_request_gets_the_schema_unless_it_has_its_own() -> None:
+    writer = ItemWriter(
+        "prompt", Ask(as_items=True, answer_columns=(TONE,)), ("prompt",), takes_schema=True
+    )
+    [plain, own] = [
+        json.loads(writer.encode(1, {"prompt": "Hello", **more}))
+        for more in ({}, {"response_format": {"type": "json_object"}})
+    ]
+    assert plain["response_format"]["json_schema"] == schema_of([TONE])
+    assert own["response_format"] == {"type": "json_object"}
+
+
+@pytest.mark.parametrize("item_format", ["text", "contexts", "translation"])
+def test_a_model_that_does_not_write_has_no_answer_columns(item_format: str) -> None:
+    with pytest.raises(BadInput, match="writes no answers in columns"):
+        ItemWriter(item_format, ask(answer_columns=(TONE,), target_lang="de"), COLUMNS)
+
+
+@pytest.mark.parametrize("option", ["response_format", "guided_json"])
+def test_an_option_must_not_ask_for_other_json_than_the_answer_columns(option: str) -> None:
+    with pytest.raises(BadInput, match=f"“{option}” and the answer columns both"):
+        ItemWriter("messages", ask(answer_columns=(TONE,), options={option: {}}), COLUMNS)
+
+
 @pytest.mark.parametrize("seed", range(300))
 def test_the_bound_of_an_items_size_holds_and_is_not_far_off(seed: int) -> None:
     dice = random.Random(seed)
@@ -203,7 +247,9 @@ def test_the_bound_of_an_items_size_holds_and_is_not_far_off(seed: int) -> None:
         reference_column=dice.choice(["", columns[0]]),
     )
     item_format = dice.choice(["messages", "prompt", "input", "text", "translation"])
-    writer = ItemWriter(item_format, chosen, columns)
+    if item_format in LONGEST and dice.random() < 0.3:
+        chosen = replace(chosen, answer_columns=(AnswerColumn(nasty_text(dice) or "x"),))
+    writer = ItemWriter(item_format, chosen, columns, takes_schema=dice.random() < 0.5)
     if dice.random() < 0.5:
         cells: Cells = [nasty_text(dice) for _ in columns]
     else:

@@ -30,6 +30,14 @@ def test_several_names_and_the_same_name_twice() -> None:
     assert Template(text).names == ("language", "review")
 
 
+def test_columns_get_other_names_and_all_else_stays() -> None:
+    text = "{{ review }} {x} {{language}} {{ review }}{{"
+    assert Template(text).renamed({" review ": "text"}) == "{{text}} {x} {{language}} {{text}}{{"
+    assert Template(text).renamed({}) == text
+    long = "{{review}}" + "x" * 100_000
+    assert Template(long).renamed({"review": "text"}) == long
+
+
 def test_filling_and_asking_say_the_same() -> None:
     for text in ("{{review}}", "a {{review}} b", "{{id}}{{review}}%", "{{id}} {{id}}"):
         filler = Template(text).bind(COLUMNS)

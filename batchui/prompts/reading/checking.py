@@ -1,6 +1,6 @@
 """Reads a whole file before anything is sent: what is in it, and what is wrong with it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Generic, Protocol, TypeVar, cast
 
@@ -37,6 +37,15 @@ class FirstProblems(list[Problem]):
             self.append(problem)
 
 
+# Takes the next rows of a file, with the problems of some, by position.
+KeepRows = Callable[[Block, Mapping[int, Problem]], None]
+
+
+def keep_none() -> KeepRows:
+    """What takes the rows of a file that nobody keeps."""
+    return lambda _block, _problems: None
+
+
 Found = TypeVar("Found", bound=Problems)
 
 
@@ -46,7 +55,7 @@ class Report(Generic[Found]):
 
     format: for reading the file from now on. Its encoding may differ from the one given; the
     columns of JSONL are those of the whole file.
-    problems: what has taken the problem of each of the `bad_rows`.
+    problems: what has taken the problem of each of the `bad_rows`. Empty lines are not among them.
     blanks: columns that have blank cells, counted over the rows without a problem.
     sample: the first SAMPLE_ROWS rows, as `sample_text` shows them. above: see `sample_above`.
     """
@@ -70,14 +79,15 @@ def check(
     fmt: Format,
     *,
     problems: Callable[[], Found],
+    keep: Callable[[], KeepRows] = keep_none,
     progress: Callable[[int], None] | None = None,
     max_rows: int,
 ) -> Report[Found]:
     """Read the whole file, with one chunk of it in memory.
 
-    `open_stream` opens the file at its beginning; `problems` makes what takes its problems. If the
-    file turns out to have another encoding than its first bytes showed, both are called again and
-    the check starts again.
+    `open_stream` opens the file at its beginning; `problems` makes what takes its problems, `keep`
+    what takes its rows. If the file turns out to have another encoding than its first bytes showed,
+    all three are called again and the check starts again.
     `progress(rows)` is called about every 4 MB. Raises BadInput if the whole file cannot be
     used: it has no rows, more than `max_rows`, too many columns, or `readers.read` raises.
     """
@@ -89,7 +99,7 @@ def check(
             report = _check(
                 open_stream,
                 fmt,
-                _Tally(fmt, problems()),
+                _Tally(fmt, problems(), keep()),
                 evidence=evidence,
                 progress=progress,
                 max_rows=max_rows,
@@ -163,11 +173,13 @@ class _Watched:
 class _Tally(Generic[Found]):
     """Adds up the blocks of a file."""
 
-    def __init__(self, fmt: Format, problems: Found) -> None:
+    def __init__(self, fmt: Format, problems: Found, keep: KeepRows) -> None:
         self.rows = 0
         self._format = fmt
-        self._bad_rows = 0
+        self._bad_rows = 0  # an empty line is none
+        self._with_problems = 0
         self._problems = problems
+        self._keep = keep
         self._sample: list[str] = []
         self._blanks = (ObjectBlanks if fmt.kind == "jsonl" else ListBlanks)(fmt.columns)
 
@@ -176,10 +188,13 @@ class _Tally(Generic[Found]):
         self._blanks.add(block)
         if len(self._sample) < SAMPLE_ROWS:
             self._sample += map(sample_text, block.cells[: SAMPLE_ROWS - len(self._sample)])
-        if block.problems:
-            self._bad_rows += len(block.problems)
-            for at in sorted(block.problems):
-                self._problems.add(cast(Problem, block.problem(at)))
+        found = {at: cast(Problem, block.problem(at)) for at in sorted(block.problems)}
+        self._with_problems += len(found)
+        for problem in found.values():
+            if not problem.blank:
+                self._bad_rows += 1
+                self._problems.add(problem)
+        self._keep(block, found)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -187,7 +202,7 @@ class _Tally(Generic[Found]):
         return self._blanks.columns
 
     def _empty(self, blanks: dict[str, Blank]) -> tuple[str, ...]:
-        good = self.rows - self._bad_rows
+        good = self.rows - self._with_problems
         return tuple(column for column, blank in blanks.items() if blank.count == good)
 
     def report(self, *, above: list[str]) -> Report[Found]:

@@ -30,12 +30,14 @@ class Row(NamedTuple):
     (CSV, TXT), typed cells (a table, see `rows.shown_text`), or the object (JSONL).
     problem: what is wrong with the row, or None. `cells` has all text of a row with a problem;
     text that fits no column comes last (see `rows.extras`).
+    stored: the cells as `encode_row` encodes them, where they were read from there; else None.
     """
 
     number: int
     line: int
     cells: Cells
     problem: Problem | None
+    stored: bytes | None = None
 
 
 def read(stream: BinaryIO, fmt: Format) -> Iterator[Row]:
@@ -50,7 +52,9 @@ def read(stream: BinaryIO, fmt: Format) -> Iterator[Row]:
         problems: Iterator[Problem | None] = repeat(None)
         if block.problems:
             problems = map(block.problem, range(len(block.cells)))
-        yield from map(make, zip(count(block.number), block.lines, block.cells, problems))
+        yield from map(
+            make, zip(count(block.number), block.lines, block.cells, problems, repeat(None))
+        )
 
 
 def read_beginning(stream: BinaryIO, fmt: Format) -> Iterator[Block]:
