@@ -90,6 +90,8 @@ def _read(raw: Raw, *, depth: int) -> Found:
     result = _RESULT.decode(raw)
     usage = result.usage
     if result.response:
+        if not result.shape and not result.tool_calls:  # as most are
+            return Found(_kept(result.response), _kept(usage))
         response = _vectors(result.response) if result.shape else result.response
         return _found(_or_tools(response, result.tool_calls), usage=usage)
     if isinstance(result.choices, list) and _is_completion(result.choices):
@@ -113,7 +115,7 @@ def _found(answer: Raw | bytes, *, usage: Raw | bytes = b"", why: str | None = N
 
 
 def _kept(raw: Raw | bytes) -> bytes | None:
-    line = one_line(raw)
+    line = one_line(raw) if raw else b""
     return line if line and line != b"null" else None
 
 

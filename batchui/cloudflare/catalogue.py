@@ -54,6 +54,11 @@ class Model(Struct, frozen=True, kw_only=True):
     options: tuple[str, ...] = ()
     listed: bool = True
 
+    @property
+    def takes_schema(self) -> bool:
+        """Whether a `response_format` with a JSON Schema may be sent."""
+        return "response_format" in self.options
+
 
 class Language(Struct, frozen=True):
     """A language of the translation model: its code there, and its English name."""

@@ -8,11 +8,13 @@ costs the row of that item alone (see `reply_body.py`).
 
 from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct
 
 from batchui.cloudflare import tolerant_json
 from batchui.cloudflare.answers import read_answer
 from batchui.cloudflare.errors import BadReply
+from batchui.cloudflare.json_in_text import unwrapped
 from batchui.cloudflare.json_scanner import depth
 from batchui.cloudflare.redaction import clean, error_text, quote
 from batchui.cloudflare.reply_body import (
@@ -33,10 +35,12 @@ DEEPEST_ANSWER = 100
 # Bytes: nothing shorter can be nested so deep.
 SHALLOW = 2 * DEEPEST_ANSWER
 _QUOTE = ord('"')
+# What the text of JSON begins with: a bracket, a code fence, a blank or an escaped line break.
+_MAY_BE_JSON = (b"{", b"[", b"`", b" ", b"\\")
 # Of a reply that is read without knowing how many items were sent.
 MOST_ITEMS = 1_000_000
 
-_EMPTY = "The model's answer is empty. Retry this row, or ask more plainly."
+EMPTY = "The model's answer is empty. Retry this row, or ask more plainly."
 _BROKEN = (
     "Cloudflare's answer for this row cannot be read: it is damaged, or nested too deep. Retry "
     "this row."
@@ -55,8 +59,8 @@ class ItemReply(Struct, frozen=True, gc=False):
 
     index: its position in the array that was sent, None if the reply names none.
     status: `empty` is a success with nothing in it.
-    answer: one line of raw JSON in UTF-8, or None. An answer without content, like `{"names":[]}`,
-    is kept.
+    answer: one line of raw JSON in UTF-8, or None. An answer without content, like `{"names":[]}`
+    (parsed, or as text), is kept.
     error: a sentence on a failed or empty item. reference: the external_reference in the reply.
     usage: a raw JSON object, if this item has one of its own.
     broken: it failed because the reply is broken at this item.
@@ -105,6 +109,23 @@ def decode(body: bytes, *, request_id: str | None = None, most: int = MOST_ITEMS
         check_request(state, asked=request_id)
     items = [_item(item) for item in result.items or []]
     return Reply(items=[item for item in items if item is not _NOBODYS], usage=_usage(result))
+
+
+def read_result(raw: bytes) -> ItemReply:
+    """What came back for a single item that was asked at once: the `result` of `BatchClient.run`.
+
+    Its `index` and `reference` are None.
+    """
+    item = Item(success=True, result=msgspec.Raw(raw))
+    try:
+        return _whole_item(item)
+    except tolerant_json.DAMAGED:
+        return ItemReply(None, "failed", error=_BROKEN, broken=True)
+
+
+def usage_of(raw: bytes | None) -> Usage:
+    """The tokens in a `usage` object (raw JSON); noughts where it names none."""
+    return _tokens(small(raw or b"")) or Usage(0, 0)
 
 
 def state_of(body: bytes) -> State:
@@ -172,7 +193,8 @@ def _broken(item: Item | BrokenItem) -> ItemReply:
 
 
 def _whole_item(item: Item) -> ItemReply:
-    index, reference = _index(item), item.external_reference
+    index = item.id if item.index is None and type(item.id) is int else _index(item)
+    reference = item.external_reference
     if item.success is not True:
         reason = error_text([small(item.error), small(item.errors), small(item.message)])
         if item.success is False or (reason and not item.result):
@@ -180,18 +202,29 @@ def _whole_item(item: Item) -> ItemReply:
             return ItemReply(index, "failed", error=error, reference=reference)
     found = read_answer(item.result)
     answer, usage = found.answer, found.usage
-    for raw in (answer, usage):
-        if raw and len(raw) > SHALLOW and _is_too_deep(raw):
-            return _broken(item)
-    if answer is not None and not tolerant_json.is_nothing(answer):
+    if (answer and _is_too_deep(answer)) or (usage and _is_too_deep(usage)):
+        return _broken(item)
+    if answer is not None and not _is_nothing(answer):
         return ItemReply(index, "answered", answer, None, reference, usage)
-    return ItemReply(index, "empty", answer, found.why or _EMPTY, reference, usage)
+    return ItemReply(index, "empty", answer, found.why or EMPTY, reference, usage)
+
+
+def _is_nothing(answer: bytes) -> bool:
+    """Whether an answer has no content; also one that is the text of JSON without content."""
+    if tolerant_json.is_nothing(answer):
+        return True
+    # With a letter right after the quotation mark it is no JSON, which saves decoding most answers.
+    if answer[:1] != b'"' or answer[1:2] not in _MAY_BE_JSON:
+        return False
+    inner = unwrapped(answer)
+    return inner is not answer and tolerant_json.is_nothing(inner)
 
 
 def _is_too_deep(raw: bytes) -> bool:
     # Looking for half as many of one sign is much faster than finding the depth.
     return (
         raw[0] != _QUOTE
+        and len(raw) > SHALLOW
         and (_has_many(raw, b"[") or _has_many(raw, b"{"))
         and depth(raw) > DEEPEST_ANSWER
     )
@@ -226,8 +259,12 @@ def _failure(reason: str) -> str:
 
 
 def _usage(result: Level) -> Usage | None:
-    """The tokens of the whole reply. A Responses object has other names for them."""
-    usage = small(result.usage)
+    """The tokens of the whole reply."""
+    return _tokens(small(result.usage))
+
+
+def _tokens(usage: Any) -> Usage | None:
+    """The tokens that an object names. A Responses object has other names for them."""
     if not isinstance(usage, dict):
         return None
     return Usage(

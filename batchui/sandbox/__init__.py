@@ -12,7 +12,9 @@ Where the real API is not documented, the sandbox decides. 5504 has HTTP status 
 10,000,000 bytes (the documented limit) is refused with 3006. A request id under another model or
 account is not found. An item that its model cannot take fails the whole batch with 3030 when it is
 polled; so does a body without `requests`. An item longer than the model's context fails alone.
-Requests that are sent together finish one after another.
+Requests that are sent together finish one after another, so that somebody who tries batchui sees a
+sheet fill. Answers are about the prompt and made up: one of the choices that it names, a number on
+its scale, JSON for a schema; other texts begin with “[sandbox]”.
 
 Modules, from the outside to the inside
     server, http_messages, options, context     sockets, requests and responses, shared objects
@@ -21,6 +23,7 @@ Modules, from the outside to the inside
     store, schedule, replies                    a request, when it finishes, its finished reply
     items, models, shapes                       what a model takes, and the shapes of its results
     made_up_answers, texts, schemas             what is in them
+    worded_fields                               fields that are asked for in words
     testing                                     a sandbox on a free port
 
 Control address (the same server, with --control; callers on this machine only, the same token)
@@ -32,9 +35,10 @@ Control address (the same server, with --control; callers on this machine only, 
                                    time, status, fault; ?kind= selects one kind
     DELETE /control/calls          forget them
     GET    /control/timings        {"queued", "running", "per_1000_items", "longest", "apart"} in
-                                   seconds
+                                   seconds, and "closer"
     PUT    /control/timings        change some or all of them, for requests submitted from now on;
-                                   `apart` becomes 0 unless it is given, so that the times are exact
+                                   `apart` and `closer` become 0 unless they are given, so that the
+                                   times are exact
 
 A step
     fault        which fault (tables below); the only field that is required

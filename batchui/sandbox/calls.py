@@ -9,7 +9,10 @@ _KEPT = 10_000
 
 
 class CallRecord(msgspec.Struct, kw_only=True):
-    """One call. items: None if there are none to count. status: 0 if no answer was sent."""
+    """One call. items: None if there are none to count. status: 0 if no answer was sent.
+
+    sha256: of the body of a synchronous run.
+    """
 
     method: str
     kind: str
@@ -20,6 +23,7 @@ class CallRecord(msgspec.Struct, kw_only=True):
     time: float
     status: int = 0
     fault: str = ""
+    sha256: str = ""
 
 
 class Calls:

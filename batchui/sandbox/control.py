@@ -52,13 +52,13 @@ def _script(script: Script, method: str, body: bytes) -> list[dict[str, Any]]:
 def _timings(context: Context, method: str, body: bytes) -> Timings:
     """The timings, after the changes of a PUT.
 
-    A PUT without `apart` sets it to 0, so that the other times are exact. Raises ValueError with a
-    sentence.
+    A PUT without `apart` and `closer` sets them to 0, so that the other times are exact. Raises
+    ValueError with a sentence.
     """
     schedule = context.schedule
     if method == "PUT":
         given = msgspec.json.decode(body, type=dict[str, Any])
-        wanted = {**msgspec.to_builtins(schedule.timings), "apart": 0, **given}
+        wanted = {**msgspec.to_builtins(schedule.timings), "apart": 0, "closer": 0, **given}
         schedule.timings = msgspec.convert(wanted, Timings)
     return schedule.timings
 

@@ -8,7 +8,7 @@ from zlib import crc32
 
 import msgspec
 
-from batchui.sandbox import schemas, texts
+from batchui.sandbox import schemas, texts, worded_fields
 from batchui.sandbox.items import Item
 from batchui.sandbox.models import Kind, Model
 from batchui.sandbox.shapes import GeneratedText, Usage, result_of
@@ -80,7 +80,7 @@ def _generated(model: Model, item: Item, *, created: float, variant: int) -> Gen
     prompt, instruction = item.asked()
     read = texts.tokens(prompt) + texts.tokens(instruction)
     _check_window(model, read + item.longest)
-    value = _structured(item, prompt, variant)
+    value = _structured(item, prompt, instruction, variant)
     if value is None:
         text = texts.answer(prompt, instruction=instruction) + _other(variant)
     else:
@@ -109,13 +109,16 @@ def _check_window(model: Model, tokens: int) -> None:
         )
 
 
-def _structured(item: Item, prompt: str, variant: int) -> Any:
+def _structured(item: Item, prompt: str, instruction: str, variant: int) -> Any:
     """An instance of the schema that the item asks for; None if it asks for text."""
     try:
         schema = item.schema()
         if schema is None:
+            schema = worded_fields.schema_of(instruction or prompt)
+        if schema is None:
             return None
-        value = schemas.instance(schema, prompt) if schema else _any_object(prompt)
+        asked = worded_fields.without(prompt)
+        value = schemas.instance(schema, asked) if schema else _any_object(asked)
     # Strange schemas fail in many ways, and the answer is the same for all of them.
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         raise ItemFailed(5025, "AiError: JSON Mode couldn't be met") from None

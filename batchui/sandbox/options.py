@@ -11,7 +11,8 @@ class Timings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """How long a request stays in each state, in seconds.
 
     Running takes `running`, plus `per_1000_items` for each thousand items, at most `longest`.
-    With `apart`, a request finishes at least so many seconds after the one before it.
+    With `apart`, a request finishes at least so many seconds after the one before it; with `closer`
+    it is less the more requests are under way: the n-th follows after apart / (1 + closer * n).
     """
 
     queued: float = 1.5
@@ -19,6 +20,7 @@ class Timings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     per_1000_items: float = 0.6
     longest: float = 6.0
     apart: float = 0
+    closer: float = 0
 
     def moments(self, created: float, *, items: int) -> tuple[float, float]:
         """When a single request begins to run, and when it finishes (seconds since 1970)."""
@@ -27,7 +29,8 @@ class Timings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         return runs_at, runs_at + min(running, max(self.longest, self.running))
 
 
-USUAL = Timings(queued=0.5, running=1.0, apart=0.5)
+# Three parts of a first try land within four seconds and twelve within nine, one after another.
+USUAL = Timings(queued=0.5, running=0.8, apart=1.3, closer=0.2)
 AT_ONCE = Timings(queued=0, running=0, per_1000_items=0, longest=0)
 
 

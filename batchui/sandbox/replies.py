@@ -12,7 +12,7 @@ from batchui.sandbox.errors import ApiError
 from batchui.sandbox.made_up_answers import ItemFailed, answer
 from batchui.sandbox.models import Kind, Model
 from batchui.sandbox.scripted_faults import Step
-from batchui.sandbox.shapes import Usage, emptied
+from batchui.sandbox.shapes import Usage, emptied, unfit
 
 _CHUNK = 64 * 1024  # bytes
 
@@ -124,3 +124,5 @@ class Reply:
                 entry.update(success=False, error=error)
             case "empty" if self.model.kind is not Kind.OTHER and entry["success"]:
                 entry["result"] = emptied(self.model, entry["result"], step.form)
+            case "unfit" if self.model.kind is not Kind.OTHER and entry["success"]:
+                entry["result"] = unfit(self.model, entry["result"], step.form)

@@ -1,6 +1,7 @@
 """The run address: submit, poll and synchronous run are one POST; the body shows which it is."""
 
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ from batchui.sandbox.made_up_answers import ItemFailed, answer
 from batchui.sandbox.models import MODELS, Kind, Model
 from batchui.sandbox.replies import Reply
 from batchui.sandbox.scripted_faults import Plan
-from batchui.sandbox.shapes import emptied
+from batchui.sandbox.shapes import emptied, unfit
 from batchui.sandbox.store import Stored
 
 
@@ -152,11 +153,13 @@ def _run_one(context: Context, call: _Call) -> Response:
     """Answer one item at once."""
     plan = context.script.plan("run", model=call.name, body=call.body)
     call.record.fault, call.record.items = plan.names, 1
+    call.record.sha256 = sha256(call.body).hexdigest()
 
     def act() -> Response:
         result = _result(call.model(), call.body, created=context.clock())
         for step in plan.of_items:
-            result = emptied(call.model(), result, step.form)
+            spoilt = emptied if step.fault == "empty" else unfit
+            result = spoilt(call.model(), result, step.form)
         return Response(body=success(result))
 
     return injected(context, plan, act)

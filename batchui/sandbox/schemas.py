@@ -8,12 +8,25 @@ the first schema of anyOf, oneOf or allOf. Everything else in a schema is ignore
 from typing import Any
 from zlib import crc32
 
-from batchui.sandbox.texts import MARK, choose, salient, subject
+from batchui.sandbox.texts import MARK, choose, salient, sentence, subject
 
 # Deeper arrays are empty and deeper objects null, so that recursive schemas end.
 _DEEPEST = 5
 # The type of a schema without one: that of the first of these words in it.
 _TYPES = {"properties": "object", "required": "object", "items": "array", "minimum": "number"}
+# A text is a word where the name of its property has one of these in it, else a sentence.
+_NAMES = (
+    "name",
+    "people",
+    "person",
+    "organi",
+    "compan",
+    "place",
+    "town",
+    "city",
+    "country",
+    "code",
+)
 
 
 def instance(schema: Any, prompt: str) -> Any:
@@ -31,6 +44,8 @@ class _Maker:
         self.about = subject(prompt)
         self.salient = salient(self.about, 12)
         self.seed = crc32(prompt.encode())
+        self.sentences = 0
+        self.words = 0
 
     def make(self, schema: Any, *, name: str = "", depth: int = 0, nth: int = 0) -> Any:
         """A value. It depends on `name` (of the property) and `nth` (the position in an array)."""
@@ -45,7 +60,7 @@ class _Maker:
             case "array":
                 return self._array(schema, name=name, depth=depth)
             case "string":
-                return self._string(schema, nth=nth)
+                return self._string(schema, name=name, nth=nth, is_alone=depth <= 1)
             case "integer" | "number" as kind:
                 return self._number(schema, whole=kind == "integer", name=name, nth=nth)
             case "boolean":
@@ -91,8 +106,17 @@ class _Maker:
             return options[(self.seed + nth) % len(options)]
         return choose(options, self.about)
 
-    def _string(self, schema: dict[str, Any], *, nth: int) -> str:
-        return f"{MARK} {self.salient[nth % len(self.salient)]}"[: schema.get("maxLength")]
+    def _string(self, schema: dict[str, Any], *, name: str, nth: int, is_alone: bool) -> str:
+        """A sentence of the prompt for a property of its own, a word of it otherwise."""
+        if not is_alone:
+            text = self.salient[nth % len(self.salient)]
+        elif self.about and not any(word in name.lower() for word in _NAMES):
+            text = sentence(self.about, self.sentences)
+            self.sentences += 1
+        else:
+            text = self.salient[self.words % len(self.salient)]
+            self.words += 1
+        return f"{MARK} {text}"[: schema.get("maxLength")]
 
     def _number(self, schema: dict[str, Any], *, whole: bool, name: str, nth: int) -> float:
         low = schema.get("minimum", min(0, schema.get("maximum", 0)))

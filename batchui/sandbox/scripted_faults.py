@@ -34,7 +34,8 @@ class FaultKind:
 _OF_CALLS = ("error", "delay", "cut_before", "cut_after", "garbage", "truncated", "other_status")
 _OF_SUBMISSIONS = ("no_model", "no_request_id", "forgotten")
 _OF_ITEMS = ("missing", "duplicate", "contradiction", "unknown_id", "wrong_reference")
-_EMPTY = ("null", "blank", "list", "object", "empties", "result")
+_EMPTY = ("null", "blank", "list", "object", "empties", "text", "result")
+_UNFIT = ("words", "other", "cut", "fenced")
 _POLL = frozenset({"poll"})
 
 FAULT_KINDS: dict[str, FaultKind] = {
@@ -45,6 +46,7 @@ FAULT_KINDS: dict[str, FaultKind] = {
     **dict.fromkeys(_OF_ITEMS, FaultKind(_POLL, of_items=True)),
     "failed": FaultKind(_POLL, ("text", "object"), of_items=True),
     "empty": FaultKind(_POLL | {"run"}, _EMPTY, of_items=True),
+    "unfit": FaultKind(_POLL | {"run"}, _UNFIT, of_items=True),
 }
 # With these, the answer to a call has no items.
 _WITHOUT_ITEMS = frozenset({"error", "cut_before", "queued", "running", "batch_failed"})

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from batchui.sandbox.items import Item
 from batchui.sandbox.models import Kind, Model
 from batchui.sandbox.texts import MARK
@@ -14,6 +16,12 @@ _NOTHING: dict[str, Any] = {
     "list": [],
     "object": {},
     "empties": {"names": [], "note": "", "more": {"left": None}},
+    "text": '```json\n{"names": [], "note": "", "more": {"left": null}}\n```',
+}
+_NOT_ASKED_FOR = {
+    "words": f"{MARK} I would rather say it in words.",
+    "other": '{"something else": "that nobody asked for"}',
+    "cut": '```json\n{"something": "that does not en',
 }
 
 
@@ -71,11 +79,37 @@ def result_of(model: Model, item: Item, generated: GeneratedText) -> dict[str, A
 def emptied(model: Model, result: Any, form: str) -> Any:
     """The result with nothing in it: null, blank, list, object, empties, or no result at all.
 
-    For a model that always answers with text, list, object and empties become null.
+    For a model that always answers with text, list, object and empties become null. The form text
+    is empties as the text of JSON.
     """
-    if form == "result":
-        return None
-    value = _NOTHING[form]
+    return None if form == "result" else _with(model, result, _NOTHING[form])
+
+
+def unfit(model: Model, result: Any, form: str) -> Any:
+    """The result with something that nobody asked for; `fenced`: with the same in a code fence."""
+    if form != "fenced":
+        return _with(model, result, _NOT_ASKED_FOR[form])
+    text = _text_of(model, result)
+    if not isinstance(text, str):
+        text = msgspec.json.encode(text).decode()
+    return _with(model, result, f"Here it is:\n```json\n{text}\n```\nI hope this helps.")
+
+
+def _text_of(model: Model, result: Any) -> Any:
+    """What the model wrote, in a result of a model that writes; else the result."""
+    match model.kind:
+        case Kind.CHAT:
+            return result["response"]
+        case Kind.COMPLETION:
+            choice = result["choices"][0]
+            return choice["text"] if "text" in choice else choice["message"]["content"]
+        case Kind.RESPONSES:
+            return result["output"][-1]["content"][0]["text"]
+    return result
+
+
+def _with(model: Model, result: Any, value: Any) -> Any:
+    """The result with this value in the place of what the model wrote."""
     text = value if isinstance(value, str) else None
     match model.kind:
         case Kind.CHAT:

@@ -8,10 +8,22 @@ MARK = "[sandbox]"
 _READ = 2_000
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _QUOTES = re.compile("[\"'“”‘’`*]")
+# A few words of a question, then the text of the row: "Summarise what was liked in Lovely room".
+_TEXT_INSIDE = re.compile(r"[A-Z][a-z]+(?: [a-z]+){2,} (?=[A-ZÀ-Þ][\w’'-]*,? \w)")
+# What a question calls the text below it: "Text: Lovely room".
+_CALLED = re.compile(r"\A[A-ZÀ-Þ][\w ]{1,20}: (?=\S)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _LANGUAGE = re.compile(r"\b(?:in)?to ([A-Z][a-z]+|[a-z]{2})\b")
 _YES_OR_NO = re.compile(r"\b(yes)(?:,? or | ?/ ?)(no)\b", re.I)
 _CHOICES = re.compile(r"(?:[\w-]+, )*[\w-]+,? or [\w-]+")
+_LIST = re.compile(
+    r"\b(?:one of|categor(?:y|ies)|labels?|tags?|topics?|options|choose|pick)\b[^:\n.?!]{0,60}:"
+    r"\s*([^\n.?!:]+)",
+    re.I,
+)
+_LONGEST_CHOICE = 40
+_SCALE = re.compile(r"\b(\d{1,4})(?: ?(?:to|-|–) ?)(\d{1,4})\b")
+_RATE = ("rate", "rating", "scale", "score", "stars", "from ")
 # "One or two sentences" is a size and not a choice.
 _SIZES = frozenset({"one", "two", "three", "four", "more", "less", "so"})
 _VERB_QUESTION = re.compile(
@@ -68,36 +80,46 @@ def salient(text: str, count: int) -> list[str]:
     return [*names, *others][:count] or ["nothing"]
 
 
+def sentence(text: str, nth: int) -> str:
+    """One of the first sentences of a text, in a line; after the last one comes the first again."""
+    found = _SENTENCE_END.split(" ".join(text[:_READ].split()))
+    return _excerpt(found[nth % len(found)], 100)
+
+
 def answer(prompt: str, *, instruction: str = "") -> str:
     """An answer to a prompt (of the user) with an instruction (of the system)."""
     asked, about = _parted(prompt)
     if instruction:
         asked, about = f"{instruction}\n{asked}", prompt.strip()
     asked = asked[:_READ]
-    for made_up in (_translated, _summarised, _chosen, _extracted):
-        if text := made_up(asked, about):
-            return f"{MARK} {text}"
-    return (
-        f"{MARK} No AI model ran. The prompt has {len(prompt):,} characters in "
-        f'{len(prompt.split()):,} words and begins: "{_excerpt(prompt.strip(), 120)}"'
-    )
+    if text := _translated(asked, about) or _summarised(asked, about):
+        return f"{MARK} {text}"
+    if text := _chosen(asked, about) or _rated(asked, about):
+        return text  # as bare as that of a model that does as it is told
+    if text := _extracted(asked, about):
+        return f"{MARK} {text}"
+    return f'{MARK} A made-up answer about "{_excerpt(about, 120)}" No AI model ran.'
 
 
 def _parted(prompt: str) -> tuple[str, str]:
     """The question of a prompt, and the text that it is about.
 
     The question is the last line if that looks like one, else the first line, else the text before
-    a colon. A prompt without any of these is both.
+    a colon, or before a capital letter within the first sentence ("Say what was liked in Lovely
+    room"), whichever comes first. A prompt without any of these is both.
     """
     prompt = prompt.strip()
     before, _, last = prompt.rpartition("\n")
     if before.strip() and _is_question(last):
         return last, before.strip()
-    for mark in ("\n", ": "):
-        first, _, rest = prompt.partition(mark)
-        if rest.strip():
-            return first, rest.strip()
-    return prompt, prompt
+    first, _, rest = prompt.partition("\n")
+    if rest.strip():
+        return first, _CALLED.sub("", rest.strip())
+    inside = _TEXT_INSIDE.match(prompt[:_READ])
+    first, _, rest = prompt.partition(": ")
+    if rest.strip() and not (inside and inside.end() < len(first)):
+        return first, rest.strip()
+    return (prompt, prompt[inside.end() :]) if inside else (prompt, prompt)
 
 
 def _is_question(line: str) -> bool:
@@ -123,6 +145,15 @@ def _chosen(asked: str, about: str) -> str:
     return choose(options, about) if options else ""
 
 
+def _rated(asked: str, about: str) -> str:
+    """A number on the scale that the question names: "from 1 to 5"."""
+    scale = _SCALE.search(asked) if _has(asked, _RATE) else None
+    if not scale:
+        return ""
+    low, high = int(scale[1]), int(scale[2])
+    return str(low + crc32(about.encode()) % (high - low + 1)) if low < high else ""
+
+
 def _extracted(asked: str, about: str) -> str:
     return ", ".join(salient(about, 5)) if _has(asked, _EXTRACT) else ""
 
@@ -135,6 +166,8 @@ def _options(asked: str, *, is_whole: bool) -> list[str]:
     asked = _QUOTES.sub("", asked).strip()
     if both := _YES_OR_NO.search(asked):
         return [both[1], both[2]]
+    if named := _listed(asked):
+        return named
     sentences = _SENTENCE_END.split(asked)
     for sentence in sentences:
         options = _alternatives(sentence)
@@ -144,6 +177,15 @@ def _options(asked: str, *, is_whole: bool) -> list[str]:
         return ["positive", "negative", "neutral"]
     is_yes_or_no = any(map(_VERB_QUESTION.fullmatch, (sentences[0], sentences[-1])))
     return ["yes", "no"] if is_yes_or_no else []
+
+
+def _listed(asked: str) -> list[str]:
+    """The names in "one of these categories: a, b, c"."""
+    found = _LIST.search(asked)
+    names = re.split(r"[,;/|]| or | and ", found[1]) if found else []
+    names = [name.strip() for name in names if name.strip()]
+    fit = len(names) > 1 and all(len(name) <= _LONGEST_CHOICE for name in names)
+    return names if fit else []
 
 
 def _alternatives(asked: str) -> list[str]:

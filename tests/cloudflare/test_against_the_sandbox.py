@@ -232,7 +232,7 @@ def test_models_without_a_queue_and_unknown_ones_are_refused(client: RestClient)
         client.poll(DEFAULT_MODEL, "6f1d9d7c-0000-4000-8000-3c1b2a4d5e6f", io.BytesIO())
 
 
-@pytest.mark.parametrize("form", ["null", "blank", "list", "object", "empties", "result"])
+@pytest.mark.parametrize("form", ["null", "blank", "list", "object", "empties", "text", "result"])
 def test_empty_items_of_every_form_are_empty(
     client: RestClient, sandbox: RunningSandbox, form: str
 ) -> None:

@@ -81,6 +81,7 @@ def test_every_shape_of_an_answer_is_understood_in_both_containers(
     assert json.loads(item.answer) == answer
 
 
+FENCED = '```json\n{"a": null}\n```'
 EMPTY: dict[str, tuple[object, object]] = {
     "null": ({"response": None}, None),
     "a blank text": ({"response": " \n\t"}, " \n\t"),
@@ -104,6 +105,9 @@ EMPTY: dict[str, tuple[object, object]] = {
     "no result": (None, None),
     "an empty result": ({}, {}),
     "nested nothing": ({"result": {"response": ""}}, ""),
+    "the text of JSON without content": ({"response": '{"a": [], "b": ""}'}, '{"a": [], "b": ""}'),
+    "the same in a code fence": (chat('```json\n{"a": null}\n```'), '```json\n{"a": null}\n```'),
+    "the same with blanks before it": ({"response": "\n []"}, "\n []"),
 }
 
 

@@ -4,14 +4,20 @@ from typing import Any
 
 import pytest
 
+from batchui.sandbox import texts
 from tests.sandbox.conftest import BGE_M3, GPT_OSS, KIMI, LLAMA, M2M100, QWEN, UNQUEUED, Caller
 
 
 def test_an_answer_says_where_it_comes_from_and_quotes_the_prompt(caller: Caller) -> None:
     answer = caller.text("What is the capital of France?")
-    assert answer.startswith("[sandbox] No AI model ran.")
-    assert "30 characters in 6 words" in answer
-    assert '"What is the capital of France?"' in answer
+    about = '"What is the capital of France?"'
+    assert answer == f"[sandbox] A made-up answer about {about} No AI model ran."
+
+
+def test_an_answer_is_about_the_row_and_not_about_the_question(caller: Caller) -> None:
+    answer = caller.text("Read this review.\n\nReview: Lovely room.\nQuiet street.")
+    about = '"Lovely room. Quiet street."'
+    assert answer == f"[sandbox] A made-up answer about {about} No AI model ran."
 
 
 def test_the_same_prompt_has_the_same_answer(caller: Caller) -> None:
@@ -27,7 +33,6 @@ def test_the_same_prompt_has_the_same_answer(caller: Caller) -> None:
             "Summary: The food was cold.",
         ),
         ("Translate into German: Good morning", "[German] Good morning"),
-        ("Classify as sport, politics or weather: Rain and weather tomorrow", "weather"),
         ("Extract the company: Globex was bought", "Globex, company, bought"),
     ],
 )
@@ -52,19 +57,27 @@ def test_answers_make_sense_of_plain_wishes(caller: Caller, prompt: str, expecte
         ("The room was clean.\nIs this positive or negative?", ["positive", "negative"]),
         ("Is it positive, negative or neutral?\nWe ate.", ["positive", "negative", "neutral"]),
         ("What is the sentiment: I ate it", ["positive", "negative", "neutral"]),
+        ("Classify as sport, politics or weather: Rain and weather tomorrow", ["weather"]),
+        (
+            "Choose one of these categories: billing, late delivery, other.\nIt came broken.",
+            ["billing", "late delivery", "other"],
+        ),
+        ("Which topic? Topics: room; food; staff\nThe food was cold.", ["food"]),
+        ("Rate the review from 1 to 5.\nThe room was clean.", ["1", "2", "3", "4", "5"]),
+        ("Give a score (0-2): The room was clean.", ["0", "1", "2"]),
     ],
 )
 def test_a_choice_is_answered_with_one_of_its_options(
     caller: Caller, prompt: str, options: list[str]
 ) -> None:
-    assert caller.text(prompt) in [f"[sandbox] {option}" for option in options]
+    assert caller.text(prompt) in options
 
 
 @pytest.mark.parametrize("question", ["Answer yes or no: ", "Answer yes or no. Is it this one? "])
 def test_each_option_is_chosen_for_some_texts(caller: Caller, question: str) -> None:
     prompts = [{"prompt": f"{question}Room {number}"} for number in range(40)]
     answers = {result["response"] for result in caller.results(LLAMA, *prompts)}
-    assert answers == {"[sandbox] yes", "[sandbox] no"}
+    assert answers == {"yes", "no"}
 
 
 @pytest.mark.parametrize(
@@ -74,6 +87,8 @@ def test_each_option_is_chosen_for_some_texts(caller: Caller, question: str) -> 
         "Write one or two sentences.\nThe room was clean.",
         "We came by train or bus and ate there.",
         "Rate: The room was clean. Was it?",
+        "Say something about these 3 to 5 days.\nWe stayed.",
+        "Choose a good title for this review: The room was clean and quiet",
     ],
 )
 def test_an_open_question_is_not_a_choice(caller: Caller, prompt: str) -> None:
@@ -91,7 +106,7 @@ def test_a_system_message_is_the_instruction(caller: Caller) -> None:
         {"role": "user", "content": "A terrible, bad thing."},
     ]
     (result,) = caller.results(LLAMA, {"messages": messages})
-    assert result["response"] == "[sandbox] bad"
+    assert result["response"] == "bad"
 
 
 def test_the_parts_of_a_message_are_read(caller: Caller) -> None:
@@ -193,3 +208,26 @@ def test_a_stray_field_that_cannot_be_used_is_ignored(
     (entry,) = caller.finished(model, item)["responses"]
     assert entry["success"] is True
     assert '"Hello"' in str(entry) or entry["result"]["shape"] == [1, 1024]
+
+
+@pytest.mark.parametrize(
+    ("text", "summary"),
+    [
+        ("Lovely room with a view. Breakfast was cold.", "Lovely room with a view."),
+        ("Quiet, clean, ten minutes away.", "Quiet, clean, ten minutes away."),
+        ("Schöne Lage, leider laut.", "Schöne Lage, leider laut."),
+        ("Perfect for families: cots, high chairs.", "Perfect for families: cots, high chairs."),
+    ],
+)
+def test_a_text_within_the_question_is_told_from_it(text: str, summary: str) -> None:
+    answer = texts.answer(f"Summarise what the guest liked in {text}")
+    assert answer == f"[sandbox] Summary: {summary}"
+
+
+def test_what_the_question_calls_the_text_is_no_part_of_it() -> None:
+    answer = texts.answer("Summarise this text in one sentence.\n\nText: Lovely room. Cold.")
+    assert answer == "[sandbox] Summary: Lovely room."
+
+
+def test_a_question_alone_is_its_own_text() -> None:
+    assert texts.answer("Summarise this") == "[sandbox] Summary: Summarise this"

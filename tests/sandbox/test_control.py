@@ -67,7 +67,9 @@ def test_calls_are_listed_with_what_they_were(control: httpx.Client, caller: Cal
         "time": 0,
         "status": 200,
         "fault": "",
+        "sha256": "",
     }
+    assert [len(call["sha256"]) for call in calls] == [0, 0, 64, 0, 0]  # of single rows alone
     assert len(control.get("/calls", params={"kind": "poll"}).json()) == 1
     assert control.delete("/calls").json() == control.get("/calls").json() == []
 

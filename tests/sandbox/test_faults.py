@@ -1,5 +1,6 @@
 """The script of faults, one by one, as a client meets them."""
 
+import json
 import time
 from typing import Any
 
@@ -223,6 +224,37 @@ def test_every_model_can_answer_nothing(sandbox: RunningSandbox, caller: Caller,
     assert [part["type"] for part in spoken["output"]][1:] == (["message"] if nothing else [])
     assert translated == {"translated_text": nothing}
     assert embedded["data"] == []
+
+
+TONE = {"type": "object", "properties": {"tone": {"enum": ["good", "bad"]}}}
+TONE_WANTED = {"response_format": {"type": "json_schema", "json_schema": TONE}}
+
+
+@pytest.mark.parametrize("form", ["words", "other", "cut", "fenced"])
+def test_every_model_can_answer_what_no_schema_asks_for(
+    sandbox: RunningSandbox, caller: Caller, form: str
+) -> None:
+    sandbox.script({"fault": "unfit", "form": form, "every": 1, "times": 0})
+    (chat,) = caller.results(KIMI, {"prompt": "Hello", **TONE_WANTED})
+    (text,) = caller.results(QWEN, {"prompt": "Hello", **TONE_WANTED})
+    (plain,) = caller.results(LLAMA, {"prompt": "Hello", **TONE_WANTED})
+    (spoken,) = caller.results(GPT_OSS, {"input": "Hello"})
+    run = caller.post(LLAMA, {"prompt": "Hello", **TONE_WANTED}, queue=False).json()
+    texts = [
+        chat["choices"][0]["message"]["content"],
+        text["choices"][0]["text"],
+        plain["response"],
+        run["result"]["response"],
+        spoken["output"][-1]["content"][0]["text"],
+    ]
+    begins = {"words": "[sandbox]", "other": '{"something', "cut": "```json", "fenced": "Here it"}
+    assert all(one.startswith(begins[form]) for one in texts)
+    asked = (
+        [json.loads(one.split("```json")[1].split("```")[0]) for one in texts[:4]]
+        if (form == "fenced")
+        else []
+    )
+    assert all(one["tone"] in ("good", "bad") for one in asked)
 
 
 def test_a_step_waits_for_its_turn(sandbox: RunningSandbox, caller: Caller) -> None:

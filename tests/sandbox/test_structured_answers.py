@@ -90,7 +90,7 @@ def test_a_schema_that_makes_no_sense_fails_its_item(caller: Caller) -> None:
         ({"type": "integer", "maximum": -7, "minimum": -7}, -7),
         ({"type": "null"}, None),
         ({"type": "integer", "minimum": 5, "maximum": 5}, 5),
-        ({"type": "string", "maxLength": 13}, "[sandbox] lov"),
+        ({"type": "string", "maxLength": 13}, "[sandbox] a l"),
         ({"type": "array", "maxItems": 0}, []),
         ({"type": "array", "items": {"const": 1}, "minItems": 4}, [1, 1, 1, 1]),
         ({"type": ["null", "object"], "properties": {"a": {"const": 1}}}, {"a": 1}),
@@ -134,6 +134,27 @@ def test_free_text_is_marked_and_taken_from_the_prompt() -> None:
     }
 
 
+def test_texts_that_are_no_names_are_sentences_of_the_row() -> None:
+    fields = {name: {"type": "string"} for name in ("summary", "because", "more")}
+    asked = (
+        "Judge the tone of this text.\n\nText: The lift was broken. The staff carried\nour bags!"
+    )
+    assert instance({"type": "object", "properties": fields}, asked) == {
+        "summary": "[sandbox] The lift was broken.",
+        "because": "[sandbox] The staff carried our bags!",
+        "more": "[sandbox] The lift was broken.",
+    }
+
+
+def test_each_name_is_another_word() -> None:
+    fields = {name: {"type": "string"} for name in ("people", "places")}
+    asked = "Find the names in this text.\n\nText: Ana saw Globex in Porto"
+    assert instance({"type": "object", "properties": fields}, asked) == {
+        "people": "[sandbox] Globex",
+        "places": "[sandbox] Porto",
+    }
+
+
 def test_a_recursive_schema_comes_to_an_end() -> None:
     node = {
         "type": "object",
@@ -152,3 +173,11 @@ def test_a_recursive_schema_comes_to_an_end() -> None:
 def test_an_impossible_recursion_ends_too() -> None:
     instance({"properties": {"a": {"$ref": "#"}, "b": {"$ref": "#"}}, "required": ["a", "b"]}, "x")
     instance({"$ref": "#"}, "x")
+
+
+def test_a_prompt_that_names_the_fields_in_words_gets_them_too(caller: Caller) -> None:
+    asked = 'Answer with one JSON object. It has these fields:\n- "ok": true or false\n\nA room.'
+    (result,) = caller.results(LLAMA, {"prompt": asked})
+    response = result["response"]
+    answer = json.loads(response) if isinstance(response, str) else response
+    assert isinstance(answer["ok"], bool)

@@ -87,8 +87,25 @@ def test_requests_sent_together_finish_one_after_another(
         parts = [caller.submit(LLAMA, {"prompt": f"Part {n}"}) for n in range(12)]
         moments = finishes(clock, caller, *parts)
     assert moments == sorted(moments)
-    assert all(later - earlier >= 0.4 for earlier, later in pairwise(moments))
+    assert all(later - earlier >= 0.3 for earlier, later in pairwise(moments))
     assert moments[-1] <= 10
+
+
+def test_the_parts_of_a_first_try_land_well_apart(clock: Clock, usual: RunningSandbox) -> None:
+    caller = Caller(usual.base_url)
+    with caller.http:
+        parts = [caller.submit(LLAMA, {"prompt": f"Part {n}"}) for n in range(3)]
+        moments = finishes(clock, caller, *parts)
+    assert all(later - earlier >= 0.8 for earlier, later in pairwise(moments))
+    assert moments[-1] <= 4
+
+
+def test_the_more_requests_are_under_way_the_closer_they_finish() -> None:
+    schedule = Schedule(Timings(queued=0, running=1, per_1000_items=0, apart=2, closer=1))
+    assert [schedule.add(0, items=1)[1] for _ in range(4)] == pytest.approx(
+        [1, 2, 2.667, 3.167], abs=0.001
+    )
+    assert schedule.add(60, items=1) == (60, 61)  # the others are finished
 
 
 def test_a_request_after_the_others_are_finished_is_as_quick_as_the_first(
