@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import models
 
-from batchui.prompts import ask
+from batchui.prompts import answer_columns, ask
 from batchui.prompts.ask import Ask
 
 
@@ -20,7 +20,9 @@ class Asked(models.Model):
     @property
     def ask(self) -> Ask:
         """The question that is asked of every row."""
-        return Ask(**{name: getattr(self, name) for name in ask.NAMES})
+        fields = {name: getattr(self, name) for name in ask.NAMES}
+        fields["answer_columns"] = answer_columns.from_json(fields["answer_columns"])
+        return Ask(**fields)
 
 
 def _column(field: ask.Field) -> "models.Field[Any, Any]":
@@ -35,7 +37,7 @@ def _column(field: ask.Field) -> "models.Field[Any, Any]":
         return models.CharField(max_length=field.about.most, blank=True)
     if field.kind is str:
         return models.TextField(blank=True)
-    return models.JSONField(default=dict)
+    return models.JSONField(default=list if field.name == "answer_columns" else dict)
 
 
 for _field in ask.fields():
@@ -44,4 +46,5 @@ for _field in ask.fields():
 
 def asked_fields(asked: Ask) -> dict[str, Any]:
     """The fields of a question, by column name."""
-    return {name: getattr(asked, name) for name in ask.NAMES}
+    fields = {name: getattr(asked, name) for name in ask.NAMES}
+    return fields | {"answer_columns": answer_columns.to_json(asked.answer_columns)}

@@ -15,10 +15,13 @@ class AnswerChanges(TypedDict, total=False):
 
     answered: int
     empty: int
+    unfit: int
     failed: int
     missing: int
     unsent: int
     invalid: int
+    skipped: int
+    edited: int
 
 
 class WaitingChanges(AnswerChanges, total=False):
@@ -35,6 +38,8 @@ class PartChanges(WaitingChanges, total=False):
     answers_file: str
     answers_version: int
     forget_unanswered: bool
+    empty_counts: bool
+    asked_again: dict[str, Any] | None
     send_limit: int | None
     attempts_before: int
     lease_until: datetime | None
@@ -71,6 +76,7 @@ class BatchChanges(AnswerChanges, total=False):
     source_format: dict[str, Any]
     converted_file: str
     converted: dict[str, Any]
+    draft_rows_file: str
     rows: int
     bad_rows: int
     problem: str
@@ -80,16 +86,20 @@ class BatchChanges(AnswerChanges, total=False):
     blanks: dict[str, dict[str, int]]
     sample: list[str]
     above: list[str]
+    estimated_low: float | None
+    estimated_high: float | None
     part_count: int
 
 
 def counted_rows(changes: AnswerChanges) -> int:
-    """The number of rows with a status of their own. `changes` must have all six counts."""
+    """The number of rows with a status of their own. `changes` must have all counts."""
     return (
         changes["answered"]
         + changes["empty"]
+        + changes["unfit"]
         + changes["failed"]
         + changes["missing"]
         + changes["unsent"]
         + changes["invalid"]
+        + changes["skipped"]
     )

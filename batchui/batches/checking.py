@@ -7,6 +7,7 @@ from django.conf import settings
 from batchui.batches import lifecycle, sources
 from batchui.batches.changes import BatchChanges
 from batchui.batches.converting import convert
+from batchui.batches.draft_rows import NO_ROWS, KeptRows
 from batchui.batches.further import make_file
 from batchui.batches.long_tasks import (
     READING_LEASE,
@@ -40,21 +41,24 @@ def check_file(batch_id: UUID, *, beat: Beat | None = None) -> None:
         progress = progress_of(batch, beat=beat)
         if not batch.source_format:
             _look(batch, progress)
+        rows = KeptRows()
         report = check(
             lambda: sources.open_rows(batch),
             batch.format,
             problems=RowProblems,
+            keep=rows.begin,
             progress=progress,
             max_rows=settings.MAX_ROWS,
         )
         sources.refuse_nul(report.format)
+        kept: BatchChanges = {**report.problems.store(batch), **rows.store(batch)}
     except LeaseLostError:
         return
     except StoppedError:
         give_back(batch)
     except Exception as problem:  # every failure needs a sentence on the page
         sentence = sentence_for(problem)
-        unusable: BatchChanges = {"problem": sentence, **NO_PROBLEMS}
+        unusable: BatchChanges = {"problem": sentence, **NO_PROBLEMS, **NO_ROWS}
         event = f"The file cannot be used: {sentence}"
         lifecycle.move_batch(batch, BatchStatus.DRAFT, event=event, **unusable)
     else:
@@ -62,7 +66,7 @@ def check_file(batch_id: UUID, *, beat: Beat | None = None) -> None:
             batch,
             BatchStatus.DRAFT,
             event=f"The file was read: {rows_phrase(report.rows)}.",
-            **_facts(report, report.problems.store(batch)),
+            **_facts(report, kept),
         )
 
 
@@ -84,14 +88,14 @@ def _keep(batch: Batch, found: BatchChanges) -> None:
         raise LeaseLostError
 
 
-def _facts(report: Report[RowProblems], problems: BatchChanges) -> BatchChanges:
-    """The result of a check, as fields of the batch."""
+def _facts(report: Report[RowProblems], kept: BatchChanges) -> BatchChanges:
+    """The result of a check, as fields of the batch. kept: the files that it wrote."""
     return {
         "source_format": report.format.to_dict(),
         "rows": report.rows,
         "bad_rows": report.bad_rows,
         "problem": "",
-        **problems,
+        **kept,
         "blanks": {
             column: {"count": blank.count, "first_row": blank.first_row}
             for column, blank in report.blanks.items()

@@ -49,6 +49,10 @@ class Compressed:
         _compressor().copy_stream(content, made._spool)
         return made
 
+    def write(self, compressed: bytes) -> None:
+        """Add content that is compressed already."""
+        self._spool.write(compressed)
+
     def store(self, name: str) -> str:
         """Store it as `name`. Returns the name."""
         with self._spool as spool:
@@ -77,6 +81,12 @@ class Lines:
                 pending = 0
         self._pending = pending
 
+    def add(self, lines: bytes) -> None:
+        """Add lines, each with its newline."""
+        self._write()
+        self._pending = 0
+        self._out.write(lines)
+
     def whole(self) -> Compressed:
         """All lines, ready to store. Call it once."""
         self._write()
@@ -84,6 +94,8 @@ class Lines:
         return self._made
 
     def _write(self) -> None:
+        if not self._buffer:
+            return
         self._out.write(b"\n".join([*self._buffer, b""]))
         self._buffer.clear()
 
@@ -134,9 +146,33 @@ def read_all_lines(name: str) -> list[bytes]:
 
 
 def read_compressed(name: str) -> Iterator[bytes]:
-    """The content of a compressed file, in chunks of bytes."""
+    """The content of a compressed file, in chunks of bytes; of one with frames, of all of them."""
     with open_file(name) as stored:
-        yield from zstandard.ZstdDecompressor().read_to_iter(stored, read_size=CHUNK_BYTES)
+        reader = zstandard.ZstdDecompressor().stream_reader(
+            stored, read_size=CHUNK_BYTES, read_across_frames=True
+        )
+        while chunk := reader.read(CHUNK_BYTES):
+            yield chunk
+
+
+def read_blocks(name: str) -> Iterator[bytes]:
+    """The lines of a file that was made by `Compressed.of_lines`, many at a time.
+
+    What is behind the last line end is left out. Raises DamagedFile where it cannot be unpacked.
+    """
+    rest = b""
+    try:
+        for chunk in read_compressed(name):
+            lines, end, begun = chunk.rpartition(b"\n")
+            if end:
+                yield rest + lines + end
+                rest = begun
+            else:
+                rest += chunk
+    except FileNotFoundError:
+        raise DamagedFile(f"The stored file {name} is not there any more.") from None
+    except zstandard.ZstdError:
+        raise DamagedFile(f"The stored file {name} is damaged.") from None
 
 
 def open_unpacked(name: str) -> BinaryIO:

@@ -4,6 +4,7 @@ Such a row is never sent. It waits until the first one has an answer, or will ha
 has the same fate. A retry does the same again.
 """
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
@@ -22,6 +23,10 @@ from batchui.batches.states import AnswerStatus
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(tuple[int, int]).decode
+# The statuses of answers that a row takes over with their text.
+WITH_TEXT = (AnswerStatus.ANSWERED, AnswerStatus.UNFIT)
+# What stands before the error of a row that got its fate from another one.
+_ORIGIN = re.compile(r"^Asked once, with row [\d,]+(?:: |\.)")
 
 # Between two looks of a part. All waiting parts of a batch together look for a tenth of the time.
 SHORTEST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(hours=1)
@@ -66,7 +71,8 @@ def copied(part: Part) -> Copied | None:
     """
     begun = monotonic()
     copies = copies_of(part)
-    waiting = {at: copies[at] for at in results.open_positions(part) if at in copies}
+    open_rows = set(results.open_positions(part)) - results.rows_sent_alone(part)
+    waiting = {at: copies[at] for at in sorted(open_rows) if at in copies}
     if not waiting:
         return None
     found = dict(_answers(part, waiting.values()))
@@ -107,14 +113,18 @@ def _answers(part: Part, rows: Iterable[int]) -> Iterator[tuple[int, Answer]]:
             if at not in wanted:
                 continue
             if answer is not None:
-                yield first + at, answer
+                yield first + at, answer.own  # what a person corrects is the answer of one row
             elif other.waiting_became:
                 yield first + at, Answer(other.waiting_became, error=other.waiting_error)
 
 
 def _copy(answer: Answer, row: int) -> Answer:
     """The answer of a row for one that asks the same."""
-    if answer.status == AnswerStatus.ANSWERED:
-        return Answer(answer.status, answer.answer, f"Asked once, with row {row:,}.")
     why = f": {answer.error}" if answer.error else "."
-    return Answer(answer.status, NOTHING, f"Asked once, with row {row:,}{why}")
+    kept = answer.answer if answer.status in WITH_TEXT else NOTHING
+    return Answer(answer.status, kept, f"Asked once, with row {row:,}{why}")
+
+
+def without_origin(error: str) -> str:
+    """The error of a row without the words that say from which row it was taken over."""
+    return _ORIGIN.sub("", error)

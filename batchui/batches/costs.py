@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, QuerySet, Sum
 
 from batchui.batches.charged import MAYBE_CHARGED, SENT_AGAIN_IN_VAIN
 from batchui.batches.models import Attempt, Batch, Part
-from batchui.cloudflare import catalogue
+from batchui.batches.money import usd_of
 from batchui.prompts import ask
 
 # Bytes of a request for one token, in most languages. A rough guess, rather low: a price that turns
@@ -85,10 +85,6 @@ def _is_measured(batch: Batch) -> bool:
 
 
 def _usd(batch: Batch, rows: int, bytes_per_row: float | None) -> float | None:
-    try:
-        model = catalogue.find(batch.ask.model)
-    except catalogue.UnknownModel:
-        return None
     if _is_measured(batch):
         read = batch.prompt_tokens / batch.answered
         written = batch.completion_tokens / batch.answered
@@ -97,4 +93,4 @@ def _usd(batch: Batch, rows: int, bytes_per_row: float | None) -> float | None:
             cells = batch.source_size / max(batch.rows, 1)
             bytes_per_row = cells + len(batch.ask.template) + len(batch.ask.instruction)
         read, written = bytes_per_row / BYTES_PER_TOKEN, float(batch.ask.max_tokens)
-    return rows * (read * model.usd_per_m_input + written * (model.usd_per_m_output or 0.0)) / 1e6
+    return usd_of(batch.ask.model, read=rows * read, written=rows * written)

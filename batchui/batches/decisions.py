@@ -4,28 +4,24 @@ A page, the terminal and a program call the same functions. If two people (or tw
 the same moment, the first one counts and the second one gets False.
 """
 
-from collections.abc import Collection
-
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from batchui import security_log
 from batchui.batches import call_limit, many_parts
 from batchui.batches.lifecycle import move_batch
 from batchui.batches.long_tasks import read_now_or_soon
-from batchui.batches.models import UNANSWERED, Attempt, Batch, Part, asked_fields
+from batchui.batches.models import UNANSWERED, Batch, Part, asked_fields
+from batchui.batches.money import UsdRange
 from batchui.batches.phrases import rows_are
 from batchui.batches.preparing import prepare
 from batchui.batches.questions import Choice, decide, question_about
-from batchui.batches.retrying import rows_of_retry
+from batchui.batches.retrying import open_again, rows_of_retry
 from batchui.batches.settling import lock, record, settle
 from batchui.batches.signals import work_waits
 from batchui.batches.states import (
     EDITABLE,
-    ENDED_BATCHES,
     STOPPABLE_BATCHES,
-    AttemptStatus,
     BatchStatus,
 )
 from batchui.prompts.ask import Ask
@@ -50,10 +46,24 @@ def edit(batch: Batch, *, ask: Ask, name: str = "") -> bool:
     return bool(drafts.update(**asked_fields(ask), **named))
 
 
+def rename(batch: Batch, name: str) -> bool:
+    """Give a batch another name, whatever its status. False: it was deleted meanwhile."""
+    found = Batch.objects.filter(pk=batch.pk, deleted_at=None)
+    return bool(found.update(name=name, version=F("version") + 1))
+
+
 def start(
-    batch: Batch, *, by: User | None, ask: Ask, name: str = "", prepare_now: bool = False
+    batch: Batch,
+    *,
+    by: User | None,
+    ask: Ask,
+    name: str = "",
+    estimated: UsdRange | None = None,
+    prepare_now: bool = False,
 ) -> bool:
     """Start a draft with the question `ask`. False: it is no longer a draft.
+
+    estimated: what it is to cost, which is kept beside what it then does cost.
 
     The batch uses the connection that the team has now. A small file is cut into parts at once,
     and so is any file with `prepare_now`; a worker cuts the others. If rows cannot be asked, the
@@ -74,6 +84,8 @@ def start(
         problems_file="",
         progress_rows=0,
         name=name or batch.name,
+        estimated_low=estimated and estimated.low,
+        estimated_high=estimated and estimated.high,
     )
     if started and prepare_now:
         prepare(batch.pk)
@@ -112,10 +124,7 @@ def retry(batch: Batch, *, by: User | None) -> bool:
         batch = lock(batch.pk)
         if batch.deleted_at is not None or not batch.can_retry:
             return False
-        batch.stop_requested_at = None
-        if not Attempt.objects.filter(part__batch=batch, status=AttemptStatus.ACCEPTED).exists():
-            batch.connection = ensure_connection(batch.team)
-        batch.save(update_fields=["stop_requested_at", "connection"])
+        open_again(batch)
         record(batch, "retry", _retry_event(batch), by=by)
         many_parts.reopen(batch.parts.alias(to_send=UNANSWERED).filter(to_send__gt=0))
         batch.refresh_from_db()
@@ -186,25 +195,3 @@ def try_now(batch: Batch, *, by: User | None) -> int:
             settle(batch)
     work_waits.send(Batch, batch=batch)
     return released
-
-
-def delete(batch: Batch, *, by: User | None) -> bool:
-    """Take a batch out of the history. A later sweep removes its files.
-
-    False: the batch is under way (stop it first), or is deleted already.
-    """
-    return _delete(batch, (*EDITABLE, *ENDED_BATCHES), by)
-
-
-def discard(draft: Batch, *, by: User | None) -> bool:
-    """Delete a draft. False: it was started meanwhile, or is deleted already."""
-    return _delete(draft, EDITABLE, by)
-
-
-def _delete(batch: Batch, statuses: Collection[BatchStatus], by: User | None) -> bool:
-    deleted = Batch.objects.filter(pk=batch.pk, deleted_at=None, status__in=statuses).update(
-        deleted_at=timezone.now(), deleted_by=by, epoch=F("epoch") + 1
-    )
-    if deleted:
-        security_log.record("batch deleted", who=by and by.in_log, batch=batch.pk)
-    return bool(deleted)

@@ -188,7 +188,7 @@ def _release(parts: QuerySet[Part]) -> int:
     released = 0
     for batch_id in parts.values_list("batch", flat=True).distinct().order_by():
         with transaction.atomic():
-            batch = settling.lock(batch_id)
+            batch = settling.lock_to_settle(batch_id)
             released += many_parts.release(parts.filter(batch=batch))
             settling.settle(batch)
     return released

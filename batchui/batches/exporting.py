@@ -3,9 +3,9 @@
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from django.db import DatabaseError
 
@@ -13,12 +13,15 @@ from batchui.batches import references, results, sources
 from batchui.batches.compressed import DamagedFile
 from batchui.batches.models import Batch
 from batchui.batches.progress import Progress, telling, untold
+from batchui.batches.sheet.selection import STATUSES
+from batchui.exports import names
 from batchui.exports.csv import csv_chunks, spreadsheet_delimiter
 from batchui.exports.formulas import Changed
 from batchui.exports.json import json_chunks, jsonl_chunks
-from batchui.exports.names import ANSWER, answer_columns
+from batchui.exports.names import ANSWER
 from batchui.exports.rows import ExportRow
 from batchui.exports.table import Selection, Table
+from batchui.prompts.answer_fitting import fields_of
 from batchui.prompts.reading.readers import rows_above
 from batchui.prompts.reading.rows import as_list, cell_text, extras, typed_cell
 
@@ -29,7 +32,7 @@ WAITING = "waiting"
 # Which rows go out, by the word for them in addresses and options.
 ONLY: dict[str, frozenset[str] | None] = {
     "all": None,
-    **{word: frozenset(statuses) for word, statuses in results.SHOWN.items()},
+    **{word: frozenset(STATUSES[word]) for word in ("answered", "attention")},
 }
 
 
@@ -38,11 +41,13 @@ class Choice:
     """What of a batch goes out.
 
     only: a key of ONLY. columns: of the file; None: all. answer: the name of the column of answers.
+    whole: where answers have columns of their own, whether a column has them as they came, too.
     """
 
     only: str = "all"
     columns: tuple[str, ...] | None = None
     answer: str = ANSWER
+    whole: Literal["unfit", "always", "never"] = "unfit"  # unfit: if one does not fit its columns
 
     @property
     def selection(self) -> Selection:
@@ -57,7 +62,7 @@ class Choice:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON, for the database."""
-        return {"only": self.only, "columns": self.columns, "answer": self.answer}
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "Choice":
@@ -91,7 +96,7 @@ class Kind(NamedTuple):
 
     chunks: makes it while it is sent. write: makes it as a whole. Each kind has one of them.
     fits: whether it can be made of a batch. instead: the kind to make where that fails; "" if there
-    is none.
+    is none. meant_for: which of similar kinds to take, in a few words; "" where the name says it.
     """
 
     label: str
@@ -101,6 +106,7 @@ class Kind(NamedTuple):
     write: Write | None = None
     fits: Callable[[Batch], bool] = always
     instead: str = ""
+    meant_for: str = ""
 
     @property
     def is_whole(self) -> bool:
@@ -117,7 +123,7 @@ def csv(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iter
     rows, changed = export_rows(batch, progress), Changed()
     delimiter = spreadsheet_delimiter(batch.format.delimiter)
     yield from csv_chunks(
-        rows, table(batch), choice.selection, delimiter=delimiter, changed=changed
+        rows, table(batch, choice), choice.selection, delimiter=delimiter, changed=changed
     )
     if choice.has_everything:
         with suppress(DatabaseError):
@@ -127,7 +133,7 @@ def csv(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iter
 def csv_plain(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iterator[bytes]:
     """CSV for programs: every cell exactly as it is, with the delimiter of the file."""
     rows, delimiter = export_rows(batch, progress), batch.format.delimiter
-    return csv_chunks(rows, table(batch), choice.selection, delimiter=delimiter, plain=True)
+    return csv_chunks(rows, table(batch, choice), choice.selection, delimiter=delimiter, plain=True)
 
 
 def streamed(
@@ -136,7 +142,7 @@ def streamed(
     """The maker of downloads with a function of `exports/` that makes bytes of rows."""
 
     def made(batch: Batch, choice: Choice = ALL, progress: Progress = untold, /) -> Iterator[bytes]:
-        return chunks_of(export_rows(batch, progress), table(batch), choice.selection)
+        return chunks_of(export_rows(batch, progress), table(batch, choice), choice.selection)
 
     return made
 
@@ -144,7 +150,7 @@ def streamed(
 json, jsonl = streamed(json_chunks), streamed(jsonl_chunks)
 
 
-def table(batch: Batch, *, typed: bool = False) -> Table:
+def table(batch: Batch, choice: Choice = ALL, *, typed: bool = False) -> Table:
     """What the file of a batch says about its rows. typed: as in `export_rows`."""
     form = batch.format
     is_typed = form.kind == "table" or (typed and form.kind == "jsonl")
@@ -154,13 +160,27 @@ def table(batch: Batch, *, typed: bool = False) -> Table:
         above=_above(batch),
         typed=is_typed,
         of_texts=form.delimiter is not None,  # also the table of the answers to a CSV
+        fields=[column.name for column in batch.ask.answer_columns],
+        whole=has_whole_answers(batch, choice),
     )
 
 
-def added_columns(batch: Batch, choice: Choice = ALL) -> tuple[str, str, str]:
+def has_whole_answers(batch: Batch, choice: Choice) -> bool:
+    """Whether answers go out as they came: where they have no columns, or it is chosen."""
+    if not batch.ask.answer_columns or choice.whole == "always":
+        return True
+    return choice.whole == "unfit" and batch.unfit > 0
+
+
+def added_columns(batch: Batch, choice: Choice = ALL) -> tuple[str, ...]:
     """The names of the columns for answer, status and error that are added to those of the file."""
     form = batch.format
-    return answer_columns([*form.columns, *(form.header or ())], answer=choice.answer)
+    return names.added_columns(
+        [*form.columns, *(form.header or ())],
+        fields=[column.name for column in batch.ask.answer_columns],
+        whole=has_whole_answers(batch, choice),
+        answer=choice.answer,
+    )
 
 
 def _above(batch: Batch) -> list[list[Any]]:
@@ -190,10 +210,11 @@ def export_rows(
     progress: told now and then how many rows there were. typed: the numbers and booleans of JSON
     objects stay what they are in the cells, too; else these are texts.
     """
-    columns = batch.columns
+    columns, wanted = batch.columns, batch.ask.answer_columns
     value_cell = typed_cell if typed else cell_text
     reference = references.reference_of(batch)
-    for row, cells, status, answer, error, usage in telling(results.results(batch), progress):
+    for result in telling(results.results(batch), progress):
+        row, cells, status, answer, error, usage, edit = result
         if cells is None:  # its text is lost; the error says why
             cells = [""] * len(columns)
         yield ExportRow(
@@ -206,4 +227,7 @@ def export_rows(
             error=error,
             external_reference=reference(row, cells),
             usage=usage,
+            fields=fields_of(answer, wanted) if wanted else (),
+            edited=edit is not None,
+            own_answer=result.own_answer if edit else None,
         )

@@ -3,6 +3,7 @@
     batches/<uuid>/source/upload                 the upload, untouched
     batches/<uuid>/source/upload-<e>             the same, made of another batch's answers
     batches/<uuid>/source/converted-<e>.zst      the rows of an upload that is no plain text
+    batches/<uuid>/source/rows-<e>.jsonl.zst     the rows of a draft, as read (`draft_rows.py`)
     batches/<uuid>/source/problems-<e>.jsonl.zst the rows that cannot be asked, and why
     batches/<uuid>/exports/<id>-<e>              a download that had to be made whole
     batches/<uuid>/parts/<n>/rows-<e>.jsonl.zst  the rows, as read
@@ -115,6 +116,11 @@ def export_path(export: "Export") -> str:
 def problems_path(batch: "Batch") -> str:
     """Where the problems of the rows of an upload are stored, by who reads it."""
     return f"batches/{batch.pk}/source/problems-{batch.epoch}.jsonl.zst"
+
+
+def draft_rows_path(batch: "Batch") -> str:
+    """Where the rows of a draft are stored, by who reads its upload."""
+    return f"batches/{batch.pk}/source/rows-{batch.epoch}.jsonl.zst"
 
 
 def rows_path(part: "Part") -> str:

@@ -20,7 +20,7 @@ from batchui.batches.models import LONGEST_NAME, Batch
 from batchui.batches.progress import Progress
 from batchui.batches.whole_files import kinds_for, workbook
 from batchui.exports.further import object_lines, table_lines
-from batchui.exports.table import Table
+from batchui.exports.table import EVERYTHING, Layout, Table
 from batchui.exports.workbook.cannot_write import CannotWrite
 from batchui.prompts.conversion.converted import Sheet
 from batchui.prompts.problems import BadInput
@@ -32,8 +32,9 @@ DELETED = (
     "this draft, and upload the file yourself."
 )
 RETRIED = (
-    "The batch that this one asks further about was retried before its answers were read. Discard "
-    "this draft. Once that batch has ended, ask further again."
+    "The batch that this one asks further about was retried before its answers were read, or one "
+    "of them was corrected meanwhile. Discard this draft. Once that batch has ended, ask further "
+    "again."
 )
 
 
@@ -87,7 +88,7 @@ def _converted(first: Batch, about: Table) -> dict[str, Any]:
         file="",
         name=first.sheet["name"] if first.sheet else first.source_stem,
         rows=len(about.above) + 1 + first.rows,
-        columns=len(about.columns) + 3,
+        columns=len(about.columns) + len(Layout(about, EVERYTHING).added),
     )
     sheets = [{**msgspec.to_builtins(sheet), "first_rows": []}]
     return {

@@ -17,6 +17,7 @@ from batchui.batches import files, lifecycle, settling, sources
 from batchui.batches.changes import BatchChanges
 from batchui.batches.checking import check_file
 from batchui.batches.compressed import DamagedFile
+from batchui.batches.draft_rows import NO_ROWS
 from batchui.batches.files import AnyFile
 from batchui.batches.long_tasks import cannot_store, read_now_or_soon, sentence_for
 from batchui.batches.models import LONGEST_NAME, Batch, asked_fields
@@ -108,6 +109,7 @@ def read_differently(batch: Batch, choices: Choices, *, by: User | None) -> bool
         "progress_rows": 0,
         "problem": "",
         **NO_PROBLEMS,
+        **NO_ROWS,
         "blanks": {},
         **found,
     }

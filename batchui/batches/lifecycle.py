@@ -24,6 +24,7 @@ from batchui.batches.settling import ANSWER_FIELDS
 from batchui.batches.states import (
     ATTEMPT_MOVES,
     BATCH_MOVES,
+    ENDED_PARTS,
     PART_MOVES,
     AnswerStatus,
     AttemptStatus,
@@ -134,22 +135,25 @@ def move_part(
     moved = {"lease_until": None, "question": "", **changes}
     moved |= {"status": to, "epoch": part.epoch + 1}
     with transaction.atomic():
-        batch = settling.lock(part.batch_id)
+        batch = settling.lock_to_settle(part.batch_id)
         if not _update_part(part, moved):
             return False
         if closing:
             close_attempt(closing)
         if event:
             settling.record(batch, to.value, event, by=by, part=part.number)
+        sums = not changes.keys().isdisjoint(settling.CHANGE_SUMS)
         if batch.stop_requested_at is not None and many_parts.stop(Part.objects.filter(pk=part.pk)):
             part.refresh_from_db(fields=STOP_CHANGES)
-        settling.settle(batch)
+            sums = True
+        settling.settle(batch, sums=sums)
     return True
 
 
 def settle_answers(part: Part, changes: PartChanges, *, closing: Closing, event: str = "") -> bool:
     """Store a new version of a part's answers: the part is done, or ready if rows still wait."""
-    to = PartStatus.DONE if counted_rows(changes) >= part.rows else PartStatus.READY
+    is_done = counted_rows(changes) >= part.rows and not changes.get("asked_again")
+    to = PartStatus.DONE if is_done else PartStatus.READY
     changes["resume_at"] = None
     return move_part(part, to, event=event, closing=closing, **changes)
 
@@ -172,6 +176,16 @@ def take_over(part: Part, lease: timedelta) -> bool:
     return _update_part(part, taken, Q(lease_until=part.lease_until))
 
 
+def claim_ended(part: Part) -> bool:
+    """Claim an ended part for one change of its answers: its next file has a name of its own.
+
+    False: it is under way, or somebody else was faster.
+    """
+    if part.status not in ENDED_PARTS:
+        return False
+    return _update_part(part, {"epoch": part.epoch + 1})
+
+
 def touch_part(part: Part, *, event: str = "", **changes: Unpack[PartChanges]) -> bool:
     """Change fields of a part but not its status, for example after a poll without news.
 
@@ -180,7 +194,7 @@ def touch_part(part: Part, *, event: str = "", **changes: Unpack[PartChanges]) -
     """
     touched = {"lease_until": None, **changes}
     with transaction.atomic():
-        batch = settling.lock(part.batch_id)
+        batch = settling.lock_to_settle(part.batch_id)
         if not _update_part(part, touched):
             return False
         if event:
@@ -195,7 +209,7 @@ def touch_part(part: Part, *, event: str = "", **changes: Unpack[PartChanges]) -
 def note(part: Part, text: str) -> None:
     """Write a line about a part into its batch's timeline, whoever has the part."""
     with transaction.atomic():
-        batch = settling.lock(part.batch_id)
+        batch = settling.lock_to_settle(part.batch_id)
         settling.record(batch, "failure", text, part=part.number)
         Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1)
 

@@ -5,17 +5,22 @@ many parts were moved, where somebody wants to know.
 """
 
 from datetime import datetime
-from typing import NamedTuple
+from functools import reduce
+from operator import sub
+from typing import Any, NamedTuple
 
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from batchui.batches.changes import PartChanges
 from batchui.batches.models import Attempt, Part
 from batchui.batches.patience import NOTHING_WRONG
 from batchui.batches.states import (
+    ENDED_PARTS,
     OPEN_PARTS,
     PERHAPS_SENT,
+    RETRYABLE_ANSWERS,
     SENT_PARTS,
     AnswerStatus,
     AttemptStatus,
@@ -24,8 +29,11 @@ from batchui.batches.states import (
 )
 
 # The number of waiting rows of a part (`Part.waiting`), for an UPDATE of many parts.
-WAITING_ROWS = (
-    F("rows") - F("answered") - F("empty") - F("failed") - F("missing") - F("unsent") - F("invalid")
+WAITING_ROWS = reduce(sub, (F(status.value) for status in AnswerStatus), F("rows"))
+
+# Parts whose empty answers count as answered, and in which no row has waited since.
+COUNTS_EMPTY = Q(
+    status__in=ENDED_PARTS, empty_counts=True, forget_unanswered=False, asked_again__isnull=True
 )
 
 STOPPED_BEFORE = "Stopped before it was sent."
@@ -84,24 +92,45 @@ def _with_attempt(*statuses: AttemptStatus) -> Q:
 
 def reopen(parts: QuerySet[Part]) -> int:
     """Make ended parts ready again for a retry. The counts of rows to ask again become 0."""
+    counts = {status.value: 0 for status in RETRYABLE_ANSWERS}
+    return _reopen(parts, forget_unanswered=True, asked_again=None, **counts)
+
+
+def reopen_chosen(part: Part, changes: PartChanges) -> bool:
+    """Make an ended part ready again, in which some rows are asked again. False: it has moved."""
+    as_seen = Part.objects.filter(pk=part.pk, epoch=part.epoch)
+    return bool(_reopen(as_seen, times_chosen=F("times_chosen") + 1, **changes))
+
+
+def _reopen(parts: QuerySet[Part], **changes: Any) -> int:
     latest = Attempt.objects.filter(part=OuterRef("pk")).order_by("-number").values("number")[:1]
-    return parts.filter(status__in=(PartStatus.DONE, PartStatus.STOPPED)).update(
+    return parts.filter(status__in=ENDED_PARTS).update(
         status=PartStatus.READY,
         epoch=F("epoch") + 1,
         lease_until=None,
         resume_at=None,
         waiting_became="",
         waiting_error="",
-        forget_unanswered=True,
         attempts_before=Coalesce(Subquery(latest), 0),
         message="",
         failures_in_a_row=0,
         resends=0,
-        empty=0,
-        failed=0,
-        missing=0,
-        unsent=0,
+        **changes,
     )
+
+
+def count_empty(parts: QuerySet[Part]) -> int:
+    """Let the empty answers of ended parts count as answered (see `empty_answers.py`)."""
+    return parts.filter(status__in=ENDED_PARTS, empty__gt=0).update(
+        epoch=F("epoch") + 1, answered=F("answered") + F("empty"), empty=0, empty_counts=True
+    )
+
+
+def count_as_empty(part: Part, rows: int) -> bool:
+    """Take back what `count_empty` did to a part. False: it has moved."""
+    as_seen = Part.objects.filter(COUNTS_EMPTY, pk=part.pk, epoch=part.epoch)
+    counts = {"answered": F("answered") - rows, "empty": F("empty") + rows}
+    return bool(as_seen.update(epoch=F("epoch") + 1, empty_counts=False, **counts))
 
 
 def release(parts: QuerySet[Part]) -> int:

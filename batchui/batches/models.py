@@ -1,7 +1,7 @@
 """The tables of batches. They hold facts; the text is in files (see `files.py`)."""
 
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -13,7 +13,12 @@ from django.utils import timezone
 
 from batchui.batches.asked_models import Asked, asked_fields
 from batchui.batches.charged import ROWS_IN_VAIN
+from batchui.batches.comparison_models import Comparison
 from batchui.batches.export_models import Export
+from batchui.batches.label_models import Label
+from batchui.batches.saved_models import SavedQuestion
+from batchui.batches.search_models import Searched, SearchedQuerySet, SearchText
+from batchui.batches.sheet_models import Counting, Digest, Search
 from batchui.batches.states import (
     ACTIVE_BATCHES,
     ENDED_BATCHES,
@@ -26,9 +31,26 @@ from batchui.batches.states import (
     PartStatus,
     Question,
 )
+from batchui.batches.try_models import TriedRow, Try
 from batchui.batches.upload_models import Upload
 
-__all__ = ["Attempt", "Batch", "Event", "Export", "Part", "asked_fields"]
+__all__ = [
+    "Attempt",
+    "Batch",
+    "Comparison",
+    "Counting",
+    "Digest",
+    "Event",
+    "Export",
+    "Label",
+    "Part",
+    "SavedQuestion",
+    "Search",
+    "SearchText",
+    "TriedRow",
+    "Try",
+    "asked_fields",
+]
 
 # In characters: of a batch.
 LONGEST_NAME = 200
@@ -43,16 +65,20 @@ class AnswerCounts(models.Model):
 
     answered = models.PositiveIntegerField(default=0)
     empty = models.PositiveIntegerField(default=0)
+    unfit = models.PositiveIntegerField(default=0)
     failed = models.PositiveIntegerField(default=0)
     missing = models.PositiveIntegerField(default=0)
     unsent = models.PositiveIntegerField(default=0)
     invalid = models.PositiveIntegerField(default=0)
+    skipped = models.PositiveIntegerField(default=0)
+    # Of the answered ones (and those that do not fit): a person corrected them (`corrections.py`).
+    edited = models.PositiveIntegerField(default=0)
 
     class Meta:
         abstract = True
 
     def answer_counts(self) -> dict[AnswerStatus, int]:
-        """The six counts, by status."""
+        """The counts, by status."""
         return {status: getattr(self, status.value) for status in AnswerStatus}
 
     @property
@@ -61,12 +87,17 @@ class AnswerCounts(models.Model):
         return sum(self.answer_counts().values())
 
     @property
+    def never_asked(self) -> int:
+        """The number of rows that cannot be asked, or have nothing to ask about."""
+        return self.invalid + self.skipped
+
+    @property
     def unanswered(self) -> int:
         """The number of rows that a retry would send again."""
         return sum(getattr(self, status.value) for status in RETRYABLE_ANSWERS)
 
 
-class BatchQuerySet(models.QuerySet["Batch"]):
+class BatchQuerySet(SearchedQuerySet["Batch"]):
     """Queries for batches."""
 
     def of_team(self, team: Any) -> "BatchQuerySet":
@@ -74,7 +105,7 @@ class BatchQuerySet(models.QuerySet["Batch"]):
         return self.filter(team=team, deleted_at=None)
 
 
-class Batch(AnswerCounts, Upload, Asked):
+class Batch(Searched, AnswerCounts, Upload, Asked):
     """What a person uploaded and started: a file, a question, and its status."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -95,6 +126,9 @@ class Batch(AnswerCounts, Upload, Asked):
     deleted_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
+    # Until when it can be brought back (`deleting.py`). Of what a sweep deleted, or what is to go
+    # for good: null.
+    kept_until = models.DateTimeField(null=True)
     files_removed = models.BooleanField(default=False)
 
     status = models.CharField(
@@ -116,6 +150,15 @@ class Batch(AnswerCounts, Upload, Asked):
         "self", null=True, on_delete=models.SET_NULL, related_name="asked_further"
     )
 
+    # What a draft asked before a question was filled in (see `saved_questions.py`), and the saved
+    # question that was, if it was one.
+    question_before = models.JSONField(default=dict)
+    saved_question = models.ForeignKey(
+        SavedQuestion, null=True, on_delete=models.SET_NULL, related_name="batches"
+    )
+
+    labels = models.ManyToManyField(Label, related_name="batches")
+
     # What was last chosen for a download (see `exporting.Choice`), and its kind.
     download_choice = models.JSONField(default=dict)
     download_kind = models.CharField(max_length=32, blank=True, default="")
@@ -129,6 +172,10 @@ class Batch(AnswerCounts, Upload, Asked):
     survey_wanted_at = models.DateTimeField(null=True)
     survey_lease = models.DateTimeField(null=True)
 
+    # What it was to cost when it was started, in US dollars (see `estimates.py`).
+    estimated_low = models.FloatField(null=True)
+    estimated_high = models.FloatField(null=True)
+
     part_count = models.PositiveIntegerField(default=0)
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     completion_tokens = models.PositiveBigIntegerField(default=0)
@@ -138,8 +185,17 @@ class Batch(AnswerCounts, Upload, Asked):
     class Meta:
         ordering = ("-created_at",)
         indexes = (
-            models.Index(fields=("team", "-created_at"), name="batch_history"),
+            # All that the history counts and filters by: it reads the batches of a page only.
+            models.Index(
+                fields=(
+                    *("team", "-created_at", "deleted_at", "status"),
+                    *("created_by", "started_by", "started_at", "id"),
+                ),
+                name="batch_history",
+            ),
+            models.Index(fields=("team", "source_sha256"), name="batch_of_file"),
             models.Index(fields=("status",), name="batch_status"),
+            models.Index(fields=("team", "finished_at"), name="batch_ended"),
         )
 
     def __str__(self) -> str:
@@ -176,6 +232,11 @@ class Batch(AnswerCounts, Upload, Asked):
         return self.created_by if self.started_at is None else self.started_by
 
     @property
+    def when(self) -> datetime:
+        """When it was started; of a draft, when its file came."""
+        return self.started_at or self.created_at
+
+    @property
     def has_ended(self) -> bool:
         """Whether nothing more will happen unless a person presses Retry."""
         return self.status in ENDED_BATCHES
@@ -189,6 +250,11 @@ class Batch(AnswerCounts, Upload, Asked):
     def can_retry(self) -> bool:
         """Whether the batch has ended and has rows that a retry would send again."""
         return self.has_ended and self.unanswered > 0
+
+    @property
+    def can_count_empty(self) -> bool:
+        """Whether the batch has ended and has empty answers that can count as answered."""
+        return self.has_ended and self.empty > 0
 
     @property
     def can_ask_further(self) -> bool:
@@ -247,6 +313,11 @@ class Part(AnswerCounts):
     waiting_error = models.TextField(blank=True)
     # A retry was asked for: lines of rows without an answer no longer count.
     forget_unanswered = models.BooleanField(default=False)
+    # Lines of rows with an empty answer count as answered (`empty_answers.py`).
+    empty_counts = models.BooleanField(default=False)
+    # Rows that somebody chose to ask again (`results.AskedAgain`), and how often that was done.
+    asked_again = models.JSONField(null=True, default=None)
+    times_chosen = models.PositiveIntegerField(default=0)
     # Most rows in one request, after a larger request was refused as too large.
     send_limit = models.PositiveIntegerField(null=True)
     # Attempts up to this number do not tell which rows are refused (`refusals.py`): a retry or a
@@ -284,10 +355,16 @@ class Part(AnswerCounts):
         indexes = (
             models.Index(fields=("status", "resume_at"), name="part_to_send"),
             models.Index(fields=("status", "next_poll_at"), name="part_to_poll"),
+            models.Index(fields=("batch", "first_row"), name="part_of_row"),
         )
 
     def __str__(self) -> str:
-        return f"part {self.number} of {self.batch_id}"
+        return f"part {self.number} of batch {self.batch_id}"
+
+    @property
+    def connection(self) -> Any:
+        """The connection that it goes through."""
+        return self.batch.connection
 
     @property
     def last_row(self) -> int:
@@ -337,6 +414,7 @@ class Attempt(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("part", "number"), name="attempt_number_once"),
         )
+        indexes = (models.Index(fields=("finished_at",), name="attempt_finished"),)
 
     def __str__(self) -> str:
         return f"attempt {self.number} of {self.part}"
@@ -356,6 +434,8 @@ class Event(models.Model):
     # A status, or what was done; the style sheet colours statuses.
     kind = models.CharField(max_length=32)
     text = models.TextField()
+    # How often it was done by the same person, for what is told in one line.
+    times = models.PositiveIntegerField(default=1)
 
     class Meta:
         ordering = ("-at", "-id")

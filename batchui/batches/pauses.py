@@ -12,6 +12,8 @@ from batchui.batches.states import AttemptStatus
 LONGEST_BACKOFF_SECONDS = 120
 FAILURE_SECONDS = 10
 LONGEST_FAILURE_SECONDS = 120
+# The sandbox answers within seconds, and whoever tries batchui watches the sheet fill.
+SANDBOX_POLL_SECONDS = 0.6
 # A poll is made again after this time at the latest, whatever Cloudflare asked for.
 LONGEST_ASKED_SECONDS = 3600
 # Between two tries of a part that waits for a person.
@@ -36,7 +38,7 @@ def backoff(failures_in_a_row: int) -> timedelta:
 
 
 def first_poll(part: Part) -> timedelta:
-    """The pause before the first poll of an accepted part: FIRST_POLL_SECONDS.
+    """The pause before the first poll of an accepted part: FIRST_POLL_SECONDS, less in the sandbox.
 
     Once parts of the batch are answered: a little less than the median time of the last five, if
     that is longer, up to LONGEST_PAUSE_SECONDS. Polls count against the call limit, as sends do.
@@ -52,16 +54,23 @@ def first_poll(part: Part) -> timedelta:
     )
     usual = took[len(took) // 2] if took else timedelta()
     longest = timedelta(seconds=settings.LONGEST_PAUSE_SECONDS)
-    return max(timedelta(seconds=settings.FIRST_POLL_SECONDS), min(usual, longest))
+    first = _first_seconds(sandbox=part.connection.is_sandbox)
+    return max(timedelta(seconds=first), min(usual, longest))
 
 
-def next_poll(polls: int) -> timedelta:
+def next_poll(polls: int, *, sandbox: bool = False) -> timedelta:
     """The pause after poll number `polls` (from 1): half as long again each time.
 
     It is LONGEST_PAUSE_SECONDS at most.
     """
-    seconds = max(settings.FIRST_POLL_SECONDS, 0.5) * 1.5 ** min(polls, MOST_STEPS)
+    seconds = max(_first_seconds(sandbox=sandbox), 0.5) * 1.5 ** min(polls, MOST_STEPS)
     return timedelta(seconds=min(settings.LONGEST_PAUSE_SECONDS, seconds))
+
+
+def _first_seconds(*, sandbox: bool) -> float:
+    """FIRST_POLL_SECONDS; in the sandbox SANDBOX_POLL_SECONDS, if that is less."""
+    first = float(settings.FIRST_POLL_SECONDS)
+    return min(first, SANDBOX_POLL_SECONDS) if sandbox else first
 
 
 def after_failure(failures_in_a_row: int, wait: float | None) -> timedelta:

@@ -12,14 +12,6 @@ RUNS_NAMED = 12
 
 NOT_STARTED = "This batch has not been started, so there are no answers to download yet."
 
-# Statuses of batches, parts and rows whose word is another; "" is a row without an answer yet.
-_STATUS_WORDS = {
-    "checking": "Reading",
-    "attention": "Needs attention",
-    "held": "On hold",
-    "": "Waiting",
-}
-
 
 def rows_phrase(count: int) -> str:
     """ "1 row", "2,500 rows"."""
@@ -34,6 +26,18 @@ def rows_are(count: int) -> str:
 def is_are(count: int) -> str:
     """ "is", or "are" for a number that is not 1."""
     return "is" if count == 1 else "are"
+
+
+def size_phrase(size: int) -> str:
+    """ "16 KB", "2.4 MB", "1.1 GB": a number of bytes, as pages and the terminal write it.
+
+    The script of the pages (`megabytes` in `static/app.js`) counts megabytes in the same way.
+    """
+    if size >= 10**9:
+        return f"{size / 10**9:,.2f} GB"
+    if size >= 10**6:
+        return f"{size / 10**6:.{1 if size < 10**7 else 0}f} MB"
+    return f"{max(1, round(size / 1000)):,} KB"
 
 
 def parts_phrase(count: int) -> str:
@@ -57,16 +61,16 @@ def part_numbers(numbers: Sequence[int]) -> str:
     return f"Part {text}" if len(numbers) == 1 else f"Parts {text}"
 
 
-def status_word(status: str | None) -> str:
-    """The word for a status of a batch, a part or a row."""
-    status = str(status or "")
-    return _STATUS_WORDS.get(status, status.capitalize())
-
-
 def invalid_rows_sentence(count: int) -> str:
     """The sentence about `count` rows that cannot be asked."""
     them = "it" if count == 1 else "them"
     return f"{rows_phrase(count)} cannot be asked. Correct {them} in the file, or skip {them}."
+
+
+def blank_rows_sentence(count: int) -> str:
+    """The sentence about `count` rows with nothing to ask about, which are not to be skipped."""
+    has, them = ("has", "it") if count == 1 else ("have", "them")
+    return f"{rows_phrase(count)} {has} nothing to ask about. Fill {them} in, or skip {them}."
 
 
 def problem_of(batch: Batch) -> str:

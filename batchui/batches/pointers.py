@@ -11,7 +11,7 @@ from django.db.models import Model
 from batchui.batches.models import Attempt, Batch, Export, Part
 
 COLUMNS: Mapping[type[Model], tuple[str, ...]] = {
-    Batch: ("source_file", "converted_file", "problems_file"),
+    Batch: ("source_file", "converted_file", "draft_rows_file", "problems_file"),
     Part: ("rows_file", "copies_file", "answers_file"),
     Attempt: ("reply_file",),
     Export: ("file",),

@@ -92,6 +92,8 @@ def apply_outcome(part: Part, attempt: Attempt, outcome: PollOutcome) -> None:
             lifecycle.settle_answers(part, changes, closing=closing, event=event)
         case Incomplete(changes, missing):
             without = f"Cloudflare's reply has no answer for {rows_phrase(missing)} yet."
+            if changes and part.status == PartStatus.QUEUED:  # some are answered: it is not queued
+                lifecycle.move_part(part, PartStatus.RUNNING, lease_until=part.lease_until)
             _poll_once_more(part, outcome.kind, without, changes)
         case _ if _is_final(outcome) or patience.is_enough(part, outcome.kind):
             _believe(part, attempt, outcome)
@@ -116,7 +118,7 @@ def _under_way(part: Part, attempt: Attempt, status: str) -> None:
     polled: PartChanges = {
         **patience.NOTHING_WRONG,
         "last_polled_at": now,
-        "next_poll_at": now + pauses.next_poll(part.polls + 1),
+        "next_poll_at": now + pauses.next_poll(part.polls + 1, sandbox=part.connection.is_sandbox),
         "polls": part.polls + 1,
     }
     if status == PartStatus.RUNNING and part.status == PartStatus.QUEUED:

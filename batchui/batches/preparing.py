@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from batchui.batches import copying, files, lifecycle, references, results, sources
+from batchui.batches import copying, draft_rows, files, lifecycle, references, results, sources
 from batchui.batches.changes import BatchChanges
 from batchui.batches.compressed import Compressed, DamagedFile
 from batchui.batches.long_tasks import (
@@ -18,17 +18,17 @@ from batchui.batches.long_tasks import (
     sentence_for,
 )
 from batchui.batches.models import Batch, Part
-from batchui.batches.phrases import invalid_rows_sentence, parts_phrase
+from batchui.batches.phrases import blank_rows_sentence, invalid_rows_sentence, parts_phrase
 from batchui.batches.progress import Progress, telling
 from batchui.batches.results import Answer
 from batchui.batches.row_problems import NO_PROBLEMS, RowProblems
 from batchui.batches.signals import work_waits
 from batchui.batches.states import AnswerStatus, BatchStatus
 from batchui.cloudflare.catalogue import Model, find
+from batchui.prompts.ask import Ask
 from batchui.prompts.cutting import Cut, Limits, cut
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
-from batchui.prompts.reading.readers import read
 from batchui.prompts.repeats import Repeats
 
 EMBEDDING_ROWS = 500
@@ -46,15 +46,16 @@ TOO_MANY_PARTS = (
 def prepare(batch_id: UUID, *, beat: Beat | None = None) -> None:
     """Cut a started batch into parts and queue it.
 
-    If rows are invalid and the batch is not to skip them, it becomes a draft again that names
-    them. Nothing is sent then.
+    Rows with nothing to ask about are skipped. If others are invalid and the batch is not to skip
+    them, or not to start with blank ones, it becomes a draft again that names them. Nothing is sent
+    then.
     """
     batch = Batch.objects.filter(pk=batch_id, status=BatchStatus.PREPARING).first()
     if batch is None or not lifecycle.claim_batch(batch, READING_LEASE):
         return
     try:
         refuse_endless(batch)
-        parts, skipped = _cut_into_parts(batch, beat)
+        cut = _cut_into_parts(batch, beat)
     except LeaseLostError:
         return
     except StoppedError:
@@ -62,7 +63,7 @@ def prepare(batch_id: UUID, *, beat: Beat | None = None) -> None:
     except Exception as problem:  # every failure needs a sentence on the page
         _back_to_draft(batch, sentence_for(problem), NO_PROBLEMS)
     else:
-        _queue_or_refuse(batch, parts, skipped)
+        _queue_or_refuse(batch, cut)
 
 
 def limits_for(model: Model, *, max_tokens: int) -> Limits:
@@ -78,47 +79,62 @@ def limits_for(model: Model, *, max_tokens: int) -> Limits:
     return Limits(rows=rows, context_window=model.context_window)
 
 
-def _cut_into_parts(batch: Batch, beat: Beat | None) -> tuple[list[Part], RowProblems]:
+class _CutParts:
+    """What was cut. parts: they are not in the database yet.
+
+    not_asked: the problems of all rows that are not asked. in_the_way: of those that keep the batch
+    from starting; how many of them are blank.
+    """
+
+    def __init__(self) -> None:
+        self.parts: list[Part] = []
+        self.not_asked, self.in_the_way = RowProblems(), RowProblems()
+        self.blank_in_the_way = 0
+
+    def take(self, piece: Cut, ask: Ask) -> None:
+        """Take the problems of the next part, in the order of its rows."""
+        found = piece.invalid | piece.blank
+        for position in sorted(found):
+            problem = found[position]
+            self.not_asked.add(problem)
+            if ask.stop_at_blank if problem.blank else not ask.skip_invalid:
+                self.in_the_way.add(problem)
+                self.blank_in_the_way += problem.blank
+
+
+def _cut_into_parts(batch: Batch, beat: Beat | None) -> _CutParts:
     """Store the rows of every part, with one part in memory at a time.
 
-    Returns the parts, which are not in the database yet, and what is to be skipped. No more parts
-    are made after a row that may not be skipped. Raises DamagedFile where rows are missing.
+    No more parts are made after a row that may not be skipped. Raises DamagedFile where rows are
+    missing.
     """
     limits = limits_for(find(batch.ask.model), max_tokens=batch.ask.max_tokens)
     writer = references.item_writer(batch)
     if batch.rows * writer.least_bytes > MOST_PARTS * limits.item_bytes:
         raise BadInput(TOO_MANY_PARTS)
     progress = progress_of(batch, beat=beat)
-    parts, row, skipped = [], 0, RowProblems()
+    found, row = _CutParts(), 0
+    sources.refuse_changed(batch)
     repeats = _repeats(batch, writer, progress) if batch.ask.ask_once else None
-    with sources.open_rows(batch) as source:
-        cuts = cut(
-            read(source, batch.format),
-            writer,
-            total=batch.rows,
-            limits=limits,
-            repeats=repeats,
-        )
-        for piece in cuts:
-            row += len(piece.lines)
-            for problem in piece.invalid.values():
-                skipped.add(problem)
-            if piece.number > MOST_PARTS:
-                raise BadInput(TOO_MANY_PARTS)
-            if not skipped.count or batch.ask.skip_invalid:
-                parts.append(_write_part(batch, piece))
-            progress(row)
+    rows = draft_rows.read_rows(batch)
+    for piece in cut(rows, writer, total=batch.rows, limits=limits, repeats=repeats):
+        row += len(piece.lines)
+        found.take(piece, batch.ask)
+        if piece.number > MOST_PARTS:
+            raise BadInput(TOO_MANY_PARTS)
+        if not found.in_the_way.count:
+            found.parts.append(_write_part(batch, piece))
+        progress(row)
     if row != batch.rows:  # one that was cut short reads to its end without an error
         name = batch.converted_file or batch.source_file
         raise DamagedFile(
             f"The stored file {name} is damaged: it has {row:,} rows in place of {batch.rows:,}."
         )
-    return parts, skipped
+    return found
 
 
 def _repeats(batch: Batch, writer: ItemWriter, progress: Progress) -> Repeats:
-    with sources.open_rows(batch) as source:
-        return Repeats(telling(read(source, batch.format), progress), writer)
+    return Repeats(telling(draft_rows.read_rows(batch), progress), writer)
 
 
 def _write_part(batch: Batch, piece: Cut) -> Part:
@@ -132,23 +148,29 @@ def _write_part(batch: Batch, piece: Cut) -> Part:
     part.rows_file = Compressed.of_lines(piece.lines).store(files.rows_path(part))
     if piece.copies:
         part.copies_file = copying.store(part, piece.copies)
-    if piece.invalid:
-        skipped = {
-            position: Answer(AnswerStatus.INVALID.value, error=problem.once_skipped)
-            for position, problem in piece.invalid.items()
-        }
-        for field, value in results.merge(part, skipped, missing=lambda _: None).store().items():
+    not_asked = {
+        position: Answer(status.value, error=problem.once_skipped)
+        for status, problems in (
+            (AnswerStatus.INVALID, piece.invalid),
+            (AnswerStatus.SKIPPED, piece.blank),
+        )
+        for position, problem in problems.items()
+    }
+    if not_asked:
+        for field, value in results.merge(part, not_asked, missing=lambda _: None).store().items():
             setattr(part, field, value)
     return part
 
 
-def _queue_or_refuse(batch: Batch, parts: list[Part], skipped: RowProblems) -> None:
-    if skipped.count and not batch.ask.skip_invalid:
-        _back_to_draft(batch, invalid_rows_sentence(skipped.count), skipped.store(batch))
-    elif skipped.count == batch.rows:
-        _back_to_draft(batch, "No row of the file can be asked.", skipped.store(batch))
+def _queue_or_refuse(batch: Batch, cut: _CutParts) -> None:
+    if cut.in_the_way.count:
+        are_blank = cut.blank_in_the_way == cut.in_the_way.count
+        sentence = blank_rows_sentence if are_blank else invalid_rows_sentence
+        _back_to_draft(batch, sentence(cut.in_the_way.count), cut.in_the_way.store(batch))
+    elif cut.not_asked.count == batch.rows:
+        _back_to_draft(batch, "No row of the file can be asked.", cut.not_asked.store(batch))
     else:
-        _queue(batch, parts)
+        _queue(batch, cut.parts)
 
 
 def _queue(batch: Batch, parts: list[Part]) -> None:
@@ -159,6 +181,7 @@ def _queue(batch: Batch, parts: list[Part]) -> None:
             event=f"Cut into {parts_phrase(len(parts))}.",
             part_count=len(parts),
             invalid=sum(part.invalid for part in parts),
+            skipped=sum(part.skipped for part in parts),
         )
         if moved:
             Part.objects.bulk_create(parts)

@@ -154,7 +154,7 @@ def _ask_again(parts: QuerySet[Part], question: Question) -> str:
     latest = dict(requests.values_list("part", "pk"))
     lifecycle.reopen_attempts(Attempt.objects.filter(pk__in=latest.values()))
     sent = parts.filter(pk__in=latest.keys())
-    first = sent.first()
+    first = sent.select_related("batch__connection").first()
     if first is not None:
         many_parts.queue_undecided(sent, next_poll_at=timezone.now() + pauses.first_poll(first))
     return PartStatus.QUEUED.value

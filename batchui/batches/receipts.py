@@ -59,7 +59,7 @@ def _rows_sent(attempt: Attempt) -> str:
     part, sent = attempt.part, attempt.positions
     if sent is None:
         return f"rows {part.first_row:,} to {part.last_row:,}"
-    if len(sent) == part.rows - part.invalid:  # all that can be asked
+    if len(sent) == part.rows - part.never_asked:  # all that can be asked
         return f"{len(sent):,} of rows {part.first_row:,} to {part.last_row:,}"
     first, last = part.first_row + sent[0], part.first_row + sent[-1]
     if len(sent) == 1:

@@ -1,10 +1,11 @@
 """The items that a batch sends, one for each row, and the reference that each of them carries."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from batchui.batches.models import Batch
 from batchui.cloudflare.catalogue import find
+from batchui.prompts.ask import Ask
 from batchui.prompts.items import ItemWriter
 
 
@@ -13,8 +14,13 @@ def item_writer(batch: Batch) -> ItemWriter:
 
     Raises UnknownModel, and BadInput where nothing can be asked of these columns.
     """
-    asked = batch.ask
-    return ItemWriter(find(asked.model).item_format, asked, batch.columns)
+    return writer_for(batch.ask, batch.columns)
+
+
+def writer_for(asked: Ask, columns: Sequence[str]) -> ItemWriter:
+    """The writer of the items of a question about a file with these columns. Raises the same."""
+    model = find(asked.model)
+    return ItemWriter(model.item_format, asked, columns, takes_schema=model.takes_schema)
 
 
 def has_own_references(batch: Batch) -> bool:

@@ -36,7 +36,8 @@ def rows_to_send(part: Part) -> list[int]:
     Raises DamagedFile if the answers so far cannot be read.
     """
     copies = copying.copies_of(part)
-    waiting = [at for at in results.open_positions(part) if at not in copies]
+    alone = results.rows_sent_alone(part)
+    waiting = [at for at in results.open_positions(part) if at not in copies or at in alone]
     if not waiting:
         return []
     return list(halving.next_rows(waiting, _tried(part)))[: part.send_limit]
@@ -144,6 +145,7 @@ def _fail_row(
         changes["failed"] += part.rows - counted_rows(changes)
         changes["waiting_became"], changes["waiting_error"] = AnswerStatus.FAILED.value, others
         changes["message"] = closing.message
+        changes["asked_again"] = None
     event = event or f"Row {part.first_row + position:,} was refused alone: {message}"
     lifecycle.settle_answers(part, changes, closing=closing, event=event)
 

@@ -11,12 +11,13 @@ import msgspec
 from django.utils import timezone
 
 from batchui.batches import files, references, results
+from batchui.batches.answer_reading import answer_of
 from batchui.batches.changes import PartChanges
 from batchui.batches.compressed import Compressed, read_lines
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import Answered, Incomplete
 from batchui.batches.patience import NOTHING_WRONG
-from batchui.batches.results import NOTHING, Answer
+from batchui.batches.results import Answer
 from batchui.batches.states import AnswerStatus
 from batchui.batches.steps import ONE_IN_MEMORY
 from batchui.cloudflare.replies import ItemReply, Reply, decode
@@ -26,6 +27,8 @@ from batchui.prompts.reading.rows import decode_row
 NO_ANSWER = "Cloudflare's reply has no answer for this row."
 # An answer may come twice. A reply with more answers than so many times the rows is not read on.
 MOST_TIMES = 4
+# Of answers that are charged like all others.
+OF_NO_USE = (AnswerStatus.EMPTY, AnswerStatus.UNFIT)
 
 
 class MismatchError(Exception):
@@ -62,8 +65,9 @@ def absorb(
     if reply.usage is not None:
         changes["prompt_tokens"] = part.prompt_tokens + reply.usage.prompt_tokens
         changes["completion_tokens"] = part.completion_tokens + reply.usage.completion_tokens
-    nothing = {item.index for item in items if item.broken or item.status == "empty"}
-    return Answered(changes, reply_file, missing + len(nothing))
+    broken = {item.index for item in items if item.broken}
+    of_no_use = sum(answer.status in OF_NO_USE for answer in arrived.values())
+    return Answered(changes, reply_file, missing + len(broken) + of_no_use)
 
 
 def _decoded(body: bytes, attempt: Attempt) -> Reply:
@@ -100,6 +104,7 @@ def match(part: Part, attempt: Attempt, items: Iterable[ItemReply]) -> dict[int,
     and for two different answers to one row. Two equal answers count once.
     """
     positions = attempt.positions
+    columns = part.batch.ask.answer_columns
     reference_at = _references(part)
     arrived: dict[int, Answer] = {}
     for item in items:
@@ -109,12 +114,7 @@ def match(part: Part, attempt: Attempt, items: Iterable[ItemReply]) -> dict[int,
         position = positions[index] if positions is not None else index
         if item.reference is not None and item.reference != reference_at(position):
             raise _another_reference(part.first_row + position, item.reference)
-        answer = Answer(
-            item.status,
-            NOTHING if item.answer is None else msgspec.Raw(item.answer),
-            item.error,
-            NOTHING if item.usage is None else msgspec.Raw(item.usage),
-        )
+        answer = answer_of(item, columns)
         known = arrived.setdefault(position, answer)
         if known is not answer and not _same(known, answer):
             raise _contradiction(part.first_row + position)

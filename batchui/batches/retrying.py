@@ -9,6 +9,7 @@ from django.db.models.functions import Coalesce
 from batchui.batches.models import UNANSWERED, Attempt, Batch
 from batchui.batches.phrases import rows_are, rows_phrase
 from batchui.batches.states import AnswerStatus, AttemptStatus
+from batchui.teams.connections import ensure_connection
 
 
 class Retried(NamedTuple):
@@ -50,3 +51,15 @@ def rows_of_retry(batch: Batch) -> Retried:
 
 def _sum(rows: Combinable, *, is_there: bool) -> Coalesce:
     return Coalesce(Sum(rows, filter=Q(is_there=is_there)), 0)
+
+
+def open_again(batch: Batch) -> None:
+    """Let an ended batch go on. The caller has locked it.
+
+    It uses the team's current connection, unless an accepted request still has its answer at the
+    old one.
+    """
+    batch.stop_requested_at = None
+    if not Attempt.objects.filter(part__batch=batch, status=AttemptStatus.ACCEPTED).exists():
+        batch.connection = ensure_connection(batch.team)
+    batch.save(update_fields=["stop_requested_at", "connection"])

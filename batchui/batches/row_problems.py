@@ -6,14 +6,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from batchui.batches import files, sources
+from batchui.batches import draft_rows, files
 from batchui.batches.changes import BatchChanges
 from batchui.batches.compressed import Lines, read_lines
 from batchui.batches.models import Batch
 from batchui.exports.csv import spreadsheet_delimiter, table_chunks
 from batchui.exports.names import free_name
 from batchui.prompts.problems import Problem
-from batchui.prompts.reading.readers import read
 from batchui.prompts.reading.rows import as_list, extras
 
 # The draft's page names so many; another page has them all.
@@ -80,14 +79,13 @@ def _bad_rows(batch: Batch) -> Iterator[list[Any]]:
     problems = problems_of(batch)
     columns = batch.columns
     problem = next(problems, None)
-    with sources.open_rows(batch) as stream:
-        for row in read(stream, batch.format):
-            if problem is None:
-                return
-            if row.number == problem.row:
-                cells = as_list(row.cells, columns)
-                yield [row.number, *cells, _reason(problem), *extras(row.cells, columns)]
-                problem = next(problems, None)
+    for row in draft_rows.read_rows(batch):
+        if problem is None:
+            return
+        if row.number == problem.row:
+            cells = as_list(row.cells, columns)
+            yield [row.number, *cells, _reason(problem), *extras(row.cells, columns)]
+            problem = next(problems, None)
 
 
 def _reason(problem: RowProblem) -> str:

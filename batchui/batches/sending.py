@@ -117,7 +117,7 @@ def _cannot_read_token(part: Part, message: str) -> None:
             message=message,
             event="" if part.failures_in_a_row else message,
         )
-        _wait_for_person(part.batch.connection, message)
+        wait_for_person(part.batch.connection, message)
 
 
 def write_attempt(part: Part) -> tuple[Attempt, bytes] | None:
@@ -151,7 +151,7 @@ def _commit(attempt: Attempt) -> bool:
     """Commit an attempt. From now on its part may have been sent."""
     part = attempt.part
     with transaction.atomic():
-        if settling.lock(part.batch_id).stop_requested_at is not None:
+        if settling.lock_to_settle(part.batch_id).stop_requested_at is not None:
             lifecycle.move_part(part, PartStatus.READY)  # which stops it
             return False
         if not lifecycle.touch_part(part, lease_until=timezone.now() + PART_LEASE, odd_seen=0):
@@ -168,7 +168,7 @@ def post(client: BatchClient, *, model: str, body: bytes) -> SendOutcome:
     except errors.NotSent as exc:
         return CertainlyNotSent(exc.user_message)
     except errors.Busy as exc:
-        return _on_hold(exc)
+        return on_hold(exc)
     except errors.TooLarge as exc:
         return TooLarge(exc.user_message, exc.code)
     except errors.Refused as exc:
@@ -184,7 +184,8 @@ def post(client: BatchClient, *, model: str, body: bytes) -> SendOutcome:
     return Accepted(receipt.request_id)
 
 
-def _on_hold(busy: errors.Busy) -> OnHold:
+def on_hold(busy: errors.Busy) -> OnHold:
+    """The outcome of a call that was not accepted now: until when, and for which sends."""
     now = timezone.now()
     if busy.needs_person:
         everywhere = busy.code not in OF_ONE_MODEL
@@ -248,10 +249,10 @@ def _hold(part: Part, attempt: Attempt, outcome: OnHold) -> None:
         if outcome.everywhere and resume_at is not None:
             call_limit.pause(part.batch.connection, until=resume_at, reason=outcome.message)
         elif outcome.everywhere:
-            _wait_for_person(part.batch.connection, outcome.message)
+            wait_for_person(part.batch.connection, outcome.message)
 
 
-def _wait_for_person(connection: Connection, reason: str) -> None:
+def wait_for_person(connection: Connection, reason: str) -> None:
     """Pause a connection that a person must correct. Now and then one part is sent even so."""
     call_limit.trip(
         connection,

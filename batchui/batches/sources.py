@@ -8,9 +8,11 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import BinaryIO, NamedTuple
 
+from django.core.files.storage import default_storage
+
 from batchui.batches import files
 from batchui.batches.changes import BatchChanges
-from batchui.batches.compressed import open_unpacked
+from batchui.batches.compressed import DamagedFile, open_unpacked
 from batchui.batches.models import Batch
 from batchui.prompts.conversion.looking import read_head
 from batchui.prompts.problems import BadInput, quoted
@@ -42,6 +44,19 @@ def open_rows(batch: Batch) -> BinaryIO:
     if batch.converted_file:
         return open_unpacked(batch.converted_file)
     return files.open_file(batch.source_file)
+
+
+def refuse_changed(batch: Batch) -> None:
+    """Raise DamagedFile for an upload that is not as long as when it came; OSError if it is lost.
+
+    Its rows may be in another file by now, but the answers are to go into this one.
+    """
+    size = default_storage.size(batch.source_file)
+    if size != batch.source_size:
+        raise DamagedFile(
+            f"The stored file {batch.source_file} is damaged: it has {size:,} bytes in place of "
+            f"{batch.source_size:,}."
+        )
 
 
 def head(batch: Batch) -> bytes:

@@ -69,10 +69,12 @@ class AnswerStatus(models.TextChoices):
 
     ANSWERED = "answered"
     EMPTY = "empty"
+    UNFIT = "unfit"  # the answer does not fit the answer columns; it is kept
     FAILED = "failed"
     MISSING = "missing"
     UNSENT = "unsent"
     INVALID = "invalid"
+    SKIPPED = "skipped"  # nothing was there to ask about; that is no problem
 
 
 PART_MOVES: Mapping[PartStatus, frozenset[PartStatus]] = {
@@ -190,7 +192,8 @@ ENDED_BATCHES = STARTED - ACTIVE_BATCHES
 BEING_READ = frozenset({BatchStatus.CHECKING, BatchStatus.PREPARING})
 STOPPABLE_BATCHES = frozenset({BatchStatus.QUEUED, BatchStatus.RUNNING, BatchStatus.ATTENTION})
 
-OPEN_PARTS = frozenset(PartStatus) - {PartStatus.DONE, PartStatus.STOPPED}
+ENDED_PARTS = (PartStatus.DONE, PartStatus.STOPPED)
+OPEN_PARTS = frozenset(PartStatus) - frozenset(ENDED_PARTS)
 SENT_PARTS = frozenset({PartStatus.QUEUED, PartStatus.RUNNING})
 
 # Requests without an answer that Cloudflare has charged, or may have charged.
@@ -202,13 +205,20 @@ CHARGED = (AttemptStatus.ACCEPTED, AttemptStatus.ANSWERED, *CHARGED_PERHAPS)
 # Requests that Cloudflare has accepted.
 TAKEN = frozenset(CHARGED) - {AttemptStatus.UNSURE}
 
-# What a retry sends again: everything that was asked and has no answer.
+# What a retry sends again: everything that was asked and has no answer that can be used.
 RETRYABLE_ANSWERS = (
     AnswerStatus.EMPTY,
+    AnswerStatus.UNFIT,
     AnswerStatus.FAILED,
     AnswerStatus.MISSING,
     AnswerStatus.UNSENT,
 )
+
+# The model wrote something for these rows, whatever it is worth.
+CAME_BACK = (AnswerStatus.ANSWERED, AnswerStatus.EMPTY, AnswerStatus.UNFIT)
+
+# Rows of these leave nothing to do.
+NO_PROBLEM = (AnswerStatus.ANSWERED, AnswerStatus.SKIPPED)
 
 
 def derive(
@@ -237,9 +247,9 @@ def derive(
 def _ended(parts: Mapping[PartStatus, int], answers: Mapping[AnswerStatus, int]) -> BatchStatus:
     if parts.get(PartStatus.STOPPED, 0):
         return BatchStatus.STOPPED
-    problems = sum(n for status, n in answers.items() if status != AnswerStatus.ANSWERED)
+    problems = sum(n for status, n in answers.items() if status not in NO_PROBLEM)
     if not problems:
         return BatchStatus.FINISHED
-    if answers.get(AnswerStatus.ANSWERED, 0) or answers.get(AnswerStatus.EMPTY, 0):
+    if any(answers.get(status, 0) for status in CAME_BACK):
         return BatchStatus.PROBLEMS
     return BatchStatus.FAILED

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils import timezone
 
-from batchui.batches import references, sources
+from batchui.batches import draft_rows, references
 from batchui.batches.clock import is_free
 from batchui.batches.long_tasks import (
     MOST_READINGS,
@@ -37,23 +37,28 @@ from batchui.cloudflare.catalogue import find
 from batchui.prompts.cutting import Limits
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
-from batchui.prompts.reading.readers import Row, read
+from batchui.prompts.reading.readers import Row
 from batchui.prompts.reading.rows import encode_row
 from batchui.prompts.repeats import Repeats
 
 # The question has not been changed for so long.
 SETTLED = timedelta(seconds=1.5)
 # What the survey depends on, besides how the file is read.
-ASKED = ("model", "template", "instruction", "as_items", "max_tokens", "options", "target_lang")
+ASKED = (
+    *("model", "template", "instruction", "answer_columns", "as_items", "max_tokens", "options"),
+    "target_lang",
+)
 
 
 @dataclass(frozen=True)
 class Survey:
     """What was found out about a question.
 
-    same: rows that ask exactly what an earlier row asks. blank: rows with nothing to ask. too_long:
-    rows that are too long for the model, or for a request. first_too_long: the number of the first.
-    blank_rows: the numbers of the first blank ones, SHOWN at most.
+    same: rows that ask exactly what an earlier row asks. blank: rows with nothing to ask about,
+    empty lines too. too_long: rows that are too long for the model, or for a request.
+    first_too_long: the number of the first. blank_rows: the numbers of the first blank ones, SHOWN
+    at most. unusable: ready-made requests that the model does not take. first_unusable: the number
+    of the first.
     """
 
     same: int
@@ -61,6 +66,8 @@ class Survey:
     too_long: int
     first_too_long: int | None
     blank_rows: list[int] = field(default_factory=list)
+    unusable: int = 0
+    first_unusable: int | None = None
 
 
 def survey_of(batch: Batch) -> Survey | None:
@@ -139,15 +146,16 @@ def take(batch: Batch, *, progress: Progress) -> Survey:
     writer = references.item_writer(batch)
     limits = limits_for(find(batch.ask.model), max_tokens=batch.ask.max_tokens)
     counted = _Counted(writer, limits)
-    with sources.open_rows(batch) as source:
-        rows = telling(read(source, batch.format), progress)
-        repeats = Repeats(map(counted.row, rows), writer)
+    rows = telling(draft_rows.read_rows(batch), progress)
+    repeats = Repeats(map(counted.row, rows), writer)
     return Survey(
         same=repeats.rows,
         blank=counted.blank,
         too_long=counted.too_long,
         first_too_long=counted.first_too_long,
         blank_rows=counted.blank_rows,
+        unusable=counted.unusable,
+        first_unusable=counted.first_unusable,
     )
 
 
@@ -155,8 +163,9 @@ class _Counted:
     """Counts what is wrong with rows while they pass."""
 
     def __init__(self, writer: ItemWriter, limits: Limits) -> None:
-        self.blank = self.too_long = 0
+        self.blank = self.too_long = self.unusable = 0
         self.first_too_long: int | None = None
+        self.first_unusable: int | None = None
         self.blank_rows: list[int] = []
         self._size, self._most = writer.size, limits.question_bytes
 
@@ -164,17 +173,26 @@ class _Counted:
         """The row, counted."""
         if row.problem is None:
             try:
-                stored = len(encode_row(row.cells))
+                stored = len(row.stored or encode_row(row.cells))
                 size = self._size(row.number, row.cells, stored=stored, enough=self._most)
-            except BadInput:
-                self.blank += 1
-                if self.blank <= SHOWN:
-                    self.blank_rows.append(row.number)
+            except BadInput as bad:
+                self._note(row.number, is_blank=bad.problem is not None and bad.problem.blank)
             else:
                 if size > self._most:
                     self.too_long += 1
                     self.first_too_long = self.first_too_long or row.number
+        elif row.problem.blank:
+            self._note(row.number, is_blank=True)
         return row
+
+    def _note(self, number: int, *, is_blank: bool) -> None:
+        if is_blank:
+            self.blank += 1
+            if self.blank <= SHOWN:
+                self.blank_rows.append(number)
+        else:
+            self.unusable += 1
+            self.first_unusable = self.first_unusable or number
 
 
 def _keep(batch: Batch, key: str, survey: Survey | None) -> None:

@@ -4,8 +4,8 @@ import shutil
 import sys
 
 from django.conf import settings
-from django.template.defaultfilters import filesizeformat
 
+from batchui.batches.phrases import size_phrase
 from batchui.prompts.problems import BadInput
 
 # Bytes stored for each byte of an upload: its rows, answers and replies too, and while it comes in
@@ -17,7 +17,7 @@ def too_large(size: int) -> BadInput:
     """The error for an upload of `size` bytes, over MAX_UPLOAD_BYTES."""
     limit = settings.MAX_UPLOAD_BYTES
     return BadInput(
-        f"The file has {filesizeformat(size)}, and the limit is {filesizeformat(limit)}. Split it "
+        f"The file has {size_phrase(size)}, and the limit is {size_phrase(limit)}. Split it "
         "into smaller files and upload them one by one."
     )
 

@@ -24,6 +24,8 @@ class Upload(models.Model):
     # What was made of an upload that is not a plain text, to read its rows from: see `sources.py`.
     converted_file = models.CharField(max_length=255, blank=True, default="")
     converted = models.JSONField(default=dict)
+    # The rows as they were read; goes some time after the start: see `draft_rows.py`.
+    draft_rows_file = models.CharField(max_length=255, blank=True, default="")
     rows = models.PositiveIntegerField(default=0)
     bad_rows = models.PositiveIntegerField(default=0)
     # Why the batch cannot start, as a sentence, and the first rows it is about.

@@ -22,7 +22,7 @@ from batchui.batches.phrases import rows_phrase
 from batchui.batches.progress import Progress
 from batchui.batches.states import AnswerStatus
 from batchui.exports import parquet
-from batchui.exports.answers import answer_cell
+from batchui.exports.answers import answer_cell, field_cell
 from batchui.exports.names import download_name
 from batchui.exports.ods import write_ods
 from batchui.exports.ods_frame import MIMETYPE as ODS_TYPE
@@ -49,7 +49,7 @@ def whole(write: Callable[..., Any], remarks: Callable[[Any], list[str]] = _noth
     def made(batch: Batch, choice: Choice, target: Path, progress: Progress) -> list[str]:
         written = write(
             export_rows(batch, typed=True),
-            table(batch, typed=True),
+            table(batch, choice, typed=True),
             choice.selection,
             target=target,
             folder=target.parent,
@@ -81,11 +81,14 @@ def workbook(batch: Batch, choice: Choice, target: Path, progress: Progress) -> 
 
 def _answers(batch: Batch, choice: Choice) -> Iterator[Answers]:
     statuses = exporting.ONLY[choice.only]
+    has_whole = exporting.has_whole_answers(batch, choice)
     for row in export_rows(batch):
         if statuses is None or row.status in statuses:
-            answer = answer_cell(row.answer)
-            value = cell_text(answer) if isinstance(answer, dict) else answer
-            yield row.row, (value, row.status, row.error)
+            answers = [*map(field_cell, row.fields)]
+            if has_whole:
+                answers.append(answer_cell(row.answer))
+            values = [cell_text(one) if isinstance(one, dict) else one for one in answers]
+            yield row.row, (*values, row.status, row.error)
 
 
 def _about_columns(added: Added, sheet: str) -> list[str]:
@@ -108,22 +111,36 @@ KINDS: dict[str, Kind] = {
         instead="xlsx",
     ),
     "xlsx": Kind("Excel workbook", XLSX_TYPE, "xlsx", write=whole(write_xlsx, Written.remarks)),
-    "csv": Kind("CSV for Excel and Sheets", "text/csv; charset=utf-8", "csv", chunks=exporting.csv),
+    "csv": Kind(
+        "CSV for Excel and Sheets",
+        "text/csv; charset=utf-8",
+        "csv",
+        chunks=exporting.csv,
+        meant_for="for people: opens in every spreadsheet, and runs nothing",
+    ),
     "csv-plain": Kind(
         "CSV, every cell exactly as it is",
         "text/csv; charset=utf-8",
         "plain.csv",
         chunks=exporting.csv_plain,
+        meant_for="for programs, and for another upload",
     ),
-    "json": Kind("JSON", "application/json", "json", chunks=exporting.json),
+    "json": Kind(
+        "JSON", "application/json", "json", chunks=exporting.json, meant_for="for programs"
+    ),
     "jsonl": Kind(
-        "JSONL, one row on each line", "application/x-ndjson", "jsonl", chunks=exporting.jsonl
+        "JSONL, one row on each line",
+        "application/x-ndjson",
+        "jsonl",
+        chunks=exporting.jsonl,
+        meant_for="for programs",
     ),
     "parquet": Kind(
         "Parquet",
         "application/vnd.apache.parquet",
         "parquet",
         write=whole(write_parquet),
+        meant_for="for data tools",
         fits=lambda _: parquet.is_available(),
     ),
     "ods": Kind(

@@ -262,7 +262,8 @@ class Rules:
                 yield self.pressed("ask again", asked._replace(part=P.QUEUED, lease=NO_LEASE))
         if state.part in OPEN_PARTS and not state.stopped:
             yield self.pressed("stop", self.after_stop(state._replace(stopped=True)))
-        if state.part not in OPEN_PARTS and not state.answered and self.may_retry(state):
+        # Rows without an answer; or answered ones, which somebody chooses to ask again.
+        if state.part not in OPEN_PARTS and self.may_retry(state):
             retried = state._replace(part=P.READY, stopped=False, retries=state.retries + 1)
             yield self.pressed("retry", retried)
 

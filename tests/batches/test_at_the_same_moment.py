@@ -13,7 +13,16 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from batchui.batches import call_limit, decisions, due, lifecycle, polling, questions, sending
+from batchui.batches import (
+    call_limit,
+    decisions,
+    deleting,
+    due,
+    lifecycle,
+    polling,
+    questions,
+    sending,
+)
 from batchui.batches.models import Batch, Part
 from batchui.batches.questions import Choice
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
@@ -118,7 +127,7 @@ def test_of_those_who_retry_and_those_who_delete_one_wins(
 ) -> None:
     assert decisions.stop(batch, by=None)
     batch = work(batch)
-    act = [decisions.retry, decisions.delete] * (RIVALS // 2)
+    act = [decisions.retry, deleting.delete] * (RIVALS // 2)
     done = at_once([partial(do, it, by=None) for do, it in zip(act, as_read(batch), strict=True)])
     assert sum(done) == 1
     batch.refresh_from_db()

@@ -6,10 +6,12 @@ import json
 
 import pytest
 
-from batchui.batches import exporting, results
+from batchui.batches import exporting
 from batchui.batches.compressed import read_compressed
 from batchui.batches.models import Batch
 from batchui.batches.replies import MOST_TIMES
+from batchui.batches.sheet import pages
+from batchui.batches.sheet.selection import parse
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
 from tests.batches.conftest import MakeBatch, counted, in_files, polled, rows, send_all
 from tests.cloudflare.conftest import queued
@@ -67,14 +69,14 @@ def test_a_broken_answer_is_looked_at_again_and_then_costs_its_row(
     api.script(reply(200, content))
     part = polled(batch)
     assert (part.status, part.message) == (
-        PartStatus.QUEUED,
+        PartStatus.RUNNING,
         "Cloudflare's reply has no answer for 1 row yet. batchui asks again.",
     )
     assert counted(batch) == in_files(batch) == {"answered": 24}
     part = polled(batch)
     assert part.status == PartStatus.DONE
     assert counted(batch) == in_files(batch) == {"answered": 24, "failed": 1}
-    [failed] = results.page(batch, shown="attention", offset=0, limit=10)
+    [failed] = pages.page(batch, parse("attention"), offset=0, limit=10)
     assert (failed.row, failed.status, failed.answer, failed.error) == (9, "failed", None, BROKEN)
     raw = b"".join(read_compressed(part.attempts.get().reply_file))
     assert raw == content

@@ -9,7 +9,14 @@ import pytest
 from django.core.files.storage import default_storage
 
 from batchui.batches import decisions, files, sending
-from batchui.batches.compressed import Compressed, DamagedFile, read_compressed, read_lines
+from batchui.batches.compressed import (
+    Compressed,
+    DamagedFile,
+    Lines,
+    read_blocks,
+    read_compressed,
+    read_lines,
+)
 from batchui.batches.models import Part
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import MakeBatch, posts, rows, send_all, work
@@ -21,6 +28,35 @@ def test_lines_come_back_as_they_were_however_many() -> None:
     assert sum(map(len, lines)) > 20 * files.CHUNK_BYTES
     name = Compressed.of_lines(lines).store("lines")
     assert [line.rstrip(b"\n") for line in read_lines(name, lines=2000)] == lines
+
+
+def test_lines_come_back_in_blocks() -> None:
+    lines = [b"%d" % number * 100 for number in range(9_000)]
+    name = Compressed.of_lines(lines).store("lines")
+    found = list(read_blocks(name))
+    assert len(found) > 5
+    assert all(block.endswith(b"\n") for block in found)
+    assert b"".join(found).splitlines() == lines
+
+
+def test_blocks_of_a_file_that_is_not_there_are_damage() -> None:
+    with pytest.raises(DamagedFile):
+        list(read_blocks("nowhere"))
+
+
+def test_lines_are_added_one_by_one_and_many_at_once() -> None:
+    made = Lines()
+    made.extend([b"one", b"two"])
+    made.add(b"three\nfour\n")
+    made.extend([b"five"])
+    name = made.whole().store("lines")
+    assert [line.rstrip() for line in read_lines(name, lines=5)] == [
+        b"one",
+        b"two",
+        b"three",
+        b"four",
+        b"five",
+    ]
 
 
 def test_lines_are_not_kept_in_memory_however_many() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.core.files.base import ContentFile
 
-from batchui.batches import checking, exporting, files, intake, long_tasks
+from batchui.batches import checking, draft_rows, exporting, files, intake, long_tasks
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.prompts.reading.format import Choices
@@ -67,8 +67,10 @@ def test_cells_are_as_a_person_sees_them(receive: MakeBatch) -> None:
 
 def test_a_blank_row_of_a_sheet_keeps_its_place(receive: MakeBatch) -> None:
     batch = receive(reviews(), "reviews.xlsx")
-    assert (batch.bad_rows, batch.problem_count) == (1, 1)
-    assert batch.problem_rows[0]["sentence"].startswith("Row 6: the row is empty.")
+    assert (batch.rows, batch.bad_rows, batch.problem_count) == (4, 0, 0)
+    row = draft_rows.row(batch, 6)
+    assert row is not None
+    assert not any(row.cells)
     assert batch.blanks == {"text": {"count": 1, "first_row": 7}}
 
 
@@ -127,14 +129,14 @@ def test_answers_come_back_beside_typed_cells(
     sandbox: RunningSandbox, receive: MakeBatch, start: MakeBatch
 ) -> None:
     template = "{{id}} {{text}} {{day}} {{stars}} {{share}} {{ok}} {{name (2)}}"
-    batch = work(start(reviews(), "reviews.xlsx", template=template, skip_invalid=True))
-    assert batch.status == BatchStatus.PROBLEMS  # a blank row
+    batch = work(start(reviews(), "reviews.xlsx", template=template))
+    assert (batch.status, batch.skipped) == (BatchStatus.FINISHED, 1)  # a blank row
     rows = [json.loads(line) for line in b"".join(exporting.jsonl(batch)).splitlines()]
     assert [row["row"] for row in rows] == [4, 5, 6, 7]
     assert "007 Lovely room 2026-05-01 5 25% TRUE x" in rows[0]["answer"]
     assert rows[1]["columns"]["stars"] == 1.5
     assert rows[1]["columns"]["name (2)"] == "y"
-    assert rows[2]["status"] == "invalid"
+    assert (rows[2]["status"], rows[2]["error"]) == ("skipped", "Row 6: the row is empty.")
 
 
 def test_run_again_converts_the_file_again(receive: MakeBatch) -> None:

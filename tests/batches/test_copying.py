@@ -95,8 +95,8 @@ def test_stop_leaves_no_copy_without_a_fate(sandbox: RunningSandbox, start: Make
 
 def test_rows_that_cannot_be_asked_are_no_copies(sandbox: RunningSandbox, start: MakeBatch) -> None:
     content = b"id,text\n1,\n2,same\n3,\n4,same\n"
-    batch = work(start(content, ask_once=True, skip_invalid=True))
-    assert (batch.answered, batch.invalid, sent(batch)) == (2, 2, 1)
+    batch = work(start(content, ask_once=True))
+    assert (batch.answered, batch.skipped, sent(batch)) == (2, 2, 1)
     assert rows_of(batch)[3]["error"] == "Asked once, with row 3."
 
 

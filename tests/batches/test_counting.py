@@ -8,6 +8,8 @@ import pytest
 from batchui.batches import decisions, due, lifecycle, many_parts, results
 from batchui.batches.compressed import read_compressed
 from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.sheet import pages
+from batchui.batches.sheet.selection import parse
 from batchui.batches.states import AnswerStatus, AttemptStatus, BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
@@ -84,7 +86,8 @@ def test_stop_counts_the_rows_that_wait_and_no_others(team: Team) -> None:
     batch.parts.update(**dict.fromkeys([status.value for status in AnswerStatus], 1))
     assert decisions.stop(batch, by=None)
     part = batch.parts.get()
-    assert (part.unsent, part.settled, part.waiting) == (1 + 4, 10, 0)
+    waited = part.rows - len(AnswerStatus)
+    assert (part.unsent, part.settled, part.waiting) == (1 + waited, 10, 0)
 
 
 def test_a_part_sent_in_two_requests_is_done_with_the_second(
@@ -132,7 +135,7 @@ def test_one_row_of_a_retry_that_is_too_large_fails_and_not_its_neighbour(
     assert decisions.retry(batch, by=None)
     batch = work(batch)
     assert counted(batch) == in_files(batch) == {"answered": 9, "failed": 1}
-    (failed,) = results.page(batch, shown="attention", offset=0, limit=10)
+    (failed,) = pages.page(batch, parse("attention"), offset=0, limit=10)
     assert failed.row == 5
     assert "too large" in (failed.error or "")
 

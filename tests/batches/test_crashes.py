@@ -224,7 +224,7 @@ def test_a_preparation_that_was_overtaken_writes_beside_what_is_in_use(
 ) -> None:
     batch = receive(b"id,text\n1,\n" + rows(150).partition(b"\r\n")[2])
     monkeypatch.setattr(long_tasks, "SMALL_BYTES", -1)
-    decisions.start(batch, by=None, ask=Ask(model=MODEL, template=TEMPLATE, skip_invalid=True))
+    decisions.start(batch, by=None, ask=Ask(model=MODEL, template=TEMPLATE))
     slow = Batch.objects.get(pk=batch.pk)
     lifecycle.claim_batch(slow, timedelta())
     preparing.prepare(batch.pk)
@@ -233,7 +233,7 @@ def test_a_preparation_that_was_overtaken_writes_beside_what_is_in_use(
         writer = references.item_writer(slow)
         piece = next(preparing.cut(read(source, slow.format), writer, total=slow.rows))
     late = preparing._write_part(slow, piece)
-    assert late.invalid == 1
+    assert late.skipped == 1
     assert stored.isdisjoint({late.rows_file, late.answers_file})
     assert work(batch).answered == 150
 

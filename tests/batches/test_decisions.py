@@ -8,7 +8,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from batchui import security_log
-from batchui.batches import decisions, long_tasks, many_parts
+from batchui.batches import decisions, deleting, long_tasks, many_parts
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.prompts.ask import Ask
@@ -161,7 +161,7 @@ def test_what_is_on_its_way_is_not_deleted(team: Team, ana: User, status: BatchS
     ended = {BatchStatus.FINISHED, BatchStatus.PROBLEMS, BatchStatus.FAILED, BatchStatus.STOPPED}
     may = status in {BatchStatus.CHECKING, BatchStatus.DRAFT} | ended
     batch = on_record(team, status=status)
-    assert decisions.delete(batch, by=ana) is may
+    assert deleting.delete(batch, by=ana) is may
     batch.refresh_from_db()
     assert (batch.deleted_at is not None) is may
     assert batch.deleted_by == (ana if may else None)
@@ -171,7 +171,7 @@ def test_what_is_on_its_way_is_not_deleted(team: Team, ana: User, status: BatchS
 def test_nothing_but_a_draft_is_discarded(team: Team, ana: User, status: BatchStatus) -> None:
     batch = on_record(team, status=status)
     may = status in {BatchStatus.CHECKING, BatchStatus.DRAFT}
-    assert decisions.discard(batch, by=ana) is may
+    assert deleting.discard(batch, by=ana) is may
     batch.refresh_from_db()
     assert (batch.deleted_at is not None) is may
     assert batch.deleted_by == (ana if may else None)
@@ -179,7 +179,7 @@ def test_nothing_but_a_draft_is_discarded(team: Team, ana: User, status: BatchSt
 
 def test_a_delete_takes_away_the_one_batch_it_is_for(team: Team, ana: User) -> None:
     batch, other = (on_record(team, status=BatchStatus.FINISHED) for _ in range(2))
-    assert decisions.delete(batch, by=ana)
+    assert deleting.delete(batch, by=ana)
     other.refresh_from_db()
     assert (other.deleted_at, other.deleted_by) == (None, None)
 
@@ -189,16 +189,16 @@ def test_who_deleted_which_batch_is_in_the_security_log(
 ) -> None:
     caplog.set_level(logging.INFO, security_log.logger.name)
     batch = on_record(team, status=BatchStatus.FINISHED)
-    assert decisions.delete(batch, by=ana)
-    assert not decisions.delete(batch, by=ana)
+    assert deleting.delete(batch, by=ana)
+    assert not deleting.delete(batch, by=ana)
     told = [(record.getMessage(), record.__dict__["facts"]) for record in caplog.records]
     assert told == [("batch deleted", {"who": ana.in_log, "batch": str(batch.pk)})]
 
 
 def test_a_batch_is_deleted_once(team: Team, ana: User) -> None:
     batch = on_record(team, status=BatchStatus.FINISHED)
-    assert decisions.delete(batch, by=ana)
-    assert not decisions.delete(batch, by=None)
+    assert deleting.delete(batch, by=ana)
+    assert not deleting.delete(batch, by=None)
     batch.refresh_from_db()
     assert batch.deleted_by == ana
 

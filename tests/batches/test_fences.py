@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from batchui.batches import decisions, lifecycle, many_parts, settling
+from batchui.batches import deleting, lifecycle, many_parts, settling
 from batchui.batches.lifecycle import Closing
 from batchui.batches.long_tasks import READING_LEASE
 from batchui.batches.models import Attempt, Batch, Part
@@ -88,7 +88,7 @@ BATCHES_CHANGE_HANDS: dict[str, tuple[BatchStatus, Callable[[QuerySet[Batch]], o
         lambda batches: lifecycle.claim_batch(batches.get(), READING_LEASE),
     ),
     "its parts": (BatchStatus.RUNNING, settle),
-    "a deletion": (BatchStatus.DRAFT, lambda batches: decisions.delete(batches.get(), by=None)),
+    "a deletion": (BatchStatus.DRAFT, lambda batches: deleting.delete(batches.get(), by=None)),
 }
 
 

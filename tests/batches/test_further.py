@@ -110,7 +110,7 @@ def test_the_prompts_of_the_second_batch_have_the_answers_of_the_first(
     assert draft.format.shown_columns == ("id", "text", "answer", "status")
     assert (draft.name, draft.asked_after, draft.created_by) == ("texts (2)", first, ana)
     assert draft.ask == Ask(model=MODEL)
-    asked = Ask(model=MODEL, template="{{id}}, shorter: {{answer}}")
+    asked = Ask(model=MODEL, template="Shorter: {{id}} {{answer}}")
     assert decisions.start(draft, by=ana, ask=asked, prepare_now=True)
     sandbox.sandbox.calls.clear()
     second = work(Batch.objects.get(pk=draft.pk))
@@ -118,7 +118,7 @@ def test_the_prompts_of_the_second_batch_have_the_answers_of_the_first(
     answers = [json.loads(row.answer or b"") for row in export_rows(first)]
     said = [json.loads(row.answer or b"") for row in export_rows(second)]
     for number, (before, after) in enumerate(zip(answers, said, strict=True), 1):
-        assert f"{number}, shorter: {before}" in after
+        assert f"{number} {before}" in after
     assert [row.row for row in export_rows(second)] == [row.row for row in export_rows(first)]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from batchui.batches import checking, decisions, further, intake, long_tasks, progress
+from batchui.batches import checking, decisions, deleting, further, intake, long_tasks, progress
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.prompts.problems import BadInput
@@ -21,13 +21,13 @@ def test_a_first_batch_that_was_deleted_leaves_a_sentence(
     draft = intake.ask_further(first, by=None)
     if when == "meanwhile":
         draft = Batch.objects.select_related("asked_after").get(pk=draft.pk)
-        assert decisions.delete(first, by=None)
+        assert deleting.delete(first, by=None)
         with pytest.raises(BadInput, match="was deleted before its answers were read"):
             further.make_file(draft, progress=progress.untold)
     elif when == "for good":
         first.delete()
     else:
-        assert decisions.delete(first, by=None)
+        assert deleting.delete(first, by=None)
     checking.check_file(draft.pk)
     draft.refresh_from_db()
     assert draft.is_unusable

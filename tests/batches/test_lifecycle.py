@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions, due, files, lifecycle, results, sending
+from batchui.batches import decisions, deleting, due, files, lifecycle, results, sending
 from batchui.batches.models import Batch
 from batchui.batches.outcomes import CertainlyNotSent, OnHold, Unsure
 from batchui.batches.states import BatchStatus, PartStatus
@@ -113,7 +113,7 @@ def test_a_retry_of_a_refused_part_sends_all_of_it(sandbox: RunningSandbox, batc
 
 
 def test_skipped_rows_are_not_retried(sandbox: RunningSandbox, start: MakeBatch) -> None:
-    content = b"id,text\n1,one\n2,\n3,three\n"
+    content = b"id,text\n1,one\n2\n3,three\n"
     batch = work(start(content, skip_invalid=True))
     assert (batch.answered, batch.invalid) == (2, 1)
     assert batch.status == BatchStatus.PROBLEMS
@@ -121,15 +121,33 @@ def test_skipped_rows_are_not_retried(sandbox: RunningSandbox, start: MakeBatch)
     assert not decisions.retry(batch, by=None)
 
 
+def test_rows_with_nothing_to_ask_about_are_no_problem_and_are_not_retried(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = work(start(b"id,text\n1,one\n2,\n\n3,three\n"))
+    assert (batch.answered, batch.skipped, batch.invalid) == (2, 2, 0)
+    assert (batch.status, batch.unanswered) == (BatchStatus.FINISHED, 0)
+    assert not batch.can_retry
+    assert not decisions.retry(batch, by=None)
+
+
+def test_a_batch_of_which_no_row_that_was_asked_has_an_answer_has_failed(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script({"fault": "failed", "items": [0]})
+    assert work(start(b"id,text\n1,one\n2,\n")).status == BatchStatus.FAILED
+
+
 def test_deleting_takes_it_out_of_the_history_and_removes_its_files(
     sandbox: RunningSandbox, batch: Batch
 ) -> None:
     batch = work(batch)
-    assert decisions.delete(batch, by=None)
+    assert deleting.delete(batch, by=None)
     assert not Batch.objects.of_team(batch.team).exists()
     sweep.sweep()
     files.open_file(batch.source_file).close()  # somebody may just be downloading it
-    Batch.objects.update(deleted_at=timezone.now() - 2 * sweep.FILES_OUTLIVE)
+    late = timezone.now() - 2 * sweep.FILES_OUTLIVE
+    Batch.objects.update(deleted_at=late, kept_until=late)
     sweep.sweep()
     with pytest.raises(FileNotFoundError):
         files.open_file(batch.source_file)
@@ -141,7 +159,7 @@ def test_deleting_takes_it_out_of_the_history_and_removes_its_files(
 def test_what_is_on_its_way_cannot_be_deleted(sandbox: RunningSandbox, batch: Batch) -> None:
     send_all()
     batch.refresh_from_db()
-    assert not decisions.delete(batch, by=None)
+    assert not deleting.delete(batch, by=None)
     assert batch.parts.filter(status=PartStatus.QUEUED).exists()
 
 

@@ -205,10 +205,10 @@ def test_a_reading_that_is_asked_to_stop_gives_the_file_back_and_does_not_count(
         raise StoppedError
 
     monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", 10)
     batch = receive(rows(30))
-    Batch.objects.update(
-        status=status, source_size=LARGE, model=MODEL, template=TEMPLATE, readings_begun=2
-    )
+    checking.check_file(batch.pk)
+    Batch.objects.update(status=status, model=MODEL, template=TEMPLATE, readings_begun=2)
     read = checking.check_file if status == BatchStatus.CHECKING else preparing.prepare
     read(batch.pk, beat=stopped)
     batch.refresh_from_db()

@@ -12,7 +12,7 @@ from batchui.batches import pauses
 from batchui.batches.models import Part
 from batchui.batches.states import AttemptStatus
 from batchui.teams.models import Team
-from tests.batches.conftest import attempt_on_record, on_record
+from tests.batches.conftest import another_account, attempt_on_record, on_record
 
 
 def seconds(pause: timedelta) -> float:
@@ -59,6 +59,7 @@ def test_polls_leave_half_a_second_between_them_however_soon_they_begin(settings
 @pytest.fixture
 def part(team: Team, settings: Any) -> Part:
     settings.FIRST_POLL_SECONDS, settings.LONGEST_PAUSE_SECONDS = 2, 60
+    another_account(settings)
     return polled_before(on_record(team).parts.get())
 
 
@@ -86,6 +87,19 @@ def took(
 @pytest.mark.django_db
 def test_the_first_poll_is_soon(part: Part) -> None:
     assert seconds(pauses.first_poll(part)) == 2
+
+
+@pytest.mark.django_db
+def test_the_sandbox_is_asked_sooner_so_that_a_sheet_is_seen_to_fill(
+    team: Team, settings: Any
+) -> None:
+    settings.FIRST_POLL_SECONDS, settings.LONGEST_PAUSE_SECONDS = 2, 60
+    part = on_record(team).parts.get()
+    assert part.connection.is_sandbox
+    assert seconds(pauses.first_poll(part)) == 0.6
+    assert [seconds(pauses.next_poll(n, sandbox=True)) for n in (1, 2)] == [0.9, 1.35]
+    settings.FIRST_POLL_SECONDS = 0.1
+    assert seconds(pauses.first_poll(part)) == 0.1
 
 
 @pytest.mark.django_db

@@ -11,9 +11,8 @@ from batchui.batches.phrases import (
     problem_of,
     rows_are,
     rows_phrase,
-    status_word,
+    size_phrase,
 )
-from batchui.batches.states import AnswerStatus, BatchStatus, PartStatus
 
 
 @pytest.mark.parametrize(
@@ -45,22 +44,6 @@ def test_numbers_of_parts_are_named_in_runs(numbers: Sequence[int], text: str) -
     assert part_numbers(numbers) == text
 
 
-@pytest.mark.parametrize(
-    ("status", "word"),
-    [
-        (BatchStatus.CHECKING, "Reading"),
-        (BatchStatus.ATTENTION, "Needs attention"),
-        (PartStatus.HELD, "On hold"),
-        (PartStatus.QUEUED, "Queued"),
-        (AnswerStatus.MISSING, "Missing"),
-        ("", "Waiting"),
-        (None, "Waiting"),
-    ],
-)
-def test_a_status_is_a_word_of_its_own_or_its_name(status: str | None, word: str) -> None:
-    assert status_word(status) == word
-
-
 ROWS = [{"sentence": "Row 2: too few cells."}, {"sentence": "Row 3: too many cells."}]
 
 
@@ -84,3 +67,20 @@ def test_a_batch_that_cannot_start_says_why_and_names_the_first_row(
     batch: Batch, sentence: str
 ) -> None:
     assert problem_of(batch) == sentence
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "1 KB"),
+        (1_016, "1 KB"),
+        (15_600, "16 KB"),
+        (999_000, "999 KB"),
+        (1_000_000, "1.0 MB"),
+        (9_940_000, "9.9 MB"),
+        (30_000_000, "30 MB"),
+        (1_073_741_824, "1.07 GB"),
+    ],
+)
+def test_sizes_are_written_in_one_way(size: int, text: str) -> None:
+    assert size_phrase(size) == text

@@ -36,12 +36,13 @@ def test_a_batch_points_to_every_file_that_it_has(
     }
     names = list(pointers.files_of_batch(other.pk))
     assert sorted(names) == sorted(name for name in there if str(other.pk) in name)
-    assert len(names) == 2  # the upload and the rows; nothing for what is not there yet
+    # The upload, and the rows of the draft and of the part; nothing for what is not there yet.
+    assert len(names) == 3
 
 
 def test_each_points_to_its_own_files(sandbox: RunningSandbox, batch: Batch) -> None:
     part = batch.parts.get(number=2)
-    assert pointers.files_of(batch) == [batch.source_file]
+    assert pointers.files_of(batch) == [batch.source_file, batch.draft_rows_file]
     assert pointers.files_of(part) == [part.rows_file]
     work(batch)
     part.refresh_from_db()

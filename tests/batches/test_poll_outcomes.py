@@ -80,12 +80,23 @@ def test_queued_is_not_running(part: Part) -> None:
     assert part.status == PartStatus.QUEUED
 
 
-def test_polls_that_find_it_under_way_come_less_and_less_often(part: Part) -> None:
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (Connection.Kind.REST, [3, 4.5, 6.75, 10.125]),
+        (Connection.Kind.SANDBOX, [0.9, 1.35, 2.025, 3.0375]),  # whoever tries batchui watches it
+    ],
+)
+def test_polls_that_find_it_under_way_come_less_and_less_often(
+    part: Part, kind: str, expected: list[float]
+) -> None:
+    Connection.objects.update(kind=kind)
+    part = Part.objects.select_related("batch__connection").get()
     waits = []
     for _ in range(4):
         poll(part, StillUnderWay("queued"))
         waits.append(wait(part))
-    assert waits == pytest.approx([3, 4.5, 6.75, 10.125])
+    assert waits == pytest.approx(expected)
 
 
 def test_a_poll_that_gets_through_ends_what_went_wrong_before(part: Part) -> None:

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions, due, lifecycle, polling, results
+from batchui.batches import decisions, due, lifecycle, polling
 from batchui.batches.compressed import read_compressed
 from batchui.batches.models import Part
+from batchui.batches.sheet import pages
+from batchui.batches.sheet.selection import parse
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
 from batchui.sandbox.testing import RunningSandbox
@@ -105,7 +107,7 @@ def test_a_row_without_an_answer_is_missing(sandbox: RunningSandbox, start: Make
     assert batch.status == BatchStatus.PROBLEMS
 
 
-@pytest.mark.parametrize("form", ["null", "blank", "list", "object", "empties", "result"])
+@pytest.mark.parametrize("form", ["null", "blank", "list", "object", "empties", "text", "result"])
 def test_success_with_nothing_in_it_is_empty(
     sandbox: RunningSandbox, start: MakeBatch, form: str
 ) -> None:
@@ -122,7 +124,7 @@ def test_an_item_that_failed_says_why(
     sandbox.script({"fault": "failed", "items": [2], "form": form})
     batch = work(accepted(start, model=model))
     assert (batch.answered, batch.failed) == (9, 1)
-    (failed,) = results.page(batch, shown="attention", offset=0, limit=10)
+    (failed,) = pages.page(batch, parse("attention"), offset=0, limit=10)
     assert failed.row == 4
     assert failed.error
 

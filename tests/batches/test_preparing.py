@@ -25,8 +25,10 @@ from tests.batches.conftest import MODEL, MakeBatch, on_record, posts, rows, wor
 pytestmark = pytest.mark.django_db
 
 EMBEDDING, TRANSLATION = "@cf/baai/bge-base-en-v1.5", "@cf/meta/m2m100-1.2b"
-# Rows 2 and 4 cannot be asked: their prompt comes out blank.
+# Of rows 3 and 5 there is nothing to ask: their prompt comes out blank.
 TWO_BLANK = b"id,text\n1,one\n2,\n3,three\n4,\n5,five\n"
+# Rows 3 and 5 cannot be asked: a cell is missing.
+TWO_SHORT = TWO_BLANK.replace(b",\n", b"\n")
 
 
 @pytest.fixture
@@ -89,7 +91,7 @@ def test_the_limit_is_that_of_the_longest_answer_asked_for(started: MakeBatch) -
 def test_rows_that_cannot_be_asked_are_named_and_nothing_is_sent(
     sandbox: RunningSandbox, started: MakeBatch
 ) -> None:
-    batch = prepared(started(TWO_BLANK))
+    batch = prepared(started(TWO_SHORT))
     assert (batch.status, batch.started_at) == (BatchStatus.DRAFT, None)
     assert batch.problem.startswith("2 rows cannot be asked.")
     assert [found["row"] for found in batch.problem_rows] == [3, 5]
@@ -108,36 +110,75 @@ def test_what_to_do_about_a_row_is_said_of_one_and_of_many() -> None:
 def test_rows_are_named_by_their_number_in_the_file_and_twenty_at_most(
     started: MakeBatch,
 ) -> None:
-    content = rows(40) + b"".join(b"%d,\n" % number for number in range(41, 71))
+    content = rows(40) + b"".join(b"%d\n" % number for number in range(41, 71))
     batch = prepared(started(content))
     assert batch.problem.startswith("30 rows cannot be asked.")
     assert [found["row"] for found in batch.problem_rows] == list(range(42, 62))
 
 
 def test_once_a_row_cannot_be_asked_no_more_is_stored(started: MakeBatch, files_in: Path) -> None:
-    batch = started(b"id,text\n1,\n" + rows(200).partition(b"\r\n")[2])
+    batch = started(b"id,text\n1\n" + rows(200).partition(b"\r\n")[2])
     assert prepared(batch).status == BatchStatus.DRAFT
     stored = {path.name.partition("-")[0] for path in files_in.rglob("*") if path.is_file()}
-    assert stored == {"upload", "problems"}
+    assert stored == {"upload", "rows", "problems"}
+    assert not list(files_in.glob("batches/*/parts/*"))
 
 
 def test_skipped_rows_are_counted_and_never_sent(
     sandbox: RunningSandbox, started: MakeBatch
 ) -> None:
-    batch = prepared(started(TWO_BLANK, skip_invalid=True))
+    batch = prepared(started(TWO_SHORT, skip_invalid=True))
     assert (batch.status, batch.part_count, batch.invalid) == (BatchStatus.QUEUED, 1, 2)
     batch = work(batch)
-    assert (batch.answered, batch.invalid) == (3, 2)
+    assert (batch.answered, batch.invalid, batch.skipped) == (3, 2, 0)
+    assert batch.status == BatchStatus.PROBLEMS
     assert [call.items for call in sandbox.calls("submit")] == [3]
     told = {row.row: row.error for row in results.results(batch) if row.status == "invalid"}
     assert set(told) == {3, 5}
-    assert (
-        told[3]
-        == "Row 3, column “text”: the cell is blank, so there is nothing to ask. Fill it in."
-    )
+    assert told[3].startswith("Row 3, column “text”: the cell is missing.")
     accepted = batch.events.get(text__startswith="Part 1 was accepted").text
     assert accepted == "Part 1 was accepted (3 of rows 2 to 6)."
     assert all(told.values())
+
+
+def test_rows_with_nothing_to_ask_about_are_skipped_and_the_batch_is_finished(
+    sandbox: RunningSandbox, started: MakeBatch
+) -> None:
+    batch = prepared(started(TWO_BLANK))
+    assert (batch.status, batch.part_count, batch.skipped) == (BatchStatus.QUEUED, 1, 2)
+    batch = work(batch)
+    assert (batch.answered, batch.invalid, batch.skipped) == (3, 0, 2)
+    assert batch.status == BatchStatus.FINISHED
+    assert [call.items for call in sandbox.calls("submit")] == [3]
+    told = {row.row: row.error for row in results.results(batch) if row.status == "skipped"}
+    assert told == {
+        row: f"Row {row}, column “text”: the cell is blank, so there is nothing to ask."
+        for row in (3, 5)
+    }
+    accepted = batch.events.get(text__startswith="Part 1 was accepted").text
+    assert accepted == "Part 1 was accepted (3 of rows 2 to 6)."
+
+
+@pytest.mark.parametrize("skip_invalid", [True, False])
+def test_with_rows_that_have_nothing_to_ask_about_it_does_not_start_if_it_is_not_to(
+    sandbox: RunningSandbox, started: MakeBatch, skip_invalid: bool
+) -> None:
+    batch = prepared(started(TWO_BLANK, stop_at_blank=True, skip_invalid=skip_invalid))
+    assert (batch.status, batch.started_at) == (BatchStatus.DRAFT, None)
+    assert batch.problem == "2 rows have nothing to ask about. Fill them in, or skip them."
+    assert [found["row"] for found in batch.problem_rows] == [3, 5]
+    assert not Part.objects.exists()
+    assert posts(sandbox) == 0
+
+
+def test_of_rows_of_both_kinds_only_those_in_the_way_are_named(started: MakeBatch) -> None:
+    both = b"id,text\n1,one\n2\n3,\n4,four\n"
+    assert [row["row"] for row in prepared(started(both)).problem_rows] == [3]
+    stopped = prepared(started(both, stop_at_blank=True))
+    assert [row["row"] for row in stopped.problem_rows] == [3, 4]
+    assert stopped.problem.startswith("2 rows cannot be asked.")
+    skipping = prepared(started(both, skip_invalid=True))
+    assert (skipping.status, skipping.invalid, skipping.skipped) == (BatchStatus.QUEUED, 1, 1)
 
 
 def test_a_file_of_which_no_row_can_be_asked_is_not_started(started: MakeBatch) -> None:
@@ -223,11 +264,42 @@ def test_who_was_overtaken_makes_no_parts(
 
 
 @pytest.mark.parametrize("left", [59, 61])
+def test_nothing_is_sent_of_rows_that_are_not_those_that_were_checked(
+    started: MakeBatch, left: int
+) -> None:
+    batch, other = started(rows(60)), started(rows(left))
+    stored, others = (Path(default_storage.path(one.draft_rows_file)) for one in (batch, other))
+    stored.write_bytes(others.read_bytes())
+    batch = prepared(batch)
+    assert (batch.status, batch.parts.count()) == (BatchStatus.DRAFT, 0)
+    assert batch.problem == (
+        f"The stored file {batch.draft_rows_file} is damaged: it has {left} rows in place of 60. "
+        "Upload the file again; what you wrote is kept."
+    )
+
+
+@pytest.mark.parametrize("left", [59, 61])
+def test_nothing_is_sent_of_a_file_that_is_not_as_long_as_when_it_came(
+    started: MakeBatch, left: int
+) -> None:
+    batch = started(rows(60))
+    Path(default_storage.path(batch.source_file)).write_bytes(rows(left))
+    batch = prepared(batch)
+    assert (batch.status, batch.parts.count()) == (BatchStatus.DRAFT, 0)
+    assert batch.problem == (
+        f"The stored file {batch.source_file} is damaged: it has {len(rows(left)):,} bytes in "
+        f"place of {len(rows(60)):,}. Upload the file again; what you wrote is kept."
+    )
+
+
+@pytest.mark.parametrize("left", [59, 61])
 @pytest.mark.parametrize("packed", [True, False])
-def test_nothing_is_sent_of_a_file_that_has_other_rows_than_were_checked(
+def test_nothing_is_sent_of_a_draft_of_an_older_version_that_has_other_rows_now(
     started: MakeBatch, packed: bool, left: int
 ) -> None:
     batch = started(gzip.compress(rows(60)) if packed else rows(60))
+    size = batch.source_size if packed else len(rows(left))
+    Batch.objects.update(draft_rows_file="", source_size=size)
     name = batch.converted_file or batch.source_file
     stored = Path(default_storage.path(name))
     stored.write_bytes(zstandard.compress(rows(left)) if packed else rows(left))

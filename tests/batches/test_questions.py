@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from batchui.batches import decisions, due, lifecycle, questions, settling
+from batchui.batches import decisions, deleting, due, lifecycle, questions, settling
 from batchui.batches.models import MOST_FAILURES, Attempt, Batch, Part
 from batchui.batches.questions import CHOICES, LEFT_OUT, LEFT_OUT_SENTENCES, Choice, Decided
 from batchui.batches.retrying import Retried, rows_of_retry
@@ -286,7 +286,7 @@ def test_a_batch_that_never_stops_by_itself_can_be_told_not_to_wait(
     questions.decide(batch.parts.all(), Question.STOPPING, Choice.LEAVE_OUT, by=None)
     batch.refresh_from_db()
     assert batch.has_ended
-    assert decisions.delete(batch, by=None)
+    assert deleting.delete(batch, by=None)
 
 
 def test_answers_that_were_given_up_are_asked_for_first_by_a_retry(team: Team) -> None:

@@ -9,6 +9,8 @@ from batchui.batches import decisions, due, results, sending
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.outcomes import RefusedForGood
 from batchui.batches.refusals import NOT_ALONE
+from batchui.batches.sheet import pages
+from batchui.batches.sheet.selection import parse
 from batchui.batches.states import TAKEN, AttemptStatus, BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
@@ -37,7 +39,7 @@ def test_the_row_that_is_refused_fails_alone_whatever_the_code(
     assert batch.status == BatchStatus.PROBLEMS
     assert counted(batch) == in_files(batch) == {"answered": 3, "failed": 1}
     assert failed_rows(batch) == [4]
-    (bad,) = results.page(batch, shown="attention", offset=0, limit=5)
+    (bad,) = pages.page(batch, parse("attention"), offset=0, limit=5)
     assert "It is odd" in (bad.error or "")
 
 

@@ -8,8 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from batchui.batches import checking, decisions, exporting, files, intake, results
+from batchui.batches import checking, deleting, exporting, files, intake, results
 from batchui.batches.models import Batch
+from batchui.batches.sheet import pages
+from batchui.batches.sheet.selection import parse
 from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import CHAT_COMPLETIONS, MODEL, MakeBatch, rows, work
@@ -186,14 +188,14 @@ def test_pages_of_rows_follow_the_filter(sandbox: RunningSandbox, batch: Batch) 
         {"fault": "failed", "items": [0], "times": 2}, {"fault": "empty", "items": [1], "times": 2}
     )
     batch = work(batch)
-    everything = results.page(batch, shown="all", offset=0, limit=100)
+    everything = pages.page(batch, offset=0, limit=100)
     assert [row.row for row in everything] == list(range(2, 62))
-    wrong = results.page(batch, shown="attention", offset=0, limit=100)
+    wrong = pages.page(batch, parse("attention"), offset=0, limit=100)
     assert [row.row for row in wrong] == [row.row for row in everything if row.status != "answered"]
-    assert len(wrong) == results.count_shown(batch, "attention") == batch.failed + batch.empty
+    assert len(wrong) == pages.count(batch, parse("attention")) == batch.failed + batch.empty
     assert batch.failed
     assert batch.empty
-    second = results.page(batch, shown="answered", offset=30, limit=5)
+    second = pages.page(batch, parse("answered"), offset=30, limit=5)
     answered = [row.row for row in everything if row.status == "answered"]
     assert [row.row for row in second] == answered[30:35]
 
@@ -208,7 +210,7 @@ def test_run_again_makes_a_draft_with_the_same_file_and_settings(
     assert copy.status == BatchStatus.DRAFT
     assert copy.source_sha256 == batch.source_sha256
     assert (copy.model, copy.template, copy.rows) == (batch.model, batch.template, 60)
-    assert decisions.delete(batch, by=None)
+    assert deleting.delete(batch, by=None)
     files.remove_batch_files(batch.pk)
     with files.open_file(copy.source_file) as kept:
         assert kept.read() == rows(60)

@@ -76,8 +76,9 @@ class Answered:
         ask = Ask(model=MODEL, template="Ask {{id}}", max_tokens=longest, skip_invalid=True)
         assert decisions.start(batch, by=None, ask=ask, prepare_now=True)
         batch.refresh_from_db()
-        wrong = [row for row in file.rows if len(row) > len(file.columns) or not any(row)]
-        assert batch.invalid == len(wrong)
+        self.empty = {at for at, row in enumerate(file.rows, file.first_row) if not any(row)}
+        wrong = [row for row in file.rows if len(row) > len(file.columns)]
+        assert (batch.invalid, batch.skipped) == (len(wrong), len(self.empty))
         self.batch = batch
         self.replies = AnyReplies(seed, lambda row: f"{texts[row % len(texts)]} ({row})")
         self.replies.answer(batch, failing=0.5)
@@ -90,7 +91,7 @@ class Answered:
         """What became of a row."""
         if row in self.replies.answers:
             return "answered"
-        return self.replies.without.get(row, "invalid")
+        return self.replies.without.get(row, "skipped" if row in self.empty else "invalid")
 
     def check(self, found: list[Line], *, same: Callable[[Cell, Any], bool] = is_same) -> None:
         """Every cell of every row is there, in its place, with its answer beside it."""

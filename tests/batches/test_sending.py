@@ -8,7 +8,7 @@ import pytest
 from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
-from batchui.batches import due, lifecycle, sending
+from batchui.batches import due, lifecycle, pauses, sending
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.outcomes import CertainlyNotSent
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
@@ -196,9 +196,10 @@ def test_a_database_that_fails_before_the_attempt_leaves_the_part_to_its_lease(
 
 
 def test_an_accepted_part_begins_anew_at_being_polled(
-    sandbox: RunningSandbox, start: MakeBatch, settings: Any
+    sandbox: RunningSandbox, start: MakeBatch, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.FIRST_POLL_SECONDS = 30
+    monkeypatch.setattr(pauses, "SANDBOX_POLL_SECONDS", 30)
     batch = start(rows(5))
     Part.objects.update(
         polls=7,

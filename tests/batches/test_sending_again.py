@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions, due, many_parts
+from batchui.batches import decisions, deleting, due, many_parts
 from batchui.batches.models import Batch, Part
 from batchui.batches.questions import LEFT_OUT
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
@@ -124,7 +124,7 @@ def test_retry_after_a_colleague_deleted_the_batch_opens_nothing(
     team: Team, woken: list[Batch]
 ) -> None:
     batch = ended(team)
-    assert decisions.delete(Batch.objects.get(), by=None)
+    assert deleting.delete(Batch.objects.get(), by=None)
     assert not decisions.retry(batch, by=None)
     batch.refresh_from_db()
     assert batch.status == BatchStatus.PROBLEMS

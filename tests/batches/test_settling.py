@@ -4,7 +4,8 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from batchui.batches import decisions, lifecycle, settling
@@ -198,3 +199,26 @@ def test_parts_that_wait_for_the_others_go_on_when_those_have_ended(
     settled(batch)
     assert [part.status for part in waiting] == [becomes] * 2
     assert batch.parts.get(number=1).status == other
+
+
+def test_a_move_that_changes_no_count_does_not_ask_for_the_sums(team: Team) -> None:
+    batch = on_record(team, parts=2)
+    part = batch.parts.get(number=1)
+    with CaptureQueriesContext(connection) as asked:
+        assert lifecycle.move_part(part, PartStatus.SENDING)
+    assert not [query for query in asked.captured_queries if "SUM(" in query["sql"]]
+    with CaptureQueriesContext(connection) as asked:
+        assert lifecycle.move_part(part, PartStatus.DONE, answered=part.rows)
+    assert [query for query in asked.captured_queries if "SUM(" in query["sql"]]
+    batch.refresh_from_db()
+    assert (batch.answered, batch.status) == (part.rows, BatchStatus.RUNNING)
+
+
+def test_stop_changes_the_sums_whatever_move_it_meets(team: Team) -> None:
+    batch = on_record(team, stop_requested_at=timezone.now())
+    part = batch.parts.get()
+    Part.objects.update(status=PartStatus.SENDING)
+    part.refresh_from_db()
+    assert lifecycle.move_part(part, PartStatus.READY)
+    batch.refresh_from_db()
+    assert (batch.unsent, batch.status) == (batch.rows, BatchStatus.STOPPED)

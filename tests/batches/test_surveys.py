@@ -268,7 +268,7 @@ def test_the_survey_of_a_draft_that_was_discarded_ends(large: Batch, hurried: No
 def test_what_cannot_be_found_out_is_not_tried_for_ever(large: Batch) -> None:
     surveys.survey_of(large)
     settle(large)
-    default_storage.delete(large.source_file)
+    default_storage.delete(large.draft_rows_file)
     surveys.find_out(large.pk)
     assert surveys.next_wanted() is None
     large.refresh_from_db()
@@ -282,7 +282,7 @@ def test_a_damaged_file_of_a_draft_breaks_neither_its_page_nor_a_worker(
 ) -> None:
     batch = asked(receive(reviews(), "reviews.xlsx"))
     monkeypatch.setattr(long_tasks, "SMALL_BYTES", 10**6 if is_small else 10)
-    with default_storage.open(batch.converted_file, "wb") as stored:
+    with default_storage.open(batch.draft_rows_file, "wb") as stored:
         stored.write(b"no zstd")
     assert surveys.survey_of(batch) is None
     surveys.find_out(batch.pk)

@@ -246,7 +246,7 @@ def test_a_model_that_an_account_may_not_use_does_not_hold_up_the_others(
 def test_what_concerns_the_whole_account_pauses_the_connection(
     sandbox: RunningSandbox, part: Part, code: int | None
 ) -> None:
-    on_hold = sending._on_hold(sending.errors.Busy("No.", needs_person=True, code=code))
+    on_hold = sending.on_hold(sending.errors.Busy("No.", needs_person=True, code=code))
     assert on_hold == OnHold("No.", code, None, everywhere=True)
     with Span() as span:
         sending.apply_outcome(part, written(part), on_hold)

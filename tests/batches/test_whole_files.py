@@ -60,18 +60,22 @@ def test_her_workbook_has_the_answers_beside_its_columns(answered: Batch, tmp_pa
         None,
         "[sandbox]",
     ]
-    assert column(sheet, "J")[2:] == ["status", *["answered"] * 2, "invalid", "answered"]
+    assert column(sheet, "J")[2:] == ["status", *["answered"] * 2, "skipped", "answered"]
     errors = column(sheet, "K")
     assert errors[2:5] == ["error", None, None]
     assert errors[5].startswith("Row 6: the row is empty.")
 
 
-def test_only_rows_that_are_chosen_get_their_answers(answered: Batch, tmp_path: Path) -> None:
-    _, sheet = hers(answered, tmp_path / "made.xlsx", Choice(only="attention", answer="mood"))
+def test_only_rows_that_are_chosen_get_their_answers(
+    sandbox: RunningSandbox, start: MakeBatch, tmp_path: Path
+) -> None:
+    sandbox.script({"fault": "failed", "items": [1]})
+    batch = work(start(reviews(), "reviews.xlsx", template="{{id}}"))
+    _, sheet = hers(batch, tmp_path / "made.xlsx", Choice(only="attention", answer="mood"))
     assert column(sheet, "I")[2:] == ["mood", None, None, None, None]
-    assert column(sheet, "J")[2:] == ["status", None, None, "invalid", None]
-    _, sheet = hers(answered, tmp_path / "made.xlsx", Choice(only="answered"))
-    assert column(sheet, "J")[2:] == ["status", "answered", "answered", None, "answered"]
+    assert column(sheet, "J")[2:] == ["status", None, "failed", None, None]
+    _, sheet = hers(batch, tmp_path / "made.xlsx", Choice(only="answered"))
+    assert column(sheet, "J")[2:] == ["status", "answered", None, None, "answered"]
 
 
 def test_how_far_it_is_with_her_workbook_is_told(
@@ -141,7 +145,7 @@ def test_how_many_rows_go_out_is_known_before(answered: Batch) -> None:
     counts = {
         only: rows_going_out(answered, Choice(only=only)) for only in whole_files.exporting.ONLY
     }
-    assert (counts["all"], counts["answered"], counts["attention"]) == (4, 3, 1)
+    assert (counts["all"], counts["answered"], counts["attention"]) == (4, 3, 0)
 
 
 def test_a_new_file_has_the_types_of_the_rows_and_what_was_chosen(
@@ -213,7 +217,12 @@ def test_what_was_cut_in_a_new_file_is_said(start: MakeBatch, tmp_path: Path) ->
 
 def test_a_choice_is_kept_as_plain_json() -> None:
     chosen = Choice(only="answered", columns=("a", "b"), answer="mood")
-    assert chosen.to_dict() == {"only": "answered", "columns": ("a", "b"), "answer": "mood"}
+    assert chosen.to_dict() == {
+        "only": "answered",
+        "columns": ("a", "b"),
+        "answer": "mood",
+        "whole": "unfit",
+    }
     assert Choice.from_dict({**chosen.to_dict(), "columns": ["a", "b"]}) == chosen
     assert Choice.from_dict(ALL.to_dict()) == ALL
     assert Choice.from_dict({}) == ALL

@@ -1,0 +1,95 @@
+"""Raw errors become reasons in plain words, each with its next step."""
+
+import pytest
+
+from batchui.batches.sheet.reasons import in_words, reason_of
+from batchui.prompts.answer_fitting import NOT_JSON
+
+# As Cloudflare says it, within the sentence of `cloudflare/replies.py`.
+TOO_LONG = (
+    "The model could not answer this row. Cloudflare says: “AiError: The estimated number of "
+    "input and maximum output tokens ({}) exceeded this model context window limit (24000).” Retry "
+    "it, or shorten its text."
+)
+
+
+def test_errors_that_differ_in_their_numbers_alone_are_one_reason() -> None:
+    assert reason_of("failed", TOO_LONG.format(24577)) == reason_of("failed", TOO_LONG.format(99))
+    one, other = (reason_of("failed", f"Gate {number} is shut.") for number in (4, 17))
+    assert one.key == other.key
+    assert one.key != reason_of("failed", "Gate A is shut.").key
+
+
+def test_a_text_that_is_too_long_says_how_much_the_model_reads_and_what_to_do() -> None:
+    reason = reason_of("failed", TOO_LONG.format(24577))
+    assert in_words(reason) == "too long for this model, which reads about 18,000 words"
+    assert reason.next_step == "Choose a model that reads more, or shorten the texts."
+    assert reason.other_model
+    assert not reason.can_ask
+
+
+@pytest.mark.parametrize(
+    ("error", "key"),
+    [
+        ("AiError: Capacity temporarily exceeded, please try again.", "failed-capacity"),
+        ("3040: whatever", "failed-capacity"),
+        ("Request timed out after 60 s", "failed-timeout"),
+        ("AiError: Internal error", "failed-internal"),
+        ("Rate limit reached", "failed-rate"),
+        ("JSON Mode couldn't be met", "failed-json-mode"),
+        ("the prompt was flagged by our content policy", "failed-unsafe"),
+    ],
+)
+def test_what_cloudflare_says_is_recognised(error: str, key: str) -> None:
+    assert reason_of("failed", error).key == key
+
+
+def test_a_row_that_was_asked_with_another_has_the_reason_of_that_one() -> None:
+    said = "Gate is shut."
+    assert reason_of("failed", f"Asked once, with row 1,204: {said}") == reason_of("failed", said)
+
+
+@pytest.mark.parametrize("status", ["empty", "missing", "unsent", "failed", "invalid", "unknown"])
+def test_every_status_has_words_also_without_an_error(status: str) -> None:
+    reason = reason_of(status, None)
+    assert (reason.key, reason.status) == (status, status)
+    assert reason.words
+    assert reason.next_step
+
+
+def test_an_empty_answer_is_one_reason_whatever_its_sentence() -> None:
+    one = reason_of("empty", "The model's answer was cut off by the limit of 20 tokens.")
+    assert one == reason_of("empty", "The model sent back an empty answer.")
+
+
+def test_rows_that_cannot_be_asked_are_not_asked_again() -> None:
+    assert not reason_of("invalid", "Column “review”: it is too long for the model").can_ask
+    assert not reason_of("invalid", "Something else").can_ask
+
+
+def test_no_reason_names_a_stored_file() -> None:
+    error = "The stored file batches/7/answers-1.zst is damaged: it has 4 lines in place of 10."
+    assert "zst" not in reason_of("missing", error).words
+
+
+def test_a_very_long_error_is_cut() -> None:
+    assert len(reason_of("failed", "word " * 9_999).words) < 400
+
+
+def test_answers_that_do_not_fit_are_one_reason_for_each_column_whatever_they_are() -> None:
+    angry, sad, refund = (
+        reason_of("unfit", f"{what}, which is {fits}.")
+        for what, fits in (
+            ("“tone” is “too long, or a rate limit”", "not one of good, bad"),
+            ('“tone” is ["sad"]', "not one of good, bad"),
+            ("“refund” is 3", "neither yes nor no"),
+        )
+    )
+    assert angry == sad
+    assert angry.words == "“tone” is not one of good, bad"
+    assert refund.words == "“refund” is neither yes nor no"
+    assert refund.key != angry.key
+    one, other = (reason_of("unfit", NOT_JSON.format(text)) for text in ("“No. 1”", "[3]"))
+    assert one == other
+    assert one.words == "the answer is not the JSON object that was asked for"
+    assert one.can_ask
