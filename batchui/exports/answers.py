@@ -3,10 +3,15 @@
 import json
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import Any
 
 import msgspec
 
 from batchui.exports.rows import Cell, ExportRow
+from batchui.exports.table import Layout
+
+# Between the values of a list in a cell.
+BETWEEN = "; "
 
 _decode_text = msgspec.json.Decoder(str).decode
 _decode_texts = msgspec.json.Decoder(str).decode_lines
@@ -65,17 +70,36 @@ def answer_cells(answers: Sequence[bytes | None]) -> Sequence[Cell]:
     return [answer_cell(answer) for answer in answers]
 
 
-def columns_of(rows: Sequence[ExportRow], width: int) -> list[Sequence[Cell]]:
-    """The cells of these rows by column: `width` of the file, then answer, status and error.
+def field_cell(value: Any) -> Cell:
+    """The cell for the value of a field: that value, a list as one text, "" for None."""
+    if value is None:
+        return ""
+    return BETWEEN.join(value) if isinstance(value, list) else value
+
+
+def field_cells(rows: Sequence[ExportRow], fields: Sequence[str]) -> list[Sequence[Cell]]:
+    """The cells of the answers' fields, by column. Raises ValueError for a row that has others."""
+    if not fields:
+        return []
+    if wrong := {len(row.fields) for row in rows} - {len(fields)}:
+        raise ValueError(f"{wrong.pop()} values in an answer of {len(fields)} fields")
+    columns = zip(*(row.fields for row in rows), strict=True)
+    return [list(map(field_cell, values)) for values in columns]
+
+
+def columns_of(rows: Sequence[ExportRow], layout: Layout) -> list[Sequence[Cell]]:
+    """The cells of these rows by column: those of the file, then `layout.added`.
 
     Raises ValueError for a row that has fewer or more cells.
     """
+    width = len(layout.columns)
     cells = [row.cells for row in rows]
     if wrong := set(map(len, cells)) - {width}:
         raise ValueError(f"{wrong.pop()} cells in a row of {width} columns")
     return [
         *zip(*cells, strict=True),
-        answer_cells([row.answer for row in rows]),
+        *field_cells(rows, layout.fields),
+        *([answer_cells([row.answer for row in rows])] if layout.has_whole else []),
         [row.status for row in rows],
         [row.error or "" for row in rows],
     ]

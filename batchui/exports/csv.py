@@ -1,4 +1,4 @@
-"""Writes CSV: the file as it was uploaded, with three more columns.
+"""Writes CSV: the file as it was uploaded, with the columns of the answers.
 
 It is written column by column. Most columns of a chunk need no quotation marks and have no
 formula; one search in the whole column shows that. The result is the same as the csv module's, in a
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import ne
 from typing import Any
 
-from batchui.exports.answers import answer_text
+from batchui.exports.answers import answer_text, field_cells
 from batchui.exports.formulas import Changed, inert, numbers_that_go_on
 from batchui.exports.rows import Cell, ExportRow, as_texts, column_texts, groups
 from batchui.exports.table import EVERYTHING, Layout, Selection, Table
@@ -40,11 +40,11 @@ def csv_chunks(
 ) -> Iterator[bytes]:
     """The rows as CSV in UTF-8, in chunks of about 64 KiB. The first chunk is the header.
 
-    Every row has the cells of the file, then answer, status and error, then the cells that the
-    file had beyond its header. An answer that is a JSON string is written as its text, null as an
-    empty cell, anything else as compact JSON. Only cells that need them get quotation marks. Lines
-    end with CR LF. delimiter: None (the file has none) means a comma. Raises ValueError for a row
-    that does not have one cell for each column.
+    Every row has the cells of the file, then answer (or its fields), status and error, then the
+    cells that the file had beyond its header. An answer that is a JSON string is written as its
+    text, null as an empty cell, anything else as compact JSON. Only cells that need them get
+    quotation marks. Lines end with CR LF. delimiter: None (the file has none) means a comma. Raises
+    ValueError for a row that does not have one cell for each column.
 
     Without `plain` the file is for spreadsheets: it begins with a byte order mark, and no cell runs
     as a formula (see `formulas.py`). `changed` then counts the cells that are not as they were.
@@ -132,7 +132,9 @@ class _Writer(_Lines):
             raise ValueError(f"{len(columns)} cells a row for {width} columns")
         if typed:
             columns = list(map(column_texts, columns))
-        columns.append([answer_text(row.answer) for row in group])
+        columns += map(column_texts, field_cells(group, self._layout.fields))
+        if self._layout.has_whole:
+            columns.append([answer_text(row.answer) for row in group])
         columns.append([row.status for row in group])
         columns.append([row.error or "" for row in group])
         lines = self.lines(columns)

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from batchui.exports.answers import answer_cell, answer_text
+from batchui.exports.answers import answer_cell, answer_text, field_cell
 from batchui.exports.rows import Cell, ExportRow, cell_text
 from batchui.exports.table import EVERYTHING, Layout, Table
 
@@ -29,23 +29,26 @@ def table_lines(rows: Iterable[ExportRow], table: Table) -> Iterator[bytes]:
         yield _line(list(cells))
     yield _line([*layout.header, *layout.added])
     for row in rows:
-        answer = answer_cell(row.answer)
-        yield _line([*row.cells, answer, row.status, row.error or "", *row.extras])
+        answers = [*map(field_cell, row.fields)]
+        if layout.has_whole:
+            answers.append(answer_cell(row.answer))
+        yield _line([*row.cells, *answers, row.status, row.error or "", *row.extras])
 
 
 def object_lines(rows: Iterable[ExportRow], table: Table) -> Iterator[bytes]:
-    """The JSON object of each row of a JSONL file, without newlines, with three more keys.
+    """The JSON object of each row of a JSONL file, without newlines, with more keys.
 
-    They are answer, status and error; a structured answer stays structured. A line that was no
-    object is the same line again. An empty one is an object that has these three keys alone.
+    They are answer (or its fields), status and error; a structured answer stays structured. A line
+    that was no object is the same line again. An empty one is an object that has these keys alone.
     """
-    answer, status, error = Layout(table, EVERYTHING).added
+    layout = Layout(table, EVERYTHING)
     for row in rows:
         if row.columns is None and row.extras:
             yield cell_text(row.extras[0]).encode()
         else:
-            added = {answer: _value(row.answer), status: row.status, error: row.error}
-            yield _encode({**(row.columns or {}), **added})
+            answers = [*row.fields, *([_value(row.answer)] if layout.has_whole else [])]
+            added = zip(layout.added, [*answers, row.status, row.error], strict=True)
+            yield _encode({**(row.columns or {}), **dict(added)})
 
 
 def _line(cells: list[Cell]) -> bytes:

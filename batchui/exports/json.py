@@ -15,16 +15,24 @@ _NULL = msgspec.Raw(b"null")
 
 
 class _Line(msgspec.Struct, gc=False):
-    """One row as it is written. extra_cells: only for a row with cells beyond the header."""
+    """One row as it is written.
+
+    whole_answer: the answer as it came, where `answer` has its fields, and it goes out, too.
+    extra_cells: only for a row with cells beyond the header. edited, own_answer: only for an answer
+    that a person corrected by hand: true, and what the model had answered.
+    """
 
     row: int
     columns: dict[str, Any]
-    answer: msgspec.Raw
+    answer: Any
     status: str
     error: str | None
     external_reference: str | None
     usage: msgspec.Raw
+    whole_answer: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     extra_cells: Sequence[Any] | msgspec.UnsetType = msgspec.UNSET
+    edited: bool | msgspec.UnsetType = msgspec.UNSET
+    own_answer: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
 def json_chunks(
@@ -34,7 +42,8 @@ def json_chunks(
 
     Answer and usage are the JSON that came back, with numbers as they were written. The `columns`
     of a row are its own object (JSONL), or the names of the columns with its cells: texts, numbers,
-    booleans. Another name that was chosen for the answer is the key of the answer. Chunks have
+    booleans. Where the answers have fields, an answer is an object of these. Another name that was
+    chosen for the answer is the key of the answer. Chunks have
     about 64 KiB; the first is the opening bracket. Raises ValueError for a row that does not have
     one cell for each column.
     """
@@ -56,7 +65,7 @@ def jsonl_chunks(
     if table.typed:
         rows = (with_cells(row, _json_values) for row in rows)
     for group in groups(rows):
-        lines: list[Any] = _lines(group, layout.columns)
+        lines: list[Any] = _lines(group, layout)
         if key != ANSWER:
             lines = [_named(line, key) for line in lines]
         yield _encode_lines(lines)
@@ -67,20 +76,33 @@ def answer_key(name: str) -> str:
     return free_name(name, {*_Line.__struct_fields__} - {ANSWER})
 
 
-def _lines(group: Sequence[ExportRow], columns: Sequence[str]) -> list[_Line]:
+def _lines(group: Sequence[ExportRow], layout: Layout) -> list[_Line]:
+    columns, fields = layout.columns, layout.fields
     return [
         _Line(
             row.row,
             dict(zip(columns, row.cells, strict=True)) if row.columns is None else row.columns,
-            _NULL if row.answer is None else _on_one_line(row.answer),
+            _fields(row, fields) if fields else _raw(row.answer),
             row.status,
             row.error,
             row.external_reference,
-            _NULL if row.usage is None else _on_one_line(row.usage),
+            _raw(row.usage),
+            _raw(row.answer) if fields and layout.has_whole else msgspec.UNSET,
             row.extras or msgspec.UNSET,
+            row.edited or msgspec.UNSET,
+            _raw(row.own_answer) if row.edited else msgspec.UNSET,
         )
         for row in group
     ]
+
+
+def _raw(found: bytes | None) -> msgspec.Raw:
+    return _NULL if found is None else _on_one_line(found)
+
+
+def _fields(row: ExportRow, fields: Sequence[str]) -> dict[str, Any] | None:
+    """The values of an answer by name; None for a row without an answer."""
+    return None if row.answer is None else dict(zip(fields, row.fields, strict=True))
 
 
 def _named(line: _Line, key: str) -> dict[str, Any]:

@@ -17,14 +17,22 @@ _devices = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(?:\
 _JOINERS = "\u200c\u200d"
 
 
-def answer_columns(columns: Sequence[str], *, answer: str = ANSWER) -> tuple[str, str, str]:
-    """The names of the columns for answer, status and error.
+def added_columns(
+    columns: Sequence[str],
+    *,
+    fields: Sequence[str] = (),
+    whole: bool = True,
+    answer: str = ANSWER,
+) -> tuple[str, ...]:
+    """The names of the columns for the fields of the answer, the whole answer, status and error.
 
-    A name that the file already has gets a number at its end.
+    whole: whether the whole answer has a column. A name that the file already has gets a number at
+    its end.
     """
-    answers = free_name(answer, columns)
-    status = free_name(STATUS, [*columns, answers])
-    return answers, status, free_name(ERROR, [*columns, answers, status])
+    taken = list(columns)
+    for name in (*fields, *([answer] if whole else []), STATUS, ERROR):
+        taken.append(free_name(name, taken))
+    return tuple(taken[len(columns) :])
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:

@@ -88,7 +88,8 @@ class _Sheets:
     def _head(self, above: Sequence[Sequence[Cell]]) -> str:
         """The beginning of a sheet: these rows and the header."""
         name = sheet_name(len(self.ranges) + 1)
-        wrapped = len(self._spool.layout.columns)
+        layout = self._spool.layout
+        wrapped = range(len(layout.columns), len(layout.columns) + layout.answers)
         self._first_row = self._row = len(above) + 1
         return (
             f'<table:table table:name="{name}">'

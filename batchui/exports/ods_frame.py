@@ -53,11 +53,11 @@ def start(widths: Iterable[int]) -> str:
     )
 
 
-def columns(widths: Sequence[int], *, wrapped: int) -> str:
-    """The columns of a sheet; the texts of the column at position `wrapped` are wrapped."""
+def columns(widths: Sequence[int], *, wrapped: range) -> str:
+    """The columns of a sheet; the texts of those at the positions `wrapped` are wrapped."""
     return "".join(
         f'<table:table-column table:style-name="w{width}" table:default-cell-style-name='
-        f'"{"wrapped" if at == wrapped else "plain"}"/>'
+        f'"{"wrapped" if at in wrapped else "plain"}"/>'
         for at, width in enumerate(widths)
     )
 

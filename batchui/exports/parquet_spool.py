@@ -23,14 +23,13 @@ class TextSpool(Shape):
         """Take the rows. Raises ValueError for one that does not have one cell for each column."""
         import pyarrow
 
-        width = len(self.layout.columns)
         text, texts = pyarrow.string(), pyarrow.list_(pyarrow.string())
         kinds = [*(text for _ in self.names), texts]
         schema = pyarrow.schema([(str(at), kind) for at, kind in enumerate(kinds)])
         with pyarrow.OSFile(str(path), "wb") as file, pyarrow.ipc.new_stream(file, schema) as out:
             for group in groups(self.layout.rows(rows), size=BLOCK_BYTES):
                 extras = [row.extras for row in group]
-                arrays = list(map(_array, self.note(columns_of(group, width), extras)))
+                arrays = list(map(_array, self.note(columns_of(group, self.layout), extras)))
                 arrays.append(_beyond(extras))
                 out.write_batch(pyarrow.record_batch(arrays, schema=schema))
 

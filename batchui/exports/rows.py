@@ -35,6 +35,9 @@ class ExportRow(msgspec.Struct, gc=False):
     cells: one for each column of the file. extras: the cells beyond them. columns: the object of
     a JSONL row as it was read, by the names of the columns, else None.
     answer, usage: raw JSON, or None. error: a sentence, None if nothing went wrong.
+    fields: the values of the answer for each of `Table.fields`: a text, a number, a boolean, a list
+    of texts, or None.
+    edited: whether a person corrected the answer by hand; own_answer: then, the model's own.
     """
 
     row: int
@@ -46,6 +49,9 @@ class ExportRow(msgspec.Struct, gc=False):
     error: str | None
     external_reference: str | None
     usage: bytes | None
+    fields: Sequence[Any] = ()
+    edited: bool = False
+    own_answer: bytes | None = None
 
 
 def cell_text(cell: Cell) -> str:

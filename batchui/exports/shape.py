@@ -23,8 +23,10 @@ class Shape:
         self.header = [*layout.header, *layout.added]
         untyped = table.of_texts or not table.typed
         self.columns = [Column(untyped=untyped) for _ in layout.columns]
-        self.columns.append(Column(untyped=True, lists=True))
-        self.columns += [Column(untyped=False) for _ in (layout.status, layout.error)]
+        self.columns += [Column(untyped=False) for _ in layout.fields]
+        if layout.has_whole:
+            self.columns.append(Column(untyped=True, lists=True))
+        self.columns += [Column(untyped=False) for _ in ("status", "error")]
         self.rows = 0
         self.extras = 0
 

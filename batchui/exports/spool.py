@@ -50,11 +50,10 @@ class Spool(Shape):
 
     def fill(self, rows: Iterable[ExportRow]) -> None:
         """Take the rows. Raises ValueError for one that does not have one cell for each column."""
-        width = len(self.layout.columns)
         compressor = zstandard.ZstdCompressor(level=1)
         with zstandard.open(self._path, "wb", cctx=compressor) as packed:
             for group in groups(self.layout.rows(rows)):
-                columns = columns_of(group, width)
+                columns = columns_of(group, self.layout)
                 extras = [row.extras for row in group]
                 for column, texts in zip(self.columns, self.note(columns, extras), strict=True):
                     column.measure(texts)

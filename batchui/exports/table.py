@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from batchui.exports.names import ANSWER, answer_columns
+from batchui.exports.names import ANSWER, added_columns
 from batchui.exports.rows import Cell, ExportRow
 
 
@@ -22,6 +22,8 @@ class Table:
     `columns`. above: the rows above the header (a title), which CSV, XLSX and ODS get again. typed:
     whether cells have types (see `rows.py`); if not, all are texts, which is faster. of_texts: the
     typed cells come from a text file, so that its texts may be numbers, as in one without types.
+    fields: the names of the columns in which the answers go out (`ExportRow.fields`); (): they are
+    one column. whole: whether the answers go out as they came, too, or alone.
     """
 
     columns: Sequence[str]
@@ -29,6 +31,8 @@ class Table:
     above: Sequence[Sequence[Cell]] = ()
     typed: bool = False
     of_texts: bool = False
+    fields: Sequence[str] = ()
+    whole: bool = True
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,9 @@ class Layout:
     """The columns of an export, and the rows as they fit them.
 
     columns: the unique names of those of the file that go out. header: the same as the file has
-    them. above: the rows above it; of each, the cells over these columns (see `_titles`). answer,
-    status, error: the names of the columns behind them.
+    them. above: the rows above it; of each, the cells over these columns (see `_titles`). added:
+    the names of the columns behind them: the first `answers` are of the answer (its fields, and the
+    whole of it if `has_whole`), the last two of status and error.
     """
 
     def __init__(self, table: Table, selection: Selection) -> None:
@@ -67,8 +72,19 @@ class Layout:
         self.columns = self._of(table.columns)
         self.header = self._of(header)
         self.above = list(map(self._titles, table.above))
-        added = answer_columns([*self.columns, *self.header], answer=selection.answer)
-        self.answer, self.status, self.error = self.added = added
+        self.fields, self.has_whole = table.fields, table.whole
+        self.answers = len(self.fields) + self.has_whole
+        self.added = added_columns(
+            [*self.columns, *self.header],
+            fields=self.fields,
+            whole=self.has_whole,
+            answer=selection.answer,
+        )
+
+    @property
+    def answer(self) -> str:
+        """The name of the column of whole answers; "" if there is none."""
+        return self.added[self.answers - 1] if self.has_whole else ""
 
     def rows(self, rows: Iterable[ExportRow]) -> Iterable[ExportRow]:
         """Those of the rows that go out, with the cells that go out."""

@@ -127,9 +127,10 @@ class _Writer:
     def _begin_sheet(self, above: Sequence[Sequence[Cell]]) -> None:
         """Begin a sheet with these rows and the header."""
         number = len(self._workbook.worksheets()) + 1
+        layout = self._spool.layout
         self._sheet = self._workbook.add_worksheet(sheet_name(number), worksheet_class=_Sheet)
         for at, letters in enumerate(widths(self._spool, self._header)):
-            is_answer = at == len(self._spool.layout.columns)
+            is_answer = 0 <= at - len(layout.columns) < layout.answers
             self._sheet.set_column(at, at, letters, self._wrapped if is_answer else self._top)
         for self._row, cells in enumerate(above):
             for at, cell in enumerate(cells):

@@ -139,7 +139,7 @@ ENTRIES = [
         "blank lines between the rows",
         "r.csv",
         lines("id,text", "1,one", "", "", "2,two", ""),
-        Table(("id", "text"), 4, ["1", "one"], bad=2),
+        Table(("id", "text"), 4, ["1", "one"]),
     ),
     Entry(
         "rows of nothing but delimiters at the end, as Excel leaves them",

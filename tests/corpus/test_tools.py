@@ -138,7 +138,7 @@ ENTRIES = [
             "\t10000002\tBolt\t2,75",
             end="\r\n",
         ),
-        Table(("Material", "Description", "Price"), 3, [], bad=1),
+        Table(("Material", "Description", "Price"), 3, []),
     ),
     Entry(
         "MySQL --batch",
@@ -287,7 +287,7 @@ ENTRIES = [
             '"Open cases"',
             '"Copyright 2000-2026 salesforce.com"',
         ),
-        Table(("Case Number", "Subject"), 6, ["00001001", "Broken"], bad=4),
+        Table(("Case Number", "Subject"), 6, ["00001001", "Broken"], bad=2),
     ),
     Entry(
         "Google Analytics, with comments above",
@@ -352,7 +352,7 @@ ENTRIES = [
             "00:00:04,000 --> 00:00:05,000",
             "Bye.",
         ),
-        Table(("prompt",), 7, ["1"], bad=1),
+        Table(("prompt",), 7, ["1"]),
     ),
 ]
 

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from batchui.exports.names import answer_columns, download_name
+from batchui.exports.names import added_columns, download_name
 
 
 @pytest.mark.parametrize(
@@ -18,13 +18,13 @@ from batchui.exports.names import answer_columns, download_name
 def test_added_columns_never_share_a_name_with_the_file(
     columns: list[str], added: tuple[str, str, str]
 ) -> None:
-    assert answer_columns(columns) == added
+    assert added_columns(columns) == added
 
 
 def test_the_column_of_answers_can_have_any_name() -> None:
-    assert answer_columns(["id"], answer="mood") == ("mood", "status", "error")
-    assert answer_columns(["Mood"], answer="mood") == ("mood_2", "status", "error")
-    assert answer_columns([], answer="Status") == ("Status", "status_2", "error")
+    assert added_columns(["id"], answer="mood") == ("mood", "status", "error")
+    assert added_columns(["Mood"], answer="mood") == ("mood_2", "status", "error")
+    assert added_columns([], answer="Status") == ("Status", "status_2", "error")
 
 
 DAY = date(2026, 11, 22)
