@@ -22,22 +22,27 @@ _LEFT_OUT = (
 )
 MIGRATIONS = MigrationRecorder.Migration._meta.db_table
 # The columns that point to files (`batches/pointers.py`), for a copy that Django does not know. The
-# files of deleted batches are about to go.
+# files of deleted batches are about to go, unless somebody may bring the batch back.
 POINTERS = (
-    "SELECT source_file FROM batches_batch WHERE deleted_at IS NULL AND source_file <> ''",
-    "SELECT converted_file FROM batches_batch WHERE deleted_at IS NULL AND converted_file <> ''",
-    "SELECT problems_file FROM batches_batch WHERE deleted_at IS NULL AND problems_file <> ''",
+    "SELECT source_file FROM batches_batch "
+    "WHERE (deleted_at IS NULL OR kept_until IS NOT NULL) AND source_file <> ''",
+    "SELECT converted_file FROM batches_batch "
+    "WHERE (deleted_at IS NULL OR kept_until IS NOT NULL) AND converted_file <> ''",
+    "SELECT draft_rows_file FROM batches_batch "
+    "WHERE (deleted_at IS NULL OR kept_until IS NOT NULL) AND draft_rows_file <> ''",
+    "SELECT problems_file FROM batches_batch "
+    "WHERE (deleted_at IS NULL OR kept_until IS NOT NULL) AND problems_file <> ''",
     "SELECT file FROM batches_export JOIN batches_batch ON batches_batch.id = batch_id "
-    "WHERE deleted_at IS NULL AND file <> ''",
+    "WHERE (deleted_at IS NULL OR kept_until IS NOT NULL) AND file <> ''",
     "SELECT rows_file FROM batches_part JOIN batches_batch ON batches_batch.id = batch_id "
-    "WHERE deleted_at IS NULL",
+    "WHERE (deleted_at IS NULL OR kept_until IS NOT NULL)",
     "SELECT copies_file FROM batches_part JOIN batches_batch ON batches_batch.id = batch_id "
-    "WHERE deleted_at IS NULL AND copies_file <> ''",
+    "WHERE (deleted_at IS NULL OR kept_until IS NOT NULL) AND copies_file <> ''",
     "SELECT answers_file FROM batches_part JOIN batches_batch ON batches_batch.id = batch_id "
-    "WHERE deleted_at IS NULL AND answers_file <> ''",
+    "WHERE (deleted_at IS NULL OR kept_until IS NOT NULL) AND answers_file <> ''",
     "SELECT reply_file FROM batches_attempt JOIN batches_part ON batches_part.id = part_id "
     "JOIN batches_batch ON batches_batch.id = batch_id "
-    "WHERE deleted_at IS NULL AND reply_file <> ''",
+    "WHERE (deleted_at IS NULL OR kept_until IS NOT NULL) AND reply_file <> ''",
 )
 
 Migrations = list[tuple[str, str]]

@@ -8,6 +8,8 @@ and replay from their seed: the same decisions in the same order, though real ti
     draws.py         files, faults and decisions, drawn from a seed
     triggers.py      how a child process dies         actors.py         what it does until then
     inside.py        the campaign inside              outside.py        the campaign with processes
+    sheet_moves.py   of these, what people do in the sheet
+    forms.py         what its forms send over HTTP
     points.py        named points in real processes   services.py       those processes
     presses.py       what people press over HTTP      passing.py        time that passes at once
     rest.py          how it ends: in ten minutes      verdict.py        what is true at the end

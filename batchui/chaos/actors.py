@@ -3,24 +3,27 @@
 They call what the worker and the pages call.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from typing import Any, NamedTuple, TypeVar
 
 from django.core.files.base import ContentFile
 from django.db.models import Model, Q, QuerySet
 
-from batchui.batches import decisions, intake, questions
+from batchui.batches import decisions, deleting, empty_answers, intake, questions
 from batchui.batches.models import Batch, Part
 from batchui.batches.questions import Choice
 from batchui.batches.states import (
+    EDITABLE,
     ENDED_BATCHES,
     SENT_PARTS,
+    STARTED,
     STOPPABLE_BATCHES,
     BatchStatus,
     PartStatus,
     Question,
 )
+from batchui.chaos import sheet_moves
 from batchui.chaos.draws import File
 from batchui.teams.founding import first_team
 from batchui.worker import reading
@@ -83,6 +86,14 @@ def _to_leave_out() -> QuerySet[Part]:
     return Part.objects.filter(unsure_or_sent, batch__deleted_at=None)
 
 
+def _with_empty() -> QuerySet[Batch]:
+    return Batch.objects.filter(status__in=ENDED_BATCHES, empty__gt=0, deleted_at=None)
+
+
+def _to_bring_back() -> QuerySet[Batch]:
+    return deleting.deleted_of(first_team())
+
+
 def _undecided() -> QuerySet[Batch]:
     unsure = Part.objects.filter(status=PartStatus.UNSURE).values("batch")
     return Batch.objects.filter(pk__in=unsure, deleted_at=None)
@@ -109,7 +120,16 @@ WEIGHTS: dict[str, float] = {
     "leave all out": 0.5,
     "try now": 2,
     "run again": 0.3,
-    "delete": 0.3,
+    "delete": 0.5,
+    "bring back": 0.5,
+    "try rows": 3,
+    "stop try": 1,
+    "ask a reason again": 2,
+    "ask ticked again": 3,
+    "count empty": 1,
+    "rename": 0.5,
+    "correct": 4,
+    "search": 2,
 }
 DECISIONS: dict[str, Decision] = {
     "stop": Decision(decisions.stop, batches=_batches(*STOPPABLE_BATCHES)),
@@ -127,7 +147,18 @@ DECISIONS: dict[str, Decision] = {
     "leave all out": Decision(_for_all(Choice.LEAVE_OUT), batches=_undecided),
     "try now": Decision(decisions.try_now, batches=_batches(*STOPPABLE_BATCHES)),
     "run again": Decision(intake.run_again, batches=_batches(*ENDED_BATCHES)),
-    "delete": Decision(decisions.delete, batches=_batches(*ENDED_BATCHES)),
+    "delete": Decision(deleting.delete, batches=_batches(*ENDED_BATCHES)),
+    "bring back": Decision(sheet_moves.bring_back, batches=_to_bring_back),
+    "try rows": Decision(sheet_moves.try_rows, batches=_batches(BatchStatus.DRAFT)),
+    "stop try": Decision(sheet_moves.stop_try, batches=_batches(BatchStatus.DRAFT)),
+    "ask a reason again": Decision(
+        sheet_moves.ask_a_reason_again, batches=_batches(*ENDED_BATCHES)
+    ),
+    "ask ticked again": Decision(sheet_moves.ask_ticked_again, batches=_batches(*ENDED_BATCHES)),
+    "count empty": Decision(empty_answers.count_as_answered, batches=_with_empty),
+    "rename": Decision(sheet_moves.rename, batches=_batches(*EDITABLE, *STARTED)),
+    "correct": Decision(sheet_moves.correct, batches=_batches(*STARTED)),
+    "search": Decision(sheet_moves.search, batches=_batches(*STARTED)),
 }
 
 
@@ -146,8 +177,17 @@ def _at(found: QuerySet[Found], share: float) -> Found | None:
     return found[int(share * count) :].first() if (count := found.count()) else None
 
 
-def decide(name: str, share: float) -> None:
-    """Let a person decide something about one of the batches or parts that it can be about."""
+def decide_one_of(names: Sequence[str], share: float) -> None:
+    """Let a person decide the first of these that there is something to decide about."""
+    any(decide(name, share) for name in names)
+
+
+def decide(name: str, share: float) -> bool:
+    """Let a person decide something about one of the batches or parts that it can be about.
+
+    False: it can be about none.
+    """
     target = target_of(name, share)
     if target is not None:
         DECISIONS[name].press(target, by=None)
+    return target is not None

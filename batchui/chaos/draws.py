@@ -4,14 +4,19 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from batchui.prompts.answer_columns import AnswerColumn
 from batchui.prompts.ask import Ask
 
 T = TypeVar("T")
 
 MODELS = ("@cf/meta/llama-4-scout-17b-16e-instruct", "@cf/moonshotai/kimi-k2.6")
 TEMPLATE = "Summarise: {{text}}"
+# Who is asked for columns is asked for nothing else: what does not fit would be a text's answer.
+MODEL_OF_COLUMNS = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
+# The sandbox writes the mark of a row into a text.
+COLUMNS = (AnswerColumn("subject"), AnswerColumn("tone", "one_of", ("good", "bad")))
 FEWEST_ROWS, MOST_ROWS = 3, 120
-# What may go wrong with a submission or a poll, each with its weight.
+# What may go wrong with a submission, a poll or a row that is tried, each with its weight.
 FAULTS: Sequence[tuple[int, Mapping[str, Any]]] = (
     (4, {"fault": "cut_after", "call": "submit"}),
     (2, {"fault": "cut_after", "call": "submit", "reset": True}),
@@ -41,10 +46,19 @@ FAULTS: Sequence[tuple[int, Mapping[str, Any]]] = (
     (2, {"fault": "missing", "every": 3}),
     (2, {"fault": "failed", "every": 4}),
     (2, {"fault": "empty", "every": 5}),
+    (1, {"fault": "empty", "every": 3, "form": "empties"}),
+    (2, {"fault": "unfit", "every": 3, "model": MODEL_OF_COLUMNS}),
+    (1, {"fault": "unfit", "form": "cut", "model": MODEL_OF_COLUMNS}),
     (1, {"fault": "duplicate", "every": 2}),
     (1, {"fault": "contradiction"}),
     (1, {"fault": "unknown_id"}),
     (1, {"fault": "wrong_reference"}),
+    (1, {"fault": "cut_after", "call": "run"}),
+    (1, {"fault": "cut_before", "call": "run"}),
+    (1, {"fault": "garbage", "call": "run"}),
+    (1, {"fault": "error", "call": "run", "code": 3040}),
+    (1, {"fault": "error", "call": "run", "code": 5006}),
+    (1, {"fault": "error", "call": "run", "status": 502}),
 )
 
 
@@ -101,15 +115,16 @@ class Draws:
         """A file that nobody has uploaded before, and a question."""
         self._files += 1
         name, rows = f"f{self._files}", self.number(FEWEST_ROWS, MOST_ROWS)
-        once = self.chance(0.3)
+        once, in_columns = self.chance(0.3), self.chance(0.4)
         lines = ["id,text"]
         for row in range(FIRST_ROW, FIRST_ROW + rows):
             repeats = once and self.chance(0.5)
             asked = self.number(FIRST_ROW, row) if repeats else row
             lines.append(f"{row},{mark_of(name, asked)} of the file")
         ask = Ask(
-            model=self._random.choice(MODELS),
+            model=MODEL_OF_COLUMNS if in_columns else self._random.choice(MODELS),
             template=TEMPLATE,
+            answer_columns=COLUMNS if in_columns else (),
             resend_once=self.chance(0.2),
             ask_once=once,
         )

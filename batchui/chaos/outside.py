@@ -53,6 +53,7 @@ class Outside:
     wire: Wire
     say: Say
     receipts: dict[int, str] = field(default_factory=dict)
+    edits: set[verdict.Edited] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.draws = Draws(self.figures.seed)
@@ -113,6 +114,7 @@ class Outside:
             store=self.wire.store,
             address=self.wire.address,
             receipts=self.receipts,
+            edited=self.edits,
         )
 
     def close(self) -> None:
@@ -137,7 +139,7 @@ class Outside:
             time.sleep(SHORTEST_RUN + wait**2 * (LONGEST_RUN - SHORTEST_RUN))
             self._at_random(target, share, freeze, freezes=freezes, for_long=for_long)
         self.services.ensure()
-        self._note_receipts()
+        self._note_what_stays()
 
     def _at_point(self, order: points.Order, freeze: float, *, for_long: bool) -> bool:
         """Let a process die, or freeze, at a named point. False: none came there in time."""
@@ -190,9 +192,10 @@ class Outside:
         finally:
             connection.close()
 
-    def _note_receipts(self) -> None:
+    def _note_what_stays(self) -> None:
         try:
             self.receipts = {**verdict.receipts(), **self.receipts}
+            self.edits |= verdict.edits()
         except DatabaseError:
             connections.close_all()
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import F, Model
 
-from batchui.batches.models import Batch, Part
+from batchui.batches.models import Batch, Counting, Part, Search, TriedRow, Try
 from batchui.teams.models import Connection
 from batchui.worker.models import Heartbeat
 
@@ -13,6 +13,10 @@ from batchui.worker.models import Heartbeat
 MOMENTS: tuple[tuple[type[Model], tuple[str, ...]], ...] = (
     (Part, ("lease_until", "resume_at", "next_poll_at", "odd_at", "failing_since")),
     (Batch, ("lease_until",)),
+    (Try, ("created_at",)),
+    (TriedRow, ("lease_until",)),
+    (Search, ("lease_until",)),
+    (Counting, ("lease_until",)),
     (Connection, ("paused_until",)),
     (Heartbeat, ("reads_until",)),
 )

@@ -1,5 +1,6 @@
 """People who press buttons over HTTP while processes are killed."""
 
+import random
 import threading
 import traceback
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from django.db import DatabaseError, connection
 from batchui.batches.models import Batch
 from batchui.batches.states import ACTIVE_BATCHES, BatchStatus
 from batchui.bench.person import Person
-from batchui.chaos import actors
+from batchui.chaos import actors, forms
 from batchui.chaos.draws import Draws, File
 
 # By the name of a decision: its address, below that of the batch or the part.
@@ -27,6 +28,7 @@ ADDRESSES: Mapping[str, str] = {
     "leave out": "/batches/{batch}/parts/{part}/leave-out/",
     "send all again": "/batches/{batch}/decide/unclear/send-again/",
     "leave all out": "/batches/{batch}/decide/unclear/leave-out/",
+    "bring back": "/deleted/{batch}/bring-back/",
 }
 AT_THE_END: Mapping[str, float] = {"send again": 3, "ask again": 1, "try again": 1, "leave out": 1}
 BATCHES_AT_ONCE = 6
@@ -55,6 +57,7 @@ class Presser:
         self.presses: list[Pressed] = []
         self.failed = ""
         self._draws = Draws(self.seed)
+        self._drawn = random.Random(self.seed)  # noqa: S311
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._press_on, name="people", daemon=True)
 
@@ -85,6 +88,7 @@ class Presser:
         draws = self._draws
         file, share, upload = draws.file(), draws.share(), draws.chance(0.3)
         names, decides = [draws.one_of(actors.WEIGHTS) for _ in range(3)], draws.chance(0.6)
+        self._drawn = random.Random(draws.seed())  # noqa: S311
         try:
             if upload and _few_go_on():
                 batch: object = self.person.choose_file(file.name, file.content)
@@ -100,14 +104,8 @@ class Presser:
 
     def _start(self, batch: object, file: File) -> None:
         """Press Start on the page of a draft."""
-        form = {"name": file.name, "model": file.ask.model, "template": file.ask.template}
-        form["max_tokens"] = str(file.ask.max_tokens)
-        if file.ask.resend_once:
-            form["resend_once"] = "on"
-        if file.ask.ask_once:
-            form["ask_once"] = "on"
         if batch:
-            self._press("start", f"/batches/{batch}/start/", **form)
+            self._press("start", f"/batches/{batch}/start/", forms.start(file))
 
     def decide_one_of(self, names: Sequence[str], share: float) -> None:
         """Press the first of these buttons that there is."""
@@ -119,12 +117,20 @@ class Presser:
         if target is None:
             return False
         batch = target if isinstance(target, Batch) else target.batch
+        if name in forms.LOOKS:
+            self.person.look(f"/batches/{batch.pk}/{forms.LOOKS[name]}")
+            return True
+        if name in forms.FORMS:
+            form = forms.FORMS[name](batch, self._drawn)
+            if form is not None:
+                self._press(name, f"/batches/{batch.pk}/{form.address}", form.fields)
+            return form is not None
         part = "" if isinstance(target, Batch) else target.number
         self._press(name, ADDRESSES[name].format(batch=batch.pk, part=part))
         return True
 
-    def _press(self, button: str, address: str, **form: str) -> None:
-        self.presses.append(Pressed(button, self.person.press(address, **form)))
+    def _press(self, button: str, address: str, fields: forms.Fields | None = None) -> None:
+        self.presses.append(Pressed(button, self.person.press(address, **fields or {})))
 
 
 def _few_go_on() -> bool:

@@ -4,7 +4,7 @@
 read the database, the stored files and the downloads, one part at a time, and change nothing.
 
     rows.py      1. each row of an accepted file has one fate, and the fates agree
-                 2. an answer belongs to its row
+    answers.py   2. an answer belongs to its row, and a good one stays
     requests.py  3. every request that was billed has an attempt that says so, or says unsure
                  4. a part that was billed twice carries a visible flag
                  5. a receipt is never lost and never changes

@@ -13,6 +13,7 @@ from django.apps import apps
 from django.conf import settings
 from django.core.files.storage import FileSystemStorage, default_storage
 from django.db import connection, models
+from django.db.models import Q
 from django.utils import timezone
 
 from batchui.batches import files, pointers
@@ -106,8 +107,10 @@ def _pointers(record: Record) -> Iterator[tuple[str, Part | None]]:
 def _known(batch_id: UUID) -> set[str]:
     """The names of all files of a batch to which the database points."""
     batch = Batch.objects.filter(pk=batch_id, files_removed=False)
-    if batch.exclude(deleted_at=None).filter(deleted_at__gt=timezone.now() - YOUNG).exists():
-        return set(_listed(f"{FOLDER}/{batch_id}"))  # a sweep removes them, after an hour
+    late = timezone.now() - YOUNG
+    young = Q(deleted_at__gt=late) | Q(kept_until__gt=late)
+    if batch.filter(young, deleted_at__isnull=False).exists():
+        return set(_listed(f"{FOLDER}/{batch_id}"))  # a sweep removes them, once it may
     found = set(pointers.files_of_batch(batch_id)) if batch.exists() else set()
     if batch.exclude(status__in=STARTED).filter(lease_until__gt=timezone.now()).exists():
         found.update(_listed(f"{FOLDER}/{batch_id}"))  # it is being cut just now

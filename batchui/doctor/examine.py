@@ -7,7 +7,7 @@ from uuid import UUID
 
 from batchui.batches.models import Attempt, Batch
 from batchui.batches.phrases import Say
-from batchui.doctor import disk, history, motion, requests, rows
+from batchui.doctor import answers, disk, history, motion, requests, rows
 from batchui.doctor.findings import Finding
 from batchui.doctor.records import Record, Scope, records
 
@@ -16,12 +16,14 @@ OfAll = Callable[[Scope], Iterator[Finding]]
 
 OF_A_BATCH: Sequence[OfBatch] = (
     rows.each_row_has_one_fate,
-    rows.each_answer_belongs_to_its_row,
+    rows.digests_fit,
+    answers.each_answer_belongs_to_its_row,
     requests.what_was_billed_is_on_record,
     requests.what_was_billed_twice_says_so,
     requests.receipts_stay,
     history.done_stays_done,
     motion.nothing_outstays_its_lease,
+    motion.no_try_outstays_its_lease,
     disk.every_pointer_has_a_file,
     history.every_status_is_explained,
 )

@@ -6,7 +6,7 @@ from uuid import UUID
 
 INVARIANTS: dict[int, str] = {
     1: "Each row of a file has one fate, and files, parts, batch and downloads agree",
-    2: "An answer belongs to its row",
+    2: "An answer belongs to its row, and a good one stays",
     3: "Every request that was billed is on record as sent, or as unsure",
     4: "What was billed twice says so",
     5: "A receipt is never lost and never changes",

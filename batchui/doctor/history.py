@@ -134,7 +134,7 @@ def _lines_for(part: Part) -> set[str]:
             return {PartStatus.QUEUED}
         case PartStatus.STOPPED:
             return {STOP}
-        case PartStatus.DONE if part.invalid < part.rows:  # else nothing of it was ever asked
+        case PartStatus.DONE if part.never_asked < part.rows:  # else nothing of it was ever asked
             return {PartStatus.DONE, STOP}
     return set()
 

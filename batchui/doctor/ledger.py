@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -92,13 +92,7 @@ def of_calls(address: str, *, is_whole: bool = False) -> Ledger:
     address: of its API. It forgets them when it is started again. Its control address must be open
     (`--control`), and its token that of the settings.
     """
-    server = urlsplit(address)
-    url = f"{server.scheme}://{server.netloc}/control/calls?kind=submit"
-    request = urllib.request.Request(url)  # noqa: S310
-    # Not on to where a server may send us.
-    request.add_unredirected_header("Authorization", f"Bearer {sandbox_token()}")
-    with urllib.request.urlopen(request, timeout=SECONDS_TO_ANSWER) as reply:  # noqa: S310
-        calls = json.load(reply)
+    url, calls = _calls(address, kind="submit")
     found = {
         call["request_id"]: Accepted(
             call["request_id"],
@@ -111,6 +105,25 @@ def of_calls(address: str, *, is_whole: bool = False) -> Ledger:
         if call["request_id"]
     }
     return Ledger(found, is_whole=is_whole, where=url)
+
+
+def runs(address: str) -> list[str]:
+    """The SHA-256 of the body of each synchronous run that a running sandbox remembers.
+
+    Raises OSError, ValueError.
+    """
+    return [call["sha256"] for call in _calls(address, kind="run")[1]]
+
+
+def _calls(address: str, *, kind: str) -> tuple[str, list[dict[str, Any]]]:
+    """The calls of a kind that a sandbox remembers, and where it tells them."""
+    server = urlsplit(address)
+    url = f"{server.scheme}://{server.netloc}/control/calls?kind={kind}"
+    request = urllib.request.Request(url)  # noqa: S310
+    # Not on to where a server may send us.
+    request.add_unredirected_header("Authorization", f"Bearer {sandbox_token()}")
+    with urllib.request.urlopen(request, timeout=SECONDS_TO_ANSWER) as reply:  # noqa: S310
+        return url, json.load(reply)
 
 
 def together(first: Ledger, second: Ledger) -> Ledger:

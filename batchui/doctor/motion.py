@@ -8,8 +8,10 @@ from django.utils import timezone
 
 from batchui.batches.clock import LONGEST_LEASE
 from batchui.batches.due import MOST_UNDER_WAY, requests_under_way
-from batchui.batches.models import Attempt, Batch, Event, Part
+from batchui.batches.models import Attempt, Batch, Event, Part, TriedRow
 from batchui.batches.states import BEING_READ, SENT_PARTS, PartStatus
+from batchui.batches.try_models import TriedStatus
+from batchui.batches.trying import WAITS
 from batchui.doctor.findings import Finding
 from batchui.doctor.records import Record, Scope
 from batchui.teams.models import Connection
@@ -61,6 +63,27 @@ def nothing_outstays_its_lease(record: Record) -> Iterator[Finding]:
             yield record.finding(
                 7, "poll", "Nobody asked for it when it was due.", part=part, since=due, do=WAKE
             )
+
+
+def no_try_outstays_its_lease(record: Record) -> Iterator[Finding]:
+    """Invariant 7, of the tries of a batch: no row is being asked beyond its lease.
+
+    And none waits for longer than it may.
+    """
+    late = record.at - GRACE
+    asking = Q(status=TriedStatus.ASKING, lease_until__lt=late)
+    waiting = Q(status=TriedStatus.WAITING, in_try__created_at__lt=late - WAITS)
+    stuck = TriedRow.objects.filter(asking | waiting, in_try__batch=record.batch)
+    for row in stuck.select_related("in_try"):
+        is_asking = row.status == TriedStatus.ASKING
+        yield record.finding(
+            7,
+            "trying",
+            f"Try {row.in_try.number} still {'asks this row' if is_asking else 'waits with it'}.",
+            row=row.number,
+            since=row.lease_until or row.in_try.created_at,
+            do=WAKE,
+        )
 
 
 def what_is_ready_is_sent(scope: Scope) -> Iterator[Finding]:

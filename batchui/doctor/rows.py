@@ -1,4 +1,4 @@
-"""Invariants 1 and 2: each row has one fate, and an answer belongs to its row."""
+"""Invariant 1: each row of a file has one fate, and all that is kept of it agrees."""
 
 from collections import Counter
 from collections.abc import Generator, Iterator
@@ -8,16 +8,14 @@ from typing import Any
 import msgspec
 
 from batchui.batches import exporting, results, sources
-from batchui.batches.compressed import DamagedFile, read_compressed
-from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.compressed import DamagedFile
+from batchui.batches.models import Batch, Part
 from batchui.batches.phrases import rows_phrase
-from batchui.batches.results import NOTHING, Answer
-from batchui.batches.settling import SUMMED
-from batchui.batches.states import OPEN_PARTS, AnswerStatus, AttemptStatus
-from batchui.cloudflare.errors import BadReply
-from batchui.cloudflare.replies import decode
+from batchui.batches.settling import ANSWER_FIELDS, SUMMED
+from batchui.batches.sheet import digesting
+from batchui.batches.sheet_models import HAS_DIGEST
+from batchui.batches.states import OPEN_PARTS
 from batchui.doctor.findings import FROM_BACKUP, LOOK_AT_LOG, Finding
-from batchui.doctor.ledger import sha256_of
 from batchui.doctor.records import Record
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.blocks import Cells
@@ -54,6 +52,21 @@ def each_row_has_one_fate(record: Record) -> Iterator[Finding]:
     yield from _sums_agree(record)
     yield from _files_agree(record)
     yield from _download_agrees(record)
+
+
+def digests_fit(record: Record) -> Iterator[Finding]:
+    """Invariant 1, of the sheet: a digest says what those answers say of which it is one."""
+    digested = Part.objects.filter(HAS_DIGEST, batch=record.batch).select_related("digest")
+    for part in digested.order_by("number"):
+        kept = msgspec.convert(part.digest.summary, digesting.Summary)
+        if kept != digesting.summary_of(record.batch, part):
+            yield record.finding(
+                1,
+                "digest",
+                "Its digest says something else than its answers, so filters and bars are wrong.",
+                part=part,
+                do=LOOK_AT_LOG,
+            )
 
 
 def _rows_are_in_parts(record: Record) -> Iterator[Finding]:
@@ -137,12 +150,14 @@ def _part_agrees(record: Record, part: Part, upload: Iterator[Row]) -> Iterator[
     try:
         for result in results.part_results(part):
             counted[result.status] += 1
+            counted[results.EDITED] += result.edit is not None
             row = next(upload, None)
             if not wrong_row and not _has_cells(row, result.cells):
                 wrong_row = result.row
     except (DamagedFile, OSError, msgspec.MsgspecError, ValueError) as problem:
         yield record.finding(1, "stored file", f"{problem}", part=part, do=FROM_BACKUP)
-        for _ in range(part.rows - counted.total()):  # the rows of the next part follow
+        read = counted.total() - counted[results.EDITED]
+        for _ in range(part.rows - read):  # the rows of the next part follow
             next(upload, None)
         return
     if wrong_row:
@@ -154,13 +169,13 @@ def _part_agrees(record: Record, part: Part, upload: Iterator[Row]) -> Iterator[
             row=wrong_row,
             do=LOOK_AT_LOG,
         )
-    for status in AnswerStatus:
-        if counted[status.value] != getattr(part, status.value):
+    for name in (*ANSWER_FIELDS, results.EDITED):
+        if counted[name] != getattr(part, name):
             yield record.finding(
                 1,
-                f"count of {status.value}",
-                f"{rows_phrase(getattr(part, status.value))} count as “{status.value}”, and the "
-                f"stored files have {counted[status.value]:,}.",
+                f"count of {name}",
+                f"{rows_phrase(getattr(part, name))} count as “{name}”, and the stored files have "
+                f"{counted[name]:,}.",
                 part=part,
                 do=LOOK_AT_LOG,
             )
@@ -224,78 +239,3 @@ def _download_agrees(record: Record) -> Iterator[Finding]:
 def _listed(counts: Any, waiting: int) -> str:
     listed = [f"{n:,} {status}" for status, n in sorted({**counts, "waiting": waiting}.items())]
     return ", ".join(listed)
-
-
-def each_answer_belongs_to_its_row(record: Record) -> Iterator[Finding]:
-    """Invariant 2: an answer belongs to its row.
-
-    The answer of a row is one that a stored reply gives at the place at which its request had the
-    row; and the request that the API has on record had these rows. Of a reply that is not whole yet
-    the answers are kept, and the reply itself is not: of those rows nothing can be said.
-    """
-    for part in record.parts:
-        for attempt in record.attempts(part):
-            yield from _sent_these_rows(record, part, attempt)
-        if part.answers_file and (part.answered or part.empty):
-            yield from _answers_stand_in_replies(record, part)
-
-
-def _sent_these_rows(record: Record, part: Part, attempt: Attempt) -> Iterator[Finding]:
-    known = record.scope.ledger.accepted.get(attempt.request_id)
-    if known is None:
-        return
-    differs = known.size != attempt.payload_size or known.items not in (None, attempt.items)
-    if not differs and known.sha256:
-        made_again = sha256_of(attempt)
-        differs = bool(made_again) and made_again != known.sha256
-    if differs:
-        yield record.finding(
-            2,
-            f"request {attempt.number}",
-            f"What the API has under the receipt of attempt {attempt.number} is not what the rows "
-            "of this part make.",
-            part=part,
-            since=attempt.created_at,
-            do=LOOK_AT_LOG,
-        )
-
-
-def _answers_stand_in_replies(record: Record, part: Part) -> Iterator[Finding]:
-    given: dict[int, list[Answer]] = {}
-    try:
-        for attempt in record.attempts(part):
-            if attempt.status == AttemptStatus.ANSWERED and attempt.reply_file:
-                for position, answer in _in_reply(attempt):
-                    given.setdefault(position, []).append(answer)
-        for position, stored in enumerate(results.read_answers(part)):
-            if stored is None or stored.status not in ("answered", "empty"):
-                continue
-            # What has another fate in them came in a reply that was not whole, which is not stored.
-            comparable = [one for one in given.get(position, ()) if one.status == stored.status]
-            if comparable and not any(_same(stored, one) for one in comparable):
-                yield record.finding(
-                    2,
-                    "answer",
-                    "The stored replies have another answer at the place of this row.",
-                    part=part,
-                    row=part.first_row + position,
-                    do=LOOK_AT_LOG,
-                )
-                return
-    except (DamagedFile, OSError, BadReply, msgspec.MsgspecError, ValueError) as problem:
-        yield record.finding(2, "stored reply", f"{problem}", part=part, do=FROM_BACKUP)
-
-
-def _in_reply(attempt: Attempt) -> Iterator[tuple[int, Answer]]:
-    """The answers in the stored reply to an attempt, by position in the part."""
-    body = b"".join(read_compressed(attempt.reply_file))
-    positions = attempt.positions
-    for item in decode(body, request_id=attempt.request_id).items:
-        if item.index is None or not 0 <= item.index < attempt.items:
-            continue
-        answer = NOTHING if item.answer is None else msgspec.Raw(item.answer)
-        yield positions[item.index] if positions else item.index, Answer(item.status, answer)
-
-
-def _same(one: Answer, other: Answer) -> bool:
-    return bytes(one.answer) == bytes(other.answer)

@@ -32,6 +32,11 @@ def command(pid: int) -> str:
     return (PROC / str(pid) / "cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
 
 
+def threads() -> int:
+    """How many threads this process has, those of libraries included."""
+    return len(list((PROC / "self" / "task").iterdir()))
+
+
 def children() -> dict[int, list[int]]:
     """The process ids of all running processes, by the process id of their parent."""
     found: dict[int, list[int]] = {}

@@ -5,7 +5,7 @@ from django.db import transaction
 from batchui import security_log
 from batchui.teams import administrators
 from batchui.teams.invitations import withdraw_links_made_by, withdraw_password_links
-from batchui.teams.models import Membership, Role, User
+from batchui.teams.models import Membership, Role, Team, User
 from batchui.teams.problems import TeamProblem
 
 
@@ -43,6 +43,17 @@ def remove(membership: Membership, *, by: User) -> None:
         person.is_active = False
         person.save(update_fields=["is_active"])
     security_log.record("removed", who=by.in_log, whom=person.in_log)
+
+
+def set_confirm_above(team: Team, usd: float | None, *, by: User) -> None:
+    """Set the price, in US dollars, above which Start asks once more; None: it never asks.
+
+    Raises PermissionDenied if `by` is no administrator any more.
+    """
+    with transaction.atomic():
+        administrators.lock(team, by=by)
+        Team.objects.filter(pk=team.pk).update(confirm_above=usd)
+    security_log.record("spending changed", who=by.in_log, team=team.pk, above=usd)
 
 
 def _locked(membership: Membership, *, by: User) -> Membership:

@@ -65,6 +65,8 @@ class Team(models.Model):
 
     name = models.CharField(max_length=80)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    # Start asks once more if a batch may cost more than so many US dollars; None: never.
+    confirm_above = models.FloatField(null=True, blank=True, default=5.0)
 
     def __str__(self) -> str:
         return self.name

@@ -6,12 +6,15 @@ from django.apps import AppConfig
 from django.core.management import call_command
 from django.db.models.signals import post_migrate
 
+from batchui.processes import memory
+
 
 class WorkerConfig(AppConfig):
     name = "batchui.worker"
     label = "worker"
 
     def ready(self) -> None:
+        memory.share_among_threads()
         # Importing them registers the checks.
         import batchui.checks
         import batchui.worker.checks  # noqa: F401

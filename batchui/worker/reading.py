@@ -8,9 +8,10 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from batchui.batches import checking, long_tasks, making, preparing, surveys
+from batchui.batches import checking, comparing, long_tasks, making, preparing, surveys
 from batchui.batches.clock import is_free
 from batchui.batches.models import Batch
+from batchui.batches.sheet import digests, searches
 from batchui.batches.states import BatchStatus
 from batchui.worker.heartbeat import beat
 from batchui.worker.models import Heartbeat
@@ -24,7 +25,8 @@ def is_possible() -> bool:
 
 def _is_something_there() -> bool:
     waiting = long_tasks.has_unclaimed() or making.has_unclaimed()
-    return waiting or surveys.next_wanted() is not None
+    looks = (surveys.next_wanted, digests.next_wanted, searches.next_wanted, comparing.next_wanted)
+    return waiting or any(next_wanted() is not None for next_wanted in looks)
 
 
 def read_next() -> bool:
@@ -39,12 +41,18 @@ def read_next() -> bool:
         return False
     try:
         batch, export = long_tasks.next_unclaimed(), making.next_unclaimed()
-        if export and (batch is None or export.created_at < batch.created_at):
+        if search := searches.next_wanted():  # somebody looks at an empty page meanwhile
+            searches.carry_out(search.pk, beat=_go_on)
+        elif comparison := comparing.next_wanted():
+            comparing.carry_out(comparison, beat=_go_on)
+        elif export and (batch is None or export.created_at < batch.created_at):
             making.make(export.pk, beat=_go_on)
         elif batch:
             read_file(batch)
         elif wanted := surveys.next_wanted():
             surveys.find_out(wanted.pk, beat=_go_on)
+        elif counting := digests.next_wanted():
+            digests.make_all(counting, beat=_go_on)
         else:  # another worker was faster
             return False
         return True

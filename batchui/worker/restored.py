@@ -10,11 +10,13 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from batchui.batches import lifecycle, many_parts, results, settling
+from batchui.batches import lifecycle, many_parts, results, settling, trying
 from batchui.batches.compressed import DamagedFile
 from batchui.batches.models import UNANSWERED, Attempt, Batch, Part
 from batchui.batches.phrases import parts_phrase, rows_phrase
+from batchui.batches.results import AskedAgain
 from batchui.batches.states import (
+    OPEN_PARTS,
     RETRYABLE_ANSWERS,
     SENT_PARTS,
     AttemptStatus,
@@ -36,10 +38,12 @@ def let_people_decide(reason: str) -> int:
 
     reason: a sentence that says what the database was copied from. Returns the number of parts that
     people must decide. Batches that were being cut into parts become drafts again. A retry of rows
-    that may have been retried since says that they may be charged twice.
+    that may have been retried since says that they may be charged twice. So it is with batches that
+    were deleted and can be brought back.
     """
     _back_to_drafts(reason)
-    parts = Part.objects.filter(batch__deleted_at=None)
+    trying.ask_nothing_more(f"{PUT_BACK} {reason}")
+    parts = Part.objects.filter(Q(batch__deleted_at=None) | Q(batch__kept_until__gt=timezone.now()))
     concerned: set[UUID] = set()
     for some in (_perhaps_sent(parts), _perhaps_retried(parts)):
         concerned.update(some.values_list("batch", flat=True).distinct().order_by())
@@ -97,8 +101,27 @@ def _perhaps_sent(parts: QuerySet[Part]) -> QuerySet[Part]:
     receipt = Attempt.objects.filter(
         part=OuterRef("pk"), status=AttemptStatus.ACCEPTED, items__gte=OuterRef("open_rows")
     )
-    waiting = parts.filter(TO_BE_SENT).annotate(open_rows=many_parts.WAITING_ROWS)
-    return waiting.exclude(Exists(receipt))
+    waiting = parts.filter(TO_BE_SENT)
+    counted = waiting.filter(asked_again__isnull=True).annotate(open_rows=many_parts.WAITING_ROWS)
+    chosen = waiting.filter(asked_again__isnull=False).prefetch_related("attempts")
+    no_receipt = [part.pk for part in chosen if not _is_whole_again(part)]
+    return parts.filter(
+        Q(pk__in=counted.exclude(Exists(receipt)).values("pk")) | Q(pk__in=no_receipt)
+    )
+
+
+def _is_whole_again(part: Part) -> bool:
+    """Whether a request since then has a receipt for all rows that somebody chose to ask again.
+
+    The counts of the part say nothing about them: those that have an answer do not wait.
+    """
+    rows = len(AskedAgain.of(part).rows)
+    return any(
+        attempt.status == AttemptStatus.ACCEPTED
+        and attempt.number > part.attempts_before
+        and attempt.items >= rows
+        for attempt in part.attempts.all()
+    )
 
 
 def _perhaps_retried(parts: QuerySet[Part]) -> QuerySet[Part]:
@@ -128,12 +151,12 @@ def _note_attempts(parts: QuerySet[Part], reason: str) -> int:
 
 
 def _perhaps_made(part: Part, reason: str) -> Attempt:
-    known = list(part.attempts.all())
+    known, positions = list(part.attempts.all()), _perhaps_in_it(part)
     return Attempt(
         part=part,
         number=len(known) + 1,
-        positions=_perhaps_in_it(part),
-        items=part.waiting or part.unanswered,
+        positions=positions,
+        items=len(positions) if positions else part.waiting or part.unanswered,
         payload_size=known[-1].payload_size if known else 0,
         status=AttemptStatus.UNSURE,
         message=reason,
@@ -145,6 +168,8 @@ def _perhaps_in_it(part: Part) -> list[int] | None:
     """The positions of the rows that such an attempt had; None: all, or they cannot be read."""
     if (part.waiting or part.unanswered) == part.rows:
         return None
+    if part.asked_again and part.status in OPEN_PARTS:
+        return _asked_again(part)
     sent = ("",) if part.waiting else RETRYABLE_ANSWERS
     try:
         return [
@@ -152,5 +177,13 @@ def _perhaps_in_it(part: Part) -> list[int] | None:
             for position, answer in enumerate(results.read_answers(part))
             if (answer.status if answer else part.waiting_became) in sent
         ]
+    except (DamagedFile, OSError):
+        return None
+
+
+def _asked_again(part: Part) -> list[int] | None:
+    """The positions of the rows that somebody chose to ask again; None: they cannot be read."""
+    try:
+        return results.open_positions(part)
     except (DamagedFile, OSError):
         return None

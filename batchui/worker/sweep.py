@@ -14,7 +14,7 @@ from django.utils import timezone
 from batchui.batches import files
 from batchui.batches.export_models import KEPT, Export
 from batchui.batches.models import Batch, asked_fields
-from batchui.batches.states import BatchStatus
+from batchui.batches.states import STARTED, BatchStatus
 from batchui.prompts.ask import Ask
 from batchui.worker import overtaken, this_host
 from batchui.worker.generation import belong_to_another
@@ -63,16 +63,23 @@ def sweep() -> None:
     alive = timezone.now() - BACKUP_LASTS
     if Heartbeat.objects.filter(name__startswith=BACKUP, at__gt=alive).exists():
         return
-    gone = Batch.objects.filter(files_removed=False, deleted_at__lt=timezone.now() - FILES_OUTLIVE)
+    now = timezone.now()
+    # From here on nobody brings them back: a file that is half removed helps nobody.
+    Batch.objects.filter(files_removed=False, kept_until__lte=now).update(kept_until=None)
+    gone = Batch.objects.filter(
+        files_removed=False, kept_until=None, deleted_at__lt=now - FILES_OUTLIVE
+    )
     for batch in gone[:AT_ONCE]:
         if not _remove_files(batch.pk):
             continue
         batch.parts.all().delete()
         batch.events.all().delete()
         batch.exports.all().delete()
+        batch.tries.all().delete()
         # Its page still says what was deleted, by whom and when; what it asked is gone.
         Batch.objects.filter(pk=batch.pk).update(files_removed=True, **NOTHING_LEFT)
     _remove_exports()
+    _remove_draft_rows()
     overtaken.remove()
     if cache.add("looked-for-orphans", True, ONCE_A_DAY):
         if not belong_to_another():
@@ -90,6 +97,21 @@ def _remove_exports() -> None:
                 logger.warning("The export %s cannot be removed: %s", export.pk, problem)
                 continue
         export.delete()
+
+
+def _remove_draft_rows() -> None:
+    """Remove the rows of what were drafts an hour ago. Parts have them now."""
+    started = Batch.objects.filter(
+        status__in=STARTED, started_at__lt=timezone.now() - FILES_OUTLIVE, deleted_at=None
+    )
+    for batch in started.exclude(draft_rows_file="").only("draft_rows_file")[:AT_ONCE]:
+        try:
+            default_storage.delete(batch.draft_rows_file)
+        except OSError as problem:
+            logger.warning("The rows of the draft %s cannot be removed: %s", batch.pk, problem)
+            continue
+        # After the file: a name without a file is put right by the next sweep.
+        Batch.objects.filter(pk=batch.pk).update(draft_rows_file="")
 
 
 def _remove_files(batch_id: object) -> bool:

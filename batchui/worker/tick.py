@@ -1,20 +1,21 @@
-"""One tick of background work: rescue stranded parts, send ready ones, poll due ones.
+"""One tick of background work: rescue stranded parts, ask what is tried, send, and poll.
 
-Every part is claimed first, so any number of ticks may run at the same time.
+Every part and every row is claimed first, so any number of ticks may run at the same time.
 """
 
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Container, Iterable
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from typing import Any, TypeVar
 
 from django.db import DatabaseError
 from django.db import connection as database
 from django.utils import timezone
 
-from batchui.batches import call_limit, due, polling, sending
-from batchui.batches.models import Part
+from batchui.batches import call_limit, due, polling, sending, trying
+from batchui.batches.models import Part, TriedRow
 from batchui.worker import generation, reading
 from batchui.worker.heartbeat import beat
 from batchui.worker.watchdog import stopping
@@ -22,13 +23,18 @@ from batchui.worker.watchdog import stopping
 logger = logging.getLogger(__name__)
 
 THREADS = 8
+# So many of them ask rows of tries, at most: people wait for those, but for batches, too.
+TRYING = 4
 # A tick looks for new work when so many threads are free. Doing so for each would cost queries.
 FREE_THREADS = 4
 BEAT_SECONDS = 2
 # A tick begins nothing new after this long: its last call ends well before its task must.
 TICK_SECONDS = 100
 
-Step = Callable[[Part], bool]
+# What a step takes: a part of a batch, or a row that is tried.
+Work = Part | TriedRow
+OneWork = TypeVar("OneWork", Part, TriedRow)
+Step = Callable[[Any], bool]
 Pause = Callable[[Collection[Future[None]]], Collection[Future[None]]]
 
 
@@ -54,6 +60,7 @@ def run_tick(
     began = clock()
     beat()
     sending.rescue(timezone.now())
+    trying.rescue(timezone.now())
     if pool is not None:
         _work(pool, began=began, clock=clock, pause=pause, is_stopping=is_stopping)
         return
@@ -70,14 +77,14 @@ def _work(
     is_stopping: Callable[[], bool],
 ) -> None:
     last_beat = clock()
-    under_way: dict[Future[None], int] = {}
+    under_way: dict[Future[None], Work] = {}
     give_way = False
     while True:
         free = THREADS - len(under_way)
         too_long = clock() - began > TICK_SECONDS
         if free >= FREE_THREADS and not (too_long or give_way or is_stopping()):
-            for step, part in next_work(free, besides=set(under_way.values())):
-                under_way[pool.submit(take_step, step, part, is_stopping)] = part.pk
+            for step, work in next_work(free, besides=set(under_way.values())):
+                under_way[pool.submit(take_step, step, work, is_stopping)] = work
         if not under_way:
             return
         for future in pause(under_way):
@@ -88,22 +95,32 @@ def _work(
             last_beat = clock()
 
 
-def next_work(limit: int, *, besides: Container[int]) -> list[tuple[Step, Part]]:
-    """Up to `limit` parts, each with the step that is due, as far as call limits allow.
+def next_work(limit: int, *, besides: Collection[Work]) -> list[tuple[Step, Work]]:
+    """Up to `limit` parts and rows, each with the step that is due, as far as call limits allow.
 
-    Polls come before sends, because a finished part makes room for another one. besides: keys of
-    parts that are under way already.
+    Rows of tries come first, because somebody waits for them; then polls, because a finished part
+    makes room for another one. besides: what is under way already.
     """
     due.release_held()
-    polls = _allowed(part for part in due.due_parts(limit) if part.pk not in besides)
-    work: list[tuple[Step, Part]] = [(polling.poll, part) for part in polls]
+    work = _tries(limit, besides)
+    polls = _allowed(part for part in due.due_parts(limit - len(work)) if part not in besides)
+    work += [(polling.poll, part) for part in polls]
     # Polls that may not be made now take no place from the sends of another connection.
     if len(work) < limit:
-        ready = [part for part in due.ready_parts(limit - len(work)) if part.pk not in besides]
+        ready = [part for part in due.ready_parts(limit - len(work)) if part not in besides]
         # If this database is a copy, the parts wait for people now, and are not sent.
         sends = _allowed(ready) if ready and _may_send() else []
         work += [(sending.send, part) for part in sends]
     return work
+
+
+def _tries(limit: int, besides: Collection[Work]) -> list[tuple[Step, Work]]:
+    """Rows that are tried, to be asked now: no more at one time than TRYING."""
+    free = min(limit, TRYING - sum(isinstance(work, TriedRow) for work in besides))
+    waiting = [row for row in trying.waiting(TRYING + THREADS) if row not in besides]
+    if free <= 0 or not waiting or not _may_send():
+        return []
+    return [(trying.ask, row) for row in _allowed(waiting[:free])]
 
 
 def _may_send() -> bool:
@@ -121,30 +138,31 @@ def _may_send() -> bool:
     return True
 
 
-def _allowed(parts: Iterable[Part]) -> list[Part]:
-    """As many parts of each connection as its call limit allows. Takes the calls."""
-    by_connection: dict[int, list[Part]] = defaultdict(list)
-    for part in parts:
-        by_connection[part.batch.connection_id].append(part)
-    allowed: list[Part] = []
+def _allowed(waiting: Iterable[OneWork]) -> list[OneWork]:
+    """As many parts or rows of each connection as its call limit allows. Takes the calls."""
+    by_connection: dict[int, list[OneWork]] = defaultdict(list)
+    for work in waiting:
+        by_connection[work.connection.pk].append(work)
+    allowed: list[OneWork] = []
     for group in by_connection.values():
-        allowed += group[: call_limit.take(group[0].batch.connection, len(group))]
+        allowed += group[: call_limit.take(group[0].connection, len(group))]
     return allowed
 
 
-def take_step(step: Step, part: Part, is_stopping: Callable[[], bool] = stopping) -> None:
-    """Take one part through a step, in a thread of its own.
+def take_step(step: Step, work: Work, is_stopping: Callable[[], bool] = stopping) -> None:
+    """Take one part or row through a step, in a thread of its own.
 
-    An error is logged; the part is free again when its lease ends. A call that was taken and not
-    made is given back.
+    An error is logged; what it was about is free again, or ended, when its lease ends. A call that
+    was taken and not made is given back.
     """
     called = True
     try:
         # No step begins that could be cut off half-way.
-        called = not is_stopping() and step(part)
+        called = not is_stopping() and step(work)
     except Exception:
-        logger.exception("Part %s of batch %s: unexpected error", part.number, part.batch_id)
+        name = str(work)
+        logger.exception("%s%s: unexpected error", name[0].upper(), name[1:])
     finally:
         if not called:
-            call_limit.give_back(part.batch.connection, 1)
+            call_limit.give_back(work.connection, 1)
         database.close()  # each thread has a database connection of its own

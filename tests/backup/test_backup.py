@@ -24,7 +24,7 @@ from batchui.backup import making
 from batchui.backup.archive import FILES, MANIFEST, SQLITE, TABLES, check, opened
 from batchui.backup.contents import POINTERS
 from batchui.backup.making import make
-from batchui.batches import decisions, files, intake, long_tasks, pointers
+from batchui.batches import decisions, deleting, files, intake, long_tasks, pointers
 from batchui.batches.models import Attempt, Batch, Export, Part
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
@@ -46,6 +46,7 @@ def pointed() -> set[str]:
     return {
         *Batch.objects.exclude(source_file="").values_list("source_file", flat=True),
         *Batch.objects.exclude(converted_file="").values_list("converted_file", flat=True),
+        *Batch.objects.exclude(draft_rows_file="").values_list("draft_rows_file", flat=True),
         *Batch.objects.exclude(problems_file="").values_list("problems_file", flat=True),
         *Export.objects.exclude(file="").values_list("file", flat=True),
         *Part.objects.values_list("rows_file", flat=True),
@@ -112,7 +113,21 @@ def test_files_of_deleted_batches_are_not_in_it(
     stays = receive(rows(5))
     Batch.objects.filter(pk=batch.pk).update(deleted_at=timezone.now())
     assert make(to).missing == []
-    assert names(to) == {stays.source_file}
+    assert names(to) == {stays.source_file, stays.draft_rows_file}
+
+
+def test_files_of_batches_that_can_be_brought_back_are_in_it(
+    sandbox: RunningSandbox, batch: Batch, receive: MakeBatch, to: Path
+) -> None:
+    work(batch)
+    before = set(files.stored_below(f"batches/{batch.pk}"))
+    gone = receive(rows(5))
+    for one in (Batch.objects.get(pk=batch.pk), gone):
+        assert deleting.delete(one, by=None)
+    assert deleting.let_go(gone, by=None)
+    assert make(to).missing == []
+    assert before <= names(to)
+    assert gone.source_file not in names(to)
 
 
 @pytest.mark.parametrize("with_keys", [True, False])
@@ -307,4 +322,4 @@ def test_files_that_are_lost_are_named(
     call_command("backup", to)
     said = capsys.readouterr()
     assert f"not there any more: 2 files (../outside, {part.rows_file})." in said.err
-    assert said.out.startswith(f"{to}: 2 files, ")
+    assert said.out.startswith(f"{to}: 3 files, ")

@@ -17,7 +17,7 @@ from batchui.backup.aside import Swap
 from batchui.backup.making import make
 from batchui.backup.problems import BadArchive, NotPossible
 from batchui.backup.restoring import put_back
-from batchui.batches import decisions, exporting, files, intake, results
+from batchui.batches import decisions, deleting, exporting, files, intake, results
 from batchui.batches.models import Attempt, Batch
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
 from batchui.sandbox.testing import RunningSandbox
@@ -47,7 +47,7 @@ def test_everything_is_as_it_was(
     receive("id,text\r\n1,Grüße — “quoted”, \\ and ,,\r\n2,\r\n".encode())
     before, contents, result = facts(), stored(files_in), download(batch)
     make(to)
-    decisions.delete(batch, by=None)
+    deleting.delete(batch, by=None)
     receive(rows(5))
     Team.objects.update(name="Renamed")
     done = restore(to)

@@ -97,7 +97,7 @@ def test_what_to_know_and_what_to_do_is_said(
 ) -> None:
     make(to)
     told = said(capsys, to).splitlines()
-    assert told[0].startswith("Restored: 4 files and the database. It is the backup of ")
+    assert told[0].startswith("Restored: 5 files and the database. It is the backup of ")
     assert told[1].startswith("3 parts may have been sent since. They wait for a decision")
     assert told[2].startswith("People, passwords and invitations are as they were then")
     assert told[3].startswith("What was here before is kept: ")

@@ -8,10 +8,12 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from batchui.batches import decisions, due, intake, long_tasks, sending
+from batchui.batches import decisions, deleting, due, intake, long_tasks, sending
+from batchui.batches.empty_answers import count_as_answered, count_as_empty
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
+from batchui.prompts.answer_columns import AnswerColumn
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection
@@ -124,6 +126,29 @@ def test_nothing_is_wrong_where_a_row_keeps_the_answer_of_a_reply_that_was_not_w
     assert find() == []
 
 
+def test_nothing_is_wrong_with_answers_in_columns_that_do_not_fit_or_count_as_answered(
+    sandbox: RunningSandbox, start: MakeBatch, find: Find
+) -> None:
+    sandbox.script(
+        {"fault": "unfit", "form": "words", "items": [0]},
+        {"fault": "unfit", "form": "other", "items": [1]},
+        {"fault": "unfit", "form": "fenced", "items": [2]},
+        {"fault": "empty", "form": "text", "items": [3]},
+    )
+    batch = work(start(rows(6), answer_columns=(AnswerColumn("tone", "one_of", ("a", "b")),)))
+    assert (batch.answered, batch.unfit, batch.empty) == (3, 2, 1)
+    assert find() == []
+    assert count_as_answered(batch, by=None)
+    assert find() == []
+    assert count_as_empty(batch, by=None) == 1
+    assert find() == []
+    assert count_as_answered(batch, by=None)
+    assert decisions.retry(batch, by=None)
+    later(hours=1)
+    assert work(batch).status == BatchStatus.FINISHED
+    assert find() == []
+
+
 @pytest.mark.parametrize("decide", [decisions.send_again, decisions.leave_out])
 def test_nothing_is_wrong_after_a_decision_and_a_retry(
     sandbox: RunningSandbox, start: MakeBatch, find: Find, decide: Any
@@ -176,7 +201,7 @@ def test_nothing_is_wrong_while_a_part_is_being_sent_or_after_its_worker_died(
 
 
 def test_nothing_is_wrong_with_a_deleted_batch(finished: Batch, find: Find) -> None:
-    decisions.delete(finished, by=None)
+    deleting.delete(finished, by=None)
     assert find() == []
 
 

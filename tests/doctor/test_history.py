@@ -102,7 +102,7 @@ def test_a_part_of_which_nothing_could_be_asked_needs_no_line(
 ) -> None:
     blank = b"\r\n".join(b"%d," % number for number in range(1, 26)) + b"\r\n"
     content = b"id,text\r\n" + blank + rows(25).partition(b"\r\n")[2]
-    batch = work(start(content, skip_invalid=True))
-    assert batch.invalid == 25
-    assert Part.objects.filter(invalid=25, status=PartStatus.DONE).exists()
+    batch = work(start(content))
+    assert batch.skipped == 25
+    assert Part.objects.filter(skipped=25, status=PartStatus.DONE).exists()
     assert find() == []

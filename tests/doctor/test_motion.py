@@ -6,12 +6,13 @@ import pytest
 from django.utils import timezone
 
 from batchui.batches import due, lifecycle, sending
-from batchui.batches.models import Batch, Event, Part
+from batchui.batches.models import Batch, Event, Part, TriedRow, Try
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection
 from tests.batches.conftest import MakeBatch, attempt_on_record, rows
+from tests.batches.trying import begun
 from tests.doctor.conftest import Find, places
 
 pytestmark = pytest.mark.django_db
@@ -50,6 +51,31 @@ def test_a_part_that_nobody_polls_is_found(
     assert find() == []
     Part.objects.filter(number=1).update(next_poll_at=due_at)
     assert places(find()) == [(7, kind, 1)]
+
+
+def test_a_row_that_is_tried_beyond_its_lease_is_found(
+    sandbox: RunningSandbox, receive: MakeBatch, find: Find
+) -> None:
+    begun(receive(rows(3)))
+    TriedRow.objects.filter(number=3).update(status="asking", lease_until=ago(seconds=50))
+    assert find() == []
+    since = ago(seconds=70)
+    TriedRow.objects.filter(number=3).update(lease_until=since)
+    (found,) = find()
+    assert (found.invariant, found.kind, found.row, found.since) == (7, "trying", 3, since)
+
+
+def test_a_row_that_waits_to_be_tried_for_longer_than_it_may_is_found(
+    sandbox: RunningSandbox, receive: MakeBatch, find: Find
+) -> None:
+    begun(receive(rows(3)), count=1)
+    Try.objects.update(created_at=ago(minutes=10, seconds=50))
+    assert find() == []
+    since = ago(minutes=11, seconds=10)
+    Try.objects.update(created_at=since)
+    (found,) = find()
+    assert (found.invariant, found.kind, found.row, found.since) == (7, "trying", 2, since)
+    assert found.what == "Try 1 still waits with it."
 
 
 @pytest.mark.parametrize("status", [BatchStatus.CHECKING, BatchStatus.PREPARING])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from batchui.batches import clients, decisions, questions
+from batchui.batches import clients, decisions, deleting, questions
 from batchui.batches.models import Attempt, Batch, Event, Part
 from batchui.batches.questions import Choice
 from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus, Question
@@ -231,7 +231,7 @@ def test_a_deleted_batch_is_not_asked_for_its_receipts(
     finished: Batch, find: Find, team: object
 ) -> None:
     ensure_connection(team)  # type: ignore[arg-type]
-    decisions.delete(finished, by=None)
+    deleting.delete(finished, by=None)
     Batch.objects.update(files_removed=True, deleted_at=timezone.now() + timedelta(seconds=1))
     finished.parts.all().delete()
     assert find() == []

@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 from django.db.models import F
 
-from batchui.batches import results
+from batchui.batches import corrections, results
+from batchui.batches.answer_editing import seen_of
 from batchui.batches.compressed import Compressed
 from batchui.batches.models import Batch, Part
 from batchui.batches.results import Answer
+from batchui.batches.sheet import digests
+from batchui.batches.sheet_models import Digest
 from batchui.doctor import ledger
 from batchui.doctor.ledger import Accepted, Ledger
 from batchui.sandbox.testing import RunningSandbox
@@ -76,7 +79,7 @@ def test_a_row_without_a_fate_in_a_part_that_is_done_is_found(finished: Batch, f
     changes = results.new_answers(part, one_less(part)).store()
     Part.objects.filter(pk=part.pk).update(**changes)
     Batch.objects.update(answered=F("answered") - 1)
-    assert places(find()) == [(1, "rows without a fate", 2)]
+    assert places(find()) == [(1, "rows without a fate", 2), (2, "good answer lost", 2)]
 
 
 def test_a_part_with_rows_of_another_part_is_found(finished: Batch, find: Find) -> None:
@@ -157,3 +160,40 @@ def test_a_stored_reply_that_is_damaged_is_found(
     attempt = finished.parts.get(number=3).attempts.get()
     Compressed.of_lines([b"no reply"]).store(attempt.reply_file)
     assert places(find()) == [(2, "stored reply", 3)]
+
+
+# -- the sheet ----------------------------------------------------------------------------------
+
+
+def test_a_digest_that_says_something_else_than_the_answers_is_found(
+    finished: Batch, find: Find
+) -> None:
+    digests.of(finished)
+    assert find() == []
+    digest = Digest.objects.get(part__number=2)
+    digest.summary["fields"][0]["count"] += 1
+    digest.save()
+    assert places(find()) == [(1, "digest", 2)]
+    Digest.objects.update(of_answers="of an earlier version")
+    assert find() == []
+
+
+@pytest.mark.parametrize("now", [None, Answer("failed", error="broken"), Answer("missing")])
+def test_a_good_answer_that_went_without_another_one_is_found(
+    finished: Batch, find: Find, now: Answer | None
+) -> None:
+    part = finished.parts.get(number=2)
+    kept = list(results.read_answers(part))
+    changes = results.new_answers(part, [*kept[:4], now, *kept[5:]]).store()
+    Part.objects.filter(pk=part.pk).update(**changes)
+    found = [one for one in find() if one.invariant == 2]
+    assert [(one.kind, one.part, one.row) for one in found] == [("good answer lost", 2, 31)]
+
+
+def test_a_correction_is_no_answer_that_went(finished: Batch, find: Find) -> None:
+    number, answer = 30, next(one.answer for one in results.results(finished) if one.row == 30)
+    seen = seen_of(answer, (), 0)
+    assert corrections.correct(
+        finished, number, at=0, written="by hand", seen=seen, by=None
+    ).is_saved
+    assert find() == []

@@ -41,9 +41,13 @@ class Site:
     port: int
 
     def get(self, path: str) -> bytes:
-        with closing(HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)) as connection:
-            connection.request("GET", path)
-            return connection.getresponse().read()
+        """What comes, once the server has closed the connection: before, it may count as busy."""
+        with self.connect(f"GET {path} HTTP/1.0\r\n\r\n".encode()) as client:
+            reply = b"".join(iter(partial(client.recv, 65_536), b""))
+        head, _, body = reply.partition(b"\r\n\r\n")
+        if not head:
+            raise ConnectionResetError
+        return body
 
     def post(self, length: int, *, chunked: bool = False) -> tuple[int, bytes]:
         """Send a body of so many bytes. Returns the status and the answer."""
@@ -56,12 +60,14 @@ class Site:
 
     def connect(self, sent: bytes, *, address: str = "127.0.0.1") -> socket.socket:
         """A connection on which this was sent, from this address."""
-        client = socket.socket()
-        client.bind((address, 0))
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        client.settimeout(PATIENCE)
-        client.connect(("127.0.0.1", self.port))
-        client.sendall(sent)
+        with ExitStack() as unless_it_fails:
+            client = unless_it_fails.enter_context(socket.socket())
+            client.bind((address, 0))
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.settimeout(PATIENCE)
+            client.connect(("127.0.0.1", self.port))
+            client.sendall(sent)
+            unless_it_fails.pop_all()
         return client
 
 

@@ -9,7 +9,7 @@ from django.core.cache import cache
 from django.db import connection
 from django.utils import timezone
 
-from batchui.batches import sending
+from batchui.batches import pauses, sending
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import PartStatus
 from batchui.sandbox.testing import RunningSandbox
@@ -41,8 +41,11 @@ __all__ = [
 
 
 @pytest.fixture
-def twenty(sandbox: RunningSandbox, start: MakeBatch, settings: Any) -> Batch:
+def twenty(
+    sandbox: RunningSandbox, start: MakeBatch, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> Batch:
     """Twenty parts, ready; what is accepted is polled much later."""
+    monkeypatch.setattr(pauses, "SANDBOX_POLL_SECONDS", 1000)
     settings.FIRST_POLL_SECONDS = 1000
     settings.LONGEST_PAUSE_SECONDS = 1000
     return start(rows(500))

@@ -134,7 +134,7 @@ def test_what_nothing_points_to_goes_from_a_batch_that_goes_on_when_it_is_seen_a
     created(batch, hours=3)
     Batch.objects.update(status=status)
     left = leave(batch, files_in)
-    current = set(files_in.rglob("rows-*"))
+    current = set(files_in.glob("batches/*/parts/*/rows-*"))
     assert len(current) == 3
     sweep.sweep()
     assert there(left) == [True] * 3
@@ -144,7 +144,7 @@ def test_what_nothing_points_to_goes_from_a_batch_that_goes_on_when_it_is_seen_a
     hours_pass(0.2)
     sweep.sweep()
     assert there(left) == [False] * 3
-    assert set(files_in.rglob("rows-*")) == current
+    assert set(files_in.glob("batches/*/parts/*/rows-*")) == current
     assert (files_in / batch.source_file).exists()
 
 

@@ -1,20 +1,26 @@
 """What becomes of batches when their database is a copy: drafts, retries, rows in doubt."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
-from batchui.batches import decisions, results, sending
+from batchui.batches import decisions, questions, results, sending, trying
 from batchui.batches.models import Attempt, Batch, Event, Part
+from batchui.batches.questions import Choice
+from batchui.batches.results import AskedAgain
+from batchui.batches.sheet import asking_again
 from batchui.batches.states import (
     RETRYABLE_ANSWERS,
     AnswerStatus,
     AttemptStatus,
     BatchStatus,
     PartStatus,
+    Question,
 )
+from batchui.batches.try_models import TriedStatus
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team, User
@@ -32,6 +38,7 @@ from tests.batches.conftest import (
     work,
     written,
 )
+from tests.batches.trying import ask_all, begun
 from tests.worker.conftest import sent_by_half
 from tests.worker.copies import WHY
 
@@ -161,6 +168,75 @@ def test_rows_that_are_answered_are_in_no_doubt(sandbox: RunningSandbox, batch: 
 
 
 @pytest.mark.django_db
+def test_answered_rows_that_wait_to_be_asked_again_may_have_been_sent(
+    sandbox: RunningSandbox, batch: Batch
+) -> None:
+    """The counts of the part say that none of its rows waits."""
+    work(batch)
+    part = batch.parts.get(number=1)
+    first = part.first_row
+    assert asking_again.ask_again(batch, chosen=[first + 3, first + 7], by=None).answered == 2
+    assert restored.let_people_decide(WHY) == 1
+    part.refresh_from_db()
+    assert (part.status, part.question, part.waiting) == (PartStatus.UNSURE, "restored", 0)
+    perhaps = part.attempts.get(status=AttemptStatus.UNSURE)
+    assert (perhaps.items, perhaps.positions) == (2, [3, 7])
+    assert questions.decide(batch.parts.all(), Question.RESTORED, Choice.SEND_AGAIN, by=None).parts
+    assert counted(work(batch)) == {"answered": 60}
+    assert part.attempts.filter(status=AttemptStatus.ANSWERED, items=2).count() == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("since", "items", "asked"),
+    [
+        (True, 2, 0),
+        (True, 1, 1),  # half of them
+        (False, 25, 1),  # looked for in vain before
+    ],
+)
+def test_a_receipt_since_they_were_chosen_speaks_for_all_rows_that_are_asked_again(
+    team: Team, since: bool, items: int, asked: int
+) -> None:
+    batch = on_record(team)
+    part = batch.parts.get()
+    chosen = AskedAgain(frozenset({3, 7}), is_alone=True).kept()
+    receipt = attempt_on_record(part, status=AttemptStatus.ACCEPTED, items=items)
+    before = 0 if since else receipt.number
+    batch.parts.update(
+        status=PartStatus.QUEUED, answered=10, asked_again=chosen, attempts_before=before
+    )
+    assert restored.let_people_decide(WHY) == asked
+
+
+@pytest.mark.django_db
+def test_a_deleted_batch_that_can_be_brought_back_is_asked_about(team: Team) -> None:
+    batch = on_record(
+        team,
+        status=BatchStatus.PROBLEMS,
+        deleted_at=timezone.now(),
+        kept_until=timezone.now() + timedelta(days=1),
+    )
+    batch.parts.update(status=PartStatus.DONE, answered=9, failed=1)
+    restored.let_people_decide(WHY)
+    assert batch.parts.get().attempts.get().status == AttemptStatus.UNSURE
+
+
+@pytest.mark.django_db
+def test_what_was_being_tried_is_not_asked_once_more(
+    sandbox: RunningSandbox, receive: MakeBatch
+) -> None:
+    one = begun(receive(rows(5)), count=3)
+    first = one.rows.first()
+    assert first is not None
+    assert trying.claim(first)
+    restored.let_people_decide(WHY)
+    assert {row.status for row in one.rows.all()} == {TriedStatus.UNCLEAR}
+    assert ask_all() == 0
+    assert "may have been charged" in one.rows.latest("number").error
+
+
+@pytest.mark.django_db
 def test_deleted_batches_and_drafts_are_left_alone(team: Team) -> None:
     deleted = on_record(team, deleted_at=timezone.now())
     draft = on_record(team, parts=0, status=BatchStatus.DRAFT)
@@ -227,7 +303,7 @@ def test_many_parts_are_asked_about_without_a_query_for_each(
     team: Team, django_assert_max_num_queries: Any
 ) -> None:
     on_record(team, parts=1200)
-    with django_assert_max_num_queries(40):
+    with django_assert_max_num_queries(42):
         assert restored.let_people_decide(WHY) == 1200
     assert Attempt.objects.count() == 1200
 

@@ -202,7 +202,8 @@ def test_the_place_of_a_worker_is_kept_anew_with_each_sign_of_life(
 ) -> None:
     monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
     batch = receive(rows(60))  # in three parts
-    fields = {"started_at": timezone.now(), "source_size": long_tasks.SMALL_BYTES + 1}
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", 10)
+    fields = {"started_at": timezone.now()}
     Batch.objects.update(status=BatchStatus.PREPARING, model=MODEL, template=TEMPLATE, **fields)
     heartbeat.beat("worker:other:2")
     ours = Heartbeat.objects.filter(name=settings.WORKER_NAME)

@@ -101,7 +101,7 @@ def test_a_part_that_waits_for_a_thread_is_not_taken_again(
     if step is polling.poll:
         send_all()
         Part.objects.update(next_poll_at=timezone.now())
-    first = batch.parts.get(number=1).pk
+    first = batch.parts.get(number=1)
     work = tick.next_work(8, besides={first})
     assert [(taken, part.number) for taken, part in work] == [(step, 2), (step, 3)]
 

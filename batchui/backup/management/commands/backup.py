@@ -7,11 +7,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import DatabaseError
-from django.template.defaultfilters import filesizeformat
 
 from batchui.backup.making import Made, make
 from batchui.backup.problems import BadArchive, NotPossible
-from batchui.batches.phrases import counted
+from batchui.batches.phrases import counted, size_phrase
 from batchui.commands import ExactCommand
 from batchui.worker.database import first_line
 
@@ -47,7 +46,7 @@ class Command(ExactCommand):
             raise CommandError(
                 f"No backup was made. The database cannot be read: {reason}."
             ) from None
-        size = filesizeformat(made.size)
+        size = size_phrase(made.size)
         self.stdout.write(f"{path}: {counted(made.files, 'file')}, {size}, checked.")
         for line in remarks(made, with_keys=options["keys"]):
             self.say(line)

@@ -1,0 +1,18 @@
+"""Where the threads of a process take their memory (glibc; elsewhere nothing has to be done)."""
+
+import ctypes
+
+# Of mallopt(3).
+M_ARENA_MAX = -8
+
+
+def share_among_threads() -> None:
+    """Let all threads take memory from one place, and give it back there.
+
+    glibc has a place for each thread, which keeps the most that this thread ever had: with eight
+    that store replies of 2 MB in turn, 30 MB more. They need not wait for one another because of
+    this, since Python lets one of them run at a time. Call it before threads are started.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(M_ARENA_MAX, 1)
