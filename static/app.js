@@ -86,12 +86,24 @@
     return `${Math.floor(seconds / 3600)} h ${two(Math.floor(seconds / 60) % 60)} min`;
   };
 
-  const say = {
+  const texts = {
     relative,
     due: (then, now) => (then - now < 5_000 ? "now" : relative(then, now)),
     elapsed,
     local: (then) => local.format(then),
   };
+
+  /* How long ago a part was sent is said when somebody looks at it: a name that changed every second
+     would be read out again and again. */
+  for (const event of ["pointerover", "focusin"]) {
+    document.addEventListener(event, ({ target }) => {
+      const part = target.closest?.("[data-sent]");
+      if (!part) return;
+      part.dataset.name ??= part.getAttribute("aria-label");
+      const ago = elapsed(new Date(part.dataset.sent), Date.now());
+      part.setAttribute("aria-label", `${part.dataset.name}, sent ${ago} ago`);
+    });
+  }
 
   const updateTimes = () => {
     const now = Date.now();
@@ -100,8 +112,8 @@
     )) {
       const then = new Date(time.dateTime);
       if (Number.isNaN(then.getTime())) continue;
-      const kind = Object.keys(say).find((name) => name in time.dataset);
-      const text = say[kind](then, now);
+      const kind = Object.keys(texts).find((name) => name in time.dataset);
+      const text = texts[kind](then, now);
       if (time.textContent !== text) time.textContent = text;
       if (time.title || kind === "local") continue;
       time.title = exact.format(then);
@@ -121,17 +133,22 @@
   const settleToasts = () => {
     for (const toast of document.querySelectorAll(".toast:not([data-settled])")) {
       toast.dataset.settled = "";
-      if (!toast.matches(".error, .warning")) setTimeout(() => close(toast), TOAST_STAYS);
+      const stays = toast.querySelector("form") ? 3 * TOAST_STAYS : TOAST_STAYS; /* With “Undo” */
+      if (!toast.matches(".error, .warning")) setTimeout(() => close(toast), stays);
     }
   };
-  const complain = (sentence) => {
-    const list = byId("toasts");
+  const show = (kind, sentence, list = byId("toasts")) => {
     if (!list || [...list.querySelectorAll("p")].some((p) => p.textContent === sentence)) return;
-    const toast = byId("toast-error").content.cloneNode(true);
+    const toast = byId(`toast-${kind}`).content.cloneNode(true);
     toast.querySelector("p").textContent = sentence;
     list.append(toast);
     settleToasts();
   };
+  /* What stands behind an open dialog cannot be seen or closed, so the dialog itself says it. */
+  const complain = (sentence) => {
+    show("error", sentence, document.querySelector("dialog[open] form, dialog[open]") ?? undefined);
+  };
+  const say = (sentence) => show("success", sentence);
   const announce = (sentence) => {
     byId("announcement").textContent = sentence;
   };
@@ -180,6 +197,11 @@
     }
     dialog.showModal();
   };
+  /* A reply that asks once more opens its dialog itself. */
+  on("opens-dialog", ({ detail }) => {
+    const dialog = byId(detail.id);
+    if (!dialog.open) open(dialog, { id: detail.opener });
+  });
   const restore = (dialog) => {
     if (!firstStates.has(dialog)) return;
     dialog.innerHTML = firstStates.get(dialog);
@@ -220,12 +242,35 @@
     },
   };
 
+  /* A download says which file comes, and its menu closes. */
+  on("click", ({ target }) => {
+    const link = target.closest?.("a[download]");
+    if (!link) return;
+    link.closest("[popover]")?.hidePopover();
+    const file = link.dataset.saves ? `“${link.dataset.saves}”` : "The file";
+    say(`${file} is being saved. See the downloads of your browser.`);
+  });
+
+  /* Menus by arrow keys: from the button into its menu, and along it. */
+  const MENU_STEPS = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity };
+  on("keydown", (event) => {
+    const step = MENU_STEPS[event.key];
+    const opener = event.target.closest?.("[popovertarget]");
+    const menu = event.target.closest?.(".menu[popover]") ?? (opener && byId(opener.getAttribute("popovertarget")));
+    if (!step || !menu?.matches(".menu:popover-open")) return;
+    const items = [...menu.querySelectorAll("a, button:not(:disabled)")];
+    const now = items.indexOf(document.activeElement);
+    const next = now < 0 ? (step > 0 ? 0 : items.length - 1) : now + step;
+    items[Math.min(items.length - 1, Math.max(0, next))]?.focus();
+    event.preventDefault();
+  });
+
   on("click", (event) => {
     const button = event.target.closest("button, a");
     if (button) {
       const does = Object.keys(button.dataset).find((name) => name in clicks);
       if (does) clicks[does](button);
-    } else if (event.target.matches("dialog")) {
+    } else if (event.target.matches("dialog:modal")) {
       event.target.close();
     }
   });
@@ -265,14 +310,51 @@
       button.removeAttribute("aria-busy");
     }
   };
+  /* What is pressed goes by htmx: a server that is down does not replace the page, and an answer that
+     is no redirect (a form that is not right yet) leaves the address as it is. */
+  const goesPlainly = (form) =>
+    form.method !== "post" || form.matches("[hx-post], [data-brings], .bare *");
+  on("submit", (event) => {
+    const { target: form, submitter } = event;
+    if (event.defaultPrevented || goesPlainly(form)) return;
+    event.preventDefault();
+    form.closest("[popover]")?.hidePopover();
+    const sent = window.htmx.ajax("post", form.action, {
+      source: form,
+      target: document.body,
+      swap: "innerHTML show:window:top",
+      headers: { "HX-Boosted": "true" },
+      values: submitter?.name ? { [submitter.name]: submitter.value } : {},
+    });
+    sent.catch(() => {}); /* The listeners of htmx's own events say what went wrong. */
+  });
   on("submit", ({ defaultPrevented, target }) => {
     if (defaultPrevented || target.method !== "post") return;
     /* Later: a button that is disabled now would not be sent with the form. */
     setTimeout(() => setBusy(target));
     /* A file that comes leaves the page as it is. */
-    if ("brings" in target.dataset) setTimeout(() => setReady(target), 1_000);
+    if (!("brings" in target.dataset)) return;
+    setTimeout(() => {
+      setReady(target);
+      say("The file is on its way. See the downloads of your browser.");
+    }, 1_000);
   });
   addEventListener("pageshow", () => setReady(document));
+
+  /* Escape leaves what is being typed as it was, and closes nothing around it. */
+  on(
+    "keydown",
+    (event) => {
+      const cancels = event.key === "Escape" && event.target.dataset?.cancels;
+      if (!cancels) return;
+      event.preventDefault();
+      event.stopPropagation();
+      byId(cancels).click();
+    },
+    true,
+  );
+  /* A title is clicked to be edited; its button is for keys and for screen readers. */
+  on("click", ({ target }) => target.closest("h1")?.parentElement.querySelector("#rename")?.click());
 
   /* The error of a field goes away when the field is changed. */
   on("input", ({ target }) => {
@@ -375,7 +457,8 @@
     form.reset();
     const name = form.querySelector("[data-file-name]");
     if (name) name.textContent = name.dataset.fileName;
-    announce("The upload was cancelled.");
+    say("The upload was cancelled. Nothing was kept.");
+    form.querySelector("input[type=file]")?.focus();
   };
 
   /* A file may be dropped anywhere on a page that takes one. Else the browser would leave the page
@@ -430,6 +513,11 @@
     uploading(form, true);
     underWay = form.matches("[data-upload]");
   });
+  /* An answer that takes the place of the whole page may be of another kind of page. */
+  on("htmx:beforeSwap", ({ detail: { target, serverResponse, shouldSwap } }) => {
+    if (!shouldSwap || target !== document.body) return;
+    document.body.className = /<body\s+class="([^"]*)"/.exec(serverResponse)?.[1] ?? "";
+  });
   /* Before the answer leads to another page: leaving for that is no loss. */
   on("htmx:beforeOnLoad", (event) => {
     if (event.detail.elt.matches("[data-upload]")) underWay = false;
@@ -442,35 +530,39 @@
     setReady(elt);
     uploading(elt, false);
   });
+  const NOT_DONE = "batchui cannot be reached, so nothing was done. Try again in a moment.";
+  const notReached = ({ detail: { elt, target } }) => {
+    unanswered(target);
+    reachable(false);
+    if (elt.matches("form")) complain(NOT_DONE);
+  };
   on("htmx:responseError", (event) => {
     const { status } = event.detail.xhr;
     const isAway = status >= 502 && status <= 504;
-    const sentence = isAway ? "" : (PROBLEMS[status] ?? OTHER_PROBLEM);
+    const sentence = PROBLEMS[status] ?? OTHER_PROBLEM;
+    if (isAway) return notReached(event);
     unanswered(event.detail.target, sentence);
-    if (isAway) reachable(false);
-    else complain(sentence);
+    complain(sentence);
   });
-  const notReached = (event) => {
-    unanswered(event.detail.target);
-    reachable(false);
-  };
   for (const event of ["htmx:sendError", "htmx:timeout"]) on(event, notReached);
   addEventListener("offline", () => reachable(false));
   addEventListener("online", () => reachable(true));
 
   /* A time that has the focus (for its exact value) keeps it when its fragment is replaced. For elements
-     with an id, htmx does the same. */
+     with an id, htmx does the same. A line of the history has its time twice, one of them hidden. */
+  const timesIn = (fragment) =>
+    [...(fragment?.querySelectorAll("time") ?? [])].filter((time) => time.getClientRects().length);
   let watched = null;
   for (const event of ["htmx:beforeSwap", "htmx:oobBeforeSwap"]) {
     on(event, ({ detail: { target } }) => {
       const time = document.activeElement;
       if (!time.matches("time") || !target.contains(time)) return;
-      const place = [...target.querySelectorAll("time")].indexOf(time);
+      const place = timesIn(target).indexOf(time);
       watched = { fragment: target.id, moment: time.dateTime, place };
     });
   }
   const watchAgain = () => {
-    const times = [...(byId(watched.fragment)?.querySelectorAll("time") ?? [])];
+    const times = timesIn(byId(watched.fragment));
     const time = times.find(({ dateTime }) => dateTime === watched.moment) ?? times[watched.place];
     watched = null;
     time?.focus({ preventScroll: true });
@@ -480,7 +572,8 @@
   let unfolded = { ids: [], focus: "" };
   for (const event of ["htmx:beforeSwap", "htmx:oobBeforeSwap"]) {
     on(event, ({ detail: { target } }) => {
-      const ids = [...target.querySelectorAll("details[id][open]")].map(({ id }) => id);
+      const within = [target, ...target.querySelectorAll("details[id]")];
+      const ids = within.filter((one) => one.matches("details[id][open]")).map(({ id }) => id);
       if (!ids.length) return; /* One answer may replace several fragments. */
       const inside = document.activeElement.closest("details[id]");
       unfolded = { ids, focus: ids.includes(inside?.id) ? document.activeElement.id : "" };
@@ -509,10 +602,12 @@
     const chosen = byId(untilReload.get("focus"));
     untilReload.set("focus", "");
     chosen?.closest("details")?.setAttribute("open", "");
+    chosen?.closest("[popover]")?.showPopover();
     chosen?.focus({ preventScroll: true });
   };
 
-  on("htmx:load", () => {
+  on("htmx:load", ({ target }) => {
+    if (target === document.body) chooseAll();
     updateTimes();
     settleToasts();
     saveOnce();

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.utils import timezone
 from django_htmx.http import HttpResponseClientRefresh
 
 from batchui import security_log
 from batchui.batches.models import Batch
+from batchui.batches.owners import may_delete
 from batchui.batches.states import EDITABLE
 from batchui.web.members import MemberRequest, member_required
 
@@ -20,6 +22,19 @@ NOT_FOUND = (
     "There is no such batch in your team. The address may be incomplete, or the batch belongs to "
     "another team."
 )
+
+
+def _how_deleted(request: MemberRequest, batch: Batch) -> dict[str, Any]:
+    is_kept = batch.kept_until is not None and batch.kept_until > timezone.now()
+    is_theirs = is_kept and may_delete(batch, request.user)
+    return {"batch": batch, "is_kept": is_kept, "may_bring_back": is_theirs}
+
+
+def gone(request: MemberRequest, batch: Batch) -> HttpResponse:
+    """The answer for a deleted batch; what a page asks by itself loads it anew."""
+    if request.htmx:
+        return HttpResponseClientRefresh()
+    return render(request, "batches/deleted.html", _how_deleted(request, batch), status=410)
 
 
 def with_batch(
@@ -45,9 +60,7 @@ def with_batch(
                 security_log.record("batch of another team", who=request.user.in_log, batch=pk)
             raise Http404(NOT_FOUND)
         if batch.deleted_at is not None:
-            if request.htmx:
-                return HttpResponseClientRefresh()
-            return render(request, "batches/deleted.html", {"batch": batch}, status=410)
+            return gone(request, batch)
         if batch.status not in EDITABLE:  # a draft goes to the connection of the moment of Start
             request.sandbox = batch.connection.is_sandbox
         return view(request, batch, *args, **kwargs)

@@ -16,7 +16,7 @@ from batchui.batches.whole_files import file_name
 from batchui.exports.zipped import zip_chunks
 from batchui.web.access import with_batch
 from batchui.web.download_limit import MOST_AT_ONCE, Counted, TooManyDownloads
-from batchui.web.errors import too_many_requests
+from batchui.web.errors import FileLost, too_many_requests
 from batchui.web.forms.download import DownloadForm
 from batchui.web.members import MemberRequest
 
@@ -115,7 +115,7 @@ def source(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     try:
         content = files.open_file(batch.source_file)
     except FileNotFoundError:
-        raise Http404(f"The uploaded file is not there any more. {IF_DAMAGED}") from None
+        raise FileLost(f"The uploaded file is not there any more. {IF_DAMAGED}") from None
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what="upload")
     return FileResponse(
         content,

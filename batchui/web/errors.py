@@ -15,8 +15,9 @@ from django.core.exceptions import BadRequest
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.http.response import HttpResponseNotAllowed
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
+from django.urls import reverse
 
 from batchui import security_log
 from batchui.worker import full_disk
@@ -24,6 +25,13 @@ from batchui.worker import full_disk
 logger = logging.getLogger(__name__)
 
 P = ParamSpec("P")
+
+# The pages, besides those of batches, on which buttons stand that post to addresses below theirs,
+# by the first word of these addresses.
+PAGES_WITH_ACTIONS = {
+    **{name: name for name in ("people", "account", "new", "deleted", "labels")},
+    "questions": "saved_questions",
+}
 
 # Used when templates or static files are broken.
 _PLAIN_500 = (
@@ -52,12 +60,18 @@ def _who(request: HttpRequest) -> str | None:
     return request.user.in_log if request.user.is_authenticated else None
 
 
+class FileLost(Http404):
+    """A stored file of a batch is damaged, or not there; the address is right."""
+
+
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer 404, with the sentence of the exception if it has one."""
     # The resolver's own Http404 has a dictionary of patterns instead of a sentence.
     text = exception.args[0] if isinstance(exception, Http404) and exception.args else ""
     sentence = text if isinstance(text, str) and text.endswith(".") else ""
-    return render(request, "404.html", {"sentence": sentence}, status=404)
+    heading = "This file cannot be read" if isinstance(exception, FileLost) else ""
+    context = {"sentence": sentence, "heading": heading}
+    return render(request, "404.html", context, status=404)
 
 
 def too_many_requests(request: HttpRequest, sentence: str = "") -> HttpResponse:
@@ -92,15 +106,26 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def post_only(
     view: Callable[Concatenate[HttpRequest, P], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
-    """Like `require_POST`, but with a page for people who open the address in the browser."""
+    """Like `require_POST`, but whoever opens the address in the browser is led to its page."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if request.method == "POST":
             return view(request, *args, **kwargs)
+        if request.method in ("GET", "HEAD"):
+            return redirect(_page_of(request))
         return HttpResponseNotAllowed(["POST"], render_to_string("405.html"))
 
     return wrapped
+
+
+def _page_of(request: HttpRequest) -> str:
+    """The address of the page on which the button of an action stands."""
+    action = request.resolver_match
+    place = action.route.partition("/")[0] if action else ""
+    if action is not None and place == "batches":
+        return reverse("batch", args=[action.kwargs["pk"]])
+    return reverse(PAGES_WITH_ACTIONS.get(place, "batches"))
 
 
 class DatabaseBusyMiddleware:

@@ -6,14 +6,14 @@ from uuid import UUID
 
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 
 from batchui import security_log
 from batchui.batches import files, making
 from batchui.batches.export_models import Export
-from batchui.batches.exporting import Choice
+from batchui.batches.exporting import ALL, Choice
 from batchui.batches.models import Batch
+from batchui.batches.phrases import size_phrase
 from batchui.batches.whole_files import KINDS, file_name, kinds_for, said_before
 from batchui.exports.names import ANSWER
 from batchui.web.access import with_batch
@@ -36,7 +36,7 @@ class MadeFile(NamedTuple):
     @classmethod
     def of(cls, export: Export, batch: Batch) -> Self:
         """The words for an export of this batch."""
-        size = filesizeformat(export.size) if export.is_ready else "being made"
+        size = size_phrase(export.size) if export.is_ready else "being made"
         about = [*_chosen(export, batch), size]
         return cls(export, KINDS[export.kind].label, ", ".join(about))
 
@@ -49,6 +49,8 @@ def _chosen(export: Export, batch: Batch) -> Iterator[str]:
         yield f"{len(choice.columns):,} of {len(batch.columns):,} columns"
     if choice.answer != ANSWER:
         yield f"answers in “{choice.answer}”"
+    if choice.whole != ALL.whole:
+        yield "with whole answers" if choice.whole == "always" else "without whole answers"
 
 
 @with_batch

@@ -13,18 +13,18 @@ from batchui.batches.phrases import rows_phrase
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.code_pages import NAMES
 from batchui.prompts.reading.decoding import NotUnicode
-from batchui.prompts.reading.rows import as_list, decode_row, extras, shown_text
-from batchui.web.access import with_batch
+from batchui.prompts.reading.rows import as_list, decode_row, shown_text
+from batchui.web.asking.file_line import file_line
 from batchui.web.errors import post_only
 from batchui.web.forms.ask import AskForm
 from batchui.web.forms.reading import ReadingForm
 from batchui.web.members import MemberRequest
-from batchui.web.prompt_preview import ROWS_SHOWN
+from batchui.web.own_drafts import with_own_draft
 
 # Where a sheet is chosen, each one is shown with so many cells of its first rows.
 CELLS_OF_A_SHEET = 6
-# And of a row, at most so many cells behind the last column.
-BEYOND_SHOWN = 20
+# Of the first rows, where the one with the names is chosen.
+ROWS_SHOWN = 3
 NO_SUCH_TEXT = "This file is not in {}. Choose another encoding."
 READ_AS_BEFORE = "Until then it is read as before."
 
@@ -33,13 +33,11 @@ READ_AS_BEFORE = "Until then it is read as before."
 class SampleRow:
     """One of the first rows of a file, or a row above them.
 
-    beyond: its cells behind the last column. has_names: it is the row with the names of the
-    columns.
+    has_names: it is the row with the names of the columns.
     """
 
     number: int
     cells: list[str]
-    beyond: list[str]
     is_above: bool
     has_names: bool
 
@@ -57,12 +55,11 @@ class ShownSheet:
 def file_context(batch: Batch, reading: ReadingForm | None = None) -> dict[str, Any]:
     """What the part of the page about the file needs."""
     reading = reading or ReadingForm(batch=batch)
-    rows = _sample_rows(batch)
     return {
         "reading": reading,
+        "file_line": file_line(batch, reading),
         "sheet_choices": _sheets(batch, reading),
-        "sample_rows": rows,
-        "beyond": max((len(row.beyond) for row in rows), default=0),
+        "sample_rows": _sample_rows(batch),
     }
 
 
@@ -106,7 +103,6 @@ def _sample_rows(batch: Batch) -> list[SampleRow]:
             SampleRow(
                 number=number,
                 cells=[shown_text(listed[at]) for at in shown],
-                beyond=list(map(shown_text, extras(cells, form.columns)[:BEYOND_SHOWN])),
                 is_above=number < form.first_row,
                 has_names=number == form.header_row,
             )
@@ -115,12 +111,12 @@ def _sample_rows(batch: Batch) -> list[SampleRow]:
 
 
 @post_only
-@with_batch
+@with_own_draft
 def read_as(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """Read the file of a draft differently. What is typed for the draft is saved first."""
     if "template" in request.POST:
         asked = AskForm(request.POST, batch=batch)
-        decisions.edit(batch, ask=asked.ask_so_far(), name=asked.cleaned_data.get("name", ""))
+        decisions.edit(batch, ask=asked.ask_so_far())
     form = ReadingForm(request.POST, batch=batch)
     if form.is_valid():
         try:
@@ -134,5 +130,5 @@ def read_as(request: MemberRequest, batch: Batch) -> HttpResponseBase:
             return HttpResponseClientRefresh() if request.htmx else redirect(batch)
     context = {"batch": batch, **file_context(batch, form)}
     if request.htmx:
-        return render(request, "batches/_file.html", context, status=422)
+        return render(request, "asking/_file.html", context, status=422)
     return redirect(batch)

@@ -1,5 +1,6 @@
 """The Batches page: the history of the team. Active batches come first, then the newest."""
 
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
@@ -7,14 +8,17 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.core.paginator import Paginator
-from django.db.models import Case, Q, QuerySet, Value, When
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Substr
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from batchui.batches.models import LONGEST_NAME, Batch
-from batchui.batches.states import ACTIVE_BATCHES, BatchStatus
+from batchui.batches.models import Batch, Label
 from batchui.teams.models import User
-from batchui.web import open_questions
+from batchui.web import holds, open_questions
+from batchui.web.draft_folds import MOST_SHOWN, drafts_in, folds, not_drafts
+from batchui.web.history_filters import MOST_FOUND, STATUS_FILTERS, Filters, chosen
+from batchui.web.holds import Holds
 from batchui.web.members import MemberRequest, member_required
 
 PAGE_SIZE = 25
@@ -25,40 +29,37 @@ LARGE = (
 )
 # The same of the batch about which it asks further: of that one only the name is shown.
 DEFERRED = (*LARGE, *(f"asked_after__{name}" for name in LARGE))
-PEOPLE_AND_CHAIN = ("created_by", "started_by", "asked_after")
-
-# The status filter: word in the address -> name on the page, and the statuses it shows.
-STATUS_FILTERS: dict[str, tuple[str, frozenset[BatchStatus]]] = {
-    "active": ("Active", ACTIVE_BATCHES),
-    "draft": ("Drafts", frozenset({BatchStatus.DRAFT})),
-    "finished": ("Finished", frozenset({BatchStatus.FINISHED})),
-    "problems": ("With problems", frozenset({BatchStatus.PROBLEMS, BatchStatus.FAILED})),
-    "stopped": ("Stopped", frozenset({BatchStatus.STOPPED})),
-}
+_A_MARK = re.compile(r"[0-9]{1,18}p?")
+PEOPLE_AND_CHAIN = ("created_by", "started_by", "asked_after", "connection")
+# In characters: of a question; a line has room for fewer.
+QUESTION_SHOWN = 240
 
 
 @member_required
 def batches(request: MemberRequest) -> HttpResponse:
-    """The history, filtered by name, status and person. The filters are in the address."""
-    found = _filtered(request, Batch.objects.of_team(request.team))
-    found = (
-        found.defer(*DEFERRED)
-        .select_related(*PEOPLE_AND_CHAIN)
-        .order_by(
-            Case(When(status__in=ACTIVE_BATCHES, then=Value(0)), default=Value(1)), "-created_at"
-        )
-    )
-    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    """The history, filtered by words, status, person and label. The filters are in the address.
+
+    Without a filter drafts stand in folds of their own; with one, among the others.
+    """
+    filters = Filters.of(request.GET)
+    drafts = [] if filters else folds(_with_all(Batch.objects.of_team(request.team)), request.user)
+    found = chosen(request.team, filters, Q() if filters else not_drafts())
+    page = Paginator(found.ids, PAGE_SIZE).get_page(request.GET.get("page"))
+    lines = _in_order(page)
+    shown = [*lines, *drafts_in(drafts)]
     context: dict[str, Any] = {
         "page": page,
-        "seen": _seen_query(page),
-        "query": request.GET.get("q", ""),
-        "status": request.GET.get("status", ""),
-        "person": request.GET.get("person", ""),
+        "lines": lines,
+        "drafts": drafts,
+        "holds": (paused := holds.of(shown)),
+        "seen": _seen_query(shown, paused),
+        "filters": filters,
+        "is_cut": found.is_cut,
+        "most_found": MOST_FOUND,
         "status_filters": [(word, name) for word, (name, _) in STATUS_FILTERS.items()],
+        "team_labels": Label.objects.filter(team=request.team),
         "people": User.objects.filter(membership__team=request.team).order_by("name"),
         "questions": open_questions.of_team(request.team),
-        "filtered": any(request.GET.get(key) for key in ("q", "status", "person")),
     }
     if request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request:
         return render(request, "batches/_history.html", context)
@@ -72,16 +73,13 @@ def changes(request: MemberRequest) -> HttpResponse:
     `?seen=` has each active batch on that page, with the version that it shows: see `_seen_query`.
     """
     seen = _seen(request)
-    found = list(
-        Batch.objects.of_team(request.team)
-        .filter(pk__in=seen)
-        .defer(*DEFERRED)
-        .select_related(*PEOPLE_AND_CHAIN)
-    )
+    found = list(_with_all(Batch.objects.of_team(request.team).filter(pk__in=seen)))
+    paused = holds.of(found)
     context: dict[str, Any] = {
-        "changed": [batch for batch in found if batch.version != seen[batch.pk]],
+        "changed": [batch for batch in found if _mark(batch, paused) != seen[batch.pk]],
         "gone": seen.keys() - {batch.pk for batch in found},
-        "seen": _seen_query(found),
+        "holds": paused,
+        "seen": _seen_query(found, paused),
     }
     if not context["changed"] and not context["gone"]:
         return HttpResponse(status=204)
@@ -89,30 +87,40 @@ def changes(request: MemberRequest) -> HttpResponse:
     return render(request, "batches/_history_changes.html", context)
 
 
-def _seen_query(batches: Iterable[Batch]) -> str:
+def _with_all(batches: QuerySet[Batch]) -> QuerySet[Batch]:
+    """The batches with all that their lines show, and nothing large."""
+    question = Substr("template", 1, QUESTION_SHOWN)
+    found = batches.defer(*DEFERRED).select_related(*PEOPLE_AND_CHAIN)
+    return found.prefetch_related("labels").annotate(question=question)
+
+
+def _in_order(ids: Iterable[UUID]) -> list[Batch]:
+    """The batches with these ids, in their order."""
+    wanted = list(ids)
+    found = {batch.pk: batch for batch in _with_all(Batch.objects.filter(pk__in=wanted))}
+    return [found[pk] for pk in wanted if pk in found]
+
+
+def _mark(batch: Batch, paused: Holds) -> str:
+    """A text that changes when the line of a batch must be shown again.
+
+    Another batch may pause the connection, or end its pause; the version stays the same then.
+    """
+    return f"{batch.version}p" if batch.pk in paused else f"{batch.version}"
+
+
+def _seen_query(batches: Iterable[Batch], paused: Holds) -> str:
     """The parameters with which a page asks for `changes`; "" if no batch is active."""
     active = [batch for batch in batches if batch.is_active]
-    return urlencode([("seen", f"{batch.pk}.{batch.version}") for batch in active])
+    return urlencode([("seen", f"{batch.pk}.{_mark(batch, paused)}") for batch in active])
 
 
-def _seen(request: MemberRequest) -> dict[UUID, int]:
-    """What `_seen_query` wrote, as id -> version. Anything else is ignored."""
+def _seen(request: MemberRequest) -> dict[UUID, str]:
+    """What `_seen_query` wrote, as id -> mark. Anything else is ignored."""
     seen = {}
-    for text in request.GET.getlist("seen"):
-        pk, _, version = text.partition(".")
+    for text in request.GET.getlist("seen")[: PAGE_SIZE + 2 * MOST_SHOWN]:
+        pk, _, mark = text.partition(".")
         with suppress(ValueError):
-            seen[UUID(pk)] = int(version)
+            if _A_MARK.fullmatch(mark):
+                seen[UUID(pk)] = mark
     return seen
-
-
-def _filtered(request: MemberRequest, batches: QuerySet[Batch]) -> QuerySet[Batch]:
-    query = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST_NAME]
-    if query:
-        batches = batches.filter(name__icontains=query)
-    if request.GET.get("status") in STATUS_FILTERS:
-        batches = batches.filter(status__in=STATUS_FILTERS[request.GET["status"]][1])
-    person = request.GET.get("person", "")
-    if person.isdecimal():
-        pk = int(person[:18])
-        batches = batches.filter(Q(started_by=pk) | Q(started_at=None, created_by=pk))
-    return batches

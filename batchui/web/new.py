@@ -1,12 +1,10 @@
-"""New batch: the file, then what to ask of every row, then Start."""
+"""New batch: choosing a file. The upload makes a draft (see `asking/` for its page)."""
 
 from dataclasses import replace
 from pathlib import PurePath
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.contrib import messages
 from django.core.files.base import ContentFile
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -14,27 +12,20 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django_htmx.http import (
     HttpResponseClientRedirect,
-    HttpResponseClientRefresh,
-    trigger_client_event,
 )
 
-from batchui.batches import decisions, intake, surveys, upload_limits
+from batchui.batches import deleting, intake, upload_limits
 from batchui.batches.files import AnyFile
 from batchui.batches.models import Batch
-from batchui.batches.states import EDITABLE, STARTED, BatchStatus
+from batchui.batches.owners import own_drafts
+from batchui.batches.states import EDITABLE
 from batchui.prompts.ask import Ask
 from batchui.prompts.conversion.kinds import CAN_BE_READ
 from batchui.prompts.problems import BadInput
-from batchui.web.access import with_batch
-from batchui.web.before_start import BeforeStart
 from batchui.web.body_limits import ANYBODY, BESIDES_FILE, lacked_room
 from batchui.web.errors import post_only
-from batchui.web.first_rows import file_context
-from batchui.web.forms.ask import AskForm
 from batchui.web.members import MemberRequest, member_required
-from batchui.web.prompt_preview import PromptPreview
 from batchui.web.sample import SAMPLE_NAME, SAMPLE_PROMPT, sample_csv
-from batchui.web.standstill import nothing_moves
 
 # The names of what is pasted.
 PASTED = PASTED_TABLE, PASTED_LIST = "Pasted table.tsv", "Pasted list.txt"
@@ -43,11 +34,6 @@ LONGEST_PASTED = 500_000
 NO_FILE = "No file was chosen. Choose one, or drop it here."
 # The web server keeps no large body without the cookie of `body_limits.py`.
 NOT_ARRIVED = "The file did not arrive. Choose it again; this page is new now, and takes it."
-STARTED_ALREADY = "This batch was started already, by you or a colleague."
-READ_OTHERWISE = (
-    "Nothing was started: on another page, you or a colleague changed how the file is read. Look "
-    "at the first rows, then press Start again."
-)
 
 
 @csrf_exempt  # `_take` checks it, after the size: checking it reads the whole request
@@ -86,7 +72,7 @@ def _take(request: MemberRequest) -> HttpResponseBase:
         pasted = _text_of(upload) if upload.name in PASTED else ""
         return _upload_page(request, str(problem), upload.name or "", pasted=pasted)
     if instead:
-        decisions.discard(instead, by=request.user)
+        deleting.discard(instead, by=request.user)
     return _made(request, batch)
 
 
@@ -130,113 +116,6 @@ def sample(request: MemberRequest) -> HttpResponse:
     )
 
 
-def ask_page(
-    request: MemberRequest, batch: Batch, *, form: AskForm | None = None, status: int = 200
-) -> HttpResponse:
-    """The page of a draft: the form for the question, the preview, and the first rows."""
-    form = form or AskForm(batch=batch)
-    form.focus_on_first_error()
-    typed = form.as_typed()
-    context = {
-        "batch": batch,
-        "form": form,
-        "preview": (preview := PromptPreview.of(batch, typed)),
-        "before_start": BeforeStart.of(batch, preview.survey),
-        **file_context(batch),
-        **_check_context(batch),
-    }
-    return render(request, "batches/ask.html", context, status=status)
-
-
-@post_only
-@with_batch
-def preview(request: MemberRequest, batch: Batch) -> HttpResponse:
-    """The preview of the prompts, with what is typed. It is saved in the draft too."""
-    form = AskForm(request.POST, batch=batch)
-    decisions.edit(batch, ask=form.ask_so_far(), name=form.cleaned_data.get("name", ""))
-    batch.refresh_from_db()
-    preview = PromptPreview.of(batch, form.as_typed())
-    context = {
-        "batch": batch,
-        "form": form,
-        "preview": preview,
-        "before_start": BeforeStart.of(batch, preview.survey),
-    }
-    return render(request, "batches/_previewed.html", context)
-
-
-@with_batch
-def checking(request: MemberRequest, batch: Batch) -> HttpResponseBase:
-    """How much of the file has been read; at the end, the Start button."""
-    if batch.status in STARTED:
-        return HttpResponseClientRefresh()
-    context = _check_context(batch)
-    is_fresh = request.GET.get("form", batch.format_key) != batch.format_key
-    if batch.is_active and not is_fresh and request.GET.get("seen") == context["seen"]:
-        return HttpResponse(status=204)
-    was_preparing = request.GET.get("phase") == BatchStatus.PREPARING
-    asks_otherwise = is_fresh and batch.format.items  # another model, and no question
-    ended = was_preparing and batch.status != BatchStatus.PREPARING
-    if batch.is_unusable or ended or asks_otherwise:
-        return HttpResponseClientRefresh()
-    if is_fresh:
-        context |= {"fresh_file": True, **file_context(batch)}
-    if not batch.is_active:
-        context["before_start"] = BeforeStart.of(batch, surveys.survey_of(batch))
-    response = render(request, "batches/_check.html", context)
-    return response if batch.is_active else trigger_client_event(response, "file-read")
-
-
-def _check_context(batch: Batch) -> dict[str, Any]:
-    why = nothing_moves(batch)
-    seen = f"{batch.version}.{why}" if why else str(batch.version)
-    return {"batch": batch, "nothing_moves": why, "seen": seen}
-
-
-@post_only
-@with_batch
-def start(request: MemberRequest, batch: Batch) -> HttpResponseBase:
-    """Start a draft. A second click, or a colleague's, starts nothing.
-
-    Nor does a page that shows the file as it was read before.
-    """
-    if batch.status != BatchStatus.DRAFT:
-        _explain_not_started(request, batch)
-        return redirect(batch)
-    form = AskForm(request.POST, batch=batch)
-    if request.POST.get("read_as", batch.format_key) != batch.format_key:
-        decisions.edit(batch, ask=form.ask_so_far(), name=form.cleaned_data.get("name", ""))
-        messages.info(request, READ_OTHERWISE)
-        return redirect(batch)
-    if not form.is_valid():
-        return ask_page(request, batch, form=form, status=422)
-    name = form.cleaned_data["name"]
-    if not decisions.start(batch, by=request.user, ask=form.ask, name=name):
-        batch.refresh_from_db()
-        _explain_not_started(request, batch)
-    return redirect(batch)
-
-
-@post_only
-@with_batch
-def discard(request: MemberRequest, batch: Batch) -> HttpResponseBase:
-    """Delete a draft. What a colleague has started is deleted on its own page."""
-    if decisions.discard(batch, by=request.user):
-        messages.success(request, f"“{batch.name}” was deleted.")
-        return redirect("batches")
-    messages.info(request, STARTED_ALREADY)
-    return redirect(batch)
-
-
-def _explain_not_started(request: MemberRequest, batch: Batch) -> None:
-    if batch.status == BatchStatus.CHECKING:
-        messages.info(request, "The file is still being read. Press Start once that is done.")
-    elif batch.status == BatchStatus.DRAFT:  # it was read anew at this moment
-        messages.info(request, READ_OTHERWISE)
-    else:
-        messages.info(request, STARTED_ALREADY)
-
-
 def _taken_over(draft: Batch, file_name: str) -> tuple[str, Ask]:
     """The name and the question of a draft, for the batch that replaces it.
 
@@ -254,7 +133,8 @@ def _corrected_draft(request: MemberRequest) -> Batch | None:
         pk = UUID(request.GET.get("instead", ""))
     except ValueError:
         return None
-    return Batch.objects.of_team(request.team).filter(pk=pk, status__in=EDITABLE).first()
+    drafts = Batch.objects.of_team(request.team).filter(own_drafts(request.user))
+    return drafts.filter(pk=pk, status__in=EDITABLE).first()
 
 
 def _made(request: MemberRequest, batch: Batch) -> HttpResponseBase:

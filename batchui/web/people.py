@@ -5,12 +5,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
+from django_htmx.http import HttpResponseClientRedirect
 
+from batchui.batches.money import amount
 from batchui.teams import invitations, members
 from batchui.teams.models import Invitation, Membership, Role
 from batchui.teams.problems import TeamProblem
+from batchui.web import link_addresses
 from batchui.web.errors import post_only
-from batchui.web.forms.people import InviteForm
+from batchui.web.forms.people import InviteForm, SpendingForm
 from batchui.web.members import MemberRequest, admin_required, member_required
 
 
@@ -25,7 +28,26 @@ def people(request: MemberRequest) -> HttpResponse:
     if request.membership.is_admin:
         context["invite_form"] = InviteForm()
         context["invitations"] = invitations.open_invitations(request.team)
+        context["spending_form"] = SpendingForm(
+            initial={"confirm_above": request.team.confirm_above}
+        )
     return render(request, "people/people.html", context)
+
+
+@post_only
+@admin_required
+def spending(request: MemberRequest) -> HttpResponse:
+    """Set above which price Start asks once more."""
+    form = SpendingForm(request.POST)
+    if not form.is_valid():
+        return render(request, "people/_spending.html", {"spending_form": form}, status=422)
+    above = form.cleaned_data["confirm_above"]
+    members.set_confirm_above(request.team, above, by=request.user)
+    asks = "never" if above is None else f"above {amount(above)}"
+    messages.success(request, f"Saved: Start asks once more {asks}.")
+    if request.htmx:
+        return HttpResponseClientRedirect(reverse("people"))
+    return redirect("people")
 
 
 @post_only
@@ -107,7 +129,8 @@ def _show_link(request: MemberRequest, invitation: Invitation, token: str) -> Ht
     page."""
     context = {
         "invitation": invitation,
-        "link": link_to(request, token),
+        "link": (link := link_to(request, token)),
+        "is_only_here": link_addresses.is_of_this_computer(link),
         "invitations": invitations.open_invitations(request.team),
     }
     page = "people/_link_made.html" if request.htmx else "people/link_made.html"
@@ -115,5 +138,5 @@ def _show_link(request: MemberRequest, invitation: Invitation, token: str) -> Ht
 
 
 def link_to(request: HttpRequest, token: str) -> str:
-    """The absolute address of an invitation or password link."""
-    return request.build_absolute_uri(reverse("join", args=[token]))
+    """The absolute address of an invitation or password link, at the address that was chosen."""
+    return f"{link_addresses.chosen(request)}{reverse('join', args=[token])}"

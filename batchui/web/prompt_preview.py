@@ -1,6 +1,6 @@
-"""Prompts as text for the page: of the first rows of a draft, and beside each answer."""
+"""Prompts as text for the page: of one row of a draft, and beside each answer."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,48 +10,68 @@ from batchui.batches import surveys
 from batchui.batches.models import Batch
 from batchui.batches.surveys import Survey
 from batchui.cloudflare import catalogue
-from batchui.cloudflare.catalogue import Model
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.rows import cell_text, encode_row
 from batchui.prompts.template import Template
 from batchui.web.forms.fitting import items_kind, misfit
+from batchui.web.sheet.draft_grid import row_of_draft, rows_known
 
-# How many of the first rows a draft's page shows: their prompts, and their cells.
-ROWS_SHOWN = 3
-# Characters of each prompt: one more than the page shows, which says that there are more.
+# Characters of a prompt: one more than the page shows, which says that there are more.
 PREVIEWED = 1501
 
 
 @dataclass(frozen=True)
-class PromptPreview:
-    """The prompts of the first rows, with what is typed; or why there are none."""
+class ShownPrompt:
+    """The prompt of one row. before, after: the numbers of the rows beside it, None at an end."""
 
-    prompts: list[tuple[int, str]]
-    problem: str
-    warnings: list[str]
-    model: Model | None
+    number: int
+    text: str
+    before: int | None
+    after: int | None
+
+
+@dataclass(frozen=True)
+class PromptPreview:
+    """The prompt of a row, with what is typed; or why there is none."""
+
+    prompt: ShownPrompt | None
+    problem: str = ""
+    warnings: Sequence[str] = ()
     survey: Survey | None = None
     survey_is_due: bool = False
 
     @classmethod
-    def of(cls, batch: Batch, typed: Mapping[str, Any]) -> "PromptPreview":
-        """The preview for a draft and the fields typed so far."""
+    def of(cls, batch: Batch, typed: Mapping[str, Any], *, row: str = "") -> "PromptPreview":
+        """The preview for a draft and the fields typed so far. row: the number of the row in view;
+        the first one if there is no such row."""
         model = catalogue.find(typed["model"]) if typed.get("model") else None
         if model and typed["as_items"] and (unfit := misfit(items_kind(batch), model)):
-            return cls([], unfit, [], model)
+            return cls(None, unfit)
         try:
             fill = prompt_filler(batch, str(typed["template"]), as_items=bool(typed["as_items"]))
         except BadInput as problem:
-            sentence = str(problem) if typed["template"].strip() else ""
-            return cls([], sentence, [], model)
-        first_rows = batch.first_rows[:ROWS_SHOWN]
-        prompts = [
-            (number, fill(cells, PREVIEWED))
-            for number, cells in enumerate(first_rows, batch.format.first_row)
-        ]
+            return cls(None, str(problem) if typed["template"].strip() else "")
         survey = surveys.survey_of(batch)
         due = survey is None and batch.survey_wanted != ""
-        return cls(prompts, "", _warnings(batch, typed, survey), model, survey, due)
+        shown = _shown_prompt(batch, fill, row)
+        return cls(shown, "", _warnings(batch, typed, survey), survey, due)
+
+
+def _shown_prompt(batch: Batch, fill: Callable[[Any, int], str], row: str) -> ShownPrompt | None:
+    first = batch.format.first_row
+    last = first + rows_known(batch) - 1
+    number = int(row) if row.isascii() and row.isdigit() and len(row) < 12 else first
+    if not first <= number <= last:
+        number = first
+    found = row_of_draft(batch, number)
+    if found is None:
+        return None
+    return ShownPrompt(
+        number=number,
+        text=fill(found.cells, PREVIEWED),
+        before=number - 1 if number > first else None,
+        after=number + 1 if number < last else None,
+    )
 
 
 def prompt_filler(batch: Batch, template: str, *, as_items: bool) -> Callable[[Any, int], str]:

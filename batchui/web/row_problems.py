@@ -12,6 +12,7 @@ from batchui.batches.row_problems import RowProblem, bad_rows_csv, problems_of
 from batchui.exports.names import download_name
 from batchui.web.access import with_batch
 from batchui.web.downloads import attachment, streamed
+from batchui.web.errors import FileLost
 from batchui.web.members import MemberRequest
 
 PAGE = 100
@@ -49,7 +50,7 @@ def _problems(batch: Batch, *, first: int, most: int) -> list[RowProblem]:
     try:
         return list(problems_of(batch, first=first, most=most))
     except (DamagedFile, FileNotFoundError):
-        raise Http404(f"The list of these rows cannot be read any more. {IF_DAMAGED}") from None
+        raise FileLost(f"The list of these rows cannot be read any more. {IF_DAMAGED}") from None
 
 
 def _count(batch: Batch) -> int:

@@ -1,9 +1,9 @@
 """Signing in, the links to join or to choose a password, and the account page."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
-from allauth.account.views import LoginView
+from allauth.account.views import LoginView, PasswordChangeView
 from django.contrib import messages
 from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse
@@ -94,12 +94,37 @@ def account(request: MemberRequest) -> HttpResponse:
         request.user.save(update_fields=["name"])
         messages.success(request, "Your name is saved.")
         return redirect("account")
+    return _account_page(request, form, NewPasswordForm(user=request.user))
+
+
+class ChangePassword(PasswordChangeView):  # type: ignore[misc]
+    """A person's new password, from the form of the account page. What is wrong stands there."""
+
+    form_class = NewPasswordForm
+
+    def get(self, request: MemberRequest, *args: object, **kwargs: object) -> HttpResponse:
+        return redirect("account")
+
+    def form_invalid(self, form: NewPasswordForm) -> HttpResponse:
+        for name in list(form.errors)[:1]:
+            form.fields[name].widget.attrs["autofocus"] = True
+        request = cast(MemberRequest, self.request)
+        return _account_page(request, NameForm(initial={"name": request.user.name}), form)
+
+
+change_password = never_cache(member_required(ChangePassword.as_view()))
+
+
+def _account_page(
+    request: MemberRequest, form: NameForm, password_form: NewPasswordForm
+) -> HttpResponse:
     context = {
         "form": form,
-        "password_form": NewPasswordForm(user=request.user),
+        "password_form": password_form,
         "password_link": invitations.last_password_link(request.user),
     }
-    return render(request, "people/account.html", context, status=422 if form.is_bound else 200)
+    is_wrong = form.is_bound or password_form.is_bound
+    return render(request, "people/account.html", context, status=422 if is_wrong else 200)
 
 
 @post_only

@@ -1,23 +1,41 @@
 """The one stylesheet and the one script that browsers get.
 
 Their pieces are in `static/` and in packages. `collectstatic` joins them, so that a first visit
-asks for two files instead of five. There is no other build step: if `collectstatic` did not run
-(tests, DEBUG), pages link to the pieces.
+asks for two files instead of fifteen, and leaves out comments and indentation, an eighth of what
+travels. There is no other build step: if `collectstatic` did not run (tests, DEBUG), pages link to
+the pieces.
 """
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.files.base import ContentFile
 from whitenoise.storage import CompressedManifestStaticFilesStorage
+from zopfli import gzip as zopfli
 
 # File -> its pieces, in order.
 JOINED = {
-    "batchui.css": ("css/base.css", "css/components.css", "css/pages.css"),
-    "batchui.js": ("django_htmx/htmx-2.min.js", "app.js"),
+    "batchui.css": (
+        *("css/base.css", "css/components.css", "css/pages.css", "css/asking.css"),
+        *("css/trying.css", "css/sheet.css", "css/panel.css", "css/finding.css"),
+        *("css/history.css", "css/editing.css"),
+    ),
+    "batchui.js": (
+        *("django_htmx/htmx-2.min.js", "app.js", "asking.js", "trying.js"),
+        *("columns.js", "sheet.js", "live.js", "editing.js", "tell.js"),
+    ),
 }
+
+# A comment that begins a line. Nothing else is known of the languages, so one that follows code
+# stays; `test_static_files.py` refuses what a line-wise look would read wrongly.
+_COMMENT = re.compile(rb"^[ \t]*(?:/\*(?:(?!\*/).)*\*/|//[^\n]*)[ \t]*$", re.MULTILINE | re.DOTALL)
+_INDENTATION = re.compile(rb"\n\s+")
+# More of them find a byte or two.
+_ITERATIONS = 5
 
 
 class JoinedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
@@ -33,9 +51,22 @@ class JoinedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: i
         if not dry_run:
             for name, pieces in JOINED.items():
                 self.delete(name)
-                self.save(name, ContentFile(b"\n".join(_content(*paths[p]) for p in pieces)))
+                self.save(name, ContentFile(b"\n".join(_piece(*paths[p]) for p in pieces)))
                 paths[name] = (self, name)
         yield from super().post_process(paths, dry_run=dry_run, **options)
+        if not dry_run:
+            for name in JOINED:
+                _compress(Path(self.path(self.stored_name(name))))
+
+
+def _compress(file: Path) -> None:
+    """Put a smaller one in the place of a file's gzip: zopfli's have 4 % less than those of zlib.
+
+    It takes a fifth of a second. Brotli would make it smaller still, but browsers take that over
+    HTTPS alone, and a team's own machine speaks HTTP.
+    """
+    compressed = zopfli.compress(file.read_bytes(), numiterations=_ITERATIONS)
+    file.with_name(f"{file.name}.gz").write_bytes(compressed)
 
 
 def addresses(name: str) -> list[str]:
@@ -44,7 +75,12 @@ def addresses(name: str) -> list[str]:
     return [staticfiles_storage.url(file) for file in ([name] if is_joined else JOINED[name])]
 
 
-def _content(storage: Any, path: str) -> bytes:
+def _piece(storage: Any, path: str) -> bytes:
     with storage.open(path) as file:
         content: bytes = file.read()
-    return content
+    return content if ".min." in path else squeezed(content)
+
+
+def squeezed(content: bytes) -> bytes:
+    """A script or a stylesheet of ours without comments, indentation and empty lines."""
+    return _INDENTATION.sub(b"\n", _COMMENT.sub(b"", content)).strip() + b"\n"

@@ -13,11 +13,12 @@ from django.db import DatabaseError
 from batchui.batches.compressed import DamagedFile
 from batchui.batches.exporting import Choice
 from batchui.batches.models import Batch
-from batchui.batches.phrases import rows_phrase, status_word
+from batchui.batches.phrases import rows_phrase
 from batchui.batches.progress import Progress, untold
 from batchui.commands import ExactCommand
 from batchui.prompts.problems import BadInput, quoted
 from batchui.teams.problems import TeamProblem
+from batchui.web import status_words
 from batchui.web.addresses import page_address
 from batchui.web.output_file import write_output
 from batchui.worker.database import first_line
@@ -121,9 +122,11 @@ class TerminalCommand(ExactCommand):
 
 
 def summary(batch: Batch) -> str:
-    """“Running: 12 of 60 rows answered”."""
+    """“Running: 12 of 60 rows answered”, “Finished: 58 of 60 rows answered, 2 skipped”."""
     answered = f"{batch.answered:,} of {rows_phrase(batch.rows)} answered"
-    return f"{status_word(batch.status)}: {answered}"
+    if batch.never_asked:
+        answered += f", {batch.never_asked:,} skipped"
+    return f"{status_words.of_batch(batch).word}: {answered}"
 
 
 def _readable(text: str) -> str:

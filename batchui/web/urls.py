@@ -1,28 +1,46 @@
 """Addresses of the pages about batches."""
 
-from django.urls import path
+from django.urls import include, path
 
 from batchui.batches.questions import Choice
 from batchui.web import (
+    asking_again,
+    comparing,
     deciding,
+    deleted,
     downloads,
     exports,
     first_rows,
     history,
+    history_days,
+    labels,
+    naming,
     new,
     pages,
     row_problems,
-    rows,
+    saved_questions,
+    telling,
 )
+from batchui.web.asking import filling_in
+from batchui.web.asking import views as asking
+from batchui.web.sheet import editing, glance, live, searching
+from batchui.web.sheet import pages as sheet
 
 urlpatterns = [
     path("", history.batches, name="batches"),
     path("history/", history.changes, name="history"),
+    path("history/ended/", telling.ended, name="ended"),
+    path("history/days/", history_days.days, name="days"),
+    path("deleted/", deleted.deleted, name="deleted"),
+    path("deleted/<uuid:pk>/bring-back/", deleted.bring_back, name="bring_back"),
+    path("deleted/<uuid:pk>/let-go/", deleted.let_go, name="let_go"),
     path("new/", new.new, name="new"),
     path("new/sample/", new.new_from_sample, name="new_from_sample"),
     path("new/sample.csv", new.sample, name="sample"),
-    path("batches/<uuid:pk>/", pages.batch, name="batch"),
-    path("batches/<uuid:pk>/preview/", new.preview, name="preview"),
+    path("batches/<uuid:pk>/", sheet.batch, name="batch"),
+    path("batches/<uuid:pk>/name/", naming.name, name="name"),
+    path("batches/<uuid:pk>/preview/", asking.preview, name="preview"),
+    path("batches/<uuid:pk>/answer-columns/", asking.answer_columns, name="answer_columns"),
     path("batches/<uuid:pk>/read-as/", first_rows.read_as, name="read_as"),
     path("batches/<uuid:pk>/problems/", row_problems.row_problems, name="row_problems"),
     path(
@@ -30,23 +48,67 @@ urlpatterns = [
         row_problems.download,
         name="row_problems_download",
     ),
-    path("batches/<uuid:pk>/checking/", new.checking, name="checking"),
-    path("batches/<uuid:pk>/start/", new.start, name="start"),
-    path("batches/<uuid:pk>/discard/", new.discard, name="discard"),
-    path("batches/<uuid:pk>/live/", pages.live, name="live"),
-    path("batches/<uuid:pk>/timeline/", pages.timeline, name="timeline"),
-    path("batches/<uuid:pk>/rows/", rows.rows, name="rows"),
-    path("batches/<uuid:pk>/rows/filter/", rows.rows_filter, name="rows_filter"),
-    path("batches/<uuid:pk>/rows/<int:number>/", rows.row, name="row"),
+    path("batches/<uuid:pk>/start-from/<slug:slug>/", filling_in.start_from, name="start_from"),
+    path("batches/<uuid:pk>/use-question/<int:saved>/", filling_in.use_saved, name="use_saved"),
+    path("batches/<uuid:pk>/undo-question/", filling_in.undo, name="undo_question"),
+    path("batches/<uuid:pk>/save-question/", filling_in.save, name="save_question"),
+    path("batches/<uuid:pk>/labels/", labels.of_batch, name="batch_labels"),
+    path("compare/", comparing.two, name="compare_two"),
+    path("batches/<uuid:pk>/compare/", comparing.choose, name="choose_run"),
+    path("batches/<uuid:pk>/compare/<uuid:other>/", comparing.compare, name="compare"),
+    path(
+        "batches/<uuid:pk>/compare/<uuid:other>/download/",
+        comparing.download,
+        name="compare_download",
+    ),
+    path("labels/", labels.of_team, name="labels"),
+    path("labels/<int:pk>/rename/", labels.rename, name="rename_label"),
+    path("labels/<int:pk>/delete/", labels.delete, name="delete_label"),
+    path("questions/", saved_questions.saved, name="saved_questions"),
+    path("questions/<int:pk>/rename/", saved_questions.rename, name="rename_question"),
+    path("questions/<int:pk>/delete/", saved_questions.delete, name="delete_question"),
+    path("questions/<int:pk>/restore/", saved_questions.restore, name="restore_question"),
+    path("batches/<uuid:pk>/checking/", asking.checking, name="checking"),
+    path("batches/<uuid:pk>/start/", asking.start, name="start"),
+    path("batches/<uuid:pk>/discard/", asking.discard, name="discard"),
+    path("batches/<uuid:pk>/tries/", include("batchui.web.trying.urls")),
+    path("batches/<uuid:pk>/live/", live.live, name="live"),
+    path("batches/<uuid:pk>/attention/", sheet.attention, name="attention"),
+    path("batches/<uuid:pk>/glance/", glance.glance, name="glance"),
+    path(
+        "batches/<uuid:pk>/searches/<uuid:search_id>/stop/",
+        searching.stop_search,
+        name="stop_search",
+    ),
+    path("batches/<uuid:pk>/ask-again/", asking_again.ask_again, name="ask_again_rows"),
+    path(
+        "batches/<uuid:pk>/ask-again/confirm/",
+        asking_again.confirm_ask_again,
+        name="confirm_ask_again",
+    ),
+    path("batches/<uuid:pk>/asked/", sheet.asked, name="asked"),
+    path("batches/<uuid:pk>/timeline/", sheet.timeline, name="timeline"),
+    path("batches/<uuid:pk>/rows/<int:number>/", sheet.row, name="row"),
+    path("batches/<uuid:pk>/rows/<int:number>/reply/", sheet.row_reply, name="row_reply"),
+    path(
+        "batches/<uuid:pk>/rows/<int:number>/answers/<int:at>/", editing.answer, name="edit_answer"
+    ),
+    path(
+        "batches/<uuid:pk>/rows/<int:number>/own-answer/",
+        editing.put_back,
+        name="put_back_answer",
+    ),
     path("batches/<uuid:pk>/stop/", pages.stop, name="stop"),
     path("batches/<uuid:pk>/stop/confirm/", deciding.confirm_stop, name="confirm_stop"),
     path("batches/<uuid:pk>/retry/", pages.retry, name="retry"),
+    path("batches/<uuid:pk>/count-empty/", pages.count_empty, name="count_empty"),
+    path("batches/<uuid:pk>/count-as-empty/", pages.count_as_empty, name="count_as_empty"),
     path("batches/<uuid:pk>/run-again/", pages.run_again, name="run_again"),
     path("batches/<uuid:pk>/ask-further/", pages.ask_further, name="ask_further"),
     path("batches/<uuid:pk>/delete/", pages.delete, name="delete"),
     path("batches/<uuid:pk>/try-now/", pages.try_now, name="try_now"),
-    path("batches/<uuid:pk>/parts/", pages.parts, name="parts"),
-    path("batches/<uuid:pk>/parts/<int:number>/", pages.part, name="part"),
+    path("batches/<uuid:pk>/parts/", sheet.parts, name="parts"),
+    path("batches/<uuid:pk>/parts/<int:number>/", sheet.part, name="part"),
     *(
         path(
             f"batches/<uuid:pk>/parts/<int:number>/{choice}/",

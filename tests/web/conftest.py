@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from batchui.batches import long_tasks
+from batchui.batches.sheet import digests
 from batchui.teams.models import Team, User
 from batchui.web import download_limit
 from tests.batches.conftest import batch, files_in, receive, sandbox, shared_sandbox, start
@@ -48,3 +49,9 @@ def files_are_read_in_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
 def every_file_is_small(files_are_read_in_a_worker: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is read at once, and a question is held against its rows at once."""
     monkeypatch.setattr(long_tasks, "SMALL_BYTES", 10**8)
+
+
+@pytest.fixture(autouse=True)
+def a_page_has_time_to_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is, no page says that it has counted some rows only."""
+    monkeypatch.setattr(digests, "SECONDS_IN_A_REQUEST", 60)

@@ -149,7 +149,8 @@ def test_a_fault_far_down_is_named_and_the_file_can_be_replaced(web: Client, wha
     fault, sentence = FOUND_LATER[what]
     good = b"id,text\n" + b"1,some text\n" * FAR
     batch = drafted(web, good + fault, "data.csv")
-    web.post(reverse("preview", args=[batch.pk]), answers(batch, name="Mine", template="{{text}}!"))
+    web.post(reverse("preview", args=[batch.pk]), answers(batch, template="{{text}}!"))
+    web.post(reverse("name", args=[batch.pk]), {"name": "Mine"})
     page = web.get(batch.get_absolute_url())
     assert "This file cannot be used." in said(page)
     assert sentence in said(page)
@@ -198,7 +199,8 @@ def test_only_a_draft_of_the_own_team_is_replaced(
 
 def test_a_draft_that_is_read_anew_is_replaced_too(web: Client) -> None:
     batch = drafted(web, rows(3), "a.csv")
-    web.post(reverse("preview", args=[batch.pk]), answers(batch, name="Mine", template="{{text}}!"))
+    web.post(reverse("preview", args=[batch.pk]), answers(batch, template="{{text}}!"))
+    web.post(reverse("name", args=[batch.pk]), {"name": "Mine"})
     Batch.objects.update(status=BatchStatus.CHECKING)  # a colleague chose another encoding
     address = f"{reverse('new')}?instead={batch.pk}"
     assert "The corrected file replaces “a.csv”." in said(web.get(address))
@@ -249,16 +251,16 @@ def test_rows_with_too_many_or_too_few_cells_can_be_skipped(
     assert lines[3].endswith(",d")
 
 
-def test_a_blank_prompt_brings_start_back_to_the_draft(
+def test_a_blank_prompt_brings_start_back_to_the_draft_where_that_is_wanted(
     web: Client, sandbox: RunningSandbox
 ) -> None:
     batch = drafted(web, b"id,text\n1,a\n2,  \n3,\n4,d\n")
-    press_start(web, batch)
+    press_start(web, batch, stop_at_blank="on")
     preparing.prepare(batch.pk)
     batch.refresh_from_db()
     assert batch.status == BatchStatus.DRAFT
     page = said(web.get(batch.get_absolute_url()))
-    assert "2 rows cannot be asked." in page
+    assert "2 rows have nothing to ask about. Fill them in, or skip them." in page
     for row in (3, 4):
         assert (
             f"Row {row}, column “text”: the cell is blank, so there is nothing to ask. Fill it in, "
@@ -269,10 +271,10 @@ def test_a_blank_prompt_brings_start_back_to_the_draft(
     assert not batch.parts.exists()
     assert not Attempt.objects.exists()
     assert sandbox.sandbox.calls.shown() == []
-    press_start(web, batch, skip_invalid="on")
+    press_start(web, batch)
     preparing.prepare(batch.pk)
     batch = work(Batch.objects.get(pk=batch.pk))
-    assert (batch.answered, batch.invalid) == (2, 2)
+    assert (batch.answered, batch.invalid, batch.skipped) == (2, 0, 2)
 
 
 def test_when_every_prompt_is_blank_nothing_starts(web: Client) -> None:
@@ -304,9 +306,9 @@ def test_forms_that_are_out_of_date_change_nothing_and_say_so(
     web: Client, ana: User, sandbox: RunningSandbox
 ) -> None:
     batch = drafted(web, rows(60))
-    colleague = signed_in(join(ana))
-    press_start(colleague, batch)
+    press_start(signed_in(ana), batch)  # on another device
     preparing.prepare(batch.pk)
+    colleague = signed_in(join(ana))
     colleague.post(reverse("stop", args=[batch.pk]))
     batch.refresh_from_db()
     before = batch.version

@@ -16,7 +16,7 @@ from batchui.batches.states import BatchStatus, PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team, User
 from batchui.worker.sweep import sweep
-from tests.batches.conftest import another_account, rows, work
+from tests.batches.conftest import MakeBatch, accepted, another_account, rows, work
 from tests.teams.people import join, outsider
 from tests.web.deciding import recorded
 from tests.web.visiting import HTMX, drafted, html, page, press, said, signed_in
@@ -32,6 +32,16 @@ def test_stop_sends_nothing_more(web: Client, batch: Batch) -> None:
     batch.refresh_from_db()
     assert (batch.status, batch.unsent) == (BatchStatus.STOPPED, 60)
     assert due.ready_parts(10) == []
+
+
+def test_who_pressed_stop_stands_beside_the_status(
+    web: Client, ana: User, batch: Batch, sandbox: RunningSandbox
+) -> None:
+    assert "stopped by" not in page(web, batch)
+    press(signed_in(join(ana)), batch, "stop")
+    assert "stopped by Ben" in page(web, batch)
+    press(web, batch, "retry")
+    assert "stopped by" not in page(web, batch)
 
 
 def test_stop_says_before_and_after_what_becomes_of_the_rows(
@@ -50,7 +60,7 @@ def test_stop_says_before_and_after_what_becomes_of_the_rows(
     told = press(web, batch, "stop")
     assert "Stopping. Answers to rows that were already sent still come in. 20 rows are" in told
     assert "Stopped." not in told
-    assert "Nothing more is sent. Undecided: 20 rows are left out." in told
+    assert "Nothing more is sent. Undecided: 20 rows are left out." in page(web, batch, "timeline")
     assert "Nothing left to decide" in page(web, batch, "confirm_stop")
 
 
@@ -107,12 +117,14 @@ def test_delete_asks_first_and_then_says_who_did_it(
         web, batch, "delete"
     )
     batch = work(batch)
-    assert "Delete this batch?" in page(web, batch)
-    assert "“texts” was deleted." in press(signed_in(join(ana)), batch, "delete")
+    Batch.objects.update(created_by=ana)
+    assert "Delete “texts”?" in page(web, batch)
+    assert "Only who made this batch" in press(signed_in(join(ana)), batch, "delete")
+    assert "“texts” was deleted." in press(web, batch, "delete")
     gone = web.get(batch.get_absolute_url())
     assert gone.status_code == 410
-    assert "Ben deleted “texts” on" in said(gone)
-    for address in ("rows", "live", "source"):
+    assert "Ana deleted “texts” on" in said(gone)
+    for address in ("attention", "live", "source"):
         assert web.get(reverse(address, args=[batch.pk])).status_code == 410
     assert web.post(reverse("retry", args=[batch.pk])).status_code == 410
     assert web.get(reverse("live", args=[batch.pk]), headers=HTMX)["HX-Refresh"] == "true"
@@ -121,7 +133,7 @@ def test_delete_asks_first_and_then_says_who_did_it(
 @pytest.mark.parametrize(
     "name",
     [
-        *("batch", "live", "parts", "timeline", "rows", "rows_filter"),
+        *("batch", "live", "attention", "parts", "timeline", "asked"),
         *("checking", "source"),
     ],
 )
@@ -138,7 +150,7 @@ def test_another_teams_batch_is_not_found(batch: Batch, name: str) -> None:
 def test_another_team_changes_nothing(batch: Batch, name: str) -> None:
     stranger = signed_in(outsider())
     assert stranger.post(reverse(name, args=[batch.pk])).status_code == 404
-    assert stranger.get(reverse(name, args=[batch.pk])).status_code == 405
+    assert stranger.get(reverse(name, args=[batch.pk]), follow=True).status_code == 404
     batch.refresh_from_db()
     assert (batch.status, Batch.objects.count()) == (BatchStatus.QUEUED, 1)
 
@@ -166,7 +178,38 @@ def test_files_of_a_deleted_batch_are_not_needed_for_its_page(
 ) -> None:
     batch = work(batch)
     press(web, batch, "delete")
-    Batch.objects.update(deleted_at=timezone.now() - timedelta(hours=2))
+    two_hours_ago = timezone.now() - timedelta(hours=2)
+    Batch.objects.update(deleted_at=two_hours_ago, kept_until=two_hours_ago)
     sweep()
     assert list(files_in.rglob("*.zst")) == []
     assert web.get(batch.get_absolute_url()).status_code == 410
+
+
+def test_empty_answers_count_as_answered_at_the_press_of_a_button(
+    web: Client, sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script({"fault": "empty", "items": [1, 4]})
+    batch = work(accepted(start))
+    page = said(web.get(batch.get_absolute_url()))
+    assert "Count 2 empty answers as answered" in page
+    assert "2 empty answers count as answered now." in press(web, batch, "count_empty")
+    batch.refresh_from_db()
+    assert (batch.status, batch.answered) == (BatchStatus.FINISHED, 10)
+    assert "There was nothing to count." in press(web, batch, "count_empty")
+    assert "as answered" not in said(web.get(batch.get_absolute_url()))
+
+
+def test_empty_answers_that_count_as_answered_can_be_empty_again(
+    web: Client, sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script({"fault": "empty", "items": [1, 4]})
+    batch = work(accepted(start))
+    there = reverse("count_as_empty", args=[batch.pk])
+    assert there not in html(web.get(batch.get_absolute_url()))
+    # Beside the message, and in the menu for later.
+    assert press(web, batch, "count_empty").count(f'action="{there}"') == 2
+    assert html(web.get(batch.get_absolute_url())).count(f'action="{there}"') == 1
+    assert "2 answers count as empty again." in press(web, batch, "count_as_empty")
+    batch.refresh_from_db()
+    assert (batch.status, batch.empty) == (BatchStatus.PROBLEMS, 2)
+    assert "There was nothing to take back." in press(web, batch, "count_as_empty")

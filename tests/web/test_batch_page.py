@@ -1,19 +1,15 @@
 """The page of a batch: how it goes, and its rows."""
 
-import io
-import re
-from datetime import date
 from typing import Any
 
 import pytest
-import xlsxwriter
 from django.test import Client
 from django.urls import reverse
 
 from batchui.batches.models import Batch
 from batchui.batches.whole_files import KINDS
 from batchui.sandbox.testing import RunningSandbox
-from batchui.web import pages
+from batchui.web.sheet import grid, parts
 from batchui.worker.heartbeat import beat
 from tests.batches.conftest import (
     CHAT_COMPLETIONS,
@@ -28,15 +24,20 @@ from tests.web.visiting import HTMX, STREAMED, element, html, page, said
 pytestmark = pytest.mark.django_db
 
 
-def test_the_page_shows_status_counts_parts_rows_and_events(web: Client, batch: Batch) -> None:
+def test_the_page_shows_counts_and_rows_and_its_tabs_the_rest(web: Client, batch: Batch) -> None:
     shown = page(web, batch)
     assert "Queued" in shown
     assert "0 of 60 answered" in shown
-    assert "answered 0 waiting 60 failed 0 rows in all 60" in shown
-    assert "3 of 3 Ready 52–61 0 of 10" in shown
-    assert "Summarise: text number 1" in shown
-    assert "Cut into 3 parts." in shown
-    assert "1–25 of 60 rows" in shown
+    assert "Queued 0 of 60 answered It waits for its turn at Cloudflare. for" in shown
+    assert "Summarise: {{text}} · Llama 4 Scout · the terminal" in shown
+    assert "Row id text answer text 2 1 text number 1" in shown
+    assert "Rows 2 to 61 · 60 in all" in shown
+    assert "3 of 3 Queued 52–61 0 of 10" in page(web, batch, "parts")
+    assert "“texts.csv” uploaded" in page(web, batch, "timeline")
+
+
+def what_was_asked(web: Client, batch: Batch) -> str:
+    return page(web, batch, "asked").split("What was asked")[2].split("Delete this batch")[0]
 
 
 def test_everything_that_was_asked_shows(web: Client, start: MakeBatch) -> None:
@@ -50,7 +51,7 @@ def test_everything_that_was_asked_shows(web: Client, start: MakeBatch) -> None:
         skip_invalid=True,
         resend_once=True,
     )
-    asked = page(web, batch).split("What was asked")[1]
+    asked = what_was_asked(web, batch)
     for shown in (
         "What to ask of every row Summarise: {{text}}",
         "Instruction for all rows Be brief.",
@@ -65,11 +66,11 @@ def test_everything_that_was_asked_shows(web: Client, start: MakeBatch) -> None:
 
 
 def test_what_was_not_asked_does_not_show(web: Client, start: MakeBatch) -> None:
-    asked = page(web, start(rows(3), source_lang="en")).split("What was asked")[1]
+    asked = what_was_asked(web, start(rows(3), source_lang="en"))
     for label in ("Instruction", "Temperature", "Reference", "options", "again", "Language"):
         assert label not in asked
     lines = start(b'{"prompt": "one"}\n', "items.jsonl", as_items=True, model=CHAT_COMPLETIONS)
-    asked = page(web, lines).split("What was asked")[1]
+    asked = what_was_asked(web, lines)
     assert "send them as they are Yes" in asked
     assert "What to ask of every row" not in asked
 
@@ -94,18 +95,18 @@ def test_every_kind_of_download_is_offered(web: Client, batch: Batch, kind: str)
         assert KINDS[kind].label in shown.split(address)[1].split(end)[0]
 
 
-MADE_UP = "the answers are made up"
+MADE_UP = "These answers are made up"
 
 
 def test_answers_of_the_sandbox_are_called_made_up_after_an_account_is_connected(
     web: Client, sandbox: RunningSandbox, batch: Batch, settings: Any
 ) -> None:
-    assert "How to get real answers" in html(web.get(batch.get_absolute_url()))
+    assert "CLOUDFLARE_API_TOKEN" in html(web.get(batch.get_absolute_url()))
     another_account(settings)
     shown = html(web.get(batch.get_absolute_url()))
     assert MADE_UP in shown
     assert "To get real answers, run this batch again." in shown
-    assert "How to get real answers" not in shown
+    assert "CLOUDFLARE_API_TOKEN" not in shown
     assert MADE_UP not in html(web.get(reverse("new")))
 
 
@@ -176,88 +177,85 @@ def test_a_page_that_is_open_says_when_nobody_works_any_more(web: Client, batch:
 
 
 def test_parts_have_pages(web: Client, batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "PARTS_PAGE", 2)
+    monkeypatch.setattr(parts, "PARTS_PAGE", 2)
     first = page(web, batch, "parts")
     assert "1 of 3" in first
     assert "3 of 3" not in first
     assert "1–2 of 3 parts" in first
     assert "3 of 3" in page(web, batch, "parts", "?parts=2")
+    assert "3 of 3" in page(web, batch, "parts", "?part=3")
+    assert 'class="at"' in element(
+        html(web.get(f"{reverse('parts', args=[batch.pk])}?part=3")), "part-3"
+    )
+    for nonsense in ("0", "4", "-1", "x", "²", "9" * 20):
+        assert "1 of 3" in page(web, batch, "parts", f"?part={nonsense}")
     assert "parts=2" in element(
         html(web.get(f"{reverse('parts', args=[batch.pk])}?parts=2")), "parts"
     )
 
 
 def test_technical_details_of_a_part(web: Client, sandbox: RunningSandbox, batch: Batch) -> None:
-    assert "Not sent yet." in page(web, batch, "part", "", 1)
+    address = reverse("part", args=[batch.pk, 1])
+    assert "Not sent yet." in said(web.get(address, headers=HTMX))
     work(batch)
-    shown = page(web, batch, "part", "", 1)
+    shown = said(web.get(address, headers=HTMX))
     attempt = batch.parts.get(number=1).attempts.get()
     assert attempt.request_id in shown
     reply = web.get(reverse("raw_reply", args=[batch.pk, 1, 1]))
     assert b'"responses"' in b"".join(reply.streaming_content)  # type: ignore[attr-defined]
     assert web.get(reverse("part", args=[batch.pk, 99])).status_code == 404
+    table = reverse("parts", args=[batch.pk])
+    assert web.get(address)["Location"] == f"{table}?part=1#part-1", "opened as a page"
 
 
 # -- rows ---------------------------------------------------------------------------------------
 
 
-def test_rows_have_filters_and_pages(web: Client, sandbox: RunningSandbox, batch: Batch) -> None:
+def test_rows_have_filters_and_pages(
+    web: Client, sandbox: RunningSandbox, batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grid, "ROWS_PAGE", 25)
     sandbox.script({"fault": "failed", "items": [0], "times": 3})
     batch = work(batch)
     assert batch.failed == 3
-    assert "All 60 Answered 57 Problems 3" in page(web, batch, "rows")
-    attention = html(web.get(f"{reverse('rows', args=[batch.pk])}?shown=attention"))
-    assert attention.count("<tr>") == 1 + 3
-    assert attention.count('data-status="failed"') == 3
-    second = page(web, batch, "rows", "?shown=answered&rows=3")
-    assert "51–57 of 57 rows" in second
-    assert 'aria-current="true"' in element(attention, "show-attention")
-    assert "All 60" in page(web, batch, "rows", "?shown=nonsense&rows=x")
+    assert "All 60 Answered 57 Failed 3" in page(web, batch)
+    attention = html(web.get(f"{batch.get_absolute_url()}?show=attention"))
+    assert attention.count("<tr\n") == 3
+    assert attention.count('class="badge" data-status="failed"') == 3
+    assert "51 to 57 of 57 such rows" in page(web, batch, "batch", "?show=answered&page=3")
+    assert 'aria-current="true"' in element(attention, "show-problems")
+    assert "Rows 2 to 26 · 60 in all" in page(web, batch, "batch", "?show=nonsense&page=x")
+    assert "1 to 3 of 3 such rows" in page(web, batch)
 
 
 def test_a_filter_without_rows_says_so(web: Client, batch: Batch) -> None:
-    assert "No row is answered yet." in page(web, batch, "rows", "?shown=answered")
-    assert "No row needs attention." in page(web, batch, "rows", "?shown=attention")
+    assert "No row is answered yet." in page(web, batch, "batch", "?show=answered")
+    assert "No row needs attention." in page(web, batch, "batch", "?show=attention")
+    assert "No row needs attention." in page(web, batch, "attention")
 
 
-def test_a_long_answer_is_cut_in_the_table_and_opens_in_full(
+def in_the_panel(web: Client, batch: Batch, number: int) -> str:
+    headers = HTMX | {"HX-Target": "panel"}
+    return said(web.get(reverse("row", args=[batch.pk, number]), headers=headers))
+
+
+def test_a_long_answer_is_cut_in_the_grid_and_opens_in_full(
     web: Client, sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
     long = "a word and " * 200
     batch = work(start(f"id,text\n1,{long}the end\n2,short\n".encode()))
-    table = page(web, batch, "rows")
-    assert "the end" not in table
-    assert table.count("Show in full") == 1
-    row = page(web, batch, "row", "", 2)
-    assert f"Summarise: {long}the end" in row
-    assert "The row in the file" in row
+    assert "the end" not in page(web, batch)
+    assert f"Summarise: {long}the end" in in_the_panel(web, batch, 2)
 
 
-def test_a_row_leads_to_its_neighbours_in_the_file_and_no_further(
-    web: Client, start: MakeBatch
+def test_the_address_of_a_row_is_a_page_with_the_row_open(
+    web: Client, batch: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    batch = start(b"id,text\n1,one\n2,two\n3,three\n")
-    named = {n: re.findall(r"Row \d", page(web, batch, "row", "", n)) for n in (2, 3, 4)}
-    assert named == {
-        2: ["Row 2", "Row 3"],
-        3: ["Row 3", "Row 2", "Row 4"],
-        4: ["Row 4", "Row 3"],
-    }
-    batch = start(b'{"text": "one"}\n{"text": "two"}\n', "texts.jsonl")
-    named = {n: re.findall(r"Row \d", page(web, batch, "row", "", n)) for n in (1, 2)}
-    assert named == {1: ["Row 1", "Row 2"], 2: ["Row 2", "Row 1"]}
-
-
-def test_a_row_of_a_workbook_is_shown_as_it_stands_there(web: Client, start: MakeBatch) -> None:
-    out = io.BytesIO()
-    with xlsxwriter.Workbook(out) as book:
-        sheet = book.add_worksheet()
-        sheet.write_row(0, 0, ["day", "text", "paid", "share"])
-        sheet.write_datetime(1, 0, date(2026, 5, 1), book.add_format({"num_format": "yyyy-mm-dd"}))
-        sheet.write_row(1, 1, ["one", True])
-        sheet.write_number(1, 3, 0.25, book.add_format({"num_format": "0%"}))
-    shown = page(web, start(out.getvalue(), "texts.xlsx"), "row", "", 2)
-    assert "day 2026-05-01 text one paid TRUE share 25%" in shown
+    monkeypatch.setattr(grid, "ROWS_PAGE", 25)
+    shown = html(web.get(reverse("row", args=[batch.pk, 40])))
+    assert 'aria-selected="true"' in element(shown, "row-40")
+    assert " open" in element(shown, "panel")
+    assert "Rows 27 to 51 · 60 in all" in page(web, batch, "row", "", 40)
 
 
 @pytest.mark.parametrize("number", [0, 1, 62, 10**12])
@@ -267,8 +265,18 @@ def test_a_row_that_is_not_there_is_not_found(web: Client, batch: Batch, number:
     assert f"This batch has no row {number:,}." in said(response)
 
 
+def test_skipped_rows_are_counted_apart(
+    web: Client, sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = work(start(b"id,text\n1,a\n2,\n3,c\n"))
+    shown = said(web.get(batch.get_absolute_url()))
+    assert "Finished 2 of 3 answered, 1 skipped" in shown
+    history = html(web.get("/"))
+    assert "2 of 3 answered, 1 skipped" in history
+    assert 'max="2"' in history.partition("<progress")[2][:200]
+
+
 def test_a_skipped_row_says_why(web: Client, sandbox: RunningSandbox, start: MakeBatch) -> None:
-    batch = work(start(b"id,text\n1,a\n2,\n", skip_invalid=True))
-    shown = page(web, batch, "rows", "?shown=attention")
-    assert "Row 3, column “text”: the cell is blank" in shown
-    assert "Row 3, column “text”" in page(web, batch, "row", "", 3)
+    batch = work(start(b"id,text\n1,a\n2,\n"))
+    assert "Row 3, column “text”: the cell is blank" not in page(web, batch, "attention")
+    assert "Row 3, column “text”" in in_the_panel(web, batch, 3)

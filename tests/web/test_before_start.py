@@ -37,17 +37,50 @@ def test_rows_with_nothing_to_ask_are_said_before_the_start_and_counted_off(web:
     page = said(web.get(batch.get_absolute_url()))
     assert "Start: 3 rows" in page
     shown = preview(web, batch, template="{{text}}")
-    assert "1 row has nothing in “text”: row 3." in shown
+    assert "1 row has nothing in “text”: row 3. It is skipped." in shown
     assert "is blank in" not in shown
     assert shown.endswith("2 rows")
     page = said(web.get(batch.get_absolute_url()))
     assert "1 row cannot be asked. Correct it in the file, or skip it." in page  # too few cells
-    assert "1 row has nothing in “text”: row 3. Skip rows that cannot be asked." in page
+    assert "1 row has nothing in “text”: row 3. It is skipped." in page
     assert "Start: 2 rows" in page
     press_start(web, batch, template="{{text}}", skip_invalid="on")
     preparing.prepare(batch.pk)
     batch.refresh_from_db()
-    assert (batch.status, batch.invalid) == (BatchStatus.QUEUED, 2)
+    assert (batch.status, batch.invalid, batch.skipped) == (BatchStatus.QUEUED, 1, 1)
+
+
+def test_a_file_with_blank_cells_and_empty_lines_starts_at_once(web: Client) -> None:
+    batch = drafted(web, b"id,text\n1,x\n2,\n\n4,y\n")
+    assert batch.bad_rows == 0
+    shown = preview(web, batch, template="{{text}}")
+    assert "2 rows have nothing in “text”: rows 3 and 4. They are skipped." in shown
+    assert shown.endswith("2 rows")
+    press_start(web, batch, template="{{text}}")
+    preparing.prepare(batch.pk)
+    batch.refresh_from_db()
+    assert (batch.status, batch.invalid, batch.skipped) == (BatchStatus.QUEUED, 0, 2)
+
+
+def test_who_wants_to_fill_blank_cells_in_can_have_start_wait(web: Client) -> None:
+    batch = drafted(web, b"id,text\n1,x\n2,\n")
+    shown = preview(web, batch, template="{{text}}", stop_at_blank="on")
+    assert "1 row has nothing in “text”: row 3. Start waits until that is filled in." in shown
+    assert 'name="stop_at_blank"' in web.get(batch.get_absolute_url()).content.decode()
+    press_start(web, batch, template="{{text}}", stop_at_blank="on", skip_invalid="on")
+    preparing.prepare(batch.pk)
+    batch.refresh_from_db()
+    assert (batch.status, batch.problem_count) == (BatchStatus.DRAFT, 1)
+    assert batch.problem == "1 row has nothing to ask about. Fill it in, or skip it."
+
+
+def test_ready_made_requests_that_the_model_does_not_take_are_counted_off(web: Client) -> None:
+    lines = b'{"prompt": "a"}\n{"text": "b"}\n{"prompt": " "}\n{"text": "c"}\n'
+    batch = drafted(web, lines, "items.jsonl")
+    shown = preview(web, batch, as_items="on")
+    assert "2 rows are no request that this model takes: the first is row 2." in shown
+    assert "1 row has nothing in them that this model takes: row 3. It is skipped." in shown
+    assert shown.endswith("1 row")
 
 
 def test_many_rows_with_nothing_to_ask_are_named_and_counted(web: Client) -> None:

@@ -13,8 +13,10 @@ from batchui.batches.export_models import Export
 from batchui.batches.models import Batch
 from batchui.batches.whole_files import KINDS
 from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Team
 from tests.batches.books import reviews
 from tests.batches.conftest import MakeBatch, rows, work
+from tests.batches.sheet.made import made, no, yes
 from tests.corpus.test_books import in_ods
 from tests.web.visiting import html, said
 
@@ -48,6 +50,7 @@ def test_rows_columns_and_the_name_of_the_answers_are_chosen_and_kept(
         "only": "answered",
         "columns": ["id", "day"],
         "answer": "tone",
+        "whole": "unfit",
     }
 
 
@@ -62,11 +65,15 @@ def test_any_of_the_most_columns_can_be_chosen(web: Client, start: MakeBatch) ->
     assert [row[:1999] for row in rows_found] == [["a"] * 1998 + ["b"]]
 
 
-def test_only_rows_without_an_answer_go_out_on_request(web: Client, answered: Batch) -> None:
-    address = reverse("download", args=[answered.pk, "json"])
+def test_only_rows_that_need_attention_go_out_on_request(
+    web: Client, sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    sandbox.script({"fault": "failed", "items": [1]})
+    batch = work(start(b"id,text\n1,a\n2,\n3,c\n"))
+    address = reverse("download", args=[batch.pk, "json"])
     response = web.get(f"{address}?only=attention")
     [row] = json.loads(b"".join(response.streaming_content))  # type: ignore[attr-defined]
-    assert (row["row"], row["status"]) == (6, "invalid")
+    assert (row["row"], row["status"]) == (4, "failed")
 
 
 KEEPS = "My workbook always keeps all its rows and columns."
@@ -93,14 +100,14 @@ def test_of_another_kind_of_workbook_it_is_said_what_hers_would_have_to_be(
 @pytest.mark.parametrize(
     ("chosen", "about"),
     [
-        ({"kind": "xlsx"}, "All rows, 1.8 KB,"),
+        ({"kind": "xlsx"}, "All rows, 2 KB,"),
         (
             {"kind": "xlsx", "only": "answered", "columns": ["id", "day"], "answer": "tone"},
-            "Only answered rows, 2 of 8 columns, answers in “tone”, 1.8 KB,",
+            "Only answered rows, 2 of 8 columns, answers in “tone”, 2 KB,",
         ),
         (
             {"kind": "workbook", "only": "answered", "columns": ["id"]},
-            "Only answered rows, 1.8 KB,",
+            "Only answered rows, 2 KB,",
         ),
     ],
 )
@@ -120,3 +127,37 @@ def test_a_choice_that_is_not_there_is_said(web: Client, answered: Batch, query:
     response = web.get(f"{address}?{query}")
     assert response.status_code == 404
     assert "This batch has no such rows or columns." in said(response)
+
+
+def test_the_menu_and_the_page_say_which_of_two_kinds_to_take(web: Client, answered: Batch) -> None:
+    for address in (
+        answered.get_absolute_url(),
+        reverse("choose_download", args=[answered.pk]),
+    ):
+        page = said(web.get(address)).replace("(", "").replace(")", "")
+        assert "CSV for Excel and Sheets for people: opens in every spreadsheet" in page
+        assert "CSV, every cell exactly as it is for programs, and for another upload" in page
+
+
+def test_whole_answers_are_chosen_where_answers_have_columns(
+    web: Client, team: Team, answered: Batch
+) -> None:
+    assert "whole answer" not in said(web.get(reverse("choose_download", args=[answered.pk])))
+    batch = made(
+        team, [yes({"tone": "good"}), no("unfit")], answer_columns=[{"name": "tone"}], unfit=1
+    )
+    address = reverse("choose_download", args=[batch.pk])
+    assert "A column with the whole answer, as the model sent it" in said(web.get(address))
+    headers = {}
+    for whole in ("", "unfit", "always", "never"):
+        response = web.post(address, {"kind": "csv", "only": "all", "whole": whole})
+        content = b"".join(response.streaming_content)  # type: ignore[attr-defined]
+        headers[whole] = content.decode("utf-8-sig").splitlines()[0]
+    assert headers["unfit"] == headers[""] == "id,text,tone,answer,status,error"
+    assert headers["always"] == headers["unfit"]
+    assert headers["never"] == "id,text,tone,status,error"
+    Batch.objects.filter(pk=batch.pk).update(unfit=0)
+    for whole, names in {"always": "tone,answer", "unfit": "tone"}.items():
+        response = web.get(reverse("download", args=[batch.pk, "csv"]), {"whole": whole})
+        content = b"".join(response.streaming_content)  # type: ignore[attr-defined]
+        assert content.decode("utf-8-sig").splitlines()[0] == f"id,text,{names},status,error"

@@ -1,13 +1,17 @@
 """Whatever goes wrong, the page says a sentence and never a traceback."""
 
+from collections.abc import Iterator
+from uuid import UUID
+
 import pytest
 from django.conf import settings as django_settings
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse
 from django.test import Client, RequestFactory, override_settings
-from django.urls import include, path
+from django.urls import get_resolver, include, path, reverse
 from pytest_django import Settings
 
+from batchui.batches.models import Batch
 from batchui.web import errors
 from tests.teams.people import set_up
 
@@ -98,10 +102,53 @@ def test_a_form_that_was_open_too_long_is_told_so() -> None:
 
 
 @pytest.mark.django_db
-def test_a_button_opened_as_a_page_says_that_it_is_one() -> None:
+@pytest.mark.parametrize(
+    ("action", "page"),
+    [
+        ("/people/invite/", "/people/"),
+        ("/account/sign-out-elsewhere/", "/account/"),
+        ("/new/sample/", "/new/"),
+        (f"/deleted/{UUID(int=1)}/bring-back/", "/deleted/"),
+        ("/decide/unclear/send-again/", "/"),
+        (f"/batches/{UUID(int=1)}/stop/", f"/batches/{UUID(int=1)}/"),
+        (f"/batches/{UUID(int=1)}/parts/1/send-again/", f"/batches/{UUID(int=1)}/"),
+    ],
+)
+def test_an_action_opened_as_a_page_leads_to_the_page_of_its_button(action: str, page: str) -> None:
     client = Client()
     client.force_login(set_up())
-    answer = client.get("/people/invite/")
+    answer = client.get(action)
+    assert (answer.status_code, answer["Location"]) == (302, page)
+    assert client.head(action).status_code == 302
+
+
+def every_address(batch: Batch) -> Iterator[str]:
+    """Each of our addresses, with this batch where it names one."""
+    words = {"choice": "send-again", "question": "unclear", "kind": "csv-plain"}
+    for name, found in get_resolver().reverse_dict.lists():
+        for _, _, _, converters in found:
+            kinds = {key: type(converter).__name__ for key, converter in converters.items()}
+            ids = {key: batch.pk for key, kind in kinds.items() if kind == "UUIDConverter"}
+            numbers = {key: 2 for key, kind in kinds.items() if kind == "IntConverter"}
+            others = {key: words.get(key, "other") for key in kinds}
+            yield reverse(name, kwargs=others | ids | numbers)
+
+
+def test_no_address_can_only_be_pressed(web: Client, batch: Batch) -> None:
+    """Whatever somebody copies out of the address bar or goes back to."""
+    files = ("/source/", "/sample.csv")  # nobody presses these, and a test would have to close them
+    wanted = set(every_address(batch)) - {reverse("account_logout")}
+    addresses = {one for one in wanted if not one.endswith(files)}
+    assert len(addresses) > 80
+    for address in sorted(addresses):
+        assert web.get(address).status_code not in (405, 500), address
+
+
+@pytest.mark.django_db
+def test_an_action_is_for_posts_only() -> None:
+    client = Client()
+    client.force_login(set_up())
+    answer = client.put("/people/invite/")
     assert (answer.status_code, answer["Allow"]) == (405, "POST")
     assert "This address is only for buttons" in answer.content.decode()
 

@@ -72,7 +72,7 @@ def test_her_workbook_comes_back_with_the_answers_in_it(web: Client, answered: B
     sheet = book["May"]
     assert [cell.value for cell in sheet[3]][6:] == ["name", "name", "answer", "status", "error"]
     assert sheet["I4"].value.startswith("[sandbox]")
-    assert (sheet["J4"].value, sheet["J6"].value) == ("answered", "invalid")
+    assert (sheet["J4"].value, sheet["J6"].value) == ("answered", "skipped")
     assert sheet["K6"].value.startswith("Row 6: the row is empty.")
     assert book["June"]["B2"].value == "June 0"
 
@@ -93,7 +93,7 @@ def test_a_new_workbook_has_every_row_where_it_was(web: Client, answered: Batch)
     assert sheet["A1"].value == "Reviews of May"
     assert [cell.value for cell in sheet[3]][6:] == ["name", "name", "answer", "status", "error"]
     assert (sheet["A4"].value, sheet["D5"].value, sheet["F4"].value) == ("007", 1.5, True)
-    assert sheet["J6"].value == "invalid"
+    assert sheet["J6"].value == "skipped"
 
 
 def test_parquet_has_types(web: Client, answered: Batch) -> None:
@@ -101,7 +101,7 @@ def test_parquet_has_types(web: Client, answered: Batch) -> None:
     types = {field.name: str(field.type) for field in table.schema}
     assert (types["id"], types["day"], types["stars"]) == ("string", "date32[day]", "double")
     assert (types["ok"], types["share"], types["name (2)"]) == ("bool", "double", "string")
-    assert table.column("status").to_pylist() == ["answered", "answered", "invalid", "answered"]
+    assert table.column("status").to_pylist() == ["answered", "answered", "skipped", "answered"]
 
 
 @pytest.mark.parametrize(
@@ -165,13 +165,14 @@ def test_the_next_format_is_a_function_and_a_line_in_a_table(
     how: Any = {"write": whole(_written)} if is_whole else {"chunks": streamed(_lists)}
     monkeypatch.setitem(KINDS, "md", Kind("Markdown list", "text/markdown", "md", **how))
     assert "Markdown list" in said(web.get(reverse("batch", args=[answered.pk])))
-    choice = {"kind": "md", "only": "attention", "answer": "reply"}
+    choice = {"kind": "md", "only": "answered", "answer": "reply"}
     response: Any = web.post(reverse("choose_download", args=[answered.pk]), choice)
     if is_whole:
         response = web.get(f"{response['Location']}file/")
     assert response["Content-Type"] == "text/markdown"
     assert response["Content-Disposition"].endswith('.md"')
-    assert b"".join(response.streaming_content) == b"# reply\n- 6: invalid\n"
+    listed = b"".join(b"- %d: answered\n" % row for row in (4, 5, 7))
+    assert b"".join(response.streaming_content) == b"# reply\n" + listed
 
 
 def test_without_pyarrow_there_is_all_but_parquet(
@@ -193,7 +194,7 @@ def test_the_page_for_downloads_leads_to_what_was_made_within_a_day(
     assert "OpenDocument spreadsheet All rows, being made," in said(web.get(page))
     making.make(export.pk)
     Export.objects.update(size=1_800)
-    assert "OpenDocument spreadsheet All rows, 1.8 KB," in said(web.get(page))
+    assert "OpenDocument spreadsheet All rows, 2 KB," in said(web.get(page))
     assert f'href="{reverse("export", args=[answered.pk, export.pk])}"' in html(web.get(page))
     Export.objects.update(status=ExportStatus.FAILED)
     assert "Made within the last day" not in said(web.get(page))

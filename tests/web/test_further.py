@@ -51,7 +51,7 @@ def test_the_button_is_there_once_the_batch_has_ended(
 def test_one_click_makes_a_draft_with_the_answers_as_a_column(web: Client, ended: Batch) -> None:
     shown = press(web, ended, "ask_further")
     assert "use {{answer}} in your question" in shown
-    assert "Its first rows appear here as soon as they are read." in shown
+    assert "The first rows appear here as soon as they are read." in shown
     draft = draft_of(ended)
     source = html(web.get(draft.get_absolute_url()))
     assert 'data-insert="{{answer}}"' in source

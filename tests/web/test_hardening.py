@@ -178,7 +178,7 @@ def test_a_batch_behind_a_paused_connection_says_why(
     batch = start(rows(3))
     soon = timezone.now() + timedelta(minutes=5)
     call_limit.pause(batch.connection, until=soon, reason="Cloudflare refused the token.")
-    assert "On hold. Cloudflare refused the token." in said(web.get(batch.get_absolute_url()))
+    assert "Cloudflare refused the token." in said(web.get(batch.get_absolute_url()))
 
 
 def test_what_a_broken_upload_leaves_is_removed_a_day_later(settings: Any, tmp_path: Path) -> None:

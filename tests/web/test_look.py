@@ -9,10 +9,12 @@ from django.contrib.messages.constants import DEFAULT_TAGS
 from django.template.loader import render_to_string
 
 from batchui.batches.states import AnswerStatus, BatchStatus, PartStatus
-from batchui.web.templatetags.look import icon, status_icon, status_word
+from batchui.web import status_words
+from batchui.web.templatetags.look import icon
 
 ROOT = Path(__file__).parents[2]
 CSS = ROOT / "static" / "css"
+SCRIPTS = sorted((ROOT / "static").glob("*.js"))
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 
 INKS = ["ink", "ink-soft", "accent", "accent-strong", "working", "good", "caution", "bad"]
@@ -81,16 +83,19 @@ STATUSES = [*BatchStatus.values, *PartStatus.values, *AnswerStatus.values, "", N
 
 @pytest.mark.parametrize("status", STATUSES)
 def test_every_status_is_a_word_and_an_icon(status: str | None) -> None:
-    assert status_icon(status) != "circle"
+    seen = status_words.of_state(status)
+    assert seen.icon != "circle-dot"
     shown = render_to_string("_status.html", {"status": status})
-    assert f"<span>{status_word(status)}</span>" in shown
+    assert f"<span>{seen.word}</span>" in shown
+    assert f'data-tone="{seen.tone}"' in shown
     assert '<svg width="16"' in shown
     assert f'data-status="{status or ""}"' in shown
 
 
 def test_a_status_nobody_told_the_pages_about_is_shown_as_it_is() -> None:
-    assert status_word("not sent") == "Not sent"
-    assert "<svg" in render_to_string("_status.html", {"status": "not sent"})
+    shown = render_to_string("_status.html", {"status": "not sent"})
+    assert "<span>Not sent</span>" in shown
+    assert "<svg" in shown
 
 
 def test_icons_are_hidden_from_screen_readers() -> None:
@@ -115,6 +120,13 @@ SHEETS = {
     "base.css": ["tokens", "base", "layout"],
     "components.css": ["components"],
     "pages.css": ["pages"],
+    "asking.css": ["pages"],
+    "trying.css": ["pages"],
+    "sheet.css": ["pages"],
+    "panel.css": ["pages"],
+    "finding.css": ["pages"],
+    "editing.css": ["pages"],
+    "history.css": ["pages"],
 }
 
 
@@ -124,7 +136,7 @@ def test_there_is_a_style_sheet_for_each_floor_and_no_rule_outside_its_layers() 
         assert list(layers(sheet)) == names
         lines = (CSS / sheet).read_text().splitlines()
         assert [line for line in lines if not re.match(r"  |}?$|@layer ", line)] == []
-    order = ", ".join(name for names in SHEETS.values() for name in names)
+    order = ", ".join(dict.fromkeys(name for names in SHEETS.values() for name in names))
     assert (CSS / "base.css").read_text().startswith(f"@layer {order};\n")
 
 
@@ -138,6 +150,13 @@ def test_no_line_of_a_template_is_longer_than_a_screen() -> None:
     assert long == set()
 
 
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+def test_a_comment_of_a_template_ends_in_its_line(template: Path) -> None:
+    """One that goes over lines is a text of the page for Django."""
+    lines = template.read_text().splitlines()
+    assert not [line for line in lines if line.count("{#") != line.count("#}")]
+
+
 def test_only_the_tokens_name_colours() -> None:
     for sheet in SHEETS:
         for layer, rules in layers(sheet).items():
@@ -145,20 +164,24 @@ def test_only_the_tokens_name_colours() -> None:
             assert bool(named) == (layer == "tokens"), f"{layer} in {sheet}"
 
 
-# Classes that no template writes down: htmx sets the first, a message's level is the others.
-SET_BY_OTHERS = {"htmx-request", *DEFAULT_TAGS.values()}
+# Classes that no template writes down: htmx sets the first, a message's level is the next ones, and
+# columns and cells of the sheet have the last, which `row_html.py` writes.
+SET_BY_OTHERS = {"htmx-request", *DEFAULT_TAGS.values(), "answer", "main", "editing", "waits"}
+ROW_HTML = ROOT / "batchui" / "web" / "sheet" / "row_html.py"
 
 
 def test_every_styled_class_is_on_a_page() -> None:
     selectors = re.findall(r"([^{};]+)\{", "".join((CSS / sheet).read_text() for sheet in SHEETS))
     styled = {name for s in selectors for name in re.findall(r"\.([a-z][\w-]*)", s)}
-    values = r'\bclass="((?:[^"{]|\{\{.*?\}\}|\{%.*?%\})*)"|block body_class %\}([\w-]+)'
+    values = r'\bclass="((?:[^"{]|\{\{.*?\}\}|\{%.*?%\}|\{\w+\})*)"|block body_class %\}([\w-]+)'
     written = {
         word
-        for template in TEMPLATES
-        for value in re.findall(values, template.read_text())
+        for source in (*TEMPLATES, ROW_HTML)
+        for value in re.findall(values, source.read_text())
         for word in re.findall(r"[\w-]+", " ".join(value))
     }
+    for script in SCRIPTS:
+        written |= set(re.findall(r"\bclassName(?:: | = )\"([\w-]+)\"", script.read_text()))
     assert styled - written - SET_BY_OTHERS == set()
 
 

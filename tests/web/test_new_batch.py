@@ -40,10 +40,9 @@ def preview(web: Client, batch: Batch, **typed: str | None) -> str:
 
 def chosen_model(page: str) -> tuple[str | None, str | None]:
     """The model that is chosen on the page, and what it does."""
-    select = page.split('id="id_model"')[1].split("</select>")[0]
-    [chosen] = [tag for tag in re.findall(r"<option[^>]*>", select) if "selected" in tag.split()]
-    option = roots(f"{chosen}</option>")[0]
-    return option["value"], option["data-task"]
+    radios = re.findall(r'<input type="radio" name="model"[^>]*>', page)
+    [chosen] = [roots(radio)[0] for radio in radios if "checked" in radio]
+    return chosen["value"], chosen["data-task"]
 
 
 # -- the file -----------------------------------------------------------------------------------
@@ -62,7 +61,7 @@ def test_an_upload_leads_to_its_first_rows_and_columns(web: Client) -> None:
 
 def test_what_can_be_read_and_how_much_is_said_before_a_file_is_chosen(web: Client) -> None:
     page = said(web.get(reverse("new")))
-    assert f"{CAN_BE_READ}. Up to 1.0 GB, 5,000,000 rows, 2,000 columns and 1,000,000" in page
+    assert f"{CAN_BE_READ}. Up to 1.07 GB, 5,000,000 rows, 2,000 columns and 1,000,000" in page
 
 
 def test_a_small_file_waits_for_no_worker(
@@ -96,7 +95,7 @@ def test_the_sample_is_a_draft_with_a_prompt(web: Client) -> None:
     checking.check_file(batch.pk)
     page = said(web.get(batch.get_absolute_url()))
     assert "Review: Lovely room with a view of the river." in page
-    assert "Start: 12 rows" in page
+    assert "Start: 60 rows" in page
     download = web.get(reverse("sample"))
     assert "sample-reviews.csv" in download["Content-Disposition"]
     assert download.content.startswith(b"\xef\xbb\xbfdate,city,review\r\n")
@@ -117,17 +116,48 @@ def test_a_second_upload_of_the_same_name_is_a_batch_of_its_own(web: Client) -> 
 
 def test_filled_prompts_follow_what_is_typed(web: Client) -> None:
     batch = drafted(web, b"city,review\nPorto,Lovely\nFaro,Noisy\nBraga,Fine\nLisbon,Cold\n")
-    assert "Row 2 In Porto: Lovely" in preview(web, batch, template="In {{city}}: {{review}}")
-    shown = preview(web, batch, template="{{city}}?")
-    assert "Row 2 Porto? Row 3 Faro? Row 4 Braga?" in shown
-    assert "Lisbon" not in shown
+    shown = preview(web, batch, template="In {{city}}: {{review}}")
+    assert "What row 2 is asked In Porto: Lovely" in shown
+    assert "Noisy" not in shown
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("4", "What row 4 is asked Braga?"),
+        ("1", "row 2 is asked Porto?"),
+        ("x", "row 2 is asked Porto?"),
+        ("6", "row 2 is asked Porto?"),
+        ("", "row 2 is asked Porto?"),
+        ("9" * 30, "row 2 is asked Porto?"),
+    ],
+)
+def test_the_prompt_of_another_row_is_shown_if_there_is_one(
+    web: Client, row: str, said: str
+) -> None:
+    batch = drafted(web, b"city,review\nPorto,Lovely\nFaro,Noisy\nBraga,Fine\nLisbon,Cold\n")
+    assert said in preview(web, batch, template="{{city}}?", row=row)
+
+
+def test_there_is_a_row_before_and_after_but_not_beyond_the_ends(web: Client) -> None:
+    batch = drafted(web, b"city\nPorto\nFaro\nBraga\n")
+
+    def beside(row: str) -> list[str]:
+        typed = answers(batch, template="{{city}}", row=row)
+        page = html(web.post(reverse("preview", args=[batch.pk]), typed, headers=HTMX))
+        return re.findall(r'data-shows-row="(\d*)"', page)
+
+    assert [beside(row) for row in ("2", "3", "4")] == [["", "3"], ["2", "4"], ["3", ""]]
+
+
+def test_an_empty_question_asks_for_one_calmly(web: Client) -> None:
+    batch = drafted(web, b"city,review\nPorto,Lovely\n")
     assert "Write what to ask" in preview(web, batch, template="")
 
 
 def test_what_is_typed_is_kept_with_the_draft(web: Client) -> None:
     batch = drafted(web, rows(3))
     typed = {
-        "name": "Texts of May",
         "model": TRANSLATION,
         "target_lang": "fr",
         "template": "half {{tex",
@@ -139,7 +169,6 @@ def test_what_is_typed_is_kept_with_the_draft(web: Client) -> None:
     }
     preview(web, batch, **typed)
     page = html(web.get(batch.get_absolute_url()))
-    assert "<h1>Texts of May</h1>" in page
     assert "half {{tex</textarea>" in page
     assert "Be brief.</textarea>" in page
     assert chosen_model(page) == (TRANSLATION, "translation")
@@ -202,10 +231,10 @@ def test_a_translation_asks_for_its_language(web: Client) -> None:
 
 def test_errors_in_more_settings_open_them(web: Client) -> None:
     batch = drafted(web, rows(3))
-    page = html(press_start(web, batch, max_tokens="0", name=""))
-    assert '<details class="more" open>' in page
-    assert "Give it a name." in page
-    assert html(web.get(batch.get_absolute_url())).count('<details class="more">') == 1
+    page = html(press_start(web, batch, max_tokens="0"))
+    assert '<details class="more" id="more-settings" open>' in page
+    assert 'id="id_max_tokens_error"' in page
+    assert '<details class="more" id="more-settings">' in html(web.get(batch.get_absolute_url()))
 
 
 def test_nothing_that_is_needed_is_called_optional(web: Client) -> None:
@@ -220,7 +249,7 @@ def test_nothing_that_is_needed_is_called_optional(web: Client) -> None:
 
 def test_ready_made_items_need_no_prompt(web: Client) -> None:
     batch = drafted(web, b'{"prompt": "Say one"}\n{"prompt": "Say two"}\n', "items.jsonl")
-    assert "Row 1 Say one Row 2 Say two" in said(web.get(batch.get_absolute_url()))
+    assert "What row 1 is asked Say one" in said(web.get(batch.get_absolute_url()))
     assert press_start(web, batch, template="", as_items="on").status_code == 302
     batch.refresh_from_db()
     assert (batch.status, batch.as_items) == (BatchStatus.PREPARING, True)
@@ -231,13 +260,13 @@ def test_ready_made_items_need_no_prompt(web: Client) -> None:
 
 def test_start_takes_what_is_on_the_form(web: Client, files_in: Path) -> None:
     batch = drafted(web, rows(60))
-    response = press_start(web, batch, name="Mine", instruction="Be brief.", max_tokens="50")
+    response = press_start(web, batch, instruction="Be brief.", max_tokens="50")
     assert response["Location"] == batch.get_absolute_url()
     assert "Preparing: 0 of" in said(web.get(batch.get_absolute_url()))
     preparing.prepare(batch.pk)
     batch.refresh_from_db()
     assert (batch.status, batch.part_count) == (BatchStatus.QUEUED, 3)
-    assert (batch.name, batch.instruction, batch.max_tokens) == ("Mine", "Be brief.", 50)
+    assert (batch.instruction, batch.max_tokens) == ("Be brief.", 50)
     refreshed = web.get(f"{reverse('checking', args=[batch.pk])}?phase=preparing", headers=HTMX)
     assert refreshed["HX-Refresh"] == "true"
 
@@ -245,10 +274,11 @@ def test_start_takes_what_is_on_the_form(web: Client, files_in: Path) -> None:
 def test_a_second_press_of_start_starts_nothing(web: Client) -> None:
     batch = drafted(web, rows(3))
     press_start(web, batch)
-    second = web.post(reverse("start", args=[batch.pk]), answers(batch, name="Other"), follow=True)
+    changed = answers(batch, template="{{id}}")
+    second = web.post(reverse("start", args=[batch.pk]), changed, follow=True)
     assert "This batch was started already, by you or a colleague." in html(second)
     batch.refresh_from_db()
-    assert batch.name == "texts"
+    assert batch.template != "{{id}}"
     assert batch.events.filter(text="Started.").count() == 1
 
 
@@ -300,8 +330,8 @@ def test_a_model_that_is_no_longer_on_offer_stays_chosen(web: Client) -> None:
 @pytest.mark.parametrize(
     ("encoding", "sentence"),
     [
-        ("utf-8", ", read as UTF-8, commas, 2 columns The first line is"),
-        ("cp1251", ", recognised as Windows-1251 (Cyrillic), commas, 2 columns The first line is"),
+        ("utf-8", "read as UTF-8 Read the text as"),
+        ("cp1251", "recognised as Windows-1251 (Cyrillic) Read the text as"),
     ],
 )
 def test_the_page_says_which_encoding_a_file_is_read_in(
@@ -311,15 +341,18 @@ def test_the_page_says_which_encoding_a_file_is_read_in(
     upload(web, f"id,review\n1,{review}\n".encode(encoding))
     page = said(web.get(Batch.objects.get().get_absolute_url()))
     assert sentence in page
+    assert "commas Between the cells is a" in page
+    assert page.count("2 columns") == 1
     assert review in page
 
 
 def test_a_model_that_needs_the_paid_plan_says_so(web: Client) -> None:
     batch = drafted(web, rows(2))
-    paid = next(model for model in catalogue.models() if model.needs_paid_plan)
-    free = next(model for model in catalogue.models() if not model.needs_paid_plan)
-    assert "Needs the Workers Paid plan" in preview(web, batch, model=paid.name)
-    assert "Needs the Workers Paid plan" not in preview(web, batch, model=free.name)
+    page = html(web.get(batch.get_absolute_url()))
+    cards = page.split('<label class="model-card">')[1:]
+    said_so = ["needs the Workers Paid plan" in card.split("</label>")[0] for card in cards]
+    assert said_so == [model.needs_paid_plan for model in catalogue.models()]
+    assert True in said_so
 
 
 # -- pasted -------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from batchui.teams import invitations
 from batchui.teams.models import Membership, Role, User
+from tests.conftest import PATIENCE
 from tests.teams.people import PASSWORD, join, set_up
 from tests.web.visiting import session_cookie
 
@@ -46,7 +47,7 @@ def new_page(browser: "Browser", live_server: LiveServer) -> Iterator[NewPage]:
             cookie = session_cookie(person, live_server.url)
             context.add_cookies([cookie])  # type: ignore[list-item]
         page = context.new_page()
-        page.set_default_timeout(5_000)
+        page.set_default_timeout(PATIENCE)
         page.on("console", listen)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         return page
@@ -63,9 +64,10 @@ def ana(transactional_db: None) -> User:
 
 
 def invite(page: "Page") -> str:
-    """Make a link on the People page; returns it, with its dialog still open."""
+    """Make a link for this computer on the People page; returns it, with its dialog still open."""
     page.goto("/people/")
     page.get_by_role("button", name="Invite a colleague").click()
+    page.get_by_label("for this computer alone").check()
     page.get_by_role("button", name="Make the link").click()
     return page.get_by_label("Link", exact=True).input_value()
 

@@ -49,10 +49,10 @@ def test_everybody_sees_everybody_of_their_team_and_nobody_else(ana: User, ben: 
 def test_only_administrators_see_links_and_buttons(ana: User, ben: User) -> None:
     invitations.create(ana.membership.team, by=ana, role=Role.MEMBER)
     assert "Invite a colleague" in text(signed_in(ana))
-    assert "Open links" in text(signed_in(ana))
+    assert "Links that nobody has used yet" in text(signed_in(ana))
     page = text(signed_in(ben))
     assert "Invite a colleague" not in page
-    assert "Open links" not in page
+    assert "Links that nobody has used yet" not in page
     assert "<dialog" not in page
 
 

@@ -1,7 +1,7 @@
 """axe finds no fault, and nothing sticks out of a phone: light, dark, dialogs open."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from django.urls import reverse
@@ -9,6 +9,8 @@ from pytest_django.live_server_helper import LiveServer
 
 from batchui.teams import invitations
 from batchui.teams.models import Role, User
+from tests.conftest import PATIENCE
+from tests.stories import visitors
 from tests.teams.people import join, set_up
 from tests.web.visiting import session_cookie
 
@@ -17,12 +19,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-# The rules of axe for each scheme. In the dark only the colours are others.
-VIOLATIONS = {"resultTypes": ["violations"]}
-RULES: dict[Literal["light", "dark"], dict[str, Any]] = {
-    "light": VIOLATIONS,
-    "dark": VIOLATIONS | {"runOnly": ["color-contrast", "link-in-text-block"]},
-}
+# The rules of axe for each scheme: all, or in the dark those about colours.
+RULES: dict[Literal["light", "dark"], tuple[str, ...]] = {"light": (), "dark": visitors.COLOURS}
 
 
 @pytest.fixture
@@ -37,7 +35,7 @@ def ana(transactional_db: None) -> User:
 def page(browser: "Browser", live_server: LiveServer, ana: User) -> Iterator["Page"]:
     with browser.new_context(base_url=live_server.url) as context:
         page = context.new_page()
-        page.set_default_timeout(5_000)
+        page.set_default_timeout(PATIENCE)
         yield page
 
 
@@ -47,27 +45,18 @@ def sign_in(page: "Page", person: User) -> None:
 
 
 def faults(page: "Page") -> list[str]:
-    from axe_playwright_python.sync_playwright import Axe
-
+    """What axe finds in both schemes."""
     found = []
     for scheme, rules in RULES.items():
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        for violation in Axe().run(page, options=rules).response["violations"]:
-            where = [node["html"][:120] for node in violation["nodes"]]
-            found.append(f"{scheme}: {violation['id']} {where}")
+        found += [f"{scheme}: {fault}" for fault in visitors.faults(page, rules=rules)]
     return found
 
 
 def sticks_out(page: "Page") -> list[str]:
     """What is wider than a phone."""
     page.set_viewport_size({"width": 375, "height": 760})
-    found: list[str] = page.evaluate(
-        """() => document.documentElement.scrollWidth <= innerWidth ? [] :
-            [...document.querySelectorAll("body *")]
-                .filter((e) => e.getBoundingClientRect().right > innerWidth)
-                .map((e) => e.outerHTML.slice(0, 120))"""
-    )
-    return found
+    return visitors.sticks_out(page)
 
 
 @pytest.mark.parametrize("address", ["/sign-in/", "/join/{token}/", "/join/nonsense/", "/none/"])
@@ -95,7 +84,10 @@ def test_a_form_with_errors(page: "Page", ana: User) -> None:
     assert sticks_out(page) == []
 
 
-@pytest.mark.parametrize("address", ["/people/", "/account/", "/account/password/", "/sign-out/"])
+PAGES = ("/people/", "/account/", "/sign-out/", "/questions/", "/deleted/")
+
+
+@pytest.mark.parametrize("address", PAGES)
 def test_pages_after_signing_in(page: "Page", ana: User, address: str) -> None:
     page.goto("/sign-in/")
     sign_in(page, ana)
@@ -108,7 +100,7 @@ def test_pages_after_signing_in(page: "Page", ana: User, address: str) -> None:
     "buttons",
     [
         ["Ana Sofia Marques de Vasconcelos"],
-        ["How to get real answers"],
+        ["Sandbox: answers are made up"],
         ["Invite a colleague"],
         ["Invite a colleague", "Make the link"],
         ["Change Benedikt"],

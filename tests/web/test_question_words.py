@@ -181,7 +181,8 @@ def test_stop_offers_not_to_wait_for_what_was_sent(
     assert "This row" not in page(web, batch, "live")
     sandbox.script()
     sandbox.sandbox.calls.clear()
-    retried = press(web, batch, "retry")
+    press(web, batch, "retry")
+    retried = page(web, batch, "timeline")
     assert f"Retry: {looks}" in retried
     assert "sent again" not in retried
     assert work(batch).status == BatchStatus.FINISHED
@@ -207,7 +208,8 @@ def test_retry_asks_first_where_rows_may_be_charged_twice(
     assert "Up to 60 of these rows were sent before, or may have been." in dialog
     assert "Sent again, they may be charged twice (up to about $" in dialog
     assert posts(sandbox) == 0
-    told = press(web, batch, "retry")
+    press(web, batch, "retry")
+    told = page(web, batch, "timeline")
     assert "Retry: 60 rows are sent again. Up to 60 of these rows may be charged twice." in told
 
 
@@ -254,9 +256,12 @@ def test_parts_with_damaged_files_have_one_reason_and_the_names_of_the_files_are
         send_all()
     shown = page(web, batch)
     assert "2 parts (50 rows). A stored file is not there any more." in shown
-    assert "Part 1 could not be sent: A stored file is not there any more." in shown
+    shown += page(web, batch, "timeline") + page(web, batch, "parts")
     assert names[0] not in shown
-    assert names[0] in page(web, batch, "part", "", 1)
+    # What happened to a part is told with the part.
+    told = said(web.get(reverse("part", args=[batch.pk, 1]), headers=HTMX))
+    assert "Part 1 could not be sent: A stored file is not there any more." in told
+    assert names[0] in told
 
 
 def test_answers_that_cannot_be_read_are_at_stake_with_the_rows_that_wait(

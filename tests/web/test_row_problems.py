@@ -88,10 +88,10 @@ def test_no_cell_of_the_download_runs_as_a_formula(web: Client) -> None:
     assert downloaded(web, batch)[1][:2] == ["2", "'=1+2"]
 
 
-def test_rows_with_nothing_to_ask_are_listed_after_start(web: Client) -> None:
+def test_rows_with_nothing_to_ask_are_listed_where_start_stops_at_them(web: Client) -> None:
     batch = drafted(web, b"id,text\n1,x\n2,\n3,y\n")
     assert not batch.problem_count
-    press_start(web, batch, template="{{text}}")
+    press_start(web, batch, template="{{text}}", stop_at_blank="on")
     preparing.prepare(batch.pk)
     batch.refresh_from_db()
     assert (batch.status, batch.problem_count) == (BatchStatus.DRAFT, 1)
@@ -137,3 +137,4 @@ def test_a_list_that_is_lost_or_damaged_ends_in_a_sentence(
         "The list of these rows cannot be read any more. Tell the person who runs batchui: a "
         "backup may have it whole."
     ) in said(response)
+    assert "<h1>This file cannot be read</h1>" in html(response)

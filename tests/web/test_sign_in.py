@@ -274,9 +274,58 @@ def test_changing_the_password_keeps_this_browser_and_ends_the_others() -> None:
     assert elsewhere.get("/account/").status_code == 302
 
 
+def test_two_new_passwords_that_differ_are_told_in_plain_words() -> None:
+    browser = Client()
+    browser.force_login(set_up())
+    new = {"oldpassword": PASSWORD, "password1": "paper-lantern-22", "password2": "paper-22-lamp"}
+    page = browser.post("/account/password/", new).content.decode()
+    assert "The two new passwords differ. Write the same one twice." in page
+    assert "You must type" not in page
+
+
 def test_a_new_password_needs_the_current_one() -> None:
     browser = Client()
     browser.force_login(set_up())
     new = {"oldpassword": "no", "password1": "paper-lantern-22", "password2": "paper-lantern-22"}
     page = browser.post("/account/password/", new).content.decode()
     assert "This is not your current password." in page
+
+
+def test_the_first_field_has_the_focus() -> None:
+    for address, field in (
+        (SIGN_IN, "id_login"),
+        (reverse("setup", args=[invitations.first_administrator_token()]), "id_name"),
+    ):
+        page = Client().get(address).content.decode()
+        [tag] = re.findall(r"<input[^>]*\sautofocus[^>]*>", page)
+        assert f'id="{field}"' in tag
+
+
+def test_what_is_wrong_with_a_new_password_stands_on_the_account_page() -> None:
+    browser = Client()
+    browser.force_login(set_up(name="Ana"))
+    new = {"oldpassword": "no", "password1": "paper-lantern-22", "password2": "paper-lantern-22"}
+    response = browser.post("/account/password/", new)
+    page = response.content.decode()
+    assert response.status_code == 422
+    assert "<h1>Your account</h1>" in page
+    assert 'value="Ana"' in page
+    [focused] = re.findall(r"<input[^>]*\sautofocus[^>]*>", page)
+    assert 'name="oldpassword"' in focused
+    assert browser.get("/account/password/")["Location"] == "/account/"
+
+
+def test_a_used_link_leads_somebody_who_is_signed_in_to_the_batches() -> None:
+    address = reverse("setup", args=[invitations.first_administrator_token()])
+    browser = Client()
+    person = {"name": "Ana", "email": "ana@example.com", "password": PASSWORD, "team": "Rivers"}
+    names = re.findall(r'name="(\w+)"', browser.get(address).content.decode())
+    filled = {name: person[name] for name in names if name in person}
+    filled |= {name: "Rivers" for name in names if "team" in name}
+    assert browser.post(address, filled).status_code == 302
+    again = browser.get(address)
+    assert again.status_code == 410
+    assert "You are signed in as Ana (ana@example.com) in this browser." in again.content.decode()
+    assert ">Go to the batches</a>" in again.content.decode()
+    assert ">Sign in</a>" not in again.content.decode()
+    assert ">Sign in</a>" in Client().get(address).content.decode()

@@ -188,7 +188,7 @@ def test_rows_without_an_answer_end_with_1(sandbox: RunningSandbox, texts: Path)
     output = texts.with_name("out.jsonl")
     ran = Ran(texts, *PROMPT, "--wait", "--output", str(output))
     assert ran.status == 1
-    ended = f"Finished with problems: 59 of 60 rows answered, written to {output}"
+    ended = f"Finished: 59 of 60 rows answered, written to {output}"
     assert ran.err.splitlines()[-1] == ended
     statuses = [json.loads(line)["status"] for line in output.read_bytes().splitlines()]
     assert sorted(set(statuses)) == ["answered", "failed"]
@@ -196,9 +196,38 @@ def test_rows_without_an_answer_end_with_1(sandbox: RunningSandbox, texts: Path)
 
 def test_skipped_rows_end_with_1(sandbox: RunningSandbox, tmp_path: Path) -> None:
     texts = written(tmp_path, b"id,text\n1,a\n2\n3,\n")
-    assert Ran(texts, *PROMPT, "--skip-invalid", "--wait").status == 1
+    ran = Ran(texts, *PROMPT, "--skip-invalid", "--wait")
+    assert ran.status == 1
     batch = Batch.objects.get()
-    assert (batch.answered, batch.invalid) == (1, 2)
+    assert (batch.answered, batch.invalid, batch.skipped) == (1, 1, 1)
+    assert "2 rows are skipped, and the downloads say so." in ran.err
+    assert ran.err.splitlines()[-1] == "Finished: 1 of 3 rows answered, 2 skipped"
+
+
+def test_rows_with_nothing_to_ask_about_are_skipped_and_end_with_0(
+    sandbox: RunningSandbox, tmp_path: Path
+) -> None:
+    texts, output = written(tmp_path, b"id,text\n1,a\n2,\n\n3,b\n"), tmp_path / "answers.jsonl"
+    ran = Ran(texts, *PROMPT, "--wait", "--output", str(output))
+    assert ran.status == 0
+    assert "2 rows are skipped, with nothing to ask about, and the downloads say so." in ran.err
+    ended = f"Finished: 2 of 4 rows answered, 2 skipped, written to {output}"
+    assert ran.err.splitlines()[-1] == ended
+    told = [json.loads(line) for line in output.read_bytes().splitlines()]
+    assert [line["status"] for line in told] == ["answered", "skipped", "skipped", "answered"]
+    assert [line["error"] for line in told] == [
+        None,
+        "Row 3, column “text”: the cell is blank, so there is nothing to ask.",
+        "Row 4: the line is empty.",
+        None,
+    ]
+
+
+def test_with_stop_at_blank_nothing_is_started(sandbox: RunningSandbox, tmp_path: Path) -> None:
+    texts = written(tmp_path, b"id,text\n1,a\n2,\n")
+    ran = Ran(texts, *PROMPT, "--stop-at-blank")
+    assert (ran.status, Batch.objects.exists()) == (2, False)
+    assert "1 row has nothing to ask about. Fill it in, or skip it. Row 3" in ran.err
 
 
 def test_a_batch_that_fails_ends_with_1(sandbox: RunningSandbox, tmp_path: Path) -> None:

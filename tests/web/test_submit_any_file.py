@@ -221,7 +221,7 @@ def test_it_says_what_was_guessed_and_mended(
 
 def test_rows_that_are_skipped_are_counted(tmp_path: Path) -> None:
     ran = Ran(written(tmp_path, b"id,text\n1,a\n2\n3,\n"), *PROMPT, "--skip-invalid")
-    assert ran.err.splitlines() == ["2 rows are skipped, and the downloads say why.", SANDBOX]
+    assert ran.err.splitlines() == ["2 rows are skipped, and the downloads say so.", SANDBOX]
 
 
 # -- refused ------------------------------------------------------------------------------------

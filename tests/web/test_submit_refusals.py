@@ -38,9 +38,9 @@ REFUSED: dict[str, tuple[bytes, tuple[str, ...], str, str]] = {
     ),
     "a blank prompt": (
         b"id,text\n1,a\n2, \n",
-        PROMPT,
+        (*PROMPT, "--stop-at-blank"),
         MODEL,
-        "1 row cannot be asked. Correct it in the file, or skip it. Row 3, column "
+        "1 row has nothing to ask about. Fill it in, or skip it. Row 3, column "
         "“text”: the cell is blank",
     ),
     "no prompt": (GOOD, (), MODEL, "--prompt: write what to ask, and name a column"),

@@ -16,7 +16,7 @@ from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import User
 from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, poll_all, rows
 from tests.teams.people import join, outsider
-from tests.web.visiting import STREAMED
+from tests.web.visiting import HTMX, STREAMED
 
 pytestmark = pytest.mark.django_db
 
@@ -61,11 +61,12 @@ def test_nothing_of_another_batch_shows_on_any_page(
     web: Client, ours: Batch, status: BatchStatus
 ) -> None:
     Batch.objects.filter(pk=ours.pk).update(status=status)
-    names = ("batch", "live", "parts", "timeline", "rows", "rows_filter", "source")
+    names = ("batch", "live", "attention", "parts", "timeline", "asked", "source")
     pages: list[tuple[str, list[Any]]] = [(name, []) for name in names]
     pages += [("row", [2]), ("part", [1]), *(("download", [kind]) for kind in STREAMED)]
     for name, rest in pages:
-        response: Any = web.get(reverse(name, args=[ours.pk, *rest]))
+        headers = HTMX if name == "part" else {}
+        response: Any = web.get(reverse(name, args=[ours.pk, *rest]), headers=headers)
         assert response.status_code == 200, name
         shown = content(response)
         assert THEIRS not in shown, name
@@ -125,7 +126,9 @@ def test_what_is_decided_of_one_batch_changes_nothing_of_another(
 def test_an_address_that_changes_a_batch_is_for_buttons_only(
     web: Client, ours: Batch, name: str
 ) -> None:
-    assert web.get(reverse(name, args=[ours.pk])).status_code == 405
+    before = list(Batch.objects.values())
+    assert web.get(reverse(name, args=[ours.pk]))["Location"] == ours.get_absolute_url()
+    assert list(Batch.objects.values()) == before
 
 
 @pytest.mark.parametrize("name", [choice.replace("-", "_") for choice in Choice])
@@ -133,7 +136,7 @@ def test_an_address_that_decides_about_a_part_is_for_buttons_only(
     web: Client, ours: Batch, name: str
 ) -> None:
     ours.parts.filter(number=1).update(status=PartStatus.UNSURE)
-    assert web.get(reverse(name, args=[ours.pk, 1])).status_code == 405
+    assert web.get(reverse(name, args=[ours.pk, 1]))["Location"] == ours.get_absolute_url()
     assert ours.parts.get(number=1).status == PartStatus.UNSURE
 
 
@@ -144,6 +147,6 @@ def test_an_address_that_changes_people_is_for_buttons_only(
     web: Client, ana: User, name: str
 ) -> None:
     ben = join(ana)
-    assert web.get(reverse(name, args=[ben.membership.pk])).status_code == 405
+    assert web.get(reverse(name, args=[ben.membership.pk]))["Location"] == reverse("people")
     ben.refresh_from_db()
     assert ben.is_active

@@ -210,17 +210,19 @@ def in_the_database() -> Iterator[tuple[str, bytes]]:
 
 def shown(web: Client, batch: Batch) -> Iterator[tuple[str, bytes]]:
     """Every page about a batch, and every download."""
-    named = ("batch", "live", "timeline", "parts", "rows", "rows_filter", "source")
+    named = ("batch", "live", "timeline", "parts", "asked", "attention", "source")
     addresses = [reverse(name, args=[batch.pk]) for name in named]
-    addresses += [reverse("rows", args=[batch.pk]) + f"?rows={page}" for page in (2, 9)]
+    addresses += [reverse("batch", args=[batch.pk]) + f"?page={page}" for page in (2, 9)]
     addresses += [reverse("row", args=[batch.pk, row]) for row in range(2, batch.rows + 1, 75)]
     addresses += [reverse("download", args=[batch.pk, kind]) for kind in STREAMED]
+    details = []
     for part in batch.parts.all():
-        addresses.append(reverse("part", args=[batch.pk, part.number]))
+        details.append(reverse("part", args=[batch.pk, part.number]))
         for attempt in part.attempts.exclude(reply_file=""):
             addresses.append(reverse("raw_reply", args=[batch.pk, part.number, attempt.number]))
-    for address in [reverse("batches"), *addresses]:
-        response = web.get(address)
+    for address in [reverse("batches"), *addresses, *details]:
+        htmx = {"HX-Request": "true"} if address in details else {}
+        response = web.get(address, headers=htmx)
         assert response.status_code in (200, 204), address
         yield f"page {address}", response.getvalue()
 

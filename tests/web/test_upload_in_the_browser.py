@@ -11,6 +11,7 @@ import pytest
 from batchui.batches.models import Batch
 from batchui.teams.models import User
 from tests.batches.conftest import rows
+from tests.conftest import PATIENCE
 from tests.web.test_people_in_the_browser import NewPage, new_page
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ DROP = """(name) => {
 @pytest.fixture
 def page(new_page: NewPage, ana: User) -> "Page":
     opened = new_page(ana)
-    opened.set_default_timeout(8_000)
+    opened.set_default_timeout(PATIENCE)
     opened.goto("/new/")
     return opened
 
@@ -99,7 +100,9 @@ def test_who_leaves_during_an_upload_is_asked_and_cancel_takes_it_back(
         assert asked == ["beforeunload"]
         page.get_by_role("button", name="Cancel").click()
         page.get_by_text(NO_FILE_YET).wait_for()
-        assert page.locator("#announcement").inner_text() == "The upload was cancelled."
+        page.locator("#toasts").get_by_text(
+            "The upload was cancelled. Nothing was kept."
+        ).wait_for()
         assert not page.get_by_role("button", name="Cancel").is_visible()
     choose(page, tmp_path / "texts.csv", rows(3))
     page.wait_for_url(re.compile("/batches/"))

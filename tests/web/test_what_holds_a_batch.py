@@ -27,7 +27,7 @@ def test_the_limit_of_requests_under_way_shows_when_another_batch_reaches_it_and
     assert "Try now" not in told
     assert not changed()
     other.parts.filter(number=1).update(status=PartStatus.DONE)
-    assert "On hold" not in changed()
+    assert "requests are under way" not in changed()
 
 
 def test_a_pause_after_errors_says_what_went_wrong_when_the_next_try_is_and_what_it_is(
@@ -40,7 +40,7 @@ def test_a_pause_after_errors_says_what_went_wrong_when_the_next_try_is_and_what
     shown = page(web, batch)
     when = f"{until:%-d %b %Y, %H:%M} UTC"
     assert (
-        f"On hold. Cloudflare did not confirm the last request. batchui sends one part {when}. If "
+        f"Cloudflare did not confirm the last request. batchui sends one part {when}. If "
         "Cloudflare accepts it, the others follow. Try one part now"
     ) in shown
     assert "batchui sends one part now." in press(web, batch, "try_now")
@@ -64,7 +64,12 @@ def test_rows_that_wait_for_another_rows_answer_are_not_on_hold(web: Client, tea
     shown = page(web, batch)
     assert "On hold" not in shown
     assert "Try now" not in shown
-    assert "Waiting" in shown
-    assert WAITS_FOR_COPIES in shown
+    parts = page(web, batch, "parts")
+    assert "2 of 2 Queued" in parts
+    assert WAITS_FOR_COPIES in parts
     batch.parts.filter(number=2).update(message="It is too late today.")
-    assert "On hold. It is too late today." in page(web, batch)
+    assert "On hold. It is too late today." in page(web, batch)  # the other part is under way
+    batch.parts.filter(number=1).update(status=PartStatus.DONE)
+    paused = page(web, batch)
+    assert "It is too late today." in paused
+    assert "On hold" not in paused  # it is the headline: Paused

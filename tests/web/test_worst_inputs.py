@@ -11,7 +11,7 @@ from batchui.prompts.template import LONGEST_TEXT, MOST_USES
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
 from batchui.web import deciding
-from batchui.web.rows import LONGEST_TEXT_SHOWN
+from batchui.web.sheet.panel import LONGEST_SHOWN
 from tests.batches.conftest import TEMPLATE, MakeBatch, work
 from tests.web.deciding import SEND_AGAIN, asked, confirmed, opens
 from tests.web.visiting import answers, drafted, html, press_start, said
@@ -26,7 +26,8 @@ MANY_OBJECTS = '{"a":[' + "{}," * 820_000 + "{}]}"
 def test_a_long_text_of_braces_holds_up_nobody_and_is_not_kept(web: Client) -> None:
     batch = drafted(web, b"id,text\n1,a\n")
     preview = reverse("preview", args=[batch.pk])
-    web.post(preview, answers(batch, name="Mine"))
+    web.post(preview, answers(batch))
+    web.post(reverse("name", args=[batch.pk]), {"name": "Mine"})
     batch.refresh_from_db()
     assert_cheap(lambda: web.post(preview, answers(batch, template=BRACES)))
     assert_cheap(lambda: press_start(web, batch, template=BRACES))
@@ -70,13 +71,13 @@ def test_long_cells_named_often_cost_little_in_the_preview(web: Client) -> None:
 def test_a_row_is_shown_as_far_as_a_page_can_show_it(
     web: Client, sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
-    short, long = b"x" * LONGEST_TEXT_SHOWN, b"y" * 500_000
+    short, long = b"x" * LONGEST_SHOWN, b"y" * 500_000
     batch = work(start(b"id,text\n1,%b\n2,%b\n" % (short, long), template="{{text}}"))
     first, second = (html(web.get(reverse("row", args=[batch.pk, row]))) for row in (2, 3))
-    assert "x" * LONGEST_TEXT_SHOWN in first
+    assert "x" * LONGEST_SHOWN in first
     assert "longer than a page can show" not in first
     assert "longer than a page can show" in second
-    assert len(second) < 4 * LONGEST_TEXT_SHOWN
+    assert len(second) < 4 * LONGEST_SHOWN
 
 
 def test_a_long_name_of_a_model_holds_up_nobody_and_is_not_shown_whole(web: Client) -> None:

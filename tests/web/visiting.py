@@ -58,12 +58,18 @@ def drafted(web: Client, content: bytes, name: str = "texts.csv") -> Batch:
 
 def answers(batch: Batch, **changes: Any) -> dict[str, Any]:
     """The form of a draft, filled in."""
-    filled = {"name": batch.name, "model": MODEL, "template": TEMPLATE, "max_tokens": "1024"}
+    filled = {"model": MODEL, "template": TEMPLATE, "max_tokens": "1024"}
     return {name: value for name, value in (filled | changes).items() if value is not None}
 
 
 def press_start(web: Client, batch: Batch, **changes: Any) -> Any:
     return web.post(reverse("start", args=[batch.pk]), answers(batch, **changes))
+
+
+def answer_cells_of(page: str, number: int) -> list[str]:
+    """The cells of the answers of a row of the sheet, in order, as HTML."""
+    row = page.split(f'id="row-{number}"')[1].split("</tr>")[0]
+    return [cell for cell in row.split("<td ")[1:] if re.match(r'class="[^"]*\banswer\b', cell)]
 
 
 def html(response: Any) -> str:

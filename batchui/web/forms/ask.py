@@ -1,22 +1,25 @@
 """The form for what to ask of every row. The page and `manage.py submit` share it."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import msgspec
 from django import forms
 
-from batchui.batches.models import LONGEST_NAME, Batch
+from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
 from batchui.cloudflare import catalogue
 from batchui.prompts import ask
+from batchui.prompts.answer_columns import KIND_WORDS, AnswerColumn
 from batchui.prompts.ask import Ask
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
 from batchui.prompts.ready_items import Kind
 from batchui.prompts.template import LONGEST_TEXT, Template
 from batchui.web.damaged_files import without_path
+from batchui.web.forms.answer_columns import AnswerColumnsField, Line, lines_of, those_that_fit
 from batchui.web.forms.column_fields import ColumnField
 from batchui.web.forms.fitting import fitting_models, items_kind, misfit
 from batchui.web.forms.model_field import ModelField
@@ -69,6 +72,8 @@ def form_field(field: ask.Field) -> forms.Field:
     if field.kind is str:
         shown |= {"max_length": LONGEST_TEXT, "error_messages": {"max_length": TOO_LONG}}
         return forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), **shown)
+    if field.name == "answer_columns":
+        return AnswerColumnsField(**shown)
     return OptionsField(error_messages={"invalid": NOT_JSON}, **shown)
 
 
@@ -93,11 +98,6 @@ class AskForm(forms.Form):
     `template`.
     """
 
-    name = forms.CharField(
-        label="Name of the batch",
-        max_length=LONGEST_NAME,
-        error_messages={"required": "Give it a name."},
-    )
     model = ModelField(error_messages={"required": "Choose a model."})
     template = forms.CharField(
         required=False,
@@ -117,7 +117,7 @@ class AskForm(forms.Form):
         self.batch = batch
         self._items = items_kind(batch)
         super().__init__(data, initial=_initial(batch, self._items))
-        self.order_fields(["name", *ask.NAMES])
+        self.order_fields(ask.NAMES)
         model = self.fields["model"]
         assert isinstance(model, ModelField)  # noqa: S101
         model.offer(self.as_typed()["model"], *fitting_models(self._items))
@@ -156,7 +156,8 @@ class AskForm(forms.Form):
     def ask_so_far(self) -> Ask:
         """The question while somebody types.
 
-        Valid fields as typed, and the prompt even if it is invalid; all others as in the draft. A
+        Valid fields as typed, and the prompt even if it is invalid; of the answer columns those
+        that are right; all others as in the draft. A
         prompt that is too long is not kept.
         """
         self.full_clean()
@@ -165,6 +166,7 @@ class AskForm(forms.Form):
             del typed["template"]
         chosen = {"skip_invalid": bool(self.data.get("skip_invalid"))}
         right = {name: self.cleaned_data[name] for name in ask.NAMES if name in self.cleaned_data}
+        right.setdefault("answer_columns", those_that_fit(self["answer_columns"].value()))
         return replace(self.batch.ask, **(right | typed | chosen))
 
     @property
@@ -178,13 +180,31 @@ class AskForm(forms.Form):
         return any(name in self.errors for name in MORE)
 
     def focus_on_first_error(self) -> None:
-        """Let the page open with the focus on the first field with an error."""
-        if self.first_error:
+        """Let the page open with the focus on the first field with an error.
+
+        The models are in a dialog: the button that opens it gets the focus.
+        """
+        if self.first_error not in ("", "model"):
             self.fields[self.first_error].widget.attrs["autofocus"] = True
 
     def clean_template(self) -> str:
         # Browsers send CRLF; a prompt has the line breaks that were typed.
         return str(self.cleaned_data["template"]).replace("\r\n", "\n")
+
+    def clean_answer_columns(self) -> tuple[AnswerColumn, ...]:
+        columns: tuple[AnswerColumn, ...] | None = self.cleaned_data["answer_columns"]
+        return self.batch.ask.answer_columns if columns is None else columns
+
+    @property
+    def answer_lines(self) -> list[Line]:
+        """The lines for the columns of the answer, as typed, or as a schema says them."""
+        sent = self["answer_columns"].value()
+        if isinstance(sent, Mapping):
+            sent = getattr(self, "cleaned_data", {}).get("answer_columns") or sent["lines"]
+        return lines_of(sent)
+
+    new_answer_line = Line()
+    answer_kinds = tuple(KIND_WORDS.items())
 
     def clean_options(self) -> dict[str, Any]:
         if "options" not in self.data:  # the page shows this field only if there are options
@@ -219,10 +239,14 @@ class AskForm(forms.Form):
         if "template" in data and not data.get("as_items"):
             self._check_template(data["template"])
         model = self._model()
+        if model and model.task != "chat" and not self.data.get("answer_columns"):
+            # The page does not show the lines beside such a model. The terminal names them itself.
+            self.errors.pop("answer_columns", None)
+            data["answer_columns"] = ()
         if model and data.get("as_items") and (unfit := misfit(self._items, model)):
             self.add_error("model", unfit)
         if model and not self.errors:
-            self._check_options(model.item_format)
+            self._check_options(model)
 
     def _model(self) -> catalogue.Model | None:
         """The chosen model; None where the choice is wrong."""
@@ -248,12 +272,21 @@ class AskForm(forms.Form):
         except BadInput as problem:
             self.add_error("template", str(problem))
 
-    def _check_options(self, item_format: str) -> None:
-        asked = Ask(options=self.cleaned_data["options"], as_items=True)
-        try:
-            ItemWriter(item_format, asked, self.batch.columns)
-        except BadInput as problem:
-            self.add_error("options", str(problem))
+    def _check_options(self, model: catalogue.Model) -> None:
+        """Check what goes into every item; first the options alone, so that the error has a place.
+
+        Where an option is in the way of the answer columns, the page may not show the options.
+        """
+        options, columns = self.cleaned_data["options"], self.cleaned_data["answer_columns"]
+        for name, asked in {
+            "options": Ask(options=options, as_items=True),
+            "answer_columns": Ask(options=options, answer_columns=columns, as_items=True),
+        }.items():
+            try:
+                ItemWriter(model.item_format, asked, self.batch.columns)
+            except BadInput as problem:
+                self.add_error(name, str(problem))
+                return
 
 
 def column_mark(column: str) -> str:
@@ -272,13 +305,13 @@ def _known(model: str) -> str:
 # The fields that the preview of the prompts needs.
 TYPED = ("model", "template", "as_items")
 # The fields under "More settings".
-MORE = ("name", *(field.name for field in ask.fields() if field.about.more))
+MORE = tuple(field.name for field in ask.fields() if field.about.more)
 
 
 def _initial(batch: Batch, items: Kind | None) -> dict[str, Any]:
     """The fields of the draft, with defaults for those that are empty."""
     asked = batch.ask
-    initial = {"name": batch.name} | {name: getattr(asked, name) for name in ask.NAMES}
+    initial: dict[str, Any] = {name: getattr(asked, name) for name in ask.NAMES}
     usual = (*fitting_models(items), *catalogue.models())[0].name
     initial["model"] = _known(asked.model) or usual
     initial["source_lang"] = asked.source_lang or "en"

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from batchui.batches.exporting import ALL, Choice
+from batchui.batches.exporting import ALL, Choice, Kind
 from batchui.batches.models import Batch
 from batchui.batches.whole_files import kinds_for
 from batchui.exports.names import ANSWER
@@ -15,7 +15,13 @@ LONGEST_ANSWER_NAME = 100
 ROWS = {
     "all": "All rows",
     "answered": "Only answered rows",
-    "attention": "Only rows without an answer",
+    "attention": "Only rows that need attention",
+}
+
+WHOLE = {
+    "unfit": "If an answer does not fit its columns",
+    "always": "Always",
+    "never": "Never",
 }
 
 
@@ -31,6 +37,13 @@ class DownloadForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         required=False,
         help_text="If none is chosen, all go out.",
+    )
+    whole = forms.ChoiceField(
+        label="A column with the whole answer, as the model sent it",
+        choices=list(WHOLE.items()),
+        widget=forms.RadioSelect,
+        required=False,
+        help_text="An answer that does not fit its columns is only there.",
     )
     answer = forms.CharField(
         label="Name of the answer column",
@@ -55,9 +68,12 @@ class DownloadForm(forms.Form):
             "only": chosen.only,
             "columns": batch.columns if chosen.columns is None else chosen.columns,
             "answer": chosen.answer,
+            "whole": chosen.whole,
         }
         super().__init__(data, initial=initial, auto_id="id_download_%s")
-        self._offer("kind", [(word, kind.label) for word, kind in self.kinds.items()])
+        self._offer("kind", [(word, _label(kind)) for word, kind in self.kinds.items()])
+        if not batch.ask.answer_columns:
+            del self.fields["whole"]
         self._offer("columns", [(column, column) for column in batch.columns])
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
@@ -75,4 +91,9 @@ class DownloadForm(forms.Form):
             only=data["only"] or "all",
             columns=None if every else columns,
             answer=data["answer"].strip() or ANSWER,
+            whole=data.get("whole") or ALL.whole,
         )
+
+
+def _label(kind: Kind) -> str:
+    return f"{kind.label} ({kind.meant_for})" if kind.meant_for else kind.label

@@ -10,7 +10,7 @@ from batchui.batches.models import Batch
 from batchui.batches.whole_files import KINDS, kinds_for
 from batchui.exports.workbook.writer import ENDINGS as OF_WORKBOOKS
 from batchui.prompts.problems import BadInput
-from batchui.web.forms.download import ROWS, DownloadForm
+from batchui.web.forms.download import ROWS, WHOLE, DownloadForm
 
 USUAL = "csv"
 # The kind for the ending of a file's name.
@@ -21,6 +21,7 @@ OPTIONS = {
     "only": "only",
     "columns": "columns",
     "answer": "answer_column",
+    "whole": "whole_answer",
 }
 
 
@@ -45,6 +46,12 @@ def add_download_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--answer-column", metavar="NAME", help="what the column of answers is called (answer)"
     )
+    parser.add_argument(
+        "--whole-answer",
+        choices=list(WHOLE),
+        help="whether a column has the answers as the model sent them, beside the answer columns "
+        "(unfit: if one does not fit these)",
+    )
 
 
 def given(options: dict[str, Any]) -> list[str]:
@@ -68,6 +75,7 @@ def kind_and_choice(options: dict[str, Any], batch: Batch) -> tuple[str, Choice]
             "only": options["only"] or "all",
             "columns": _columns(options["columns"] or [], batch),
             "answer": options["answer_column"] or "",
+            "whole": options["whole_answer"] or "",
         },
         batch=batch,
     )

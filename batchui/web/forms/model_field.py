@@ -14,8 +14,8 @@ TASKS = {
 }
 
 
-class ModelSelect(forms.Select):
-    """A select whose options carry their model's task: the page shows the fields of that task."""
+class ModelRadios(forms.RadioSelect):
+    """Buttons that carry their model's task: the page shows the fields of that task."""
 
     def create_option(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         option = super().create_option(*args, **kwargs)
@@ -26,7 +26,7 @@ class ModelSelect(forms.Select):
 class ModelField(forms.ChoiceField):
     """The name of a model in the catalogue, listed or not."""
 
-    widget = ModelSelect
+    widget = ModelRadios
 
     def offer(self, chosen: str, *others: Model) -> None:
         """Offer the listed models, the chosen one, and these others."""

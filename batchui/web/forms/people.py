@@ -1,5 +1,7 @@
 """The forms about people: joining, signing in, the account, inviting."""
 
+from typing import Any
+
 from allauth.account.forms import ChangePasswordForm, LoginForm
 from django import forms
 from django.contrib.auth.password_validation import (
@@ -44,6 +46,7 @@ class PasswordForm(forms.Form):
     def __init__(self, *args: object, person: User | None = None, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         self.person = person
+        next(iter(self.fields.values())).widget.attrs["autofocus"] = True
 
     def clean(self) -> None:
         super().clean()
@@ -127,6 +130,24 @@ class InviteForm(forms.Form):
         return Role(self.cleaned_data["role"])
 
 
+class SpendingForm(forms.Form):
+    """Above which price Start asks once more."""
+
+    confirm_above = forms.FloatField(
+        label="Ask once more before a batch that may cost more than",
+        help_text="In US dollars. Leave it empty to be never asked; 0 asks before every batch that "
+        "is not free.",
+        required=False,
+        min_value=0,
+        max_value=1_000_000,
+        error_messages={
+            "invalid": "Write an amount, such as 5 or 12.50.",
+            "min_value": "Write 0 or more.",
+            "max_value": "Write 1,000,000 or less.",
+        },
+    )
+
+
 class SignInForm(LoginForm):  # type: ignore[misc]
     """allauth's form, with the words of this product."""
 
@@ -134,6 +155,7 @@ class SignInForm(LoginForm):  # type: ignore[misc]
         super().__init__(*args, **kwargs)
         login, password = self.fields["login"], self.fields["password"]
         login.label = "E-mail address"
+        login.widget.attrs["autofocus"] = True
         login.error_messages["required"] = "Write your e-mail address."
         password.error_messages["required"] = "Write your password."
         for field in (login, password):
@@ -156,3 +178,12 @@ class NewPasswordForm(ChangePasswordForm):  # type: ignore[misc]
             field.error_messages["required"] = f"Write the {label.lower()}."
             field.widget.attrs.pop("placeholder", None)
         self.fields["password1"].help_text = NewPasswordField().help_text
+
+    def clean(self) -> dict[str, Any]:
+        """Say in the words of this product that the two passwords differ."""
+        cleaned: dict[str, Any] = super().clean()
+        first, second = cleaned.get("password1"), self.data.get("password2")
+        if first and second and first != second:
+            self.errors.pop("password2", None)
+            self.add_error("password2", "The two new passwords differ. Write the same one twice.")
+        return cleaned

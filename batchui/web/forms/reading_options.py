@@ -100,9 +100,10 @@ def remarks(batch: Batch) -> Iterator[str]:
 
 def about_skipped(batch: Batch) -> str:
     """The sentence about the rows of a started batch that are skipped; "" if there are none."""
-    if not batch.invalid:
+    if not batch.never_asked:
         return ""
-    return f"{rows_are(batch.invalid)} skipped, and the downloads say why."
+    why = "" if batch.invalid else ", with nothing to ask about"
+    return f"{rows_are(batch.never_asked)} skipped{why}, and the downloads say so."
 
 
 def _encoding(name: str | None) -> str | None:

@@ -1,6 +1,8 @@
 """Turns the options of `manage.py submit` into the fields of the page's form."""
 
 from argparse import ArgumentParser
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -8,7 +10,9 @@ import msgspec
 from batchui.batches.models import LONGEST_NAME, Batch
 from batchui.batches.phrases import problem_of
 from batchui.cloudflare import catalogue
-from batchui.prompts import ask
+from batchui.prompts import answer_columns, ask
+from batchui.prompts.answer_columns import AnswerColumn
+from batchui.prompts.answer_schema import LONGEST_SCHEMA, columns_of
 from batchui.prompts.problems import BadInput, listed
 from batchui.web.forms.ask import NO_TEMPLATE, AskForm, column_mark
 
@@ -21,6 +25,15 @@ def add_arguments(parser: ArgumentParser) -> None:
             parser.add_argument(
                 about.option, dest=field.name, action="store_true", help=about.option_help
             )
+        elif field.name == "answer_columns":
+            parser.add_argument(
+                about.option,
+                dest=field.name,
+                action="append",
+                default=[],
+                metavar="NAME:KIND:CHOICES",
+                help=about.option_help,
+            )
         elif about.option:
             parser.add_argument(
                 about.option,
@@ -29,6 +42,13 @@ def add_arguments(parser: ArgumentParser) -> None:
                 required=field.name == "model",
                 help=about.option_help,
             )
+    parser.add_argument(
+        "--answer-columns",
+        dest="answer_columns_file",
+        type=Path,
+        metavar="FILE",
+        help="a JSON file with the columns of the answer, or with a JSON Schema of it",
+    )
 
 
 def checked(options: dict[str, Any]) -> dict[str, Any]:
@@ -37,6 +57,9 @@ def checked(options: dict[str, Any]) -> dict[str, Any]:
         raise BadInput(f"--name: use at most {LONGEST_NAME} characters.")
     _check_model(options["model"])
     return options | {
+        "answer_columns": _answer_columns(
+            options["answer_columns"], options["answer_columns_file"]
+        ),
         "option": _pairs(options["option"]),
         "target_lang": _language(options["target_lang"], "--target-lang"),
         "source_lang": _language(options["source_lang"], "--source-lang"),
@@ -83,6 +106,32 @@ def _pairs(given: list[str]) -> dict[str, Any]:
         except msgspec.DecodeError:
             extra[key.strip()] = value
     return extra
+
+
+def _answer_columns(words: list[str], file: Path | None) -> str:
+    """The columns of the answer as JSON, from options and from a file. Raises BadInput."""
+    try:
+        columns = [*map(answer_columns.from_words, words)]
+        answer_columns.checked(columns)
+    except BadInput as problem:
+        raise BadInput(f"--column: {problem}") from None
+    if file is not None:
+        columns = [*_columns_of_file(file), *columns]
+    return msgspec.json.encode(columns).decode() if columns else ""
+
+
+def _columns_of_file(file: Path) -> Sequence[AnswerColumn]:
+    """The columns in a file: a list of columns, or a JSON Schema."""
+    try:
+        with file.open("rb") as stream:
+            text = stream.read(4 * LONGEST_SCHEMA).decode()
+        if text.lstrip().startswith("["):
+            return answer_columns.from_json(msgspec.json.decode(text.encode()))
+        return columns_of(text)
+    except BadInput as problem:
+        raise BadInput(f"--answer-columns {file}: {problem}") from None
+    except (OSError, ValueError) as problem:
+        raise BadInput(f"--answer-columns {file}: it cannot be read: {problem}") from None
 
 
 def _check_model(name: str) -> None:

@@ -6,17 +6,19 @@ from typing import Any, NamedTuple
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.db.models import QuerySet
+from django.utils import timezone
 
+from batchui.batches.empty_answers import can_count_as_empty
 from batchui.batches.exporting import Kind
 from batchui.batches.models import Batch
-from batchui.batches.phrases import counted, invalid_rows_sentence, status_word
-from batchui.batches.whole_files import kinds_for
+from batchui.batches.money import amount
+from batchui.batches.phrases import invalid_rows_sentence
+from batchui.batches.spending import spent
+from batchui.batches.whole_files import file_name, kinds_for
 from batchui.cloudflare import catalogue
-from batchui.cloudflare.catalogue import Model
 from batchui.prompts import ask
-from batchui.prompts.reading.dialects import DELIMITERS
-from batchui.prompts.reading.format import Format
-from batchui.prompts.reading.mendings import mendings, remarks
+from batchui.prompts.answer_schema import in_words
+from batchui.web import status_words
 from batchui.web.damaged_files import without_path
 
 FURTHER_SHOWN = 10
@@ -41,37 +43,6 @@ def further_batches(batch: Batch) -> QuerySet[Batch]:
     return asking.only("name")[:FURTHER_SHOWN]
 
 
-@register.filter
-def price_text(model: Model) -> str:
-    """The price of a model, as sentences."""
-    price = f"${model.usd_per_m_input:g} for a million tokens read"
-    if model.usd_per_m_output:
-        price += f", ${model.usd_per_m_output:g} for a million written"
-    return f"{price}. A million tokens are about 750,000 English words."
-
-
-@register.filter
-def read_as(form: Format) -> str:
-    """How a file was read: “, read as UTF-8, semicolons, 5 columns”; “recognised” if guessed."""
-    if not form.columns:
-        return ""
-    found = []
-    if form.kind != "table":
-        verb = "recognised" if form.encoding_guessed else "read"
-        found.append(f"{verb} as {form.encoding_name}")
-    if form.kind == "csv" and form.delimiter:
-        found.append(f"{DELIMITERS[form.delimiter]}s")
-    if form.kind != "txt":
-        found.append(counted(len(form.columns), "column"))
-    return "".join(f", {one}" for one in found)
-
-
-@register.filter
-def mended(batch: Batch) -> list[str]:
-    """What was done to the columns of a file, and what else is to be known, as sentences."""
-    return [*mendings(batch.format), *(remarks(batch.sheet) if batch.sheet else ())]
-
-
 class AskedLine(NamedTuple):
     """A field of what was asked, as the page shows it. is_long: with its line breaks."""
 
@@ -91,15 +62,17 @@ def asked_lines(batch: Batch) -> list[AskedLine]:
         unused.add("source_lang")
     values = ((field, getattr(asked, field.name)) for field in ask.fields())
     return [
-        AskedLine(field.about.label, _value_text(field, value), field.is_long_text)
+        AskedLine(field.about.label, _value_text(field, value), field.is_long)
         for field, value in values
-        if field.name not in unused and value is not False and value not in (None, "", {})
+        if field.name not in unused and value is not False and value not in (None, "", {}, ())
     ]
 
 
 def _value_text(field: ask.Field, value: Any) -> str:
     if field.kind is bool:
         return "Yes"
+    if field.name == "answer_columns":
+        return "\n".join(in_words(value).splitlines()[1:])
     if field.name == "max_tokens":
         return f"{value:,} tokens"
     if isinstance(value, int | float):
@@ -111,6 +84,15 @@ def _value_text(field: ask.Field, value: Any) -> str:
 def download_kinds(batch: Batch) -> list[tuple[str, Kind]]:
     """The kinds of download of a batch, each with its word in addresses."""
     return list(kinds_for(batch).items())
+
+
+register.filter("can_count_as_empty", can_count_as_empty)
+
+
+@register.filter
+def saved_as(batch: Batch, kind: str) -> str:
+    """The name of the file that a download brings."""
+    return file_name(batch, kind, timezone.localdate())
 
 
 @register.filter
@@ -132,21 +114,43 @@ def inert_sentence(batch: Batch) -> str:
 
 
 @register.filter
+def cost_in_history(batch: Batch) -> str:
+    """What a batch has cost so far; "" before its first answer, or if the price is not known."""
+    read, written = batch.prompt_tokens, batch.completion_tokens
+    if not (read or written):
+        return ""
+    if batch.connection.is_sandbox:
+        return "free"
+    model = batch.serializable_value("model")  # the whole question would be read for `ask`
+    usd = spent(model, batch.connection.kind, read=read, written=written)
+    return "" if usd is None else amount(usd)
+
+
+@register.filter
 def page_title(batch: Batch) -> str:
     """The title of a batch's page: its progress or its final status, and its name."""
-    standing = f"{percent_text(batch)} ·" if batch.is_active else f"{status_word(batch.status)}:"
+    word = status_words.of_batch(batch).word
+    standing = f"{percent_text(batch)} ·" if batch.is_active else f"{word}:"
     return f"{standing} {batch.name} · batchui"
 
 
 @register.filter
 def progress_text(batch: Batch) -> str:
-    """“97 of 100 answered”."""
-    return f"{intcomma(batch.answered)} of {intcomma(batch.rows)} answered"
+    """“97 of 100 answered”, “63 of 65 answered, 2 skipped”."""
+    answered = f"{intcomma(batch.answered)} of {intcomma(batch.rows)} answered"
+    skipped = f", {intcomma(batch.never_asked)} skipped" if batch.never_asked else ""
+    return f"{answered}{skipped}"
+
+
+@register.filter
+def rows_to_answer(batch: Batch) -> int:
+    """The number of rows without those that are skipped: a bar of a finished batch is full."""
+    return batch.rows - batch.never_asked
 
 
 def percent_text(batch: Batch) -> str:
-    """“97%”: the share of rows with a status of their own."""
-    return f"{100 * batch.settled // max(batch.rows, 1)}%"
+    """“97%”: the share of the rows to answer that have come to an end."""
+    return f"{100 * (batch.settled - batch.never_asked) // max(rows_to_answer(batch), 1)}%"
 
 
 @register.filter

@@ -1,47 +1,20 @@
-"""Icons; and the word and icon of each status of a batch, a part or a row.
-
-The style sheet gives it a colour, by `data-status`.
-"""
+"""Icons; and how people see the state of a batch, a part or a row."""
 
 from functools import lru_cache
 
 from django import template
+from django.contrib.messages.storage.base import Message
+from django.template import Context
 from lucide.templatetags.lucide import lucide
 
-from batchui.batches.phrases import status_word
+from batchui.batches.models import Batch, Part
+from batchui.batches.phrases import size_phrase
+from batchui.web import status_words
+from batchui.web.deleted import UNDO
+from batchui.web.holds import Holds
+from batchui.web.status_words import Shown
 
 register = template.Library()
-
-
-# The icons of the statuses; names in the lucide set.
-_ICONS = {
-    # Batches
-    "checking": "file-search",
-    "draft": "pencil-line",
-    "preparing": "scissors",
-    "queued": "clock",
-    "running": "play",
-    "attention": "triangle-alert",
-    "finished": "circle-check",
-    "finished with problems": "circle-alert",
-    "failed": "circle-x",
-    "stopping": "hand",
-    "stopped": "square",
-    # Parts
-    "ready": "circle-dashed",
-    "sending": "send",
-    "held": "circle-pause",
-    "unsure": "circle-question-mark",
-    "done": "check",
-    # Rows
-    "answered": "check",
-    "empty": "circle-dashed",
-    "missing": "circle-question-mark",
-    "unsent": "circle-minus",
-    "invalid": "ban",
-    # A row without an end yet
-    "": "clock",
-}
 
 
 @register.simple_tag
@@ -65,10 +38,27 @@ def kind_icon(kind: str) -> str:
     return KIND_ICONS.get(kind, "file-spreadsheet")
 
 
-register.filter("status_word", status_word)
+@register.simple_tag(takes_context=True)
+def shown_as(context: Context, thing: Batch | Part | str | None) -> Shown:
+    """How people see a batch, a part, or the state of a row (see `status_words.py`).
+
+    `holds`, where the page has it, says which batches are paused (see `holds.py`).
+    """
+    holds: Holds = context.get("holds") or {}
+    return status_words.of(thing, holds.get(thing.pk) if isinstance(thing, Batch) else None)
 
 
 @register.filter
-def status_icon(status: str | None) -> str:
-    """The name of the icon for a status."""
-    return _ICONS.get(str(status or ""), "circle")
+def to_undo(message: Message) -> str:
+    """The address that undoes what a message says (see `web/deleted.py`); "": there is none."""
+    tag = message.extra_tags or ""
+    return tag.removeprefix(UNDO) if tag.startswith(UNDO) else ""
+
+
+register.filter("size_phrase", size_phrase)
+
+
+@register.filter
+def raw_status(thing: Batch | Part | str | None) -> str:
+    """The state itself, for scripts and tests."""
+    return thing.status if isinstance(thing, Batch | Part) else str(thing or "")

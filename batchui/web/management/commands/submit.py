@@ -11,8 +11,9 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import DatabaseError
 
-from batchui.batches import decisions, intake
+from batchui.batches import decisions, estimates, intake
 from batchui.batches.models import Batch
+from batchui.batches.money import UsdRange
 from batchui.batches.phrases import problem_of
 from batchui.batches.states import BatchStatus
 from batchui.prompts.conversion.kinds import CAN_BE_READ
@@ -43,9 +44,9 @@ SECONDS_BETWEEN_CHECKS = 0.5
 
 class Command(TerminalCommand):
     help = (
-        "Ask one question of every row of a file. Exit status: 0: every row was answered (without "
-        "--wait: the batch was started); 1: some rows were not answered, or the answers could not "
-        "be read or written; 2: nothing was started."
+        "Ask one question of every row of a file. Exit status: 0: every row was answered that has "
+        "something to ask about (without --wait: the batch was started); 1: some rows were not "
+        "answered, or the answers could not be read or written; 2: nothing was started."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -76,6 +77,9 @@ class Command(TerminalCommand):
         )
         parser.add_argument("--name", default="", help="what to call the batch")
         parser.add_argument(
+            "--yes", action="store_true", help="start it whatever it costs, without a question"
+        )
+        parser.add_argument(
             "--wait", action="store_true", help="wait until it is finished, as --output does too"
         )
         add_download_options(parser)
@@ -103,7 +107,7 @@ class Command(TerminalCommand):
                 f"The database cannot be used: {first_line(problem)}. The batch was started: "
                 f"{page_address(batch)}"
             ) from None
-        if (options["wait"] or options["output"]) and batch.answered < batch.rows:
+        if (options["wait"] or options["output"]) and batch.answered + batch.skipped < batch.rows:
             sys.exit(NOT_ALL)
 
     def _follow(self, batch: Batch, options: dict[str, Any]) -> None:
@@ -160,7 +164,23 @@ class Command(TerminalCommand):
         form = AskForm(fields(options, batch), batch=batch)
         if not form.is_valid():
             raise BadInput(first_error(form, options))
-        decisions.start(batch, by=by, ask=form.ask, prepare_now=True)
+        decisions.edit(batch, ask=form.ask)
+        batch.refresh_from_db()
+        estimated = self._agreed_price(batch, options)
+        decisions.start(batch, by=by, ask=form.ask, estimated=estimated, prepare_now=True)
+
+    def _agreed_price(self, batch: Batch, options: dict[str, Any]) -> UsdRange | None:
+        """What a batch will cost. Raises BadInput if nobody agrees to a price above the team's."""
+        found = estimates.estimate(batch)
+        if found is None or options["yes"] or not estimates.needs_consent(batch.team, found):
+            return found.usd if found else None
+        price = f"This batch may cost {found.to_pay}"
+        if not sys.stdin.isatty() or options["file"] == Path("-"):
+            raise BadInput(f"{price}. Say --yes to start it all the same.")
+        self.stderr.write(f"{price}. Start it? [y/N] ", ending="")
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            raise BadInput(f"{price}, and nothing was started.")
+        return found.usd
 
     def _until_not(self, batch: Batch, status: BatchStatus) -> None:
         """Wait while the batch has `status`: a worker may have claimed it first.

@@ -1,0 +1,339 @@
+"""The page of a draft: what to ask of every row, beside the sheet, and Start."""
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django_htmx.http import (
+    HttpResponseClientRedirect,
+    HttpResponseClientRefresh,
+    reswap,
+    retarget,
+    trigger_client_event,
+)
+
+from batchui.batches import decisions, deleting, estimates, surveys
+from batchui.batches.models import Batch
+from batchui.batches.money import amount
+from batchui.batches.owners import may_delete, may_edit
+from batchui.batches.states import STARTED, BatchStatus
+from batchui.batches.surveys import Survey
+from batchui.prompts.answer_schema import LONGEST_SCHEMA, in_words
+from batchui.web import deleted
+from batchui.web.access import with_batch
+from batchui.web.asking.draft_row import draft_row_context
+from batchui.web.asking.model_choice import ModelChoice
+from batchui.web.asking.price import Price, price_of
+from batchui.web.asking.starting_points import starting_context
+from batchui.web.asking.wording import Wording
+from batchui.web.before_start import BeforeStart
+from batchui.web.errors import post_only
+from batchui.web.first_rows import file_context
+from batchui.web.forms.answer_columns import SCHEMA
+from batchui.web.forms.ask import AskForm
+from batchui.web.members import MemberRequest
+from batchui.web.own_drafts import with_own_draft
+from batchui.web.prompt_preview import PromptPreview
+from batchui.web.sheet.columns import columns_key
+from batchui.web.sheet.draft_grid import draft_grid, rows_with
+from batchui.web.sheet.view import SheetView
+from batchui.web.standstill import nothing_moves
+from batchui.web.trying.columns import TryColumns
+
+STARTED_ALREADY = "This batch was started already, by you or a colleague."
+READ_OTHERWISE = (
+    "Nothing was started: on another page, you or a colleague changed how the file is read. Look "
+    "at the first rows, then press Start again."
+)
+
+
+def ask_page(
+    request: MemberRequest,
+    batch: Batch,
+    *,
+    form: AskForm | None = None,
+    row: dict[str, Any] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """The page of a draft: the question, the sheet beside it, and the bar with Start.
+
+    For htmx only what another page of rows changes. A colleague's draft is shown, not offered to be
+    changed.
+    """
+    if request.htmx and request.htmx.target == "grid-area":
+        return render(request, "sheet/_grid_area.html", sheet_context(request, batch))
+    if not may_edit(batch, request.user):
+        return _others_page(request, batch, row=row)
+    form = form or AskForm(batch=batch)
+    form.focus_on_first_error()
+    question = question_context(request, batch, form)
+    context = {
+        "form": form,
+        **file_context(batch),
+        **sheet_context(request, batch, row, tried=question["tried"]),
+        **check_context(batch),
+        **question,
+    }
+    return render(request, "asking/ask.html", context, status=status)
+
+
+def _others_page(
+    request: MemberRequest, batch: Batch, *, row: dict[str, Any] | None = None
+) -> HttpResponse:
+    """The page of a colleague's draft: what it asks, its first rows, and a button to copy it."""
+    context = {
+        "batch": batch,
+        "may_discard": may_delete(batch, request.user),
+        **file_context(batch),
+        **sheet_context(request, batch, row),
+    }
+    return render(request, "batches/others_draft.html", context)
+
+
+def draft_row(request: MemberRequest, batch: Batch, number: int) -> HttpResponse:
+    """One row of a draft: the panel alone for htmx, else the page with the row in view."""
+    context = draft_row_context(batch, number)
+    if request.htmx and request.htmx.target == "panel":
+        context["row_query"] = SheetView.of(request, batch).query(row=None)
+        context["tried"] = TryColumns.of(batch)
+        return render(request, "asking/_row.html", context)
+    return ask_page(request, batch, row=context)
+
+
+def sheet_context(
+    request: MemberRequest,
+    batch: Batch,
+    row: dict[str, Any] | None = None,
+    *,
+    tried: TryColumns | None = None,
+) -> dict[str, Any]:
+    """What the sheet needs: the page of its rows that the address names, or that has the row.
+
+    tried: what was tried, where that is known already.
+    """
+    view = SheetView.of(request, batch)
+    if row and "page" not in request.GET:
+        view = view.but(row=row["opened"])
+    grid = draft_grid(batch, view)
+    tried = tried or TryColumns.of(batch)
+    beyond = tried.beyond({row.number for row in grid.rows})
+    return {
+        "tried": tried,
+        "tried_beyond": rows_with(batch, beyond, grid.columns),
+        "tried_span": 1 + len(grid.columns.shown) + len(tried.columns),
+        "may_try": may_edit(batch, request.user),
+        "batch": batch,
+        "view": view,
+        "grid": grid,
+        "columns_key": columns_key(batch),
+        "here": reverse("batch", args=[batch.pk]),
+        "rows_url": reverse("row", args=[batch.pk, 0]).removesuffix("0/"),
+        "row_query": view.query(page=grid.page.number),
+        **(row or {}),
+    }
+
+
+def question_context(request: MemberRequest, batch: Batch, form: AskForm) -> dict[str, Any]:
+    """What follows the question: its filled prompt, the model's words, what is said of its rows."""
+    typed = form.as_typed()
+    preview = PromptPreview.of(batch, typed, row=request.POST.get("row", ""))
+    choice = ModelChoice.of(form)
+    wording = Wording.of(batch, choice.chosen)
+    _furnish(form, wording)
+    return {
+        "batch": batch,
+        "form": form,
+        "preview": preview,
+        "model_choice": choice,
+        "wording": wording,
+        "before_start": BeforeStart.of(batch, preview.survey),
+        "answer_words": _answer_words(batch, typed),
+        "price": _price(batch, preview.survey),
+        **starting_context(batch),
+        "tried": TryColumns.of(batch, model=choice.chosen.name),
+    }
+
+
+def _answer_words(batch: Batch, typed: Mapping[str, Any]) -> str:
+    """What is sent about the answer columns with every row; "" without any."""
+    columns = batch.ask.answer_columns
+    return in_words(columns) if columns and not typed["as_items"] else ""
+
+
+def _price(batch: Batch, survey: Survey | None) -> Price | None:
+    """The price of a draft whose file was read."""
+    return price_of(batch, survey) if batch.status == BatchStatus.DRAFT else None
+
+
+def _furnish(form: AskForm, wording: Wording) -> None:
+    """Give the field of the question what the page does with it: see `static/asking.js`."""
+    attrs = form.fields["template"].widget.attrs
+    attrs |= {"placeholder": wording.placeholder, "aria-autocomplete": "list"}
+    attrs["aria-controls"] = "column-list"
+    if not form.first_error:
+        attrs["autofocus"] = True
+
+
+@post_only
+@with_own_draft
+def preview(request: MemberRequest, batch: Batch) -> HttpResponse:
+    """The filled prompt of the row in view, with what is typed. It is saved in the draft too.
+
+    A sheet that shows other columns than the question wants is asked for anew (`static/asking.js`).
+    With `?save` it is saved only: the page is being left.
+    """
+    form = AskForm(request.POST, batch=batch)
+    decisions.edit(batch, ask=form.ask_so_far())
+    if "save" in request.GET:
+        return HttpResponse(status=204)
+    batch.refresh_from_db()
+    response = render(request, "asking/_previewed.html", question_context(request, batch, form))
+    return trigger_client_event(response, "columns-wanted", {"key": columns_key(batch)})
+
+
+@post_only
+@with_batch
+def answer_columns(request: MemberRequest, batch: Batch) -> HttpResponse:
+    """The lines of the answer columns, made of a JSON schema that was pasted, or why not.
+
+    Nothing is saved: the page does that, as after every change.
+    """
+    form = AskForm(request.POST, batch=batch)
+    form.full_clean()
+    is_wrong = "answer_columns" in form.errors
+    context = {
+        "batch": batch,
+        "form": form,
+        "pasted_schema": request.POST.get(SCHEMA, "")[:LONGEST_SCHEMA] if is_wrong else "",
+    }
+    return render(request, "asking/_answer_columns.html", context)
+
+
+@with_batch
+def checking(request: MemberRequest, batch: Batch) -> HttpResponseBase:
+    """How much of the file has been read; at the end, the Start button."""
+    if batch.status in STARTED:
+        return HttpResponseClientRefresh()
+    context = check_context(batch) | {"as_fragment": True}
+    is_fresh = request.GET.get("form", batch.format_key) != batch.format_key
+    if batch.is_active and not is_fresh and request.GET.get("seen") == context["seen"]:
+        return HttpResponse(status=204)
+    was_preparing = request.GET.get("phase") == BatchStatus.PREPARING
+    asks_otherwise = is_fresh and batch.format.items  # another model, and no question
+    ended = was_preparing and batch.status != BatchStatus.PREPARING
+    if batch.is_unusable or ended or asks_otherwise:
+        return HttpResponseClientRefresh()
+    if is_fresh:
+        context["fresh_file"] = True
+    if is_fresh or not batch.is_active:
+        context |= file_context(batch) | sheet_context(request, batch)
+    if not batch.is_active:
+        survey = surveys.survey_of(batch)
+        context["before_start"] = BeforeStart.of(batch, survey)
+        context["price"] = _price(batch, survey)
+    response = render(request, "asking/_bar.html", context)
+    return response if batch.is_active else trigger_client_event(response, "file-read")
+
+
+def check_context(batch: Batch) -> dict[str, Any]:
+    why = nothing_moves(batch)
+    seen = f"{batch.version}.{why}" if why else str(batch.version)
+    return {"batch": batch, "nothing_moves": why, "seen": seen}
+
+
+@post_only
+@with_own_draft
+def start(request: MemberRequest, batch: Batch) -> HttpResponseBase:
+    """Start a draft. A second click, or a colleague's, starts nothing.
+
+    Nor does a page that shows the file as it was read before.
+    """
+    if batch.status != BatchStatus.DRAFT:
+        _explain_not_started(request, batch)
+        return _to_batch(request, batch)
+    form = AskForm(request.POST, batch=batch)
+    if request.POST.get("read_as", batch.format_key) != batch.format_key:
+        decisions.edit(batch, ask=form.ask_so_far())
+        messages.info(request, READ_OTHERWISE)
+        return _to_batch(request, batch)
+    if not form.is_valid():
+        return _refused(request, batch, form)
+    decisions.edit(batch, ask=form.ask)
+    batch.refresh_from_db()
+    price = _price(batch, surveys.survey_of(batch))
+    if price and estimates.needs_consent(request.team, price.estimate, agreed=_agreed(request)):
+        return _ask_for_consent(request, batch, price)
+    estimated = price.estimate.usd if price else None
+    if not decisions.start(batch, by=request.user, ask=form.ask, estimated=estimated):
+        batch.refresh_from_db()
+        _explain_not_started(request, batch)
+    return _to_batch(request, batch)
+
+
+def _to_batch(request: MemberRequest, batch: Batch) -> HttpResponseBase:
+    if request.htmx:
+        return HttpResponseClientRedirect(batch.get_absolute_url())
+    return redirect(batch)
+
+
+def _agreed(request: MemberRequest) -> float | None:
+    """The highest price to which the person has agreed; None if nobody was asked, or it is odd."""
+    try:
+        agreed = float(request.POST.get("agreed", ""))
+    except ValueError:
+        return None
+    return agreed if isfinite(agreed) else None
+
+
+def _ask_for_consent(request: MemberRequest, batch: Batch, price: Price) -> HttpResponse:
+    """The dialog that names the price, before a batch starts that costs more than usual."""
+    context = {
+        "batch": batch,
+        "price": price,
+        "above": amount(request.team.confirm_above or 0),
+        "risen": _agreed(request) is not None,
+    }
+    if not request.htmx:
+        return render(request, "asking/confirm_price.html", context, status=409)
+    response = render(request, "asking/_confirm_price.html", context)
+    response = retarget(reswap(response, "innerHTML"), "#decision-detail")
+    opened = {"id": "decision-dialog", "opener": "start-button"}
+    return trigger_client_event(response, "opens-dialog", opened, after="swap")
+
+
+def _refused(request: MemberRequest, batch: Batch, form: AskForm) -> HttpResponse:
+    """The question with what is wrong in it. It is kept as it was typed."""
+    if not request.htmx:
+        return ask_page(request, batch, form=form, status=422)
+    decisions.edit(batch, ask=form.ask_so_far())
+    batch.refresh_from_db()
+    form.focus_on_first_error()
+    context = check_context(batch) | question_context(request, batch, form)
+    return render(request, "asking/_refused.html", context, status=422)
+
+
+@post_only
+@with_batch
+def discard(request: MemberRequest, batch: Batch) -> HttpResponseBase:
+    """Delete a draft. What a colleague has started is deleted on its own page."""
+    if not may_delete(batch, request.user):
+        messages.error(request, deleted.NOT_YOURS)
+        return redirect(batch)
+    if deleting.discard(batch, by=request.user):
+        deleted.say_deleted(request, batch)
+        return redirect("batches")
+    messages.info(request, STARTED_ALREADY)
+    return redirect(batch)
+
+
+def _explain_not_started(request: MemberRequest, batch: Batch) -> None:
+    if batch.status == BatchStatus.CHECKING:
+        messages.info(request, "The file is still being read. Press Start once that is done.")
+    elif batch.status == BatchStatus.DRAFT:  # it was read anew at this moment
+        messages.info(request, READ_OTHERWISE)
+    else:
+        messages.info(request, STARTED_ALREADY)

@@ -1,0 +1,77 @@
+"""The page of deleted batches: for 30 days they can be brought back."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from batchui.batches import deleting
+from batchui.batches.models import Batch
+from batchui.batches.owners import is_author, may_delete
+from batchui.web.errors import post_only
+from batchui.web.members import MemberRequest, member_required
+
+PAGE_SIZE = 25
+NOT_YOURS = "Only who made this batch, or an administrator, can delete it or bring it back."
+# A message with such a tag has a button that posts to the address in it (`templates/_toasts.html`).
+UNDO = "undo:"
+GONE = "This batch was brought back, or removed for good, meanwhile. This page is up to date."
+
+
+def say_deleted(request: MemberRequest, batch: Batch) -> None:
+    """Say that a batch was deleted, with a button that brings it back."""
+    text = f"“{batch.name}” was deleted. It can be brought back for 30 days."
+    messages.success(request, text, extra_tags=f"{UNDO}{reverse('bring_back', args=[batch.pk])}")
+
+
+@member_required
+def deleted(request: MemberRequest) -> HttpResponse:
+    """The deleted batches of the team that can be brought back."""
+    found = deleting.deleted_of(request.team).select_related("created_by", "deleted_by")
+    found = found.only(
+        *("name", "rows", "status", "deleted_at", "kept_until", "team", "started_by"),
+        *("created_by__name", "deleted_by__name"),
+    )
+    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    if request.membership.is_admin:
+        theirs = set()
+    else:
+        theirs = {batch.pk for batch in page if not is_author(batch, request.user)}
+    context: dict[str, Any] = {"page": page, "theirs": theirs}
+    return render(request, "batches/deleted_batches.html", context)
+
+
+@post_only
+@member_required
+def bring_back(request: MemberRequest, pk: UUID) -> HttpResponseBase:
+    """Put a deleted batch into the history again, and go to its page."""
+    batch = _deleted(request, pk)
+    if batch is None or not deleting.bring_back(batch, by=request.user):
+        return redirect("deleted")
+    messages.success(request, f"“{batch.name}” is back.")
+    return redirect(batch)
+
+
+@post_only
+@member_required
+def let_go(request: MemberRequest, pk: UUID) -> HttpResponseBase:
+    """Remove a deleted batch for good."""
+    batch = _deleted(request, pk)
+    if batch is not None and deleting.let_go(batch, by=request.user):
+        messages.success(request, f"“{batch.name}” is gone for good. Its files go within the hour.")
+    return redirect("deleted")
+
+
+def _deleted(request: MemberRequest, pk: UUID) -> Batch | None:
+    """A deleted batch of the team that this person may bring back; None, with a message: none."""
+    batch = deleting.deleted_of(request.team).filter(pk=pk).first()
+    if batch is None:
+        messages.info(request, GONE)
+    elif not may_delete(batch, request.user):
+        messages.error(request, NOT_YOURS)
+        return None
+    return batch

@@ -1,0 +1,26 @@
+"""What the pages about people show besides their context."""
+
+from typing import NamedTuple
+
+from django import template
+from django.template import Context
+
+from batchui.web import link_addresses
+
+register = template.Library()
+
+
+class LinkAddress(NamedTuple):
+    """own: the address by which batchui was opened. others: those that other machines can reach."""
+
+    own: str
+    is_only_here: bool
+    others: list[str]
+
+
+@register.simple_tag(takes_context=True)
+def link_address(context: Context) -> LinkAddress:
+    """Where the links that are made on this page would work."""
+    own = link_addresses.own(context["request"])
+    others = link_addresses.for_others(context["request"])
+    return LinkAddress(own, link_addresses.is_of_this_computer(own), others)
