@@ -20,9 +20,12 @@ def disk_use(data: Path) -> dict[str, int]:
 
 
 def _kind(path: Path) -> str:
-    if path.parent.name == "source":
-        return "upload"
     if ".sqlite3" in path.name:
         return "database"
-    kind = {"rows": "rows", "answers": "answers", "reply": "replies"}
-    return kind.get(path.name.partition("-")[0], "other")
+    kinds = {
+        "rows": "rows",
+        "answers": "answers",
+        "reply": "replies",
+    }  # rows: also those of a draft
+    kind = kinds.get(path.name.partition("-")[0], "other")
+    return "upload" if path.parent.name == "source" and kind == "other" else kind

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol, Self
 from urllib.parse import urlsplit
@@ -79,7 +79,14 @@ class Person:
         legs["download"] = time.perf_counter() - began
         return legs
 
-    def press(self, address: str, **form: str) -> int:
+    def look(self, address: str) -> int:
+        """Open a page. Returns the status of the answer; 0 if nobody answered."""
+        try:
+            return self._web.get(address).status_code
+        except httpx.HTTPError:
+            return 0
+
+    def press(self, address: str, **form: str | Sequence[str]) -> int:
         """Send a form of a page. Returns the status of the answer; 0 if nobody answered."""
         try:
             return self._web.post(address, data=form, headers=self._not_forged()).status_code

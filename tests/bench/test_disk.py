@@ -16,14 +16,16 @@ def test_every_file_counts_once_under_its_kind(tmp_path: Path) -> None:
             "batchui.sqlite3",
             "batchui.sqlite3-wal",
             "secret-key",
+            "files/batches/9f/source/rows-1.jsonl.zst",
+            "files/batches/9f/source/converted-1.zst",
         )
     ):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"x" * 10**size)
     assert disk_use(tmp_path) == {
-        "upload": 1,
-        "rows": 10,
+        "upload": 100_000_001,
+        "rows": 10_000_010,
         "answers": 100,
         "replies": 1_000,
         "database": 110_000,

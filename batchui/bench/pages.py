@@ -1,0 +1,86 @@
+"""`manage.py bench --pages`: what each page costs beside many rows, parts and batches.
+
+A team is made in a folder that is thrown away, with three batches of so many rows (one that has
+ended, one that runs, one draft) and many small ones; then every page is opened, in a process of its
+own (`page_times.py`).
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from batchui.batches.phrases import Say
+from batchui.bench.surroundings import ROOT, BenchFailed, clean_environment
+
+MODULE = "batchui.bench.page_times"
+# What no page may exceed: milliseconds of CPU, and bytes of a first load.
+MOST_MS, MOST_BYTES = 100, 60_000
+WIDTH = 26
+
+
+def measure(
+    *, rows: int, parts: int, batches: int, repeat: int, say: Say, database: str = ""
+) -> None:
+    """Print a line for each page. database: the address of an empty one; "" for SQLite.
+
+    Raises BenchFailed where a page cannot be opened.
+    """
+    over: list[str] = []
+    for line in _figures(rows, parts, batches, repeat, database):
+        if "made" in line:
+            say(
+                f"{rows:,} rows in each of three batches, {line['parts']:,} parts, {batches:,} "
+                f"small batches, {line['database']}; made in {line['made']:.0f} s. {repeat} visits "
+                f"of each page.\n"
+            )
+        elif "words" in line:
+            say(
+                f"Search for “{line['words']}”: {line['found']:,} rows in {line['seconds']:.2f} s, "
+                f"{line['cpu']:.2f} s of CPU."
+            )
+        else:
+            if not over and line["page"] == "batches":
+                say(_head())
+            say(_line(line))
+            over += _over(line)
+    say(f"\nOver {MOST_MS} ms or {MOST_BYTES:,} bytes: {', '.join(over) or 'no page'}.")
+
+
+def _figures(
+    rows: int, parts: int, batches: int, repeat: int, database: str
+) -> Iterator[dict[str, Any]]:
+    """The lines that the process prints, as it prints them."""
+    command = [sys.executable, "-m", "batchui.bench.with_django", MODULE]
+    command += map(str, (rows, parts, batches, repeat))
+    with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder:
+        settings = {"BATCHUI_DATA": str(Path(folder, "data")), "PYTHONPATH": str(ROOT)}
+        if database:
+            settings["DATABASE_URL"] = database
+        with subprocess.Popen(
+            command, env=clean_environment(**settings), stdout=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdout is not None  # noqa: S101
+            for line in process.stdout:
+                yield json.loads(line)
+    if process.returncode:
+        raise BenchFailed("The pages could not be measured; the reason is above.")
+
+
+def _head() -> str:
+    cpu = f"{'CPU ms':>9}{'worst':>7}"
+    return f"\n{'':{WIDTH}}{cpu}{'queries':>9}{'first load':>12}{'again':>9}"
+
+
+def _line(line: dict[str, Any]) -> str:
+    first = "" if line["first"] is None else f"{line['first']:,}"
+    cpu = f"{1000 * line['median']:9.0f}{1000 * line['worst']:7.0f}"
+    return f"{line['page']:{WIDTH}}{cpu}{line['queries']:9}{first:>12}{line['again']:9,}"
+
+
+def _over(line: dict[str, Any]) -> Iterator[str]:
+    if 1000 * line["median"] > MOST_MS or (line["first"] or 0) > MOST_BYTES:
+        yield line["page"]
