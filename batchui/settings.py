@@ -123,6 +123,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "batchui.web.compression.CompressedPagesMiddleware",
     "csp.middleware.CSPMiddleware",
     "batchui.web.security.ClientAddressMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -135,6 +136,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "batchui.web.pressed.PressedMiddleware",
     "batchui.web.errors.DatabaseBusyMiddleware",
 ]
 
@@ -145,8 +147,16 @@ TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
-        "APP_DIRS": True,
         "OPTIONS": {
+            "loaders": [
+                (
+                    "django.template.loaders.cached.Loader",
+                    [
+                        "batchui.web.squeezed_templates.SqueezedLoader",
+                        "django.template.loaders.app_directories.Loader",
+                    ],
+                )
+            ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",

@@ -3,9 +3,11 @@
 import os
 import shutil
 import signal
+import sqlite3
 import tempfile
 import warnings
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ from hypothesis import settings
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+    from pytest_django import DjangoDbBlocker
 
 # What is started in the background of a shell ignores Ctrl-C, what nohup starts ignores that the
 # terminal is closed, and so do their children. Tests do both, whoever started them.
@@ -29,6 +32,9 @@ for number, handler in (
 settings.register_profile("the same examples", derandomize=True)
 settings.load_profile("the same examples")
 
+# How long a browser waits for what must come, in milliseconds. No promise: a test of one has a
+# figure of its own. It is only how late a failure is told, on a machine with much to do.
+PATIENCE = 30_000
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -48,6 +54,45 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the long ones, so that no process is left alone with one at the end."""
     items.sort(key=lambda item: not item.nodeid.startswith("tests/postgres/"))
+
+
+def pytest_configure() -> None:
+    """Name the file for the tables, once for all processes of a run (see `django_db_keepdb`)."""
+    from django.conf import settings
+
+    os.environ.setdefault("BATCHUI_TEST_TABLES", str(settings.DATA / "tables.sqlite3"))
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(django_db_modify_db_settings: None) -> bool:
+    """Begin with a copy of the tables, if a process of this run has made them already.
+
+    The migrations take three seconds. There are as many processes in a mutation run as mutants.
+    """
+    from django.db import connection
+
+    is_file, tables = connection.vendor == "sqlite", Path(os.environ["BATCHUI_TEST_TABLES"])
+    if not (is_file and tables.exists()):
+        return False
+    shutil.copyfile(tables, connection.settings_dict["TEST"]["NAME"])
+    return True
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_db_setup: None, django_db_keepdb: bool, django_db_blocker: "DjangoDbBlocker"
+) -> None:
+    """The test database. Keeps a copy of its tables while it has no rows."""
+    from django.db import connection
+
+    if connection.vendor != "sqlite" or django_db_keepdb:
+        return
+    tables = Path(os.environ["BATCHUI_TEST_TABLES"])
+    mine = tables.with_suffix(f".{os.getpid()}")
+    with django_db_blocker.unblock(), closing(sqlite3.connect(mine)) as copy:
+        connection.ensure_connection()
+        connection.connection.backup(copy)
+    mine.rename(tables)
 
 
 @pytest.fixture(autouse=True)

@@ -1,8 +1,8 @@
 """The settings of the test suite: batchui's own, in a data folder that is thrown away.
 
-Nothing of the environment the tests are started in reaches them, save three switches:
-BATCHUI_TEST_DATABASE_URL (run on that database), BATCHUI_REQUIRE_BROWSER (see `conftest.py`), and
-BATCHUI_PICTURES (see `stories/conftest.py`).
+Nothing of the environment the tests are started in reaches them, save four switches:
+BATCHUI_TEST_DATABASE_URL (run on that database), BATCHUI_TEST_TABLES and BATCHUI_REQUIRE_BROWSER
+(see `conftest.py`), and BATCHUI_PICTURES (see `stories/conftest.py`).
 """
 
 import atexit
@@ -13,7 +13,10 @@ from pathlib import Path
 
 from batchui.bench.surroundings import is_ours
 
-_switches = {"BATCHUI_TEST_DATABASE_URL", "BATCHUI_REQUIRE_BROWSER", "BATCHUI_PICTURES"}
+_switches = {
+    *("BATCHUI_TEST_DATABASE_URL", "BATCHUI_TEST_TABLES"),
+    *("BATCHUI_REQUIRE_BROWSER", "BATCHUI_PICTURES"),
+}
 _database = os.environ.get("BATCHUI_TEST_DATABASE_URL", "")
 for _name in filter(is_ours, list(os.environ)):
     if _name not in _switches:

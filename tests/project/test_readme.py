@@ -9,13 +9,13 @@ import sys
 import time
 import tomllib
 from contextlib import closing
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.core.management import get_commands
 
 import batchui.settings
+from batchui.batches import deleting
 from batchui.prompts import ask
 from batchui.sandbox.options import Options
 from batchui.teams import invitations
@@ -129,8 +129,8 @@ def test_help_lists_every_option_of_the_commands(command: str) -> None:
 
 def test_what_is_kept_for_how_long_is_what_it_says() -> None:
     text = " ".join(README.split())
-    assert "its file and its answers, about an hour later" in text
-    assert timedelta(hours=1) == sweep.FILES_OUTLIVE
+    assert f"A deleted batch is kept for {deleting.KEPT.days} days" in text
+    assert f"can be brought back for {deleting.KEPT.days} days" in text
     days = sweep.DRAFTS_ARE_KEPT.days
     assert f"Drafts that nobody starts are removed after {days} days" in text
     assert f"forgets what it was sent after {Options().keep_days} days" in text

@@ -21,7 +21,7 @@ from tests import surroundings
 from tests.project.helpers import Reader, until
 from tests.surroundings import clean_environment
 
-SECONDS_TO_START = 60
+SECONDS_TO_START = 180
 WEB, WORKER = ([str(ROOT / "manage.py"), name] for name in ("serve", "worker"))
 IMPATIENT_WORKER = ["-m", "tests.stories.impatient_worker"]
 PASSWORD = "kettle-orchard-9"

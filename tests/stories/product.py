@@ -12,7 +12,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,9 @@ from batchui.up.venv import ROOT
 from tests.project.helpers import Reader, gone, is_alive, until
 from tests.surroundings import clean_environment
 
-SECONDS_TO_START = 60
-SECONDS_TO_STOP = 10
+# No promises: how late a failure is told, on a machine with much to do.
+SECONDS_TO_START = 180
+SECONDS_TO_STOP = 60
 # Of the sandbox, whose control address the stories use.
 TOKEN = "a-token-for-the-sandbox-of-stories"
 
@@ -40,12 +41,45 @@ QUICK = {
 class Product:
     """A running `up`: what it printed, its database, and the sandbox's control address."""
 
-    process: children.Process
-    lines: Reader
     data: Path
-    address: str
-    first_page: str  # what was printed to click
-    sandbox: str
+    port: int
+    variables: dict[str, str]
+    process: children.Process = field(init=False)
+    lines: Reader = field(init=False)
+    first_page: str = field(init=False)  # what was printed to click
+    sandbox: str = field(init=False)
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start it (again, after `end`), and wait until it says that it is ready."""
+        self.process = children.launch(
+            [sys.executable, str(ROOT / "manage.py"), "up", "--port", str(self.port)],
+            environment=clean_environment(
+                BATCHUI_DATA=str(self.data),
+                BATCHUI_SANDBOX_TOKEN=TOKEN,
+                BATCHUI_SANDBOX_CONTROL="1",
+                **self.variables,
+            ),
+            output=subprocess.PIPE,
+        )
+        assert self.process.stdout is not None
+        self.lines = Reader(self.process.stdout)
+        try:
+            ready = self.lines.wait_for("batchui is ready: ", seconds=SECONDS_TO_START)
+            sandbox = self.lines.wait_for("The sandbox listens on ")
+        except BaseException:
+            self.end()
+            raise
+        self.first_page = ready.removeprefix("batchui is ready: ")
+        self.sandbox = str(re.search(r"http://[^/ ]+", sandbox)[0])  # type: ignore[index]
+
+    def end(self) -> None:
+        """Whatever happened, leave nothing running."""
+        _end(self.process)
+        self.lines.close()
 
     def control(self, method: str, path: str, body: object = None) -> Any:
         """Ask the sandbox's control address (`batchui.sandbox` documents it)."""
@@ -62,6 +96,15 @@ class Product:
         """How long the sandbox keeps what is submitted from now on in each state, in seconds."""
         wanted = {"queued": queued, "running": running, "per_1000_items": 0, "longest": running}
         self.control("PUT", "timings", wanted)
+
+    def let_parts_end(self, *, apart: float) -> None:
+        """Let what the sandbox works at end from now on, one so many seconds after the other."""
+        with closing(sqlite3.connect(self.data / "sandbox.sqlite3", timeout=20)) as database:
+            query = "SELECT id FROM requests WHERE done_at > ? ORDER BY created"
+            ids = [found[0] for found in database.execute(query, (time.time(),))]
+            moments = [(time.time() + apart * place, one) for place, one in enumerate(ids, 1)]
+            with database:
+                database.executemany("UPDATE requests SET done_at = ? WHERE id = ?", moments)
 
     def script(self, *steps: dict[str, Any]) -> None:
         """What goes wrong at the sandbox from now on; nothing without steps."""
@@ -130,7 +173,7 @@ class Product:
         return [process for process in psutil.process_iter() if _works_in(process, self.data)]
 
     def stop(self) -> float:
-        """SIGTERM. Fails unless everything ends in time, with status 0, and leaves nothing behind.
+        """SIGTERM. Fails unless everything ends, with status 0, and leaves nothing behind.
 
         Returns the seconds it took.
         """
@@ -139,7 +182,7 @@ class Product:
         self.process.send_signal(signal.SIGTERM)
         assert self.process.wait(SECONDS_TO_STOP) == 0, f"up said:\n{self.lines}"
         took = time.monotonic() - began
-        gone(family, seconds=1)
+        gone(family, seconds=10)
         left = self.family()
         assert not left, f"left behind: {left}"
         return took
@@ -148,39 +191,17 @@ class Product:
 @contextmanager
 def running_product(data: Path, **variables: str) -> Iterator[Product]:
     """`manage.py up` on a free port while the context lasts."""
-    port = _free_port()
     # A sandbox of its own: the usual port may be that of another batchui on this machine.
     data.mkdir(parents=True, exist_ok=True)
     (data / "sandbox-address").write_text(f"http://127.0.0.1:{_free_port()}/client/v4")
-    process = children.launch(
-        [sys.executable, str(ROOT / "manage.py"), "up", "--port", str(port)],
-        environment=clean_environment(
-            BATCHUI_DATA=str(data),
-            BATCHUI_SANDBOX_TOKEN=TOKEN,
-            BATCHUI_SANDBOX_CONTROL="1",
-            **variables,
-        ),
-        output=subprocess.PIPE,
-    )
-    assert process.stdout is not None
-    lines = Reader(process.stdout)
+    product = Product(data, _free_port(), variables)
+    product.start()
     try:
-        ready = lines.wait_for("batchui is ready: ", seconds=SECONDS_TO_START)
-        sandbox = lines.wait_for("The sandbox listens on ")
-        product = Product(
-            process=process,
-            lines=lines,
-            data=data,
-            address=f"http://127.0.0.1:{port}",
-            first_page=ready.removeprefix("batchui is ready: "),
-            sandbox=str(re.search(r"http://[^/ ]+", sandbox)[0]),  # type: ignore[index]
-        )
         yield product
-        if process.poll() is None:
+        if product.process.poll() is None:
             product.stop()
     finally:
-        _end(process)
-        lines.close()
+        product.end()
 
 
 def _end(process: children.Process) -> None:

@@ -66,7 +66,7 @@ class Watched:
     def stay(self, *, ana: Visitor, ben: Visitor) -> None:
         """Leave both pages open after the end, longer than two rounds of polling."""
         ana.page.wait_for_timeout(500)  # the rows follow the last change
-        self.ana_rows = ana.page.locator("#rows tbody tr").all_inner_texts()
+        self.ana_rows = ana.page.locator("#grid-rows tr").all_inner_texts()
         for person in (ana, ben):
             person.requests.clear()
         ana.page.wait_for_timeout(4_500)
@@ -103,20 +103,18 @@ def number_of_batches(product: Product) -> int:
 
 
 def ask_with_a_chip(ana: Visitor) -> None:
-    """Type a prompt, put a column in with a click, and see it filled for three rows."""
+    """Type a prompt, put a column in with a click, and see it filled for row after row."""
     page = ana.page
-    page.locator("#id_model").select_option(MODEL)
+    ana.choose_model(MODEL)
     page.locator("#id_template").fill("")
     page.locator("#id_template").press_sequentially(ASK)
-    page.get_by_role("button", name="review").click()
+    page.get_by_role("button", name="review", exact=True).click()
     assert page.locator("#id_template").input_value() == ASK + "{{review}}"
     filled = page.locator("#prompt-preview .prose")
-    filled.nth(2).filter(has_text="Room 3, noisy").wait_for()
-    assert filled.all_inner_texts() == [
-        f"{ASK}Room 1, lovely",
-        f"{ASK}Room 2, lovely",
-        f"{ASK}Room 3, noisy",
-    ]
+    for text in ("Room 1, lovely", "Room 2, lovely", "Room 3, noisy"):
+        filled.filter(has_text=text).wait_for()
+        assert filled.all_inner_texts() == [f"{ASK}{text}"]
+        page.get_by_role("button", name="The next row").click()
 
 
 def test_the_filled_prompts_follow_what_is_typed_while_they_are_fetched(
@@ -138,9 +136,7 @@ def test_the_filled_prompts_follow_what_is_typed_while_they_are_fetched(
         page.wait_for_timeout(20)
     page.locator("#id_template").press_sequentially(" from 1 to 5")
     held[0].continue_()
-    page.locator("#prompt-preview .prose").nth(2).filter(
-        has_text="Room 3, noisy from 1 to 5"
-    ).wait_for()
+    page.locator("#prompt-preview .prose").filter(has_text="Room 1, lovely from 1 to 5").wait_for()
     page.unroute("**/preview/")
 
 
@@ -182,12 +178,12 @@ def test_both_see_the_rows_with_their_answers(
     for person in (ana, ben):
         person.page.goto(f"/batches/{watched.batch}/")
         person.says_answered("60 of 60")
-        rows = person.page.locator("#rows tbody tr").all_inner_texts()
+        rows = person.page.locator("#grid-rows tr").all_inner_texts()
         assert rows == watched.ana_rows
-    assert len(rows) == 25
+    assert len(rows) == 60
     assert "Room 1, lovely" in rows[0]
     assert "Room 25, lovely" in rows[24]
-    assert all("sandbox" in row and "Answered" in row for row in rows)
+    assert all("sandbox" in row for row in rows)
     ben.page.screenshot(path=pictures / "journey-finished.png", full_page=True)
 
 
@@ -223,7 +219,8 @@ def half_sent(product: Product, ana: Visitor, reviews: Path) -> str:
     product.control("DELETE", "calls")
     product.script({"fault": "error", "code": 3040, "call": "submit", "nth": 2, "times": 0})
     batch = ana.start(reviews, ask="Rate: {{review}}")
-    ana.page.get_by_text("On hold.").wait_for()
+    # Once nothing is under way any more, “Paused” at the top says that it is on hold.
+    ana.page.locator("#live .banner").get_by_text("Cloudflare has no room for this").wait_for()
     ana.page.locator("#show-answered .count", has_not_text=re.compile("^0$")).wait_for()
     ana.page.locator("#stop-button").click()
     ana.loads.clear()
@@ -236,7 +233,8 @@ def test_clicks_on_stale_pages_are_answered_in_a_sentence(
     ben.page.goto(f"/batches/{half_sent}/")
     ben.page.locator("#stop-button").click()
     confirm_stop(ben)
-    ben.toast("Stopped.").wait_for()
+    # “Stopping” where a part was on its way to Cloudflare, busy as it is, when Ben pressed.
+    ben.toast(re.compile(r"Stopp(ed|ing)\.")).wait_for()
     pressed = time.monotonic()
     ana.has_status("stopped")
     assert time.monotonic() - pressed < SHOWN_WITHIN_SECONDS

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.project.helpers import until
 from tests.stories.product import Product
 from tests.stories.visitors import Visitor, batch_id
 
@@ -20,6 +21,8 @@ HAS_FOCUS = "element => element === document.activeElement"
 def reach(page: "Page", target: "Locator") -> None:
     """Press Tab until the target has the focus."""
     target.wait_for(state="attached")
+    if target.evaluate(HAS_FOCUS):
+        return
     passed = []
     for _ in range(60):
         page.keyboard.press("Tab")
@@ -48,12 +51,10 @@ def test_from_the_file_to_start_without_a_mouse(
     reach(page, page.locator("#id_template"))
     page.keyboard.press("Control+a")
     page.keyboard.type("Summarise: ")
-    reach(page, page.get_by_role("button", name="review"))
+    reach(page, page.get_by_role("button", name="review", exact=True))
     page.keyboard.press("Enter")
     page.keyboard.type(" Be brief.")
-    page.locator("#prompt-preview .prose").nth(2).filter(
-        has_text="Room 3, noisy Be brief."
-    ).wait_for()
+    page.locator("#prompt-preview .prose").filter(has_text="Room 1, lovely Be brief.").wait_for()
     reach(page, ana.start_button())
     page.keyboard.press("Enter")
     ana.has_status("finished")
@@ -73,19 +74,17 @@ def running(product: Product, ana: Visitor, reviews: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("place", "polled"),
+    ("tab", "place", "polled"),
     [
-        ("#stop-button", "live"),
-        ("#parts button >> nth=0", "live"),
-        ("#rows tbody button >> nth=2", "rows"),
-        ("#rows .segmented a >> nth=1", "rows"),
-        ("#timeline time >> nth=0", "timeline"),
+        ("", "#live time >> nth=0", "live"),
+        ("parts/", "#parts button >> nth=0", "parts"),
+        ("timeline/", "#timeline time >> nth=0", "timeline"),
     ],
 )
 def test_the_focus_stays_when_a_batch_refreshes_itself(
-    product: Product, ana: Visitor, running: str, place: str, polled: str
+    product: Product, ana: Visitor, running: str, tab: str, place: str, polled: str
 ) -> None:
-    ana.page.goto(f"/batches/{running}/")
+    ana.page.goto(f"/batches/{running}/{tab}")
     assert_focus_stays(product, ana, place=place, polled=polled)
 
 
@@ -104,7 +103,7 @@ def assert_focus_stays(product: Product, ana: Visitor, *, place: str, polled: st
     assert before is not None
     with page.expect_response(lambda answer: f"/{polled}/" in answer.url and answer.status == 200):
         product.change("UPDATE batches_batch SET version = version + 1")
+    until(lambda: not before.evaluate("element => element.isConnected"))
     page.wait_for_timeout(200)
-    assert not before.evaluate("element => element.isConnected"), "nothing was swapped"
     now = page.evaluate("document.activeElement.outerHTML.slice(0, 120)")
     assert page.locator(place).evaluate(HAS_FOCUS), f"the focus is on {now}"
