@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db.models import Max
 
+from batchui.batches import results
 from batchui.batches.charged import NEVER_ASKED
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import TAKEN, AnswerStatus, AttemptStatus, PartStatus
@@ -54,13 +55,15 @@ def what_was_billed_is_on_record(record: Record) -> Iterator[Finding]:
                     since=attempt.created_at,
                     do=TELL_WHAT_IS_BILLED,
                 )
-        if part.unsent and not is_copy and _is_in_doubt(record.attempts(part)):
+        perhaps_sent = [] if is_copy else _unsent_in_doubt(part, record.attempts(part))
+        if perhaps_sent:
             yield record.finding(
                 3,
                 "rows say not sent",
-                f"{part.unsent:,} of its rows count as “unsent”, and a request with them may have "
-                "been billed.",
+                f"{len(perhaps_sent):,} of its rows count as “unsent”, and a request with them may "
+                "have been billed.",
                 part=part,
+                row=perhaps_sent[0],
                 do=TELL_WHAT_IS_BILLED,
             )
         if part.waiting_became == AnswerStatus.UNSENT and part.status == PartStatus.DONE:
@@ -73,8 +76,22 @@ def what_was_billed_is_on_record(record: Record) -> Iterator[Finding]:
             )
 
 
-def _is_in_doubt(attempts: Iterable[Attempt]) -> bool:
-    return any(attempt.status == AttemptStatus.UNSURE for attempt in attempts)
+def _unsent_in_doubt(part: Part, attempts: Iterable[Attempt]) -> list[int]:
+    """The numbers of the rows that count as unsent and are in a request that may have been billed.
+
+    After single rows were asked again, the request in doubt has these alone.
+    """
+    in_doubt = [attempt for attempt in attempts if attempt.status == AttemptStatus.UNSURE]
+    if not part.unsent or not in_doubt:
+        return []
+    sent: set[int] = set()
+    for attempt in in_doubt:
+        sent.update(range(part.rows) if attempt.positions is None else attempt.positions)
+    return [
+        result.row
+        for position, result in enumerate(results.readable_results(part))
+        if position in sent and result.status == AnswerStatus.UNSENT
+    ]
 
 
 def what_the_api_has_is_on_record(scope: Scope) -> Iterator[Finding]:

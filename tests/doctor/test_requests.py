@@ -9,6 +9,7 @@ from django.utils import timezone
 from batchui.batches import clients, decisions, deleting, questions
 from batchui.batches.models import Attempt, Batch, Event, Part
 from batchui.batches.questions import Choice
+from batchui.batches.sheet import asking_again
 from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus, Question
 from batchui.doctor import ledger
 from batchui.doctor.ledger import Ledger
@@ -108,6 +109,38 @@ def test_rows_that_say_not_sent_and_may_have_been_sent_are_found(unsure: Part, f
         status=PartStatus.STOPPED, waiting_became=AnswerStatus.UNSENT, unsent=unsure.rows
     )
     assert (3, "rows say not sent", unsure.number) in places(find())
+
+
+@pytest.fixture
+def asked_again(sandbox: RunningSandbox, batch: Batch) -> Part:
+    """A part that was stopped before it was sent, of which rows 2 and 3 were asked again.
+
+    It is unsure what became of their request; they were left out.
+    """
+    assert decisions.stop(batch, by=None)
+    assert asking_again.ask_again(batch, chosen=[2, 3], by=None).rows == 2
+    sandbox.script({"fault": "cut_after", "call": "submit"})
+    send_all()
+    sandbox.script()
+    part = batch.parts.get(status=PartStatus.UNSURE)
+    assert decisions.leave_out(part, by=None)
+    return part
+
+
+def test_rows_that_were_never_sent_beside_rows_in_doubt_are_no_fault(
+    asked_again: Part, find: Find
+) -> None:
+    assert (asked_again.missing, asked_again.unsent) == (2, asked_again.rows - 2)
+    assert [one for one in find() if one.invariant == 3] == []
+
+
+def test_a_row_in_doubt_that_says_not_sent_is_found_among_those_never_sent(
+    asked_again: Part, find: Find
+) -> None:
+    asked_again.attempts.update(positions=[1, 2])
+    found = [one for one in find() if one.kind == "rows say not sent"]
+    assert [(one.invariant, one.part, one.row) for one in found] == [(3, 1, 4)]
+    assert found[0].what.startswith("1 of its rows")
 
 
 def test_the_file_of_a_sandbox_tells_the_bodies_apart(
