@@ -49,7 +49,7 @@ def question(page: "Page") -> str:
 def test_the_question_has_the_focus_and_start_is_in_view_beside_the_sheet(
     page: "Page", draft: Batch
 ) -> None:
-    assert page.evaluate("document.activeElement.id") == "id_template"
+    page.locator("#id_template:focus").wait_for()
     boxes = [page.locator(at).bounding_box() for at in ("#id_template", "#grid", "#start-button")]
     left, right, start = (box for box in boxes if box)
     assert left["x"] + left["width"] <= right["x"]
@@ -77,7 +77,7 @@ def test_two_braces_offer_the_columns_and_the_keyboard_chooses_one(
     page.keyboard.type(" by {{rat")
     page.keyboard.press("Tab")
     assert question(page) == "Judge {{review}} by {{rating}}"
-    assert page.evaluate("document.activeElement.id") == "id_template"
+    page.locator("#id_template:focus").wait_for()
     page.keyboard.type(" {{")
     page.keyboard.press("Escape")
     assert not page.locator("#column-list").is_visible()
@@ -101,7 +101,7 @@ def test_a_question_to_start_from_takes_the_place_of_what_was_typed_until_undo(
     page.get_by_role("button", name="Judge the tone").click()
     page.get_by_text("“Judge the tone” was filled in.").wait_for()
     assert question(page).endswith("Text: {{review}}")
-    assert page.evaluate("document.activeElement.id") == "id_template"
+    page.locator("#id_template:focus").wait_for()
     page.locator("#grid").get_by_text("because", exact=True).wait_for()
     page.get_by_role("button", name="Start: 2 rows").wait_for()
     page.locator("#undo-question").click()
@@ -135,7 +135,7 @@ def test_the_row_in_full_follows_the_question(page: "Page", draft: Batch) -> Non
     panel.get_by_text("Rate Noisy street").wait_for()
     page.locator("#id_template").fill("Sum up {{review}}")
     panel.get_by_text("Sum up Noisy street").wait_for()
-    assert page.evaluate("document.activeElement.id") == "id_template"
+    page.locator("#id_template:focus").wait_for()
     panel.get_by_role("button", name="Row 2").click()
     panel.get_by_text("Sum up Lovely room").wait_for()
     page.locator("#prompt-preview .prose", has_text="Sum up Lovely room").wait_for()
@@ -174,7 +174,7 @@ def test_the_row_whose_prompt_is_shown_follows_the_sheet_and_the_buttons(
     shown.filter(has_text="Sum up: Lovely room").wait_for()
     page.locator("#prompt-after").press("Enter")
     shown.filter(has_text="Sum up: Noisy street").wait_for()
-    assert page.evaluate("document.activeElement.id") == "prompt-after"
+    page.locator("#prompt-after:focus").wait_for()
 
 
 def test_the_page_says_when_it_has_saved_and_when_it_has_not(page: "Page", draft: Batch) -> None:
@@ -241,7 +241,7 @@ def test_a_refused_start_says_why_and_leaves_page_and_address_as_they_are(
     area = page.locator("#id_template")
     assert area.get_attribute("aria-invalid") == "true"
     assert "id_template_error" in (area.get_attribute("aria-describedby") or "")
-    assert page.evaluate("document.activeElement.id") == "id_template"
+    page.locator("#id_template:focus").wait_for()
     assert page.url.endswith(draft.get_absolute_url())
     page.goto("/people/")
     page.go_back()
@@ -273,7 +273,7 @@ def test_enter_in_a_field_starts_nothing(page: "Page", draft: Batch) -> None:
     page.keyboard.press("Enter")
     page.locator("#model-dialog").wait_for(state="hidden")
     page.locator("#model-line", has_text="Qwen3 30B: a light model").wait_for()
-    assert page.evaluate("document.activeElement.id") == "change-model"
+    page.locator("#change-model:focus").wait_for()
     draft.refresh_from_db()
     assert draft.status == BatchStatus.DRAFT
 

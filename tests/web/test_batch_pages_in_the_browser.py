@@ -153,7 +153,7 @@ def test_what_a_person_does_survives_a_refresh(
     with page.expect_response(lambda answer: "/live/" in answer.url and answer.status == 200):
         send_all()
     page.locator("#cell-2-0", has_text="queued").wait_for()
-    assert page.evaluate("document.activeElement.id") == "stop-button"
+    page.locator("#stop-button:focus").wait_for()
     work(batch)
     page.locator("#announcement", has_text="Finished: 60 of 60 answered").wait_for(state="attached")
     page.locator("#chips", has_text="Answered 60").wait_for()
@@ -232,7 +232,7 @@ def test_rows_are_read_one_after_the_other(
     panel.get_by_role("heading", name="Row 3").wait_for()
     assert page.url.endswith("/rows/3/")
     page.keyboard.press("Escape")
-    assert page.evaluate("document.activeElement.id") == "open-3"
+    page.locator("#open-3:focus").wait_for()
     assert page.url.endswith(batch.get_absolute_url())
     page.get_by_role("link", name="Next").click()
     page.get_by_text("Rows 27 to 51 · 60 in all").wait_for()

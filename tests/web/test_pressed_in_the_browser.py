@@ -126,7 +126,7 @@ def test_escape_leaves_a_title_as_it_was(page: "Page", batch: Batch) -> None:
     page.get_by_label("Name of this batch").fill("Other")
     page.keyboard.press("Escape")
     page.get_by_role("heading", name="texts").wait_for()
-    assert page.evaluate("document.activeElement.id") == "rename"
+    page.locator("#rename:focus").wait_for()
     page.keyboard.press("Enter")
     page.get_by_label("Name of this batch").fill("Reviews")
     page.keyboard.press("Enter")

@@ -237,7 +237,7 @@ def test_what_others_do_to_an_ended_batch_is_seen_when_its_page_is_looked_at_aga
     page.evaluate("dispatchEvent(new Event('focus'))")
     page.locator("#cell-3-0", has_text="Ben’s").wait_for()
     assert page.locator("#cell-edit").input_value() == "Mine, not saved yet"
-    assert page.evaluate("document.activeElement.id") == "cell-edit"
+    page.locator("#cell-edit:focus").wait_for()
     page.keyboard.press("Enter")
     page.locator("#cell-4-0").get_by_text("Somebody else has changed this answer").wait_for()
 
@@ -251,16 +251,16 @@ def test_the_strip_is_one_stop_and_leads_to_its_parts(
     first = page.locator("#strip-1")
     first.focus()
     page.keyboard.press("ArrowRight")
-    assert page.evaluate("document.activeElement.id") == "strip-2"
+    page.locator("#strip-2:focus").wait_for()
     assert page.locator("#strip a[tabindex='0']").count() == 1
     page.keyboard.press("End")
     page.keyboard.press("ArrowRight")
-    assert page.evaluate("document.activeElement.id") == "strip-3"
+    page.locator("#strip-3:focus").wait_for()
     page.keyboard.press("Home")
     came_back(batch, 2)
     page.locator("#strip-2[data-state=answered]").wait_for()
     page.wait_for_timeout(100)
-    assert page.evaluate("document.activeElement.id") == "strip-1"
+    page.locator("#strip-1:focus").wait_for()
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Technical details of part 1").wait_for()
 
