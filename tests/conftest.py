@@ -27,9 +27,9 @@ for number, handler in (
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, handler)
 
-# A change fails because of what it breaks, not because of the examples of the day. Others are tried
-# with `--hypothesis-profile=default`.
-settings.register_profile("the same examples", derandomize=True)
+# A change fails because of what it breaks, not because of the examples of the day, nor because the
+# machine has much to do. Others are tried with `--hypothesis-profile=default`.
+settings.register_profile("the same examples", derandomize=True, deadline=None)
 settings.load_profile("the same examples")
 
 # How long a browser waits for what must come, in milliseconds. No promise: a test of one has a

@@ -22,7 +22,7 @@ LEAST_SHARE = 0.9
 # fifty in seventy has more than five survivors, but one in three has more than two.
 GAPS_OF_A_SAMPLE = 0.1
 # What is shown where mutmut could not run.
-LAST_LINES, LONGEST_LINE = 100, 300
+LAST_LINES, LONGEST_LINE = 40, 300
 
 
 def main() -> int:
@@ -57,8 +57,13 @@ def run_mutmut(arguments: Iterable[str]) -> None:
 
 
 def ending_of(output: str) -> str:
-    """The last lines, each of a length that can be read: mutmut's last one may name all tests."""
-    return "\n".join(line[:LONGEST_LINE] for line in output.splitlines()[-LAST_LINES:])
+    """The tests that failed, then the last lines, each of a length that can be read.
+
+    mutmut's last line may name all tests.
+    """
+    lines = [line[:LONGEST_LINE] for line in output.splitlines()]
+    failed = [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
+    return "\n".join([*failed, *lines[-LAST_LINES:]])
 
 
 def judge(chosen: Iterable[str], controls: Iterable[str], *, whole: bool, gaps: int) -> int:
