@@ -1,5 +1,6 @@
-"""The page of deleted batches: for 30 days they can be brought back."""
+"""Delete, and the page of deleted batches: for 30 days they can be brought back."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from django.urls import reverse
 from batchui.batches import deleting
 from batchui.batches.models import Batch
 from batchui.batches.owners import is_author, may_delete
+from batchui.web.access import with_batch
 from batchui.web.errors import post_only
 from batchui.web.members import MemberRequest, member_required
 
@@ -19,13 +21,47 @@ PAGE_SIZE = 25
 NOT_YOURS = "Only who made this batch, or an administrator, can delete it or bring it back."
 # A message with such a tag has a button that posts to the address in it (`templates/_toasts.html`).
 UNDO = "undo:"
+STARTED_ALREADY = "This batch was started already, by you or a colleague."
 GONE = "This batch was brought back, or removed for good, meanwhile. This page is up to date."
 
 
-def say_deleted(request: MemberRequest, batch: Batch) -> None:
-    """Say that a batch was deleted, with a button that brings it back."""
-    text = f"“{batch.name}” was deleted. It can be brought back for 30 days."
-    messages.success(request, text, extra_tags=f"{UNDO}{reverse('bring_back', args=[batch.pk])}")
+@post_only
+@with_batch
+def delete(request: MemberRequest, batch: Batch) -> HttpResponseBase:
+    """Delete a batch that is not under way."""
+    return _take_out(
+        request,
+        batch,
+        deleting.delete,
+        otherwise="This batch has not ended yet. Stop it first, then delete it.",
+    )
+
+
+@post_only
+@with_batch
+def discard(request: MemberRequest, batch: Batch) -> HttpResponseBase:
+    """Delete a draft. What a colleague has started is deleted on its own page."""
+    return _take_out(request, batch, deleting.discard, otherwise=STARTED_ALREADY)
+
+
+def _take_out(
+    request: MemberRequest, batch: Batch, take: Callable[..., bool], *, otherwise: str
+) -> HttpResponseBase:
+    """Take a batch out of the history, and offer to bring it back; `otherwise`: why it stays."""
+    if not may_delete(batch, request.user):
+        messages.error(request, NOT_YOURS)
+        return redirect(batch)
+    if take(batch, by=request.user):
+        text = f"“{batch.name}” was deleted. It can be brought back for 30 days."
+        address = reverse("bring_back", args=[batch.pk])
+        messages.success(request, text, extra_tags=f"{UNDO}{address}")
+        return redirect("batches")
+    batch.refresh_from_db()
+    if batch.deleted_at is not None:
+        messages.info(request, "A colleague deleted this batch just before you.")
+        return redirect("batches")
+    messages.error(request, otherwise)
+    return redirect(batch)
 
 
 @member_required

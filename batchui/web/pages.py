@@ -5,11 +5,10 @@ from django.http import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from batchui.batches import decisions, deleting, empty_answers, intake
+from batchui.batches import decisions, empty_answers, intake
 from batchui.batches.exporting import added_columns
 from batchui.batches.many_parts import AtStop, rows_at_stop
 from batchui.batches.models import Batch
-from batchui.batches.owners import may_delete
 from batchui.batches.phrases import counted, rows_are
 from batchui.batches.retrying import rows_of_retry
 from batchui.batches.states import BatchStatus
@@ -114,24 +113,6 @@ def ask_further(request: MemberRequest, batch: Batch) -> HttpResponseBase:
         f"{{{{{answer}}}}} in your question.",
     )
     return redirect(draft)
-
-
-@post_only
-@with_batch
-def delete(request: MemberRequest, batch: Batch) -> HttpResponseBase:
-    """Delete a batch that is not under way."""
-    if not may_delete(batch, request.user):
-        messages.error(request, deleted.NOT_YOURS)
-        return redirect(batch)
-    if deleting.delete(batch, by=request.user):
-        deleted.say_deleted(request, batch)
-        return redirect("batches")
-    batch.refresh_from_db()
-    if batch.deleted_at is not None:
-        messages.info(request, "A colleague deleted this batch just before you.")
-        return redirect("batches")
-    messages.error(request, "This batch has not ended yet. Stop it first, then delete it.")
-    return redirect(batch)
 
 
 @post_only

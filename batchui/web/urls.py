@@ -21,7 +21,7 @@ from batchui.web import (
     saved_questions,
     telling,
 )
-from batchui.web.asking import filling_in
+from batchui.web.asking import filling_in, starting
 from batchui.web.asking import views as asking
 from batchui.web.sheet import editing, glance, live, searching
 from batchui.web.sheet import pages as sheet
@@ -69,8 +69,8 @@ urlpatterns = [
     path("questions/<int:pk>/delete/", saved_questions.delete, name="delete_question"),
     path("questions/<int:pk>/restore/", saved_questions.restore, name="restore_question"),
     path("batches/<uuid:pk>/checking/", asking.checking, name="checking"),
-    path("batches/<uuid:pk>/start/", asking.start, name="start"),
-    path("batches/<uuid:pk>/discard/", asking.discard, name="discard"),
+    path("batches/<uuid:pk>/start/", starting.start, name="start"),
+    path("batches/<uuid:pk>/discard/", deleted.discard, name="discard"),
     path("batches/<uuid:pk>/tries/", include("batchui.web.trying.urls")),
     path("batches/<uuid:pk>/live/", live.live, name="live"),
     path("batches/<uuid:pk>/attention/", sheet.attention, name="attention"),
@@ -105,7 +105,7 @@ urlpatterns = [
     path("batches/<uuid:pk>/count-as-empty/", pages.count_as_empty, name="count_as_empty"),
     path("batches/<uuid:pk>/run-again/", pages.run_again, name="run_again"),
     path("batches/<uuid:pk>/ask-further/", pages.ask_further, name="ask_further"),
-    path("batches/<uuid:pk>/delete/", pages.delete, name="delete"),
+    path("batches/<uuid:pk>/delete/", deleted.delete, name="delete"),
     path("batches/<uuid:pk>/try-now/", pages.try_now, name="try_now"),
     path("batches/<uuid:pk>/parts/", sheet.parts, name="parts"),
     path("batches/<uuid:pk>/parts/<int:number>/", sheet.part, name="part"),

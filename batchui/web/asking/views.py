@@ -1,29 +1,22 @@
-"""The page of a draft: what to ask of every row, beside the sheet, and Start."""
+"""The page of a draft: what to ask of every row, beside the sheet."""
 
 from collections.abc import Mapping
-from math import isfinite
 from typing import Any
 
-from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django_htmx.http import (
-    HttpResponseClientRedirect,
     HttpResponseClientRefresh,
-    reswap,
-    retarget,
     trigger_client_event,
 )
 
-from batchui.batches import decisions, deleting, estimates, surveys
+from batchui.batches import decisions, surveys
 from batchui.batches.models import Batch
-from batchui.batches.money import amount
 from batchui.batches.owners import may_delete, may_edit
 from batchui.batches.states import STARTED, BatchStatus
 from batchui.batches.surveys import Survey
 from batchui.prompts.answer_schema import LONGEST_SCHEMA, in_words
-from batchui.web import deleted
 from batchui.web.access import with_batch
 from batchui.web.asking.draft_row import draft_row_context
 from batchui.web.asking.model_choice import ModelChoice
@@ -43,12 +36,6 @@ from batchui.web.sheet.draft_grid import draft_grid, rows_with
 from batchui.web.sheet.view import SheetView
 from batchui.web.standstill import nothing_moves
 from batchui.web.trying.columns import TryColumns
-
-STARTED_ALREADY = "This batch was started already, by you or a colleague."
-READ_OTHERWISE = (
-    "Nothing was started: on another page, you or a colleague changed how the file is read. Look "
-    "at the first rows, then press Start again."
-)
 
 
 def ask_page(
@@ -152,7 +139,7 @@ def question_context(request: MemberRequest, batch: Batch, form: AskForm) -> dic
         "wording": wording,
         "before_start": BeforeStart.of(batch, preview.survey),
         "answer_words": _answer_words(batch, typed),
-        "price": _price(batch, preview.survey),
+        "price": price_of_draft(batch, preview.survey),
         **starting_context(batch),
         "tried": TryColumns.of(batch, model=choice.chosen.name),
     }
@@ -164,8 +151,8 @@ def _answer_words(batch: Batch, typed: Mapping[str, Any]) -> str:
     return in_words(columns) if columns and not typed["as_items"] else ""
 
 
-def _price(batch: Batch, survey: Survey | None) -> Price | None:
-    """The price of a draft whose file was read."""
+def price_of_draft(batch: Batch, survey: Survey | None) -> Price | None:
+    """The price of a draft; None while its file is being read."""
     return price_of(batch, survey) if batch.status == BatchStatus.DRAFT else None
 
 
@@ -234,7 +221,7 @@ def checking(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     if not batch.is_active:
         survey = surveys.survey_of(batch)
         context["before_start"] = BeforeStart.of(batch, survey)
-        context["price"] = _price(batch, survey)
+        context["price"] = price_of_draft(batch, survey)
     response = render(request, "asking/_bar.html", context)
     return response if batch.is_active else trigger_client_event(response, "file-read")
 
@@ -243,97 +230,3 @@ def check_context(batch: Batch) -> dict[str, Any]:
     why = nothing_moves(batch)
     seen = f"{batch.version}.{why}" if why else str(batch.version)
     return {"batch": batch, "nothing_moves": why, "seen": seen}
-
-
-@post_only
-@with_own_draft
-def start(request: MemberRequest, batch: Batch) -> HttpResponseBase:
-    """Start a draft. A second click, or a colleague's, starts nothing.
-
-    Nor does a page that shows the file as it was read before.
-    """
-    if batch.status != BatchStatus.DRAFT:
-        _explain_not_started(request, batch)
-        return _to_batch(request, batch)
-    form = AskForm(request.POST, batch=batch)
-    if request.POST.get("read_as", batch.format_key) != batch.format_key:
-        decisions.edit(batch, ask=form.ask_so_far())
-        messages.info(request, READ_OTHERWISE)
-        return _to_batch(request, batch)
-    if not form.is_valid():
-        return _refused(request, batch, form)
-    decisions.edit(batch, ask=form.ask)
-    batch.refresh_from_db()
-    price = _price(batch, surveys.survey_of(batch))
-    if price and estimates.needs_consent(request.team, price.estimate, agreed=_agreed(request)):
-        return _ask_for_consent(request, batch, price)
-    estimated = price.estimate.usd if price else None
-    if not decisions.start(batch, by=request.user, ask=form.ask, estimated=estimated):
-        batch.refresh_from_db()
-        _explain_not_started(request, batch)
-    return _to_batch(request, batch)
-
-
-def _to_batch(request: MemberRequest, batch: Batch) -> HttpResponseBase:
-    if request.htmx:
-        return HttpResponseClientRedirect(batch.get_absolute_url())
-    return redirect(batch)
-
-
-def _agreed(request: MemberRequest) -> float | None:
-    """The highest price to which the person has agreed; None if nobody was asked, or it is odd."""
-    try:
-        agreed = float(request.POST.get("agreed", ""))
-    except ValueError:
-        return None
-    return agreed if isfinite(agreed) else None
-
-
-def _ask_for_consent(request: MemberRequest, batch: Batch, price: Price) -> HttpResponse:
-    """The dialog that names the price, before a batch starts that costs more than usual."""
-    context = {
-        "batch": batch,
-        "price": price,
-        "above": amount(request.team.confirm_above or 0),
-        "risen": _agreed(request) is not None,
-    }
-    if not request.htmx:
-        return render(request, "asking/confirm_price.html", context, status=409)
-    response = render(request, "asking/_confirm_price.html", context)
-    response = retarget(reswap(response, "innerHTML"), "#decision-detail")
-    opened = {"id": "decision-dialog", "opener": "start-button"}
-    return trigger_client_event(response, "opens-dialog", opened, after="swap")
-
-
-def _refused(request: MemberRequest, batch: Batch, form: AskForm) -> HttpResponse:
-    """The question with what is wrong in it. It is kept as it was typed."""
-    if not request.htmx:
-        return ask_page(request, batch, form=form, status=422)
-    decisions.edit(batch, ask=form.ask_so_far())
-    batch.refresh_from_db()
-    form.focus_on_first_error()
-    context = check_context(batch) | question_context(request, batch, form)
-    return render(request, "asking/_refused.html", context, status=422)
-
-
-@post_only
-@with_batch
-def discard(request: MemberRequest, batch: Batch) -> HttpResponseBase:
-    """Delete a draft. What a colleague has started is deleted on its own page."""
-    if not may_delete(batch, request.user):
-        messages.error(request, deleted.NOT_YOURS)
-        return redirect(batch)
-    if deleting.discard(batch, by=request.user):
-        deleted.say_deleted(request, batch)
-        return redirect("batches")
-    messages.info(request, STARTED_ALREADY)
-    return redirect(batch)
-
-
-def _explain_not_started(request: MemberRequest, batch: Batch) -> None:
-    if batch.status == BatchStatus.CHECKING:
-        messages.info(request, "The file is still being read. Press Start once that is done.")
-    elif batch.status == BatchStatus.DRAFT:  # it was read anew at this moment
-        messages.info(request, READ_OTHERWISE)
-    else:
-        messages.info(request, STARTED_ALREADY)
