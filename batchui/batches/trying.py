@@ -202,20 +202,21 @@ def rescue(now: datetime) -> int:
     """End rows whose worker died, and those that nobody has asked for WAITS. Returns how many."""
     cut_off = Q(status=TriedStatus.ASKING) & is_over("lease_until", most=LONGEST_LEASE, now=now)
     late = Q(status=TriedStatus.WAITING, in_try__created_at__lt=now - WAITS)
-    # What there is to end is looked up first: an UPDATE would lock the database at every tick.
+    # Whether there is one is looked up first: an UPDATE would lock the database at every tick.
     return sum(
-        _end(ids, which, status, reason)
+        _end(which, status, reason)
         for which, status, reason in (
             (cut_off, TriedStatus.UNCLEAR, CUT_OFF),
             (late, TriedStatus.NOT_ASKED, NOBODY_ASKED),
         )
-        if (ids := list(TriedRow.objects.filter(which).values_list("pk", flat=True)))
+        if TriedRow.objects.filter(which).exists()
     )
 
 
-def _end(ids: list[int], which: Q, status: TriedStatus, reason: str) -> int:
-    rows = TriedRow.objects.filter(which, pk__in=ids)
-    return rows.update(status=status, error=reason, item="", lease_until=None)
+def _end(which: Q, status: TriedStatus, reason: str) -> int:
+    return TriedRow.objects.filter(which).update(
+        status=status, error=reason, item="", lease_until=None
+    )
 
 
 def ask_nothing_more(reason: str) -> int:

@@ -181,6 +181,13 @@ def test_ready_made_items_are_compared_without_a_question(receive: MakeBatch) ->
     assert survey.same == 1
 
 
+def test_the_first_request_that_the_model_does_not_take_is_named(receive: MakeBatch) -> None:
+    lines = b'{"prompt": "one"}\n{"prompt": ["two"]}\n{"prompt": ["three"]}\n'
+    survey = surveys.survey_of(asked(receive(lines, "items.jsonl"), "", as_items=True))
+    assert survey is not None
+    assert (survey.unusable, survey.first_unusable) == (2, 2)
+
+
 @pytest.mark.parametrize("template", ["no column", "{{nothing}}"])
 def test_a_question_that_cannot_be_asked_is_looked_at_once(large: Batch, template: str) -> None:
     batch = asked(large, template)

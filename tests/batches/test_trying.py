@@ -291,3 +291,14 @@ def test_an_answer_that_does_not_fit_its_columns_says_why() -> None:
     unfit = trying.read(b'{"response":{"tone":"angry"}}', columns)
     assert (unfit.status, unfit.answer) == (TriedStatus.UNFIT, '{"tone":"angry"}')
     assert "is not one of good, bad" in unfit.error
+
+
+def test_what_comes_back_is_held_against_the_columns_that_are_wanted() -> None:
+    class Angry:
+        def run(self, model: str, item: bytes) -> bytes:
+            return b'{"response":{"tone":"angry"}}'
+
+    columns = (AnswerColumn("tone", "one_of", ("good", "bad")),)
+    told = trying.post(Angry(), model="", item=b"", columns=columns)  # type: ignore[arg-type]
+    assert isinstance(told, trying.Told)
+    assert told.status == TriedStatus.UNFIT
