@@ -30,6 +30,7 @@ HOME = re.compile(r"://[^/]+/$")
 def new_page(browser: "Browser", live_server: LiveServer) -> Iterator[NewPage]:
     """Opens a browser of its own for somebody (or nobody), with whatever a context takes.
 
+    Nothing moves in it unless that is asked for: drawing what moves takes a third of a processor.
     What the browser complains about, such as a broken content security policy, fails the test.
     """
     contexts, complaints = [], []
@@ -41,6 +42,7 @@ def new_page(browser: "Browser", live_server: LiveServer) -> Iterator[NewPage]:
             complaints.append(message.text)
 
     def open_one(person: User | None = None, **options: Any) -> "Page":
+        options = {"reduced_motion": "reduce"} | options
         context = browser.new_context(base_url=live_server.url, **options)
         contexts.append(context)
         if person:

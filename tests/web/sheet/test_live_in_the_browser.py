@@ -1,6 +1,6 @@
 """A sheet that fills while somebody reads it: nothing jumps, and a hidden tab does not ask."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -104,6 +104,28 @@ def test_long_cells_in_full_grow_but_move_nothing_that_is_in_view(
     page.wait_for_timeout(100)
     assert row.evaluate(height) > low, "the answer is not shown in full"
     assert abs(page.evaluate(TOPS)["row-40"] - before) < 1
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_something_moves_while_parts_are_under_way_unless_she_wants_none(
+    new_page: NewPage,
+    ana: User,
+    sandbox: RunningSandbox,
+    start: MakeBatch,
+    motion: Literal["no-preference", "reduce"],
+) -> None:
+    """Endless pictures alone: what merely fades once is not counted."""
+    beat()
+    batch = start(rows(30))
+    sending.send(batch.parts.get(number=1))
+    page = new_page(ana, reduced_motion=motion)
+    page.goto(batch.get_absolute_url())
+    page.locator("#grid-rows .waits").first.wait_for()
+    endless = page.evaluate(
+        """() => document.getAnimations().filter((one) =>
+            one.playState === "running" && one.effect.getTiming().iterations === Infinity).length"""
+    )
+    assert (endless > 0) == (motion == "no-preference")
 
 
 def test_what_the_answers_come_to_is_there_at_the_end_and_moves_no_row(
