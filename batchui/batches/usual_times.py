@@ -7,6 +7,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from batchui.batches.models import Batch
+from batchui.batches.phrases import counted
 from batchui.batches.states import BatchStatus
 
 # Older batches tell little of how long one takes now.
@@ -18,17 +19,21 @@ TIMES_AS_LARGE = 3
 
 
 class UsualTime(NamedTuple):
-    """The times within which most such batches ended. str() is for a sentence: “3 to 9 minutes”."""
+    """The times within which most such batches ended.
+
+    str() is for a sentence: “3 to 9 minutes”, “11 seconds to 2 minutes”.
+    """
 
     shortest: timedelta
     longest: timedelta
 
     def __str__(self) -> str:
-        unit, seconds = _unit(self.longest)
-        shortest, longest = (max(1, round(one / seconds)) for one in self)
-        if shortest == longest:
-            return f"about {longest} {unit if longest > 1 else unit.removesuffix('s')}"
-        return f"{shortest} to {longest} {unit}"
+        (shortest, unit), (longest, longer) = map(_rounded, self)
+        if (shortest, unit) == (longest, longer):
+            return f"about {counted(longest, longer)}"
+        if unit == longer:
+            return f"{shortest} to {counted(longest, longer)}"
+        return f"{counted(shortest, unit)} to {counted(longest, longer)}"
 
 
 def usual_time(batch: Batch, *, rows: int | None = None) -> UsualTime | None:
@@ -56,10 +61,9 @@ def usual_time(batch: Batch, *, rows: int | None = None) -> UsualTime | None:
     return UsualTime(took[left_out], took[-1 - left_out])
 
 
-def _unit(longest: timedelta) -> tuple[str, timedelta]:
-    """The unit in which the longest time is a number that is easily read."""
-    if longest < timedelta(minutes=2):
-        return "seconds", timedelta(seconds=1)
-    if longest < timedelta(hours=2):
-        return "minutes", timedelta(minutes=1)
-    return "hours", timedelta(hours=1)
+def _rounded(time: timedelta) -> tuple[int, str]:
+    """A time as people say it: from a minute and a half on in minutes, then in hours."""
+    for unit, length in (("hour", timedelta(hours=1)), ("minute", timedelta(minutes=1))):
+        if time >= 1.5 * length:
+            return round(time / length), unit
+    return max(1, round(time / timedelta(seconds=1))), "second"

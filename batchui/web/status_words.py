@@ -99,7 +99,11 @@ SEGMENTS = {
 }
 # A batch or a part that has come back without any answer. A row that failed is *Failed*.
 _NO_ANSWER = Shown(FINISHED, "bad", "circle-x", "cross", "No row was answered.")
-_PART_QUEUED = "Sent. It waits for its turn at Cloudflare."
+# Where the connection is the sandbox, Cloudflare has nothing to do with it.
+_IN_SANDBOX: dict[str, str] = {
+    BatchStatus.QUEUED: "It waits for its turn in the sandbox.",
+    BatchStatus.RUNNING: "The sandbox is working on it.",
+}
 _COPIES = "It waits for rows that ask the same."
 
 
@@ -117,9 +121,9 @@ def of_batch(batch: Batch, hold: Hold | None = None) -> Shown:
         return _NO_ANSWER
     if batch.status in (BatchStatus.FINISHED, BatchStatus.PROBLEMS):
         return _ended(batch)
-    shown = of_state(batch.status)
-    is_stopped = batch.status == BatchStatus.STOPPED
-    return shown._replace(sentence=_said(batch)) if is_stopped else shown
+    if batch.status == BatchStatus.STOPPED:
+        return of_state(batch.status)._replace(sentence=_said(batch))
+    return _under_way(batch, batch)
 
 
 def of_part(part: Part) -> Shown:
@@ -128,15 +132,22 @@ def of_part(part: Part) -> Shown:
         return of_state(PartStatus.READY)._replace(sentence=_COPIES)
     if part.status == PartStatus.HELD:
         return shown_as_paused(without_path(part.message))
-    if part.status == PartStatus.QUEUED:
-        return of_state(part.status)._replace(sentence=_PART_QUEUED)
     # Stopped before rows were asked again that had their answers: they still have them.
     is_whole = part.status == PartStatus.STOPPED and part.rows == part.answered + part.skipped
     if part.status != PartStatus.DONE and not is_whole:
-        return of_state(part.status)
+        shown = _under_way(part, part.batch)
+        is_sent = part.status == PartStatus.QUEUED
+        return shown._replace(sentence=f"Sent. {shown.sentence}") if is_sent else shown
     if part.unanswered and not part.answered:
         return _NO_ANSWER
     return _ended(part)
+
+
+def _under_way(thing: Batch | Part, batch: Batch) -> Shown:
+    """The state of what has not ended, which names who works on it."""
+    shown = of_state(thing.status)
+    said = _IN_SANDBOX.get(thing.status)
+    return shown._replace(sentence=said) if said and batch.connection.is_sandbox else shown
 
 
 def shown_as_paused(why: str) -> Shown:

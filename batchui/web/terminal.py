@@ -122,9 +122,12 @@ class TerminalCommand(ExactCommand):
 
 
 def summary(batch: Batch) -> str:
-    """“Running: 12 of 60 rows answered”, “Finished: 58 of 60 rows answered, 2 skipped”."""
-    answered = f"{batch.answered:,} of {rows_phrase(batch.rows)} answered"
+    """“Running: 12 of 60 rows answered”, “Finished: 58 rows answered, 2 skipped”."""
+    asked = batch.rows - batch.never_asked
+    answered = f"{batch.answered:,} of {rows_phrase(asked)} answered"
     if batch.never_asked:
+        whole = f"{rows_phrase(asked)} answered"
+        answered = whole if batch.answered == asked else answered
         answered += f", {batch.never_asked:,} skipped"
     return f"{status_words.of_batch(batch).word}: {answered}"
 

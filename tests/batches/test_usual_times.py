@@ -109,12 +109,14 @@ def test_it_is_about_the_rows_that_are_asked(team: Team) -> None:
     [
         (0.2, 0.4, "about 1 second"),
         (8, 12, "8 to 12 seconds"),
-        (60, 119, "60 to 119 seconds"),
+        (60, 119, "60 seconds to 2 minutes"),
+        (11, 102, "11 seconds to 2 minutes"),
+        (30, 89, "30 to 89 seconds"),
         (180, 540, "3 to 9 minutes"),
         (110, 121, "about 2 minutes"),
-        (20, 600, "1 to 10 minutes"),
-        (3_600, 10_800, "1 to 3 hours"),
+        (20, 600, "20 seconds to 10 minutes"),
+        (3_600, 10_800, "60 minutes to 3 hours"),
     ],
 )
-def test_it_is_said_in_one_unit(shortest: float, longest: float, text: str) -> None:
+def test_each_end_is_said_in_its_own_unit(shortest: float, longest: float, text: str) -> None:
     assert str(took(shortest, longest)) == text

@@ -11,9 +11,9 @@ from batchui.batches import settling
 from batchui.batches.models import WAITS_FOR_COPIES, Batch, Part
 from batchui.batches.states import AnswerStatus, BatchStatus, PartStatus
 from batchui.teams.models import Connection, Team, User
-from batchui.web import holds
+from batchui.web import holds, terminal
 from batchui.web.status_words import WORDS, of_batch, of_part, of_state
-from batchui.web.templatetags.batches import page_title
+from batchui.web.templatetags.batches import page_title, progress_text
 from tests.batches.conftest import on_record
 from tests.web.visiting import HTMX, html, said
 
@@ -64,6 +64,37 @@ def test_a_part_that_failed_is_never_green(
 def test_rows_that_were_skipped_by_choice_are_no_problem() -> None:
     shown = of_batch(Batch(status=BatchStatus.PROBLEMS, rows=65, answered=63, invalid=2))
     assert (shown.tone, shown.sentence) == ("good", "63 rows are answered, 2 skipped.")
+
+
+@pytest.mark.parametrize(
+    ("counts", "text"),
+    [
+        ({"answered": 65}, "65 of 65 answered"),
+        ({"answered": 58, "skipped": 7}, "58 answered, 7 skipped"),
+        ({"answered": 50, "empty": 8, "skipped": 7}, "50 of 58 answered, 7 skipped"),
+        ({"invalid": 3, "skipped": 7}, "0 of 55 answered, 10 skipped"),
+    ],
+)
+def test_rows_that_are_skipped_are_none_of_those_to_answer(
+    counts: dict[str, int], text: str
+) -> None:
+    batch = Batch(status=BatchStatus.PROBLEMS, rows=65, **counts)
+    assert progress_text(batch) == text
+    of_rows = text.replace(" answered", " rows answered")
+    assert terminal.summary(batch) == f"Finished: {of_rows}"
+
+
+@pytest.mark.parametrize("state", ["queued", "running"])
+def test_the_sandbox_is_not_called_cloudflare(team: Team, state: str) -> None:
+    batch = on_record(team, status=state)
+    batch.parts.update(status=state)
+    part = batch.parts.get()
+    for shown in (of_batch(batch), of_part(part)):
+        assert "sandbox" in shown.sentence
+        assert "Cloudflare" not in shown.sentence
+    Connection.objects.update(kind=Connection.Kind.REST)
+    for shown in (of_batch(Batch.objects.get()), of_part(Part.objects.get())):
+        assert "Cloudflare" in shown.sentence
 
 
 def test_a_part_that_waits_for_copies_is_not_paused() -> None:
@@ -196,7 +227,9 @@ def test_who_pressed_stop_has_not_stopped_what_still_runs(
 
 
 def test_rows_that_are_skipped_are_no_progress() -> None:
-    batch = Batch(name="texts", status=BatchStatus.QUEUED, rows=80, skipped=13)
+    batch = Batch(
+        name="texts", status=BatchStatus.QUEUED, rows=80, skipped=13, connection=Connection()
+    )
     assert page_title(batch) == "0% · texts · batchui"
     batch.answered = 67
     assert page_title(batch) == "100% · texts · batchui"

@@ -201,7 +201,7 @@ def test_skipped_rows_end_with_1(sandbox: RunningSandbox, tmp_path: Path) -> Non
     batch = Batch.objects.get()
     assert (batch.answered, batch.invalid, batch.skipped) == (1, 1, 1)
     assert "2 rows are skipped, and the downloads say so." in ran.err
-    assert ran.err.splitlines()[-1] == "Finished: 1 of 3 rows answered, 2 skipped"
+    assert ran.err.splitlines()[-1] == "Finished: 1 row answered, 2 skipped"
 
 
 def test_rows_with_nothing_to_ask_about_are_skipped_and_end_with_0(
@@ -211,7 +211,7 @@ def test_rows_with_nothing_to_ask_about_are_skipped_and_end_with_0(
     ran = Ran(texts, *PROMPT, "--wait", "--output", str(output))
     assert ran.status == 0
     assert "2 rows are skipped, with nothing to ask about, and the downloads say so." in ran.err
-    ended = f"Finished: 2 of 4 rows answered, 2 skipped, written to {output}"
+    ended = f"Finished: 2 rows answered, 2 skipped, written to {output}"
     assert ran.err.splitlines()[-1] == ended
     told = [json.loads(line) for line in output.read_bytes().splitlines()]
     assert [line["status"] for line in told] == ["answered", "skipped", "skipped", "answered"]

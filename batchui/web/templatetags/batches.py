@@ -136,10 +136,15 @@ def page_title(batch: Batch) -> str:
 
 @register.filter
 def progress_text(batch: Batch) -> str:
-    """“97 of 100 answered”, “63 of 65 answered, 2 skipped”."""
-    answered = f"{intcomma(batch.answered)} of {intcomma(batch.rows)} answered"
-    skipped = f", {intcomma(batch.never_asked)} skipped" if batch.never_asked else ""
-    return f"{answered}{skipped}"
+    """“97 of 100 answered”; with rows that are skipped “60 of 63 answered, 2 skipped”.
+
+    Where these are the only ones without an answer: “63 answered, 2 skipped”.
+    """
+    answered, asked = intcomma(batch.answered), intcomma(rows_to_answer(batch))
+    if not batch.never_asked:
+        return f"{answered} of {asked} answered"
+    of_asked = "" if batch.answered == rows_to_answer(batch) else f" of {asked}"
+    return f"{answered}{of_asked} answered, {intcomma(batch.never_asked)} skipped"
 
 
 @register.filter

@@ -39,7 +39,7 @@ def test_a_row_waits_for_its_part(sandbox: RunningSandbox, batch: Batch) -> None
     assert became(batch, 30).sentence == "Part 2 of 3: Queued. Not sent yet."
     send_all()
     assert became(batch, 30).sentence == (
-        "Part 2 of 3: Queued. Sent. It waits for its turn at Cloudflare."
+        "Part 2 of 3: Queued. Sent. It waits for its turn in the sandbox."
     )
     assert became(batch, 30).tokens is None
 
