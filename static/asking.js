@@ -7,7 +7,8 @@
   const on = (event, act, capture = false) => document.addEventListener(event, act, capture);
   const isOfQuestion = (element) => element.form?.id === "ask" && element.name !== "";
 
-  /* Saving. Every change has a number; a request saves all changes up to its own. */
+  /* Saving. Every change has a number; a request saves all changes up to its own. The next one waits for
+     its answer (hx-sync), so that none can overtake it on its way. */
   let changes = 0;
   let saved = 0;
   const upTo = new WeakMap(); /* By request; others of the page save nothing. */
@@ -54,7 +55,7 @@
       saved = Math.max(saved, underWay);
       document.body.dispatchEvent(new CustomEvent("question-saved"));
     }
-    /* A request that was replaced by the next one has no answer. */
+    /* A request that Start has ended has no answer. */
     if (saved === changes) tell("Saved");
     else if (event.detail.failed && event.detail.xhr.status) tell("Not saved");
   });

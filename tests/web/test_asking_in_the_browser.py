@@ -196,6 +196,30 @@ def test_the_page_says_when_it_has_saved_and_when_it_has_not(page: "Page", draft
     page.unroute("**/preview/")
 
 
+def test_no_save_overtakes_the_one_before_it(page: "Page", draft: Batch) -> None:
+    """It may be slower on its way, and would then take the place of the newer one."""
+    held: list[Route] = []
+    sent: list[str] = []
+
+    def hold(route: "Route") -> None:
+        sent.append(route.request.post_data or "")
+        if len(sent) == 1:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/preview/", hold)
+    page.locator("#id_template").fill("Older")
+    page.wait_for_timeout(600)
+    page.locator("#id_template").fill("Newer")
+    page.wait_for_timeout(600)
+    assert len(sent) == 1
+    held[0].continue_()
+    page.locator("#saved").get_by_text("Saved", exact=True).wait_for()
+    draft.refresh_from_db()
+    assert draft.template == "Newer"
+
+
 def test_words_typed_right_before_the_page_is_left_are_kept(page: "Page", draft: Batch) -> None:
     page.keyboard.type("The last words about {{review}}")
     page.goto("/people/")
