@@ -332,10 +332,24 @@
     if (defaultPrevented || target.method !== "post") return;
     /* Later: a button that is disabled now would not be sent with the form. */
     setTimeout(() => setBusy(target));
-    /* A file that comes leaves the page as it is. */
-    if (!("brings" in target.dataset)) return;
+  });
+  /* A file that comes leaves the page as it is. Where nothing answers, the browser's own page would take
+     its place: so batchui is asked first whether it is there. */
+  on("submit", async (event) => {
+    const form = event.target;
+    if (event.defaultPrevented || !("brings" in form.dataset)) return;
+    event.preventDefault();
+    try {
+      const { status } = await fetch(form.action, { method: "HEAD" });
+      if (isAway(status)) throw new Error("nobody is behind the proxy");
+    } catch {
+      setReady(form);
+      reachable(false);
+      return complain(NOT_DONE);
+    }
+    form.submit(); /* Fires no event. */
     setTimeout(() => {
-      setReady(target);
+      setReady(form);
       say("The file is on its way. See the downloads of your browser.");
     }, 1_000);
   });
@@ -496,6 +510,8 @@
     const banner = byId("offline");
     if (banner) banner.hidden = yes;
   };
+  /* A proxy answers so where nothing is behind it. */
+  const isAway = (status) => status >= 502 && status <= 504;
   const PROBLEMS = {
     403: "You may not do this, or this page is out of date. Reload it and try again.",
     404: "This is no longer there. Perhaps a colleague deleted it. Reload the page.",
@@ -524,7 +540,7 @@
   });
   on("htmx:afterRequest", (event) => {
     const { elt, xhr } = event.detail;
-    if (xhr.status > 0 && (xhr.status < 502 || xhr.status > 504)) reachable(true);
+    if (xhr.status > 0 && !isAway(xhr.status)) reachable(true);
     if (elt.matches("[data-upload]")) underWay = false;
     if (!elt.matches("form") || xhr.getResponseHeader("HX-Redirect")) return;
     setReady(elt);
@@ -538,9 +554,8 @@
   };
   on("htmx:responseError", (event) => {
     const { status } = event.detail.xhr;
-    const isAway = status >= 502 && status <= 504;
     const sentence = PROBLEMS[status] ?? OTHER_PROBLEM;
-    if (isAway) return notReached(event);
+    if (isAway(status)) return notReached(event);
     unanswered(event.detail.target, sentence);
     complain(sentence);
   });

@@ -88,6 +88,20 @@ def test_a_file_that_is_made_or_chosen_is_announced_too(page: "Page", batch: Bat
     assert page.get_by_role("button", name="Download").is_enabled()
 
 
+def test_a_chosen_download_of_a_server_that_is_down_leaves_the_page(
+    page: "Page", batch: Batch
+) -> None:
+    address = reverse("choose_download", args=[batch.pk])
+    page.goto(address)
+    page.route(f"**{address}", lambda route: route.abort())
+    page.get_by_role("button", name="Download").click()
+    page.get_by_text("batchui cannot be reached, so nothing was done.").wait_for()
+    assert page.url.endswith(address)
+    page.unroute(f"**{address}")
+    with page.expect_download():
+        page.get_by_role("button", name="Download").click()
+
+
 def test_buttons_and_fields_have_the_letters_of_the_page(page: "Page") -> None:
     """A browser gives them others, and smaller ones, where the style sheet does not say so."""
     page.goto(reverse("batches"))
