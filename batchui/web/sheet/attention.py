@@ -7,7 +7,7 @@ from batchui.batches.models import Batch
 from batchui.batches.sheet.glance import Why, reasons_of
 from batchui.batches.sheet.reasons import in_words
 from batchui.batches.sheet.selection import show_reason
-from batchui.batches.states import RETRYABLE_ANSWERS
+from batchui.batches.states import RETRYABLE_ANSWERS, AnswerStatus
 from batchui.web import status_words
 from batchui.web.sheet.chips import attention_count
 
@@ -17,7 +17,10 @@ MOST_REASONS = 50
 
 @dataclass(frozen=True)
 class ShownReason:
-    """A reason as the page shows it. show: for the address of its rows. can_ask: here and now."""
+    """A reason as the page shows it. show: for the address of its rows. can_ask: here and now.
+
+    may_count: these are all the batch's empty answers, which can count as answered.
+    """
 
     key: str
     rows: int
@@ -27,6 +30,7 @@ class ShownReason:
     tone: str
     icon: str
     can_ask: bool
+    may_count: bool
     other_model: bool
 
 
@@ -45,6 +49,7 @@ def attention_context(batch: Batch) -> dict[str, Any]:
 
 def _shown(batch: Batch, why: Why) -> ShownReason:
     reason = why.reason
+    is_empty = reason.status == AnswerStatus.EMPTY
     shown = status_words.of_state(reason.status)
     return ShownReason(
         key=reason.key,
@@ -55,5 +60,6 @@ def _shown(batch: Batch, why: Why) -> ShownReason:
         tone=shown.tone,
         icon=shown.icon,
         can_ask=batch.has_ended and reason.status in RETRYABLE_ANSWERS,
+        may_count=batch.can_count_empty and why.rows == batch.empty and is_empty,
         other_model=reason.other_model,
     )

@@ -119,3 +119,11 @@ def test_rows_of_a_started_batch_have_a_box_which_is_hidden_until_it_has_ended(
     assert "data-ticks" in html(web.get(address))
     Batch.objects.update(status=BatchStatus.RUNNING)
     assert "data-ticks" in html(web.get(address))
+
+
+def test_empty_answers_can_count_as_answered_beside_asking_them_again(
+    web: Client, some: Batch
+) -> None:
+    assert html(tab(web, some)).count("Count it as answered") == 1
+    web.post(reverse("count_empty", args=[some.pk]))
+    assert "Count it as answered" not in html(tab(web, some))
