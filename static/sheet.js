@@ -106,6 +106,18 @@
     });
   };
   on("scroll", ({ target }) => target.id === "grid-frame" && shade(), true);
+
+  /* Behind many columns the answers of a batch would be out of sight: they come into view, with as much of
+     what stands before them as there is room for. Of a draft, `trying.js` shows what is tried. */
+  const showAnswers = () => {
+    const frame = byId("grid-frame");
+    const heads = byId("live") ? [...(frame?.querySelectorAll("th.answer") ?? [])] : [];
+    if (!heads.length) return;
+    const beside = frame.querySelector("th.n").offsetWidth;
+    const last = heads[heads.length - 1];
+    const toLast = last.offsetLeft + last.offsetWidth - frame.clientWidth;
+    frame.scrollLeft = Math.min(heads[0].offsetLeft - beside, toLast);
+  };
   addEventListener("resize", shade);
 
   /* The panel: beside the grid, or a dialog over it where there is no room for both. */
@@ -229,11 +241,13 @@
   };
   on("htmx:load", ({ target }) => {
     if (!target.matches("td")) ready();
+    if (target.id === "grid-area") showAnswers();
     if (target.id === "grid-area" && byId("panel")?.open) select();
   });
   on("DOMContentLoaded", () => {
     complete();
     ready();
+    showAnswers();
     const panel = byId("panel");
     if (panel?.open) showPanel();
     const at = document.querySelector("#grid-rows tr.at");

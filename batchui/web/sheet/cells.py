@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from batchui.batches.answer_editing import MAY_BE_EDITED
 from batchui.batches.results import Result
-from batchui.batches.states import PartStatus
+from batchui.batches.states import AnswerStatus, PartStatus
 from batchui.exports.answers import answer_text
 from batchui.prompts.answer_columns import AnswerColumn
 from batchui.prompts.answer_fitting import Value, fields_of
@@ -27,6 +27,7 @@ WAITS = {
     PartStatus.HELD: "paused",
     PartStatus.UNSURE: "needs a decision",
 }
+NEVER_ASKED = (AnswerStatus.INVALID, AnswerStatus.SKIPPED)
 AT_CLOUDFLARE = (PartStatus.SENDING, PartStatus.QUEUED, PartStatus.RUNNING)
 
 
@@ -52,16 +53,23 @@ class AnswerCell:
     moves: bool = False
     mark: Mark | None = None
 
+    @property
+    def is_skipped(self) -> bool:
+        """Whether its row was never asked: the word says enough."""
+        return self.status in NEVER_ASKED
+
 
 def said_once(rows: Iterable[Sequence[AnswerCell]]) -> Iterator[Sequence[AnswerCell]]:
     """Rows of cells in which each reason stands once, at the first row that it is the reason of.
 
-    The others have its badge; their panel and “Needs attention” have the sentence.
+    The others have its badge; their panel and “Needs attention” have the sentence. A row that is
+    skipped keeps its own, which only its badge says, on hover.
     """
     said: set[tuple[str, str]] = set()
     for first, *more in rows:
         reason = (first.status, first.note.removeprefix(f"Row {first.number:,}, "))
-        yield [replace(first, note="") if first.status and reason in said else first, *more]
+        is_said = first.status and not first.is_skipped and reason in said
+        yield [replace(first, note="") if is_said else first, *more]
         said.add(reason)
 
 

@@ -1,7 +1,7 @@
 """The columns of a sheet: those of the file in their order, then the answers'."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2s
 from itertools import islice
 from typing import Any
@@ -121,7 +121,7 @@ def answer_columns_of(batch: Batch) -> list[SheetColumn]:
         name, _, _ = added_columns(batch)
         kind = "numbers" if answers_are_numbers(batch) else KIND_WORDS["text"]
         return [SheetColumn("a1", name, 0, WIDE_ANSWER, kind=kind)]
-    return of_answers(wanted)
+    return of_answers(wanted, has_reasons=batch.unanswered > 0)
 
 
 def answers_are_numbers(batch: Batch) -> bool:
@@ -132,9 +132,15 @@ def answers_are_numbers(batch: Batch) -> bool:
         return False
 
 
-def of_answers(wanted: Sequence[AnswerColumn]) -> list[SheetColumn]:
-    """A column for each answer column that was asked for."""
-    return [_of_answer(at, column, len(wanted)) for at, column in enumerate(wanted)]
+def of_answers(wanted: Sequence[AnswerColumn], *, has_reasons: bool = False) -> list[SheetColumn]:
+    """A column for each answer column that was asked for.
+
+    has_reasons: rows lack an answer, and why stands in the first of them, which needs room for it.
+    """
+    found = [_of_answer(at, column, len(wanted)) for at, column in enumerate(wanted)]
+    if has_reasons and found:
+        found[0] = replace(found[0], width=max(found[0].width, FAIR_ANSWER))
+    return found
 
 
 def _of_answer(at: int, column: AnswerColumn, together: int) -> SheetColumn:
@@ -142,8 +148,6 @@ def _of_answer(at: int, column: AnswerColumn, together: int) -> SheetColumn:
     width = width_of([*column.choices, words[:MOST_KIND_SIGNS]], name=column.name)
     if column.kind == "text":
         width = WIDE_ANSWER if together < MANY_ANSWERS else FAIR_ANSWER
-    elif at == 0:  # the reason why a row has no answer stands there
-        width = max(width, FAIR_ANSWER)
     return SheetColumn(
         key=f"a{at + 1}",
         name=column.name,

@@ -98,6 +98,13 @@ def glance(request: MemberRequest, batch: Batch) -> HttpResponse:
     return render(request, "sheet/_glance.html", context)
 
 
+def lines_expected(batch: Batch) -> range:
+    """The lines that the pictures will take, so that no row moves; fewer if values are missing."""
+    wanted = batch.ask.answer_columns
+    choices = [len(one.choices) or (2 if one.kind == "yes_no" else VALUES_SHOWN) for one in wanted]
+    return range(min(VALUES_SHOWN, max(choices, default=VALUES_SHOWN)))
+
+
 def _picture(field: FieldGlance) -> Picture:
     values = [
         ValueBar(

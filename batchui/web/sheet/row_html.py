@@ -58,11 +58,10 @@ def _inside(cell: AnswerCell) -> str:
         return _value(cell)
     if cell.status:
         shown = status_words.of_state(cell.status)
-        badge = (
-            f'<span class="badge" data-status="{escape(cell.status)}" data-tone="{shown.tone}">'
-            f"{escape(shown.word)}</span>"
-        )
-        note = f' <span class="soft">{escape(cell.note)}</span>' if cell.note else ""
+        hint = f' title="{escape(cell.note)}"' if cell.is_skipped and cell.note else ""
+        data = f'data-status="{escape(cell.status)}" data-tone="{shown.tone}"'
+        badge = f'<span class="badge" {data}{hint}>{escape(shown.word)}</span>'
+        note = f' <span class="soft">{escape(cell.note)}</span>' if cell.note and not hint else ""
         return f'<div class="words">{badge}{note}</div>'
     if cell.note:
         moves = " moves" if cell.moves else ""

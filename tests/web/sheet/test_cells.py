@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 
 import pytest
+from django.utils.html import strip_tags
 
 from batchui.batches.results import Result
 from batchui.batches.states import PartStatus
 from batchui.prompts.answer_columns import AnswerColumn
+from batchui.web.sheet import row_html
 from batchui.web.sheet.cells import (
     LONGEST_CELL,
     MOST_TAGS,
@@ -111,10 +113,19 @@ def test_a_reason_stands_once_on_a_page() -> None:
     assert {first.status for first, *_ in shown[:3]} == {"failed"}
 
 
+def test_a_skipped_row_says_so_in_a_word_and_why_on_hover() -> None:
+    error = "Row 7, line 9: “text” is blank."
+    first, second = said_once([cells(status="skipped", error=error)] * 2)
+    assert first == second
+    markup = row_html.answer_cells(first)
+    assert f'title="{error}"' in markup
+    assert strip_tags(markup) == "Skipped"
+
+
 def test_a_reason_that_names_its_row_stands_once_too() -> None:
     shown = said_once(
         answer_cells(
-            Result(row, ["x"], "skipped", None, f"Row {row:,}, blank.", None), ONE, (), None
+            Result(row, ["x"], "failed", None, f"Row {row:,}, blank.", None), ONE, (), None
         )
         for row in (7, 1_008)
     )

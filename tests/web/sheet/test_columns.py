@@ -9,6 +9,7 @@ from batchui.prompts.answer_columns import AnswerColumn, to_json
 from batchui.prompts.reading.rows import encode_row
 from batchui.web.sheet.columns import (
     A_SIGN,
+    FAIR_ANSWER,
     MOST_COLUMNS,
     NARROWEST,
     WIDEST,
@@ -16,6 +17,7 @@ from batchui.web.sheet.columns import (
     cells_of,
     columns_of,
     is_number,
+    of_answers,
 )
 from batchui.web.sheet.view import SheetView
 
@@ -140,3 +142,10 @@ def test_answer_columns_have_their_kinds_under_their_names() -> None:
     ]
     assert [column.has_tags for column in found] == [False, True, False, True]
     assert [column.is_number for column in found] == [False, False, True, False]
+
+
+def test_a_choice_takes_no_more_room_than_its_values_until_reasons_stand_there() -> None:
+    tone = [AnswerColumn("tone", "one_of", ("good", "bad"))]
+    (narrow,), (wide,) = of_answers(tone), of_answers(tone, has_reasons=True)
+    assert narrow.width < 160
+    assert wide.width == FAIR_ANSWER

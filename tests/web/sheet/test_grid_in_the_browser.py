@@ -8,7 +8,7 @@ import pytest
 from batchui.batches.models import Batch
 from batchui.teams.models import Team, User
 from batchui.web.sheet import grid
-from tests.batches.sheet.made import WAITS, made, no, yes
+from tests.batches.sheet.made import FORM, WAITS, made, no, yes
 from tests.web.test_people_in_the_browser import NewPage, new_page
 from tests.web.test_people_pages_are_accessible import faults, sticks_out
 
@@ -305,6 +305,38 @@ def test_rows_begin_high_and_do_not_move_when_the_pictures_come(page: "Page", to
     assert before < 330
 
 
+def test_a_banner_that_comes_moves_no_row(page: "Page") -> None:
+    top = grid_top(page)
+    page.evaluate("document.querySelector('#offline').hidden = false")
+    assert grid_top(page) == top
+    box = page.locator("#offline").bounding_box()
+    assert box is not None
+    assert 0 < box["height"] < 120
+
+
+def test_the_answers_behind_many_columns_are_in_view(page: "Page", team: Team) -> None:
+    more = [f"column {number}" for number in range(58)]
+    form = FORM | {"columns": ["id", "text", *more]}
+    wide = made(team, [yes("Fine")] * 3, source_format=form)
+    page.goto(wide.get_absolute_url())
+    page.locator("td.answer").first.wait_for()
+    box = page.locator("th.answer").bounding_box()
+    assert box is not None
+    assert 0 < box["x"] < box["x"] + box["width"] <= 1281
+
+
+def test_one_value_alone_takes_one_line_of_the_pictures(page: "Page", team: Team) -> None:
+    wanted = [
+        {"name": "tone", "kind": "one_of", "choices": ["good", "bad", "mixed"], "meaning": ""}
+    ]
+    one = made(team, [yes({"tone": "good"})] * 3, answer_columns=wanted, status="finished")
+    page.goto(one.get_absolute_url())
+    page.locator("#glance").get_by_text("100 %").wait_for()
+    box = page.locator("#glance").bounding_box()
+    assert box is not None
+    assert box["height"] < 64
+
+
 def test_the_pictures_are_folded_away_and_stay_so(page: "Page", tones: Batch) -> None:
     page.goto(tones.get_absolute_url())
     button = page.get_by_role("button", name="At a glance")
@@ -313,7 +345,7 @@ def test_the_pictures_are_folded_away_and_stay_so(page: "Page", tones: Batch) ->
     button.click()
     assert button.get_attribute("aria-expanded") == "false"
     assert not page.locator("#glance").is_visible()
-    assert grid_top(page) < top - 100
+    assert grid_top(page) < top - 60
     page.reload()
     page.wait_for_load_state("networkidle")
     assert not page.locator("#glance").is_visible()
