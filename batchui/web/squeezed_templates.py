@@ -9,6 +9,8 @@ import re
 from django.template import Origin
 from django.template.loaders.filesystem import Loader
 
+# In a tag of HTML: one that has no “>” of its own in a tag of Django's.
+_ATTRIBUTES = re.compile(r"<[a-z][^<>]*>")
 _LINE_BREAK = re.compile(r"\s*\n\s*")
 # A line of tags that print nothing themselves, and comments. Others may print a word.
 _SILENT = (
@@ -26,5 +28,9 @@ class SqueezedLoader(Loader):
 
 
 def squeezed(text: str) -> str:
-    """A template in which a line break stands where any white space with one stood."""
-    return _SILENT_LINE.sub(r"\1", _LINE_BREAK.sub("\n", text))
+    """A template in which a line break stands where any white space with one stood.
+
+    Between the attributes of a tag it is a blank.
+    """
+    lines = _SILENT_LINE.sub(r"\1", _LINE_BREAK.sub("\n", text))
+    return _ATTRIBUTES.sub(lambda tag: tag[0].replace("\n>", ">").replace("\n", " "), lines)

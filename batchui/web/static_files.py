@@ -1,12 +1,10 @@
 """The one stylesheet and the one script that browsers get.
 
 Their pieces are in `static/` and in packages. `collectstatic` joins them, so that a first visit
-asks for two files instead of fifteen, and leaves out comments and indentation, an eighth of what
-travels. There is no other build step: if `collectstatic` did not run (tests, DEBUG), pages link to
-the pieces.
+asks for two files instead of fifteen, and minifies ours, which is a sixth of what travels. There is
+no other build step: if `collectstatic` did not run (tests, DEBUG), pages link to the pieces.
 """
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,11 @@ from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.files.base import ContentFile
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 from zopfli import gzip as zopfli
+
+try:
+    import minify  # tdewolff's
+except ImportError:
+    minify = None
 
 # File -> its pieces, in order.
 JOINED = {
@@ -30,10 +33,6 @@ JOINED = {
     ),
 }
 
-# A comment that begins a line. Nothing else is known of the languages, so one that follows code
-# stays; `test_static_files.py` refuses what a line-wise look would read wrongly.
-_COMMENT = re.compile(rb"^[ \t]*(?:/\*(?:(?!\*/).)*\*/|//[^\n]*)[ \t]*$", re.MULTILINE | re.DOTALL)
-_INDENTATION = re.compile(rb"\n\s+")
 # More of them find a byte or two.
 _ITERATIONS = 5
 
@@ -78,9 +77,17 @@ def addresses(name: str) -> list[str]:
 def _piece(storage: Any, path: str) -> bytes:
     with storage.open(path) as file:
         content: bytes = file.read()
-    return content if ".min." in path else squeezed(content)
+    return content if ".min." in path else squeezed(content, path)
 
 
-def squeezed(content: bytes) -> bytes:
-    """A script or a stylesheet of ours without comments, indentation and empty lines."""
-    return _INDENTATION.sub(b"\n", _COMMENT.sub(b"", content)).strip() + b"\n"
+def squeezed(content: bytes, path: str) -> bytes:
+    """A script or a stylesheet of ours without comments, white space and long names of variables.
+
+    As it is where the minifier is not made for the system: that is 4 kB more to a page.
+    """
+    if minify is None:
+        return content
+    if path.endswith(".css"):
+        return str(minify.string("text/css", content.decode())).encode() + b"\n"
+    script = str(minify.string("application/javascript", content.decode()))
+    return script.encode() + b";\n"  # or it would call what the next piece begins with

@@ -105,7 +105,7 @@ def test_icons_are_hidden_from_screen_readers() -> None:
 def test_a_bar_says_its_figure() -> None:
     shown = render_to_string("_progress.html", {"value": 97, "max": 1000, "text": "97 of 1,000"})
     bar = " ".join(shown.split())
-    assert '<progress max="1000" value="97" aria-label="97 of 1,000" ></progress>' in bar
+    assert '<progress max="1000" value="97" aria-label="97 of 1,000"></progress>' in bar
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT)))
