@@ -45,7 +45,7 @@
 
   const firstInView = (frame) => {
     const top = frame.getBoundingClientRect().top + frame.querySelector("thead").offsetHeight;
-    const row = [...frame.querySelectorAll("#grid-rows tr")].find(
+    const row = [...frame.querySelectorAll("#grid-rows tr[id^=row]")].find(
       (one) => one.getBoundingClientRect().bottom > top,
     );
     return row && { id: row.id, top: row.getBoundingClientRect().top };
@@ -61,6 +61,10 @@
     text.style.webkitLineClamp = lines;
     text.style.maxHeight = `${lines * line}px`;
   };
+  const holdInView = () => {
+    const now = byId(first?.id)?.getBoundingClientRect().top;
+    if (now !== undefined) byId("grid-frame").scrollTop += now - first.top;
+  };
   const settle = () => {
     const rows = [...heights].map(([id, height]) => [byId(id), height]).filter(([row]) => row);
     heights = null;
@@ -68,8 +72,7 @@
     for (const [row, height] of rows) row.firstElementChild.style.height = `${height}px`;
     if (isFull()) {
       /* Every answer is shown whole: rows grow, but those above move nothing in view. */
-      const now = byId(first?.id)?.getBoundingClientRect().top;
-      if (now !== undefined) byId("grid-frame").scrollTop += now - first.top;
+      holdInView();
       return;
     }
     const grown = rows.filter(([row, height]) => row.getBoundingClientRect().height > height + 0.01);
@@ -87,5 +90,12 @@
         heights.set(row.id, row.getBoundingClientRect().height);
       }
     }
+  });
+
+  /* Rows that come above those in view are higher or lower than the line in their place. */
+  on("htmx:beforeSwap", ({ detail: { target } }) => {
+    if (target.id !== "gap-above") return;
+    first = firstInView(byId("grid-frame"));
+    queueMicrotask(holdInView);
   });
 })();

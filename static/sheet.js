@@ -57,6 +57,7 @@
   }
 
   const settle = () => {
+    for (const link of document.querySelectorAll("#grid-rows .gap a")) link.tabIndex = -1;
     const all = links();
     if (!all.length) return;
     const chosen =
@@ -66,7 +67,7 @@
     active = rowOf(chosen).id;
     for (const link of all) link.tabIndex = link === chosen ? 0 : -1;
   };
-  const go = (row) => {
+  const go = (row, block = "nearest") => {
     const link = linkOf(row);
     if (!link) return;
     active = row.id;
@@ -75,16 +76,57 @@
     }
     link.tabIndex = 0;
     link.focus({ preventScroll: true });
-    row.scrollIntoView({ block: "nearest", inline: "nearest" });
+    row.scrollIntoView({ block, inline: "nearest" });
   };
   on("focusin", ({ target }) => {
     const row = target.matches(".n a") && rowOf(target);
     if (row && row.id !== active) go(row);
   });
+
+  /* A page has its first rows at once; the others come as soon as the line in their place is in view, or
+     somebody needs them (see `gaps.py`). */
+  const GAPS = "#gap-above, #gap-below";
+  let filled = null; /* What waits for them. */
+  const fill = (gap) => window.htmx.trigger(gap, "fill");
+  on("htmx:afterSwap", ({ detail: { target } }) => {
+    if (!target.matches(GAPS)) return;
+    if (byId("panel")?.open) select();
+    const act = filled;
+    filled = null;
+    act?.();
+  });
+  /* The browser's own search and “select all” look at what is there. */
+  on("keydown", (event) => {
+    if (!(event.ctrlKey || event.metaKey) || !"fag".includes(event.key)) return;
+    for (const gap of document.querySelectorAll(GAPS)) fill(gap);
+  });
+  /* Paper has all rows of the page. Nothing can be waited for here, so the request holds up the window. */
+  addEventListener("beforeprint", () => {
+    for (const gap of document.querySelectorAll(GAPS)) {
+      const request = new XMLHttpRequest();
+      request.open("GET", gap.getAttribute("hx-get"), false);
+      request.setRequestHeader("HX-Request", "true");
+      request.send();
+      if (request.status !== 200) continue;
+      const rows = document.createElement("template");
+      rows.innerHTML = request.responseText;
+      gap.replaceWith(rows.content);
+    }
+    window.htmx.process(byId("grid-rows") ?? document.body);
+    complete();
+    settle();
+  });
+
   const step = (by) => {
     const all = links();
     if (!all.length) return;
     const now = all.findIndex((link) => rowOf(link).id === active);
+    const gap = now + by < 0 ? byId("gap-above") : now + by >= all.length && byId("gap-below");
+    if (gap) {
+      filled = () => step(by);
+      fill(gap);
+      return;
+    }
     const next = rowOf(all[Math.max(0, Math.min(all.length - 1, now + by))]);
     go(next);
     if (byId("panel")?.open) linkOf(next).click();
@@ -251,7 +293,7 @@
     const panel = byId("panel");
     if (panel?.open) showPanel();
     const at = document.querySelector("#grid-rows tr.at");
-    if (at) go(at);
+    if (at) go(at, "center"); /* Rows are there on both sides of it. */
   });
   /* The search field says what is searched, also after its filter was taken away. */
   const sayWords = () => {

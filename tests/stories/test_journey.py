@@ -66,6 +66,7 @@ class Watched:
     def stay(self, *, ana: Visitor, ben: Visitor) -> None:
         """Leave both pages open after the end, longer than two rounds of polling."""
         ana.page.wait_for_timeout(500)  # the rows follow the last change
+        ana.shows_all_rows()
         self.ana_rows = ana.page.locator("#grid-rows tr").all_inner_texts()
         for person in (ana, ben):
             person.requests.clear()
@@ -178,6 +179,7 @@ def test_both_see_the_rows_with_their_answers(
     for person in (ana, ben):
         person.page.goto(f"/batches/{watched.batch}/")
         person.says_answered("60 of 60")
+        person.shows_all_rows()
         rows = person.page.locator("#grid-rows tr").all_inner_texts()
         assert rows == watched.ana_rows
     assert len(rows) == 60

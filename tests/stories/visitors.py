@@ -61,6 +61,12 @@ class Visitor:
         page.wait_for_url(re.compile(r"/batches/[0-9a-f-]+/$"))
         return batch_id(page.url)
 
+    def shows_all_rows(self) -> None:
+        """Wait for the rows that a first load leaves out, as if she had scrolled to them."""
+        gaps = self.page.locator("#grid-rows .gap")
+        gaps.evaluate_all("all => { for (const gap of all) window.htmx.trigger(gap, 'fill'); }")
+        gaps.first.wait_for(state="detached")
+
     def start_button(self) -> "Locator":
         """The Start button, once the file is read."""
         return self.page.locator("#check button.primary:enabled")

@@ -9,11 +9,19 @@ from batchui.batches import long_tasks
 from batchui.batches.sheet import digests
 from batchui.teams.models import Team, User
 from batchui.web import download_limit
+from batchui.web.sheet import gaps
 from tests.batches.conftest import batch, files_in, receive, sandbox, shared_sandbox, start
 from tests.teams.people import set_up
 from tests.web.visiting import signed_in
 
 __all__ = ["batch", "files_in", "receive", "sandbox", "shared_sandbox", "start"]
+
+
+@pytest.fixture(autouse=True)
+def whole_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A first load has all rows of its page: what comes later is for `sheet/test_gaps*.py`."""
+    monkeypatch.setattr(gaps, "HEIGHT", 10**6)
+    monkeypatch.setattr(gaps, "MOST_SIGNS", 10**9)
 
 
 @pytest.fixture

@@ -33,6 +33,7 @@ from batchui.web.own_drafts import with_own_draft
 from batchui.web.prompt_preview import PromptPreview
 from batchui.web.sheet.columns import columns_key
 from batchui.web.sheet.draft_grid import draft_grid, rows_with
+from batchui.web.sheet.gaps import gaps_of
 from batchui.web.sheet.view import SheetView
 from batchui.web.standstill import nothing_moves
 from batchui.web.trying.columns import TryColumns
@@ -51,6 +52,10 @@ def ask_page(
     For htmx only what another page of rows changes. A colleague's draft is shown, not offered to be
     changed.
     """
+    if request.htmx and (gaps := gaps_of(request)):
+        context = sheet_context(request, batch)
+        context["grid"] = context["grid"].between(gaps)
+        return render(request, "sheet/_grid_rows.html", context)
     if request.htmx and request.htmx.target == "grid-area":
         return render(request, "sheet/_grid_area.html", sheet_context(request, batch))
     if not may_edit(batch, request.user):
@@ -61,7 +66,7 @@ def ask_page(
     context = {
         "form": form,
         **file_context(batch),
-        **sheet_context(request, batch, row, tried=question["tried"]),
+        **first_sheet_context(request, batch, row, tried=question["tried"]),
         **check_context(batch),
         **question,
     }
@@ -76,7 +81,7 @@ def _others_page(
         "batch": batch,
         "may_discard": may_delete(batch, request.user),
         **file_context(batch),
-        **sheet_context(request, batch, row),
+        **first_sheet_context(request, batch, row),
     }
     return render(request, "batches/others_draft.html", context)
 
@@ -122,6 +127,21 @@ def sheet_context(
         "row_query": view.query(page=grid.page.number),
         **(row or {}),
     }
+
+
+def first_sheet_context(
+    request: MemberRequest,
+    batch: Batch,
+    row: dict[str, Any] | None,
+    *,
+    tried: TryColumns | None = None,
+) -> dict[str, Any]:
+    """The same for a whole page: only its first rows, unless one of the others was tried."""
+    context = sheet_context(request, batch, row, tried=tried)
+    grid = context["grid"].at_first()
+    known, sent = ({row.number for row in rows} for rows in (grid.rows, grid.rows_sent))
+    tries: TryColumns = context["tried"]
+    return context if tries.beyond(known) != tries.beyond(sent) else context | {"grid": grid}
 
 
 def question_context(request: MemberRequest, batch: Batch, form: AskForm) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The grid of a sheet: the rows of one page."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.core.paginator import Page, Paginator
 from django.utils.safestring import SafeString
@@ -17,6 +17,7 @@ from batchui.web.sheet import row_html, waiting
 from batchui.web.sheet.cells import AnswerCell, answer_cells, cut, said_once
 from batchui.web.sheet.columns import SheetColumn, SheetColumns, cells_of, columns_of
 from batchui.web.sheet.edited import marks_of
+from batchui.web.sheet.gaps import Gap, gap, is_in, shown_first
 from batchui.web.sheet.view import SheetView
 from batchui.web.sheet.waiting import Waiting
 
@@ -37,6 +38,14 @@ class SheetRow:
     answers: Sequence[AnswerCell]
 
     @property
+    def signs(self) -> list[int]:
+        """How many characters each of its cells has."""
+        answers = (
+            len(cell.text) + len(cell.note) + sum(map(len, cell.tags)) for cell in self.answers
+        )
+        return [*map(len, self.texts), *answers]
+
+    @property
     def cells(self) -> SafeString:
         """The cells of the file, as HTML."""
         return row_html.file_cells(self.columns, self.texts)
@@ -52,7 +61,8 @@ class Grid:
     """A page of rows.
 
     at: the number of the row to go to, if somebody asked for one. waiting: its rows that will get
-    answers, as its polls name them.
+    answers, as its polls name them. sent: the first and the last of the
+    rows that the page has at first, as for a slice (see `gaps.py`).
     """
 
     columns: SheetColumns
@@ -60,6 +70,31 @@ class Grid:
     page: Page[int]
     at: int | None
     waiting: list[Waiting]
+    sent: tuple[int, int | None] = (0, None)
+
+    @property
+    def rows_sent(self) -> list[SheetRow]:
+        """The rows that the page has at first."""
+        return self.rows[slice(*self.sent)]
+
+    @property
+    def above(self) -> Gap | None:
+        """What stands in place of the rows above them."""
+        return gap("above", self.rows[: self.sent[0]])
+
+    @property
+    def below(self) -> Gap | None:
+        """What stands in place of the rows below them."""
+        end = self.sent[1]
+        return None if end is None else gap("below", self.rows[end:])
+
+    def at_first(self) -> "Grid":
+        """The same, of which a first load has only the rows around `at`."""
+        return replace(self, sent=shown_first(self.rows, self.at))
+
+    def between(self, spans: Sequence[range]) -> "Grid":
+        """Only those of its rows whose numbers are in one of these spans."""
+        return replace(self, rows=[row for row in self.rows if is_in(row.number, spans)])
 
     @property
     def count(self) -> int:

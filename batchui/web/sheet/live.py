@@ -27,6 +27,7 @@ from batchui.web.sheet.cells import AnswerCell, answer_cells, said_once
 from batchui.web.sheet.chips import attention_count, chips_context, chips_of
 from batchui.web.sheet.columns import answer_columns_of
 from batchui.web.sheet.edited import marks_of
+from batchui.web.sheet.gaps import gaps_of, is_in
 from batchui.web.sheet.grid import Grid, grid_of
 from batchui.web.sheet.progress import progress_of
 from batchui.web.sheet.strip import Strip, strip_of
@@ -131,7 +132,8 @@ def _rows_context(request: MemberRequest, batch: Batch) -> dict[str, Any]:
         changed = waiting.changes(batch, waiting.read(asked["rows"]))
         page, still = view.page, changed.waiting
         answers = _cells_of(batch, changed.rows)
-    cells = [cell for of_row in answers for cell in of_row]
+    gaps = gaps_of(request)
+    cells = [cell for of_row in answers for cell in of_row if not is_in(cell.number, gaps)]
     count = _number(asked.get("count"))
     more = max(0, _count_now(batch, view) - count)
     watched = Watched(view, waiting.as_text(still), batch.version, page, count, more)

@@ -13,6 +13,7 @@ from batchui.web.asking.views import ask_page, draft_row
 from batchui.web.members import MemberRequest
 from batchui.web.sheet.attention import attention_context
 from batchui.web.sheet.chips import chips_context
+from batchui.web.sheet.gaps import gaps_of
 from batchui.web.sheet.glance import lines_expected
 from batchui.web.sheet.grid import grid_of
 from batchui.web.sheet.live import live_context, live_counts, watched_of
@@ -109,10 +110,12 @@ def _sheet(
     more: dict[str, Any] | None = None,
 ) -> HttpResponse:
     """The page with the grid; for htmx only what another page of rows changes."""
+    is_fragment = _wants(request, "grid-area") or _wants(request, "grid-rows")
     grid = grid_of(batch, view)
     context = {
+        "batch": batch,
         "view": view,
-        "grid": grid,
+        "grid": grid if is_fragment else grid.at_first(),
         "here": batch.get_absolute_url(),
         "rows_url": reverse("row", args=[batch.pk, 0]).removesuffix("0/"),
         "row_query": view.query(page=1),
@@ -122,7 +125,9 @@ def _sheet(
         **chips_context(batch, view),
         **search_context(batch, view),
     } | (more or {})
-    if _wants(request, "grid-area") or _wants(request, "grid-rows"):
+    if request.htmx and (gaps := gaps_of(request)):
+        return render(request, "sheet/_grid_rows.html", context | {"grid": grid.between(gaps)})
+    if is_fragment:
         context |= live_counts(batch) | {"is_fragment": True}
         return render(request, "sheet/_grid_area.html", context)
     return _tab(request, batch, tab, context)
