@@ -18,7 +18,7 @@ from django.core.files.base import File
 from django.db import transaction
 from django.utils import timezone
 
-from batchui.batches import decisions, intake
+from batchui.batches import comparing, decisions, intake
 from batchui.batches.models import Attempt, Batch, Event, Part
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.preparing import REPLY_BYTES
@@ -32,7 +32,7 @@ from batchui.bench.texts import ANSWER_SEED, sentences, write_reviews
 from batchui.prompts.answer_columns import AnswerColumn
 from batchui.prompts.ask import Ask
 from batchui.teams import invitations
-from batchui.teams.models import Role, Team, User
+from batchui.teams.models import Membership, Role, Team, User
 
 COLUMNS = (
     AnswerColumn("tone", "one_of", ("good", "mixed", "bad")),
@@ -56,6 +56,8 @@ EACH = 100
 # So many different summaries, of one sentence each, as the question asks for.
 SENTENCES = 5_000
 PEOPLE = ("Ben", "Cleo", "Dan", "Eva")
+# Others, who are in the team and have made nothing.
+MORE_PEOPLE = 35
 PASSWORD = "kettle-orchard-9"  # noqa: S105
 # The statuses of the small batches, in turn.
 STATUSES = (
@@ -91,7 +93,7 @@ class FullTeam:
 
 
 def fill(sizes: Sizes) -> FullTeam:
-    """Make a team of five people, three batches with `rows` rows, and many small ones."""
+    """Make a team of 40 people, three batches with `rows` rows, and many small ones."""
     person = _people()
     team = person.membership.team
     with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder:
@@ -113,6 +115,8 @@ def fill(sizes: Sizes) -> FullTeam:
     _answer(pattern, answers)
     count_answers(ended)
     _copies(pattern, team, sizes.batches)
+    _more_people(team)
+    _compare(ended, running)
     for batch in (ended, running, draft):
         batch.refresh_from_db()
     return FullTeam(person, ended, running, draft)
@@ -122,6 +126,12 @@ def count_answers(batch: Batch) -> None:
     """What a worker does some seconds after the first look at a batch: sum up its answers."""
     wanted, _ = Counting.objects.get_or_create(batch=batch, defaults={"wanted_at": timezone.now()})
     digests.make_all(wanted, beat=lambda: None)
+
+
+def _compare(one: Batch, other: Batch) -> None:
+    """What a worker does after the first look at two runs of one file."""
+    wanted = comparing.compare(one, other)
+    comparing.carry_out(wanted, beat=lambda: None)
 
 
 def _people() -> User:
@@ -134,6 +144,13 @@ def _people() -> User:
         email = f"{name.lower()}@example.com"
         invitations.accept(token, name=name, email=email, password=PASSWORD)
     return first
+
+
+def _more_people(team: Team) -> None:
+    for number in range(1, MORE_PEOPLE + 1):
+        email = f"person-{number}@example.com"
+        user = User.objects.create_user(email=email, name=f"Person {number}", password=None)
+        Membership.objects.create(user=user, team=team)
 
 
 def _ask(*, rows_a_part: int = 5_000) -> Ask:

@@ -34,6 +34,7 @@ def visits(team: FullTeam) -> list[Visit]:
         *_sheet(team.ended),
         *_found(team.ended),
         *_tabs(team.ended),
+        *_compared(team.ended, team.running),
         *_running(team.running),
         *_draft(team.draft),
         *_others(),
@@ -116,6 +117,13 @@ def _running(batch: Batch) -> Iterator[Visit]:
     yield Visit("its poll", f"{live}?seen=0&at=0&rows=", "live")
     yield Visit("its timeline", reverse("timeline", args=[batch.pk]))
     yield Visit("stop, confirm", reverse("confirm_stop", args=[batch.pk]), "confirm")
+
+
+def _compared(one: Batch, other: Batch) -> Iterator[Visit]:
+    here = reverse("compare", args=[one.pk, other.pk])
+    yield Visit("two runs compared", here)
+    yield Visit("two runs, all rows", f"{here}?show=all")
+    yield Visit("choose a run", reverse("choose_run", args=[one.pk]))
 
 
 def _draft(batch: Batch) -> Iterator[Visit]:

@@ -27,7 +27,7 @@ from batchui.web.downloads import attachment, refuse_unstarted, streamed
 from batchui.web.members import MemberRequest, member_required
 from batchui.web.sheet.cells import cut, value_text
 
-ROWS_PAGE = 100
+ROWS_PAGE = 50
 # Of a row, so many cells say which one it is.
 CELLS_SHOWN = 3
 NOT_THE_SAME = (
