@@ -40,12 +40,16 @@
     }
     if (replaces(event) || isSaving(event)) upTo.set(event.detail.xhr, changes);
   });
+  /* Before the page is left for the batch that was started. */
+  on("htmx:beforeOnLoad", (event) => {
+    /* Also where Start is refused, what was typed is saved. */
+    const isSaved = replaces(event) && [200, 422].includes(event.detail.xhr.status);
+    if (isSaved) saved = Math.max(saved, upTo.get(event.detail.xhr) ?? 0);
+  });
   on("htmx:afterRequest", (event) => {
     const underWay = upTo.get(event.detail.xhr) ?? 0;
     if (replaces(event)) {
       starting = false;
-      /* Also where Start is refused, what was typed is saved. */
-      if ([200, 422].includes(event.detail.xhr.status)) saved = Math.max(saved, underWay);
       if (saved === changes) tell("Saved");
       else byId("prompt-preview")?.dispatchEvent(new CustomEvent("typed"));
       return;
@@ -119,7 +123,8 @@
     tell("Saving …");
     const showSaved = () => {
       const shown = { target: "#ask", select: "#ask", swap: "outerHTML" };
-      window.htmx.ajax("get", location.href, shown);
+      const isStarted = () => !byId("ask");
+      window.htmx.ajax("get", location.href, shown).then(() => isStarted() && location.reload());
     };
     fetch(page, { method: "POST", body: fields }).then(showSaved, () => tell("Not saved"));
   };

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 from django.test import Client
 
+from batchui.batches import long_tasks
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.teams.models import User
@@ -179,7 +180,7 @@ def test_the_row_whose_prompt_is_shown_follows_the_sheet_and_the_buttons(
 
 def test_the_page_says_when_it_has_saved_and_when_it_has_not(page: "Page", draft: Batch) -> None:
     held: list[Route] = []
-    page.route("**/preview/", lambda route: held.append(route))  # noqa: PLW0108: not a built-in
+    page.route("**/preview/", lambda route: held.append(route))
     saved = page.locator("#saved")
     assert saved.inner_text().strip() == "Saved"
     page.keyboard.type("{{review}}?")
@@ -230,6 +231,40 @@ def test_words_typed_right_before_the_page_is_left_are_kept(page: "Page", draft:
     page.keyboard.type(", and more")
     page.reload()
     assert question(page) == "The last words about {{review}}, and more"
+
+
+def test_words_typed_right_before_start_are_started_and_not_brought_back(
+    page: "Page", draft: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They went with Start. Saved once more, they would take away the page that prepares it."""
+    monkeypatch.setattr(long_tasks, "SMALL_BYTES", 0)
+    page.route("**/preview/", lambda route: None)  # the answer never comes
+    saves: list[str] = []
+    page.on("request", lambda request: saves.append(request.url))
+    page.keyboard.type("Sum up {{review}}")
+    page.locator("#start-button").click()
+    page.get_by_text("Preparing: ").wait_for()
+    page.wait_for_timeout(300)
+    assert [url for url in saves if url.endswith("?save")] == []
+    draft.refresh_from_db()
+    assert draft.template == "Sum up {{review}}"
+
+
+def test_a_page_that_brings_words_back_leads_to_a_batch_that_was_started_meanwhile(
+    page: "Page", draft: Batch
+) -> None:
+    def started_meanwhile(route: "Route") -> None:
+        Batch.objects.update(status=BatchStatus.STOPPED)
+        route.fulfill(status=204)
+
+    page.evaluate(
+        """() => sessionStorage.setItem("batchui.left", JSON.stringify({
+            page: document.querySelector("#ask").dataset.saves,
+            at: Date.now() + 60000, fields: "template=Other&model=other"}))"""
+    )
+    page.route("**/preview/?save", started_meanwhile)
+    page.reload()
+    page.locator("#live").wait_for()
 
 
 def test_words_that_are_saved_while_the_next_page_is_under_way_are_kept(
