@@ -120,14 +120,14 @@ def answers(count: int, first: int = 1) -> list[Any]:
 def finished(team: Team, **fields: Any) -> Batch:
     """A batch with answers in columns, of which none is missing."""
     fields = {"status": BatchStatus.FINISHED, "finished_at": timezone.now()} | fields
-    return made(team, answers(20), answers(20, 21), answer_columns=to_json(COLUMNS), **fields)
+    return made(team, answers(5), answers(3, 6), answer_columns=to_json(COLUMNS), **fields)
 
 
 def with_problems(team: Team, **fields: Any) -> Batch:
     """The same; some rows have none."""
-    some = [*answers(10), no("failed", "Gate 3 is shut."), no("empty"), no("missing"), no("unfit")]
+    some = [*answers(4), no("failed", "Gate 3 is shut."), no("empty"), no("missing"), no("unfit")]
     fields = {"finished_at": timezone.now()} | fields
-    return made(team, some, answers(6, 15), answer_columns=to_json(COLUMNS), **fields)
+    return made(team, some, answers(3, 9), answer_columns=to_json(COLUMNS), **fields)
 
 
 def ended(team: Team) -> list[State]:
@@ -164,10 +164,10 @@ def ended(team: Team) -> list[State]:
         State("parts", f"{problems}parts/", shows="#parts"),
         State("a part", f"{problems}parts/", ("#parts button",), "#part-dialog[open] h2"),
         State("asked", f"{problems}asked/"),
-        State("a row", f"{problems}?show=", ("#open-11",), "#panel-head"),
-        State("a row, alone", f"{problems}rows/12/", shows="#panel-head"),
-        State("its reply", f"{problems}rows/11/", ("#row-technical summary",), "#row-reply"),
-        State("ask it again", f"{problems}rows/11/", (retry,), "#decision-dialog[open] h2"),
+        State("a row", f"{problems}?show=", ("#open-5",), "#panel-head"),
+        State("a row, alone", f"{problems}rows/6/", shows="#panel-head"),
+        State("its reply", f"{problems}rows/5/", ("#row-technical summary",), "#row-reply"),
+        State("ask it again", f"{problems}rows/5/", (retry,), "#decision-dialog[open] h2"),
         State("choose a download", f"{problems}download/"),
         State("Markdown", f"{texts.get_absolute_url()}rows/1/", shows="#panel-head"),
         State("JSON", f"{texts.get_absolute_url()}rows/2/", shows="#panel-head"),
@@ -186,8 +186,8 @@ def test_batches_that_are_under_way(
     queued = start(rows(60)).get_absolute_url()
     half = made(
         team,
-        answers(20),
-        [WAITS] * 20,
+        answers(5),
+        [WAITS] * 3,
         status=BatchStatus.RUNNING,
         answer_columns=to_json(COLUMNS),
         name="Half",
@@ -200,7 +200,7 @@ def test_batches_that_are_under_way(
         [
             State("queued", queued, shows="#grid-rows"),
             State("running", half.get_absolute_url(), shows="#grid-rows"),
-            State("a waiting row", f"{half.get_absolute_url()}rows/30/", shows="#panel-head"),
+            State("a waiting row", f"{half.get_absolute_url()}rows/7/", shows="#panel-head"),
             State("to stop", queued, ("#stop-button",), "#decision-dialog[open] h2"),
             State("its timeline", f"{queued}timeline/", shows="#timeline"),
             State("a question", unsure),
