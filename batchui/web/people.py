@@ -28,8 +28,9 @@ def people(request: MemberRequest) -> HttpResponse:
     if request.membership.is_admin:
         context["invite_form"] = InviteForm()
         context["invitations"] = invitations.open_invitations(request.team)
+        above = request.team.confirm_above
         context["spending_form"] = SpendingForm(
-            initial={"confirm_above": request.team.confirm_above}
+            initial={"confirm_above": None if above is None else f"{above:.15g}"}
         )
     return render(request, "people/people.html", context)
 

@@ -89,7 +89,7 @@ SEGMENTS = {
     "held": PAUSED,
     "failed": f"{FINISHED} (no row answered)",
     "running": RUNNING,
-    "queued": f"{QUEUED} (at Cloudflare)",
+    "queued": f"{QUEUED} (sent)",
     "sending": f"{QUEUED} (being sent)",
     "partly": f"{FINISHED} (partly answered)",
     "halted": f"{STOPPED} (partly answered)",

@@ -141,6 +141,12 @@ def save(web: Client, above: str) -> Any:
     return web.post(reverse("people_spending"), {"confirm_above": above}, headers=HTMX)
 
 
+def test_an_administrator_sees_it_as_people_write_it(web: Client) -> None:
+    assert 'name="confirm_above" value="5"' in html(web.get(reverse("people")))
+    save(web, "12.50")
+    assert 'name="confirm_above" value="12.5"' in html(web.get(reverse("people")))
+
+
 @pytest.mark.parametrize(("typed", "kept"), [("12.5", 12.5), ("0", 0), ("", None)])
 def test_an_administrator_sets_it(web: Client, team: Team, typed: str, kept: float | None) -> None:
     assert save(web, typed)["HX-Redirect"] == reverse("people")
@@ -171,4 +177,3 @@ def test_start_asks_once_more_above_five_dollars_at_first(
     web: Client, receive: MakeBatch, team: Team
 ) -> None:
     assert team.confirm_above == 5
-    assert "5.0" in html(web.get(reverse("people")))

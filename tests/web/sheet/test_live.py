@@ -142,8 +142,8 @@ def test_the_strip_comes_only_when_it_has_changed(
     assert 'id="strip"' not in page.poll()
     send_all()
     answer = page.poll()
-    assert "3 parts: 3 queued (at Cloudflare)" in element(answer, "strip")
-    assert 'aria-label="Part 2, rows 27 to 51: Queued (at Cloudflare)"' in answer
+    assert "3 parts: 3 queued (sent)" in element(answer, "strip")
+    assert 'aria-label="Part 2, rows 27 to 51: Queued (sent)"' in answer
     assert 'id="strip"' in answer
 
 

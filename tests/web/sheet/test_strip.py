@@ -68,7 +68,7 @@ def test_more_parts_are_shown_in_groups_without_a_gap(team: Team) -> None:
     spans = [range(segment.first, segment.last + 1) for segment in shown.segments]
     assert [number for span in spans for number in span] == list(range(1, 251))
     first = shown.segments[0]
-    assert first.name == "Parts 1 to 3, rows 1 to 30: 2 finished, 1 queued (at Cloudflare)"
+    assert first.name == "Parts 1 to 3, rows 1 to 30: 2 finished, 1 queued (sent)"
     assert first.state == "queued"
 
 
