@@ -274,9 +274,11 @@
       event.target.close();
     }
   });
-  /* The button may have been replaced meanwhile, with its fragment. Then the browser loses the focus. */
+  /* The button may have been replaced meanwhile, with its fragment. Then the browser loses the focus, or
+     leaves it in the dialog until it draws the page again. */
   const returnFocus = (dialog) => {
-    if (document.activeElement === document.body) {
+    const focused = document.activeElement;
+    if (focused === document.body || dialog.contains(focused)) {
       byId(openers.get(dialog))?.focus({ preventScroll: true });
     }
   };

@@ -44,8 +44,8 @@ def test_the_words_stand_in_the_field_and_can_be_taken_away(web: Client, some: B
 
 
 def test_words_that_stand_nowhere_are_said(web: Client, some: Batch) -> None:
-    assert "No row has “<i>” in its cells" in said(page(web, some, "?show=&q=<i>"))
-    assert "<i>" not in html(page(web, some, "?show=&q=<i>"))
+    assert "No row has “<u>” in its cells" in said(page(web, some, "?show=&q=<u>"))
+    assert "<u>" not in html(page(web, some, "?show=&q=<u>"))
 
 
 def test_a_search_under_way_says_how_far_it_is_and_can_be_stopped(
