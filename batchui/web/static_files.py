@@ -15,10 +15,7 @@ from django.core.files.base import ContentFile
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 from zopfli import gzip as zopfli
 
-try:
-    import minify  # tdewolff's
-except ImportError:
-    minify = None
+from batchui.web.minifying import minified
 
 # File -> its pieces, in order.
 JOINED = {
@@ -50,7 +47,8 @@ class JoinedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: i
         if not dry_run:
             for name, pieces in JOINED.items():
                 self.delete(name)
-                self.save(name, ContentFile(b"\n".join(_piece(*paths[p]) for p in pieces)))
+                content = joined(name, {piece: _read(*paths[piece]) for piece in pieces})
+                self.save(name, ContentFile(content.encode()))
                 paths[name] = (self, name)
         yield from super().post_process(paths, dry_run=dry_run, **options)
         if not dry_run:
@@ -74,20 +72,17 @@ def addresses(name: str) -> list[str]:
     return [staticfiles_storage.url(file) for file in ([name] if is_joined else JOINED[name])]
 
 
-def _piece(storage: Any, path: str) -> bytes:
+def _read(storage: Any, path: str) -> str:
     with storage.open(path) as file:
-        content: bytes = file.read()
-    return content if ".min." in path else squeezed(content, path)
+        return str(file.read().decode())
 
 
-def squeezed(content: bytes, path: str) -> bytes:
-    """A script or a stylesheet of ours without comments, white space and long names of variables.
-
-    As it is where the minifier is not made for the system: that is 4 kB more to a page.
-    """
-    if minify is None:
-        return content
-    if path.endswith(".css"):
-        return str(minify.string("text/css", content.decode())).encode() + b"\n"
-    script = str(minify.string("application/javascript", content.decode()))
-    return script.encode() + b";\n"  # or it would call what the next piece begins with
+def joined(name: str, pieces: dict[str, str]) -> str:
+    """The content of a file of `JOINED`. pieces: name -> text, in order; ours are minified."""
+    ours = [piece for piece in pieces if ".min." not in piece]
+    is_style = name.endswith(".css")
+    kind = "text/css" if is_style else "application/javascript"
+    small = dict(zip(ours, minified(kind, [pieces[piece] for piece in ours]), strict=True))
+    # A script would call what the next piece begins with.
+    end = "\n" if is_style else ";\n"
+    return "\n".join(small[piece] + end if piece in small else pieces[piece] for piece in pieces)

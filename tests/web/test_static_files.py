@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,7 @@ from django.test.utils import override_settings
 from django.urls import reverse
 
 from batchui import settings as batchui_settings
-from batchui.web import static_files
-from batchui.web.static_files import JOINED, squeezed
+from batchui.web.static_files import JOINED, joined
 from tests.web.visiting import html
 
 pytestmark = pytest.mark.django_db
@@ -53,26 +53,30 @@ def test_a_page_links_one_stylesheet_and_one_script(collected: Path) -> None:
 
 def test_what_is_served_is_its_pieces_in_order(collected: Path) -> None:
     for name, pieces in JOINED.items():
-        joined = (collected / name).read_bytes()
-        contents = {piece: (collected / piece).read_bytes() for piece in pieces}
+        contents = {piece: (collected / piece).read_text() for piece in pieces}
         expected = [
-            one if "min" in piece else squeezed(one, piece) for piece, one in contents.items()
+            one if "min" in piece else joined(name, {piece: one}) for piece, one in contents.items()
         ]
-        assert joined == b"\n".join(expected)
+        assert (collected / name).read_text() == "\n".join(expected)
 
 
 def test_a_piece_is_served_minified() -> None:
-    script = b"/* Why. */\n(() => {\n  const words = 1; // one\n  f(words, `a\n  // b`);\n})();\n"
-    assert squeezed(script, "a.js") == b"(()=>{const e=1;f(e,`a\n  // b`)})();\n"
-    style = b"/* Why. */\n.a :is(b) {\n  color: var(--c);\n}\n"
-    assert squeezed(style, "a.css") == b".a :is(b){color:var(--c)}\n"
+    script = "/* Why. */\n(() => {\n  const words = 1; // one\n  f(words, `a\n  // b`);\n})();\n"
+    assert joined("all.js", {"a.js": script}) == "(()=>{const e=1;f(e,`a\n  // b`)})();\n"
+    style = "/* Why. */\n.a :is(b) {\n  color: var(--c);\n}\n"
+    assert joined("all.css", {"a.css": style}) == ".a :is(b){color:var(--c)}\n"
+
+
+def test_the_minifier_never_comes_into_a_process_that_may_fork(collected: Path) -> None:
+    assert (collected / "batchui.js").exists()
+    assert "minify" not in sys.modules
 
 
 def test_where_there_is_no_minifier_a_piece_is_served_as_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(static_files, "minify", None)
-    assert squeezed(b"a( 1 );\n", "a.js") == b"a( 1 );\n"
+    monkeypatch.setitem(sys.modules, "minify", None)
+    assert joined("all.js", {"a.js": "a( 1 );\n"}) == "a( 1 );\n;\n"
 
 
 def test_gathering_again_follows_a_change(collected: Path, settings: Any) -> None:
