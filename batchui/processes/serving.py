@@ -11,7 +11,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,6 +131,24 @@ class _Family:
             os._exit(status)
 
 
+def bodiless(application: Callable[..., Any]) -> Callable[..., Any]:
+    """The same application, whose replies to HEAD have no body.
+
+    Django leaves that to the server and waitress to the application. What would be sent, the
+    browser would take for the beginning of its next reply.
+    """
+
+    def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        body: Iterable[bytes] = application(environ, start_response)
+        if environ["REQUEST_METHOD"] != "HEAD":
+            return body
+        if hasattr(body, "close"):
+            body.close()
+        return ()
+
+    return answer
+
+
 def _work(
     load: Callable[[], Site], listener: socket.socket, *, threads: int, seconds_to_stop: float
 ) -> None:
@@ -140,7 +158,7 @@ def _work(
     most = min(MOST_CONNECTIONS, files // 2 if files > 0 else MOST_CONNECTIONS)
     site = load()
     server = create_server(
-        site.application,
+        bodiless(site.application),
         sockets=[listener],
         threads=threads,
         connection_limit=most + SPARE_CONNECTIONS,

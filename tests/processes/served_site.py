@@ -20,12 +20,19 @@ asked: list[str] = []
 
 def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterator[bytes]:
     path = environ["PATH_INFO"]
-    start("200 OK", [("Content-Type", "text/plain")])
+    length = [("Content-Length", "100000")] if path == "/long" else []
+    start("200 OK", [("Content-Type", "text/plain"), *length])
+    return body_of(path, environ)
+
+
+def body_of(path: str, environ: dict[str, Any]) -> Iterator[bytes]:
     if path == "/pid":
         yield str(os.getpid()).encode()
     elif path in ("/body", "/shared"):
         body = environ["wsgi.input"].read()
         yield json.dumps([environ.get("CONTENT_LENGTH"), len(body)]).encode()
+    elif path == "/long":
+        yield b"x" * 100_000
     elif path == "/large":
         for _ in range(400):
             yield b"x" * 100_000

@@ -150,6 +150,22 @@ def test_what_a_proxy_reports_reaches_the_application(site: Site) -> None:
         assert client.makefile("rb").read().endswith(b"\r\n\r\nhttps")
 
 
+def test_what_follows_the_reply_to_a_head_is_the_next_reply(site: Site) -> None:
+    with closing(HTTPConnection("127.0.0.1", site.port, timeout=PATIENCE)) as connection:
+        for method, length in (("HEAD", 0), ("GET", 100_000), ("HEAD", 0), ("GET", 100_000)):
+            connection.request(method, "/long")
+            reply = connection.getresponse()
+            assert (reply.status, reply.headers["Content-Length"]) == (200, "100000")
+            assert len(reply.read()) == length
+
+
+def test_nothing_is_made_for_the_reply_to_a_head(site: Site) -> None:
+    with site.connect(b"HEAD /large HTTP/1.0\r\n\r\n") as client:
+        reply = client.makefile("rb").read()
+    assert reply.startswith(b"HTTP/1.0 200 OK\r\n")
+    assert reply.endswith(b"\r\n\r\n")
+
+
 @pytest.mark.parametrize(
     "sent",
     [
