@@ -93,14 +93,22 @@ def prepare_database(*, restored: bool = False) -> None:
 
 
 def gather_static_files() -> None:
-    """Run collectstatic, unless the files are the same as the last time."""
+    """Run collectstatic, unless the files are the same as the last time.
+
+    All who run this copy of batchui, each with a data folder of their own, share the gathered
+    files. One gathers and the others wait for it: a server sends of a file as many bytes as it had
+    when the server began, and would cut one short that another `up` is still writing.
+    """
     root = Path(settings.STATIC_ROOT)
+    root.mkdir(parents=True, exist_ok=True)
     stamp = root / ".gathered"
-    fingerprint = static_fingerprint()
-    if stamp.exists() and stamp.read_text() == fingerprint:
-        return
-    call_command("collectstatic", interactive=False, verbosity=0)
-    stamp.write_text(fingerprint)
+    with (root / ".gathering").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        fingerprint = static_fingerprint()
+        if stamp.exists() and stamp.read_text() == fingerprint:
+            return
+        call_command("collectstatic", interactive=False, verbosity=0)
+        stamp.write_text(fingerprint)
 
 
 def static_fingerprint() -> str:
