@@ -63,6 +63,7 @@ class Visitor:
 
     def shows_all_rows(self) -> None:
         """Wait for the rows that a first load leaves out, as if she had scrolled to them."""
+        self.page.wait_for_function("() => window.htmx !== undefined")
         gaps = self.page.locator("#grid-rows .gap")
         gaps.evaluate_all("all => { for (const gap of all) window.htmx.trigger(gap, 'fill'); }")
         gaps.first.wait_for(state="detached")
