@@ -11,6 +11,10 @@
      its answer (hx-sync), so that none can overtake it on its way. */
   let changes = 0;
   let saved = 0;
+  /* A request that was given up may still arrive, and after those that follow it: each tells its number,
+     and of which page it is. */
+  const page = Math.random().toString(36).slice(2, 12);
+  const change = () => `${page}:${changes}`;
   const upTo = new WeakMap(); /* By request; others of the page save nothing. */
 
   const tell = (words) => {
@@ -31,6 +35,11 @@
      replace the whole question. */
   let starting = false;
   const replaces = ({ detail }) => detail.target?.id === "ask";
+  on("htmx:configRequest", (event) => {
+    if (!event.detail.formData.has("template")) return;
+    if (replaces(event)) changes += 1;
+    event.detail.formData.set("change", change());
+  });
   on("htmx:beforeRequest", (event) => {
     if (replaces(event)) {
       starting = true;
@@ -71,6 +80,7 @@
     if (!form || saved === changes) return;
     const sent = changes;
     const body = new URLSearchParams(new FormData(form));
+    body.set("change", change());
     const saving = { method: "POST", body, keepalive: true };
     fetch(form.dataset.saves, saving).then(
       ({ ok }) => {
@@ -110,8 +120,8 @@
       return;
     }
     const form = byId("ask");
-    const page = form?.dataset.saves;
-    const isRecent = left && left.page === page && Date.now() - left.at < SECONDS_LEFT * 1000;
+    const isOfPage = left && form && left.page === form.dataset.saves;
+    const isRecent = isOfPage && Date.now() - left.at < SECONDS_LEFT * 1000;
     if (!isRecent || left.fields === `${filledIn(form)}`) return;
     const fields = new URLSearchParams(left.fields);
     byId("id_template").value = fields.get("template") ?? "";
@@ -126,7 +136,8 @@
       const isStarted = () => !byId("ask");
       window.htmx.ajax("get", location.href, shown).then(() => isStarted() && location.reload());
     };
-    fetch(page, { method: "POST", body: fields }).then(showSaved, () => tell("Not saved"));
+    fields.set("change", change());
+    fetch(form.dataset.saves, { method: "POST", body: fields }).then(showSaved, () => tell("Not saved"));
   };
   /* The next page may be asked for long before this one is left, and be made before what is saved
      meanwhile. */

@@ -4,8 +4,10 @@ A page, the terminal and a program call the same functions. If two people (or tw
 the same moment, the first one counts and the second one gets False.
 """
 
+from dataclasses import dataclass
+
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from batchui.batches import call_limit, many_parts
@@ -36,14 +38,26 @@ TRIED_NOW = {
 }
 
 
-def edit(batch: Batch, *, ask: Ask, name: str = "") -> bool:
-    """Save what is typed for a draft. False: the draft was started meanwhile.
+@dataclass(frozen=True)
+class Change:
+    """Which change of which open page it is. What a page sends may overtake what it sent before."""
 
-    A `name` of "" keeps the old name.
+    page: str
+    number: int
+
+
+def edit(batch: Batch, *, ask: Ask, name: str = "", change: Change | None = None) -> bool:
+    """Save what is typed for a draft.
+
+    False: the draft was started meanwhile, or a later change of the same page is saved already. A
+    `name` of "" keeps the old name.
     """
-    named = {"name": name} if name else {}
+    fields = asked_fields(ask) | ({"name": name} if name else {})
     drafts = Batch.objects.filter(pk=batch.pk, deleted_at=None, status__in=EDITABLE)
-    return bool(drafts.update(**asked_fields(ask), **named))
+    if change:
+        drafts = drafts.exclude(Q(saved_page=change.page, saved_change__gt=change.number))
+        fields |= {"saved_page": change.page, "saved_change": change.number}
+    return bool(drafts.update(**fields))
 
 
 def rename(batch: Batch, name: str) -> bool:

@@ -150,6 +150,10 @@ class Batch(Searched, AnswerCounts, Upload, Asked):
         "self", null=True, on_delete=models.SET_NULL, related_name="asked_further"
     )
 
+    # Which open page saved last what is typed, and which of its changes (see `decisions.Change`).
+    saved_page = models.CharField(max_length=16, blank=True, default="")
+    saved_change = models.PositiveIntegerField(default=0)
+
     # What a draft asked before a question was filled in (see `saved_questions.py`), and the saved
     # question that was, if it was one.
     question_before = models.JSONField(default=dict)

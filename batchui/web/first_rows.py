@@ -7,7 +7,7 @@ from django.http import HttpResponseBase
 from django.shortcuts import redirect, render
 from django_htmx.http import HttpResponseClientRefresh
 
-from batchui.batches import decisions, intake
+from batchui.batches import intake
 from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
 from batchui.prompts.problems import BadInput
@@ -15,6 +15,7 @@ from batchui.prompts.reading.code_pages import NAMES
 from batchui.prompts.reading.decoding import NotUnicode
 from batchui.prompts.reading.rows import as_list, decode_row, shown_text
 from batchui.web.asking.file_line import file_line
+from batchui.web.asking.saving import save_typed
 from batchui.web.errors import post_only
 from batchui.web.forms.ask import AskForm
 from batchui.web.forms.reading import ReadingForm
@@ -115,8 +116,7 @@ def _sample_rows(batch: Batch) -> list[SampleRow]:
 def read_as(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """Read the file of a draft differently. What is typed for the draft is saved first."""
     if "template" in request.POST:
-        asked = AskForm(request.POST, batch=batch)
-        decisions.edit(batch, ask=asked.ask_so_far())
+        save_typed(batch, AskForm(request.POST, batch=batch))
     form = ReadingForm(request.POST, batch=batch)
     if form.is_valid():
         try:

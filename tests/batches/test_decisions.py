@@ -1,6 +1,7 @@
 """What people decide of a whole batch: when it may be edited, started, stopped, deleted."""
 
 import logging
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -39,6 +40,23 @@ def test_an_edit_changes_the_one_draft_it_is_for(team: Team) -> None:
     assert decisions.edit(on_record(team, status=BatchStatus.DRAFT), ask=ASK, name="Renamed")
     other.refresh_from_db()
     assert (other.template, other.name) == ("As it was", "Another")
+
+
+def test_of_a_page_the_latest_change_is_saved_whichever_comes_last(team: Team) -> None:
+    batch = on_record(team, status=BatchStatus.DRAFT)
+
+    def typed(template: str, page: str, number: int) -> tuple[bool, str]:
+        change = decisions.Change(page, number)
+        is_saved = decisions.edit(batch, ask=replace(ASK, template=template), change=change)
+        batch.refresh_from_db()
+        return is_saved, batch.template
+
+    assert typed("third", "one", 3) == (True, "third")
+    assert typed("second", "one", 2) == (False, "third")
+    assert typed("third, once more", "one", 3) == (True, "third, once more")
+    assert typed("on another page", "other", 1) == (True, "on another page")
+    assert typed("fourth", "one", 4) == (True, "fourth")
+    assert decisions.edit(batch, ask=ASK)
 
 
 @pytest.mark.parametrize(

@@ -37,9 +37,10 @@ def page(new_page: NewPage, ana: User) -> "Page":
 
 @pytest.fixture
 def draft(web: Client, page: "Page") -> Batch:
-    """A draft whose page is open."""
+    """A draft whose page is open, with the field of the question ready to be written in."""
     batch = drafted(web, REVIEWS, "reviews.csv")
     page.goto(batch.get_absolute_url())
+    page.locator("#id_template:focus").wait_for()
     return batch
 
 
@@ -219,6 +220,25 @@ def test_no_save_overtakes_the_one_before_it(page: "Page", draft: Batch) -> None
     page.locator("#saved").get_by_text("Saved", exact=True).wait_for()
     draft.refresh_from_db()
     assert draft.template == "Newer"
+
+
+def test_a_save_that_start_has_ended_and_that_comes_after_it_changes_nothing(
+    page: "Page", draft: Batch
+) -> None:
+    """The browser has given it up; on its way, or in the server, it goes on."""
+    held: list[Route] = []
+    page.route("**/preview/", lambda route: held.append(route))
+    page.keyboard.type("Nothing")
+    while not held:
+        page.wait_for_timeout(20)
+    page.keyboard.type(" of the file")
+    page.get_by_role("button", name="Start: ").click()
+    page.get_by_role("alert").get_by_text("Nothing was started.").wait_for()
+    late = held[0].request
+    answer = page.request.post(late.url, headers=late.headers, data=late.post_data)
+    assert answer.ok
+    page.reload()
+    assert question(page) == "Nothing of the file"
 
 
 def test_words_typed_right_before_the_page_is_left_are_kept(page: "Page", draft: Batch) -> None:

@@ -3,11 +3,12 @@
 from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 
-from batchui.batches import decisions, saved_questions
+from batchui.batches import saved_questions
 from batchui.batches.models import Batch, SavedQuestion
 from batchui.prompts.ask import Ask
 from batchui.prompts.problems import BadInput
 from batchui.web.asking.other_columns import fitted
+from batchui.web.asking.saving import save_typed
 from batchui.web.asking.starting_points import BY_SLUG, starting_context
 from batchui.web.asking.views import check_context, question_context, sheet_context
 from batchui.web.errors import post_only
@@ -69,7 +70,7 @@ def save(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 def _keep_typed(request: MemberRequest, batch: Batch) -> Ask:
     """Save what is typed; returns it."""
     if "template" in request.POST:
-        decisions.edit(batch, ask=AskForm(request.POST, batch=batch).ask_so_far())
+        save_typed(batch, AskForm(request.POST, batch=batch))
         batch.refresh_from_db()
     return batch.ask
 

@@ -12,6 +12,7 @@ from batchui.batches.models import Batch
 from batchui.batches.money import amount
 from batchui.batches.states import BatchStatus
 from batchui.web.asking.price import Price
+from batchui.web.asking.saving import save_typed
 from batchui.web.asking.views import ask_page, check_context, price_of_draft, question_context
 from batchui.web.deleted import STARTED_ALREADY
 from batchui.web.errors import post_only
@@ -37,12 +38,12 @@ def start(request: MemberRequest, batch: Batch) -> HttpResponseBase:
         return _to_batch(request, batch)
     form = AskForm(request.POST, batch=batch)
     if request.POST.get("read_as", batch.format_key) != batch.format_key:
-        decisions.edit(batch, ask=form.ask_so_far())
+        save_typed(batch, form)
         messages.info(request, READ_OTHERWISE)
         return _to_batch(request, batch)
     if not form.is_valid():
         return _refused(request, batch, form)
-    decisions.edit(batch, ask=form.ask)
+    save_typed(batch, form)
     batch.refresh_from_db()
     price = price_of_draft(batch, surveys.survey_of(batch))
     if price and estimates.needs_consent(request.team, price.estimate, agreed=_agreed(request)):
@@ -89,7 +90,7 @@ def _refused(request: MemberRequest, batch: Batch, form: AskForm) -> HttpRespons
     """The question with what is wrong in it. It is kept as it was typed."""
     if not request.htmx:
         return ask_page(request, batch, form=form, status=422)
-    decisions.edit(batch, ask=form.ask_so_far())
+    save_typed(batch, form)
     batch.refresh_from_db()
     form.focus_on_first_error()
     context = check_context(batch) | question_context(request, batch, form)

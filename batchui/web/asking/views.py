@@ -11,7 +11,7 @@ from django_htmx.http import (
     trigger_client_event,
 )
 
-from batchui.batches import decisions, surveys
+from batchui.batches import surveys
 from batchui.batches.models import Batch
 from batchui.batches.owners import may_delete, may_edit
 from batchui.batches.states import STARTED, BatchStatus
@@ -21,6 +21,7 @@ from batchui.web.access import with_batch
 from batchui.web.asking.draft_row import draft_row_context
 from batchui.web.asking.model_choice import ModelChoice
 from batchui.web.asking.price import Price, price_of
+from batchui.web.asking.saving import save_typed
 from batchui.web.asking.starting_points import starting_context
 from batchui.web.asking.wording import Wording
 from batchui.web.before_start import BeforeStart
@@ -194,7 +195,7 @@ def preview(request: MemberRequest, batch: Batch) -> HttpResponse:
     With `?save` it is saved only: the page is being left.
     """
     form = AskForm(request.POST, batch=batch)
-    decisions.edit(batch, ask=form.ask_so_far())
+    save_typed(batch, form)
     if "save" in request.GET:
         return HttpResponse(status=204)
     batch.refresh_from_db()

@@ -16,6 +16,7 @@ from batchui.cloudflare.catalogue import UnknownModel
 from batchui.prompts.problems import BadInput
 from batchui.web.access import with_batch
 from batchui.web.asking.price import price_of
+from batchui.web.asking.saving import save_typed
 from batchui.web.errors import post_only
 from batchui.web.forms.ask import AskForm
 from batchui.web.members import MemberRequest
@@ -34,7 +35,7 @@ MOST_TICKED, LONGEST_NUMBER = 1_000, 9
 def begin(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """Try the question as it is typed. It is saved in the draft, too."""
     form = AskForm(request.POST, batch=batch)
-    decisions.edit(batch, ask=form.ask_so_far())
+    save_typed(batch, form)
     batch.refresh_from_db()
     try:
         if problem := _problem(form):
