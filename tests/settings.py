@@ -63,5 +63,7 @@ STATIC_ROOT = DATA / "static"
 STATIC_ROOT.mkdir()
 FILE_UPLOAD_TEMP_DIR.mkdir()
 WHITENOISE_USE_FINDERS = True
+# Each test has a client of its own, and each would look at every static file before its first page.
+WHITENOISE_AUTOREFRESH = True
 # A fast one: tests make many people, and no secret is kept here.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

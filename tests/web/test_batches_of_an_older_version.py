@@ -151,9 +151,18 @@ def is_well(sandbox: RunningSandbox) -> bool:
     return True
 
 
-def test_every_page_of_them_opens_and_says_what_is_true(
+def test_they_open_say_what_is_true_and_go_on(
     web: Client, sandbox: RunningSandbox, old: list[str]
 ) -> None:
+    """One test: to make them, and to bring their tables there and back, takes ten seconds."""
+    every_page_opens(web, old)
+    assert is_well(sandbox)
+    answers_counts_and_reasons_are_as_they_were(web)
+    what_was_under_way_goes_on_and_ends(web)
+    assert is_well(sandbox)
+
+
+def every_page_opens(web: Client, old: list[str]) -> None:
     for address in ("batches", "days", "deleted", "labels", "saved_questions"):
         opened(web, reverse(address))
     history = said(opened(web, reverse("batches")))
@@ -163,10 +172,9 @@ def test_every_page_of_them_opens_and_says_what_is_true(
         if batch.started_at and not batch.deleted_at:
             everything_of(web, batch)
     assert "Summarise" in said(opened(web, f"{reverse('batches')}?q=summarise"))
-    assert is_well(sandbox)
 
 
-def test_answers_counts_and_reasons_are_as_they_were(web: Client, old: list[str]) -> None:
+def answers_counts_and_reasons_are_as_they_were(web: Client) -> None:
     finished, problems, blank = map(named, ("finished", "problems", "blank"))
     assert "60 of 60 answered" in page(web, finished)
     assert [row["answer"] for row in downloaded(web, finished)] == [
@@ -187,9 +195,7 @@ def test_answers_counts_and_reasons_are_as_they_were(web: Client, old: list[str]
     )
 
 
-def test_what_was_under_way_goes_on_and_ends(
-    web: Client, sandbox: RunningSandbox, old: list[str]
-) -> None:
+def what_was_under_way_goes_on_and_ends(web: Client) -> None:
     let_the_pause_end()
     for name in ("running", "queued"):
         assert work(named(name)).status == BatchStatus.FINISHED
@@ -201,4 +207,3 @@ def test_what_was_under_way_goes_on_and_ends(
         assert work(named(name)).status == BatchStatus.FINISHED
     draft = named("draft")
     assert press_start(web, draft, read_as=draft.format_key).status_code in (200, 302)
-    assert is_well(sandbox)
