@@ -48,6 +48,7 @@ from batchui.settings import (  # noqa: E402
     DATABASE_KIND,
     DATABASES,
     FILE_UPLOAD_TEMP_DIR,
+    STATICFILES_DIRS,
     STORAGES,
 )
 
@@ -63,6 +64,10 @@ STATIC_ROOT = DATA / "static"
 STATIC_ROOT.mkdir()
 FILE_UPLOAD_TEMP_DIR.mkdir()
 WHITENOISE_USE_FINDERS = True
+# Where tests in a browser keep their one stylesheet and one script (`web/conftest.py`).
+JOINED_FILES = DATA / "joined"
+JOINED_FILES.mkdir()
+STATICFILES_DIRS = [*STATICFILES_DIRS, (JOINED_FILES.name, JOINED_FILES)]
 # Each test has a client of its own, and each would look at every static file before its first page.
 WHITENOISE_AUTOREFRESH = True
 # A fast one: tests make many people, and no secret is kept here.

@@ -1,8 +1,11 @@
 """What tests of the pages ask for: people, and batches with a real sandbox behind them."""
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
+from django.conf import settings
+from django.contrib.staticfiles import finders
 from django.test import Client
 
 from batchui.batches import long_tasks
@@ -10,6 +13,7 @@ from batchui.batches.sheet import digests
 from batchui.teams.models import Team, User
 from batchui.web import download_limit
 from batchui.web.sheet import gaps
+from batchui.web.static_files import JOINED
 from tests.batches.conftest import batch, files_in, receive, sandbox, shared_sandbox, start
 from tests.teams.people import set_up
 from tests.web.visiting import signed_in
@@ -22,6 +26,20 @@ def whole_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """A first load has all rows of its page: what comes later is for `sheet/test_gaps*.py`."""
     monkeypatch.setattr(gaps, "HEIGHT", 10**6)
     monkeypatch.setattr(gaps, "MOST_SIGNS", 10**9)
+
+
+@pytest.fixture(scope="session")
+def joined_files() -> None:
+    for name, pieces in JOINED.items():
+        found = [Path(str(finders.find(piece))).read_text() for piece in pieces]
+        (settings.JOINED_FILES / name).write_text("\n".join(found))
+
+
+@pytest.fixture
+def two_static_files(joined_files: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages link one stylesheet and one script, as deployed ones do: a browser has them sooner."""
+    for name in JOINED:
+        monkeypatch.setitem(JOINED, name, (f"{settings.JOINED_FILES.name}/{name}",))
 
 
 @pytest.fixture

@@ -27,7 +27,9 @@ HOME = re.compile(r"://[^/]+/$")
 
 
 @pytest.fixture
-def new_page(browser: "Browser", live_server: LiveServer) -> Iterator[NewPage]:
+def new_page(
+    browser: "Browser", live_server: LiveServer, two_static_files: None
+) -> Iterator[NewPage]:
     """Opens a browser of its own for somebody (or nobody), with whatever a context takes.
 
     Nothing moves in it unless that is asked for: drawing what moves takes a third of a processor.
