@@ -49,7 +49,8 @@ def the_sender(product: Product) -> psutil.Process:
     """The worker process that is sending parts now, by the threads it sends with.
 
     Not one that waits for work: that one takes the queue's lock with it, and half a minute goes
-    by until the watchdog notices (`tests/worker/test_watchdog.py`).
+    by until the watchdog notices (`tests/worker/test_watchdog.py`). After a kill it may be a minute
+    until the next one sends: so long, parts that a dead worker was sending hold their places.
     """
 
     def find() -> psutil.Process | None:
@@ -58,7 +59,7 @@ def the_sender(product: Product) -> psutil.Process:
                 return process
         return None
 
-    return until(find)
+    return until(find, seconds=LONGEST)
 
 
 def the_cluster(product: Product) -> psutil.Process:
