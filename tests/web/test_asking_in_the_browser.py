@@ -1,7 +1,7 @@
 """The page before Start in a real browser: what follows the typing, and what Start leaves."""
 
 import time
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.test import Client
@@ -371,26 +371,6 @@ def test_the_draft_gets_a_name_and_a_label_from_the_keyboard(page: "Page", draft
     draft.refresh_from_db()
     assert (draft.name, draft.status) == ("Reviews of May", BatchStatus.DRAFT)
     assert [label.name for label in draft.labels.all()] == ["hotels"]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everybody_can_use_the_page(
-    page: "Page", draft: Batch, scheme: Literal["light", "dark"]
-) -> None:
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    page.keyboard.type("Judge {{review}} and {{")
-    assert page.locator("#column-list").is_visible()
-    assert faults(page) == []
-    page.keyboard.press("Escape")
-    page.locator("#change-model").click()
-    assert faults(page) == []
-    page.keyboard.press("Escape")
-    page.locator("#choose-header_row-button").click()
-    assert faults(page) == []
-    page.keyboard.press("Escape")
-    page.get_by_role("button", name="Start: ").click()
-    page.get_by_text("Nothing was started.").wait_for()
-    assert faults(page) == []
 
 
 @pytest.mark.parametrize("width", [320, 390, 640])

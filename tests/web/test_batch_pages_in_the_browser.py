@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.test import Client
-from django.urls import reverse
 from django.utils import timezone
 
 from batchui.batches import checking, preparing
@@ -20,7 +19,7 @@ from tests.conftest import PATIENCE
 from tests.web.test_history import made
 from tests.web.test_people_in_the_browser import NewPage, new_page
 from tests.web.test_people_pages_are_accessible import faults, sticks_out
-from tests.web.visiting import drafted, press_start
+from tests.web.visiting import drafted
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -238,30 +237,3 @@ def test_rows_are_read_one_after_the_other(
     page.get_by_text("Rows 27 to 51 · 60 in all").wait_for()
     page.reload()
     assert page.get_by_text("Rows 27 to 51 · 60 in all").is_visible()
-
-
-def test_axe_finds_no_fault_and_nothing_sticks_out_of_a_phone(
-    page: "Page", web: Client, sandbox: RunningSandbox, start: MakeBatch
-) -> None:
-    looked_at = [reverse("batches"), reverse("new")]
-    draft = drafted(web, b"id,text,a column of many words\n1,a,b\n2\n3,,d\n", "uneven.csv")
-    queued, ended = start(rows(60)), work(start(b"id,text\n1,a\n2,\n", skip_invalid=True))
-    unusable = drafted(web, b"id,text\n" + b"1,some text\n" * 40_000 + b'2,"open\n', "broken.csv")
-    looked_at += [batch.get_absolute_url() for batch in (draft, queued, ended, unusable)]
-    tabs = ("attention", "timeline", "parts", "asked")
-    looked_at += [reverse(tab, args=[ended.pk]) for tab in tabs]
-    found = {}
-    for address in looked_at:
-        page.set_viewport_size({"width": 1280, "height": 900})
-        page.goto(address)
-        found[address] = faults(page) + sticks_out(page)
-    page.goto(draft.get_absolute_url())
-    page.get_by_role("button", name="Start: 2 rows").click()
-    page.get_by_text("2 rows of the file").or_(page.get_by_text("1 row of the file")).wait_for()
-    found["errors"] = faults(page) + sticks_out(page)
-    page.goto(ended.get_absolute_url())
-    page.locator("#open-2").click()
-    page.get_by_role("heading", name="Row 2").wait_for()
-    found["a row"] = faults(page) + sticks_out(page)
-    assert {where: what for where, what in found.items() if what} == {}
-    assert press_start(web, draft).status_code == 422

@@ -1,6 +1,6 @@
 """Buttons in a real browser: no press loses the page, and each one has an answer."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pytest
 from django.test import Client
@@ -10,10 +10,8 @@ from batchui.batches.models import Batch
 from batchui.teams.models import User
 from tests.batches.conftest import rows
 from tests.conftest import PATIENCE
-from tests.teams.people import join
 from tests.web.test_people_in_the_browser import NewPage, new_page
-from tests.web.test_people_pages_are_accessible import faults, sticks_out
-from tests.web.visiting import drafted, signed_in
+from tests.web.visiting import drafted
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -147,23 +145,3 @@ def test_escape_leaves_a_title_as_it_was(page: "Page", batch: Batch) -> None:
     page.get_by_role("heading", name="Reviews").wait_for()
     batch.refresh_from_db()
     assert batch.name == "Reviews"
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_fault_in_drafts_and_deleted_batches_and_nothing_sticks_out_of_a_phone(
-    page: "Page", web: Client, ana: User, scheme: Literal["light", "dark"]
-) -> None:
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": 390, "height": 800})
-    drafted(web, rows(3), "mine.csv")
-    theirs = drafted(signed_in(join(ana)), rows(3), "theirs.csv")
-    web.post(reverse("delete", args=[drafted(web, rows(3), "gone.csv").pk]))
-    for address in (reverse("batches"), theirs.get_absolute_url(), reverse("deleted")):
-        page.goto(address)
-        assert (faults(page), sticks_out(page)) == ([], []), address
-    page.goto(reverse("batches"))
-    page.get_by_role("button", name="Sandbox").click()
-    assert (faults(page), sticks_out(page)) == ([], [])
-    page.goto(reverse("people"))
-    page.get_by_role("button", name="Invite a colleague").click()
-    assert (faults(page), sticks_out(page)) == ([], [])

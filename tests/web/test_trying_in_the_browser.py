@@ -1,7 +1,7 @@
 """A question tried twice on a few rows, in a real browser. The test is the worker."""
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,7 +13,6 @@ from tests.batches.conftest import MakeBatch, rows, work
 from tests.batches.trying import ask_all
 from tests.conftest import PATIENCE
 from tests.web.test_people_in_the_browser import NewPage, new_page
-from tests.web.test_people_pages_are_accessible import faults
 
 if TYPE_CHECKING:
     from playwright.sync_api import APIResponse, Page, Route
@@ -149,12 +148,9 @@ def test_what_came_before_the_sheet_was_loaded_again_changes_nothing_in_it(page:
     assert "5 rows answered" in page.locator("#try-1-facts").inner_text()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_tries_are_accessible_and_fit_every_width(page: "Page", scheme: Any) -> None:
-    page.emulate_media(color_scheme=scheme)
+def test_tries_fit_every_width(page: "Page") -> None:
     page.locator("#try-now").click()
     page.locator("#try-1-2").wait_for()
-    assert faults(page) == []
     ask_all()
     TriedRow.objects.filter(number=3).update(
         status="failed", answer="", error="It is too long for this model."
@@ -162,10 +158,7 @@ def test_tries_are_accessible_and_fit_every_width(page: "Page", scheme: Any) -> 
     TriedRow.objects.filter(number=4).update(answer='"' + "word " * 100 + '"')
     page.locator("#try-now").wait_for()
     page.reload()
-    assert faults(page) == []
-    page.locator("#try-1-opens").click()
-    assert faults(page) == []
-    page.keyboard.press("Escape")
+    page.locator("#try-1-4").wait_for()
     for width in (390, 820, 1440):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.locator("#asking").evaluate("asking => asking.scrollWidth") <= width

@@ -8,9 +8,9 @@ import pytest
 from batchui.batches.models import Batch
 from batchui.teams.models import Team, User
 from batchui.web.sheet import grid
-from tests.batches.sheet.made import FORM, WAITS, made, no, yes
+from tests.batches.sheet.made import FORM, made, yes
 from tests.web.test_people_in_the_browser import NewPage, new_page
-from tests.web.test_people_pages_are_accessible import faults, sticks_out
+from tests.web.test_people_pages_are_accessible import sticks_out
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -386,18 +386,3 @@ def test_on_a_phone_a_row_has_its_number_what_was_asked_about_and_the_answer(
     assert page.locator("#panel").evaluate("it => it.matches(':modal')")
     page.keyboard.press("Escape")
     page.locator("#open-1:focus").wait_for()
-
-
-def test_axe_finds_nothing(page: "Page", some: Batch, team: Team) -> None:
-    found = faults(page)
-    page.locator("#open-2").click()
-    in_the_panel(page, 2)
-    found += faults(page)
-    page.get_by_role("button", name="View").click()
-    found += faults(page)
-    page.keyboard.press("Escape")
-    page.goto(f"{some.get_absolute_url()}?show=empty")
-    found += faults(page)
-    page.goto(f"{made(team, [yes('a'), no(), WAITS]).get_absolute_url()}?show=")
-    found += faults(page)
-    assert found == []

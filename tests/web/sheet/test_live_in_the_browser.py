@@ -1,6 +1,6 @@
 """A sheet that fills while somebody reads it: nothing jumps, and a hidden tab does not ask."""
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -13,7 +13,6 @@ from batchui.worker.heartbeat import beat
 from tests.batches.conftest import MakeBatch, poll_all, rows, work
 from tests.conftest import PATIENCE
 from tests.web.test_people_in_the_browser import NewPage, new_page
-from tests.web.test_people_pages_are_accessible import faults, sticks_out
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -285,17 +284,3 @@ def test_the_strip_is_one_stop_and_leads_to_its_parts(
     page.locator("#strip-1:focus").wait_for()
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Technical details of part 1").wait_for()
-
-
-def test_axe_finds_no_fault_while_it_runs(
-    page: "Page", sandbox: RunningSandbox, start: MakeBatch, browser: Any
-) -> None:
-    beat()
-    batch = start(rows(60))
-    came_back(batch, 1)
-    sending.send(batch.parts.get(number=2))
-    page.goto(batch.get_absolute_url())
-    assert faults(page) + sticks_out(page) == []
-    page.set_viewport_size({"width": 1280, "height": 800})
-    page.goto(f"{batch.get_absolute_url()}timeline/")
-    assert faults(page) + sticks_out(page) == []
