@@ -34,7 +34,7 @@ settings.load_profile("the same examples")
 
 # How long a browser waits for what must come, in milliseconds. No promise: a test of one has a
 # figure of its own. It is only how late a failure is told, on a machine with much to do.
-PATIENCE = 30_000
+PATIENCE = 60_000
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

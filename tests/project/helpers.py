@@ -10,7 +10,7 @@ import psutil
 T = TypeVar("T")
 
 
-def until(look: Callable[[], T | None], *, seconds: float = 30) -> T:
+def until(look: Callable[[], T | None], *, seconds: float = 60) -> T:
     """What `look` returns as soon as that is true; fails after `seconds`."""
     give_up = time.monotonic() + seconds
     while not (found := look()):
