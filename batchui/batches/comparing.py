@@ -15,7 +15,7 @@ from batchui.batches import results
 from batchui.batches.agreeing import agree, compared
 from batchui.batches.clock import is_free
 from batchui.batches.comparison_models import Comparison
-from batchui.batches.compressed import DamagedFile
+from batchui.batches.compressed import IF_DAMAGED, DamagedFile
 from batchui.batches.long_tasks import (
     MOST_READINGS,
     PROGRESS_SECONDS,
@@ -34,6 +34,10 @@ AT_ONCE_ROWS = 2_000
 MOST_OFFERED, MOST_KEPT = 50, 20
 # The progress is told after so many rows at the earliest.
 ROWS_BETWEEN = 500
+ENDLESS = (
+    f"batchui began {MOST_READINGS} times, and each time it was cut off before the end. Ask the "
+    "person who runs batchui to look into the log."
+)
 
 
 def other_runs(batch: Batch) -> QuerySet[Batch]:
@@ -105,12 +109,12 @@ def carry_out(wanted: Comparison, *, beat: Beat) -> None:
         return
     mine = mine.filter(begun=begun)
     if wanted.begun >= MOST_READINGS:
-        mine.update(status=Comparison.Status.FAILED)
+        mine.update(status=Comparison.Status.FAILED, problem=ENDLESS)
         return
     try:
         _hold_against(wanted, mine, beat)
-    except DamagedFile:
-        mine.update(status=Comparison.Status.FAILED)
+    except DamagedFile as problem:
+        mine.update(status=Comparison.Status.FAILED, problem=f"{problem} {IF_DAMAGED}")
     except StoppedError:
         mine.update(lease_until=None, begun=wanted.begun)
         work_waits.send(Batch, batch=wanted.one)

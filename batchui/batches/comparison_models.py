@@ -12,6 +12,7 @@ class Comparison(models.Model):
 
     differs: a bit for each row from `first_row` on; 1: the answers differ, or only one batch has
     one. columns: of each that was compared, [name, rows that both answered, rows that agree].
+    problem: why one has failed.
     """
 
     class Status(models.TextChoices):
@@ -39,6 +40,7 @@ class Comparison(models.Model):
     different = models.PositiveIntegerField(default=0)
     columns: Any = models.JSONField(default=list)
     differs = models.BinaryField(default=b"")
+    problem = models.TextField(blank=True, default="")
 
     objects = models.Manager["Comparison"]()
 

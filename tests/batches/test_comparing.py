@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from batchui.batches import compared_rows, comparing
 from batchui.batches.comparison_models import Comparison
+from batchui.batches.compressed import IF_DAMAGED
 from batchui.batches.long_tasks import MOST_READINGS, StoppedError
 from batchui.batches.models import Batch
 from batchui.teams.connections import ensure_connection
@@ -165,7 +166,7 @@ def test_one_that_was_cut_off_again_and_again_is_given_up(waiting: Comparison) -
     assert wanted is not None
     comparing.carry_out(wanted, beat=lambda: None)
     waiting.refresh_from_db()
-    assert waiting.status == "failed"
+    assert (waiting.status, waiting.problem) == ("failed", comparing.ENDLESS)
 
 
 def test_one_of_damaged_answers_fails(waiting: Comparison, one: Batch) -> None:
@@ -175,6 +176,8 @@ def test_one_of_damaged_answers_fails(waiting: Comparison, one: Batch) -> None:
     comparing.carry_out(waiting, beat=lambda: None)
     waiting.refresh_from_db()
     assert waiting.status == "failed"
+    assert waiting.problem.startswith("The stored file ")
+    assert waiting.problem.endswith(f" {IF_DAMAGED}")
 
 
 def test_that_of_a_deleted_batch_waits_no_more(waiting: Comparison, other: Batch) -> None:

@@ -106,8 +106,10 @@ def test_a_large_comparison_shows_how_far_it_is_until_it_is_there(
     fragment = html(compare(web, one, other, headers=HTMX | {"HX-Target": "compared"}))
     assert fragment.lstrip().startswith("<div")
     assert "hx-get" not in element(fragment, "compared")
-    Comparison.objects.update(status="failed")
-    assert "cannot be compared" in said(compare(web, one, other))
+    why = "The stored file batches/x/answers-1 is damaged. Bring it back from a backup."
+    Comparison.objects.update(status="failed", problem=why)
+    told = "These two were not compared. A stored file is damaged. Bring it back from a backup."
+    assert told in said(compare(web, one, other))
 
 
 def test_it_takes_as_many_queries_for_many_rows_as_for_few(
