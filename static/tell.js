@@ -93,6 +93,7 @@
     before = null;
   };
   const tell = ({ id, address, title, sentence }) => {
+    if (told.has(id)) return; /* A slow answer may come after that to the next question. */
     watched.delete(id);
     told.add(id);
     if (!document.hidden && document.hasFocus()) return; /* She sees it. */

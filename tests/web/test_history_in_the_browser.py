@@ -11,11 +11,12 @@ from batchui.batches.models import Batch
 from batchui.teams.models import Team, User
 from tests.batches.sheet.made import made, no, yes
 from tests.conftest import PATIENCE
+from tests.stories.visitors import gets_the_focus
 from tests.web.test_people_in_the_browser import NewPage, new_page
 from tests.web.test_people_pages_are_accessible import faults, sticks_out
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 __all__ = ["new_page"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -51,7 +52,7 @@ def test_labels_are_added_and_taken_away_with_keys_where_a_batch_stands(
     page.keyboard.type("for ana")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Take the label “For Ana” away").wait_for()
-    assert field.evaluate("(input) => document.activeElement === input")
+    gets_the_focus(field)
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Labels of “First”").wait_for()
     assert runs[0].labels.get().name == "For Ana"
@@ -92,7 +93,7 @@ def test_a_tick_stays_when_its_line_is_shown_anew(page: "Page", runs: list[Batch
     Batch.objects.filter(pk=runs[1].pk).update(status="finished", version=6)
     page.locator(f"#batch-{runs[1].pk} [data-status=finished]").wait_for()
     assert [tick.is_checked() for tick in ticks] == [True, True]
-    assert ticks[1].evaluate("(tick) => document.activeElement === tick")
+    gets_the_focus(ticks[1])
     page.get_by_role("button", name="Compare the two ticked runs").click()
     page.wait_for_url(f"**{reverse('compare', args=[run.pk for run in runs])}")
 
@@ -141,6 +142,26 @@ def until(page: "Page", is_so: Callable[[], bool]) -> None:
             return
         page.wait_for_timeout(50)
     pytest.fail("it did not come to be so")
+
+
+def test_the_end_of_a_batch_is_told_once_when_answers_are_slow(
+    new_page: NewPage, ana: User, runs: list[Batch]
+) -> None:
+    Batch.objects.filter(pk=runs[1].pk).update(status="running", version=5)
+    page = new_page(ana)
+    held: list[Route] = []
+    page.add_init_script(NOBODY_LOOKS % "granted")
+    page.goto(reverse("batch", args=[runs[1].pk]))
+    page.get_by_role("button", name="Tell me when it is done").click()
+    page.get_by_role("button", name="You will be told", pressed=True).wait_for()
+    page.route(f"**{reverse('ended')}?**", lambda route: held.append(route))
+    until(page, lambda: len(held) >= 2)
+    Batch.objects.filter(pk=runs[1].pk).update(status="finished")
+    for one in held:
+        one.continue_()
+    until(page, lambda: page.evaluate("said.length") > 0)
+    page.wait_for_timeout(500)
+    assert page.evaluate("said.length") == 1
 
 
 @pytest.mark.parametrize("place", ["batches", "batch"])
