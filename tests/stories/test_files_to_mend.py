@@ -9,7 +9,7 @@ import pytest
 
 from tests.stories.hotel import answer_of
 from tests.stories.product import Product
-from tests.stories.visitors import MODEL, PHONE, Visitor, sticks_out
+from tests.stories.visitors import MODEL, PHONE, Visitor, gets_the_focus, sticks_out
 
 pytestmark = [pytest.mark.browser, pytest.mark.processes]
 
@@ -77,7 +77,7 @@ def test_a_wrong_encoding_is_corrected_with_one_click(ana: Visitor, tmp_path: Pa
     page.locator("#grid").get_by_role("gridcell", name="Café froid").wait_for()
     assert "read as Mac Roman (Western European)" in about.inner_text()
     assert page.locator("#id_template").input_value() == ASK
-    assert encoding.evaluate("menu => menu === document.activeElement")
+    gets_the_focus(encoding)
     assert answers(ana) == [
         ["id", "guest", "review", *ADDED],
         ["1", "René", "Café froid", answer_of("Café froid"), "answered", ""],

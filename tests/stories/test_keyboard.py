@@ -8,7 +8,7 @@ import pytest
 
 from tests.project.helpers import until
 from tests.stories.product import Product
-from tests.stories.visitors import Visitor, batch_id
+from tests.stories.visitors import Visitor, batch_id, gets_the_focus
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -105,5 +105,4 @@ def assert_focus_stays(product: Product, ana: Visitor, *, place: str, polled: st
         product.change("UPDATE batches_batch SET version = version + 1")
     until(lambda: not before.evaluate("element => element.isConnected"))
     page.wait_for_timeout(200)
-    now = page.evaluate("document.activeElement.outerHTML.slice(0, 120)")
-    assert page.locator(place).evaluate(HAS_FOCUS), f"the focus is on {now}"
+    gets_the_focus(page.locator(place))

@@ -17,8 +17,8 @@ import pytest
 
 from tests.project.helpers import until
 from tests.stories.product import Product
-from tests.stories.test_keyboard import HAS_FOCUS, reach
-from tests.stories.visitors import Visitor, batch_id, faults, visiting
+from tests.stories.test_keyboard import reach
+from tests.stories.visitors import Visitor, batch_id, faults, gets_the_focus, visiting
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -96,7 +96,7 @@ def test_a_start_without_a_question_says_so_and_leaves_the_address(
     page = ana.page
     press(page, "#start-button")
     page.locator("#id_template[aria-invalid=true]").wait_for()
-    assert page.locator("#id_template").evaluate(HAS_FOCUS)
+    gets_the_focus(page.locator("#id_template"))
     assert page.url.endswith(f"/batches/{draft}/")
     assert faults(page) == []
     page.reload()
@@ -273,7 +273,7 @@ def test_a_page_outlives_a_server_that_is_stopped_and_started(
     ana.shows_all_rows()
     reach(page, page.locator("#open-2"))
     page.keyboard.press("PageDown")
-    assert page.locator("#open-12").evaluate(HAS_FOCUS)
+    gets_the_focus(page.locator("#open-12"))
     ana.loads.clear()
     product.stop()
     product.end()
@@ -285,7 +285,7 @@ def test_a_page_outlives_a_server_that_is_stopped_and_started(
     banner.wait_for(state="hidden", timeout=20_000)
     ana.has_status("finished")
     ana.says_answered("60 of 60")
-    assert page.locator("#open-12").evaluate(HAS_FOCUS)
+    gets_the_focus(page.locator("#open-12"))
     assert ana.loads == []
     page.reload()
     ana.shows_all_rows()

@@ -168,6 +168,13 @@ def faults(page: "Page", *, rules: Collection[str] = (), but: Collection[str] = 
     ]
 
 
+def gets_the_focus(element: "Locator") -> None:
+    """Wait until an element has the focus: it comes a moment after what brings it."""
+    from playwright.sync_api import expect
+
+    expect(element).to_be_focused(timeout=PATIENCE)
+
+
 def sticks_out(page: "Page") -> list[str]:
     """What reaches beyond the right edge and makes the whole page scroll sideways."""
     found: list[str] = page.evaluate(

@@ -14,6 +14,7 @@ from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection, Team, User
 from tests.batches.conftest import statuses, work
 from tests.conftest import PATIENCE
+from tests.stories.visitors import gets_the_focus
 from tests.teams.people import join
 from tests.web.deciding import asked, recorded, storm
 from tests.web.test_people_in_the_browser import NewPage, new_page
@@ -61,9 +62,9 @@ def test_the_keyboard_alone_decides_and_can_think_again(page: "Page", team: Team
     dialog.get_by_role("heading", name="Leave 3 parts out?").wait_for()
     # The careful answer has the focus, and Escape leads back to where one came from.
     cancel = dialog.get_by_role("button", name="Cancel")
-    assert cancel.evaluate("element => element === document.activeElement")
+    gets_the_focus(cancel)
     page.keyboard.press("Escape")
-    assert leave_out.evaluate("element => element === document.activeElement")
+    gets_the_focus(leave_out)
     assert statuses(batch) == [PartStatus.UNSURE] * 3
     page.keyboard.press("Enter")
     cancel.wait_for()
@@ -105,7 +106,7 @@ def test_who_decides_part_by_part_keeps_the_place_when_the_page_is_refreshed(
     page.locator("#leave-out-1").wait_for(state="detached")
     assert not before.evaluate("element => element.isConnected")
     assert button.is_visible()
-    assert button.evaluate("element => element === document.activeElement")
+    gets_the_focus(button)
     page.get_by_text("Decide part by part").click()
     with page.expect_response(lambda answer: "/live/" in answer.url and answer.status == 200):
         Batch.objects.update(version=99)
@@ -138,7 +139,7 @@ def test_the_focus_returns_to_a_button_that_was_replaced_while_its_dialog_was_op
     page.wait_for_function("element => !element.isConnected", arg=before)
     page.keyboard.press("Escape")
     page.locator("#decision-dialog").wait_for(state="hidden")
-    assert button.evaluate("element => element === document.activeElement")
+    gets_the_focus(button)
 
 
 def test_a_dialog_that_gets_no_answer_says_so_and_can_be_closed(page: "Page", team: Team) -> None:
