@@ -5,7 +5,7 @@ from hashlib import sha256
 
 import msgspec
 
-from batchui.batches.results import NOTHING, Answer
+from batchui.batches.part_answers import NOTHING, Answer
 from batchui.batches.states import RETRYABLE_ANSWERS, AnswerStatus
 from batchui.exports.answers import answer_text
 from batchui.prompts.answer_columns import MOST_CHOICES, AnswerColumn

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from batchui.batches.results import NOTHING, Answer
+from batchui.batches.part_answers import NOTHING, Answer
 from batchui.batches.states import AnswerStatus
 from batchui.cloudflare.json_in_text import unwrapped
 from batchui.cloudflare.replies import EMPTY, ItemReply

@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from batchui.batches import results
+from batchui.batches import part_answers
 from batchui.batches.agreeing import agree, compared
 from batchui.batches.clock import is_free
 from batchui.batches.comparison_models import Comparison
@@ -24,7 +24,8 @@ from batchui.batches.long_tasks import (
     StoppedError,
 )
 from batchui.batches.models import Batch
-from batchui.batches.results import NOTHING, READ_FOR_ROWS
+from batchui.batches.part_answers import NOTHING
+from batchui.batches.results import READ_FOR_ROWS
 from batchui.batches.signals import work_waits
 from batchui.batches.states import AnswerStatus
 
@@ -179,7 +180,7 @@ def _answers(batch: Batch, wanted: Comparison) -> Iterator[bytes | None]:
     """The good answer of each row that is compared, by number; None: it has none."""
     at, end = wanted.first_row, wanted.first_row + wanted.rows
     for part in batch.parts.order_by("number").only(*READ_FOR_ROWS).iterator():
-        for answer in results.read_answers(part):
+        for answer in part_answers.read_answers(part):
             while at < part.first_row and at < end:
                 at += 1
                 yield None
@@ -191,5 +192,5 @@ def _answers(batch: Batch, wanted: Comparison) -> Iterator[bytes | None]:
     yield from (None for _ in range(at, end))
 
 
-def _bytes(answer: results.Answer) -> bytes | None:
+def _bytes(answer: part_answers.Answer) -> bytes | None:
     return None if answer.answer == NOTHING else bytes(answer.answer)

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from batchui.batches import files, results
+from batchui.batches import files, part_answers
 from batchui.batches.changes import PartChanges
 from batchui.batches.compressed import Compressed, DamagedFile, read_all_lines
 from batchui.batches.models import Part
+from batchui.batches.part_answers import NOTHING, Answer
 from batchui.batches.phrases import rows_phrase
-from batchui.batches.results import NOTHING, Answer
 from batchui.batches.states import AnswerStatus
 
 _encode = msgspec.json.Encoder().encode
@@ -71,7 +71,7 @@ def copied(part: Part) -> Copied | None:
     """
     begun = monotonic()
     copies = copies_of(part)
-    open_rows = set(results.open_positions(part)) - results.rows_sent_alone(part)
+    open_rows = set(part_answers.open_positions(part)) - part_answers.rows_sent_alone(part)
     waiting = {at: copies[at] for at in sorted(open_rows) if at in copies}
     if not waiting:
         return None
@@ -79,7 +79,7 @@ def copied(part: Part) -> Copied | None:
     arrived = {at: _copy(found[row], row) for at, row in waiting.items() if row in found}
     changes: PartChanges = {}
     if arrived:
-        changes = results.merge(part, arrived, missing=lambda _: None).store()
+        changes = part_answers.merge(part, arrived, missing=lambda _: None).store()
     return Copied(changes, len(arrived), len(waiting) - len(arrived), monotonic() - begun)
 
 
@@ -109,7 +109,7 @@ def _answers(part: Part, rows: Iterable[int]) -> Iterator[tuple[int, Answer]]:
         wanted = {row - first for row in here}
         if not wanted:
             continue
-        for at, answer in enumerate(results.read_answers(other)):
+        for at, answer in enumerate(part_answers.read_answers(other)):
             if at not in wanted:
                 continue
             if answer is not None:

@@ -16,12 +16,12 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from batchui.batches import lifecycle, results, settling
+from batchui.batches import lifecycle, part_answers, settling
 from batchui.batches.answer_editing import MAY_BE_EDITED, CannotBe, Written, edited, seen_of
 from batchui.batches.compressed import DamagedFile
 from batchui.batches.models import Batch, Event, Part
+from batchui.batches.part_answers import NOTHING, Answer, Edit
 from batchui.batches.phrases import counted
-from batchui.batches.results import NOTHING, Answer, Edit
 from batchui.batches.states import ENDED_PARTS, AnswerStatus
 from batchui.prompts.answer_columns import AnswerColumn
 from batchui.prompts.answer_fitting import fields_of
@@ -146,7 +146,7 @@ def _change(batch: Batch, number: int, changed: Change, *, kind: str, by: User |
 def _answer_of(part: Part, number: int) -> Answer:
     """What a row of an ended part has."""
     at = number - part.first_row
-    found = next(islice(results.read_answers(part), at, None))
+    found = next(islice(part_answers.read_answers(part), at, None))
     return found or Answer(part.waiting_became, error=part.waiting_error or None)
 
 
@@ -160,8 +160,8 @@ def _swapped(part: Part, number: int, new: Answer, *, kind: str, by: User | None
         return False
     # 2. The file. Rows of which the part alone says what became of them get a line of their own.
     at = number - part.first_row
-    answers = enumerate(results.own_lines(part))
-    stored = results.new_answers(part, (new if place == at else old for place, old in answers))
+    answers = enumerate(part_answers.own_lines(part))
+    stored = part_answers.new_answers(part, (new if place == at else old for place, old in answers))
     changes = stored.store()
     # 3. The pointer to it, with its line in the timeline.
     with transaction.atomic():

@@ -2,7 +2,7 @@
 
 from django.db import transaction
 
-from batchui.batches import many_parts, results
+from batchui.batches import many_parts, part_answers
 from batchui.batches.compressed import DamagedFile
 from batchui.batches.models import Batch, Part
 from batchui.batches.phrases import counted
@@ -64,7 +64,7 @@ def _empty_in(part: Part) -> int:
     """How many rows of a part are empty in its file; 0 if that is damaged."""
     part.empty_counts = False
     try:
-        answers = results.read_answers(part, skips_answered=True)
+        answers = part_answers.read_answers(part, skips_answered=True)
         return sum(answer is not None and answer.status == AnswerStatus.EMPTY for answer in answers)
     except DamagedFile:
         return 0

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from batchui.batches import results
+from batchui.batches import part_answers
 from batchui.batches.models import Attempt, Part
 from batchui.batches.states import AttemptStatus
 
@@ -14,7 +14,7 @@ def give_up(parts: Iterable[Part]) -> None:
     their new values afterwards.
     """
     for part in parts:
-        kept = results.without_lost(part)
+        kept = part_answers.without_lost(part)
         if kept is None:
             continue
         before, changes = part.answered, kept.store()

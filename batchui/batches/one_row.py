@@ -8,7 +8,8 @@ import zstandard
 from batchui.batches.compressed import DamagedFile, read_compressed
 from batchui.batches.copying import copies_of
 from batchui.batches.models import Attempt, Batch, Part
-from batchui.batches.results import Result, read_answers, readable_results, results_at
+from batchui.batches.part_answers import read_answers
+from batchui.batches.results import Result, readable_results, results_at
 from batchui.batches.states import AttemptStatus
 from batchui.cloudflare.raw_item import raw_item
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from batchui.batches import lifecycle, patience, pauses, refusals, results
+from batchui.batches import lifecycle, part_answers, patience, pauses, refusals
 from batchui.batches.changes import PartChanges
 from batchui.batches.charged import JUDGED_WHEN_POLLED, NEVER_ASKED
 from batchui.batches.clients import shared_client
@@ -34,8 +34,8 @@ from batchui.batches.outcomes import (
     TooLong,
     Unusable,
 )
+from batchui.batches.part_answers import Answer
 from batchui.batches.phrases import rows_phrase
-from batchui.batches.results import Answer
 from batchui.batches.states import AnswerStatus, AttemptStatus, PartStatus, Question
 from batchui.batches.steps import PART_LEASE
 from batchui.teams.problems import TeamProblem
@@ -267,11 +267,11 @@ def _of_the_rows_sent(part: Part, attempt: Attempt, answer: Answer) -> PartChang
     if attempt.positions is None:
         return None
     try:
-        waiting, sent = results.open_positions(part), set(attempt.positions)
+        waiting, sent = part_answers.open_positions(part), set(attempt.positions)
         if sent.issuperset(waiting):
             return None
         arrived = {position: answer for position in waiting if position in sent}
-        return results.merge(part, arrived, missing=lambda _: None).store()
+        return part_answers.merge(part, arrived, missing=lambda _: None).store()
     except (DamagedFile, OSError):  # they cannot be told from the others
         return None
 

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from batchui.batches import copying, draft_rows, files, lifecycle, references, results, sources
+from batchui.batches import copying, draft_rows, files, lifecycle, part_answers, references, sources
 from batchui.batches.changes import BatchChanges
 from batchui.batches.compressed import Compressed, DamagedFile
 from batchui.batches.long_tasks import (
@@ -18,9 +18,9 @@ from batchui.batches.long_tasks import (
     sentence_for,
 )
 from batchui.batches.models import Batch, Part
+from batchui.batches.part_answers import Answer
 from batchui.batches.phrases import blank_rows_sentence, invalid_rows_sentence, parts_phrase
 from batchui.batches.progress import Progress, telling
-from batchui.batches.results import Answer
 from batchui.batches.row_problems import NO_PROBLEMS, RowProblems
 from batchui.batches.signals import work_waits
 from batchui.batches.states import AnswerStatus, BatchStatus
@@ -157,7 +157,9 @@ def _write_part(batch: Batch, piece: Cut) -> Part:
         for position, problem in problems.items()
     }
     if not_asked:
-        for field, value in results.merge(part, not_asked, missing=lambda _: None).store().items():
+        for field, value in (
+            part_answers.merge(part, not_asked, missing=lambda _: None).store().items()
+        ):
             setattr(part, field, value)
     return part
 

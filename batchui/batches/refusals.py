@@ -6,7 +6,7 @@ again in halves (`halving.py`), until the row that is refused stands alone. Only
 
 from django.db.models import QuerySet
 
-from batchui.batches import copying, halving, lifecycle, results, unprepared
+from batchui.batches import copying, halving, lifecycle, part_answers, unprepared
 from batchui.batches.changes import counted_rows
 from batchui.batches.charged import JUDGED_WHEN_POLLED
 from batchui.batches.compressed import DamagedFile
@@ -36,8 +36,8 @@ def rows_to_send(part: Part) -> list[int]:
     Raises DamagedFile if the answers so far cannot be read.
     """
     copies = copying.copies_of(part)
-    alone = results.rows_sent_alone(part)
-    waiting = [at for at in results.open_positions(part) if at not in copies or at in alone]
+    alone = part_answers.rows_sent_alone(part)
+    waiting = [at for at in part_answers.open_positions(part) if at not in copies or at in alone]
     if not waiting:
         return []
     return list(halving.next_rows(waiting, _tried(part)))[: part.send_limit]
@@ -131,9 +131,9 @@ def _fail_row(
     positions = closing.attempt.positions
     position = positions[0] if positions else 0
     message = closing.message.replace(ASK_DIFFERENTLY, CHANGE_ROW)
-    failed = results.Answer(AnswerStatus.FAILED.value, error=message)
+    failed = part_answers.Answer(AnswerStatus.FAILED.value, error=message)
     try:
-        answers = results.merge(part, {position: failed}, missing=lambda _: None)
+        answers = part_answers.merge(part, {position: failed}, missing=lambda _: None)
         changes = answers.store()
     except (DamagedFile, OSError) as problem:
         unprepared.try_later(part, problem, closing=closing)

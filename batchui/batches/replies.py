@@ -10,14 +10,14 @@ from typing import IO
 import msgspec
 from django.utils import timezone
 
-from batchui.batches import files, references, results
+from batchui.batches import files, part_answers, references
 from batchui.batches.answer_reading import answer_of
 from batchui.batches.changes import PartChanges
 from batchui.batches.compressed import Compressed, read_lines
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import Answered, Incomplete
+from batchui.batches.part_answers import Answer
 from batchui.batches.patience import NOTHING_WRONG
-from batchui.batches.results import Answer
 from batchui.batches.states import AnswerStatus
 from batchui.batches.steps import ONE_IN_MEMORY
 from batchui.cloudflare.replies import ItemReply, Reply, decode
@@ -56,7 +56,9 @@ def absorb(
         if missing and not is_last:
             return Incomplete(_of_those_that_came(part, arrived), missing)
         sent = set(attempt.positions) if attempt.positions is not None else None
-        answers = results.merge(part, arrived, missing=lambda position: _missing(position, sent))
+        answers = part_answers.merge(
+            part, arrived, missing=lambda position: _missing(position, sent)
+        )
         raw = Compressed.of_file(spool)
     reply_file = raw.store(files.reply_path(part, attempt=attempt.number))
     changes = answers.store()
@@ -83,7 +85,7 @@ def _decoded(body: bytes, attempt: Attempt) -> Reply:
 def _of_those_that_came(part: Part, arrived: dict[int, Answer]) -> PartChanges:
     if not arrived:
         return {}
-    return results.merge(part, arrived, missing=lambda _: None).store()
+    return part_answers.merge(part, arrived, missing=lambda _: None).store()
 
 
 def _missing(position: int, sent: set[int] | None) -> Answer | None:

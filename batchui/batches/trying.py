@@ -19,7 +19,7 @@ from batchui.batches.answer_reading import answer_of
 from batchui.batches.clients import shared_client
 from batchui.batches.clock import LONGEST_LEASE, is_over
 from batchui.batches.outcomes import OnHold
-from batchui.batches.results import NOTHING
+from batchui.batches.part_answers import NOTHING
 from batchui.batches.steps import PART_LEASE
 from batchui.batches.try_models import UNDER_WAY, TriedRow, TriedStatus, Try
 from batchui.cloudflare import errors

@@ -20,9 +20,9 @@ from django.utils import timezone
 
 from batchui.batches import comparing, decisions, intake
 from batchui.batches.models import Attempt, Batch, Event, Part
+from batchui.batches.part_answers import Answer, new_answers
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.preparing import REPLY_BYTES
-from batchui.batches.results import Answer, new_answers
 from batchui.batches.settling import lock, settle
 from batchui.batches.sheet import digests
 from batchui.batches.sheet_models import Counting

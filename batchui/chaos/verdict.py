@@ -21,7 +21,7 @@ from batchui.batches.models import (
     Search,
     TriedRow,
 )
-from batchui.batches.results import COUNTED, read_answers
+from batchui.batches.part_answers import COUNTED, read_answers
 from batchui.batches.sheet_models import SearchStatus
 from batchui.batches.states import (
     ACTIVE_BATCHES,

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from batchui.batches import results
+from batchui.batches import part_answers
 from batchui.batches.answer_reading import answer_of
 from batchui.batches.compressed import DamagedFile, read_compressed
 from batchui.batches.models import Attempt, Part
-from batchui.batches.results import Answer
+from batchui.batches.part_answers import Answer
 from batchui.batches.states import CAME_BACK, AnswerStatus, AttemptStatus
 from batchui.cloudflare.errors import BadReply
 from batchui.cloudflare.replies import decode
@@ -63,7 +63,7 @@ def _answers_stand_in_replies(record: Record, part: Part) -> Iterator[Finding]:
             if attempt.status == AttemptStatus.ANSWERED and attempt.reply_file:
                 for position, answer in _in_reply(attempt, columns):
                     given.setdefault(position, []).append(answer)
-        for position, line in enumerate(results.read_answers(part)):
+        for position, line in enumerate(part_answers.read_answers(part)):
             stored = line and line.own  # the model's, whatever a person made of it
             if (stored is None or stored.status != ANSWERED) and any(
                 one.status == ANSWERED for one in given.get(position, ())

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from batchui.batches import exporting, results, sources
+from batchui.batches import exporting, part_answers, results, sources
 from batchui.batches.compressed import DamagedFile
 from batchui.batches.models import Batch, Part
 from batchui.batches.phrases import rows_phrase
@@ -150,13 +150,13 @@ def _part_agrees(record: Record, part: Part, upload: Iterator[Row]) -> Iterator[
     try:
         for result in results.part_results(part):
             counted[result.status] += 1
-            counted[results.EDITED] += result.edit is not None
+            counted[part_answers.EDITED] += result.edit is not None
             row = next(upload, None)
             if not wrong_row and not _has_cells(row, result.cells):
                 wrong_row = result.row
     except (DamagedFile, OSError, msgspec.MsgspecError, ValueError) as problem:
         yield record.finding(1, "stored file", f"{problem}", part=part, do=FROM_BACKUP)
-        read = counted.total() - counted[results.EDITED]
+        read = counted.total() - counted[part_answers.EDITED]
         for _ in range(part.rows - read):  # the rows of the next part follow
             next(upload, None)
         return
@@ -169,7 +169,7 @@ def _part_agrees(record: Record, part: Part, upload: Iterator[Row]) -> Iterator[
             row=wrong_row,
             do=LOOK_AT_LOG,
         )
-    for name in (*ANSWER_FIELDS, results.EDITED):
+    for name in (*ANSWER_FIELDS, part_answers.EDITED):
         if counted[name] != getattr(part, name):
             yield record.finding(
                 1,

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 
-from batchui.batches.models import AnswerCounts, Batch, Part
+from batchui.batches.models import Batch, Part
+from batchui.batches.part_models import AnswerCounts
 from batchui.batches.phrases import rows_are
 from batchui.batches.states import AnswerStatus, BatchStatus, PartStatus
 from batchui.web.damaged_files import without_path

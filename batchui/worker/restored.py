@@ -10,11 +10,11 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from batchui.batches import lifecycle, many_parts, results, settling, trying
+from batchui.batches import lifecycle, many_parts, part_answers, settling, trying
 from batchui.batches.compressed import DamagedFile
 from batchui.batches.models import UNANSWERED, Attempt, Batch, Part
+from batchui.batches.part_answers import AskedAgain
 from batchui.batches.phrases import parts_phrase, rows_phrase
-from batchui.batches.results import AskedAgain
 from batchui.batches.states import (
     OPEN_PARTS,
     RETRYABLE_ANSWERS,
@@ -174,7 +174,7 @@ def _perhaps_in_it(part: Part) -> list[int] | None:
     try:
         return [
             position
-            for position, answer in enumerate(results.read_answers(part))
+            for position, answer in enumerate(part_answers.read_answers(part))
             if (answer.status if answer else part.waiting_became) in sent
         ]
     except (DamagedFile, OSError):
@@ -184,6 +184,6 @@ def _perhaps_in_it(part: Part) -> list[int] | None:
 def _asked_again(part: Part) -> list[int] | None:
     """The positions of the rows that somebody chose to ask again; None: they cannot be read."""
     try:
-        return results.open_positions(part)
+        return part_answers.open_positions(part)
     except (DamagedFile, OSError):
         return None

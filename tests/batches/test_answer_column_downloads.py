@@ -12,8 +12,8 @@ import pytest
 
 from batchui.batches import exporting, further, intake
 from batchui.batches.models import Batch
+from batchui.batches.part_answers import Answer
 from batchui.batches.progress import untold
-from batchui.batches.results import Answer
 from batchui.batches.sources import open_rows
 from batchui.batches.states import BatchStatus
 from batchui.batches.whole_files import rows_going_out

@@ -11,11 +11,12 @@ import msgspec
 import pytest
 from django.utils import timezone
 
-from batchui.batches import corrections, decisions, exporting, results
+from batchui.batches import corrections, decisions, exporting, part_answers, results
 from batchui.batches.answer_editing import LONGEST, NOTHING_WRITTEN, TOO_LONG, seen_of
 from batchui.batches.corrections import NEVER_ASKED, NO_EDIT, NO_SUCH_ROW, OVERTAKEN, UNDER_WAY
 from batchui.batches.models import Batch, Event, Part
-from batchui.batches.results import Answer, NewAnswers, Result
+from batchui.batches.part_answers import Answer, NewAnswers
+from batchui.batches.results import Result
 from batchui.batches.sheet import asking_again, digests, pages, searches
 from batchui.batches.sheet.asking_again import AskAgain
 from batchui.batches.sheet.selection import Selection, parse
@@ -394,22 +395,22 @@ def test_asked_again_on_purpose_an_edit_stays_until_another_answer_has_come(
 
 def test_an_answer_that_comes_late_becomes_the_models_own(part: Part, ana: User) -> None:
     edited = yes("mine")
-    edit = results.Edit(ana.pk, 1.0, "missing", error="lost")
+    edit = part_answers.Edit(ana.pk, 1.0, "missing", error="lost")
     edited = Answer(edited.status, edited.answer, edit=edit)
-    changes: Any = results.new_answers(part, [edited, *[yes("own")] * (part.rows - 1)]).store()
+    changes: Any = part_answers.new_answers(part, [edited, *[yes("own")] * (part.rows - 1)]).store()
     Part.objects.filter(pk=part.pk).update(**changes)
     part.refresh_from_db()
-    late = results.merge(part, {0: yes("late"), 1: no()}, missing=lambda _: None)
+    late = part_answers.merge(part, {0: yes("late"), 1: no()}, missing=lambda _: None)
     Part.objects.filter(pk=part.pk).update(**late.store())
     part.refresh_from_db()
-    first, *_ = results.read_answers(part)
+    first, *_ = part_answers.read_answers(part)
     assert first is not None
     assert (bytes(first.answer), bytes(first.own.answer)) == (b'"mine"', b'"late"')
     assert part.edited == 1
-    failed = results.merge(part, {0: no()}, missing=lambda _: None)
+    failed = part_answers.merge(part, {0: no()}, missing=lambda _: None)
     Part.objects.filter(pk=part.pk).update(**failed.store())
     part.refresh_from_db()
-    first = next(results.read_answers(part))
+    first = next(part_answers.read_answers(part))
     assert first is not None
     assert bytes(first.own.answer) == b'"late"'  # a failure is nothing to keep in its place
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from batchui.batches import decisions, exporting, many_parts, results
 from batchui.batches.empty_answers import can_count_as_empty, count_as_answered, count_as_empty
 from batchui.batches.models import Batch, Part
-from batchui.batches.results import COUNTED
+from batchui.batches.part_answers import COUNTED
 from batchui.batches.sheet import digests, pages
 from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox

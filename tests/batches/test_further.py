@@ -21,13 +21,13 @@ from batchui.batches import (
     files,
     intake,
     long_tasks,
+    part_answers,
     progress,
-    results,
     sources,
 )
 from batchui.batches.exporting import ALL, csv_plain, export_rows
 from batchui.batches.models import Batch, Part
-from batchui.batches.results import Answer
+from batchui.batches.part_answers import Answer
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.batches.whole_files import kinds_for, workbook
 from batchui.prompts.ask import Ask
@@ -51,7 +51,7 @@ def answered(batch: Batch, answers: Iterable[bytes | None]) -> Batch:
             else Answer("answered", answer=msgspec.Raw(raw))
             for at in range(part.rows)
         }
-        made = results.merge(part, arrived, missing=lambda _: None)
+        made = part_answers.merge(part, arrived, missing=lambda _: None)
         Part.objects.filter(pk=part.pk).update(status=PartStatus.DONE, **made.store())
     Batch.objects.filter(pk=batch.pk).update(status=BatchStatus.PROBLEMS, answered=1)
     batch.refresh_from_db()

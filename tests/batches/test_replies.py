@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from batchui.batches import results
+from batchui.batches import part_answers
 from batchui.batches.models import Attempt, Part
 from batchui.batches.replies import NO_ANSWER, MismatchError, absorb, match
 from batchui.batches.states import PartStatus
@@ -148,7 +148,9 @@ def test_rows_that_were_not_sent_go_on_waiting(part: Part) -> None:
     changes = absorb(part, attempt_at(part, [3, 4]), spool, is_last=True).changes
     assert (changes["answered"], changes["missing"]) == (1, 1)
     part.answers_file = changes["answers_file"]
-    answers = [answer and (answer.status, answer.error) for answer in results.read_answers(part)]
+    answers = [
+        answer and (answer.status, answer.error) for answer in part_answers.read_answers(part)
+    ]
     assert answers[3:5] == [("answered", None), ("missing", NO_ANSWER)]
     assert answers[:3] + answers[5:] == [None] * 8
 

@@ -6,10 +6,10 @@ from typing import Any, BinaryIO
 import msgspec
 import pytest
 
-from batchui.batches import compressed, exporting, files, references, results
+from batchui.batches import compressed, exporting, files, part_answers, references, results
 from batchui.batches.compressed import Compressed, DamagedFile
 from batchui.batches.models import Batch, Part
-from batchui.batches.results import Answer
+from batchui.batches.part_answers import Answer
 from batchui.batches.sheet import pages
 from batchui.batches.sheet.selection import STATUSES, parse
 from batchui.batches.states import AnswerStatus
@@ -26,7 +26,7 @@ def test_a_new_answer_takes_the_place_of_an_old_one(team: Team) -> None:
     part = on_record(team).parts.get()
     store(part, {0: NO, 1: NO})
     store(part, {1: YES, 2: YES})
-    assert list(results.read_answers(part))[:4] == [NO, YES, YES, None]
+    assert list(part_answers.read_answers(part))[:4] == [NO, YES, YES, None]
 
 
 def test_a_row_that_is_answered_stays_answered_whatever_another_request_brings(team: Team) -> None:
@@ -34,7 +34,7 @@ def test_a_row_that_is_answered_stays_answered_whatever_another_request_brings(t
     others = [Answer(status.value) for status in AnswerStatus if status != AnswerStatus.ANSWERED]
     store(part, dict.fromkeys(range(len(others)), YES))
     store(part, dict(enumerate(others)))
-    assert list(results.read_answers(part))[: len(others)] == [YES] * len(others)
+    assert list(part_answers.read_answers(part))[: len(others)] == [YES] * len(others)
     assert part.answered == len(others)
 
 
@@ -42,14 +42,20 @@ def test_answers_that_nobody_needs_are_passed_over_and_the_others_read(team: Tea
     part = on_record(team).parts.get()
     failed = Answer("failed", error="“answered” is no answer.")
     store(part, {0: YES, 1: failed, 2: Answer("empty"), 3: NO})
-    found = list(results.read_answers(part, skips_answered=True))
-    assert found[:5] == [results.ANSWERED, failed, Answer("empty"), results.ANSWERED, None]
+    found = list(part_answers.read_answers(part, skips_answered=True))
+    assert found[:5] == [
+        part_answers.ANSWERED,
+        failed,
+        Answer("empty"),
+        part_answers.ANSWERED,
+        None,
+    ]
     assert found[0] != YES
 
 
 def store(part: Part, arrived: dict[int, Answer]) -> None:
     """Put answers that arrived into the part."""
-    changes: Any = results.merge(part, arrived, missing=lambda _: None).store()
+    changes: Any = part_answers.merge(part, arrived, missing=lambda _: None).store()
     Part.objects.filter(pk=part.pk).update(**changes)
     part.refresh_from_db()
 
@@ -57,7 +63,9 @@ def store(part: Part, arrived: dict[int, Answer]) -> None:
 def test_a_row_without_an_answer_is_what_is_said_of_it(team: Team) -> None:
     part = on_record(team).parts.get()
     missing = Answer("missing")
-    changes = results.merge(part, {0: YES}, missing=lambda at: missing if at < 3 else None).changes
+    changes = part_answers.merge(
+        part, {0: YES}, missing=lambda at: missing if at < 3 else None
+    ).changes
     assert (changes["answered"], changes["missing"]) == (1, 2)
 
 
@@ -66,7 +74,7 @@ def test_the_rows_a_retry_asks_are_open_and_the_others_are_not(team: Team) -> No
     states = [*AnswerStatus, AnswerStatus.ANSWERED]
     store(part, {at: Answer(status.value) for at, status in enumerate(states)})
     without = [*range(len(states), part.rows)]
-    assert results.open_positions(part) == without
+    assert part_answers.open_positions(part) == without
     Part.objects.update(forget_unanswered=True)
     part.refresh_from_db()
     asked = {
@@ -74,7 +82,7 @@ def test_the_rows_a_retry_asks_are_open_and_the_others_are_not(team: Team) -> No
         *(AnswerStatus.MISSING, AnswerStatus.UNSENT),
     }
     retried = [at for at, status in enumerate(states) if status in asked]
-    assert results.open_positions(part) == [*retried, *without]
+    assert part_answers.open_positions(part) == [*retried, *without]
     store(part, {})
     assert not part.forget_unanswered
 
@@ -85,7 +93,9 @@ def test_the_rows_a_retry_asks_are_open_and_the_others_are_not(team: Team) -> No
 @pytest.mark.parametrize("status", AnswerStatus)
 def test_answers_are_counted_by_what_they_came_to(team: Team, status: AnswerStatus) -> None:
     part = on_record(team).parts.get()
-    changes = results.new_answers(part, [Answer(status.value), None, Answer(status.value)]).changes
+    changes = part_answers.new_answers(
+        part, [Answer(status.value), None, Answer(status.value)]
+    ).changes
     assert {other: n for other in AnswerStatus if (n := changes[other.value])} == {status: 2}
 
 
@@ -290,7 +300,7 @@ def test_long_answers_are_written_few_at_a_time(team: Team) -> None:
     tracemalloc.start()
     try:
         long = (Answer("answered", msgspec.Raw(bytes(bytearray(text)))) for _ in range(30))
-        new = results.new_answers(part, long)
+        new = part_answers.new_answers(part, long)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

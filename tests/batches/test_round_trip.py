@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from batchui.batches import checking, deleting, exporting, files, intake, results
+from batchui.batches import checking, deleting, exporting, files, intake, part_answers
 from batchui.batches.models import Batch
 from batchui.batches.sheet import pages
 from batchui.batches.sheet.selection import parse
@@ -157,8 +157,10 @@ def test_what_stands_beyond_the_columns_comes_back(
 def test_what_a_row_used_is_in_the_json(sandbox: RunningSandbox, start: MakeBatch) -> None:
     batch = work(start(rows(1)))
     part = batch.parts.get()
-    answer = results.Answer("answered", results.NOTHING, None, msgspec.Raw(b'{"tokens":7}'))
-    changes: Any = results.merge(part, {0: answer}, missing=lambda _: None).store()
+    answer = part_answers.Answer(
+        "answered", part_answers.NOTHING, None, msgspec.Raw(b'{"tokens":7}')
+    )
+    changes: Any = part_answers.merge(part, {0: answer}, missing=lambda _: None).store()
     type(part).objects.update(**changes)
     (row,) = json.loads(b"".join(exporting.json(batch)))
     assert row["usage"] == {"tokens": 7}

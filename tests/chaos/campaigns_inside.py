@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from batchui.batches import clients, due, lifecycle, pauses, polling, replies, sending
 from batchui.batches.models import Attempt, Batch, Part
-from batchui.batches.results import Answer
+from batchui.batches.part_answers import Answer
 from batchui.batches.states import OPEN_PARTS, AttemptStatus, PartStatus
 from batchui.chaos import actors, inside, verdict
 from batchui.chaos.draws import FIRST_ROW, MODELS, TEMPLATE, Draws, File, mark_of

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from django.db.models import F
 
-from batchui.batches import corrections, results
+from batchui.batches import corrections, part_answers, results
 from batchui.batches.answer_editing import seen_of
 from batchui.batches.compressed import Compressed
 from batchui.batches.models import Batch, Part
-from batchui.batches.results import Answer
+from batchui.batches.part_answers import Answer
 from batchui.batches.sheet import digests
 from batchui.batches.sheet_models import Digest
 from batchui.doctor import ledger
@@ -72,11 +72,11 @@ def test_a_count_that_is_not_that_of_the_file_is_found(finished: Batch, find: Fi
 
 def test_a_row_without_a_fate_in_a_part_that_is_done_is_found(finished: Batch, find: Find) -> None:
     def one_less(part: Part) -> Iterator[Answer | None]:
-        for position, answer in enumerate(results.read_answers(part)):
+        for position, answer in enumerate(part_answers.read_answers(part)):
             yield None if position == 4 else answer
 
     part = finished.parts.get(number=2)
-    changes = results.new_answers(part, one_less(part)).store()
+    changes = part_answers.new_answers(part, one_less(part)).store()
     Part.objects.filter(pk=part.pk).update(**changes)
     Batch.objects.update(answered=F("answered") - 1)
     assert places(find()) == [(1, "rows without a fate", 2), (2, "good answer lost", 2)]
@@ -122,9 +122,9 @@ def test_a_converted_file_that_is_damaged_is_found(
 
 def test_answers_on_the_wrong_rows_are_found(finished: Batch, find: Find) -> None:
     part = finished.parts.get(number=2)
-    answers = list(results.read_answers(part))
+    answers = list(part_answers.read_answers(part))
     answers[3], answers[4] = answers[4], answers[3]
-    Part.objects.filter(pk=part.pk).update(**results.new_answers(part, answers).store())
+    Part.objects.filter(pk=part.pk).update(**part_answers.new_answers(part, answers).store())
     (found,) = find()
     assert (found.invariant, found.part, found.row) == (2, 2, part.first_row + 3)
 
@@ -183,8 +183,8 @@ def test_a_good_answer_that_went_without_another_one_is_found(
     finished: Batch, find: Find, now: Answer | None
 ) -> None:
     part = finished.parts.get(number=2)
-    kept = list(results.read_answers(part))
-    changes = results.new_answers(part, [*kept[:4], now, *kept[5:]]).store()
+    kept = list(part_answers.read_answers(part))
+    changes = part_answers.new_answers(part, [*kept[:4], now, *kept[5:]]).store()
     Part.objects.filter(pk=part.pk).update(**changes)
     found = [one for one in find() if one.invariant == 2]
     assert [(one.kind, one.part, one.row) for one in found] == [("good answer lost", 2, 31)]

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from batchui.batches import decisions, questions, results, sending, trying
 from batchui.batches.models import Attempt, Batch, Event, Part
+from batchui.batches.part_answers import AskedAgain
 from batchui.batches.questions import Choice
-from batchui.batches.results import AskedAgain
 from batchui.batches.sheet import asking_again
 from batchui.batches.states import (
     RETRYABLE_ANSWERS,

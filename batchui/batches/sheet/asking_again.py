@@ -11,12 +11,12 @@ from typing import NamedTuple
 from django.db import transaction
 from django.db.models import F
 
-from batchui.batches import many_parts, results, settling
+from batchui.batches import many_parts, part_answers, settling
 from batchui.batches.changes import PartChanges
 from batchui.batches.compressed import DamagedFile
 from batchui.batches.models import Batch, Part
+from batchui.batches.part_answers import Answer, AskedAgain
 from batchui.batches.phrases import rows_are
-from batchui.batches.results import Answer, AskedAgain
 from batchui.batches.retrying import open_again
 from batchui.batches.sheet.matching import matching
 from batchui.batches.sheet.selection import EDITED, Selection
@@ -142,7 +142,7 @@ def _selected(batch: Batch, part: Part, chosen: Selection) -> Iterator[int]:
 
 def _ticked(part: Part, positions: Collection[int]) -> Iterator[int]:
     may_be = (*RETRYABLE_ANSWERS, AnswerStatus.ANSWERED)
-    for position, answer in enumerate(results.read_answers(part)):
+    for position, answer in enumerate(part_answers.read_answers(part)):
         if position in positions and _status_of(part, answer) in may_be:
             yield position
 
@@ -155,7 +155,7 @@ def _counted(part: Part, positions: Collection[int]) -> Counter[str]:
     """How many of these rows have each status, and how many a person has corrected."""
     wanted = set(positions)
     counted: Counter[str] = Counter()
-    for at, answer in enumerate(results.read_answers(part)):
+    for at, answer in enumerate(part_answers.read_answers(part)):
         if at in wanted:
             counted[_status_of(part, answer)] += 1
             counted[EDITED] += bool(answer and answer.edit)
@@ -189,12 +189,12 @@ def _as_own_lines(part: Part) -> PartChanges:
     """
     if not (part.forget_unanswered or part.asked_again):
         return {}
-    return results.new_answers(part, results.own_lines(part)).store()
+    return part_answers.new_answers(part, part_answers.own_lines(part)).store()
 
 
 def _others(part: Part, positions: Collection[int]) -> Answer | None:
     """What became of the rows without a line of their own that are not asked again."""
-    for position, answer in enumerate(results.read_answers(part)):
+    for position, answer in enumerate(part_answers.read_answers(part)):
         if answer is None and position not in positions:
             return Answer(part.waiting_became, error=part.waiting_error)
     return None

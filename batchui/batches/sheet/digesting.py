@@ -9,10 +9,10 @@ from hashlib import sha256
 
 import msgspec
 
-from batchui.batches import results
+from batchui.batches import part_answers
 from batchui.batches.compressed import DamagedFile
 from batchui.batches.models import Batch, Part
-from batchui.batches.results import Answer
+from batchui.batches.part_answers import Answer
 from batchui.batches.sheet.fields import Texts, fields_of, texts_of
 from batchui.batches.sheet.reasons import Reason, reason_of
 from batchui.batches.sheet.selection import FINE
@@ -78,7 +78,7 @@ def summary_of(batch: Batch, part: Part) -> Summary:
     columns = [_Column(texts_of(batch, field.name)) for field in fields_of(batch)]
     waiting = Answer(part.waiting_became, error=part.waiting_error or None)
     try:
-        for found in results.read_answers(part):
+        for found in part_answers.read_answers(part):
             answer = found or waiting
             if answer.status == "answered":
                 for column in columns:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from batchui.batches.models import Batch
-from batchui.batches.results import NOTHING, Answer
+from batchui.batches.part_answers import NOTHING, Answer
 from batchui.exports.answers import answer_text
 from batchui.prompts import answer_fitting
 from batchui.prompts.answer_columns import AnswerColumn

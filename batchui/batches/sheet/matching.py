@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator
 
-from batchui.batches import results
+from batchui.batches import part_answers
 from batchui.batches.models import Batch, Part
-from batchui.batches.results import Answer
+from batchui.batches.part_answers import Answer
 from batchui.batches.sheet.fields import texts_of
 from batchui.batches.sheet.reasons import reason_of
 from batchui.batches.sheet.selection import EDITED, FINE, Selection
@@ -37,7 +37,7 @@ def matching(batch: Batch, part: Part, selection: Selection) -> Iterator[tuple[i
     """
     matches = matcher(batch, selection)
     waiting = Answer(part.waiting_became, error=part.waiting_error or None)
-    answers = results.read_answers(part, skips_answered=not selection.may_be_answered)
+    answers = part_answers.read_answers(part, skips_answered=not selection.may_be_answered)
     for position, answer in enumerate(answers):
         if matches(answer or waiting):
             yield position, answer

@@ -12,15 +12,8 @@ import msgspec
 
 from batchui.batches.compressed import DamagedFile
 from batchui.batches.models import Batch, Part
-from batchui.batches.results import (
-    NOTHING,
-    READ_FOR_ROWS,
-    Answer,
-    Result,
-    read_answers,
-    readable_results,
-    results_at,
-)
+from batchui.batches.part_answers import NOTHING, Answer, read_answers
+from batchui.batches.results import READ_FOR_ROWS, Result, readable_results, results_at
 from batchui.batches.sheet import searches
 from batchui.batches.sheet.matching import matcher, matching
 from batchui.batches.sheet.selection import ALL, Selection

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from batchui.batches import results
+from batchui.batches import part_answers
 from batchui.batches.clock import is_free
 from batchui.batches.compressed import DamagedFile, read_blocks, read_lines
 from batchui.batches.long_tasks import (
@@ -22,7 +22,8 @@ from batchui.batches.long_tasks import (
     StoppedError,
 )
 from batchui.batches.models import Batch, Part
-from batchui.batches.results import READ_FOR_ROWS, Answer
+from batchui.batches.part_answers import Answer
+from batchui.batches.results import READ_FOR_ROWS
 from batchui.batches.sheet.matching import matcher
 from batchui.batches.sheet.selection import Selection, parse
 from batchui.batches.sheet.words import has_words, may_have_words
@@ -150,7 +151,9 @@ def _in_part(batch: Batch, part: Part, chosen: Selection) -> Iterator[int]:
         return
     lines = read_lines(part.rows_file, lines=part.rows)
     try:
-        for at, (line, answer) in enumerate(zip(lines, results.read_answers(part), strict=True)):
+        for at, (line, answer) in enumerate(
+            zip(lines, part_answers.read_answers(part), strict=True)
+        ):
             if matches(answer or waiting) and in_row(line, answer):
                 yield at
     except DamagedFile:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from batchui.batches.results import NOTHING, Answer
+from batchui.batches.part_answers import NOTHING, Answer
 from batchui.exports.answers import answer_text
 from batchui.prompts.reading.rows import cell_text, decode_to_show, shown_text
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from batchui.batches.results import Edit, Result
+from batchui.batches.part_answers import Edit
+from batchui.batches.results import Result
 from batchui.prompts.answer_columns import AnswerColumn
 from batchui.prompts.answer_fitting import fields_of
 from batchui.teams.models import User

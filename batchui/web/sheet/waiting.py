@@ -15,7 +15,8 @@ from django.db.models import F, Q, Value
 
 from batchui.batches.models import Batch, Part
 from batchui.batches.one_row import some_rows
-from batchui.batches.results import READ_FOR_ROWS, AskedAgain, Result
+from batchui.batches.part_answers import AskedAgain
+from batchui.batches.results import READ_FOR_ROWS, Result
 from batchui.batches.states import OPEN_PARTS, AnswerStatus, PartStatus
 
 # Rows that one poll asks about.

@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 from django.db.models import Sum
 
-from batchui.batches import results
+from batchui.batches import part_answers
 from batchui.batches.compressed import Compressed
 from batchui.batches.models import Batch, Part
-from batchui.batches.results import Answer
+from batchui.batches.part_answers import Answer
 from batchui.batches.settling import ANSWER_FIELDS
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.prompts.reading.rows import encode_row
@@ -61,7 +61,7 @@ def made(team: Team, *parts: Sequence[Answer | None], **fields: Any) -> Batch:
 
 def put(part: Part, answers: Sequence[Answer | None]) -> None:
     """A new version of a part's answers."""
-    changes: Any = results.new_answers(part, answers).store()
+    changes: Any = part_answers.new_answers(part, answers).store()
     Part.objects.filter(pk=part.pk).update(**changes)
     part.refresh_from_db()
 
@@ -76,7 +76,7 @@ def summed(batch: Batch) -> Batch:
 
 def damage(part: Part, *, lines: int) -> None:
     """Let the file of a part's answers end after so many lines."""
-    kept = list(results.read_answers(part))[:lines]
+    kept = list(part_answers.read_answers(part))[:lines]
     part.answers_file = Compressed.of_lines(map(msgspec.json.encode, kept)).store(
         f"{part.answers_file}-cut"
     )

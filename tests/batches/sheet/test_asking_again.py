@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from batchui.batches import decisions, exporting, many_parts, results
+from batchui.batches import decisions, exporting, many_parts, part_answers
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.sheet import asking_again, pages
 from batchui.batches.sheet.asking_again import MOST_TICKED, AskAgain
@@ -35,7 +35,7 @@ def open_rows(batch: Batch) -> list[int]:
         part.first_row + position
         for part in parts_of(batch)
         if part.status == PartStatus.READY
-        for position in results.open_positions(part)
+        for position in part_answers.open_positions(part)
     ]
 
 
@@ -278,7 +278,7 @@ def test_copies_of_a_reason_get_the_new_answer_of_their_first_row(
     sandbox.script()
     assert batch.failed == 3
     part = batch.parts.get()
-    first = next(one for one in results.read_answers(part) if one and one.status == "failed")
+    first = next(one for one in part_answers.read_answers(part) if one and one.status == "failed")
     chosen = Selection(reason=reason_of("failed", first.error).key)
     assert asking_again.ask_again(batch, chosen=chosen, by=None) == AskAgain(3, 0)
     batch = work(batch)
@@ -302,11 +302,11 @@ def test_a_new_version_of_the_answers_forgets_nothing_that_is_still_asked(team: 
     batch = made(team, [yes("a"), yes("b"), no(), no("failed", "other")])
     asking_again.ask_again(batch, chosen=[1, 2, 3], by=None)
     part = parts_of(batch)[0]
-    new = results.merge(part, {0: yes("c")}, missing=lambda _: None)
+    new = part_answers.merge(part, {0: yes("c")}, missing=lambda _: None)
     Part.objects.filter(pk=part.pk).update(**new.store())
     part.refresh_from_db()
-    assert results.open_positions(part) == [1, 2]
-    assert [one and one.status for one in results.read_answers(part)] == [
+    assert part_answers.open_positions(part) == [1, 2]
+    assert [one and one.status for one in part_answers.read_answers(part)] == [
         "answered",
         "answered",
         None,

@@ -3,10 +3,10 @@
 import msgspec
 import pytest
 
-from batchui.batches import results
+from batchui.batches import part_answers
 from batchui.batches.long_tasks import StoppedError
 from batchui.batches.models import Batch, Counting, Digest, Part
-from batchui.batches.results import Answer
+from batchui.batches.part_answers import Answer
 from batchui.batches.sheet import digesting, digests
 from batchui.batches.sheet.digesting import (
     MOST_REASONS,
@@ -290,7 +290,10 @@ def test_no_numbers_are_no_picture() -> None:
 
 def test_the_answers_that_a_digest_reads_are_those_that_are_stored(team: Team) -> None:
     batch = made(team, [yes("a"), WAITS])
-    assert [one and one.status for one in results.read_answers(first(batch))] == ["answered", None]
+    assert [one and one.status for one in part_answers.read_answers(first(batch))] == [
+        "answered",
+        None,
+    ]
 
 
 @pytest.mark.parametrize("status", ["empty", "unfit", "failed", "missing", "unsent", "invalid"])

@@ -5,9 +5,9 @@ from itertools import islice
 
 import pytest
 
-from batchui.batches import compressed, results
+from batchui.batches import compressed, part_answers, results
 from batchui.batches.models import Batch, Part
-from batchui.batches.results import Answer
+from batchui.batches.part_answers import Answer
 from batchui.batches.sheet import pages, sizes
 from batchui.batches.sheet.reasons import reason_of
 from batchui.batches.sheet.selection import ALL, Selection, parse
@@ -100,7 +100,8 @@ def test_only_the_parts_of_a_page_are_opened(some: Batch, monkeypatch: pytest.Mo
         opened.append(name)
         return whole(name, lines=lines)
 
-    monkeypatch.setattr(results, "read_lines", noted)
+    for module in (part_answers, results):
+        monkeypatch.setattr(module, "read_lines", noted)
     files = [(part.answers_file, part.rows_file) for part in some.parts.order_by("number")]
     for show, offset, parts in (
         ("", 5, [1]),

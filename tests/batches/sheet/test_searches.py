@@ -7,7 +7,7 @@ import pytest
 
 from batchui.batches.long_tasks import StoppedError
 from batchui.batches.models import Batch, Search
-from batchui.batches.results import Answer
+from batchui.batches.part_answers import Answer
 from batchui.batches.sheet import pages, searches, sizes
 from batchui.batches.sheet.selection import Selection, parse
 from batchui.batches.sheet.words import has_words, may_have_words

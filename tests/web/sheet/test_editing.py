@@ -14,7 +14,8 @@ from batchui.batches import corrections, results
 from batchui.batches.answer_editing import seen_of
 from batchui.batches.corrections import NEVER_ASKED, OVERTAKEN, UNDER_WAY
 from batchui.batches.models import Batch, Part
-from batchui.batches.results import Answer, Result
+from batchui.batches.part_answers import Answer
+from batchui.batches.results import Result
 from batchui.batches.states import PartStatus
 from batchui.prompts.answer_columns import AnswerColumn, to_json
 from batchui.teams.models import Team, User

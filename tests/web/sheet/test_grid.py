@@ -85,8 +85,8 @@ def test_only_the_parts_of_a_page_are_opened(some: Batch, monkeypatch: pytest.Mo
         opened.append(name)
         return really(name, **options)
 
-    for module in ("batchui.batches.results.read_lines",):
-        monkeypatch.setattr(module, read)
+    for module in ("part_answers", "results"):
+        monkeypatch.setattr(f"batchui.batches.{module}.read_lines", read)
     second = some.parts.get(number=2)
     assert numbers(shown(some, page=2)) == [5, 6, 7, 8]
     assert set(opened) == {second.rows_file, second.answers_file}

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from batchui.batches import corrections, results, sending
+from batchui.batches import corrections, part_answers, sending
 from batchui.batches.answer_editing import seen_of
 from batchui.batches.models import Batch
 from batchui.batches.sheet import asking_again, searches
@@ -184,7 +184,7 @@ def test_a_page_that_was_left_open_sees_what_others_did_once_it_is_looked_at(
     work(batch)
     page = Page(web, batch.get_absolute_url())
     assert page.poll() == ""
-    now = next(answer for answer in results.read_answers(batch.parts.get(number=1)) if answer)
+    now = next(answer for answer in part_answers.read_answers(batch.parts.get(number=1)) if answer)
     seen = seen_of(bytes(now.answer), (), 0)
     assert corrections.correct(batch, 2, at=0, written="By Ana", seen=seen, by=ana).is_saved
     answer = page.poll()

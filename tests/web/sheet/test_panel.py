@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from batchui.batches import decisions
 from batchui.batches.models import Batch, Part
-from batchui.batches.results import Answer
+from batchui.batches.part_answers import Answer
 from batchui.prompts.answer_columns import AnswerColumn, to_json
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team

@@ -1,0 +1,300 @@
+"""Reads and writes the answers of a part.
+
+An answers file has one line for each row, in row order: `null` for a row without an answer of its
+own, else `[status, answer, error, usage, edit]`. All rows with `null` have the same status
+(`Part.waiting_became`): they still wait, are unsent or missing, or failed with the whole part.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice, repeat
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+
+from batchui.batches import files
+from batchui.batches.changes import PartChanges
+from batchui.batches.compressed import Compressed, DamagedFile, Lines, read_lines
+from batchui.batches.models import Part
+from batchui.batches.states import RETRYABLE_ANSWERS, AnswerStatus
+
+Item = TypeVar("Item")
+NOTHING = msgspec.Raw(b"null")
+# In place of the error of an empty answer that counts as answered.
+COUNTED = "The answer is empty, and counted as answered."
+# The count of answers that people corrected or gave: of a part, of a batch, and as a filter.
+EDITED = "edited"
+
+
+class Edit(msgspec.Struct, array_like=True, frozen=True, gc=False):
+    """Who corrected the answer of a row by hand, and the model's own, which is kept.
+
+    by: the id of the person; None: somebody at the terminal. at: seconds since 1970. status,
+    answer, error: what the row would have without the edit.
+    """
+
+    by: int | None
+    at: float
+    status: str
+    answer: msgspec.Raw = NOTHING
+    error: str | None = None
+
+
+class Answer(msgspec.Struct, array_like=True, frozen=True, gc=False):
+    """What a row has. `answer` and `usage` are JSON as received, `null` for none.
+
+    edit: of an answer that a person corrected or gave (`corrections.py`); lines of older versions
+    have none.
+    """
+
+    status: str
+    answer: msgspec.Raw = NOTHING
+    error: str | None = None
+    usage: msgspec.Raw = NOTHING
+    edit: Edit | None = None
+
+    @property
+    def own(self) -> "Answer":
+        """The model's own."""
+        edit = self.edit
+        return Answer(edit.status, edit.answer, edit.error, self.usage) if edit else self
+
+
+_encode = msgspec.json.Encoder().encode
+_encode_lines = msgspec.json.Encoder().encode_lines
+_decode = msgspec.json.Decoder(Answer | None).decode
+# So many answers are written at once, and of long ones fewer.
+AT_ONCE, AT_ONCE_BYTES = 500, 256 * 1024
+# In place of an answer of which nobody needs more than that it is one; and how its line begins.
+ANSWERED = Answer(AnswerStatus.ANSWERED.value)
+_ANSWERED_LINE = _encode([AnswerStatus.ANSWERED.value])[:-1]
+
+
+class NewAnswers(NamedTuple):
+    """A version of a part's answers that is not stored yet."""
+
+    name: str
+    changes: PartChanges
+    content: Compressed
+
+    def store(self) -> PartChanges:
+        """Store it. Returns the changes that make it the part's current version, in one UPDATE."""
+        self.content.store(self.name)
+        return self.changes
+
+
+def read_answers(part: Part, *, skips_answered: bool = False) -> Iterator[Answer | None]:
+    """The answer of each row of the part, in row order.
+
+    None: the row has no answer of its own, or a retry will ask it again. With `skips_answered`,
+    ANSWERED stands for each row that is answered, which is three times as quick.
+    """
+    answers: Iterator[Answer | None] = iter([None] * part.rows)
+    if part.answers_file:
+        decode = _decode_unanswered if skips_answered else _decode
+        answers = map(decode, read_lines(part.answers_file, lines=part.rows))
+    if part.empty_counts:
+        answers = map(_with_empty_counted, answers)
+    if part.asked_again:
+        return _asked_again(AskedAgain.of(part), answers)
+    if not part.forget_unanswered:
+        return answers
+    return (
+        None if answer is not None and answer.status in RETRYABLE_ANSWERS else answer
+        for answer in answers
+    )
+
+
+def own_lines(part: Part) -> Iterator[Answer | None]:
+    """The answers of a part, in which also the rows that ended with it have a line of their own.
+
+    None: the row waits.
+    """
+    became = Answer(part.waiting_became, error=part.waiting_error or None)
+    without = became if part.waiting_became else None
+    return (answer or without for answer in read_answers(part))
+
+
+def _decode_unanswered(line: bytes) -> Answer | None:
+    return ANSWERED if line.startswith(_ANSWERED_LINE) else _decode(line)
+
+
+def _with_empty_counted(answer: Answer | None) -> Answer | None:
+    if answer is None or answer.status != AnswerStatus.EMPTY:
+        return answer
+    return Answer(AnswerStatus.ANSWERED.value, answer.answer, COUNTED, answer.usage)
+
+
+class AskedAgain(NamedTuple):
+    """Which rows of a part, by position, somebody has chosen to ask again.
+
+    A row that is answered keeps its answer until another one comes. is_alone: a row that would get
+    the answer of another one is sent itself. others: what became of the rows without a line of
+    their own that were not chosen.
+    """
+
+    rows: frozenset[int] = frozenset()
+    is_alone: bool = False
+    others: Answer | None = None
+
+    @classmethod
+    def of(cls, part: Part) -> "AskedAgain":
+        """Those of a part; none if there are none."""
+        kept = part.asked_again or {}
+        others = kept.get("others")
+        return cls(
+            frozenset(kept.get("rows", ())),
+            kept.get("alone", False),
+            Answer(others[0], error=others[1] or None) if others else None,
+        )
+
+    def kept(self) -> dict[str, Any] | None:
+        """As it is stored; None for no rows."""
+        if not self.rows:
+            return None
+        others = [self.others.status, self.others.error or ""] if self.others else None
+        return {"rows": sorted(self.rows), "alone": self.is_alone, "others": others}
+
+
+def _asked_again(asked: AskedAgain, answers: Iterator[Answer | None]) -> Iterator[Answer | None]:
+    for position, answer in enumerate(answers):
+        if position not in asked.rows:
+            yield answer or asked.others
+        else:
+            yield answer if _is_answered(answer) else None
+
+
+def new_answers(part: Part, answers: Iterable[Answer | None]) -> NewAnswers:
+    """A new version of a part's answers, to be stored."""
+    counts: Counter[str] = Counter()
+    made = Lines()
+    for some in _some_at_once(answers):
+        counts.update([answer.status for answer in some if answer is not None])
+        counts[EDITED] += sum(answer is not None and answer.edit is not None for answer in some)
+        made.add(_encode_lines(some))
+    content = made.whole()
+    version = part.answers_version + 1
+    name = files.answers_path(part, version=version)
+    changes: PartChanges = {
+        "answers_file": name,
+        "answers_version": version,
+        "forget_unanswered": False,
+        "empty_counts": False,
+        "asked_again": None,
+        "answered": counts["answered"],
+        "empty": counts["empty"],
+        "unfit": counts["unfit"],
+        "failed": counts["failed"],
+        "missing": counts["missing"],
+        "unsent": counts["unsent"],
+        "invalid": counts["invalid"],
+        "skipped": counts["skipped"],
+        "edited": counts[EDITED],
+    }
+    return NewAnswers(name, changes, content)
+
+
+def _some_at_once(answers: Iterable[Answer | None]) -> Iterator[list[Answer | None]]:
+    """The answers in lists: AT_ONCE in each, or as many as have AT_ONCE_BYTES."""
+    some: list[Answer | None] = []
+    size = 0
+    for answer in answers:
+        some.append(answer)
+        if answer is not None:
+            size += len(answer.answer)
+        if len(some) == AT_ONCE or size > AT_ONCE_BYTES:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
+
+
+def merge(
+    part: Part, arrived: dict[int, Answer], *, missing: Callable[[int], Answer | None]
+) -> NewAnswers:
+    """Add the answers that `arrived` (by position in the part) to the ones already stored.
+
+    A new answer replaces an old one, but a row that is answered stays answered: two requests may
+    have brought the same row. What a person corrected stays, too, unless the row was asked again
+    on purpose. `missing(position)` is the answer of a row that has neither. Rows that are asked
+    again go on being asked until something has come for them.
+    """
+    asked = AskedAgain.of(part)
+
+    def merged() -> Iterator[Answer | None]:
+        if not part.answers_file and not asked.rows:
+            for position in range(part.rows):
+                yield arrived.get(position) or missing(position)
+            return
+        for position, old in enumerate(read_answers(part)):
+            answer = arrived.get(position)
+            if answer is not None and old is not None and old.edit and position not in asked.rows:
+                yield _kept(old, answer)
+            elif answer is not None and (_is_answered(answer) or not _is_answered(old)):
+                yield answer
+            elif old is not None:
+                yield old
+            else:
+                yield missing(position)
+
+    new = new_answers(part, merged())
+    if asked.rows:
+        still = (at for at in asked.rows if at not in arrived and missing(at) is None)
+        new.changes["asked_again"] = asked._replace(rows=frozenset(still), others=None).kept()
+    return new
+
+
+def _kept(edited: Answer, arrived: Answer) -> Answer:
+    """The row as a person corrected it, with what has arrived as the model's own."""
+    if edited.edit is None or (_is_answered(edited.own) and not _is_answered(arrived)):
+        return edited
+    edit = Edit(edited.edit.by, edited.edit.at, arrived.status, arrived.answer, arrived.error)
+    return Answer(edited.status, edited.answer, edited.error, arrived.usage, edit)
+
+
+def _is_answered(answer: Answer | None) -> bool:
+    return answer is not None and answer.status == AnswerStatus.ANSWERED
+
+
+def open_positions(part: Part) -> list[int]:
+    """The positions (from 0) of the rows that wait for an answer, or are asked again."""
+    asked = AskedAgain.of(part).rows
+    answers = enumerate(read_answers(part))
+    return [position for position, answer in answers if answer is None or position in asked]
+
+
+def rows_sent_alone(part: Part) -> frozenset[int]:
+    """The positions of rows that are sent themselves, although another row asks the same."""
+    asked = AskedAgain.of(part)
+    return asked.rows if asked.is_alone else frozenset()
+
+
+class Lost(NamedTuple):
+    """In place of a line that cannot be read, because its file is damaged or not there."""
+
+    why: str
+
+
+def without_lost(part: Part) -> NewAnswers | None:
+    """A version of the answers with those that can be read; None if all can be.
+
+    The other rows wait again.
+    """
+    try:
+        for _ in read_answers(part):
+            pass
+    except DamagedFile:
+        kept = or_lost(read_answers(part), part.rows)
+        return new_answers(part, (None if isinstance(one, Lost) else one for one in kept))
+    return None
+
+
+def or_lost(found: Iterator[Item], number: int) -> Iterator[Item | Lost]:
+    """So many items; a `Lost` for each one from which on the file is damaged."""
+    read = 0
+    try:
+        for item in islice(found, number):
+            read += 1
+            yield item
+    except DamagedFile as problem:
+        yield from repeat(Lost(str(problem)), number - read)
