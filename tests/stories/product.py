@@ -137,13 +137,24 @@ class Product:
         return dict(self.ask(query, _hex(batch)))
 
     def run_out_of_patience(self) -> None:
-        """Let every lease end now, and every pause."""
-        for column in ("lease_until", "resume_at", "next_poll_at"):
+        """Let every lease end now, and every pause.
+
+        What a living worker sends is then given up, too, and may be unsure: for whoever decides.
+        """
+        self._bring_forward("lease_until")
+        self.end_pauses()
+
+    def end_pauses(self) -> None:
+        """Let every pause end now; who works on a part keeps it."""
+        self._bring_forward("resume_at", "next_poll_at")
+        self.change("UPDATE teams_connection SET paused_until = NULL")
+
+    def _bring_forward(self, *columns: str) -> None:
+        for column in columns:
             self.change(
                 f"UPDATE batches_part SET {column} = '2000-01-01 00:00:00'"  # noqa: S608
                 f" WHERE {column} IS NOT NULL"
             )
-        self.change("UPDATE teams_connection SET paused_until = NULL")
 
     def let_odd_replies_age(self) -> None:
         """Let an hour pass for parts whose reply is looked at again before it is believed."""

@@ -138,8 +138,10 @@ def test_on_a_flaky_network_every_row_is_answered(product: Product, ana: Person)
     batch = ana.start(texts(), ask=ASK)
 
     def look() -> bool:
-        product.run_out_of_patience()
+        product.end_pauses()
         time.sleep(0.3)
+        statuses = product.statuses(batch)
+        assert "unsure" not in statuses.values(), f"{statuses}; up said:\n{product.lines}"
         return product.status(batch) == "finished"
 
     until(look, seconds=LONGEST)
