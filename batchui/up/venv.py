@@ -96,6 +96,8 @@ def run_tests(arguments: Sequence[str]) -> NoReturn:
     enter(extras=("test",))
     if not Path.cwd().is_relative_to(ROOT):
         os.chdir(ROOT)
+    # Else each process of the run compiles all tests and all of batchui anew: half a minute each.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-m", "pytest", *arguments])  # noqa: S606
 
