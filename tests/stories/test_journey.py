@@ -270,7 +270,10 @@ def test_no_page_of_the_journey_complained(ana: Visitor, ben: Visitor) -> None:
 def test_stopping_in_the_middle_of_a_batch_ends_everything_in_time(
     browser: "Browser", tmp_path: Path, reviews: Path
 ) -> None:
-    with running_product(tmp_path / "data") as product, visiting(browser, product.address) as eve:
+    with (
+        running_product(tmp_path / "data", from_nothing=True) as product,
+        visiting(browser, product.address) as eve,
+    ):
         eve.come_in(product.first_page, name="Eve", email="eve@example.com", team="Night")
         eve.start(reviews, ask="Rate: {{review}}")
         assert len(product.family()) > 6
