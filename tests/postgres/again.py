@@ -57,6 +57,7 @@ ONCE = (
     "tests/web/test_submit_prices.py",
     "tests/web/test_submit_refusals.py",
     "tests/web/test_the_token_is_nowhere.py",
+    "tests/web/test_tries_on_the_page.py",
     "tests/web/test_trying.py",
     "tests/web/test_worst_inputs.py",
 )
