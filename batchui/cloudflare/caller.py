@@ -191,9 +191,8 @@ class Caller:
         """
         if reply.is_marked or not self._endpoint.marks:
             return False
-        return reply.succeeded or (
-            400 <= reply.status < 500 and reply.status not in (408, 413, 429)
-        )
+        refused = 400 <= reply.status < 500 and reply.status not in (408, 413, 429)
+        return reply.succeeded or refused
 
     def meaning(self, reply: HttpReply, *, submitting: bool) -> CloudflareError:
         """The error that a reply means (see `errors.error_for`)."""

@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import httpx
 import pytest
 
 from batchui.cloudflare.errors import (
@@ -19,7 +20,7 @@ from batchui.cloudflare.errors import (
 from batchui.cloudflare.replies import decode
 from batchui.cloudflare.worker_client import WorkerClient, worker
 from tests.cloudflare.conftest import MODEL, QUICK, REQUEST_ID, finished, queued
-from tests.cloudflare.server import Act, ScriptedServer, cut, error, raw, reply, truncated
+from tests.cloudflare.server import Act, ScriptedServer, after, cut, error, raw, reply, truncated
 
 SECRET = "Secret-of-the-Worker_0123456789ab"
 MARKED = {"batchui_worker": "1"}
@@ -141,6 +142,13 @@ def test_an_account_that_is_refused_behind_the_worker_is_not_a_wrong_secret(
     assert "“Not you”" in exc.user_message
 
 
+def test_of_several_errors_that_of_the_worker_counts(
+    server: ScriptedServer, client: WorkerClient
+) -> None:
+    server.script(marked(401, {"errors": [{"code": 1, "message": "Huh"}, {"code": 990401}]}))
+    assert failure(client, submit).code == 990401
+
+
 def test_codes_of_workers_ai_mean_what_they_mean_elsewhere(
     server: ScriptedServer, client: WorkerClient
 ) -> None:
@@ -166,6 +174,17 @@ def test_a_refusal_without_a_reason_is_the_bindings(
     assert f"was refused without a reason (HTTP {status})" in exc.user_message
     server.script(error(None, status, "Not today", **MARKED))
     assert failure(client, call).user_message.startswith("Cloudflare does not let your Worker")
+
+
+def test_a_page_behind_the_binding_refuses_no_row_for_good(
+    server: ScriptedServer, client: WorkerClient
+) -> None:
+    server.script(marked(404, {"success": False, "errors": [], "messages": ["<html>"]}))
+    exc = failure(client, submit)
+    assert isinstance(exc, Busy)
+    assert "was refused without a reason (HTTP 404)" in exc.user_message
+    server.script(error(None, 404, "Not today", **MARKED))
+    assert type(failure(client, submit)) is Refused
 
 
 # -- something else answers -----------------------------------------------------------------------
@@ -253,6 +272,28 @@ def test_a_worker_that_cannot_be_reached_is_named_with_its_address(call: Call) -
         exc = failure(client, call)
     assert type(exc) is NotSent
     assert exc.user_message.startswith("Your Worker could not be reached at 127.0.0.1:1: nothing")
+
+
+def test_a_worker_is_called_by_a_proxy_and_for_no_longer_than_is_said(
+    server: ScriptedServer,
+) -> None:
+    server.script(after(0.4, marked(200, queued())))
+    here, soon = f"http://{server.address}", httpx.Timeout(5, read=0.1)
+    for limits in ({"timeout": soon}, {"seconds": 0.1}):
+        with WorkerClient(address=here, secret=SECRET, **limits) as client:  # type: ignore[arg-type]
+            assert type(failure(client, submit)) is MaybeSent
+    server.script(reply(502, b""))
+    with WorkerClient(address="https://me.example", secret=SECRET, proxy=here) as client:
+        assert "ProxyError: 501" in str(failure(client, submit))
+
+
+def test_a_transport_takes_the_place_of_the_network() -> None:
+    def refuse(request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError(f"nobody at {request.url.host}")
+
+    transport = httpx.MockTransport(refuse)
+    with WorkerClient(address="https://me.dev", secret=SECRET, transport=transport) as client:
+        assert "nobody at me.dev" in str(failure(client, submit))
 
 
 # -- address and secret ---------------------------------------------------------------------------
