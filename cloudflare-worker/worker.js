@@ -153,7 +153,9 @@ function tooLarge() {
 
 /** What the binding answered, in the envelope of the REST API. A result is passed on as a stream. */
 function enveloped(reply) {
-  if (!(reply instanceof Response)) throw new Error("Workers AI gave no answer."); // it happens
+  // Now and then the binding gives undefined.
+  const isAnswer = reply instanceof Response && (reply.body || !reply.ok);
+  if (!isAnswer) throw new Error("Workers AI gave no answer.");
   if (!reply.ok) return passedOn(reply);
   const type = reply.headers.get("content-type") ?? "";
   if (!type.startsWith("application/json")) {
@@ -167,15 +169,15 @@ function enveloped(reply) {
   });
 }
 
-/** Write a body with the envelope around it. If the body breaks off, so does what is written. */
+/** Write a body with the envelope around it. */
 async function wrapped(body, writable) {
   try {
     await write(writable, '{"result":');
     await body.pipeTo(writable, { preventClose: true });
     await write(writable, ',"success":true,"errors":[],"messages":[]}');
     await writable.close();
-  } catch (error) {
-    await writable.abort(error).catch(() => {});
+  } catch {
+    // The body broke off, and pipeTo broke off what is written, too; or nobody reads on.
   }
 }
 
