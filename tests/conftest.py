@@ -117,16 +117,17 @@ def chromium() -> str:
     return required_program(*names, package="chromium")
 
 
-def required_program(*names: str, package: str) -> str:
+def required_program(*names: str, package: str = "", install: str = "") -> str:
     """The path of the first of these programs that is installed.
 
-    Skips the test where none is, or fails it where programs are required, as in CI
-    (BATCHUI_REQUIRE_BROWSER=1).
+    package: of Debian; or `install`: the command that installs it. Skips the test where none is, or
+    fails it where programs are required, as in CI (BATCHUI_REQUIRE_BROWSER=1).
     """
     for name in names:
         if path := shutil.which(name):
             return path
-    sentence = f"{names[0]} is not installed. Install it with: sudo apt-get install {package}"
+    install = install or f"sudo apt-get install {package}"
+    sentence = f"{names[0]} is not installed. Install it with: {install}"
     if os.environ.get("BATCHUI_REQUIRE_BROWSER") == "1":
         pytest.fail(sentence)
     pytest.skip(sentence)

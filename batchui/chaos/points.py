@@ -19,7 +19,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
 from batchui.batches.files import DurableFileSystemStorage
-from batchui.cloudflare.client import RestClient
+from batchui.cloudflare.client import ApiClient
 
 ORDER = "order"
 TAKEN = "taken"
@@ -81,7 +81,7 @@ def install(folder: Path) -> None:
     storage: Any = DurableFileSystemStorage
     storage._save = obey.around("store", storage._save)
     storage.delete_tree = obey.around("remove", storage.delete_tree)
-    client: Any = RestClient
+    client: Any = ApiClient
     client.submit = obey.around("submit", client.submit)
     client.poll = obey.around("poll", client.poll)
 

@@ -1,4 +1,4 @@
-"""Makes the calls of one account: paid ones, where a lost reply may cost money, and free ones."""
+"""Makes the calls to one endpoint: paid ones, where a lost reply may cost money, and free ones."""
 
 from contextlib import closing
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 import httpx
 
-from batchui.cloudflare.accounts import Account
+from batchui.cloudflare.endpoints import Endpoint
 from batchui.cloudflare.errors import (
     BadReply,
     CloudflareError,
@@ -52,22 +52,22 @@ class _Lent(httpx.BaseTransport):
 
 
 class Caller:
-    """The HTTP connections of one account. No other object has its token.
+    """The HTTP connections to one endpoint. No other object has the token.
 
     Each call has its own httpx client. Threads that share a client share its pool, and the pool
     sometimes closes an idle connection that another thread has just begun to use (seen with
     httpcore 1.0.9 as EBADF after a 200, which would lose a receipt).
     """
 
-    def __init__(self, account: Account, *, token: str, network: Network) -> None:
-        self.account = account
+    def __init__(self, endpoint: Endpoint, *, token: str, network: Network) -> None:
+        self._endpoint = endpoint
         self._network = network
         self._headers = httpx.Headers(
             {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": "batchui"}
         )
-        if not account.problem:
+        if not endpoint.problem:
             self._headers["Authorization"] = f"Bearer {token.strip()}"
-        self._redactor = Redactor("" if account.problem else token.strip())
+        self._redactor = Redactor("" if endpoint.problem else token.strip())
         # One place for each connection; the last one put back is taken first. None: not made yet.
         self._places: LifoQueue[CuttableClient | None] = LifoQueue()
         for _ in range(network.max_connections):
@@ -92,8 +92,8 @@ class Caller:
         if result.kind in ("no place", "not sent"):
             raise self._unreached(result)
         raise MaybeSent(
-            f"It is unclear whether {self.account.name} accepted these rows: the connection broke "
-            "before it confirmed. It may have them already.",
+            f"It is unclear whether {self._endpoint.name} accepted these rows: the connection "
+            "broke before it confirmed. It may have them already.",
             **self._facts(result),
         )
 
@@ -108,25 +108,25 @@ class Caller:
         if isinstance(result, HttpReply):
             if spool is not None and result.body:
                 spool.write(result.body)
-            if result.succeeded:
+            if self.is_answer(result):
                 return result
             raise self.meaning(result, submitting=False)
         if result.kind in ("no place", "not sent"):
             raise self._unreached(result)
         if result.kind == "broken":
             raise NotSent(
-                f"The connection to {self.account.name} broke before an answer came. Nothing is "
+                f"The connection to {self._endpoint.name} broke before an answer came. Nothing is "
                 "lost.",
                 **self._facts(result),
             )
         if result.kind == "too large":
             raise Oversized(
-                f"The answer of {self.account.name} is larger than batchui can read "
+                f"The answer of {self._endpoint.name} is larger than batchui can read "
                 f"({call.max_bytes:,} bytes).",
                 **self._facts(result),
             )
         raise BadReply(
-            f"The answer of {self.account.name} did not arrive whole. Nothing is lost.",
+            f"The answer of {self._endpoint.name} did not arrive whole. Nothing is lost.",
             **self._facts(result),
         )
 
@@ -153,7 +153,7 @@ class Caller:
     def _client(self) -> httpx.Client:
         network = self._network
         # A proxy can read all of plain http, even the token.
-        proxy = network.proxy if self.account.base_url.startswith("https:") else None
+        proxy = network.proxy if self._endpoint.base_url.startswith("https:") else None
         return httpx.Client(
             headers=self._headers,
             limits=httpx.Limits(max_connections=1, keepalive_expiry=KEPT_SECONDS),
@@ -171,10 +171,7 @@ class Caller:
                 "Nothing was sent: this server already makes as many calls as it may at one time.",
                 **self._facts(fault),
             )
-        check = "" if self.account.called else " Check this server's internet connection."
-        called = self.account.called or "Cloudflare"
-        where = f"{called[0].upper()}{called[1:]} could not be reached at {self.account.server}"
-        return NotSent(f"{where}: nothing was sent.{check}", **self._facts(fault))
+        return NotSent(self._endpoint.unreached, **self._facts(fault))
 
     def _facts(self, fault: HttpFault) -> dict[str, Any]:
         return {
@@ -182,6 +179,29 @@ class Caller:
             "http_status": fault.status,
         }
 
+    def is_answer(self, reply: HttpReply) -> bool:
+        """Whether the reply is a success of what was called, and not of something else."""
+        return reply.succeeded and not self._is_strange(reply)
+
+    def _is_strange(self, reply: HttpReply) -> bool:
+        """Whether something else answered, instead of what marks its replies.
+
+        What stands before a Worker may answer 5xx, 408, 413 or 429 for it, and redirects have
+        their own meaning.
+        """
+        if reply.is_marked or not self._endpoint.marks:
+            return False
+        refused = 400 <= reply.status < 500 and reply.status not in (408, 413, 429)
+        return reply.succeeded or refused
+
     def meaning(self, reply: HttpReply, *, submitting: bool) -> CloudflareError:
         """The error that a reply means (see `errors.error_for`)."""
-        return error_for(reply.status, reply.body or b"", reply.retry_after, submitting=submitting)
+        return error_for(
+            reply.status,
+            reply.body or b"",
+            reply.retry_after,
+            submitting=submitting,
+            rulings=self._endpoint.rulings,
+            server=self._endpoint.server,
+            strange=self._is_strange(reply),
+        )

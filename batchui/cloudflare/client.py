@@ -1,4 +1,4 @@
-"""The Batch API over REST: the `protocol.BatchClient` that the product uses."""
+"""The Batch API over REST: the `protocol.BatchClient` of most teams."""
 
 from collections.abc import Iterator
 from types import TracebackType
@@ -10,8 +10,9 @@ import msgspec
 from msgspec import Raw, Struct
 
 from batchui.cloudflare import tolerant_json
-from batchui.cloudflare.accounts import Account, check_model
+from batchui.cloudflare.accounts import account, check_model
 from batchui.cloudflare.caller import Caller, Network
+from batchui.cloudflare.endpoints import Endpoint
 from batchui.cloudflare.errors import BadReply, CloudflareError, Refused
 from batchui.cloudflare.http_call import Call, HttpReply
 from batchui.cloudflare.protocol import Receipt
@@ -28,8 +29,11 @@ _MOST_PAGES = 100
 _NO_SCHEMA = 6002
 
 
-class RestClient:
-    """One account's Batch API. Safe to use from many threads; close it, or use it in `with`.
+class ApiClient:
+    """A client of what answers in the envelope of Cloudflare's REST API.
+
+    `RestClient` and `worker_client.WorkerClient` differ in what they call. They are safe to use
+    from many threads; close them, or use them in `with`.
 
     No call is retried here, and no redirect is followed. Every submission and every run gets a new
     connection. The other side may close a kept one just when a request is sent, and that looks like
@@ -39,33 +43,13 @@ class RestClient:
     would get the token of a plain-http address. A proxy is given as `proxy`. It is used only for
     https, where it sees only the server's name.
 
-    transport: replaces the network, in tests; it is not closed here.
-    timeout: seconds for connecting, for each read and for each write. Its `pool`: how long a call
-    waits while max_connections others are under way.
-    seconds: for one call, from its connection to the end of its reply.
-    called: what sentences call the other side; "" for Cloudflare.
-    A wrong address, token or account id raises an error in the calls, not in the constructor.
+    A wrong address, token or account raises an error in the calls, not in the constructor.
     """
 
-    def __init__(
-        self,
-        *,
-        account_id: str,
-        token: str,
-        base_url: str,
-        transport: httpx.BaseTransport | None = None,
-        timeout: httpx.Timeout = PATIENT,
-        max_connections: int = 8,
-        proxy: str | None = None,
-        seconds: float = LONGEST_CALL_SECONDS,
-        called: str = "",
-    ) -> None:
-        self._account = Account.of(
-            base_url=base_url, account_id=account_id, token=token, called=called
-        )
+    def __init__(self, endpoint: Endpoint, *, token: str, network: Network, seconds: float) -> None:
+        self._endpoint = endpoint
         self._seconds = seconds
-        network = Network(transport, timeout, max_connections, proxy)
-        self._caller = Caller(self._account, token=token, network=network)
+        self._caller = Caller(endpoint, token=token, network=network)
 
     def __enter__(self) -> Self:
         return self
@@ -79,7 +63,7 @@ class RestClient:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<RestClient {self._account.server} account {self._account.account_id}>"
+        return f"<{type(self).__name__} {self._endpoint.server} {self._endpoint.path}>"
 
     def close(self) -> None:
         """Close every connection."""
@@ -88,8 +72,9 @@ class RestClient:
     def submit(self, model: str, body: bytes) -> Receipt:
         """Send `body` as it is to the queue of `model`, once.
 
-        Any 2xx with a request_id is a receipt. Raises NotSent, Busy or Refused; and MaybeSent if
-        the connection broke later, for 408 and 5xx, and for a 2xx without a readable request_id.
+        Any 2xx with a request_id is a receipt, from wherever it comes: without it, what was sent
+        would be lost. Raises NotSent, Busy or Refused; and MaybeSent if the connection broke later,
+        for 408 and 5xx, and for any other 2xx of what was called.
         """
         reply = self._caller.paid(self._post(self._run_url(model, queued=True), body))
         receipt = _receipt(reply) if reply.succeeded else None
@@ -131,7 +116,7 @@ class RestClient:
         Raises what `submit` raises: a run may be charged although its answer was lost.
         """
         reply = self._caller.paid(self._post(self._run_url(model, queued=False), item))
-        result = _result(reply) if reply.succeeded else None
+        result = _result(reply) if self._caller.is_answer(reply) else None
         if result is None:
             raise self._caller.meaning(reply, submitting=True)
         return result
@@ -171,7 +156,7 @@ class RestClient:
         return found if isinstance(found, dict) else {}
 
     def _run_url(self, model: str, *, queued: bool) -> str:
-        url = self._account.url(f"run/{check_model(model)}")
+        url = self._endpoint.url(f"run/{check_model(model)}")
         return f"{url}?queueRequest=true" if queued else url
 
     def _post(self, url: str, content: bytes, *, max_bytes: int = MAX_SHORT_REPLY) -> Call:
@@ -198,7 +183,7 @@ class RestClient:
 
     def _look_up(self, path: str, asked: dict[str, str]) -> tuple[HttpReply, Any]:
         """A GET below the account's `ai/`, and the `result` in its reply."""
-        url = f"{self._account.url(path)}?{urlencode(asked)}"
+        url = f"{self._endpoint.url(path)}?{urlencode(asked)}"
         reply = self._caller.free(
             Call("GET", url, max_bytes=MAX_SHORT_REPLY, seconds=self._seconds)
         )
@@ -206,6 +191,37 @@ class RestClient:
         if result is None:
             raise self._caller.meaning(reply, submitting=False)
         return reply, msgspec.json.decode(result)
+
+
+class RestClient(ApiClient):
+    """One account's Batch API.
+
+    transport: replaces the network, in tests; it is not closed here.
+    timeout: seconds for connecting, for each read and for each write. Its `pool`: how long a call
+    waits while max_connections others are under way.
+    seconds: for one call, from its connection to the end of its reply.
+    called: what sentences call the other side; "" for Cloudflare.
+    """
+
+    def __init__(
+        self,
+        *,
+        account_id: str,
+        token: str,
+        base_url: str,
+        transport: httpx.BaseTransport | None = None,
+        timeout: httpx.Timeout = PATIENT,
+        max_connections: int = 8,
+        proxy: str | None = None,
+        seconds: float = LONGEST_CALL_SECONDS,
+        called: str = "",
+    ) -> None:
+        super().__init__(
+            account(base_url=base_url, account_id=account_id, token=token, called=called),
+            token=token,
+            network=Network(transport, timeout, max_connections, proxy),
+            seconds=seconds,
+        )
 
 
 class _Envelope(Struct):

@@ -16,6 +16,7 @@ request in it, and with it the token.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -116,30 +117,36 @@ def error_for(
     retry_after: str | None,
     *,
     submitting: bool,
+    rulings: "Rulings | None" = None,
+    server: str = "",
+    strange: bool = False,
 ) -> CloudflareError:
     """The error that an unsuccessful reply means: by Cloudflare's code, else by HTTP status.
 
     body: as far as it was read, JSON or not. retry_after: that header, seconds or a date.
     submitting: whether the call may be paid for twice if it is repeated (submit, run). If so, an
     unclear reply is a MaybeSent; for polls and look-ups it is a BadReply.
+    rulings: of what was called, at `server`; the default is the REST API. strange: whether it is
+    certain that something else answered.
 
     A 2xx without a known code is unclear. The codes are those of Cloudflare's table of errors, and
     6003, 7000, 9106 and 10001: its gateway gives them for a malformed token or a wrong account.
     """
-    named = _errors_named(body)
+    rulings = rulings or REST
+    named = [] if strange else _errors_named(body)
     code, message = next(
-        (one for one in named if one[0] in _BY_CODE), named[0] if named else (None, "")
+        (one for one in named if one[0] in rulings.by_code), named[0] if named else (None, "")
     )
     reason = clean(message)
-    ruling = _BY_CODE.get(code)
+    ruling = rulings.strange if strange else rulings.by_code.get(code)
     if ruling is None:
         explained = bool(reason) or code is not None
-        ruling = _by_status(http_status, submitting=submitting, explained=explained)
+        ruling = _by_status(http_status, rulings, submitting=submitting, explained=explained)
     if ruling is _UNCLEAR:
         ruling = _UNCONFIRMED if submitting else _UNUSABLE
     opening = clean(body[:LONGEST_QUOTE].decode("utf-8", "replace"))
     return ruling.kind(
-        ruling.sentence.format(reason=quote(reason), status=http_status),
+        ruling.sentence.format(reason=quote(reason), status=http_status, server=server),
         detail=reason or f"no error code or message; the body begins: {opening!r}",
         code=code,
         http_status=http_status,
@@ -191,10 +198,10 @@ def _longer(asked: float | None, least: float | None) -> float | None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Ruling:
+class Ruling:
     """The error that a code or status means.
 
-    sentence: may have {reason} (Cloudflare's words) and {status} (of HTTP) in it.
+    sentence: may have {reason} (Cloudflare's words), {status} (of HTTP) and {server} in it.
     least_wait: seconds, for Busy.
     """
 
@@ -204,88 +211,103 @@ class _Ruling:
     least_wait: float | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Rulings:
+    """What replies mean, by what is called.
+
+    locked_out: 401 or 403 with a code or words. unexplained: a refusal with neither. strange:
+    certainly the reply of something else. redirected: any 3xx.
+    """
+
+    by_code: Mapping[int | None, Ruling]
+    locked_out: Ruling
+    unexplained: Ruling
+    strange: Ruling
+    redirected: Ruling
+
+
 ASK_DIFFERENTLY = "Change the question, the options or the model, then send the rows again."
 
-_UNCLEAR = _Ruling(CloudflareError, "")
-_UNCONFIRMED = _Ruling(
+_UNCLEAR = Ruling(CloudflareError, "")
+_UNCONFIRMED = Ruling(
     MaybeSent,
     "Cloudflare did not confirm that it accepted these rows.{reason} It may have them already.",
 )
-_UNUSABLE = _Ruling(
+_UNUSABLE = Ruling(
     BadReply,
     "Cloudflare's answer could not be used (HTTP {status}).{reason} Nothing is lost. If this goes "
     "on for hours, look at www.cloudflarestatus.com.",
 )
-_REFUSED = _Ruling(Refused, "Cloudflare refused this request.{reason} " + ASK_DIFFERENTLY)
-_NO_MODEL = _Ruling(
+_REFUSED = Ruling(Refused, "Cloudflare refused this request.{reason} " + ASK_DIFFERENTLY)
+_NO_MODEL = Ruling(
     Refused,
     "Cloudflare does not offer this model.{reason} Choose another model, then send the rows again.",
 )
-_MODEL_REFUSED = _Ruling(
+_MODEL_REFUSED = Ruling(
     Refused,
     "The model cannot do what was asked.{reason} Choose another model or shorten the texts, then "
     "send the rows again.",
 )
-_BATCH_INVALID = _Ruling(
+_BATCH_INVALID = Ruling(
     Refused,
     "Cloudflare accepted these rows, then found that this model cannot take such a request.{reason}"
     " " + ASK_DIFFERENTLY,
 )
-_TOO_LARGE = _Ruling(
+_TOO_LARGE = Ruling(
     TooLarge,
     "Cloudflare found this part of the file too large.{reason} Shorten the longest texts, then "
     "send the rows again.",
 )
-_GONE = _Ruling(
+_GONE = Ruling(
     Gone,
     "Cloudflare no longer has this result, or does not know it.{reason} If that does not change, "
     "send the rows again.",
 )
-_LOCKED_OUT = _Ruling(
+_LOCKED_OUT = Ruling(
     Busy,
     "Cloudflare does not accept the account id or API token of this connection.{reason} Ask the "
     "person who runs batchui to check both; the token needs the permissions Workers AI Read and "
     "Edit.",
     {"needs_person": True},
 )
-_NOT_ALLOWED = _Ruling(
+_NOT_ALLOWED = Ruling(
     Busy,
     "The Cloudflare account may not use this model now.{reason} Ask the person who manages the "
     "account to accept the model's terms or change the plan, or choose another model.",
     {"needs_person": True},
 )
-_REDIRECTED = _Ruling(
+_REDIRECTED = Ruling(
     Busy,
     "The address set for Cloudflare's API redirects to another address (HTTP {status}). batchui "
     "does not send the API token there. Ask the person who runs batchui to check the address and "
     "this server's network.",
     {"needs_person": True},
 )
-_NOT_THE_API = _Ruling(
+_NOT_THE_API = Ruling(
     Busy,
     "Something other than Cloudflare's API answered at the address set for it (HTTP {status}). Ask "
     "the person who runs batchui to check the address and this server's network.",
     {"needs_person": True},
 )
-_SLOW_DOWN = _Ruling(Busy, "Cloudflare asks for fewer calls for a while.{reason}")
-_MINUTE_LIMIT = _Ruling(
+_SLOW_DOWN = Ruling(Busy, "Cloudflare asks for fewer calls for a while.{reason}")
+_MINUTE_LIMIT = Ruling(
     Busy,
     "Cloudflare's limit of requests in a minute is reached.",
     least_wait=60.0,
 )
-_DAY_USED_UP = _Ruling(
+_DAY_USED_UP = Ruling(
     Busy,
     "Today's free allowance of Workers AI is used up; the next one begins at 00:00 UTC. To go on "
     "at once, change the Cloudflare account to the Workers Paid plan.",
     {"until_midnight": True},
 )
-_FULL = _Ruling(
+_FULL = Ruling(
     Busy,
     "Cloudflare has no room for this model at the moment. If that takes too long, stop the batch "
     "and run it again with another model.",
 )
 
-_BY_CODE: dict[int | None, _Ruling] = {
+_BY_CODE: dict[int | None, Ruling] = {
     **dict.fromkeys((3003, 5004, 5006, 3039, 5005, 5019, 5025), _REFUSED),
     **dict.fromkeys((5007, 3042), _NO_MODEL),
     8007: _MODEL_REFUSED,
@@ -299,9 +321,18 @@ _BY_CODE: dict[int | None, _Ruling] = {
     3030: _BATCH_INVALID,
     5504: _GONE,
 }
+# The codes that say that Cloudflare does not let the caller in.
+LOCKED_OUT_CODES = tuple(code for code, ruling in _BY_CODE.items() if ruling is _LOCKED_OUT)
+REST = Rulings(
+    _BY_CODE,
+    locked_out=_LOCKED_OUT,
+    unexplained=_NOT_THE_API,
+    strange=_NOT_THE_API,
+    redirected=_REDIRECTED,
+)
 
 
-def _by_status(status: int, *, submitting: bool, explained: bool) -> _Ruling:
+def _by_status(status: int, rulings: Rulings, *, submitting: bool, explained: bool) -> Ruling:
     """The meaning of a reply without a known code. explained: it has some code or message.
 
     A poll that gets a 4xx without a known code is always made again: its answers are paid for, and
@@ -313,11 +344,11 @@ def _by_status(status: int, *, submitting: bool, explained: bool) -> _Ruling:
         case 429:
             return _SLOW_DOWN
         case 401 | 402 | 403 | 407:
-            return _LOCKED_OUT if explained else _NOT_THE_API
+            return rulings.locked_out if explained else rulings.unexplained
         case 408:
             return _UNCLEAR
     if 300 <= status < 400:
-        return _REDIRECTED
+        return rulings.redirected
     if 400 <= status < 500 and submitting:
-        return _REFUSED if explained else _NOT_THE_API
+        return _REFUSED if explained else rulings.unexplained
     return _UNCLEAR

@@ -39,19 +39,22 @@ _NOT_SENT = (
 # Raised at any later moment, or when a kept connection was closed: nobody knows what was sent.
 # OSError may come from a transport that is not httpx's own.
 _BROKEN = (httpx.HTTPError, OSError)
+# The header that our Worker gives every reply (cloudflare-worker/worker.js).
+MARK = "batchui-worker"
 
 
 @dataclass(frozen=True)
 class HttpReply:
     """An HTTP reply. body: None if it went to the spool. ending: its last piece that is not blank.
 
-    retry_after: that header as it was sent.
+    retry_after: that header as it was sent. is_marked: whether it has the mark of our Worker.
     """
 
     status: int
     body: bytes | None = field(repr=False)
     retry_after: str | None
     ending: bytes = field(default=b"", repr=False)
+    is_marked: bool = False
 
     @property
     def succeeded(self) -> bool:
@@ -209,6 +212,7 @@ def _reply(response: httpx.Response, landing: Landing) -> HttpReply:
         body=landing.small,
         retry_after=response.headers.get("retry-after"),
         ending=landing.last,
+        is_marked=MARK in response.headers,
     )
 
 

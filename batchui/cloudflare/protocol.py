@@ -1,8 +1,8 @@
 """The protocol of a client: all that the product needs to reach a Batch API.
 
-`client.RestClient` is the only client so far. Another one (a Worker with a binding, a model on
-this machine) is one more class with these methods, and one more line in `teams.connections`. Only
-that module names the classes; everything else uses `BatchClient`.
+`client.RestClient` calls an account, `worker_client.WorkerClient` a Worker of the team's own.
+Another one (a model on this machine) is one more class with these methods, and one more line in
+`teams.connections`. Only that module names the classes; everything else uses `BatchClient`.
 """
 
 from collections.abc import Iterator
@@ -62,7 +62,7 @@ class BatchClient(Protocol):
         """
 
     def schema(self, model: str) -> dict[str, Any]:
-        """The JSON Schemas of a model's `input` and `output`; {} for a model without any.
+        """The JSON Schemas of a model's `input` and `output`; {} where there are none to be had.
 
         Raises what `models` raises.
         """

@@ -19,6 +19,7 @@ its scale, JSON for a schema; other texts begin with “[sandbox]”.
 Modules, from the outside to the inside
     server, http_messages, options, context     sockets, requests and responses, shared objects
     wire, runs, listing, envelope, errors       which call it is, and the API's answer to it
+    binding                                     the calls that the AI binding of a Worker makes
     control, calls, scripted_faults, fault_injection    what tests set and read
     store, schedule, replies                    a request, when it finishes, its finished reply
     items, models, shapes                       what a model takes, and the shapes of its results
@@ -39,6 +40,13 @@ Control address (the same server, with --control; callers on this machine only, 
     PUT    /control/timings        change some or all of them, for requests submitted from now on;
                                    `apart` and `closer` become 0 unless they are given, so that the
                                    times are exact
+
+Address for bindings (the same server, with --binding; callers on this machine only, no token, as a
+binding sends none). Cloudflare's own module of the binding, in a Worker that workerd runs, can be
+pointed at this server: `wrapped = (moduleName = "cloudflare-internal:ai-api", innerBindings =
+[(name = "fetcher", service = …)])`. Every fault works here, too. Results have no envelope.
+    POST   /run?version=3          {"inputs", "options"}, the model in `cf-consn-model-id`
+    GET    /ai-api/models/search   env.AI.models()
 
 A step
     fault        which fault (tables below); the only field that is required

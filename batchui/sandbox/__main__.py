@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     token = os.environ.get(TOKEN, "").strip()
     if not token:
         parser.error(f"Set {TOKEN} to the token that callers must send, any long random text.")
-    options = Options(token=token, control=given.control, data=given.data)
+    options = Options(token=token, control=given.control, binding=given.binding, data=given.data)
     return serve(host=given.host, port=given.port, options=options)
 
 

@@ -1,4 +1,4 @@
-"""The REST API's envelope around the result of a call. (A Worker's binding has none.)"""
+"""What stands around the result of a call: the envelope of the REST API, or nothing."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,31 +7,65 @@ import msgspec
 
 from batchui.sandbox.errors import ApiError
 
-# The reference has both {} and null as the result of an error. Here, these have null.
-_NULL_RESULT = frozenset({1000, 6002, 7001, 7003, 9109, 10000})
+# Not of Workers AI, but of the gateway before it. The reference has both {} and null as the result
+# of an error; here, these have null.
+_OF_THE_GATEWAY = frozenset({1000, 6002, 7001, 7003, 9109, 10000})
 
 
-def success(result: Any, **more: Any) -> bytes:
-    """The envelope of a result; `more` adds fields beside it (`result_info`)."""
-    return msgspec.json.encode(
-        {"result": result, "success": True, "errors": [], "messages": [], **more}
-    )
+class Envelope:
+    """The REST API's envelope."""
+
+    def success(self, result: Any, **more: Any) -> bytes:
+        """The envelope of a result; `more` adds fields beside it (`result_info`)."""
+        return msgspec.json.encode(
+            {"result": result, "success": True, "errors": [], "messages": [], **more}
+        )
+
+    def success_in_chunks(self, result: Iterator[bytes]) -> Iterator[bytes]:
+        """The envelope of a result that comes as JSON in chunks."""
+        yield b'{"result":'
+        yield from result
+        yield b',"success":true,"errors":[],"messages":[]}'
+
+    def failure(self, error: ApiError) -> bytes:
+        """The envelope of an error."""
+        return msgspec.json.encode(
+            {
+                "success": False,
+                "errors": [{"code": error.code, "message": error.message}],
+                "result": None if error.code in _OF_THE_GATEWAY else {},
+                "messages": [],
+            }
+        )
 
 
-def success_in_chunks(result: Iterator[bytes]) -> Iterator[bytes]:
-    """The envelope of a result that comes as JSON in chunks."""
-    yield b'{"result":'
-    yield from result
-    yield b',"success":true,"errors":[],"messages":[]}'
+class Bare(Envelope):
+    """What the binding of a Worker is answered: results have no envelope.
+
+    An error of Workers AI is `{internalCode, name, description}`, as the binding's own tests have
+    it; one of the gateway `{errors: […]}`, which the binding reads too.
+    """
+
+    def success(self, result: Any, **more: Any) -> bytes:
+        """The result alone."""
+        return msgspec.json.encode(result)
+
+    def success_in_chunks(self, result: Iterator[bytes]) -> Iterator[bytes]:
+        """The chunks alone."""
+        return result
+
+    def failure(self, error: ApiError) -> bytes:
+        """The error without an envelope."""
+        if error.code in _OF_THE_GATEWAY:
+            return super().failure(error)
+        return msgspec.json.encode(
+            {
+                "internalCode": error.code,
+                "name": "AiError",
+                "message": error.message,
+                "description": error.message.removeprefix("AiError: "),
+            }
+        )
 
 
-def failure(error: ApiError) -> bytes:
-    """The envelope of an error."""
-    return msgspec.json.encode(
-        {
-            "success": False,
-            "errors": [{"code": error.code, "message": error.message}],
-            "result": None if error.code in _NULL_RESULT else {},
-            "messages": [],
-        }
-    )
+ENVELOPE, BARE = Envelope(), Bare()

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from batchui.sandbox.envelope import success
+from batchui.sandbox.envelope import ENVELOPE
 from batchui.sandbox.errors import ApiError
 from batchui.sandbox.items import forms_of
 from batchui.sandbox.models import MODELS, Kind, Model
@@ -21,7 +21,7 @@ def search(query: Mapping[str, str]) -> bytes:
     page, size = _whole(query, "page", 1), _whole(query, "per_page", 50)
     shown = found[(page - 1) * size : page * size]
     info = {"count": len(shown), "page": page, "per_page": size, "total_count": len(found)}
-    return success([_listed(model) for model in shown], result_info=info)
+    return ENVELOPE.success([_listed(model) for model in shown], result_info=info)
 
 
 def schema(name: str) -> bytes:
@@ -37,7 +37,7 @@ def schema(name: str) -> bytes:
     forms = [_object({field: {} for field in form}) for form in forms_of(model)]
     if model.queues:
         forms.append(_object({"requests": {"type": "array", "items": {"oneOf": forms[:]}}}))
-    return success(
+    return ENVELOPE.success(
         {"input": {"type": "object", "oneOf": forms}, "output": _object(_OUTPUTS[model.kind])}
     )
 

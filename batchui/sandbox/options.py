@@ -39,14 +39,15 @@ class Options:
     """The settings of a sandbox, which stay the same while it runs.
 
     token: the only one that is accepted; None (in tests): any that is not empty. control: whether
-    the control address is there. data: the SQLite file; None: requests are in memory. max_bytes:
-    the largest body accepted (the documented 10 MB). keep_days: how long finished requests are
-    kept. keep_bytes: if all stored bodies (compressed) together are larger, the oldest finished
-    ones are dropped sooner.
+    the control address is there; binding: whether the address for the bindings of Workers is.
+    data: the SQLite file; None: requests are in memory. max_bytes: the largest body accepted (the
+    documented 10 MB). keep_days: how long finished requests are kept. keep_bytes: if all stored
+    bodies (compressed) together are larger, the oldest finished ones are dropped sooner.
     """
 
     token: str | None = None
     control: bool = False
+    binding: bool = False
     data: Path | None = None
     timings: Timings = USUAL
     max_bytes: int = 10_000_000
@@ -61,3 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser, *, data: Path) -> None:
     add("--port", type=int, default=8787, help="port to listen on (%(default)s)")
     add("--data", type=Path, default=data, help="SQLite file for the requests (%(default)s)")
     add("--control", action="store_true", help="open the control address, for scripts of faults")
+    add(
+        "--binding",
+        action="store_true",
+        help="open the address for the AI binding of a Worker that workerd runs on this machine; "
+        "it needs no token",
+    )

@@ -9,7 +9,7 @@ import msgspec
 from batchui.sandbox import items
 from batchui.sandbox.calls import CallRecord
 from batchui.sandbox.context import Context
-from batchui.sandbox.envelope import success, success_in_chunks
+from batchui.sandbox.envelope import Envelope
 from batchui.sandbox.errors import ApiError
 from batchui.sandbox.fault_injection import injected
 from batchui.sandbox.http_messages import Request, Response
@@ -28,13 +28,17 @@ class _Fields(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Call:
-    """One POST: account and model name from its address, its body, and its record."""
+    """One POST: account and model name from its address, its body, and its record.
+
+    envelope: what its answer stands in.
+    """
 
     account: str
     name: str
     body: bytes
     fields: _Fields
     record: CallRecord
+    envelope: Envelope
 
     def model(self) -> Model:
         """The model. Raises ApiError 5007 if there is no such model."""
@@ -44,7 +48,13 @@ class _Call:
 
 
 def run(
-    context: Context, request: Request, *, account: str, name: str, record: CallRecord
+    context: Context,
+    request: Request,
+    *,
+    account: str,
+    name: str,
+    record: CallRecord,
+    envelope: Envelope,
 ) -> Response:
     """Answer a POST to `ai/run/{name}` and fill in the record of the call. Raises ApiError."""
     is_queued = request.query.get("queueRequest", "").lower() == "true"
@@ -53,7 +63,14 @@ def run(
         raise ApiError(3006)
     record.bytes = len(request.body)
     fields = _parsed(request.body)
-    call = _Call(account=account, name=name, body=request.body, fields=fields, record=record)
+    call = _Call(
+        account=account,
+        name=name,
+        body=request.body,
+        fields=fields,
+        record=record,
+        envelope=envelope,
+    )
     if isinstance(fields.request_id, str):
         record.kind, record.request_id = "poll", fields.request_id
         return _poll(context, call)
@@ -93,9 +110,9 @@ def _submit(context: Context, call: _Call) -> Response:
         acknowledged = {"status": "queued", "request_id": record.request_id, "model": call.name}
         if plan.fault in {"no_model", "no_request_id"}:
             del acknowledged[plan.fault.removeprefix("no_")]
-        return Response(body=success(acknowledged))
+        return Response(body=call.envelope.success(acknowledged))
 
-    return injected(context, plan, accept)
+    return injected(context, plan, accept, call.envelope)
 
 
 def _count(requests: msgspec.Raw | msgspec.UnsetType) -> int | None:
@@ -121,11 +138,11 @@ def _poll(context: Context, call: _Call) -> Response:
             raise ApiError(5504)
         status = _status(plan, state)
         if status == "finished":
-            return _finished(context, stored, model=model, plan=plan)
+            return _finished(context, call, stored, model=model, plan=plan)
         under_way = {"status": status, "request_id": stored.id, "model": call.name}
-        return Response(body=success(under_way))
+        return Response(body=call.envelope.success(under_way))
 
-    return injected(context, plan, reply)
+    return injected(context, plan, reply, call.envelope)
 
 
 def _status(plan: Plan, state: str) -> str:
@@ -135,7 +152,9 @@ def _status(plan: Plan, state: str) -> str:
     return plan.fault if plan.fault in {"queued", "running"} else state
 
 
-def _finished(context: Context, stored: Stored, *, model: Model, plan: Plan) -> Response:
+def _finished(
+    context: Context, call: _Call, stored: Stored, *, model: Model, plan: Plan
+) -> Response:
     body = context.store.body(stored.id)
     if body is None:
         raise ApiError(5504)
@@ -146,7 +165,7 @@ def _finished(context: Context, stored: Stored, *, model: Model, plan: Plan) -> 
         body=body,
         faults=plan.of_items,
     )
-    return Response(body=success_in_chunks(reply.chunks()))
+    return Response(body=call.envelope.success_in_chunks(reply.chunks()))
 
 
 def _run_one(context: Context, call: _Call) -> Response:
@@ -160,9 +179,9 @@ def _run_one(context: Context, call: _Call) -> Response:
         for step in plan.of_items:
             spoilt = emptied if step.fault == "empty" else unfit
             result = spoilt(call.model(), result, step.form)
-        return Response(body=success(result))
+        return Response(body=call.envelope.success(result))
 
-    return injected(context, plan, act)
+    return injected(context, plan, act, call.envelope)
 
 
 def _result(model: Model, body: bytes, *, created: float) -> Any:

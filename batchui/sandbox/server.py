@@ -15,6 +15,7 @@ from http.server import BaseHTTPRequestHandler
 from socketserver import TCPServer, ThreadingMixIn
 from typing import Any
 
+from batchui.sandbox import binding
 from batchui.sandbox.http_messages import Request, Response, read_body, split_target
 from batchui.sandbox.options import Options
 from batchui.sandbox.wire import Sandbox
@@ -72,6 +73,8 @@ class SandboxServer(ThreadingMixIn, TCPServer):
         self.sandbox = sandbox
         # Somebody who lets it listen on a name of this machine calls it by that name.
         self.names = _THIS_MACHINE | {address[0].lower()}
+        if sandbox.context.options.binding:
+            self.names |= {binding.HOST}
         self._talking: dict[socket.socket, threading.Thread] = {}
 
     @property

@@ -8,11 +8,11 @@ import traceback
 from collections.abc import Callable
 from typing import Literal
 
-from batchui.sandbox import listing, runs
+from batchui.sandbox import binding, listing, runs
 from batchui.sandbox.calls import CallRecord, Calls
 from batchui.sandbox.context import Context
 from batchui.sandbox.control import control
-from batchui.sandbox.envelope import failure
+from batchui.sandbox.envelope import BARE, ENVELOPE, Envelope
 from batchui.sandbox.errors import ApiError
 from batchui.sandbox.fault_injection import injected
 from batchui.sandbox.http_messages import Request, Response
@@ -49,15 +49,16 @@ class Sandbox:
         if request.path == "/control" or request.path.startswith("/control/"):
             return control(self.context, self.calls, request, allowed=self._is_allowed(request))
         record = CallRecord(method=request.method, kind="", time=self.context.clock())
+        envelope = self._envelope(request)
         try:
             response = self._routed(request, record)
         except ApiError as exc:
-            response = Response(status=exc.status, body=failure(exc))
+            response = Response(status=exc.status, body=envelope.failure(exc))
         except Exception:
             if self.context.stop.is_set():
                 return Response(cut="close")
             traceback.print_exc(file=sys.stderr)
-            response = Response(status=500, body=failure(ApiError(5001)))
+            response = Response(status=500, body=envelope.failure(ApiError(5001)))
         record.status = 0 if response.cut else response.status
         if record.kind:
             self.calls.add(record)
@@ -65,6 +66,8 @@ class Sandbox:
 
     def _routed(self, request: Request, record: CallRecord) -> Response:
         """The response to a call of the API. Raises ApiError."""
+        if self._is_of_binding(request):
+            return self._bound(request, record)
         path = _ACCOUNT.fullmatch(request.path)
         if not path:
             raise _no_route(request)
@@ -74,11 +77,43 @@ class Sandbox:
             case ["run", name]:
                 _only(request, "POST")
                 account = path["account"]
-                return runs.run(self.context, request, account=account, name=name, record=record)
+                return self._run(request, record, account=account, name=name, envelope=ENVELOPE)
             case ["models", "search" | "schema" as what]:
                 _only(request, "GET")
                 return self._looked_up(request, record, what=what)
         raise _no_route(request)
+
+    def _run(
+        self, request: Request, record: CallRecord, *, account: str, name: str, envelope: Envelope
+    ) -> Response:
+        return runs.run(
+            self.context, request, account=account, name=name, record=record, envelope=envelope
+        )
+
+    def _bound(self, request: Request, record: CallRecord) -> Response:
+        """The response to a call that a Worker's binding makes. Raises ApiError."""
+        if not request.host.startswith("127."):
+            raise ApiError(9109, "The address for bindings is for programs on this machine only.")
+        if request.path == binding.SEARCH:
+            _only(request, "GET")
+            return self._looked_up(request, record, what="search")
+        _only(request, "POST")
+        return self._run(
+            binding.unwrapped(request),
+            record,
+            account=binding.ACCOUNT,
+            name=binding.model_of(request),
+            envelope=BARE,
+        )
+
+    def _is_of_binding(self, request: Request) -> bool:
+        is_open = self.context.options.binding
+        return is_open and request.path in {binding.RUN, binding.SEARCH}
+
+    def _envelope(self, request: Request) -> Envelope:
+        """What errors stand in."""
+        is_bare = self._is_of_binding(request) and request.path == binding.RUN
+        return BARE if is_bare else ENVELOPE
 
     def _is_allowed(self, request: Request) -> bool:
         """Whether the request has the token of this sandbox."""
@@ -100,7 +135,7 @@ class Sandbox:
                 return Response(body=listing.schema(record.model))
             return Response(body=listing.search(request.query))
 
-        return injected(self.context, plan, look_up)
+        return injected(self.context, plan, look_up, ENVELOPE)
 
 
 def _only(request: Request, method: str) -> None:

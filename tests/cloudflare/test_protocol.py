@@ -1,6 +1,7 @@
-"""What the product asks of a client is what RestClient has: no more and no less."""
+"""What the product asks of a client is what each client has: no more and no less."""
 
 import inspect
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,9 @@ import pytest
 import batchui
 from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.protocol import BatchClient
+from batchui.cloudflare.worker_client import WorkerClient
+
+CLIENTS = pytest.mark.parametrize("client", [RestClient, WorkerClient])
 
 
 def methods(client: type) -> dict[str, Callable[..., Any]]:
@@ -22,14 +26,16 @@ def methods(client: type) -> dict[str, Callable[..., Any]]:
     }
 
 
-def test_the_client_and_the_protocol_have_the_same_methods() -> None:
-    assert set(methods(RestClient)) == set(methods(BatchClient))
+@CLIENTS
+def test_a_client_and_the_protocol_have_the_same_methods(client: type) -> None:
+    assert set(methods(client)) == set(methods(BatchClient))
 
 
+@CLIENTS
 @pytest.mark.parametrize("name", methods(BatchClient))
-def test_a_method_may_be_called_as_the_protocol_says(name: str) -> None:
+def test_a_method_may_be_called_as_the_protocol_says(client: type, name: str) -> None:
     promised = inspect.signature(methods(BatchClient)[name])
-    real = inspect.signature(methods(RestClient)[name])
+    real = inspect.signature(methods(client)[name])
     more = list(real.parameters.values())[len(promised.parameters) :]
     assert all(parameter.default is not parameter.empty for parameter in more)
     kept = [parameter for parameter in real.parameters.values() if parameter not in more]
@@ -38,8 +44,6 @@ def test_a_method_may_be_called_as_the_protocol_says(name: str) -> None:
 
 def test_only_one_module_of_the_product_knows_which_client_it_is() -> None:
     product = Path(batchui.__file__).parent
-    # Chaos kills the process before and after the calls of the real client.
-    beside = {"cloudflare", "chaos"}
-    others = [path for path in product.rglob("*.py") if path.parent.name not in beside]
-    naming = [path for path in others if "RestClient" in path.read_text()]
+    others = [path for path in product.rglob("*.py") if path.parent.name != "cloudflare"]
+    naming = [path for path in others if re.search("RestClient|WorkerClient", path.read_text())]
     assert naming == [product / "teams" / "connections.py"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from batchui.cloudflare.accounts import Account, check_model
+from batchui.cloudflare.accounts import account, check_model
 from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.errors import Busy, MaybeSent, NotSent, Refused
 from batchui.cloudflare.protocol import Receipt
@@ -177,8 +177,8 @@ def test_an_address_that_cannot_be_called_is_told_as_not_sent(base_url: str) -> 
     ],
 )
 def test_an_address_at_the_edge_of_what_can_be_called_is_called(base_url: str) -> None:
-    account = Account.of(base_url=base_url, account_id=ACCOUNT, token=TOKEN)
-    assert account.url("run") == f"{base_url}/accounts/{ACCOUNT}/ai/run"
+    endpoint = account(base_url=base_url, account_id=ACCOUNT, token=TOKEN)
+    assert endpoint.url("run") == f"{base_url}/accounts/{ACCOUNT}/ai/run"
 
 
 def test_the_name_of_a_model_may_have_two_hundred_characters() -> None:
@@ -188,8 +188,8 @@ def test_the_name_of_a_model_may_have_two_hundred_characters() -> None:
 @pytest.mark.parametrize("ending", ["", "/", "//", "/ "])
 def test_an_address_is_taken_without_the_slashes_at_its_end(ending: str) -> None:
     given = f" https://api.example.com/client/X{ending}"
-    account = Account.of(base_url=given, account_id=ACCOUNT, token=TOKEN)
-    assert account.base_url == "https://api.example.com/client/X"
+    endpoint = account(base_url=given, account_id=ACCOUNT, token=TOKEN)
+    assert endpoint.base_url == "https://api.example.com/client/X"
 
 
 @pytest.mark.parametrize(

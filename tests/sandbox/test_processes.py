@@ -158,7 +158,7 @@ def test_the_management_command_serves_the_same(tmp_path: Path) -> None:
     key = "a key that is long enough for anybody"
     environment = clean_environment(BATCHUI_DATA=str(tmp_path), SECRET_KEY=key)
     process = subprocess.Popen(
-        [sys.executable, "manage.py", "sandbox", "--port", "0"],
+        [sys.executable, "manage.py", "sandbox", "--port", "0", "--binding"],
         cwd=ROOT,
         env=environment,
         text=True,
@@ -170,6 +170,7 @@ def test_the_management_command_serves_the_same(tmp_path: Path) -> None:
         with caller.http:
             assert caller.submit(LLAMA, {"prompt": "Hello"})
             assert caller.http.get(f"{caller.root_url}/control/script").status_code == 404
+            assert caller.http.get(f"{caller.root_url}/ai-api/models/search").status_code == 200
         assert process.stdout
         assert "BATCHUI_SANDBOX_TOKEN" in process.stdout.readline()
         process.send_signal(signal.SIGTERM)

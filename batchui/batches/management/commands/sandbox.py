@@ -28,6 +28,11 @@ class Command(ExactCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         data_folder.make()
-        given = Options(token=sandbox_token(), control=options["control"], data=options["data"])
+        given = Options(
+            token=sandbox_token(),
+            control=options["control"],
+            binding=options["binding"],
+            data=options["data"],
+        )
         host, port = options["host"], options["port"]
         sys.exit(serve(host=host, port=port, options=given, hint=WHO_MAY_CALL))

@@ -1,0 +1,1 @@
+"""The Worker on the real runtime, with Cloudflare's own AI binding around a sandbox."""
