@@ -330,6 +330,11 @@
     });
     sent.catch(() => {}); /* The listeners of htmx's own events say what went wrong. */
   });
+  /* htmx sends the value of a button that stands in its form, and not that of one which names it. */
+  on("htmx:configRequest", ({ detail: { formData, triggeringEvent } }) => {
+    const button = triggeringEvent?.submitter;
+    if (button?.name && !formData.has(button.name)) formData.set(button.name, button.value);
+  });
   on("submit", ({ defaultPrevented, target }) => {
     if (defaultPrevented || target.method !== "post") return;
     /* Later: a button that is disabled now would not be sent with the form. */

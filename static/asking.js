@@ -391,7 +391,10 @@
     for (const note of document.querySelectorAll("[popover][data-shows-itself]")) {
       delete note.dataset.showsItself;
       note.showPopover();
-      note.querySelector("[autofocus]")?.focus();
+      (note.querySelector("[autofocus]") ?? byId("id_skip_invalid"))?.focus();
+      const reasons = [...note.querySelectorAll(".unaskable, .field-error")];
+      byId("announcement").textContent =
+        `Nothing was started. ${reasons.map((reason) => reason.textContent.trim()).join(" ")}`;
     }
   };
   /* What the empty field says is about the chosen model, and the columns of the file. */

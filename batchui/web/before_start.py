@@ -37,7 +37,7 @@ class BeforeStart:
         # Rows that are too long may be among those that ask the same.
         if batch.ask.ask_once and survey.same and not survey.too_long:
             rows += f", {askable - survey.same:,} asked"
-        found = cls([*_too_long(survey), *_unusable(survey)], rows, _blank(batch, survey))
+        found = cls(unaskable_rows(survey), rows, _blank(batch, survey))
         unaskable = batch.bad_rows + survey.too_long + survey.unusable
         return found._counted(batch, unaskable, survey.blank)
 
@@ -81,6 +81,11 @@ def _where(batch: Batch) -> str:
         return listed(Template(batch.ask.template).names)
     except BadInput:
         return "them"
+
+
+def unaskable_rows(survey: Survey) -> list[str]:
+    """Sentences about rows that this question cannot be asked of; none if there are none."""
+    return [*_too_long(survey), *_unusable(survey)]
 
 
 def _too_long(survey: Survey) -> list[str]:

@@ -14,6 +14,7 @@ from batchui.batches.states import BatchStatus
 from batchui.web.asking.price import Price
 from batchui.web.asking.saving import save_typed
 from batchui.web.asking.views import ask_page, check_context, price_of_draft, question_context
+from batchui.web.before_start import unaskable_rows
 from batchui.web.deleted import STARTED_ALREADY
 from batchui.web.errors import post_only
 from batchui.web.forms.ask import AskForm
@@ -41,11 +42,15 @@ def start(request: MemberRequest, batch: Batch) -> HttpResponseBase:
         save_typed(batch, form)
         messages.info(request, READ_OTHERWISE)
         return _to_batch(request, batch)
-    if not form.is_valid():
-        return _refused(request, batch, form)
     save_typed(batch, form)
     batch.refresh_from_db()
-    price = price_of_draft(batch, surveys.survey_of(batch))
+    if not form.is_valid():
+        return _refused(request, batch, form)
+    survey = surveys.survey_of(batch)
+    if survey and not form.ask.skip_invalid and (why := unaskable_rows(survey)):
+        form.add_error("skip_invalid", f"{' '.join(why)} Tick this to skip such rows.")
+        return _refused(request, batch, form)
+    price = price_of_draft(batch, survey)
     if price and estimates.needs_consent(request.team, price.estimate, agreed=_agreed(request)):
         return _ask_for_consent(request, batch, price)
     estimated = price.estimate.usd if price else None
@@ -87,11 +92,9 @@ def _ask_for_consent(request: MemberRequest, batch: Batch, price: Price) -> Http
 
 
 def _refused(request: MemberRequest, batch: Batch, form: AskForm) -> HttpResponse:
-    """The question with what is wrong in it. It is kept as it was typed."""
+    """The question with what is wrong in it."""
     if not request.htmx:
         return ask_page(request, batch, form=form, status=422)
-    save_typed(batch, form)
-    batch.refresh_from_db()
     form.focus_on_first_error()
     context = check_context(batch) | question_context(request, batch, form)
     return render(request, "asking/_refused.html", context, status=422)
