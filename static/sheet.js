@@ -186,6 +186,8 @@
     panel.scrollTop = 0;
     shade();
   };
+  /* A window that is made wider or narrower. */
+  PHONE.addEventListener("change", () => byId("panel")?.open && showPanel());
   const closePanel = () => {
     const panel = byId("panel");
     if (!panel?.open) return false;
@@ -308,6 +310,7 @@
     const at = document.querySelector("#grid-rows tr.at");
     /* The button that turned the page may have gone with it. */
     const turned = asked?.closest("#pager");
-    if (at || (turned && document.activeElement === document.body)) go(at ?? byId(active));
+    if (at) go(at, "center");
+    else if (turned && document.activeElement === document.body) go(byId(active));
   });
 })();

@@ -25,7 +25,7 @@ WIDE_ANSWER, FAIR_ANSWER = 400, 260
 MANY_ANSWERS = 3
 MOST_KIND_SIGNS = 24
 TAGGED: frozenset[Kind] = frozenset({"yes_no", "one_of", "several_of"})
-A_SIGN = 7.5
+A_SIGN = 8.6  # of 14 px, in the wide fonts that some systems have
 PADDING = 28
 MOST_SIGNS = 100
 # The names of columns stand in bold letters.

@@ -227,7 +227,7 @@ def test_long_cells_have_three_lines_or_all(page: "Page") -> None:
     cell = page.locator("#cell-3-0 div")
     clamped = cell.evaluate(height)
     page.get_by_role("button", name="View").click()
-    page.get_by_label("Long cells in full").check()
+    page.get_by_label("More of long cells").check()
     assert cell.evaluate(height) > clamped
     page.reload()
     assert cell.evaluate(height) > clamped

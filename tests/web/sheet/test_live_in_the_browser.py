@@ -1,6 +1,6 @@
 """A sheet that fills while somebody reads it: nothing jumps, and a hidden tab does not ask."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -49,9 +49,18 @@ def long_rows() -> bytes:
     return "\r\n".join(["id,text", *lines, ""]).encode()
 
 
+PROBLEMS = (
+    {"fault": "failed", "items": [2, 3], "times": 0},
+    {"fault": "empty", "items": [6], "times": 0},
+)
+
+
+@pytest.mark.parametrize(("answered", "faults"), [(60, ()), (51, PROBLEMS)])
 def test_nothing_jumps_while_parts_land(
-    page: "Page", sandbox: RunningSandbox, start: MakeBatch
+    page: "Page", sandbox: RunningSandbox, start: MakeBatch, answered: int, faults: tuple[Any, ...]
 ) -> None:
+    """Nor where filters, Retry and more come with problems."""
+    sandbox.script(*faults)
     beat()
     batch = start(long_rows(), template="{{text}}")
     page.goto(batch.get_absolute_url())
@@ -73,7 +82,8 @@ def test_nothing_jumps_while_parts_land(
         page.wait_for_timeout(100)
         assert page.evaluate(TOPS) == before, f"rows moved when part {number} landed"
         assert page.evaluate(STATE) == state
-    page.get_by_text("60 of 60 answered").first.wait_for()
+    page.get_by_text(f"{answered} of 60 answered").first.wait_for()
+    assert page.locator("#retry-button").count() == (answered < 60)
     assert page.evaluate(TOPS) == before
     assert page.evaluate(STATE) == state
     assert page.title().startswith("Finished: ")
@@ -89,7 +99,7 @@ def test_long_cells_in_full_grow_but_move_nothing_that_is_in_view(
     batch = start(long_rows(), template="{{text}}")
     page.goto(batch.get_absolute_url())
     page.get_by_role("button", name="View").click()
-    page.get_by_label("Long cells in full").check()
+    page.get_by_label("More of long cells").check()
     page.keyboard.press("Escape")
     page.locator("#row-40").evaluate("it => it.scrollIntoView({block: 'center'})")
     height = "it => it.getBoundingClientRect().height"
