@@ -23,18 +23,21 @@ from typing import Any
 
 import msgspec
 
-from batchui.cloudflare.redaction import LONGEST_QUOTE, clean, error_text, quote
+from batchui.cloudflare.redaction import LONGEST_QUOTE, as_it_came, clean, error_text, quote
 
 LONGEST_WAIT_SECONDS = 86_400.0
+# The code of a request that was accepted, and found invalid before any model was asked.
+FOUND_INVALID = 3030
 
 
 class CloudflareError(Exception):
     """A call that failed.
 
-    user_message: one or two sentences for the page: what happened, and what people can do. What
-    batchui does next is not in it: whoever decides that says so.
+    user_message: a few sentences for the page: what happened, whether it passes, and what people
+    can do. What batchui does next is not in it: whoever decides that says so.
     detail: for the log. code: Cloudflare's own, or None. http_status: None if no reply came. wait:
-    seconds that Cloudflare asks to wait; None if it names no time.
+    seconds that Cloudflare asks to wait; None if it names no time. raw: the beginning of a reply
+    that was not recognised, as it came, for "Technical details"; "" if it was.
     """
 
     def __init__(
@@ -45,9 +48,11 @@ class CloudflareError(Exception):
         code: int | None = None,
         http_status: int | None = None,
         wait: float | None = None,
+        raw: str = "",
     ) -> None:
         super().__init__(user_message)
         self.wait = wait
+        self.raw = raw
         self.user_message = user_message
         self.detail = detail
         self.code = code
@@ -81,11 +86,9 @@ class Busy(CloudflareError):
         wait: float | None = None,
         until_midnight: bool = False,
         needs_person: bool = False,
-        detail: str = "",
-        code: int | None = None,
-        http_status: int | None = None,
+        **more: Any,
     ) -> None:
-        super().__init__(user_message, detail=detail, code=code, http_status=http_status, wait=wait)
+        super().__init__(user_message, wait=wait, **more)
         self.until_midnight = until_midnight
         self.needs_person = needs_person
 
@@ -124,7 +127,8 @@ def error_for(
     unclear reply is a MaybeSent; for polls and look-ups it is a BadReply.
 
     A 2xx without a known code is unclear. The codes are those of Cloudflare's table of errors, and
-    6003, 7000, 9106 and 10001: its gateway gives them for a malformed token or a wrong account.
+    6003, 7000, 9106 and 10001: its gateway gives them for a malformed token or a wrong account. An
+    error that has none of these codes keeps the reply as it came (`raw`).
     """
     named = _errors_named(body)
     code, message = next(
@@ -144,15 +148,25 @@ def error_for(
         code=code,
         http_status=http_status,
         wait=_longer(_seconds(retry_after), ruling.least_wait),
+        raw="" if code in _BY_CODE else as_it_came(body),
         **ruling.extras,
     )
+
+
+def code_in(body: bytes) -> int | None:
+    """The code in a reply that tells of errors: the first known one, else the first; or None."""
+    codes = [code for code, _ in _errors_named(body) if code is not None]
+    return next((code for code in codes if code in _BY_CODE), codes[0] if codes else None)
 
 
 _LOOSE_CODE = re.compile(rb'"code"\s*:\s*"?(\d{3,6})\b')
 
 
 def _errors_named(body: bytes) -> list[tuple[int | None, str]]:
-    """Every (code, message) in an error body, [] if it is not Cloudflare's error envelope."""
+    """Every (code, message) in an error body, [] if it is not Cloudflare's error envelope.
+
+    Without any in the envelope, those in its `result` count.
+    """
     try:
         envelope = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -161,8 +175,13 @@ def _errors_named(body: bytes) -> list[tuple[int | None, str]]:
         return [(int(loose[1]), "")] if loose else []
     if not isinstance(envelope, dict):
         return []
-    listed = envelope.get("errors")
-    errors = listed if isinstance(listed, list) and listed else [envelope.get("error")]
+    inner = envelope.get("result")
+    return _errors_at(envelope) or (_errors_at(inner) if isinstance(inner, dict) else [])
+
+
+def _errors_at(level: dict[str, Any]) -> list[tuple[int | None, str]]:
+    listed = level.get("errors")
+    errors = listed if isinstance(listed, list) and listed else [level.get("error")]
     return [(_code(error), error_text(error)) for error in errors if error]
 
 
@@ -213,28 +232,32 @@ _UNCONFIRMED = _Ruling(
 )
 _UNUSABLE = _Ruling(
     BadReply,
-    "Cloudflare's answer could not be used (HTTP {status}).{reason} Nothing is lost. If this goes "
-    "on for hours, look at www.cloudflarestatus.com.",
+    "Cloudflare's answer could not be used (HTTP {status}).{reason} Nothing is lost, and this "
+    "usually passes. If it goes on for hours, look at www.cloudflarestatus.com.",
 )
-_REFUSED = _Ruling(Refused, "Cloudflare refused this request.{reason} " + ASK_DIFFERENTLY)
+_REFUSED = _Ruling(
+    Refused,
+    "Cloudflare refused this request.{reason} Waiting does not help. " + ASK_DIFFERENTLY,
+)
 _NO_MODEL = _Ruling(
     Refused,
-    "Cloudflare does not offer this model.{reason} Choose another model, then send the rows again.",
+    "Cloudflare does not offer this model.{reason} Waiting does not help. Choose another model, "
+    "then send the rows again.",
 )
 _MODEL_REFUSED = _Ruling(
     Refused,
-    "The model cannot do what was asked.{reason} Choose another model or shorten the texts, then "
-    "send the rows again.",
+    "The model cannot do what was asked.{reason} Waiting does not help. Choose another model or "
+    "shorten the texts, then send the rows again.",
 )
 _BATCH_INVALID = _Ruling(
     Refused,
     "Cloudflare accepted these rows, then found that this model cannot take such a request.{reason}"
-    " " + ASK_DIFFERENTLY,
+    " Waiting does not help. " + ASK_DIFFERENTLY,
 )
 _TOO_LARGE = _Ruling(
     TooLarge,
-    "Cloudflare found this part of the file too large.{reason} Shorten the longest texts, then "
-    "send the rows again.",
+    "Cloudflare found this part of the file too large.{reason} Waiting does not help. Shorten the "
+    "longest texts, then send the rows again.",
 )
 _GONE = _Ruling(
     Gone,
@@ -243,15 +266,16 @@ _GONE = _Ruling(
 )
 _LOCKED_OUT = _Ruling(
     Busy,
-    "Cloudflare does not accept the account id or API token of this connection.{reason} Ask the "
-    "person who runs batchui to check both; the token needs the permissions Workers AI Read and "
-    "Edit.",
+    "Cloudflare does not accept the account id or API token of this connection.{reason} Waiting "
+    "does not help. Ask the person who runs batchui to check both; the token needs the permissions "
+    "Workers AI Read and Edit.",
     {"needs_person": True},
 )
 _NOT_ALLOWED = _Ruling(
     Busy,
-    "The Cloudflare account may not use this model now.{reason} Ask the person who manages the "
-    "account to accept the model's terms or change the plan, or choose another model.",
+    "The Cloudflare account may not use this model now.{reason} Waiting does not help. Ask the "
+    "person who manages the account to accept the model's terms or change the plan, or choose "
+    "another model.",
     {"needs_person": True},
 )
 _REDIRECTED = _Ruling(
@@ -267,10 +291,10 @@ _NOT_THE_API = _Ruling(
     "the person who runs batchui to check the address and this server's network.",
     {"needs_person": True},
 )
-_SLOW_DOWN = _Ruling(Busy, "Cloudflare asks for fewer calls for a while.{reason}")
+_SLOW_DOWN = _Ruling(Busy, "Cloudflare asks for fewer calls for a while.{reason} This passes.")
 _MINUTE_LIMIT = _Ruling(
     Busy,
-    "Cloudflare's limit of requests in a minute is reached.",
+    "Cloudflare's limit of requests in a minute is reached. This passes after a minute.",
     least_wait=60.0,
 )
 _DAY_USED_UP = _Ruling(
@@ -281,8 +305,8 @@ _DAY_USED_UP = _Ruling(
 )
 _FULL = _Ruling(
     Busy,
-    "Cloudflare has no room for this model at the moment. If that takes too long, stop the batch "
-    "and run it again with another model.",
+    "Cloudflare has no room for this model at the moment. This passes. If it takes too long, stop "
+    "the batch and run it again with another model.",
 )
 
 _BY_CODE: dict[int | None, _Ruling] = {
@@ -296,7 +320,7 @@ _BY_CODE: dict[int | None, _Ruling] = {
     3036: _DAY_USED_UP,
     **dict.fromkeys((3040, 3050), _FULL),
     **dict.fromkeys((3007, 3008, 5001, 8008), _UNCLEAR),
-    3030: _BATCH_INVALID,
+    FOUND_INVALID: _BATCH_INVALID,
     5504: _GONE,
 }
 
