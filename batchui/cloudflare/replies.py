@@ -16,7 +16,7 @@ from batchui.cloudflare.answers import read_answer
 from batchui.cloudflare.errors import BadReply
 from batchui.cloudflare.json_in_text import unwrapped
 from batchui.cloudflare.json_scanner import depth
-from batchui.cloudflare.redaction import clean, error_text, quote
+from batchui.cloudflare.redaction import as_it_came, clean, error_text, quote
 from batchui.cloudflare.reply_body import (
     AnyItem,
     BrokenItem,
@@ -64,6 +64,7 @@ class ItemReply(Struct, frozen=True, gc=False):
     error: a sentence on a failed or empty item. reference: the external_reference in the reply.
     usage: a raw JSON object, if this item has one of its own.
     broken: it failed because the reply is broken at this item.
+    cut: whether the answer ended at the limit of its length; None: the reply does not say.
     """
 
     index: int | None
@@ -73,6 +74,7 @@ class ItemReply(Struct, frozen=True, gc=False):
     reference: str | None = None
     usage: bytes | None = None
     broken: bool = False
+    cut: bool | None = None
 
 
 class Reply(Struct, frozen=True):
@@ -150,6 +152,7 @@ def _open(body: bytes, *, most: int) -> tuple[Level, Level]:
     raise BadReply(
         "Cloudflare's reply cannot be read: it is damaged, or not from Cloudflare.",
         detail=f"{clean(why)}; {len(body):,} bytes",
+        raw=as_it_came(body),
     )
 
 
@@ -201,12 +204,18 @@ def _whole_item(item: Item) -> ItemReply:
             error = _failure(reason or error_text(small(item.result)))
             return ItemReply(index, "failed", error=error, reference=reference)
     found = read_answer(item.result)
-    answer, usage = found.answer, found.usage
-    if (answer and _is_too_deep(answer)) or (usage and _is_too_deep(usage)):
+    answer = found.answer
+    usage = found.usage
+    if usage is None and item.usage:
+        usage = tolerant_json.one_line(item.usage)
+    if (answer and answer[0] != _QUOTE and _is_too_deep(answer)) or (
+        usage and len(usage) > SHALLOW and _is_too_deep(usage)
+    ):
         return _broken(item)
     if answer is not None and not _is_nothing(answer):
-        return ItemReply(index, "answered", answer, None, reference, usage)
-    return ItemReply(index, "empty", answer, found.why or EMPTY, reference, usage)
+        return ItemReply(index, "answered", answer, None, reference, usage, False, found.cut)
+    why = found.why or EMPTY
+    return ItemReply(index, "empty", answer, why, reference, usage, False, found.cut)
 
 
 def _is_nothing(answer: bytes) -> bool:
@@ -223,8 +232,7 @@ def _is_nothing(answer: bytes) -> bool:
 def _is_too_deep(raw: bytes) -> bool:
     # Looking for half as many of one sign is much faster than finding the depth.
     return (
-        raw[0] != _QUOTE
-        and len(raw) > SHALLOW
+        len(raw) > SHALLOW
         and (_has_many(raw, b"[") or _has_many(raw, b"{"))
         and depth(raw) > DEEPEST_ANSWER
     )
