@@ -1,10 +1,12 @@
 """Takes in a reply: checks it as a whole, matches its items to rows, and stores it.
 
 An item belongs to the row that its `id` or `index` names (the position in the request), whatever
-its position in the reply: Cloudflare does not keep the order.
+its position in the reply: Cloudflare does not keep the order. One that names no position belongs to
+the row whose reference it has, if no other row of the request was sent with that reference.
 """
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import IO
 
 import msgspec
@@ -99,7 +101,7 @@ def keep_raw(part: Part, attempt: Attempt, spool: IO[bytes]) -> str:
     return Compressed.of_file(spool).store(files.reply_path(part, attempt=attempt.number))
 
 
-def match(part: Part, attempt: Attempt, items: Iterable[ItemReply]) -> dict[int, Answer]:
+def match(part: Part, attempt: Attempt, items: Sequence[ItemReply]) -> dict[int, Answer]:
     """The answers among the items of a reply, by position in the part.
 
     Raises MismatchError for an item that was not sent, for an item with another row's reference,
@@ -108,9 +110,16 @@ def match(part: Part, attempt: Attempt, items: Iterable[ItemReply]) -> dict[int,
     positions = attempt.positions
     columns = part.batch.ask.answer_columns
     reference_at = _references(part)
+    by_reference: dict[str, int] | None = None
     arrived: dict[int, Answer] = {}
     for item in items:
         index = item.index
+        if index is None and item.reference is not None:
+            if by_reference is None:
+                by_reference = _indexes(attempt, reference_at)
+            index = by_reference.get(item.reference)
+        if index is None and len(items) == attempt.items == 1:
+            index = 0
         if index is None or not 0 <= index < attempt.items:
             raise _never_sent(index)
         position = positions[index] if positions is not None else index
@@ -143,6 +152,14 @@ def _contradiction(row: int) -> MismatchError:
 
 def _same(one: Answer, other: Answer) -> bool:
     return msgspec.json.encode(one) == msgspec.json.encode(other)
+
+
+def _indexes(attempt: Attempt, reference_at: Callable[[int], str]) -> dict[str, int]:
+    """The position in a request of each row with a reference that no other row of it has."""
+    positions = attempt.positions or range(attempt.items)
+    sent = [reference_at(position) for position in positions]
+    times = Counter(sent)
+    return {reference: at for at, reference in enumerate(sent) if times[reference] == 1}
 
 
 def _references(part: Part) -> Callable[[int], str]:

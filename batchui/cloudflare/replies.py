@@ -248,12 +248,12 @@ def _has_many(raw: bytes, sign: bytes) -> bool:
 
 
 def _index(item: Item | BrokenItem) -> int | None:
-    index = _position(item.index)
-    return _position(item.id) if index is None else index
+    index = position(item.index)
+    return position(item.id) if index is None else index
 
 
-def _position(value: Any) -> int | None:
-    """`index` or `id` as a position. Some models write it as text."""
+def position(value: Any) -> int | None:
+    """An `index` or `id` as a position; None if it is none. Some models write it as text."""
     if type(value) is int:  # not a bool
         return value
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
