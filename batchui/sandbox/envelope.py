@@ -35,3 +35,24 @@ def failure(error: ApiError) -> bytes:
             "messages": [],
         }
     )
+
+
+def failed_as_a_whole(request_id: str, model: str, form: str, error: ApiError) -> bytes:
+    """The reply to a poll for a request that failed as a whole, in one of the forms of the script.
+
+    It comes with HTTP 200. What the real API answers then is not documented; clients handle these.
+    """
+    told = {"code": error.code, "message": error.message}
+    known = {"request_id": request_id, "model": model}
+    match form:
+        case "errors":
+            return success({"status": "failed", **known, "errors": [told]})
+        case "no_result":
+            return msgspec.json.encode({"success": False, "errors": [told], "messages": []})
+        case "null_result":
+            return msgspec.json.encode({"result": None, "success": False, "errors": [told]})
+        case "no_array":
+            return success({**known, "usage": {"prompt_tokens": 0, "completion_tokens": 0}})
+        case "bare":
+            return msgspec.json.encode({"success": True, "errors": [], "messages": []})
+    return success({"status": form, **known})
