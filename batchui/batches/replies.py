@@ -7,6 +7,7 @@ the row whose reference it has, if no other row of the request was sent with tha
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import IO
 
 import msgspec
@@ -22,8 +23,11 @@ from batchui.batches.part_answers import Answer
 from batchui.batches.patience import NOTHING_WRONG
 from batchui.batches.states import AnswerStatus
 from batchui.batches.steps import ONE_IN_MEMORY
+from batchui.cloudflare.catalogue import UnknownModel
 from batchui.cloudflare.replies import ItemReply, Reply, decode
 from batchui.cloudflare.reply_body import TooManyItems
+from batchui.prompts.items import ItemWriter
+from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.rows import decode_row
 
 NO_ANSWER = "Cloudflare's reply has no answer for this row."
@@ -110,6 +114,7 @@ def match(part: Part, attempt: Attempt, items: Sequence[ItemReply]) -> dict[int,
     positions = attempt.positions
     columns = part.batch.ask.answer_columns
     reference_at = _references(part)
+    longest_at = _longest_answers(part, attempt)
     by_reference: dict[str, int] | None = None
     arrived: dict[int, Answer] = {}
     for item in items:
@@ -125,7 +130,10 @@ def match(part: Part, attempt: Attempt, items: Sequence[ItemReply]) -> dict[int,
         position = positions[index] if positions is not None else index
         if item.reference is not None and item.reference != reference_at(position):
             raise _another_reference(part.first_row + position, item.reference)
-        answer = answer_of(item, columns)
+        longest = None
+        if item.cut is None and item.usage is not None:
+            longest = longest_at(position)
+        answer = answer_of(item, columns, longest=longest)
         known = arrived.setdefault(position, answer)
         if known is not answer and not _same(known, answer):
             raise _contradiction(part.first_row + position)
@@ -160,6 +168,34 @@ def _indexes(attempt: Attempt, reference_at: Callable[[int], str]) -> dict[str, 
     sent = [reference_at(position) for position in positions]
     times = Counter(sent)
     return {reference: at for at, reference in enumerate(sent) if times[reference] == 1}
+
+
+def _longest_answers(part: Part, attempt: Attempt) -> Callable[[int], int | None]:
+    """A function from a row's position in the part to the longest answer asked of it, in tokens.
+
+    None: its item names none. It is found out when the first one is wanted.
+    """
+
+    @cache
+    def writer() -> ItemWriter | None:
+        try:
+            return references.item_writer(part.batch, longest=attempt.longest)
+        except (BadInput, UnknownModel):  # of a batch of an older version
+            return None
+
+    @cache
+    def of_all() -> int | None:
+        known = writer()
+        return known.longest([]) if known else None
+
+    @cache
+    def of_each() -> list[int | None]:
+        known, lines = writer(), read_lines(part.rows_file, lines=part.rows)
+        return [known.longest(decode_row(line)) if known else None for line in lines]
+
+    if part.batch.ask.as_items:
+        return lambda position: of_each()[position]
+    return lambda _: of_all()
 
 
 def _references(part: Part) -> Callable[[int], str]:

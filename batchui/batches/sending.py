@@ -38,6 +38,7 @@ from batchui.batches.outcomes import (
     TooLarge,
     Unsure,
 )
+from batchui.batches.part_answers import AskedAgain
 from batchui.batches.states import AttemptStatus, PartStatus, Question
 from batchui.batches.steps import ONE_IN_MEMORY, PART_LEASE
 from batchui.cloudflare import catalogue, errors
@@ -132,17 +133,19 @@ def write_attempt(part: Part) -> tuple[Attempt, bytes] | None:
         if not positions:
             return None
         sent = None if len(positions) == part.rows else positions
+        longest = AskedAgain.of(part).longest
         body = payload(
             read_lines(part.rows_file, lines=part.rows),
             sent,
             first_row=part.first_row,
-            writer=references.item_writer(part.batch),
+            writer=references.item_writer(part.batch, longest=longest),
         )
     attempt = Attempt(
         part=part,
         positions=sent,
         items=len(positions),
         payload_size=len(body),
+        longest=longest,
     )
     return (attempt, body) if _commit(attempt) else None
 

@@ -21,19 +21,21 @@ _NULL, _LONGEST_BLANK = 4, 64
 # A result larger than this is an answer as it is: taking it apart could need twenty times as much
 # memory. The largest known ones, vectors of a hundred texts, are a third of it.
 LARGEST_TAKEN_APART = 8 * 1024 * 1024
-# In every sentence about an answer that was cut off; stored answers are recognised by it.
+# In the sentences about answers that were cut off, or gave way to reasoning: stored ones are
+# recognised by them, also those of older versions.
 AT_THE_LIMIT = "the longest answer allowed"
+ONLY_REASONED = "The model only reasoned, and wrote no answer."
+ALLOW_LONGER = "Allow a longer answer"
 CUT_SHORT = (
-    f"The model reached {AT_THE_LIMIT} before it wrote anything. Allow a longer answer, then retry "
-    "this row."
+    f"The model reached {AT_THE_LIMIT} before it wrote anything. {ALLOW_LONGER}, then retry this "
+    "row."
 )
 _ALL_REASONING = (
     f"All the room for the answer went into the model's reasoning: it reached {AT_THE_LIMIT} "
-    "before it wrote anything. Allow a longer answer, then retry this row."
+    f"before it wrote anything. {ALLOW_LONGER}, then retry this row."
 )
-_ONLY_REASONED = "The model only reasoned, and wrote no answer."
-_REASONED_TO_THE_END = f"{_ONLY_REASONED} Retry this row, or ask more plainly."
-_REASONED_SO_FAR = f"{_ONLY_REASONED} Allow a longer answer, then retry this row."
+_REASONED_TO_THE_END = f"{ONLY_REASONED} Retry this row, or ask more plainly."
+_REASONED_SO_FAR = f"{ONLY_REASONED} {ALLOW_LONGER}, then retry this row."
 
 
 class Found(Struct, gc=False):

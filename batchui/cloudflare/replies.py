@@ -54,6 +54,14 @@ class Usage(Struct, frozen=True):
     completion_tokens: int
 
 
+class _Written(Struct, gc=False):
+    completion_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+_WRITTEN = msgspec.json.Decoder(_Written)
+
+
 class ItemReply(Struct, frozen=True, gc=False):
     """What came back for one item.
 
@@ -128,6 +136,15 @@ def read_result(raw: bytes) -> ItemReply:
 def usage_of(raw: bytes | None) -> Usage:
     """The tokens in a `usage` object (raw JSON); noughts where it names none."""
     return _tokens(small(raw or b"")) or Usage(0, 0)
+
+
+def written_tokens(raw: bytes | None) -> int:
+    """The tokens that a `usage` object (raw JSON) counts as written; 0 where it names none."""
+    try:
+        usage = _WRITTEN.decode(raw or b"")
+    except tolerant_json.DAMAGED:  # odd numbers, or no object
+        return usage_of(raw).completion_tokens
+    return usage.completion_tokens or usage.output_tokens or 0
 
 
 def state_of(body: bytes) -> State:
