@@ -183,6 +183,8 @@ class Attempt(models.Model):
     code = models.IntegerField(null=True)
     message = models.TextField(blank=True)
     reply_file = models.CharField(max_length=255, blank=True)
+    # The beginning of the latest reply that batchui did not recognise, as it came.
+    raw = models.TextField(blank=True, default="")
 
     class Meta:
         ordering = ("part", "number")

@@ -173,11 +173,11 @@ def post(client: BatchClient, *, model: str, body: bytes) -> SendOutcome:
     except errors.Busy as exc:
         return on_hold(exc)
     except errors.TooLarge as exc:
-        return TooLarge(exc.user_message, exc.code)
+        return TooLarge(exc.user_message, exc.code, exc.raw)
     except errors.Refused as exc:
-        return RefusedForGood(exc.user_message, exc.code)
+        return RefusedForGood(exc.user_message, exc.code, exc.raw)
     except errors.CloudflareError as exc:
-        return Unsure(exc.user_message, exc.code, exc.wait)
+        return Unsure(exc.user_message, exc.code, exc.wait, exc.raw)
     except Exception:
         logger.exception("A request may have been sent, and its reply was lost")
         return Unsure(
@@ -192,12 +192,13 @@ def on_hold(busy: errors.Busy) -> OnHold:
     now = timezone.now()
     if busy.needs_person:
         everywhere = busy.code not in OF_ONE_MODEL
-        return OnHold(busy.user_message, busy.code, None, everywhere=everywhere)
+        return OnHold(busy.user_message, busy.code, None, everywhere=everywhere, raw=busy.raw)
     if busy.until_midnight:
         midnight = pauses.next_midnight(now)
         return OnHold(busy.user_message, busy.code, midnight, everywhere=True)
     resume_at = now + timedelta(seconds=busy.wait) if busy.wait is not None else now
-    return OnHold(busy.user_message, busy.code, resume_at, everywhere=busy.wait is not None)
+    everywhere = busy.wait is not None
+    return OnHold(busy.user_message, busy.code, resume_at, everywhere=everywhere, raw=busy.raw)
 
 
 # -- applying an outcome ------------------------------------------------------------------------
@@ -205,6 +206,8 @@ def on_hold(busy: errors.Busy) -> OnHold:
 
 def apply_outcome(part: Part, attempt: Attempt, outcome: SendOutcome) -> None:
     """Change a part and its attempt according to a POST's outcome: both together, or neither."""
+    if isinstance(outcome, OnHold | TooLarge | RefusedForGood | Unsure):
+        lifecycle.keep_raw(attempt, outcome.raw)
     match outcome:
         case Accepted(request_id):
             receipts.accepted(part, attempt, request_id)

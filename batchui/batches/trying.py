@@ -107,14 +107,19 @@ def post(
     except errors.Busy as exc:
         return sending.on_hold(exc)
     except errors.Refused as exc:
-        return Told(TriedStatus.FAILED, error=exc.user_message, code=exc.code)
+        return Told(TriedStatus.FAILED, error=_with_code(exc.user_message, exc), code=exc.code)
     except errors.CloudflareError as exc:
         logger.warning("A row that is tried has no answer: %s", exc)
-        return Told(TriedStatus.UNCLEAR, error=NO_ANSWER, code=exc.code)
+        return Told(TriedStatus.UNCLEAR, error=_with_code(NO_ANSWER, exc), code=exc.code)
     except Exception:
         logger.exception("A row that is tried may have been asked, and its answer was lost")
         return Told(TriedStatus.UNCLEAR, error=OUR_MISTAKE)
     return read(result, columns, asked=item)
+
+
+def _with_code(sentence: str, error: errors.CloudflareError) -> str:
+    """The sentence, with the code of an error that was not recognised."""
+    return f"{sentence} Cloudflare's code: {error.code}." if error.raw and error.code else sentence
 
 
 def read(result: bytes, columns: Sequence[AnswerColumn] = (), *, asked: bytes = b"") -> Told:
