@@ -255,7 +255,11 @@ FINISHED: dict[str, Reply] = {
         [yes(3, b'"only this one"'), no(None, "Cloudflare gives no reason.")]
     ),
 }
-UNDER_WAY = {"queued": "queued", "running": "running"}
+UNDER_WAY = {
+    "queued": "queued",
+    "running": "running",
+    "running-without-an-envelope": "running",
+}
 RAN_OUT = (
     "Cloudflare could not answer these rows. Cloudflare says: “The worker ran out of memory”. Send "
     "them again, or choose another model."
