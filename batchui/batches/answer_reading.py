@@ -1,28 +1,51 @@
 """Reads the answer of a row: whether there is one, and whether it fits the answer columns.
 
 What is stored is the JSON that the model gave, without the code fence or the words around it. The
-values of the columns are taken out of it when it is shown or goes out: see `fields_of`.
+values of the columns are taken out of it when it is shown or goes out: see `fields_of`. An answer
+that was cut off at the longest answer is kept, and counts as answered; its error says so.
 """
 
 from collections.abc import Sequence
 
 import msgspec
 
-from batchui.batches.part_answers import NOTHING, Answer
+from batchui.batches.part_answers import CUT_OFF, NOTHING, Answer
 from batchui.batches.states import AnswerStatus
+from batchui.cloudflare.answers import ALLOW_LONGER, AT_THE_LIMIT, CUT_SHORT
 from batchui.cloudflare.json_in_text import unwrapped
-from batchui.cloudflare.replies import EMPTY, ItemReply
+from batchui.cloudflare.replies import EMPTY, ItemReply, written_tokens
 from batchui.prompts.answer_columns import AnswerColumn
 from batchui.prompts.answer_fitting import fitted
 
+# Of an answer that was cut off, by its status; one without a word says itself why (`answers.py`).
+_CUT_OFF = {
+    AnswerStatus.ANSWERED.value: CUT_OFF,
+    AnswerStatus.UNFIT.value: (
+        f"The answer was cut off: it reached {AT_THE_LIMIT}, so it does not fit the answer "
+        f"columns. {ALLOW_LONGER}, then ask this row again."
+    ),
+    AnswerStatus.EMPTY.value: CUT_SHORT,
+}
 
-def answer_of(item: ItemReply, columns: Sequence[AnswerColumn]) -> Answer:
-    """What an item of a reply means for its row."""
+
+def answer_of(
+    item: ItemReply, columns: Sequence[AnswerColumn], *, longest: int | None = None
+) -> Answer:
+    """What an item of a reply means for its row.
+
+    longest: the longest answer that was asked for, in tokens, if it is known. An answer with as
+    many was cut off, unless the item says that it was not.
+    """
     status: str = item.status
     error, raw = item.error, item.answer
     usage = NOTHING if item.usage is None else msgspec.Raw(item.usage)
     if columns and status == AnswerStatus.ANSWERED and raw is not None:
         status, raw, error = read(raw, columns)
+    cut = item.cut
+    if cut is None and longest is not None and item.usage is not None:
+        cut = written_tokens(item.usage) >= longest
+    if cut and not (error is not None and AT_THE_LIMIT in error):
+        error = _CUT_OFF.get(status, error)
     return Answer(status, NOTHING if raw is None else msgspec.Raw(raw), error, usage)
 
 

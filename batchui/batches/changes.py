@@ -22,6 +22,7 @@ class AnswerChanges(TypedDict, total=False):
     invalid: int
     skipped: int
     edited: int
+    cut: int
 
 
 class WaitingChanges(AnswerChanges, total=False):

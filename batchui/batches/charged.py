@@ -8,9 +8,10 @@ was accepted may be charged, and so is a row whose answer is empty, unreadable o
 from django.db.models import Case, F, IntegerField, Q, Value, When
 
 from batchui.batches.states import CHARGED, CHARGED_PERHAPS, AttemptStatus
+from batchui.cloudflare.errors import FOUND_INVALID
 
 # The code of a request that was accepted, and refused when it was polled: found invalid.
-JUDGED_WHEN_POLLED = 3030
+JUDGED_WHEN_POLLED = FOUND_INVALID
 # One that failed as a whole has no code.
 NEVER_ASKED = (None, JUDGED_WHEN_POLLED)
 

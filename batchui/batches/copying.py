@@ -17,9 +17,9 @@ from batchui.batches import files, part_answers
 from batchui.batches.changes import PartChanges
 from batchui.batches.compressed import Compressed, DamagedFile, read_all_lines
 from batchui.batches.models import Part
-from batchui.batches.part_answers import NOTHING, Answer
+from batchui.batches.part_answers import NOTHING, Answer, AskedAgain
 from batchui.batches.phrases import rows_phrase
-from batchui.batches.states import AnswerStatus
+from batchui.batches.states import ENDED_PARTS, AnswerStatus
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(tuple[int, int]).decode
@@ -107,6 +107,8 @@ def _answers(part: Part, rows: Iterable[int]) -> Iterator[tuple[int, Answer]]:
         first, last = other.first_row, other.last_row
         here = ordered[bisect_left(ordered, first) : bisect_right(ordered, last)]
         wanted = {row - first for row in here}
+        if other.status not in ENDED_PARTS:  # what is asked again keeps its old answer until then
+            wanted -= AskedAgain.of(other).rows
         if not wanted:
             continue
         for at, answer in enumerate(part_answers.read_answers(other)):

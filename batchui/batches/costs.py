@@ -56,20 +56,21 @@ class Cost(NamedTuple):
         return f"{'' if self.is_measured else 'up to '}about ${self.usd:,.2f}"
 
 
-def cost_of(rows: Mapping[UUID, int]) -> Cost:
+def cost_of(rows: Mapping[UUID, int], *, longest: int | None = None) -> Cost:
     """What it costs to send so many rows of each of these batches, by their ids.
 
     From the tokens of the rows that a batch has answered; before the first answer, from the size of
     its requests (or of its file) and the longest answer asked for, which is rather too high.
+    longest: the answers may have so many tokens, and are reckoned to.
     """
     batches = Batch.objects.filter(pk__in=rows.keys()).select_related("connection").only(*NEEDED)
     charged = [batch for batch in batches if not batch.connection.is_sandbox]
     sizes = _bytes_per_row([batch.pk for batch in charged])
-    prices = [_usd(batch, rows[batch.pk], sizes.get(batch.pk)) for batch in charged]
+    prices = [_usd(batch, rows[batch.pk], sizes.get(batch.pk), longest) for batch in charged]
     known = [price for price in prices if price is not None]
     return Cost(
         usd=sum(known) if len(known) == len(prices) else None,
-        is_measured=all(_is_measured(batch) for batch in charged),
+        is_measured=longest is None and all(_is_measured(batch) for batch in charged),
         is_free=not charged,
     )
 
@@ -84,7 +85,7 @@ def _is_measured(batch: Batch) -> bool:
     return bool(batch.answered and batch.prompt_tokens)
 
 
-def _usd(batch: Batch, rows: int, bytes_per_row: float | None) -> float | None:
+def _usd(batch: Batch, rows: int, bytes_per_row: float | None, longest: int | None) -> float | None:
     if _is_measured(batch):
         read = batch.prompt_tokens / batch.answered
         written = batch.completion_tokens / batch.answered
@@ -93,4 +94,5 @@ def _usd(batch: Batch, rows: int, bytes_per_row: float | None) -> float | None:
             cells = batch.source_size / max(batch.rows, 1)
             bytes_per_row = cells + len(batch.ask.template) + len(batch.ask.instruction)
         read, written = bytes_per_row / BYTES_PER_TOKEN, float(batch.ask.max_tokens)
+    written = written if longest is None else longest
     return usd_of(batch.ask.model, read=rows * read, written=rows * written)

@@ -74,17 +74,17 @@ def _of_error(
         case errors.Gone():
             return GoneNow(message)
         case errors.Refused():
-            return RefusedForGood(message, error.code)
+            return RefusedForGood(message, error.code, error.raw)
         case errors.Oversized():
             return TooLong(message, _last_odd_reply(part, attempt, reply, "oversized"))
         case errors.NotSent():
             return Later(message, None, patient=True)
         case errors.Busy(needs_person=True):
-            return Later(message, error.wait, needs_person=True)
+            return Later(message, error.wait, needs_person=True, raw=error.raw)
         case _:
             waits = isinstance(error, errors.Busy)
             kept = _last_reply(part, attempt, reply)
-            return Later(message, error.wait, patient=waits, reply_file=kept)
+            return Later(message, error.wait, patient=waits, reply_file=kept, raw=error.raw)
 
 
 def _fetch(part: Part, attempt: Attempt, client: BatchClient, spool: BinaryIO) -> PollOutcome:

@@ -255,6 +255,13 @@ def keep_reply(attempt: Attempt, reply_file: str) -> None:
     attempt.reply_file = reply_file
 
 
+def keep_raw(attempt: Attempt, raw: str) -> None:
+    """Keep the beginning of a reply that was not recognised, for people to see; "" keeps none."""
+    if raw and raw != attempt.raw:
+        Attempt.objects.filter(pk=attempt.pk).update(raw=raw)
+        attempt.raw = raw
+
+
 def store_receipt(attempt: Attempt, request_id: str) -> None:
     """Store the receipt of a request, whatever its part's status is now."""
     changes = {

@@ -5,13 +5,16 @@ from typing import NamedTuple
 
 import zstandard
 
+from batchui.batches import references
 from batchui.batches.compressed import DamagedFile, read_compressed
 from batchui.batches.copying import copies_of
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.part_answers import read_answers
 from batchui.batches.results import Result, readable_results, results_at
 from batchui.batches.states import AttemptStatus
+from batchui.cloudflare.catalogue import UnknownModel
 from batchui.cloudflare.raw_item import raw_item
+from batchui.prompts.problems import BadInput
 
 # In bytes: of a longer reply no single item is looked for.
 LONGEST_REPLY = 8 * 1024 * 1024
@@ -90,10 +93,20 @@ def reply_item(attempt: Attempt, row: OneRow) -> str:
         raise ReplyUnread("The stored reply of this part is not there any more.") from None
     except zstandard.ZstdError:
         raise ReplyUnread("The stored reply of this part is damaged.") from None
-    found = raw_item(bytes(body), index)
+    found = raw_item(bytes(body), index, reference=_reference(row))
     if found is None:
         raise ReplyUnread("The reply of this part has nothing of its own about this row.")
     return found
+
+
+def _reference(row: OneRow) -> str | None:
+    """The reference that was sent with a row; None if that cannot be told."""
+    if row.result.cells is None:
+        return None
+    try:
+        return references.reference_of(row.part.batch)(row.result.row, row.result.cells)
+    except (BadInput, UnknownModel):  # of a batch of an older version
+        return None
 
 
 def _position_in(attempt: Attempt, row: OneRow) -> int | None:

@@ -2,6 +2,7 @@
 
 The steps return them. `apply_outcome` in `sending` and in `polling` changes the part accordingly.
 A message says what happened. What batchui does next is decided, and said, where it is applied.
+`raw` is the beginning of a reply that was not recognised, as it came; "" if it was.
 """
 
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ class OnHold:
     code: int | None
     resume_at: datetime | None
     everywhere: bool
+    raw: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class TooLarge:
 
     message: str
     code: int | None
+    raw: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class RefusedForGood:
     kind: ClassVar = "refused"
     message: str
     code: int | None
+    raw: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,7 @@ class Unsure:
     message: str
     code: int | None = None
     wait: float | None = None
+    raw: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,7 @@ class Later:
     patient: bool = False
     needs_person: bool = False
     reply_file: str = ""
+    raw: str = ""
 
 
 # -- what is looked at again before it is believed; `kind` is one of `patience.ODD` ---------------

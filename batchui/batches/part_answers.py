@@ -17,13 +17,19 @@ from batchui.batches.changes import PartChanges
 from batchui.batches.compressed import Compressed, DamagedFile, Lines, read_lines
 from batchui.batches.models import Part
 from batchui.batches.states import RETRYABLE_ANSWERS, AnswerStatus
+from batchui.cloudflare.answers import ALLOW_LONGER, AT_THE_LIMIT
 
 Item = TypeVar("Item")
 NOTHING = msgspec.Raw(b"null")
 # In place of the error of an empty answer that counts as answered.
 COUNTED = "The answer is empty, and counted as answered."
-# The count of answers that people corrected or gave: of a part, of a batch, and as a filter.
-EDITED = "edited"
+# The error of an answered row whose answer was cut off.
+CUT_OFF = (
+    f"The answer was cut off: it reached {AT_THE_LIMIT}. {ALLOW_LONGER}, then ask this row again."
+)
+# The counts of answers that people corrected or gave, and of answers that were cut off: of a part,
+# of a batch, and as filters.
+EDITED, CUT = "edited", "cut"
 
 
 class Edit(msgspec.Struct, array_like=True, frozen=True, gc=False):
@@ -43,8 +49,9 @@ class Edit(msgspec.Struct, array_like=True, frozen=True, gc=False):
 class Answer(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """What a row has. `answer` and `usage` are JSON as received, `null` for none.
 
-    edit: of an answer that a person corrected or gave (`corrections.py`); lines of older versions
-    have none.
+    error: a sentence; also of an answered row, if its answer is that of another one, was cut off,
+    or is empty and counts. edit: of an answer that a person corrected or gave (`corrections.py`);
+    lines of older versions have none.
     """
 
     status: str
@@ -58,6 +65,16 @@ class Answer(msgspec.Struct, array_like=True, frozen=True, gc=False):
         """The model's own."""
         edit = self.edit
         return Answer(edit.status, edit.answer, edit.error, self.usage) if edit else self
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the row is answered, and its answer was cut off."""
+        return is_cut(self.status, self.error)
+
+
+def is_cut(status: str, error: str | None) -> bool:
+    """Whether a row with this status and error is answered, and its answer was cut off."""
+    return error is not None and status == AnswerStatus.ANSWERED and AT_THE_LIMIT in error
 
 
 _encode = msgspec.json.Encoder().encode
@@ -130,12 +147,14 @@ class AskedAgain(NamedTuple):
 
     A row that is answered keeps its answer until another one comes. is_alone: a row that would get
     the answer of another one is sent itself. others: what became of the rows without a line of
-    their own that were not chosen.
+    their own that were not chosen. longest: the longest answer, in tokens, that these rows may
+    have; None: what was asked at first.
     """
 
     rows: frozenset[int] = frozenset()
     is_alone: bool = False
     others: Answer | None = None
+    longest: int | None = None
 
     @classmethod
     def of(cls, part: Part) -> "AskedAgain":
@@ -146,6 +165,7 @@ class AskedAgain(NamedTuple):
             frozenset(kept.get("rows", ())),
             kept.get("alone", False),
             Answer(others[0], error=others[1] or None) if others else None,
+            kept.get("longest"),
         )
 
     def kept(self) -> dict[str, Any] | None:
@@ -153,7 +173,8 @@ class AskedAgain(NamedTuple):
         if not self.rows:
             return None
         others = [self.others.status, self.others.error or ""] if self.others else None
-        return {"rows": sorted(self.rows), "alone": self.is_alone, "others": others}
+        kept = {"rows": sorted(self.rows), "alone": self.is_alone, "others": others}
+        return kept if self.longest is None else {**kept, "longest": self.longest}
 
 
 def _asked_again(asked: AskedAgain, answers: Iterator[Answer | None]) -> Iterator[Answer | None]:
@@ -171,6 +192,7 @@ def new_answers(part: Part, answers: Iterable[Answer | None]) -> NewAnswers:
     for some in _some_at_once(answers):
         counts.update([answer.status for answer in some if answer is not None])
         counts[EDITED] += sum(answer is not None and answer.edit is not None for answer in some)
+        counts[CUT] += sum(answer is not None and answer.is_cut for answer in some)
         made.add(_encode_lines(some))
     content = made.whole()
     version = part.answers_version + 1
@@ -190,6 +212,7 @@ def new_answers(part: Part, answers: Iterable[Answer | None]) -> NewAnswers:
         "invalid": counts["invalid"],
         "skipped": counts["skipped"],
         "edited": counts[EDITED],
+        "cut": counts[CUT],
     }
     return NewAnswers(name, changes, content)
 

@@ -34,6 +34,8 @@ class AnswerCounts(models.Model):
     skipped = models.PositiveIntegerField(default=0)
     # Of the answered ones (and those that do not fit): a person corrected them (`corrections.py`).
     edited = models.PositiveIntegerField(default=0)
+    # Of the answered ones: the answer was cut off at the longest answer (`answer_reading.py`).
+    cut = models.PositiveIntegerField(default=0)
 
     class Meta:
         abstract = True
@@ -173,11 +175,16 @@ class Attempt(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     accepted_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+    # The longest answer of these rows, in tokens, if they are asked again with another one than the
+    # batch's; null: with that.
+    longest = models.PositiveIntegerField(null=True)
     # Of an answered request: rows that were charged without an answer that can be used.
     in_vain = models.PositiveIntegerField(default=0)
     code = models.IntegerField(null=True)
     message = models.TextField(blank=True)
     reply_file = models.CharField(max_length=255, blank=True)
+    # The beginning of the latest reply that batchui did not recognise, as it came.
+    raw = models.TextField(blank=True, default="")
 
     class Meta:
         ordering = ("part", "number")

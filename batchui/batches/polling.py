@@ -75,6 +75,8 @@ def poll(part: Part) -> bool:
 
 def apply_outcome(part: Part, attempt: Attempt, outcome: PollOutcome) -> None:
     """Change a part and its attempt according to a poll's outcome: both together, or neither."""
+    if isinstance(outcome, Later | RefusedForGood):
+        lifecycle.keep_raw(attempt, outcome.raw)
     match outcome:
         case StillUnderWay(status):
             _under_way(part, attempt, status)

@@ -1,20 +1,26 @@
 """The items that a batch sends, one for each row, and the reference that each of them carries."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from batchui.batches.models import Batch
 from batchui.cloudflare.catalogue import find
 from batchui.prompts.ask import Ask
-from batchui.prompts.items import ItemWriter
+from batchui.prompts.items import LONGEST_FIELDS, ItemWriter
 
 
-def item_writer(batch: Batch) -> ItemWriter:
+def item_writer(batch: Batch, *, longest: int | None = None) -> ItemWriter:
     """The writer of a batch's request items, in the format that its model takes.
 
-    Raises UnknownModel, and BadInput where nothing can be asked of these columns.
+    longest: the longest answer, in tokens, in place of the batch's own. Raises UnknownModel, and
+    BadInput where nothing can be asked of these columns.
     """
-    return writer_for(batch.ask, batch.columns)
+    asked = batch.ask
+    if longest is not None:
+        raised = dict.fromkeys(LONGEST_FIELDS.intersection(asked.options), longest)
+        asked = replace(asked, max_tokens=longest, options={**asked.options, **raised})
+    return writer_for(asked, batch.columns)
 
 
 def writer_for(asked: Ask, columns: Sequence[str]) -> ItemWriter:

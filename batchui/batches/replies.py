@@ -1,10 +1,13 @@
 """Takes in a reply: checks it as a whole, matches its items to rows, and stores it.
 
 An item belongs to the row that its `id` or `index` names (the position in the request), whatever
-its position in the reply: Cloudflare does not keep the order.
+its position in the reply: Cloudflare does not keep the order. One that names no position belongs to
+the row whose reference it has, if no other row of the request was sent with that reference.
 """
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import IO
 
 import msgspec
@@ -20,8 +23,11 @@ from batchui.batches.part_answers import Answer
 from batchui.batches.patience import NOTHING_WRONG
 from batchui.batches.states import AnswerStatus
 from batchui.batches.steps import ONE_IN_MEMORY
+from batchui.cloudflare.catalogue import UnknownModel
 from batchui.cloudflare.replies import ItemReply, Reply, decode
 from batchui.cloudflare.reply_body import TooManyItems
+from batchui.prompts.items import ItemWriter
+from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.rows import decode_row
 
 NO_ANSWER = "Cloudflare's reply has no answer for this row."
@@ -99,7 +105,7 @@ def keep_raw(part: Part, attempt: Attempt, spool: IO[bytes]) -> str:
     return Compressed.of_file(spool).store(files.reply_path(part, attempt=attempt.number))
 
 
-def match(part: Part, attempt: Attempt, items: Iterable[ItemReply]) -> dict[int, Answer]:
+def match(part: Part, attempt: Attempt, items: Sequence[ItemReply]) -> dict[int, Answer]:
     """The answers among the items of a reply, by position in the part.
 
     Raises MismatchError for an item that was not sent, for an item with another row's reference,
@@ -108,15 +114,26 @@ def match(part: Part, attempt: Attempt, items: Iterable[ItemReply]) -> dict[int,
     positions = attempt.positions
     columns = part.batch.ask.answer_columns
     reference_at = _references(part)
+    longest_at = _longest_answers(part, attempt)
+    by_reference: dict[str, int] | None = None
     arrived: dict[int, Answer] = {}
     for item in items:
         index = item.index
+        if index is None and item.reference is not None:
+            if by_reference is None:
+                by_reference = _indexes(attempt, reference_at)
+            index = by_reference.get(item.reference)
+        if index is None and len(items) == attempt.items == 1:
+            index = 0
         if index is None or not 0 <= index < attempt.items:
             raise _never_sent(index)
         position = positions[index] if positions is not None else index
         if item.reference is not None and item.reference != reference_at(position):
             raise _another_reference(part.first_row + position, item.reference)
-        answer = answer_of(item, columns)
+        longest = None
+        if item.cut is None and item.usage is not None:
+            longest = longest_at(position)
+        answer = answer_of(item, columns, longest=longest)
         known = arrived.setdefault(position, answer)
         if known is not answer and not _same(known, answer):
             raise _contradiction(part.first_row + position)
@@ -143,6 +160,42 @@ def _contradiction(row: int) -> MismatchError:
 
 def _same(one: Answer, other: Answer) -> bool:
     return msgspec.json.encode(one) == msgspec.json.encode(other)
+
+
+def _indexes(attempt: Attempt, reference_at: Callable[[int], str]) -> dict[str, int]:
+    """The position in a request of each row with a reference that no other row of it has."""
+    positions = attempt.positions or range(attempt.items)
+    sent = [reference_at(position) for position in positions]
+    times = Counter(sent)
+    return {reference: at for at, reference in enumerate(sent) if times[reference] == 1}
+
+
+def _longest_answers(part: Part, attempt: Attempt) -> Callable[[int], int | None]:
+    """A function from a row's position in the part to the longest answer asked of it, in tokens.
+
+    None: its item names none. It is found out when the first one is wanted.
+    """
+
+    @cache
+    def writer() -> ItemWriter | None:
+        try:
+            return references.item_writer(part.batch, longest=attempt.longest)
+        except (BadInput, UnknownModel):  # of a batch of an older version
+            return None
+
+    @cache
+    def of_all() -> int | None:
+        known = writer()
+        return known.longest([]) if known else None
+
+    @cache
+    def of_each() -> list[int | None]:
+        known, lines = writer(), read_lines(part.rows_file, lines=part.rows)
+        return [known.longest(decode_row(line)) if known else None for line in lines]
+
+    if part.batch.ask.as_items:
+        return lambda position: of_each()[position]
+    return lambda _: of_all()
 
 
 def _references(part: Part) -> Callable[[int], str]:

@@ -8,7 +8,16 @@ import msgspec
 
 from batchui.batches.compressed import DamagedFile, read_lines
 from batchui.batches.models import Batch, Part
-from batchui.batches.part_answers import EDITED, NOTHING, Answer, Edit, Lost, or_lost, read_answers
+from batchui.batches.part_answers import (
+    CUT,
+    EDITED,
+    NOTHING,
+    Answer,
+    Edit,
+    Lost,
+    or_lost,
+    read_answers,
+)
 from batchui.batches.states import AnswerStatus
 from batchui.prompts.reading.rows import decode_to_show
 
@@ -140,5 +149,6 @@ READ_FOR_ROWS = (
     "waiting_became",
     "waiting_error",
     EDITED,
+    CUT,
     *(status.value for status in AnswerStatus),
 )

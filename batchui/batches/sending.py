@@ -38,6 +38,7 @@ from batchui.batches.outcomes import (
     TooLarge,
     Unsure,
 )
+from batchui.batches.part_answers import AskedAgain
 from batchui.batches.states import AttemptStatus, PartStatus, Question
 from batchui.batches.steps import ONE_IN_MEMORY, PART_LEASE
 from batchui.cloudflare import catalogue, errors
@@ -132,17 +133,19 @@ def write_attempt(part: Part) -> tuple[Attempt, bytes] | None:
         if not positions:
             return None
         sent = None if len(positions) == part.rows else positions
+        longest = AskedAgain.of(part).longest
         body = payload(
             read_lines(part.rows_file, lines=part.rows),
             sent,
             first_row=part.first_row,
-            writer=references.item_writer(part.batch),
+            writer=references.item_writer(part.batch, longest=longest),
         )
     attempt = Attempt(
         part=part,
         positions=sent,
         items=len(positions),
         payload_size=len(body),
+        longest=longest,
     )
     return (attempt, body) if _commit(attempt) else None
 
@@ -170,11 +173,11 @@ def post(client: BatchClient, *, model: str, body: bytes) -> SendOutcome:
     except errors.Busy as exc:
         return on_hold(exc)
     except errors.TooLarge as exc:
-        return TooLarge(exc.user_message, exc.code)
+        return TooLarge(exc.user_message, exc.code, exc.raw)
     except errors.Refused as exc:
-        return RefusedForGood(exc.user_message, exc.code)
+        return RefusedForGood(exc.user_message, exc.code, exc.raw)
     except errors.CloudflareError as exc:
-        return Unsure(exc.user_message, exc.code, exc.wait)
+        return Unsure(exc.user_message, exc.code, exc.wait, exc.raw)
     except Exception:
         logger.exception("A request may have been sent, and its reply was lost")
         return Unsure(
@@ -189,12 +192,13 @@ def on_hold(busy: errors.Busy) -> OnHold:
     now = timezone.now()
     if busy.needs_person:
         everywhere = busy.code not in OF_ONE_MODEL
-        return OnHold(busy.user_message, busy.code, None, everywhere=everywhere)
+        return OnHold(busy.user_message, busy.code, None, everywhere=everywhere, raw=busy.raw)
     if busy.until_midnight:
         midnight = pauses.next_midnight(now)
         return OnHold(busy.user_message, busy.code, midnight, everywhere=True)
     resume_at = now + timedelta(seconds=busy.wait) if busy.wait is not None else now
-    return OnHold(busy.user_message, busy.code, resume_at, everywhere=busy.wait is not None)
+    everywhere = busy.wait is not None
+    return OnHold(busy.user_message, busy.code, resume_at, everywhere=everywhere, raw=busy.raw)
 
 
 # -- applying an outcome ------------------------------------------------------------------------
@@ -202,6 +206,8 @@ def on_hold(busy: errors.Busy) -> OnHold:
 
 def apply_outcome(part: Part, attempt: Attempt, outcome: SendOutcome) -> None:
     """Change a part and its attempt according to a POST's outcome: both together, or neither."""
+    if isinstance(outcome, OnHold | TooLarge | RefusedForGood | Unsure):
+        lifecycle.keep_raw(attempt, outcome.raw)
     match outcome:
         case Accepted(request_id):
             receipts.accepted(part, attempt, request_id)

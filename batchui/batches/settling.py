@@ -21,7 +21,7 @@ from batchui.batches.states import (
 from batchui.teams.models import User
 
 ANSWER_FIELDS = tuple(status.value for status in AnswerStatus)
-SUMMED = (*ANSWER_FIELDS, "edited", "prompt_tokens", "completion_tokens")
+SUMMED = (*ANSWER_FIELDS, "edited", "cut", "prompt_tokens", "completion_tokens")
 # A move that changes one of these of a part changes the sums of its batch.
 CHANGE_SUMS = (*SUMMED, "last_polled_at")
 READ_TO_SETTLE = ("status", "epoch", "rows", "stop_requested_at", "finished_at", *CHANGE_SUMS)

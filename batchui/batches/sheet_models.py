@@ -7,8 +7,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-# Digests of another format are made again.
-DIGEST_FORMAT = 1
+# Digests of another format are made again. 2: with the reasons of answers that were cut off.
+DIGEST_FORMAT = 2
 
 
 class Digest(models.Model):

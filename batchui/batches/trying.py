@@ -26,6 +26,7 @@ from batchui.cloudflare import errors
 from batchui.cloudflare.protocol import BatchClient
 from batchui.cloudflare.replies import Usage, read_result, usage_of
 from batchui.prompts.answer_columns import AnswerColumn
+from batchui.prompts.items import longest_in
 from batchui.teams.models import Connection
 from batchui.teams.problems import TeamProblem
 
@@ -106,20 +107,29 @@ def post(
     except errors.Busy as exc:
         return sending.on_hold(exc)
     except errors.Refused as exc:
-        return Told(TriedStatus.FAILED, error=exc.user_message, code=exc.code)
+        return Told(TriedStatus.FAILED, error=_with_code(exc.user_message, exc), code=exc.code)
     except errors.CloudflareError as exc:
         logger.warning("A row that is tried has no answer: %s", exc)
-        return Told(TriedStatus.UNCLEAR, error=NO_ANSWER, code=exc.code)
+        return Told(TriedStatus.UNCLEAR, error=_with_code(NO_ANSWER, exc), code=exc.code)
     except Exception:
         logger.exception("A row that is tried may have been asked, and its answer was lost")
         return Told(TriedStatus.UNCLEAR, error=OUR_MISTAKE)
-    return read(result, columns)
+    return read(result, columns, asked=item)
 
 
-def read(result: bytes, columns: Sequence[AnswerColumn] = ()) -> Told:
-    """What the `result` of a run says, for answers wanted in these columns."""
+def _with_code(sentence: str, error: errors.CloudflareError) -> str:
+    """The sentence, with the code of an error that was not recognised."""
+    return f"{sentence} Cloudflare's code: {error.code}." if error.raw and error.code else sentence
+
+
+def read(result: bytes, columns: Sequence[AnswerColumn] = (), *, asked: bytes = b"") -> Told:
+    """What the `result` of a run says, for answers wanted in these columns.
+
+    asked: the item that was sent; b"" if it is not known.
+    """
     item = read_result(result)
-    found = answer_of(item, columns)
+    needs_limit = asked and item.cut is None and item.usage is not None
+    found = answer_of(item, columns, longest=longest_in(asked) if needs_limit else None)
     return Told(
         TriedStatus(found.status),
         answer="" if found.answer == NOTHING else _shortened(bytes(found.answer)),

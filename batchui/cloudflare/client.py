@@ -13,10 +13,16 @@ from batchui.cloudflare import tolerant_json
 from batchui.cloudflare.accounts import account, check_model
 from batchui.cloudflare.caller import Caller, Network
 from batchui.cloudflare.endpoints import Endpoint
-from batchui.cloudflare.errors import BadReply, CloudflareError, Refused
+from batchui.cloudflare.errors import (
+    FOUND_INVALID,
+    BadReply,
+    CloudflareError,
+    Refused,
+    code_in,
+)
 from batchui.cloudflare.http_call import Call, HttpReply
 from batchui.cloudflare.protocol import Receipt
-from batchui.cloudflare.redaction import quote
+from batchui.cloudflare.redaction import as_it_came, quote
 from batchui.cloudflare.replies import FAILED, UNDER_WAY, State, check_request, state_of
 
 # The timeouts are long: a late receipt is better than an unsure part.
@@ -163,15 +169,19 @@ class ApiClient:
         return Call("POST", url, content=content, max_bytes=max_bytes, seconds=self._seconds)
 
     def _under_way(self, reply: HttpReply, state: State) -> str:
-        """The status of a request that is not finished. Raises if it has failed."""
+        """The status of a request that is not finished. Raises if it has failed.
+
+        One that failed as a whole was never asked, and has no code unless it was found invalid.
+        """
         if state.status in UNDER_WAY:
             return str(state.status)
-        if state.status in FAILED:
+        if state.status in FAILED and code_in(reply.body or b"") != FOUND_INVALID:
             raise Refused(
                 f"Cloudflare could not answer these rows.{quote(state.reason)} Send them again, or "
                 "choose another model.",
                 detail=f"the request's status is {state.status!r}: {state.reason or 'no reason'}",
                 http_status=reply.status,
+                raw=as_it_came(reply.body or b""),
             )
         raise self._caller.meaning(reply, submitting=False)
 

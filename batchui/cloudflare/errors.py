@@ -24,18 +24,21 @@ from typing import Any
 
 import msgspec
 
-from batchui.cloudflare.redaction import LONGEST_QUOTE, clean, error_text, quote
+from batchui.cloudflare.redaction import LONGEST_QUOTE, as_it_came, clean, error_text, quote
 
 LONGEST_WAIT_SECONDS = 86_400.0
+# The code of a request that was accepted, and found invalid before any model was asked.
+FOUND_INVALID = 3030
 
 
 class CloudflareError(Exception):
     """A call that failed.
 
-    user_message: one or two sentences for the page: what happened, and what people can do. What
-    batchui does next is not in it: whoever decides that says so.
+    user_message: a few sentences for the page: what happened, whether it passes, and what people
+    can do. What batchui does next is not in it: whoever decides that says so.
     detail: for the log. code: Cloudflare's own, or None. http_status: None if no reply came. wait:
-    seconds that Cloudflare asks to wait; None if it names no time.
+    seconds that Cloudflare asks to wait; None if it names no time. raw: the beginning of a reply
+    that was not recognised, as it came, for "Technical details"; "" if it was.
     """
 
     def __init__(
@@ -46,9 +49,11 @@ class CloudflareError(Exception):
         code: int | None = None,
         http_status: int | None = None,
         wait: float | None = None,
+        raw: str = "",
     ) -> None:
         super().__init__(user_message)
         self.wait = wait
+        self.raw = raw
         self.user_message = user_message
         self.detail = detail
         self.code = code
@@ -82,11 +87,9 @@ class Busy(CloudflareError):
         wait: float | None = None,
         until_midnight: bool = False,
         needs_person: bool = False,
-        detail: str = "",
-        code: int | None = None,
-        http_status: int | None = None,
+        **more: Any,
     ) -> None:
-        super().__init__(user_message, detail=detail, code=code, http_status=http_status, wait=wait)
+        super().__init__(user_message, wait=wait, **more)
         self.until_midnight = until_midnight
         self.needs_person = needs_person
 
@@ -130,7 +133,8 @@ def error_for(
     certain that something else answered.
 
     A 2xx without a known code is unclear. The codes are those of Cloudflare's table of errors, and
-    6003, 7000, 9106 and 10001: its gateway gives them for a malformed token or a wrong account.
+    6003, 7000, 9106 and 10001: its gateway gives them for a malformed token or a wrong account. An
+    error that has none of these codes keeps the reply as it came (`raw`).
     """
     rulings = rulings or REST
     named = [] if strange else _errors_named(body)
@@ -151,15 +155,25 @@ def error_for(
         code=code,
         http_status=http_status,
         wait=_longer(_seconds(retry_after), ruling.least_wait),
+        raw="" if code in _BY_CODE else as_it_came(body),
         **ruling.extras,
     )
+
+
+def code_in(body: bytes) -> int | None:
+    """The code in a reply that tells of errors: the first known one, else the first; or None."""
+    codes = [code for code, _ in _errors_named(body) if code is not None]
+    return next((code for code in codes if code in _BY_CODE), codes[0] if codes else None)
 
 
 _LOOSE_CODE = re.compile(rb'"code"\s*:\s*"?(\d{3,6})\b')
 
 
 def _errors_named(body: bytes) -> list[tuple[int | None, str]]:
-    """Every (code, message) in an error body, [] if it is not Cloudflare's error envelope."""
+    """Every (code, message) in an error body, [] if it is not Cloudflare's error envelope.
+
+    Without any in the envelope, those in its `result` count.
+    """
     try:
         envelope = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -168,8 +182,13 @@ def _errors_named(body: bytes) -> list[tuple[int | None, str]]:
         return [(int(loose[1]), "")] if loose else []
     if not isinstance(envelope, dict):
         return []
-    listed = envelope.get("errors")
-    errors = listed if isinstance(listed, list) and listed else [envelope.get("error")]
+    inner = envelope.get("result")
+    return _errors_at(envelope) or (_errors_at(inner) if isinstance(inner, dict) else [])
+
+
+def _errors_at(level: dict[str, Any]) -> list[tuple[int | None, str]]:
+    listed = level.get("errors")
+    errors = listed if isinstance(listed, list) and listed else [level.get("error")]
     return [(_code(error), error_text(error)) for error in errors if error]
 
 
@@ -235,28 +254,32 @@ _UNCONFIRMED = Ruling(
 )
 _UNUSABLE = Ruling(
     BadReply,
-    "Cloudflare's answer could not be used (HTTP {status}).{reason} Nothing is lost. If this goes "
-    "on for hours, look at www.cloudflarestatus.com.",
+    "Cloudflare's answer could not be used (HTTP {status}).{reason} Nothing is lost, and this "
+    "usually passes. If it goes on for hours, look at www.cloudflarestatus.com.",
 )
-_REFUSED = Ruling(Refused, "Cloudflare refused this request.{reason} " + ASK_DIFFERENTLY)
+_REFUSED = Ruling(
+    Refused,
+    "Cloudflare refused this request.{reason} Waiting does not help. " + ASK_DIFFERENTLY,
+)
 _NO_MODEL = Ruling(
     Refused,
-    "Cloudflare does not offer this model.{reason} Choose another model, then send the rows again.",
+    "Cloudflare does not offer this model.{reason} Waiting does not help. Choose another model, "
+    "then send the rows again.",
 )
 _MODEL_REFUSED = Ruling(
     Refused,
-    "The model cannot do what was asked.{reason} Choose another model or shorten the texts, then "
-    "send the rows again.",
+    "The model cannot do what was asked.{reason} Waiting does not help. Choose another model or "
+    "shorten the texts, then send the rows again.",
 )
 _BATCH_INVALID = Ruling(
     Refused,
     "Cloudflare accepted these rows, then found that this model cannot take such a request.{reason}"
-    " " + ASK_DIFFERENTLY,
+    " Waiting does not help. " + ASK_DIFFERENTLY,
 )
 _TOO_LARGE = Ruling(
     TooLarge,
-    "Cloudflare found this part of the file too large.{reason} Shorten the longest texts, then "
-    "send the rows again.",
+    "Cloudflare found this part of the file too large.{reason} Waiting does not help. Shorten the "
+    "longest texts, then send the rows again.",
 )
 _GONE = Ruling(
     Gone,
@@ -265,15 +288,16 @@ _GONE = Ruling(
 )
 _LOCKED_OUT = Ruling(
     Busy,
-    "Cloudflare does not accept the account id or API token of this connection.{reason} Ask the "
-    "person who runs batchui to check both; the token needs the permissions Workers AI Read and "
-    "Edit.",
+    "Cloudflare does not accept the account id or API token of this connection.{reason} Waiting "
+    "does not help. Ask the person who runs batchui to check both; the token needs the permissions "
+    "Workers AI Read and Edit.",
     {"needs_person": True},
 )
 _NOT_ALLOWED = Ruling(
     Busy,
-    "The Cloudflare account may not use this model now.{reason} Ask the person who manages the "
-    "account to accept the model's terms or change the plan, or choose another model.",
+    "The Cloudflare account may not use this model now.{reason} Waiting does not help. Ask the "
+    "person who manages the account to accept the model's terms or change the plan, or choose "
+    "another model.",
     {"needs_person": True},
 )
 _REDIRECTED = Ruling(
@@ -289,10 +313,10 @@ _NOT_THE_API = Ruling(
     "the person who runs batchui to check the address and this server's network.",
     {"needs_person": True},
 )
-_SLOW_DOWN = Ruling(Busy, "Cloudflare asks for fewer calls for a while.{reason}")
+_SLOW_DOWN = Ruling(Busy, "Cloudflare asks for fewer calls for a while.{reason} This passes.")
 _MINUTE_LIMIT = Ruling(
     Busy,
-    "Cloudflare's limit of requests in a minute is reached.",
+    "Cloudflare's limit of requests in a minute is reached. This passes after a minute.",
     least_wait=60.0,
 )
 _DAY_USED_UP = Ruling(
@@ -303,8 +327,8 @@ _DAY_USED_UP = Ruling(
 )
 _FULL = Ruling(
     Busy,
-    "Cloudflare has no room for this model at the moment. If that takes too long, stop the batch "
-    "and run it again with another model.",
+    "Cloudflare has no room for this model at the moment. This passes. If it takes too long, stop "
+    "the batch and run it again with another model.",
 )
 
 _BY_CODE: dict[int | None, Ruling] = {
@@ -318,7 +342,7 @@ _BY_CODE: dict[int | None, Ruling] = {
     3036: _DAY_USED_UP,
     **dict.fromkeys((3040, 3050), _FULL),
     **dict.fromkeys((3007, 3008, 5001, 8008), _UNCLEAR),
-    3030: _BATCH_INVALID,
+    FOUND_INVALID: _BATCH_INVALID,
     5504: _GONE,
 }
 # The codes that say that Cloudflare does not let the caller in.

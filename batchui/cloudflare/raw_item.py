@@ -1,9 +1,11 @@
 """One item of a finished reply as it came, for people who want to see it."""
 
-from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
+
+from batchui.cloudflare.replies import position
 
 
 class _Level(Struct):
@@ -16,37 +18,38 @@ class _Envelope(_Level):
 
 
 class _Item(Struct):
-    id: int | str | None = None
-    index: int | str | None = None
+    id: Any = None
+    index: Any = None
+    external_reference: Any = None
 
 
 _ENVELOPE = msgspec.json.Decoder(_Envelope)
 _ITEM = msgspec.json.Decoder(_Item)
 
 
-def raw_item(body: bytes, index: int) -> str | None:
+def raw_item(body: bytes, index: int, *, reference: str | None = None) -> str | None:
     """The item with this position in the request, as JSON laid out; None if it is not found.
 
-    It is not found, either, in a reply of an unusual shape or a damaged one, which `replies.decode`
-    can still read.
+    reference: the item that names no position is found by its reference. It is not found, either,
+    in a reply of an unusual shape or a damaged one, which `replies.decode` can still read.
     """
     try:
         envelope = _ENVELOPE.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     inner = envelope.result or envelope
-    found = next((item for item in _items(inner) if _index(item) == str(index)), None)
+    items = [(item, _named(item)) for item in inner.responses or inner.results or ()]
+    found = next((item for item, (place, _) in items if place == index), None)
+    if found is None and reference is not None:
+        found = next((item for item, named in items if named == (None, reference)), None)
     return None if found is None else msgspec.json.format(bytes(found), indent=2).decode()
 
 
-def _items(level: _Level) -> Sequence[Raw]:
-    return level.responses or level.results or ()
-
-
-def _index(item: Raw) -> str | None:
+def _named(item: Raw) -> tuple[int | None, Any]:
+    """The position and the reference that an item names."""
     try:
         found = _ITEM.decode(item)
-    except msgspec.DecodeError:  # not an object, or numbered in another way
-        return None
-    index = found.id if found.index is None else found.index
-    return None if index is None else str(index)
+    except msgspec.DecodeError:  # not an object
+        return None, None
+    index = position(found.index)
+    return position(found.id) if index is None else index, found.external_reference

@@ -6,6 +6,8 @@ from typing import Any
 import msgspec
 
 LONGEST_QUOTE = 240
+# In bytes: of a reply that is kept as it came.
+LONGEST_RAW = 4_000
 DEEPEST_ERROR = 10
 
 _SECRETS = re.compile(r"(?i:bearer)\s+[^\s\"',;]+|\bcf[a-z]{1,3}_[A-Za-z0-9_-]{16,}")
@@ -18,6 +20,16 @@ def clean(text: str, *, longest: int = LONGEST_QUOTE) -> str:
     while text.startswith("AiError: "):
         text = text.removeprefix("AiError: ")
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def as_it_came(body: bytes) -> str:
+    """The beginning of a reply that nobody understood, with its line breaks, for people to see.
+
+    What looks like a token is not in it.
+    """
+    text = _SECRETS.sub("[token]", body[:LONGEST_RAW].decode("utf-8", "replace"))
+    text = "".join(c if c.isprintable() or c in "\n\t" else " " for c in text).strip()
+    return f"{text} …" if len(body) > LONGEST_RAW else text
 
 
 def quote(reason: str) -> str:

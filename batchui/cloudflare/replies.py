@@ -16,7 +16,7 @@ from batchui.cloudflare.answers import read_answer
 from batchui.cloudflare.errors import BadReply
 from batchui.cloudflare.json_in_text import unwrapped
 from batchui.cloudflare.json_scanner import depth
-from batchui.cloudflare.redaction import clean, error_text, quote
+from batchui.cloudflare.redaction import as_it_came, clean, error_text, quote
 from batchui.cloudflare.reply_body import (
     AnyItem,
     BrokenItem,
@@ -54,6 +54,14 @@ class Usage(Struct, frozen=True):
     completion_tokens: int
 
 
+class _Written(Struct, gc=False):
+    completion_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+_WRITTEN = msgspec.json.Decoder(_Written)
+
+
 class ItemReply(Struct, frozen=True, gc=False):
     """What came back for one item.
 
@@ -64,6 +72,7 @@ class ItemReply(Struct, frozen=True, gc=False):
     error: a sentence on a failed or empty item. reference: the external_reference in the reply.
     usage: a raw JSON object, if this item has one of its own.
     broken: it failed because the reply is broken at this item.
+    cut: whether the answer ended at the limit of its length; None: the reply does not say.
     """
 
     index: int | None
@@ -73,6 +82,7 @@ class ItemReply(Struct, frozen=True, gc=False):
     reference: str | None = None
     usage: bytes | None = None
     broken: bool = False
+    cut: bool | None = None
 
 
 class Reply(Struct, frozen=True):
@@ -128,6 +138,15 @@ def usage_of(raw: bytes | None) -> Usage:
     return _tokens(small(raw or b"")) or Usage(0, 0)
 
 
+def written_tokens(raw: bytes | None) -> int:
+    """The tokens that a `usage` object (raw JSON) counts as written; 0 where it names none."""
+    try:
+        usage = _WRITTEN.decode(raw or b"")
+    except tolerant_json.DAMAGED:  # odd numbers, or no object
+        return usage_of(raw).completion_tokens
+    return usage.completion_tokens or usage.output_tokens or 0
+
+
 def state_of(body: bytes) -> State:
     """How far a request is, read from the 2xx of a poll. Raises BadReply for no JSON object."""
     return _state(*_open(body, most=MOST_ITEMS))
@@ -150,6 +169,7 @@ def _open(body: bytes, *, most: int) -> tuple[Level, Level]:
     raise BadReply(
         "Cloudflare's reply cannot be read: it is damaged, or not from Cloudflare.",
         detail=f"{clean(why)}; {len(body):,} bytes",
+        raw=as_it_came(body),
     )
 
 
@@ -201,12 +221,18 @@ def _whole_item(item: Item) -> ItemReply:
             error = _failure(reason or error_text(small(item.result)))
             return ItemReply(index, "failed", error=error, reference=reference)
     found = read_answer(item.result)
-    answer, usage = found.answer, found.usage
-    if (answer and _is_too_deep(answer)) or (usage and _is_too_deep(usage)):
+    answer = found.answer
+    usage = found.usage
+    if usage is None and item.usage:
+        usage = tolerant_json.one_line(item.usage)
+    if (answer and answer[0] != _QUOTE and _is_too_deep(answer)) or (
+        usage and len(usage) > SHALLOW and _is_too_deep(usage)
+    ):
         return _broken(item)
     if answer is not None and not _is_nothing(answer):
-        return ItemReply(index, "answered", answer, None, reference, usage)
-    return ItemReply(index, "empty", answer, found.why or EMPTY, reference, usage)
+        return ItemReply(index, "answered", answer, None, reference, usage, False, found.cut)
+    why = found.why or EMPTY
+    return ItemReply(index, "empty", answer, why, reference, usage, False, found.cut)
 
 
 def _is_nothing(answer: bytes) -> bool:
@@ -223,8 +249,7 @@ def _is_nothing(answer: bytes) -> bool:
 def _is_too_deep(raw: bytes) -> bool:
     # Looking for half as many of one sign is much faster than finding the depth.
     return (
-        raw[0] != _QUOTE
-        and len(raw) > SHALLOW
+        len(raw) > SHALLOW
         and (_has_many(raw, b"[") or _has_many(raw, b"{"))
         and depth(raw) > DEEPEST_ANSWER
     )
@@ -240,12 +265,12 @@ def _has_many(raw: bytes, sign: bytes) -> bool:
 
 
 def _index(item: Item | BrokenItem) -> int | None:
-    index = _position(item.index)
-    return _position(item.id) if index is None else index
+    index = position(item.index)
+    return position(item.id) if index is None else index
 
 
-def _position(value: Any) -> int | None:
-    """`index` or `id` as a position. Some models write it as text."""
+def position(value: Any) -> int | None:
+    """An `index` or `id` as a position; None if it is none. Some models write it as text."""
     if type(value) is int:  # not a bool
         return value
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:

@@ -47,6 +47,7 @@ class Item(Struct, gc=False):
     errors: Raw = Raw()
     message: Raw = Raw()
     result: Raw = Raw()
+    usage: Raw = Raw()
 
 
 class BrokenItem(Struct, gc=False):
@@ -221,6 +222,7 @@ def _item_of_members(raw: bytes) -> Item | BrokenItem:
         errors=Raw(found[b"errors"]),
         message=Raw(found[b"message"]),
         result=result,
+        usage=Raw(found[b"usage"]),
     )
 
 

@@ -140,7 +140,7 @@ def sha256_of(attempt: Attempt) -> str:
             read_lines(part.rows_file, lines=part.rows),
             attempt.positions,
             first_row=part.first_row,
-            writer=references.item_writer(part.batch),
+            writer=references.item_writer(part.batch, longest=attempt.longest),
         )
     except (BadInput, DamagedFile, OSError, LookupError):
         return ""

@@ -146,17 +146,18 @@ def _rows_of_upload(batch: Batch) -> Generator[Row, None, None]:
 
 def _part_agrees(record: Record, part: Part, upload: Iterator[Row]) -> Iterator[Finding]:
     counted: Counter[str] = Counter()
-    wrong_row = 0
+    read = wrong_row = 0
     try:
         for result in results.part_results(part):
+            read += 1
             counted[result.status] += 1
             counted[part_answers.EDITED] += result.edit is not None
+            counted[part_answers.CUT] += part_answers.is_cut(result.status, result.error)
             row = next(upload, None)
             if not wrong_row and not _has_cells(row, result.cells):
                 wrong_row = result.row
     except (DamagedFile, OSError, msgspec.MsgspecError, ValueError) as problem:
         yield record.finding(1, "stored file", f"{problem}", part=part, do=FROM_BACKUP)
-        read = counted.total() - counted[part_answers.EDITED]
         for _ in range(part.rows - read):  # the rows of the next part follow
             next(upload, None)
         return
@@ -169,7 +170,7 @@ def _part_agrees(record: Record, part: Part, upload: Iterator[Row]) -> Iterator[
             row=wrong_row,
             do=LOOK_AT_LOG,
         )
-    for name in (*ANSWER_FIELDS, part_answers.EDITED):
+    for name in (*ANSWER_FIELDS, part_answers.EDITED, part_answers.CUT):
         if counted[name] != getattr(part, name):
             yield record.finding(
                 1,

@@ -151,6 +151,13 @@ class ItemWriter:
             text = shown_text(as_list(cells, self.columns)[self._referred])
         return text if text and not text.isspace() else str(row_number)
 
+    def longest(self, cells: Cells) -> int | None:
+        """The longest answer that the item for a row asks for, in tokens; None if it names none."""
+        named: Mapping[str, Any] = self._settings
+        if self._filler is None and isinstance(cells, dict):
+            named = {name: named[name] for name in self._left(cells)} | cells
+        return _longest(named)
+
     def _ready_made(self, row: int, cells: Cells, line: int | None) -> bytes:
         asked = self._asked(row, cells, line)
         kept = {name: self._settings[name] for name in self._left(asked)}
@@ -202,6 +209,16 @@ class ItemWriter:
                 column=carrier,
             )
         return cells
+
+
+def longest_in(item: bytes) -> int | None:
+    """The longest answer that an item (JSON) asks for, in tokens; None if it names none."""
+    return _longest(msgspec.json.decode(item))
+
+
+def _longest(named: Mapping[str, Any]) -> int | None:
+    limits = [named[name] for name in LONGEST_FIELDS if type(named.get(name)) is int]
+    return min(limits, default=None)
 
 
 def _field_bytes(name: str, value: Any) -> int:

@@ -24,6 +24,7 @@ Modules, from the outside to the inside
     store, schedule, replies                    a request, when it finishes, its finished reply
     items, models, shapes                       what a model takes, and the shapes of its results
     made_up_answers, texts, schemas             what is in them
+    odd_answers                                 what scripted faults make of them
     worded_fields                               fields that are asked for in words
     testing                                     a sandbox on a free port
 
@@ -72,16 +73,29 @@ Faults of a call: for each call, only the first step that fires is used.
     forgotten      submit: acknowledged, and not found (5504) ever after
     queued         poll: still queued, whatever the clock says
     running        poll: still running
-    batch_failed   poll: HTTP 200 with `"status": "failed"` (`form`: failed or error)
+    batch_failed   poll: HTTP 200, and the request failed as a whole. `form`: failed or error (its
+                   `status`), errors (a failed one with a list of them), no_result and null_result
+                   (an envelope of an error without a result, or with null), no_array (a reply
+                   without its array), bare (an envelope of a success with nothing in it); `code`
+                   (8008) and `message` of the errors
 
-Faults of items, in polls that return the finished reply (`empty` also in a run); all steps that
-fire are used. `items`: positions in the array sent (the default is [0]). `every`: each n-th item
-instead (1: all).
+Faults of items, in polls that return the finished reply; all steps that fire are used. `items`:
+positions in the array sent (the default is [0]). `every`: each n-th item instead (1: all). Those
+marked * are also possible in a run.
     missing          not in the reply
     duplicate        in the reply twice, with the same answer
     contradiction    in the reply twice, with different answers
     unknown_id       with an id that was never sent
     wrong_reference  with another external_reference
+    numbering        numbered in another way. `form`: text (the number as a text), both (`id`, a
+                     text, and `index`), own (`id`, a text of its own), none (neither)
     failed           `"success": false` with an `error` (`form`: text or object)
-    empty            success with nothing in it (`form`: null, blank, list, object, empties, result)
+    empty *          success with nothing in it (`form`: null, blank, list, object, empties, text,
+                     result)
+    unfit *          with something that nobody asked for (`form`: words, other, cut, fenced)
+    cut_off *        cut off at the longest answer: half of its text, and finish_reason length, or
+                     status incomplete; where the shape has neither, usage counts that many tokens
+    tool_calls *     with the call of a tool in place of a text
+    reasoning *      with reasoning, and null in place of a text. `form`: length (all the room went
+                     into reasoning) or stop
 """

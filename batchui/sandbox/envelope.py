@@ -38,6 +38,28 @@ class Envelope:
             }
         )
 
+    def failed_as_a_whole(self, request_id: str, model: str, form: str, error: ApiError) -> bytes:
+        """The reply to a poll for a request that failed as a whole, in a form of the script.
+
+        It comes with HTTP 200. What the real API answers then is not documented; clients handle
+        these.
+        """
+        told = {"code": error.code, "message": error.message}
+        known = {"request_id": request_id, "model": model}
+        match form:
+            case "errors":
+                return self.success({"status": "failed", **known, "errors": [told]})
+            case "no_result":
+                return msgspec.json.encode({"success": False, "errors": [told], "messages": []})
+            case "null_result":
+                return msgspec.json.encode({"result": None, "success": False, "errors": [told]})
+            case "no_array":
+                usage = {"prompt_tokens": 0, "completion_tokens": 0}
+                return self.success({**known, "usage": usage})
+            case "bare":
+                return msgspec.json.encode({"success": True, "errors": [], "messages": []})
+        return self.success({"status": form, **known})
+
 
 class Bare(Envelope):
     """What the binding of a Worker is answered: results have no envelope.

@@ -103,6 +103,7 @@ _QUEUED = [
 _UNQUEUED = [
     Model(name, kind, task=task, queues=False, flagged=False)
     for name, kind, task in (
+        ("@cf/meta/llama-3.1-8b-instruct", Kind.CHAT, "Text Generation"),
         ("@cf/meta/llama-3.2-1b-instruct", Kind.CHAT, "Text Generation"),
         ("@cf/meta/llama-3.2-3b-instruct", Kind.CHAT, "Text Generation"),
         ("@cf/zai-org/glm-5.3", Kind.COMPLETION, "Text Generation"),

@@ -10,9 +10,10 @@ import msgspec
 from batchui.sandbox import items
 from batchui.sandbox.errors import ApiError
 from batchui.sandbox.made_up_answers import ItemFailed, answer
-from batchui.sandbox.models import Kind, Model
+from batchui.sandbox.models import Model
+from batchui.sandbox.odd_answers import FAULTS, made_odd
 from batchui.sandbox.scripted_faults import Step
-from batchui.sandbox.shapes import Usage, emptied, unfit
+from batchui.sandbox.shapes import Usage
 
 _CHUNK = 64 * 1024  # bytes
 
@@ -92,7 +93,7 @@ class Reply:
                 entries.append(self._entry(position, item, variant=2))
             else:
                 for entry in entries:
-                    self._spoil(entry, step)
+                    self._spoil(entry, step, longest=item.longest)
         return entries
 
     def _entry(self, position: int, item: items.Item, *, variant: int = 0) -> dict[str, Any]:
@@ -111,8 +112,10 @@ class Reply:
             entry["external_reference"] = item.external_reference
         return entry
 
-    def _spoil(self, entry: dict[str, Any], step: Step) -> None:
+    def _spoil(self, entry: dict[str, Any], step: Step, *, longest: int) -> None:
         match step.fault:
+            case "numbering":
+                _renumber(entry, step.form)
             case "unknown_id":
                 entry["index" if "index" in entry else "id"] += 1_000_000
             case "wrong_reference":
@@ -122,7 +125,20 @@ class Reply:
                 error = {"code": 8008, "message": sentence} if step.form == "object" else sentence
                 entry.pop("result", None)
                 entry.update(success=False, error=error)
-            case "empty" if self.model.kind is not Kind.OTHER and entry["success"]:
-                entry["result"] = emptied(self.model, entry["result"], step.form)
-            case "unfit" if self.model.kind is not Kind.OTHER and entry["success"]:
-                entry["result"] = unfit(self.model, entry["result"], step.form)
+            case fault if fault in FAULTS and entry["success"]:
+                entry["result"] = made_odd(
+                    self.model, entry["result"], fault=fault, form=step.form, longest=longest
+                )
+
+
+def _renumber(entry: dict[str, Any], form: str) -> None:
+    """Write the number of an entry as a text, twice, in words of its own, or not at all."""
+    key = "index" if "index" in entry else "id"
+    position = entry.pop(key)
+    match form:
+        case "text":
+            entry[key] = str(position)
+        case "both":
+            entry |= {"id": f"item-{position}", "index": position}
+        case "own":
+            entry["id"] = f"item-{position}"

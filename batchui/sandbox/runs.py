@@ -15,9 +15,9 @@ from batchui.sandbox.fault_injection import injected
 from batchui.sandbox.http_messages import Request, Response
 from batchui.sandbox.made_up_answers import ItemFailed, answer
 from batchui.sandbox.models import MODELS, Kind, Model
+from batchui.sandbox.odd_answers import made_odd
 from batchui.sandbox.replies import Reply
 from batchui.sandbox.scripted_faults import Plan
-from batchui.sandbox.shapes import emptied, unfit
 from batchui.sandbox.store import Stored
 
 
@@ -136,20 +136,18 @@ def _poll(context: Context, call: _Call) -> Response:
         model = call.model()
         if stored is None:
             raise ApiError(5504)
-        status = _status(plan, state)
+        if plan.step and plan.fault == "batch_failed":
+            error = ApiError(plan.step.code or 8008, plan.step.message)
+            form = plan.step.form
+            failed = call.envelope.failed_as_a_whole(stored.id, call.name, form, error)
+            return Response(body=failed)
+        status = plan.fault if plan.fault in {"queued", "running"} else state
         if status == "finished":
             return _finished(context, call, stored, model=model, plan=plan)
         under_way = {"status": status, "request_id": stored.id, "model": call.name}
         return Response(body=call.envelope.success(under_way))
 
     return injected(context, plan, reply, call.envelope)
-
-
-def _status(plan: Plan, state: str) -> str:
-    """The status that a poll returns: the request's own, or the scripted one."""
-    if plan.step and plan.fault == "batch_failed":
-        return plan.step.form
-    return plan.fault if plan.fault in {"queued", "running"} else state
 
 
 def _finished(
@@ -175,18 +173,18 @@ def _run_one(context: Context, call: _Call) -> Response:
     call.record.sha256 = sha256(call.body).hexdigest()
 
     def act() -> Response:
-        result = _result(call.model(), call.body, created=context.clock())
+        model, item = call.model(), items.read(call.body)
+        result = _result(model, item, created=context.clock())
         for step in plan.of_items:
-            spoilt = emptied if step.fault == "empty" else unfit
-            result = spoilt(call.model(), result, step.form)
+            longest = item.longest if item else 0
+            result = made_odd(model, result, fault=step.fault, form=step.form, longest=longest)
         return Response(body=call.envelope.success(result))
 
     return injected(context, plan, act, call.envelope)
 
 
-def _result(model: Model, body: bytes, *, created: float) -> Any:
+def _result(model: Model, item: items.Item | None, *, created: float) -> Any:
     """The result of a body that is one item. Raises ApiError."""
-    item = items.read(body)
     wrong = items.problem(model, item)
     if wrong or item is None:
         raise ApiError(5006, f"AiError: AiError: Bad input: Error: at '/': {wrong}")

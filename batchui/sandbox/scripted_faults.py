@@ -36,17 +36,21 @@ _OF_SUBMISSIONS = ("no_model", "no_request_id", "forgotten")
 _OF_ITEMS = ("missing", "duplicate", "contradiction", "unknown_id", "wrong_reference")
 _EMPTY = ("null", "blank", "list", "object", "empties", "text", "result")
 _UNFIT = ("words", "other", "cut", "fenced")
+_AS_A_WHOLE = ("failed", "error", "errors", "no_result", "null_result", "no_array", "bare")
 _POLL = frozenset({"poll"})
 
 FAULT_KINDS: dict[str, FaultKind] = {
     **dict.fromkeys(_OF_CALLS, FaultKind()),
     **dict.fromkeys(_OF_SUBMISSIONS, FaultKind(frozenset({"submit"}))),
     **dict.fromkeys(("queued", "running"), FaultKind(_POLL)),
-    "batch_failed": FaultKind(_POLL, ("failed", "error")),
+    "batch_failed": FaultKind(_POLL, _AS_A_WHOLE),
     **dict.fromkeys(_OF_ITEMS, FaultKind(_POLL, of_items=True)),
     "failed": FaultKind(_POLL, ("text", "object"), of_items=True),
+    "numbering": FaultKind(_POLL, ("text", "both", "own", "none"), of_items=True),
     "empty": FaultKind(_POLL | {"run"}, _EMPTY, of_items=True),
     "unfit": FaultKind(_POLL | {"run"}, _UNFIT, of_items=True),
+    **dict.fromkeys(("cut_off", "tool_calls"), FaultKind(_POLL | {"run"}, of_items=True)),
+    "reasoning": FaultKind(_POLL | {"run"}, ("length", "stop"), of_items=True),
 }
 # With these, the answer to a call has no items.
 _WITHOUT_ITEMS = frozenset({"error", "cut_before", "queued", "running", "batch_failed"})

@@ -63,15 +63,15 @@ def test_the_timeline_says_why_a_part_is_sent_in_halves_and_which_row_it_was(
     batch = work(start(rows(8)))
     told = list(batch.events.filter(part_number=1).order_by("id").values_list("text", flat=True))
     reason = (
-        "Cloudflare refused this request. Cloudflare says: “It is odd”. Change the question, the "
-        "options or the model, then send the rows again."
+        "Cloudflare refused this request. Cloudflare says: “It is odd”. Waiting does not help. "
+        "Change the question, the options or the model, then send the rows again."
     )
     assert sizes(sandbox) == [8, 4, 2, 1, 1, 6]
     assert told == [
         "Part 1 was refused. It is sent in halves, to find the rows that Cloudflare refuses. The "
         f"reason: {reason}",
         "Row 2 was refused alone: Cloudflare refused this request. Cloudflare says: “It is odd”. "
-        "Change the text of this row, or what is asked.",
+        "Waiting does not help. Change the text of this row, or what is asked.",
         "Part 1 was accepted (row 9).",
         "Part 1 came back: 1 of 8 rows answered.",
         "Part 1 was accepted (rows 3 to 8).",

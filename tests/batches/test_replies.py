@@ -70,6 +70,31 @@ def test_an_answer_without_a_reference_is_taken_by_its_index(part: Part) -> None
     assert list(match(part, attempt_at(part), reply((4, None)))) == [4]
 
 
+def test_an_answer_without_a_number_belongs_to_the_only_row_with_its_reference(part: Part) -> None:
+    assert list(match(part, attempt_at(part), reply((None, "20"), (None, "11")))) == [9, 0]
+    assert list(match(part, attempt_at(part, [2, 5]), reply((None, "16"), (0, None)))) == [5, 2]
+    for unknown in ("21", "13"):  # never sent, or not in this request
+        with pytest.raises(MismatchError, match="without a number"):
+            match(part, attempt_at(part, [3, 5]), reply((None, unknown)))
+
+
+def test_of_two_rows_with_one_reference_neither_gets_an_answer_without_a_number(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    part = start(b"id,text\nA,one\nA,two\nB,three\n", reference_column="id").parts.get()
+    assert list(match(part, attempt_at(part), reply((None, "B")))) == [2]
+    with pytest.raises(MismatchError, match="without a number"):
+        match(part, attempt_at(part), reply((None, "A")))
+
+
+def test_the_only_answer_to_a_request_with_one_row_is_its_own(part: Part) -> None:
+    assert list(match(part, attempt_at(part, [4]), reply((None, None)))) == [4]
+    with pytest.raises(MismatchError, match="without a number"):
+        match(part, attempt_at(part, [4]), reply((None, None), (None, None)))
+    with pytest.raises(MismatchError, match="without a number"):
+        match(part, attempt_at(part, [4, 5]), reply((None, None)))
+
+
 def test_a_reference_from_a_column_is_compared_as_well(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:

@@ -25,6 +25,20 @@ def test_the_item_is_found_by_its_number_not_by_its_place(reply: object) -> None
     assert json.loads(found)["result"] == {"response": "a"}
 
 
+def test_an_item_that_names_no_position_is_found_by_its_reference() -> None:
+    named = {"id": 7, "external_reference": "a", "result": {"response": "of row 7"}}
+    nameless = [
+        {"id": name, "external_reference": reference, "result": {"response": reference}}
+        for name, reference in (("req-1", "b"), (None, "a"))
+    ]
+    body = json.dumps({"responses": [named, *nameless]}).encode()
+    found = raw_item(body, 0, reference="a")
+    assert found is not None
+    assert json.loads(found)["result"] == {"response": "a"}
+    assert raw_item(body, 0, reference="c") is None
+    assert raw_item(body, 0) is None
+
+
 def test_it_is_laid_out_and_otherwise_as_it_came() -> None:
     body = b'{"responses":[{"id":0,"unknown":1.10,"result":{"response":"a"}}]}'
     assert raw_item(body, 0) == (

@@ -150,6 +150,17 @@ def test_tokens_of_an_item_are_kept_whatever_shape_its_answer_has(
     assert item.usage == b'{"total_tokens": 5}'
 
 
+def test_tokens_of_an_item_may_stand_around_its_result(polled: Any) -> None:
+    usage = {"usage": {"total_tokens": 5}}
+    items = polled(
+        {"id": 0, "result": {"response": "Yes"}} | usage,
+        {"id": 1, "result": {"result": {"response": "Yes"}} | usage},
+        {"id": 2, "result": {"result": {"response": "Yes"} | usage, "usage": {"total_tokens": 9}}},
+        {"id": 3, "result": {"response": "Yes", "usage": None}} | usage,
+    ).items
+    assert [item.usage for item in items] == [b'{"total_tokens": 5}'] * 4
+
+
 @pytest.mark.parametrize(
     ("usage", "counted"),
     [

@@ -8,6 +8,7 @@ import pytest
 from tests.cloudflare.shapes import VECTORS, chat, responses_object, said
 
 SCORES = [{"id": 1, "score": 0.9}, {"id": 0, "score": 0.1}]
+FUNCTION_CALL = {"type": "function_call", "name": "look_up", "arguments": "{}", "call_id": "c"}
 CALL = [{"name": "look_up", "arguments": {"city": "Oslo"}}]
 
 ANSWERED: dict[str, tuple[object, object]] = {
@@ -42,6 +43,20 @@ ANSWERED: dict[str, tuple[object, object]] = {
     "the vector of one context": ({"response": VECTORS[:1], "shape": [1, 3]}, VECTORS[0]),
     "tool calls instead of a text": ({"response": None, "tool_calls": CALL}, CALL),
     "tool calls in a chat": (chat(None, tool_calls=CALL), CALL),
+    "tool calls of a Responses object": (
+        responses_object({"type": "reasoning"}, FUNCTION_CALL, said(" "), FUNCTION_CALL),
+        [FUNCTION_CALL, FUNCTION_CALL],
+    ),
+    "a text beside the calls of a Responses object": (
+        responses_object(FUNCTION_CALL, said("Yes")),
+        "Yes",
+    ),
+    "null beside a chat completion": ({"response": None} | chat("Yes"), "Yes"),
+    "a text beside a chat completion": ({"response": "Yes"} | chat("No"), "Yes"),
+    "null beside a translation": ({"response": None, "translated_text": "Oui"}, "Oui"),
+    "null beside an embedding": ({"response": None, "data": VECTORS, "shape": [2, 3]}, VECTORS),
+    "null around older nesting": ({"response": None, "result": {"response": "Yes"}}, "Yes"),
+    "true beside a chat completion": ({"response": True} | chat("No"), True),
     "a text beside no tool calls": ({"response": "Yes", "tool_calls": []}, "Yes"),
     "an unknown object": ({"summary": "Short"}, {"summary": "Short"}),
     "an unknown object with known names": (
@@ -152,8 +167,8 @@ def test_an_answer_cut_off_before_its_first_word_says_to_allow_a_longer_one(
         chat(None),
         chat(None, refusal=" "),
         {"choices": [{"finish_reason": "stop", "text": ""}]},
-        responses_object({"type": "reasoning"}),
-        responses_object({"type": "reasoning"}, incomplete_details={"reason": "content_filter"}),
+        responses_object(status="completed"),
+        responses_object(incomplete_details={"reason": "content_filter"}),
     ],
 )
 def test_an_answer_that_is_empty_for_no_known_reason_blames_nothing(
@@ -161,6 +176,75 @@ def test_an_answer_that_is_empty_for_no_known_reason_blames_nothing(
 ) -> None:
     [item] = polled({"id": 0, "result": result, "success": True}).items
     assert item.error == "The model's answer is empty. Retry this row, or ask more plainly."
+
+
+def reasoned(finish_reason: str | None, **message: object) -> dict[str, object]:
+    choice = {"finish_reason": finish_reason, "message": {"content": None} | message}
+    return {"choices": [choice]}
+
+
+ALL_ROOM = "All the room for the answer went into the model's reasoning"
+ONLY_REASONED = "The model only reasoned, and wrote no answer."
+
+
+@pytest.mark.parametrize(
+    ("result", "said", "cut"),
+    [
+        (reasoned("length", reasoning_content="Hm."), ALL_ROOM, True),
+        (reasoned("length", reasoning="Hm."), ALL_ROOM, True),
+        (reasoned("length", reasoning_content=None, reasoning="Hm."), ALL_ROOM, True),
+        (reasoned("length", reasoning_content=None, content=" " * 99), "The model reached", True),
+        (reasoned("stop", reasoning_content="Hm."), f"{ONLY_REASONED} Retry this row", False),
+        (reasoned(None, reasoning_content="Hm."), f"{ONLY_REASONED} Allow a longer answer", None),
+        (responses_object({"type": "reasoning"}), f"{ONLY_REASONED} Allow a longer answer", None),
+        (
+            responses_object({"type": "reasoning"}, status="completed"),
+            f"{ONLY_REASONED} Retry this row",
+            False,
+        ),
+        (
+            responses_object({"type": "reasoning"}, incomplete_details={"reason": "filter"}),
+            f"{ONLY_REASONED} Retry this row",
+            False,
+        ),
+        (
+            responses_object(
+                {"type": "reasoning"}, incomplete_details={"reason": "max_output_tokens"}
+            ),
+            ALL_ROOM,
+            True,
+        ),
+    ],
+)
+def test_reasoning_without_an_answer_says_whether_a_longer_answer_helps(
+    polled: Any, result: object, said: str, cut: bool | None
+) -> None:
+    [item] = polled({"id": 0, "result": result, "success": True}).items
+    assert (item.status, item.cut) == ("empty", cut)
+    assert item.error.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("result", "cut"),
+    [
+        ({"response": "Ye"}, None),
+        (chat("Ye"), False),
+        ({"choices": [{"finish_reason": "length", "message": {"content": "Ye"}}]}, True),
+        ({"choices": [{"finish_reason": "length", "text": "Ye"}]}, True),
+        ({"choices": [{"finish_reason": None, "text": "Ye"}]}, None),
+        ({"response": "Ye", "choices": [{"finish_reason": "length"}]}, True),
+        ({"result": {"choices": [{"finish_reason": "length", "text": "Ye"}]}}, True),
+        (responses_object(said("Ye"), incomplete_details={"reason": "max_output_tokens"}), True),
+        (responses_object(said("Ye"), status="incomplete"), None),
+        (responses_object(said("Ye"), status="completed"), False),
+        ({"translated_text": "Ou"}, None),
+    ],
+)
+def test_an_answer_says_whether_it_was_cut_off_at_the_limit_of_its_length(
+    polled: Any, result: object, cut: bool | None
+) -> None:
+    [item] = polled({"id": 0, "result": result, "success": True}).items
+    assert (item.status, item.cut) == ("answered", cut)
 
 
 @pytest.mark.parametrize(
@@ -175,4 +259,4 @@ def test_an_answer_that_is_empty_for_no_known_reason_blames_nothing(
 def test_a_model_that_declines_is_quoted(polled: Any, result: object) -> None:
     [item] = polled({"id": 0, "result": result, "success": True}).items
     assert item.status == "empty"
-    assert "The model declined to answer: “I cannot.”" in item.error
+    assert "The model declined to answer: “I cannot”." in item.error

@@ -25,7 +25,7 @@ from batchui.teams.models import Connection, Team, User
 from batchui.worker.heartbeat import beat
 from tests.batches.books import reviews
 from tests.batches.conftest import MODEL, MakeBatch, rows
-from tests.batches.sheet.made import WAITS, made, no, yes
+from tests.batches.sheet.made import WAITS, cut, made, no, yes
 from tests.batches.trying import ask_all, begun
 from tests.conftest import PATIENCE
 from tests.stories.visitors import COLOURS, faults, sticks_out
@@ -124,10 +124,11 @@ def finished(team: Team, **fields: Any) -> Batch:
 
 
 def with_problems(team: Team, **fields: Any) -> Batch:
-    """The same; some rows have none."""
+    """The same; some rows have none, and one was cut off."""
     some = [*answers(4), no("failed", "Gate 3 is shut."), no("empty"), no("missing"), no("unfit")]
+    more = [*answers(3, 9), cut({"tone": "good", "because": "It begins well, and th"})]
     fields = {"finished_at": timezone.now()} | fields
-    return made(team, some, answers(3, 9), answer_columns=to_json(COLUMNS), **fields)
+    return made(team, some, more, answer_columns=to_json(COLUMNS), **fields)
 
 
 def ended(team: Team) -> list[State]:
@@ -139,7 +140,7 @@ def ended(team: Team) -> list[State]:
     texts = made(team, [yes(markdown), yes({"a": [1]}), yes([0.5, -0.5] * 20)], name="Texts")
     labels.add(whole, "For Ana")
     sheet, problems = whole.get_absolute_url(), broken.get_absolute_url()
-    retry = "#row-again"
+    retry, raises = "#row-again", "button:has-text('Raise the limit')"
     return [
         State("finished", sheet, shows="#grid-rows"),
         State("at a glance", sheet, ("button:has-text('At a glance')",)),
@@ -160,6 +161,7 @@ def ended(team: Team) -> list[State]:
         State("all rows", f"{problems}?show=", shows="#grid-rows"),
         State("a ticked row", f"{problems}?show=", ("#grid-rows input",), "#ask-ticked"),
         State("attention", f"{problems}attention/", shows="#attention"),
+        State("a higher limit", f"{problems}attention/", (raises,), "#longest-answer"),
         State("timeline", f"{problems}timeline/", shows="#timeline"),
         State("parts", f"{problems}parts/", shows="#parts"),
         State("a part", f"{problems}parts/", ("#parts button",), "#part-dialog[open] h2"),

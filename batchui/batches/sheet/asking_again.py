@@ -1,7 +1,7 @@
-"""Asks chosen rows of an ended batch again, and no others: those without an answer for one reason,
-or single ones, also answered ones.
+"""Asks chosen rows of an ended batch again, and no others: those with one reason, or single ones.
 
-The good answer of a row stays until another one has come. All other rows keep their fate.
+The good answer of a row stays until another one has come. All other rows keep their fate. Rows
+whose answers were cut off can be asked with a longer answer than the batch's.
 """
 
 from collections import Counter
@@ -11,33 +11,43 @@ from typing import NamedTuple
 from django.db import transaction
 from django.db.models import F
 
-from batchui.batches import many_parts, part_answers, settling
+from batchui.batches import many_parts, part_answers, references, settling
 from batchui.batches.changes import PartChanges
 from batchui.batches.compressed import DamagedFile
 from batchui.batches.models import Batch, Part
 from batchui.batches.part_answers import Answer, AskedAgain
 from batchui.batches.phrases import rows_are
+from batchui.batches.preparing import limits_for
 from batchui.batches.retrying import open_again
 from batchui.batches.sheet.matching import matching
+from batchui.batches.sheet.reasons import reason_of
 from batchui.batches.sheet.selection import EDITED, Selection
 from batchui.batches.sheet.sizes import sizes
 from batchui.batches.signals import work_waits
 from batchui.batches.states import ENDED_PARTS, RETRYABLE_ANSWERS, AnswerStatus
+from batchui.cloudflare.catalogue import UnknownModel, find
+from batchui.prompts import ask
+from batchui.prompts.problems import BadInput
 from batchui.teams.models import User
 
 # So many rows can be ticked at one time.
 MOST_TICKED = 1_000
+# No answer may be longer, in tokens, whatever the model.
+MOST_TOKENS = next(one.about.most or 0 for one in ask.fields() if one.name == "max_tokens")
+_SHORT = "short"
 
 
 class AskAgain(NamedTuple):
     """What asking rows again means: how many of them have no answer, and how many have one.
 
-    edited: of those, how many a person has corrected by hand.
+    edited: of those, how many a person has corrected by hand. short: of all, how many need a longer
+    answer.
     """
 
     unanswered: int = 0
     answered: int = 0
     edited: int = 0
+    short: int = 0
 
     @property
     def rows(self) -> int:
@@ -57,18 +67,27 @@ def meaning_of(batch: Batch, *, chosen: Selection | Collection[int]) -> AskAgain
     return _sum(_means(_counted(part, positions)) for part, positions in _chosen(batch, chosen))
 
 
-def ask_again(batch: Batch, *, chosen: Selection | Collection[int], by: User | None) -> AskAgain:
-    """Ask rows of a batch again. chosen: a selection of rows without an answer, or row numbers.
+def ask_again(
+    batch: Batch,
+    *,
+    chosen: Selection | Collection[int],
+    by: User | None,
+    longest: int | None = None,
+) -> AskAgain:
+    """Ask rows of a batch again.
+
+    chosen: a selection of rows that need attention, or row numbers. longest: the longest answer of
+    these rows, in tokens; one of `longer_answers`, or None for the batch's own.
 
     Returns what was done: nothing if the batch has not ended, if it was deleted, or if the rows
     cannot be asked. Rows of parts that have changed meanwhile are left alone, and so are those of
     parts whose files are damaged.
     """
-    is_alone = not isinstance(chosen, Selection)
+    asked = AskedAgain(is_alone=not isinstance(chosen, Selection), longest=longest)
     plans = [
         plan
         for part, positions in _chosen(batch, chosen)
-        if (plan := _plan(part, positions, is_alone=is_alone)) is not None
+        if (plan := _plan(part, asked._replace(rows=frozenset(positions)))) is not None
     ]
     with transaction.atomic():
         batch = settling.lock(batch.pk)
@@ -79,31 +98,49 @@ def ask_again(batch: Batch, *, chosen: Selection | Collection[int], by: User | N
         if not means.rows:
             return means
         open_again(batch)
-        settling.record(batch, "retry", _event(means), by=by)
+        settling.record(batch, "retry", _event(means, longest), by=by)
         batch.refresh_from_db()
         settling.settle(batch)
     work_waits.send(Batch, batch=batch)
     return means
 
 
+def longer_answers(batch: Batch) -> range | None:
+    """How long the answers of rows that are asked again may be, in tokens, from the batch's own on.
+
+    None: no longer ones can be asked for. Ready-made requests say themselves how long theirs are.
+    """
+    if batch.ask.as_items:
+        return None
+    try:
+        model, own = find(batch.ask.model), references.item_writer(batch).longest([])
+    except (BadInput, UnknownModel):  # of a batch of an older version
+        return None
+    if own is None or own >= (most := min(MOST_TOKENS, model.context_window or MOST_TOKENS)):
+        return None
+    return range(own, most + 1)
+
+
 def _means(counted: Counter[str]) -> AskAgain:
     """What rows with these counts come to."""
-    others = counted.total() - counted[AnswerStatus.ANSWERED] - counted[EDITED]
-    return AskAgain(others, counted[AnswerStatus.ANSWERED], counted[EDITED])
+    others = sum(rows for name, rows in counted.items() if name not in (EDITED, _SHORT))
+    answered = counted[AnswerStatus.ANSWERED]
+    return AskAgain(others - answered, answered, counted[EDITED], counted[_SHORT])
 
 
 def _sum(some: Iterable[AskAgain]) -> AskAgain:
     return AskAgain(*map(sum, zip(*some, strict=True)))
 
 
-def _event(means: AskAgain) -> str:
+def _event(means: AskAgain, longest: int | None) -> str:
+    limit = f", with answers of up to {longest:,} tokens" if longest else ""
     kept = (
         f" {rows_are(means.answered)} answered already, and charged a second time; the answers "
         "stay until others come."
         if means.answered
         else ""
     )
-    return f"Asked again: {rows_are(means.rows)} sent again, as chosen.{kept}"
+    return f"Asked again: {rows_are(means.rows)} sent again, as chosen{limit}.{kept}"
 
 
 # -- which rows ---------------------------------------------------------------------------------
@@ -136,7 +173,7 @@ def _with_positions(part: Part, found: Iterable[int]) -> Iterator[tuple[Part, li
 
 def _selected(batch: Batch, part: Part, chosen: Selection) -> Iterator[int]:
     for position, answer in matching(batch, part, chosen):
-        if _status_of(part, answer) in RETRYABLE_ANSWERS:
+        if _status_of(part, answer) in RETRYABLE_ANSWERS or (answer and answer.is_cut):
             yield position
 
 
@@ -152,33 +189,36 @@ def _status_of(part: Part, answer: Answer | None) -> str:
 
 
 def _counted(part: Part, positions: Collection[int]) -> Counter[str]:
-    """How many of these rows have each status, and how many a person has corrected."""
+    """How many of these rows have each status, were corrected by hand, and need a longer answer."""
     wanted = set(positions)
     counted: Counter[str] = Counter()
     for at, answer in enumerate(part_answers.read_answers(part)):
         if at in wanted:
             counted[_status_of(part, answer)] += 1
             counted[EDITED] += bool(answer and answer.edit)
+            counted[_SHORT] += bool(answer and reason_of(answer.status, answer.error).needs_longer)
     return counted
 
 
 # -- what is done with a part -------------------------------------------------------------------
 
 
-def _plan(part: Part, positions: list[int], *, is_alone: bool) -> _Plan | None:
-    """The changes that ask these rows of a part again."""
+def _plan(part: Part, asked: AskedAgain) -> _Plan | None:
+    """The changes that ask rows of a part again."""
     try:
-        counted = _counted(part, positions)
+        counted = _counted(part, asked.rows)
         changes = _as_own_lines(part)
-        others = None if changes else _others(part, set(positions))
+        others = None if changes else _others(part, asked.rows)
     except DamagedFile:
         return None
     means = _means(counted)
-    del counted[AnswerStatus.ANSWERED], counted[EDITED]
-    asked = AskedAgain(frozenset(positions), is_alone, others)
+    del counted[AnswerStatus.ANSWERED], counted[EDITED], counted[_SHORT]
     for status, rows in counted.items():
         changes[status] = getattr(part, status) - rows  # type: ignore[literal-required]
-    changes["asked_again"] = asked.kept()
+    changes["asked_again"] = asked._replace(others=others).kept()
+    if asked.longest is not None:
+        most = limits_for(find(part.batch.ask.model), max_tokens=asked.longest).rows
+        changes["send_limit"] = min(part.send_limit or most, most)
     return _Plan(part, means, changes)
 
 

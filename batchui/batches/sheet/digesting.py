@@ -1,6 +1,7 @@
 """The digest of a part: a summary of its answers, small enough to be read with every page.
 
-reasons   why rows have no answer: key -> how many, with the status and an error as an example
+reasons   why rows have no answer, or one that was cut off: key -> how many, with the status and an
+          error as an example
 fields    of each answer column, in order: its values where they are few, numbers, lengths
 """
 
@@ -27,7 +28,7 @@ OTHER_REASONS = "other"
 
 
 class ReasonCount(msgspec.Struct, array_like=True, frozen=True):
-    """How many rows have no answer for a reason; their status, and one of their errors."""
+    """How many rows need attention for a reason; their status, and one of their errors."""
 
     rows: int
     status: str
@@ -83,6 +84,8 @@ def summary_of(batch: Batch, part: Part) -> Summary:
             if answer.status == "answered":
                 for column in columns:
                     column.add(answer)
+                if answer.is_cut:
+                    reasons.add(answer)
             elif answer.status and answer.status not in FINE:
                 reasons.add(answer)
     except DamagedFile:
@@ -91,7 +94,7 @@ def summary_of(batch: Batch, part: Part) -> Summary:
 
 
 class _Reasons:
-    """Counts why rows have no answer. Of the errors with one reason one is kept as an example."""
+    """Counts why rows need attention. Of the errors with one reason one is kept as an example."""
 
     def __init__(self) -> None:
         self._rows: Counter[str] = Counter()

@@ -7,7 +7,7 @@ from batchui.batches.models import Batch, Part
 from batchui.batches.part_answers import Answer
 from batchui.batches.sheet.fields import texts_of
 from batchui.batches.sheet.reasons import reason_of
-from batchui.batches.sheet.selection import EDITED, FINE, Selection
+from batchui.batches.sheet.selection import CUT, EDITED, FINE, Selection
 
 # Whether a row with this answer is chosen. A row that waits has the status "".
 Matches = Callable[[Answer], bool]
@@ -18,7 +18,7 @@ def matcher(batch: Batch, selection: Selection) -> Matches:
     if key := selection.reason:
         return lambda one: (
             bool(one.status)
-            and one.status not in FINE
+            and (one.status not in FINE or one.is_cut)
             and reason_of(one.status, one.error).key == key
         )
     if (value := selection.value) is not None:
@@ -26,6 +26,8 @@ def matcher(batch: Batch, selection: Selection) -> Matches:
         return lambda one: one.status == "answered" and value in texts(one)
     if selection.shown == EDITED:
         return lambda one: one.edit is not None
+    if selection.shown == CUT:
+        return lambda one: one.is_cut
     statuses = selection.statuses
     return lambda one: statuses is None or one.status in statuses
 

@@ -1,4 +1,4 @@
-"""Why rows have no answer: raw errors as plain reasons, each with what to do next.
+"""Why rows have no answer, or a cut one: raw errors as plain reasons, each with what to do next.
 
 Errors that say the same with other numbers are one reason. What Cloudflare and its models say is
 recognised by its codes and words; anything else is its own reason, in its own words.
@@ -11,6 +11,8 @@ from hashlib import sha256
 
 from batchui.batches.copying import without_origin
 from batchui.batches.states import AnswerStatus
+from batchui.cloudflare.answers import ALLOW_LONGER, AT_THE_LIMIT, ONLY_REASONED
+from batchui.prompts.answer_fitting import CUT_OFF
 
 # About so many words make a hundred tokens, in most languages.
 WORDS_PER_100_TOKENS = 75
@@ -21,11 +23,12 @@ ASK_AGAIN = "Ask these rows again."
 
 @dataclass(frozen=True)
 class Reason:
-    """Why rows have no answer.
+    """Why rows need attention.
 
-    key: for addresses. words: a phrase that ends a sentence such as "9 rows: …". next_step: what to
-    do, a sentence. can_ask: whether asking again may help as things are. other_model: whether
-    another model would. limit: of a model, in tokens, where the error names it.
+    key: for addresses; it begins with the status. words: a phrase that ends a sentence such as "9
+    rows: …". next_step: what to do, a sentence. can_ask: whether asking again may help as things
+    are. other_model: whether another model would. limit: of a model, in tokens, where the error
+    names it. needs_longer: whether a longer answer would help.
     """
 
     key: str
@@ -35,6 +38,7 @@ class Reason:
     can_ask: bool = True
     other_model: bool = False
     limit: int = 0
+    needs_longer: bool = False
 
 
 @dataclass(frozen=True)
@@ -152,6 +156,13 @@ _BY_STATUS = {
     ),
 }
 _OTHER = _kind("", "", "no answer")
+# Of answers that were cut off, by status.
+_CUT_OFF = {
+    "answered": "cut off at the longest answer",
+    "empty": "the longest answer was used up before anything was written",
+    "unfit": "cut off at the longest answer, so that it does not fit the answer columns",
+}
+RAISE_LIMIT = "Raise the longest answer, and ask these rows again."
 # What stands around a reason, and says nothing about why.
 _FRAMES = (
     re.compile(r"^The model could not answer this row\. ?"),
@@ -172,8 +183,10 @@ _LIMIT = re.compile(
 
 @lru_cache(maxsize=4_096)
 def reason_of(status: str, error: str | None) -> Reason:
-    """The reason why a row with this status and error has no answer."""
+    """The reason why a row with this status and error needs attention."""
     said = _said(without_origin(error or ""))
+    if status in _CUT_OFF and (found := _of_length(status, said)):
+        return found
     if status == AnswerStatus.UNFIT:
         return _unfit(said)
     # Of these the error repeats in a longer sentence what the status says.
@@ -202,6 +215,19 @@ def reason_of(status: str, error: str | None) -> Reason:
         next_step=usual.next_step,
         can_ask=usual.can_ask,
     )
+
+
+def _of_length(status: str, said: str) -> Reason | None:
+    """The reason of an answer that was cut off, or gave way to reasoning; None for any other."""
+    if AT_THE_LIMIT in said or said.startswith(CUT_OFF):
+        words = _CUT_OFF[status]
+        return Reason(f"{status}-cut", status, words, RAISE_LIMIT, needs_longer=True)
+    if status != AnswerStatus.EMPTY or not said.startswith(ONLY_REASONED):
+        return None
+    words = "the model only reasoned, and wrote no answer"
+    if ALLOW_LONGER in said:
+        return Reason("empty-reasoned", status, words, RAISE_LIMIT, needs_longer=True)
+    return Reason("empty-reasoned-out", status, words, "Ask these rows again, or ask more plainly.")
 
 
 def _unfit(said: str) -> Reason:

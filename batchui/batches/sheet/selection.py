@@ -24,8 +24,10 @@ STATUSES: Mapping[str, tuple[str, ...]] = {
     WAITING: ("",),
     **{status.value: (status.value,) for status in AnswerStatus},
 }
-# Rows whose answers a person corrected; the parts count them as they count statuses.
-EDITED = "edited"
+# Rows whose answers a person corrected, and rows whose answers were cut off; the parts count them
+# as they count statuses.
+EDITED, CUT = "edited", "cut"
+COUNTED = (EDITED, CUT)
 _REASON, _VALUE = "reason:", "value:"
 
 
@@ -33,9 +35,9 @@ _REASON, _VALUE = "reason:", "value:"
 class Selection:
     """The rows that are shown: those that meet every one of these conditions.
 
-    shown: a key of STATUSES, or EDITED; "" for all. reason: the key of a reason (`reasons.py`).
-    column, value: an answer column, and the text of its value. words: what stands somewhere in the
-    row.
+    shown: a key of STATUSES, or one of COUNTED; "" for all. reason: the key of a reason
+    (`reasons.py`). column, value: an answer column, and the text of its value. words: what stands
+    somewhere in the row.
     """
 
     shown: str = ""
@@ -57,13 +59,13 @@ class Selection:
     @property
     def counts(self) -> tuple[str, ...] | None:
         """What the parts count of these rows ("" is what waits); None: all rows."""
-        return (EDITED,) if self.shown == EDITED else self.statuses
+        return (self.shown,) if self.shown in COUNTED else self.statuses
 
     @property
     def may_be_answered(self) -> bool:
         """Whether a row that is answered can be among them."""
         if self.reason:
-            return False
+            return self.reason.startswith(AnswerStatus.ANSWERED)
         return self.statuses is None or AnswerStatus.ANSWERED.value in self.statuses
 
     @property
@@ -98,7 +100,7 @@ def parse(show: str | None, words: str | None = "") -> Selection:
     """The selection that an address names."""
     show = (show or "").replace("\0", "")[:LONGEST_SHOW]
     found = ALL
-    if show in STATUSES or show == EDITED:
+    if show in STATUSES or show in COUNTED:
         found = Selection(shown=show)
     elif show.startswith(_REASON):
         found = Selection(reason=show.removeprefix(_REASON))

@@ -1,9 +1,10 @@
-"""The tab “Needs attention”: each reason why rows have no answer, with what to do about it."""
+"""The tab “Needs attention”: each reason why rows have no answer, or a cut one, and what to do."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from batchui.batches.models import Batch
+from batchui.batches.sheet.asking_again import longer_answers
 from batchui.batches.sheet.glance import Why, reasons_of
 from batchui.batches.sheet.reasons import in_words
 from batchui.batches.sheet.selection import show_reason
@@ -19,7 +20,8 @@ MOST_REASONS = 50
 class ShownReason:
     """A reason as the page shows it. show: for the address of its rows. can_ask: here and now.
 
-    may_count: these are all the batch's empty answers, which can count as answered.
+    may_count: these are all the batch's empty answers, which can count as answered. with_longer:
+    they can be asked again with a longer answer. with_changes: another run could ask them better.
     """
 
     key: str
@@ -32,12 +34,16 @@ class ShownReason:
     can_ask: bool
     may_count: bool
     other_model: bool
+    with_longer: bool
+    with_changes: bool
 
 
 def attention_context(batch: Batch) -> dict[str, Any]:
     """What the tab needs. counted: how many rows its reasons have; more: how many it leaves out."""
     found, is_whole = reasons_of(batch)
-    reasons = [_shown(batch, one) for one in found[:MOST_REASONS]]
+    found_here = found[:MOST_REASONS]
+    can_raise = any(one.reason.needs_longer for one in found_here) and bool(longer_answers(batch))
+    reasons = [_shown(batch, one, can_raise=can_raise) for one in found_here]
     return {
         "reasons": reasons,
         "more_reasons": len(found) - len(reasons),
@@ -47,9 +53,10 @@ def attention_context(batch: Batch) -> dict[str, Any]:
     }
 
 
-def _shown(batch: Batch, why: Why) -> ShownReason:
+def _shown(batch: Batch, why: Why, *, can_raise: bool) -> ShownReason:
     reason = why.reason
-    is_empty = reason.status == AnswerStatus.EMPTY
+    may_count = reason.status == AnswerStatus.EMPTY and not reason.needs_longer
+    can_ask = reason.status in RETRYABLE_ANSWERS or reason.needs_longer
     shown = status_words.of_state(reason.status)
     return ShownReason(
         key=reason.key,
@@ -59,7 +66,9 @@ def _shown(batch: Batch, why: Why) -> ShownReason:
         show=show_reason(reason.key),
         tone=shown.tone,
         icon=shown.icon,
-        can_ask=batch.has_ended and reason.status in RETRYABLE_ANSWERS,
-        may_count=batch.can_count_empty and why.rows == batch.empty and is_empty,
+        can_ask=batch.has_ended and can_ask and (can_raise or not reason.needs_longer),
+        may_count=may_count and batch.can_count_empty and why.rows == batch.empty,
         other_model=reason.other_model,
+        with_longer=reason.needs_longer,
+        with_changes=reason.needs_longer and not can_raise,
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from batchui.batches.answer_editing import MAY_BE_EDITED
+from batchui.batches.part_answers import is_cut
 from batchui.batches.results import Result
 from batchui.batches.states import AnswerStatus, PartStatus
 from batchui.exports.answers import answer_text
@@ -39,7 +40,8 @@ class AnswerCell:
     be corrected. tags: values out of a list, in place of a text. status: of the row, “” while it
     waits. note: why there is no good answer, or what the row waits for; only the first cell says
     so. again: what a row waits for that has an answer and is asked again. moves: its part is at
-    Cloudflare now. mark: who corrected this value by hand.
+    Cloudflare now. mark: who corrected this value by hand. is_cut: the answer was cut off; the
+    first cell says so.
     """
 
     number: int
@@ -52,6 +54,7 @@ class AnswerCell:
     again: str = ""
     moves: bool = False
     mark: Mark | None = None
+    is_cut: bool = False
 
     @property
     def is_skipped(self) -> bool:
@@ -119,6 +122,7 @@ def _cell(
         again=WAITS.get(waits_in, "") if waits_in and result.status and column.at == 0 else "",
         moves=waits_in in AT_CLOUDFLARE,
         mark=mark,
+        is_cut=column.at == 0 and is_cut(result.status, result.error),
     )
 
 

@@ -61,8 +61,10 @@ def _chips(batch: Batch) -> Iterator[Chip]:
         kinds.remove(problems[0])
         yield replace(problems[0], show="attention")
     elif problems:
-        yield Chip("attention", "Problems", attention_count(batch), "caution")
+        yield Chip("attention", "Problems", problem_count(batch), "caution")
     yield from kinds
+    if batch.cut:
+        yield Chip(selection.CUT, "Cut off", batch.cut, "caution")
     if batch.edited:
         yield Chip(selection.EDITED, "Edited", batch.edited)
 
@@ -74,9 +76,14 @@ def _kinds(batch: Batch) -> Iterator[Chip]:
             yield Chip(status.value, shown.word, getattr(batch, status.value), shown.tone)
 
 
-def attention_count(batch: Batch) -> int:
-    """How many rows need attention."""
+def problem_count(batch: Batch) -> int:
+    """How many rows have no answer that can be used."""
     return sum(getattr(batch, status) for status in selection.ATTENTION)
+
+
+def attention_count(batch: Batch) -> int:
+    """How many rows need attention: those, and rows whose answers were cut off."""
+    return problem_count(batch) + batch.cut
 
 
 def chips_context(batch: Batch, view: SheetView) -> dict[str, Any]:

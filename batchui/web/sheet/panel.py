@@ -137,10 +137,15 @@ def row_context(batch: Batch, view: SheetView, number: int) -> dict[str, Any]:
 
 
 def reply_context(batch: Batch, number: int) -> dict[str, Any]:
-    """What Cloudflare's reply says of a row, for its technical details. Raises Http404."""
+    """What Cloudflare's reply says of a row, for its technical details. Raises Http404.
+
+    latest: the latest request that the row was in, if none has brought a reply.
+    """
     found = found_row(batch, number)
-    attempt = one_row.answered_by(one_row.tries(found))
-    context: dict[str, Any] = {"batch": batch, "part": found.part, "attempt": attempt}
+    sent = one_row.tries(found)
+    attempt = one_row.answered_by(sent)
+    latest = sent[-1] if sent and attempt is None else None
+    context = {"batch": batch, "part": found.part, "attempt": attempt, "latest": latest}
     return context | _item(attempt, found)
 
 

@@ -16,6 +16,8 @@ from batchui.web.sheet.edited import Mark
 from batchui.web.templatetags.times import time
 
 _ANSWERED = "answered"
+# Of an answer that goes on beyond its limit; the panel of the row says more.
+_CUT_OFF = '<small class="cut-off">… cut off</small>'
 
 
 def row_head(number: int, *, address: str) -> SafeString:
@@ -50,7 +52,8 @@ def changed_cells(cells: Iterable[AnswerCell]) -> SafeString:
 def _cell(cell: AnswerCell, more: str = "") -> str:
     opening = f'<td {more}class="{cell.classes}">'
     mark = _mark(cell.mark) if cell.mark else ""
-    return f"{opening}{_inside(cell)}{mark}{_again(cell)}</td>"
+    cut = _CUT_OFF if cell.is_cut else ""
+    return f"{opening}{_inside(cell)}{cut}{mark}{_again(cell)}</td>"
 
 
 def _inside(cell: AnswerCell) -> str:

@@ -9,7 +9,7 @@ from django.db.models import Sum
 from batchui.batches import part_answers
 from batchui.batches.compressed import Compressed
 from batchui.batches.models import Batch, Part
-from batchui.batches.part_answers import Answer
+from batchui.batches.part_answers import CUT_OFF, Answer
 from batchui.batches.settling import ANSWER_FIELDS
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.prompts.reading.rows import encode_row
@@ -24,6 +24,11 @@ WAITS = None
 def yes(said: Any = "yes") -> Answer:
     """An answered row."""
     return Answer("answered", msgspec.Raw(msgspec.json.encode(said)))
+
+
+def cut(said: Any = "It begins well, and th") -> Answer:
+    """An answered row whose answer was cut off."""
+    return Answer("answered", msgspec.Raw(msgspec.json.encode(said)), CUT_OFF)
 
 
 def no(status: str = "failed", error: str = "broken") -> Answer:
@@ -68,7 +73,7 @@ def put(part: Part, answers: Sequence[Answer | None]) -> None:
 
 def summed(batch: Batch) -> Batch:
     """The batch with the sums of its parts."""
-    sums = batch.parts.aggregate(**{name: Sum(name) for name in ANSWER_FIELDS})
+    sums = batch.parts.aggregate(**{name: Sum(name) for name in (*ANSWER_FIELDS, "cut")})
     Batch.objects.filter(pk=batch.pk).update(**sums)
     batch.refresh_from_db()
     return batch

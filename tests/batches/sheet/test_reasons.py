@@ -2,7 +2,10 @@
 
 import pytest
 
+from batchui.batches.part_answers import CUT_OFF
 from batchui.batches.sheet.reasons import in_words, reason_of
+from batchui.cloudflare.answers import AT_THE_LIMIT, CUT_SHORT, ONLY_REASONED
+from batchui.prompts.answer_fitting import CUT_OFF as ENDS_IN_ITS_JSON
 from batchui.prompts.answer_fitting import NOT_JSON
 
 # As Cloudflare says it, within the sentence of `cloudflare/replies.py`.
@@ -93,3 +96,26 @@ def test_answers_that_do_not_fit_are_one_reason_for_each_column_whatever_they_ar
     assert one == other
     assert one.words == "the answer is not the JSON object that was asked for"
     assert one.can_ask
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "key", "needs_longer"),
+    [
+        ("answered", CUT_OFF, "answered-cut", True),
+        ("answered", f"Asked once, with row 7: {CUT_OFF}", "answered-cut", True),
+        ("empty", CUT_SHORT, "empty-cut", True),
+        ("unfit", f"It reached {AT_THE_LIMIT}, so it does not fit.", "unfit-cut", True),
+        ("unfit", ENDS_IN_ITS_JSON, "unfit-cut", True),
+        ("empty", f"{ONLY_REASONED} Allow a longer answer, then retry.", "empty-reasoned", True),
+        ("empty", f"{ONLY_REASONED} Retry this row.", "empty-reasoned-out", False),
+        ("empty", "The model's answer is empty.", "empty", False),
+        ("failed", f"It says {AT_THE_LIMIT}", "", False),
+    ],
+)
+def test_answers_that_need_more_room_lead_to_a_longer_answer(
+    status: str, error: str, key: str, needs_longer: bool
+) -> None:
+    reason = reason_of(status, error)
+    assert reason.needs_longer is needs_longer
+    assert reason.key == key or not key
+    assert ("Raise the longest answer" in reason.next_step) is needs_longer

@@ -6,12 +6,13 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from batchui.batches.models import Batch
+from batchui.batches.answer_reading import CUT_SHORT
+from batchui.batches.models import Batch, Part
 from batchui.batches.sheet import digests
 from batchui.batches.sheet.reasons import reason_of
 from batchui.batches.states import BatchStatus
 from batchui.teams.models import Team
-from tests.batches.sheet.made import made, no, yes
+from tests.batches.sheet.made import cut, made, no, yes
 from tests.web.visiting import HTMX, html, said
 
 pytestmark = pytest.mark.django_db
@@ -127,3 +128,80 @@ def test_empty_answers_can_count_as_answered_beside_asking_them_again(
     assert html(tab(web, some)).count("Count it as answered") == 1
     web.post(reverse("count_empty", args=[some.pk]))
     assert "Count it as answered" not in html(tab(web, some))
+
+
+# -- answers that were cut off ------------------------------------------------------------------
+
+
+@pytest.fixture
+def short(team: Team) -> Batch:
+    """Rows 2 and 4 were cut off, row 3 before its first word."""
+    return made(team, [yes(), cut(), no("empty", CUT_SHORT)], [cut()], max_tokens=256)
+
+
+def test_answers_that_were_cut_off_need_attention_and_lead_to_a_higher_limit(
+    web: Client, short: Batch
+) -> None:
+    page = tab(web, short)
+    assert "2 rows: cut off at the longest answer" in said(page)
+    assert "1 row: the longest answer was used up before anything was written" in said(page)
+    assert said(page).count("Raise the longest answer, and ask these rows again.") == 2
+    assert "Raise the limit and ask these again …" in said(page)
+    assert "?show=reason%3Aanswered-cut" in html(page)
+    assert "Count it as answered" not in html(page)
+    assert 'id="count-attention"' in html(page)
+    count = html(page).split('id="count-attention"')[1].split("</")[0]
+    assert count.endswith(">3")  # of the tab
+
+
+def test_the_dialog_asks_for_a_limit_and_says_what_answers_as_long_as_that_cost(
+    web: Client, short: Batch
+) -> None:
+    dialog = confirm(web, short, "reason=answered-cut")
+    assert "Ask 2 rows again?" in said(dialog)
+    field = html(dialog).split('id="longest-answer"')[1].split(">")[0]
+    assert [f'{name}="{n}"' in field for name, n in (("value", 512), ("min", 256))] == [True] * 2
+    assert 'max="32768"' in field
+    assert "The batch was asked with 256." in said(dialog)
+    assert "longest-answer" in html(confirm(web, short, "rows=2"))  # ticked, or in its panel
+    assert "longest-answer" not in html(confirm(web, short, "rows=1"))
+
+
+def test_cut_rows_are_asked_again_with_the_limit_that_was_given(web: Client, short: Batch) -> None:
+    ask(web, short, reason="answered-cut", longest="900")
+    asked = [part.asked_again for part in short.parts.order_by("number")]
+    assert [one and (one["rows"], one["longest"]) for one in asked] == [([1], 900), ([0], 900)]
+
+
+def test_the_limit_of_before_is_no_other_limit(web: Client, short: Batch) -> None:
+    ask(web, short, reason="answered-cut", longest="256")
+    assert ["longest" in part.asked_again for part in short.parts.all()] == [False, False]
+
+
+@pytest.mark.parametrize("longest", ["255", "32769", "-1", "many", "９００", "9" * 40, "1.5"])
+def test_a_limit_that_cannot_be_is_refused_and_nothing_is_asked(
+    web: Client, short: Batch, longest: str
+) -> None:
+    response = ask(web, short, reason="answered-cut", longest=longest)
+    told = "The longest answer is a number of tokens from 256 to 32,768."
+    assert told in html(web.get(response["Location"]))
+    assert not Part.objects.exclude(asked_again=None).exists()
+
+
+def test_where_requests_have_limits_of_their_own_it_leads_to_another_run(
+    web: Client, team: Team
+) -> None:
+    batch = made(team, [cut()], as_items=True)
+    page = tab(web, batch)
+    assert "Run again with changes" in said(page)
+    assert "Raise the limit" not in said(page)
+    assert "longest-answer" not in html(confirm(web, batch, "rows=1"))
+
+
+def test_while_a_batch_goes_on_its_cut_answers_are_not_asked_again(
+    web: Client, short: Batch
+) -> None:
+    Batch.objects.update(status=BatchStatus.RUNNING)
+    page = tab(web, short)
+    assert "2 rows: cut off at the longest answer" in said(page)
+    assert "Raise the limit" not in said(page)

@@ -11,7 +11,7 @@ from batchui.batches.models import Batch
 from batchui.batches.sheet.reasons import reason_of
 from batchui.teams.models import Team
 from batchui.web.sheet.chips import chips_of
-from tests.batches.sheet.made import WAITS, made, no, yes
+from tests.batches.sheet.made import WAITS, cut, made, no, yes
 from tests.web.visiting import html
 
 pytestmark = pytest.mark.django_db
@@ -41,6 +41,20 @@ def test_there_is_a_filter_for_each_kind_of_rows_that_there_are(some: Batch) -> 
         ("empty", 1),
         ("failed", 2),
     ]
+
+
+def test_rows_whose_answers_were_cut_off_have_a_filter_and_are_answered(
+    web: Client, team: Team
+) -> None:
+    batch = made(team, [yes("a"), cut(), no()], [cut(), yes("b")])
+    assert [(chip.show, chip.word, chip.count) for chip in chips_of(batch)][1:] == [
+        ("answered", "Answered", 4),
+        ("attention", "Failed", 1),
+        ("cut", "Cut off", 2),
+    ]
+    assert shown(page(web, batch, "?show=cut")) == [2, 4]
+    assert shown(page(web, batch, "?show=answered")) == [1, 2, 4, 5]
+    assert html(page(web, batch, "?show=cut")).count("… cut off</small>") == 2
 
 
 def test_all_and_answered_are_always_there(team: Team) -> None:
