@@ -1,5 +1,6 @@
 """The price beside Start, and the question before a batch that costs more than usual."""
 
+import re
 from typing import Any
 
 import pytest
@@ -53,6 +54,17 @@ def test_it_is_a_range_and_tells_how_it_was_reckoned(web: Client, draft: Batch) 
     assert "100 rows, in 4 parts" in page
     assert "a rule of thumb" in page
     assert "all of them were looked at" in page
+
+
+@pytest.mark.usefixtures("account")
+def test_what_is_free_today_is_taken_off_beside_start_as_in_the_dialog(
+    web: Client, draft: Batch, team: Team
+) -> None:
+    limit(team, 0)
+    dear = drafted(web, b"id,text\n" + b"1,%b\n" % (b"word " * 400) * 3_000)
+    beside = previewed(web, dear)
+    [to_pay] = re.findall(r"Start for ([^<]+)</button>", html(pressed(web, dear)))
+    assert f", to pay {to_pay}<" in beside
 
 
 @pytest.mark.usefixtures("account")

@@ -69,7 +69,9 @@ def _text(found: Estimate) -> str:
     if found.free_usd >= found.usd.high:
         return f"{found.usd}, free today"
     about = str(found.usd)
-    return about if about.startswith(("about", "under", "up to")) else f"about {about}"
+    if not about.startswith(("about", "under", "up to")):
+        about = f"about {about}"
+    return f"{about}, to pay {found.to_pay}" if found.free_usd else about
 
 
 def _reckoned(found: Estimate) -> Iterator[Line]:
