@@ -22,7 +22,7 @@ from batchui.teams.connections import (
 )
 from batchui.teams.models import Connection, Team, User
 from batchui.teams.problems import TeamProblem
-from batchui.teams.testing import Tested
+from batchui.teams.testing import Verdict
 
 OF_ENVIRONMENT = (
     "This account and its token come from the environment of the server. The person who runs "
@@ -57,7 +57,7 @@ def unsaved(
     return connection
 
 
-def connect(filled: Connection, *, by: User, tested: Tested | None = None) -> Connection:
+def connect(filled: Connection, *, by: User, tested: Verdict | None = None) -> Connection:
     """Store what was filled in (`unsaved`). New batches go to it if they went to the sandbox.
 
     One that was removed before comes back, with its batches. Raises TeamProblem if it is connected
@@ -88,7 +88,7 @@ def connect(filled: Connection, *, by: User, tested: Tested | None = None) -> Co
 
 
 def replace_token(
-    connection: Connection, filled: Connection, *, by: User, tested: Tested | None = None
+    connection: Connection, filled: Connection, *, by: User, tested: Verdict | None = None
 ) -> Connection:
     """Give a connection the token and settings of `filled`. What is under way goes on with them.
 
@@ -151,7 +151,7 @@ def next_default(connection: Connection) -> Connection | None:
     return others.first()
 
 
-def record_test(connection: Connection, tested: Tested, *, by: User) -> None:
+def record_test(connection: Connection, tested: Verdict, *, by: User) -> None:
     """Keep what a test of a stored connection found."""
     _keep_test(connection, tested)
     connection.save(update_fields=["tested_at", "test_problem"])
@@ -165,7 +165,7 @@ def record_test(connection: Connection, tested: Tested, *, by: User) -> None:
 
 
 def _take_over(
-    connection: Connection, filled: Connection, tested: Tested | None, *others: str
+    connection: Connection, filled: Connection, tested: Verdict | None, *others: str
 ) -> None:
     """Store in a connection what was filled in, and the `others` that were set. No other field:
     workers count its calls meanwhile."""
@@ -179,7 +179,7 @@ def _take_over(
     )
 
 
-def _keep_test(connection: Connection, tested: Tested | None) -> None:
+def _keep_test(connection: Connection, tested: Verdict | None) -> None:
     connection.tested_at = timezone.now() if tested else None
     connection.test_problem = tested.sentence if tested else ""
 

@@ -21,7 +21,7 @@ class Wrong(StrEnum):
 
 
 @dataclass(frozen=True)
-class Tested:
+class Verdict:
     """What a test found. wrong: None if all is well. sentence: what is wrong, and what to do."""
 
     wrong: Wrong | None = None
@@ -33,7 +33,7 @@ class Tested:
         return self.wrong is Wrong.AWAY
 
 
-FINE = Tested()
+FINE = Verdict()
 # By Cloudflare's codes. The reference has 10000, 9109, 7003 and 1000; the others are what its
 # gateway says of a header (6003, 9106, 10001) or an address (7000) that is not well formed.
 _OF_TOKEN = frozenset({10000, 9109, 6003, 9106, 10001})
@@ -54,7 +54,7 @@ _SENTENCES = {
 }
 
 
-def test(connection: Connection) -> Tested:
+def test(connection: Connection) -> Verdict:
     """Ask the other side of a connection, which need not be stored. It takes 8 seconds at most.
 
     Raises nothing: whatever happens is a finding.
@@ -63,22 +63,22 @@ def test(connection: Connection) -> Tested:
         with closing(client_for(connection, FOR_A_TEST)) as client:
             client.test_connection()
     except UnreadableSecret as problem:
-        return Tested(Wrong.TOKEN, str(problem))
+        return Verdict(Wrong.TOKEN, str(problem))
     except errors.CloudflareError as problem:
         return _found(connection, problem)
     return FINE
 
 
-def _found(connection: Connection, problem: errors.CloudflareError) -> Tested:
+def _found(connection: Connection, problem: errors.CloudflareError) -> Verdict:
     is_about_person = isinstance(problem, errors.Busy) and problem.needs_person
     if not is_about_person or problem.code is None:
         wrong = _without_code(problem) if is_about_person else Wrong.AWAY
-        return Tested(wrong, problem.user_message)
+        return Verdict(wrong, problem.user_message)
     wrong = _by_code(problem)
     if connection.kind != Connection.Kind.REST:
-        return Tested(wrong, problem.user_message)
+        return Verdict(wrong, problem.user_message)
     said = f" It said: {problem.detail}." if problem.detail else ""
-    return Tested(wrong, _SENTENCES[wrong].format(reason=said))
+    return Verdict(wrong, _SENTENCES[wrong].format(reason=said))
 
 
 def _by_code(problem: errors.CloudflareError) -> Wrong:

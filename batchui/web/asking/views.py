@@ -23,6 +23,7 @@ from batchui.web.asking.model_choice import ModelChoice
 from batchui.web.asking.price import Price, price_of
 from batchui.web.asking.saving import save_typed
 from batchui.web.asking.starting_points import starting_context
+from batchui.web.asking.where import where_context
 from batchui.web.asking.wording import Wording
 from batchui.web.before_start import BeforeStart
 from batchui.web.errors import post_only
@@ -250,4 +251,5 @@ def checking(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 def check_context(batch: Batch) -> dict[str, Any]:
     why = nothing_moves(batch)
     seen = f"{batch.version}.{why}" if why else str(batch.version)
-    return {"batch": batch, "nothing_moves": why, "seen": seen}
+    where = where_context(batch) if batch.status == BatchStatus.DRAFT else {}
+    return {"batch": batch, "nothing_moves": why, "seen": seen, **where}
