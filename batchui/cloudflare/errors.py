@@ -243,9 +243,9 @@ _GONE = _Ruling(
 )
 _LOCKED_OUT = _Ruling(
     Busy,
-    "Cloudflare does not accept the account id or API token of this connection.{reason} Ask the "
-    "person who runs batchui to check both; the token needs the permissions Workers AI Read and "
-    "Edit.",
+    "Cloudflare does not accept the account id or API token of this connection.{reason} An "
+    "administrator of your team corrects that under Connections; the token needs the permissions "
+    "Workers AI Read and Edit.",
     {"needs_person": True},
 )
 _NOT_ALLOWED = _Ruling(

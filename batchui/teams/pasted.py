@@ -3,6 +3,8 @@
 import re
 import unicodedata
 
+from batchui.keys import Hidden
+
 # What a page, a chat or a shell puts around a secret.
 _AROUND = "\"'`´‘’“”„«»<>,;"
 _BEARER = re.compile(r"^(authorization\s*:)?\s*bearer\b[\s:]*", re.IGNORECASE)
@@ -22,7 +24,7 @@ def secret(text: str) -> str:
     text = _bare(text)
     text = _bare(_ASSIGNED.sub("", text))
     text = _bare(_BEARER.sub("", text))
-    return re.sub(r"\s+", "", text)
+    return Hidden(re.sub(r"\s+", "", text))
 
 
 def account_id(text: str) -> str:

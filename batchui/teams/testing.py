@@ -89,7 +89,7 @@ def _by_code(problem: errors.CloudflareError) -> Wrong:
 
 
 def _without_code(problem: errors.CloudflareError) -> Wrong:
-    """No code of Cloudflare: it may be what the client checks itself, or another server."""
+    """No code of Cloudflare: the client refused the token itself, or another server answered."""
     if problem.http_status is None:
-        return Wrong.ACCOUNT if "account id" in problem.user_message else Wrong.TOKEN
+        return Wrong.TOKEN
     return Wrong.PERMISSION if problem.http_status in (401, 403) else Wrong.AWAY

@@ -65,6 +65,13 @@ def test_a_wrong_token_is_told_from_a_right_one() -> None:
     assert found.sentence.startswith("The API token is not accepted.")
 
 
+def test_a_token_that_cannot_be_one_is_not_sent(sandbox: RunningSandbox) -> None:
+    found = testing.test(filled(sandbox.base_url, token="é" * 40))
+    assert found.wrong is Wrong.TOKEN
+    assert "characters that a token never has" in found.sentence
+    assert sandbox.calls() == []
+
+
 def test_where_nobody_answers_nothing_is_said_of_the_token() -> None:
     found = testing.test(filled("http://127.0.0.1:9/client/v4"))
     assert found.is_away

@@ -256,6 +256,9 @@ def test_administrators_are_told_on_every_page_and_members_who_can_help(
         assert "“Care” is not let in." in page, address
         assert "A batch waits." in page
         assert f'<a href="{replace}">Replace the API token</a>' in page
+    assert "Who can put it right, and how, stands under Connections." in said(
+        web.get(held.get_absolute_url())
+    )
     page = html(signed_in(join(ana)).get(reverse("batches")))
     assert "Ana can put it right." in " ".join(page.split())
     assert replace not in page
