@@ -17,7 +17,7 @@ REFUSED = {"fault": "error", "code": 10000}
 
 
 def connection() -> Connection:
-    return Connection.objects.get()
+    return Connection.objects.get(kind=Connection.Kind.SANDBOX)
 
 
 @pytest.fixture
@@ -75,6 +75,35 @@ def test_a_refused_poll_is_noted_and_asked_again_at_once(
     assert work(batch).status == BatchStatus.FINISHED
 
 
+def test_only_failing_polls_of_this_connection_come_sooner(
+    sandbox: RunningSandbox, batch: Batch
+) -> None:
+    send_all()
+    later = timezone.now() + timedelta(hours=1)
+    Part.objects.update(next_poll_at=later, failures_in_a_row=1)
+    batch.parts.filter(number=1).update(failures_in_a_row=0)
+    refused.go_on(another(batch))
+    assert due.due_parts(10) == []
+    refused.go_on(connection())
+    assert {part.number for part in due.due_parts(10)} == {2, 3}
+
+
+def test_a_poll_that_one_model_refuses_says_nothing_of_the_token(
+    sandbox: RunningSandbox, batch: Batch
+) -> None:
+    send_all()
+    sandbox.script({"fault": "error", "code": 5018, "call": "poll", "times": 3})
+    poll_all()
+    assert connection().refused_since is None
+
+
+def another(batch: Batch) -> Connection:
+    """An account of the same team."""
+    return Connection.objects.create(
+        team=batch.team, kind="rest", account_id="a" * 32, token_encrypted="x", base_url="http://x"
+    )
+
+
 def poll_one() -> None:
     Part.objects.update(next_poll_at=timezone.now())
     polling.poll(due.due_parts(1)[0])
@@ -102,8 +131,5 @@ def test_one_model_that_is_refused_says_nothing_of_the_token(
 
 
 def test_other_connections_are_left_alone(held: Batch) -> None:
-    other = Connection.objects.create(
-        team=held.team, kind="rest", account_id="a" * 32, token_encrypted="x", base_url="http://x"
-    )
-    assert refused.go_on(other) == 0
+    assert refused.go_on(another(held)) == 0
     assert set(held.parts.values_list("status", flat=True)) == {PartStatus.HELD}

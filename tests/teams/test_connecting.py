@@ -111,7 +111,9 @@ def test_an_account_that_the_environment_no_longer_names_gets_nothing_new(
 ) -> None:
     settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN = ACCOUNT, "of-the-environment"
     connecting.make_default(ensure_connection(team), by=ana)
-    settings.CLOUDFLARE_ACCOUNT_ID = settings.CLOUDFLARE_API_TOKEN = ""
+    settings.CLOUDFLARE_API_TOKEN = ""
+    assert ensure_connection(team).is_sandbox
+    settings.CLOUDFLARE_ACCOUNT_ID = ""
     assert ensure_connection(team).is_sandbox
     ours = connected(ana)  # until somebody connects it in the page
     assert ensure_connection(team) == ours
