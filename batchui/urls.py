@@ -8,6 +8,7 @@ from batchui.worker import health
 urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
+    path("connections/", include("batchui.web.connecting.urls")),
     path("", include(urls_people)),
     path("", include(urls)),
 ]

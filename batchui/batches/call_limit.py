@@ -132,6 +132,7 @@ def recover(connection: Connection) -> None:
 
     A send that comes back during the pause was under way before, and proves nothing.
     """
-    Connection.objects.filter(not_paused(), pk=connection.pk, failures_in_a_row__gt=0).update(
-        failures_in_a_row=0
+    doubted = Q(failures_in_a_row__gt=0) | ~Q(refused_since=None)
+    Connection.objects.filter(not_paused(), doubted, pk=connection.pk).update(
+        failures_in_a_row=0, refused_since=None, refused_reason=""
     )

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from batchui.batches import call_limit, many_parts
+from batchui.batches import call_limit, goes_to, many_parts
 from batchui.batches.lifecycle import move_batch
 from batchui.batches.long_tasks import read_now_or_soon
 from batchui.batches.models import UNANSWERED, Batch, Part, asked_fields
@@ -27,7 +27,6 @@ from batchui.batches.states import (
     BatchStatus,
 )
 from batchui.prompts.ask import Ask
-from batchui.teams.connections import ensure_connection
 from batchui.teams.models import User
 
 STOPPED = "Stop was pressed. Nothing more is sent."
@@ -79,9 +78,9 @@ def start(
 
     estimated: what it is to cost, which is kept beside what it then does cost.
 
-    The batch uses the connection that the team has now. A small file is cut into parts at once,
-    and so is any file with `prepare_now`; a worker cuts the others. If rows cannot be asked, the
-    batch becomes a draft again, with the reasons.
+    The batch uses the connection chosen for it, else the one that the team has now. A small file is
+    cut into parts at once, and so is any file with `prepare_now`; a worker cuts the others. If rows
+    cannot be asked, the batch becomes a draft again, with the reasons.
     """
     started = batch.status == BatchStatus.DRAFT and move_batch(
         batch,
@@ -91,7 +90,7 @@ def start(
         ask=ask,
         started_at=timezone.now(),
         started_by=by,
-        connection=ensure_connection(batch.team),
+        connection=goes_to.connection_of(batch),
         problem="",
         problem_rows=[],
         problem_count=0,

@@ -16,6 +16,7 @@ from batchui.batches.models import MOST_FAILURES, Attempt, Part
 from batchui.batches.outcomes import OF_ONE_MODEL
 from batchui.batches.states import SENT_PARTS, PartStatus
 from batchui.batches.steps import PART_LEASE
+from batchui.teams.models import Connection
 
 # Requests of one connection under way at once. It limits what Stop cannot call back, and the polls.
 MOST_UNDER_WAY = 50
@@ -142,6 +143,11 @@ def release_like(part: Part) -> int:
     batch = part.batch
     on_connection = _held_for_person().filter(batch__connection=batch.connection_id)
     return _release(on_connection.filter(batch__model=batch.ask.model))
+
+
+def release_refused(connection: Connection) -> int:
+    """Make all parts ready again that wait for a person at a connection. Returns how many."""
+    return _release(_held_for_person().filter(batch__connection=connection))
 
 
 def _held_for_person() -> QuerySet[Part]:

@@ -11,7 +11,7 @@ from math import sqrt
 from statistics import mean, stdev
 from typing import NamedTuple
 
-from batchui.batches import answer_lengths, draft_rows, references
+from batchui.batches import answer_lengths, draft_rows, goes_to, references
 from batchui.batches.allowance import free_usd_left
 from batchui.batches.answer_lengths import Measured
 from batchui.batches.models import Batch
@@ -23,7 +23,6 @@ from batchui.prompts.cutting import rows_per_part
 from batchui.prompts.items import REFERENCE, ItemWriter
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.rows import decode_row, encode_row
-from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team
 
 # Rows of the sample: so many at each of so many places, spread over the file.
@@ -82,7 +81,7 @@ def estimate(batch: Batch, survey: Survey | None = None) -> Estimate | None:
         return None
     if not sizes or not rows:
         return None
-    batch.connection = ensure_connection(batch.team)  # a draft goes to that of its Start
+    batch.connection = goes_to.connection_of(batch)
     per_token = answer_lengths.bytes_per_token(batch)
     per_row = answer_lengths.written_per_row(batch, model)
     size = _size_of_all(sizes, rows, whole=len(sizes) >= rows)

@@ -16,6 +16,7 @@ from batchui.batches import patience
 from batchui.batches.compressed import SPOOL_BYTES, DamagedFile
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import (
+    OF_ONE_MODEL,
     GoneNow,
     Later,
     PollOutcome,
@@ -80,7 +81,10 @@ def _of_error(
         case errors.NotSent():
             return Later(message, None, patient=True)
         case errors.Busy(needs_person=True):
-            return Later(message, error.wait, needs_person=True, raw=error.raw)
+            everywhere = error.code not in OF_ONE_MODEL
+            return Later(
+                message, error.wait, needs_person=True, everywhere=everywhere, raw=error.raw
+            )
         case _:
             waits = isinstance(error, errors.Busy)
             kept = _last_reply(part, attempt, reply)

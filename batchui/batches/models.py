@@ -78,6 +78,8 @@ class Batch(Searched, AnswerCounts, Upload, Asked):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     team = models.ForeignKey("teams.Team", on_delete=models.CASCADE, related_name="batches")
     connection = models.ForeignKey("teams.Connection", on_delete=models.PROTECT, related_name="+")
+    # Of a draft: whether somebody chose its connection (see `goes_to.py`).
+    connection_chosen = models.BooleanField(default=False)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )

@@ -100,13 +100,15 @@ class Later:
 
     wait: seconds until the next poll. None: Cloudflare named no time. patient: nobody answered, or
     Cloudflare asked to wait. needs_person: so will every other poll, until a person has corrected
-    something, such as the token. reply_file: the raw reply, if it is kept; "" if not.
+    something, such as the token; `everywhere`: whatever the model. reply_file: the raw reply, if it
+    is kept; "" if not.
     """
 
     message: str
     wait: float | None
     patient: bool = False
     needs_person: bool = False
+    everywhere: bool = True
     reply_file: str = ""
     raw: str = ""
 

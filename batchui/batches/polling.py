@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from batchui.batches import lifecycle, part_answers, patience, pauses, refusals
+from batchui.batches import lifecycle, part_answers, patience, pauses, refusals, refused
 from batchui.batches.changes import PartChanges
 from batchui.batches.charged import JUDGED_WHEN_POLLED, NEVER_ASKED
 from batchui.batches.clients import shared_client
@@ -69,7 +69,10 @@ def poll(part: Part) -> bool:
     except TeamProblem as problem:  # the token cannot be read
         apply_outcome(part, attempt, Later(str(problem), None, needs_person=True))
         return False
-    apply_outcome(part, attempt, fetch(part, attempt, client=client))
+    outcome = fetch(part, attempt, client=client)
+    if isinstance(outcome, StillUnderWay | Answered):
+        refused.answered(part.connection)
+    apply_outcome(part, attempt, outcome)
     return True
 
 
@@ -167,6 +170,8 @@ def _wait_for_person(part: Part, outcome: Later) -> None:
     pause = pauses.after_failure(part.failures_in_a_row, outcome.wait)
     if failures == MOST_FAILURES:
         pause = max(pause, timedelta(seconds=pauses.PROBE_SECONDS))
+    if outcome.everywhere:
+        refused.note(part.connection, outcome.message)
     _plan_next(part, outcome.message, timezone.now(), pause, failures, {})
 
 

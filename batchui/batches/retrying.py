@@ -6,10 +6,10 @@ from django.db.models import Exists, F, OuterRef, Q, Sum
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 
+from batchui.batches import goes_to
 from batchui.batches.models import UNANSWERED, Attempt, Batch
 from batchui.batches.phrases import rows_are, rows_phrase
 from batchui.batches.states import AnswerStatus, AttemptStatus
-from batchui.teams.connections import ensure_connection
 
 
 class Retried(NamedTuple):
@@ -56,10 +56,10 @@ def _sum(rows: Combinable, *, is_there: bool) -> Coalesce:
 def open_again(batch: Batch) -> None:
     """Let an ended batch go on. The caller has locked it.
 
-    It uses the team's current connection, unless an accepted request still has its answer at the
-    old one.
+    It stays with its connection. If that takes no new batches any more, it goes to the team's
+    current one, unless an accepted request still has its answer at the old one.
     """
     batch.stop_requested_at = None
     if not Attempt.objects.filter(part__batch=batch, status=AttemptStatus.ACCEPTED).exists():
-        batch.connection = ensure_connection(batch.team)
+        batch.connection = goes_to.connection_for_retry(batch)
     batch.save(update_fields=["stop_requested_at", "connection"])

@@ -19,6 +19,7 @@ from batchui.batches import (
     receipts,
     references,
     refusals,
+    refused,
     settling,
     unprepared,
 )
@@ -266,6 +267,7 @@ def wait_for_person(connection: Connection, reason: str) -> None:
         first=pauses.PROBE_SECONDS,
         longest=pauses.LONGEST_PROBE_SECONDS,
     )
+    refused.note(connection, reason)
 
 
 def mark_unsure(part: Part, closing: Closing) -> None:

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
-from batchui.batches import settling, trying
+from batchui.batches import goes_to, settling, trying
 from batchui.batches.compressed import DamagedFile
 from batchui.batches.costs import BYTES_PER_TOKEN
 from batchui.batches.long_tasks import sentence_for
@@ -22,7 +22,6 @@ from batchui.batches.try_models import UNDER_WAY, TriedRow, TriedStatus, Try
 from batchui.batches.try_rows import Prepared, Which, prepared_rows
 from batchui.prompts.ask import Ask
 from batchui.prompts.problems import BadInput
-from batchui.teams.connections import cloudflare_is_configured, ensure_connection
 from batchui.teams.models import User
 
 USUAL_ROWS, MOST_ROWS = 5, 20
@@ -59,7 +58,7 @@ def begin(
     """
     if not ask.template and not ask.as_items:
         raise BadInput(NO_QUESTION)
-    connection = ensure_connection(batch.team)
+    connection = goes_to.connection_of(batch)
     if reason := trying.why_paused(connection):
         raise BadInput(f"Nothing was tried. {reason}")
     numbers = _named(batch, which, numbers)
@@ -190,8 +189,3 @@ def most_usd(ask: Ask, sizes: Collection[int], rows: int = USUAL_ROWS) -> float 
     largest = max(sizes, default=0)
     read, written = rows * largest / BYTES_PER_TOKEN, rows * ask.max_tokens
     return usd_of(ask.model, read=read, written=written)
-
-
-def is_free() -> bool:
-    """Whether the sandbox would answer, at no price."""
-    return not cloudflare_is_configured()

@@ -289,8 +289,8 @@ _GONE = Ruling(
 _LOCKED_OUT = Ruling(
     Busy,
     "Cloudflare does not accept the account id or API token of this connection.{reason} Waiting "
-    "does not help. Ask the person who runs batchui to check both; the token needs the permissions "
-    "Workers AI Read and Edit.",
+    "does not help. An administrator of your team corrects that under Connections; the token needs "
+    "the permissions Workers AI Read and Edit.",
     {"needs_person": True},
 )
 _NOT_ALLOWED = Ruling(

@@ -1,49 +1,113 @@
-"""Makes a team's connection from the settings, and the client that uses it."""
+"""Which connection a team's new batches go to, and the client that uses one.
+
+The team's chosen one comes first, then the account of the environment, then the sandbox.
+Administrators connect accounts and choose among them in `connecting.py`.
+"""
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from django.conf import settings
+from django.db.models import Case, Q, QuerySet, When
 
 from batchui import security_log
 from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.protocol import BatchClient
+from batchui.cloudflare.waiting import USUAL, Waiting
 from batchui.keys import Hidden, derived
 from batchui.teams import crypto
-from batchui.teams.models import Connection, Team
+from batchui.teams.models import Connection, Team, User
 from batchui.teams.problems import UnreadableSecret
 
 _SANDBOX_ACCOUNT = "sandbox"  # it accepts any account
 # Calls at one time through one connection, for each process: as many as a tick has threads.
 CALLS_AT_ONCE = 8
+HINT_LENGTH = 4
+
+
+MakeClient = Callable[[Connection, Waiting], BatchClient]
 
 
 def cloudflare_is_configured() -> bool:
-    """Whether the settings have an account and its token; else the sandbox is used."""
+    """Whether the settings have an account and its token; else `up` starts the sandbox."""
     return bool(settings.CLOUDFLARE_ACCOUNT_ID and settings.CLOUDFLARE_API_TOKEN)
 
 
-def ensure_connection(team: Team) -> Connection:
-    """Return the connection of `team` according to the settings, made or updated first.
+def sandbox_is_there() -> bool:
+    """Whether a sandbox runs: with an account in the environment `up` starts none."""
+    return bool(settings.SANDBOX_IS_GIVEN) or not cloudflare_is_configured()
 
-    A new token or address is stored in the same connection and ends its pause, which often comes
-    from a refused token. Another account becomes another connection.
+
+def open_connections(team: Team) -> QuerySet[Connection]:
+    """The connections that new batches of a team may go to; the sandbox comes last.
+
+    Not those that were removed. Nor an account that the environment named before, and no longer
+    does: whoever took it out wants nothing more sent to it.
     """
+    accounts = Connection.objects.filter(takes_new_batches(), team=team)
+    return accounts.order_by(Case(When(kind=Connection.Kind.SANDBOX, then=1), default=0), "pk")
+
+
+def takes_new_batches() -> Q:
+    """Of connections: whether new batches may go to one."""
+    still_named = Q(from_environment=False)
     if cloudflare_is_configured():
-        return _ensure(
-            team,
-            kind=Connection.Kind.REST,
-            name="Cloudflare",
-            account_id=settings.CLOUDFLARE_ACCOUNT_ID,
-            token=settings.CLOUDFLARE_API_TOKEN,
-            base_url=settings.CLOUDFLARE_API_URL,
-        )
-    return _ensure(
-        team,
-        kind=Connection.Kind.SANDBOX,
-        name="Sandbox",
-        account_id=_SANDBOX_ACCOUNT,
-        token=sandbox_token(),
-        base_url=settings.SANDBOX_URL,
+        still_named |= Q(account_id=settings.CLOUDFLARE_ACCOUNT_ID)
+    takes = Q(still_named, removed_at=None)
+    return takes if sandbox_is_there() else takes & ~Q(kind=Connection.Kind.SANDBOX)
+
+
+def of_settings() -> Q:
+    """Of connections: whether it is used where a team has chosen none."""
+    if cloudflare_is_configured():
+        return Q(from_environment=True)
+    return Q(kind=Connection.Kind.SANDBOX)
+
+
+def ensure_connection(team: Team) -> Connection:
+    """Return the connection that new batches of `team` go to.
+
+    That of the settings (the environment's account, else the sandbox) is made or updated first: a
+    new token or address is stored in the same connection and ends its pause, which often comes from
+    a refused token. Another account becomes another connection.
+    """
+    ours = _of_environment() if cloudflare_is_configured() else _of_sandbox()
+    is_ours = Q(kind=ours.kind, account_id=ours.account_id)
+    is_chosen = Q(takes_new_batches(), is_default=True)
+    found = list(Connection.objects.filter(is_ours | is_chosen, team=team))
+    known = next((one for one in found if (one.kind, one.account_id) == ours[:2]), None)
+    chosen = next((one for one in found if one.is_default and one is not known), None)
+    stored = _ensure(team, ours, known)
+    return chosen or stored
+
+
+class _Settings(NamedTuple):
+    """A connection as the settings have it."""
+
+    kind: Connection.Kind
+    account_id: str
+    name: str
+    token: str
+    base_url: str
+
+
+def _of_environment() -> _Settings:
+    return _Settings(
+        Connection.Kind.REST,
+        settings.CLOUDFLARE_ACCOUNT_ID,
+        "Cloudflare",
+        settings.CLOUDFLARE_API_TOKEN,
+        settings.CLOUDFLARE_API_URL,
+    )
+
+
+def _of_sandbox() -> _Settings:
+    return _Settings(
+        Connection.Kind.SANDBOX,
+        _SANDBOX_ACCOUNT,
+        "Sandbox",
+        sandbox_token(),
+        settings.SANDBOX_URL,
     )
 
 
@@ -57,58 +121,87 @@ def sandbox_token() -> str:
     return settings.SANDBOX_TOKEN or Hidden(derived(settings.SECRET_KEY, purpose="sandbox"))
 
 
-def client_for(connection: Connection) -> BatchClient:
-    """Return a client for `connection`; the caller closes it.
+def client_for(connection: Connection, waiting: Waiting = USUAL) -> BatchClient:
+    """Return a client for `connection`, which need not be stored; the caller closes it.
 
     Raises UnreadableSecret if the stored token cannot be decrypted.
     """
-    return CLIENTS[Connection.Kind(connection.kind)](connection)
+    return CLIENTS[Connection.Kind(connection.kind)](connection, waiting)
 
 
-def _rest_client(connection: Connection) -> BatchClient:
+def _rest_client(connection: Connection, waiting: Waiting) -> BatchClient:
     return RestClient(
         account_id=connection.account_id,
         token=crypto.decrypt(connection.token_encrypted),
         base_url=connection.base_url,
         max_connections=CALLS_AT_ONCE,
         called="the sandbox" if connection.is_sandbox else "",
+        timeout=waiting.timeout,
+        seconds=waiting.seconds,
     )
 
 
 # The client for each kind of connection. Another wire is another client and a line here.
-CLIENTS: Mapping[Connection.Kind, Callable[[Connection], BatchClient]] = {
+CLIENTS: Mapping[Connection.Kind, MakeClient] = {
     Connection.Kind.REST: _rest_client,
     Connection.Kind.SANDBOX: _rest_client,
 }
 
 
-def _ensure(
-    team: Team, *, kind: Connection.Kind, name: str, account_id: str, token: str, base_url: str
-) -> Connection:
-    connection, made = Connection.objects.get_or_create(
-        team=team,
-        kind=kind,
-        account_id=account_id,
-        defaults={"name": name, "token_encrypted": crypto.encrypt(token), "base_url": base_url},
-    )
-    if made:
-        _note("connection made", connection)
-    if made or (connection.base_url == base_url and _token_of(connection) == token):
-        return connection
-    connection.base_url = base_url
+def put_token(connection: Connection, token: str) -> None:
+    """Give a connection a token. It is not saved yet; TOKEN_FIELDS are the fields that change.
+
+    What was refused with the token before may be accepted with this one, so its pause ends.
+    """
     connection.token_encrypted = crypto.encrypt(token)
-    connection.paused_until = None
-    connection.pause_reason = ""
-    connection.save(
-        update_fields=["base_url", "token_encrypted", "paused_until", "pause_reason"],
-    )
-    _note("connection changed", connection)
+    connection.token_hint = "" if connection.is_sandbox else hint_of(token)
+    connection.paused_until, connection.pause_reason = None, ""
+    connection.refused_since, connection.refused_reason = None, ""
+
+
+TOKEN_FIELDS = (
+    *("token_encrypted", "token_hint", "paused_until", "pause_reason"),
+    *("refused_since", "refused_reason"),
+)
+
+
+def hint_of(token: str) -> str:
+    """The end of a token, by which people tell two apart. Of a short one it would be too much."""
+    return token[-HINT_LENGTH:] if len(token) >= 5 * HINT_LENGTH else ""
+
+
+def _ensure(team: Team, ours: _Settings, known: Connection | None) -> Connection:
+    """The connection of the settings: made, or updated if it differs from them."""
+    given = {
+        "base_url": ours.base_url,
+        "from_environment": ours.kind == Connection.Kind.REST,
+        "removed_at": None,
+    }
+    is_same = known and all(getattr(known, field) == value for field, value in given.items())
+    if known and is_same and _token_of(known) == ours.token:
+        return known
+    same = {"team": team, "kind": ours.kind, "account_id": ours.account_id}
+    connection = known or Connection(**same, name=ours.name)
+    for field, value in given.items():
+        setattr(connection, field, value)
+    put_token(connection, ours.token)
+    if known:
+        connection.save(update_fields=[*given, *TOKEN_FIELDS])
+        note("connection changed", connection)
+        return connection
+    fields = ("name", *given, *TOKEN_FIELDS)
+    defaults = {field: getattr(connection, field) for field in fields}
+    connection, made = Connection.objects.get_or_create(**same, defaults=defaults)
+    if made:
+        note("connection made", connection)
     return connection
 
 
-def _note(event: str, connection: Connection) -> None:
+def note(event: str, connection: Connection, *, by: User | None = None) -> None:
+    """Write a change of a connection into the security log."""
     security_log.record(
         event,
+        who=by.in_log if by else None,
         connection=connection.pk,
         kind=connection.kind,
         account=connection.account_id,

@@ -25,8 +25,8 @@ def decrypt(encrypted: str) -> str:
     except InvalidToken:
         raise UnreadableSecret(
             "A stored API token cannot be read: none of the keys in BATCHUI_ENCRYPTION_KEYS fits. "
-            "Add the key it was stored with to the end of the list, or set CLOUDFLARE_API_TOKEN "
-            "and start batchui again to store the token again."
+            "Add the key it was stored with to the end of the list, or store the token again: on "
+            "the page Connections, or with CLOUDFLARE_API_TOKEN and another start of batchui."
         ) from None
 
 

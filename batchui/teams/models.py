@@ -100,7 +100,8 @@ class Connection(models.Model):
     """How a team reaches a Batch API: an account and its token, or the built-in sandbox.
 
     A batch keeps the connection it was started with. Another account is another connection, so
-    that answers to earlier requests can still be fetched from the old one.
+    that answers to earlier requests can still be fetched from the old one. Which one new batches go
+    to is decided in `connections.py`; what administrators change, in `connecting.py`.
     """
 
     class Kind(models.TextChoices):
@@ -112,8 +113,25 @@ class Connection(models.Model):
     name = models.CharField(max_length=80)
     account_id = models.CharField(max_length=64)
     token_encrypted = models.TextField()
+    # The end of the token, to tell two of them apart; "" where there is no need.
+    token_hint = models.CharField(max_length=4, blank=True)
     base_url = models.URLField(max_length=300)
+    # What a kind needs besides; nothing secret.
+    settings = models.JSONField(default=dict, blank=True)
+    # Whether account and token are those of the server's environment, which only it can change.
+    from_environment = models.BooleanField(default=False)
+    # Whether an administrator chose it for new batches.
+    is_default = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    # It takes no new batches; those that it has go on.
+    removed_at = models.DateTimeField(null=True)
+    # The latest test, and what it found wrong, as a sentence; "" for nothing.
+    tested_at = models.DateTimeField(null=True)
+    test_problem = models.TextField(blank=True)
+    # Since when the other side has let nothing in, until a person corrects something; and why.
+    refused_since = models.DateTimeField(null=True, editable=False)
+    refused_reason = models.TextField(blank=True, editable=False)
 
     # The call limit, shared by every worker (`batches/call_limit.py`).
     calls_left = models.FloatField(null=True, editable=False)
@@ -129,7 +147,12 @@ class Connection(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["team", "kind", "account_id"], name="connection_once_per_account"
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["team"],
+                condition=Q(is_default=True),
+                name="connection_one_default_per_team",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django_htmx.http import HttpResponseClientRefresh
 
 from batchui import security_log
+from batchui.batches import goes_to
 from batchui.batches.models import Batch
 from batchui.batches.owners import may_delete
 from batchui.batches.states import EDITABLE
@@ -61,7 +62,9 @@ def with_batch(
             raise Http404(NOT_FOUND)
         if batch.deleted_at is not None:
             return gone(request, batch)
-        if batch.status not in EDITABLE:  # a draft goes to the connection of the moment of Start
+        if batch.connection_chosen and batch.status in EDITABLE:
+            request.sandbox = goes_to.connection_of(batch).is_sandbox
+        elif batch.status not in EDITABLE:  # a draft goes to the connection of the moment of Start
             request.sandbox = batch.connection.is_sandbox
         return view(request, batch, *args, **kwargs)
 

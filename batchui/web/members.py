@@ -11,14 +11,15 @@ from typing import Concatenate, ParamSpec, cast
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
+from django.db.models import Exists, OuterRef, Q, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render, resolve_url
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
 from batchui.teams.administrators import ONLY_ADMINISTRATORS
-from batchui.teams.connections import cloudflare_is_configured
-from batchui.teams.models import Membership, Team, User
+from batchui.teams.connections import cloudflare_is_configured, of_settings, takes_new_batches
+from batchui.teams.models import Connection, Membership, Team, User
 
 P = ParamSpec("P")
 
@@ -30,8 +31,10 @@ class MemberRequest(HttpRequest):
     user: User
     membership: Membership
     team: Team
-    # Whether there is a Cloudflare account. New batches go to it.
+    # Whether new batches go to an account, and not to the sandbox.
     account_is_connected: bool
+    # Whether one of the team's connections is not let in, until a person corrects something.
+    is_refused: bool
     # Whether the page says that answers are made up. On the page of a started batch: its own
     # answers. On every other page: those of a new batch.
     sandbox: bool
@@ -48,13 +51,20 @@ def member_required(view: MemberView[P]) -> View[P]:
     def wrapped(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return _to_sign_in(request)
-        membership = Membership.objects.select_related("team").filter(user=request.user).first()
+        membership = (
+            Membership.objects.select_related("team")
+            .annotate(**_of_connections())
+            .filter(user=request.user)
+            .first()
+        )
         if membership is None:
             return render(request, "people/no_team.html", status=403)
         member = cast(MemberRequest, request)
         member.membership = membership
         member.team = membership.team
-        member.account_is_connected = cloudflare_is_configured()
+        usual = None if cloudflare_is_configured() else Connection.Kind.SANDBOX
+        goes_to, member.is_refused = membership.goes_to, membership.is_refused  # type: ignore[attr-defined]
+        member.account_is_connected = (goes_to or usual) != Connection.Kind.SANDBOX
         member.sandbox = not member.account_is_connected
         response = view(member, *args, **kwargs)
         # Not shown by Back after signing out; not stored by proxies.
@@ -74,6 +84,21 @@ def admin_required(view: MemberView[P]) -> View[P]:
         return view(request, *args, **kwargs)
 
     return member_required(wrapped)
+
+
+def _of_connections() -> dict[str, Exists | Subquery]:
+    """What every page says of the connections of a team, as parts of one query.
+
+    goes_to: the kind of the one for new batches; None: it is not made yet. is_refused: whether some
+    one of them is not let in.
+    """
+    of_team = Connection.objects.filter(team=OuterRef("team"))
+    usual = of_team.filter(takes_new_batches(), Q(is_default=True) | of_settings())
+    refused = of_team.exclude(kind=Connection.Kind.SANDBOX).exclude(refused_since=None)
+    return {
+        "goes_to": Subquery(usual.order_by("-is_default").values("kind")[:1]),
+        "is_refused": Exists(refused),
+    }
 
 
 def _to_sign_in(request: HttpRequest) -> HttpResponse:

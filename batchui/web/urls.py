@@ -21,7 +21,7 @@ from batchui.web import (
     saved_questions,
     telling,
 )
-from batchui.web.asking import filling_in, starting
+from batchui.web.asking import filling_in, starting, where
 from batchui.web.asking import views as asking
 from batchui.web.sheet import editing, glance, live, searching
 from batchui.web.sheet import pages as sheet
@@ -69,6 +69,7 @@ urlpatterns = [
     path("questions/<int:pk>/delete/", saved_questions.delete, name="delete_question"),
     path("questions/<int:pk>/restore/", saved_questions.restore, name="restore_question"),
     path("batches/<uuid:pk>/checking/", asking.checking, name="checking"),
+    path("batches/<uuid:pk>/goes-to/", where.choose, name="goes_to"),
     path("batches/<uuid:pk>/start/", starting.start, name="start"),
     path("batches/<uuid:pk>/discard/", deleted.discard, name="discard"),
     path("batches/<uuid:pk>/tries/", include("batchui.web.trying.urls")),

@@ -148,7 +148,7 @@ def test_the_policies_are_those_of_the_code() -> None:
 
 def test_every_event_of_the_log_is_named_and_no_other() -> None:
     named = set(re.split(r",\s+", PAGE.split("Events: ")[1].split(".")[0]))
-    written = r'(?:security_log\.record|_note)\(\s*(?:self, )?"([a-z -]+)"'
+    written = r'(?:security_log\.record|\b_?note)\(\s*(?:self, )?"([a-z -]+)"'
     recorded = {event for source in SOURCES for event in re.findall(written, source)}
     assert named == recorded
 

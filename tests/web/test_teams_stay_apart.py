@@ -6,6 +6,7 @@ import pytest
 from django.core.files.base import ContentFile
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from batchui.batches import decisions, due, intake, sending
 from batchui.batches.models import Batch, Part
@@ -13,7 +14,7 @@ from batchui.batches.questions import Choice
 from batchui.batches.states import BatchStatus, PartStatus
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
-from batchui.teams.models import User
+from batchui.teams.models import Connection, User
 from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, poll_all, rows
 from tests.teams.people import join, outsider
 from tests.web.visiting import HTMX, STREAMED
@@ -43,6 +44,9 @@ def theirs(ana: User, sandbox: RunningSandbox) -> Batch:
         batch.parts.filter(number=number).update(status=status, message=THEIRS)
     batch.parts.filter(number=3).update(failed=25)
     batch.events.update(text=THEIRS)
+    Connection.objects.filter(team=zoe.membership.team).update(
+        name=THEIRS, kind=Connection.Kind.REST, refused_since=timezone.now(), refused_reason=THEIRS
+    )
     return batch
 
 
@@ -71,7 +75,7 @@ def test_nothing_of_another_batch_shows_on_any_page(
         shown = content(response)
         assert THEIRS not in shown, name
         assert "banner question" not in shown, name
-    for name in ("batches", "people"):
+    for name in ("batches", "people", "connections"):
         assert "banner question" not in content(web.get(reverse(name)))
         assert THEIRS not in content(web.get(reverse(name)))
         assert "Zoe" not in content(web.get(reverse(name)))

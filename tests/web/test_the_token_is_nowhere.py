@@ -25,6 +25,8 @@ from batchui.batches import patience, polling, sending
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import PartStatus
 from batchui.cloudflare.bodies import SMALL
+from batchui.teams import crypto
+from batchui.teams.models import Connection as Account
 from tests.batches.conftest import MakeBatch, api, let_odd_replies_age, rows
 from tests.cloudflare.conftest import queued
 from tests.cloudflare.server import Act, ScriptedServer, raw, reply, truncated
@@ -220,7 +222,8 @@ def shown(web: Client, batch: Batch) -> Iterator[tuple[str, bytes]]:
         details.append(reverse("part", args=[batch.pk, part.number]))
         for attempt in part.attempts.exclude(reply_file=""):
             addresses.append(reverse("raw_reply", args=[batch.pk, part.number, attempt.number]))
-    for address in [reverse("batches"), *addresses, *details]:
+    around = [reverse(name) for name in ("batches", "connections")]
+    for address in [*around, *addresses, *details]:
         htmx = {"HX-Request": "true"} if address in details else {}
         response = web.get(address, headers=htmx)
         assert response.status_code in (200, 204), address
@@ -275,3 +278,38 @@ def test_after_300_failures_the_token_is_nowhere(
         *Attempt.objects.values_list("status", flat=True)
     }
     assert Part.objects.filter(status=PartStatus.UNSURE).exclude(attempts__reply_file="").exists()
+
+
+def test_a_token_that_is_typed_on_the_page_is_nowhere_but_encrypted(
+    api: ScriptedServer,
+    web: Client,
+    files_in: Path,
+    settings: object,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    settings.CLOUDFLARE_ACCOUNT_ID = settings.CLOUDFLARE_API_TOKEN = ""  # type: ignore[attr-defined]
+    caplog.set_level(logging.DEBUG)
+    address = reverse("connect", args=["rest"])
+    typed = {"account_id": "0123456789abcdef" * 2, "token": f"Bearer {CANARY}", "does": "test"}
+    pages = []
+    for what in (WRITTEN["plain"], WRITTEN["escaped"], WRITTEN["in base64"]):
+        for act in faults(what):
+            api.script(act)
+            pages.append(web.post(address, typed))
+    api.script(reply(200, b'{"result": [], "success": true}'))
+    pages.append(web.post(address, typed | {"does": "save"}, follow=True))
+    api.script(reply(200, b'{"result": [], "success": true}'))
+    again = reverse(
+        "replace_token", args=[Account.objects.get(from_environment=False, kind="rest").pk]
+    )
+    pages.append(web.post(again, typed | {"does": "save"}, follow=True))
+    pages += [web.get(one) for one in (reverse("connections"), again, address)]
+    assert {page.status_code for page in pages} == {200, 422}
+    assert {call.headers["authorization"] for call in api.received} == {f"Bearer {CANARY}"}
+    found = [page.content for page in pages]
+    found += [data for _, data in [*stored(files_in), *in_the_database()]]
+    assert not any(map(tells, [*found, caplog.text.encode()]))
+    assert (
+        crypto.decrypt(Account.objects.get(from_environment=False, kind="rest").token_encrypted)
+        == CANARY
+    )

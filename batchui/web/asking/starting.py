@@ -14,6 +14,7 @@ from batchui.batches.states import BatchStatus
 from batchui.web.asking.price import Price
 from batchui.web.asking.saving import save_typed
 from batchui.web.asking.views import ask_page, check_context, price_of_draft, question_context
+from batchui.web.asking.where import GOES_ELSEWHERE, goes_elsewhere
 from batchui.web.before_start import unaskable_rows
 from batchui.web.deleted import STARTED_ALREADY
 from batchui.web.errors import post_only
@@ -32,7 +33,7 @@ READ_OTHERWISE = (
 def start(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """Start a draft. A second click, or a colleague's, starts nothing.
 
-    Nor does a page that shows the file as it was read before.
+    Nor does a page that shows the file as it was read before, or another connection.
     """
     if batch.status != BatchStatus.DRAFT:
         _explain_not_started(request, batch)
@@ -41,6 +42,10 @@ def start(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     if request.POST.get("read_as", batch.format_key) != batch.format_key:
         save_typed(batch, form)
         messages.info(request, READ_OTHERWISE)
+        return _to_batch(request, batch)
+    if elsewhere := goes_elsewhere(batch, request.POST):
+        save_typed(batch, form)
+        messages.info(request, GOES_ELSEWHERE.format(elsewhere))
         return _to_batch(request, batch)
     save_typed(batch, form)
     batch.refresh_from_db()

@@ -23,6 +23,7 @@ from batchui.web.asking.model_choice import ModelChoice
 from batchui.web.asking.price import Price, price_of
 from batchui.web.asking.saving import save_typed
 from batchui.web.asking.starting_points import starting_context
+from batchui.web.asking.where import where_context
 from batchui.web.asking.wording import Wording
 from batchui.web.before_start import BeforeStart
 from batchui.web.errors import post_only
@@ -92,7 +93,7 @@ def draft_row(request: MemberRequest, batch: Batch, number: int) -> HttpResponse
     context = draft_row_context(batch, number)
     if request.htmx and request.htmx.target == "panel":
         context["row_query"] = SheetView.of(request, batch).query(row=None)
-        context["tried"] = TryColumns.of(batch)
+        context["tried"] = TryColumns.of(batch, is_free=request.sandbox)
         return render(request, "asking/_row.html", context)
     return ask_page(request, batch, row=context)
 
@@ -112,7 +113,7 @@ def sheet_context(
     if row and "page" not in request.GET:
         view = view.but(row=row["opened"])
     grid = draft_grid(batch, view)
-    tried = tried or TryColumns.of(batch)
+    tried = tried or TryColumns.of(batch, is_free=request.sandbox)
     beyond = tried.beyond({row.number for row in grid.rows})
     return {
         "tried": tried,
@@ -162,7 +163,7 @@ def question_context(request: MemberRequest, batch: Batch, form: AskForm) -> dic
         "answer_words": _answer_words(batch, typed),
         "price": price_of_draft(batch, preview.survey),
         **starting_context(batch),
-        "tried": TryColumns.of(batch, model=choice.chosen.name),
+        "tried": TryColumns.of(batch, is_free=request.sandbox, model=choice.chosen.name),
     }
 
 
@@ -250,4 +251,5 @@ def checking(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 def check_context(batch: Batch) -> dict[str, Any]:
     why = nothing_moves(batch)
     seen = f"{batch.version}.{why}" if why else str(batch.version)
-    return {"batch": batch, "nothing_moves": why, "seen": seen}
+    where = where_context(batch) if batch.status == BatchStatus.DRAFT else {}
+    return {"batch": batch, "nothing_moves": why, "seen": seen, **where}

@@ -178,20 +178,23 @@ def columns_of(batch: Batch) -> list[TryColumn]:
 
 @dataclass(frozen=True)
 class TryColumns:
-    """All tries of a draft. price: what the next one costs, in words."""
+    """All tries of a draft. price: what the next one costs, in words. is_free: nothing."""
 
     batch: Batch
     columns: Sequence[TryColumn]
     price: str
+    is_free: bool
 
     @classmethod
-    def of(cls, batch: Batch, *, model: str = "") -> "TryColumns":
+    def of(cls, batch: Batch, *, is_free: bool, model: str = "") -> "TryColumns":
         """The tries of a draft.
 
-        model: the one that is chosen, where the draft does not say it yet.
+        is_free: whether the sandbox would answer. model: the one that is chosen, where the draft
+        does not say it yet.
         """
         asked = replace(batch.ask, model=batch.ask.model or model)
-        return cls(batch, columns_of(batch), price_before(batch, asked))
+        price = "" if is_free else price_before(batch, asked)
+        return cls(batch, columns_of(batch), price, is_free)
 
     @property
     def under_way(self) -> TryColumn | None:
@@ -232,11 +235,6 @@ class TryColumns:
     def random_words(self) -> str:
         """“5 rows at random”."""
         return f"{self.usual_rows} at random"
-
-    @property
-    def is_free(self) -> bool:
-        """Whether the sandbox answers, at no price."""
-        return tries.is_free()
 
     @property
     def seen(self) -> str:

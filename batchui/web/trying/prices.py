@@ -13,10 +13,8 @@ from batchui.prompts.reading.rows import encode_row
 def price_before(batch: Batch, ask: Ask) -> str:
     """“under $0.01”, “under $0.03”: what trying the usual number of rows may cost.
 
-    "" if the sandbox answers, and where the price of the model is not known.
+    "" where the price of the model is not known.
     """
-    if tries.is_free():
-        return ""
     most = tries.most_usd(ask, _sizes(batch, ask), rows=min(tries.USUAL_ROWS, batch.rows))
     if most is None:
         return ""

@@ -85,14 +85,18 @@ def _changed(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 
 
 def _bar(request: MemberRequest, batch: Batch, sentence: str = "") -> HttpResponse:
-    context = {"batch": batch, "tried": TryColumns.of(batch), "try_problem": sentence}
+    context = {
+        "batch": batch,
+        "tried": TryColumns.of(batch, is_free=request.sandbox),
+        "try_problem": sentence,
+    }
     return render(request, "trying/_bar.html", context, status=422 if sentence else 200)
 
 
 @with_batch
 def live(request: MemberRequest, batch: Batch) -> HttpResponse:
     """The answers that have come; 204 if there is none since what `?seen=` names."""
-    seen, tried = request.GET.get("seen", ""), TryColumns.of(batch)
+    seen, tried = request.GET.get("seen", ""), TryColumns.of(batch, is_free=request.sandbox)
     if seen == tried.seen:
         return HttpResponse(status=204)
     is_same_try = tried.is_of_the_same_try(seen)

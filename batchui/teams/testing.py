@@ -1,0 +1,95 @@
+"""Tests a connection by a call that costs nothing, and says what is wrong in words."""
+
+from contextlib import closing
+from dataclasses import dataclass
+from enum import StrEnum
+
+from batchui.cloudflare import errors
+from batchui.cloudflare.waiting import FOR_A_TEST
+from batchui.teams.connections import client_for
+from batchui.teams.models import Connection
+from batchui.teams.problems import UnreadableSecret
+
+
+class Wrong(StrEnum):
+    """What is wrong with a connection."""
+
+    TOKEN = "token"  # noqa: S105
+    ACCOUNT = "account"
+    PERMISSION = "permission"
+    AWAY = "away"  # nothing is known of account and token: the other side did not answer
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a test found. wrong: None if all is well. sentence: what is wrong, and what to do."""
+
+    wrong: Wrong | None = None
+    sentence: str = ""
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the other side did not answer, so that nothing is known."""
+        return self.wrong is Wrong.AWAY
+
+
+FINE = Verdict()
+# By Cloudflare's codes. The reference has 10000, 9109, 7003 and 1000; the others are what its
+# gateway says of a header (6003, 9106, 10001) or an address (7000) that is not well formed.
+_OF_TOKEN = frozenset({10000, 9109, 6003, 9106, 10001})
+_OF_ACCOUNT = frozenset({7003, 7000, 1000})
+_SENTENCES = {
+    Wrong.TOKEN: (
+        "The API token is not accepted.{reason} Copy it once more, whole, from Cloudflare. If it "
+        "is right, it is for another account, or lacks the permissions Workers AI: Read and Edit."
+    ),
+    Wrong.ACCOUNT: (
+        "The account id is not known to Cloudflare.{reason} Copy it once more from the dashboard. "
+        "The token was not looked at yet."
+    ),
+    Wrong.PERMISSION: (
+        "The token and the account are known, but this is not permitted.{reason} Give the token "
+        "the permissions Workers AI: Read and Workers AI: Edit, for this account."
+    ),
+}
+
+
+def test(connection: Connection) -> Verdict:
+    """Ask the other side of a connection, which need not be stored. It takes 8 seconds at most.
+
+    Raises nothing: whatever happens is a finding.
+    """
+    try:
+        with closing(client_for(connection, FOR_A_TEST)) as client:
+            client.test_connection()
+    except UnreadableSecret as problem:
+        return Verdict(Wrong.TOKEN, str(problem))
+    except errors.CloudflareError as problem:
+        return _found(connection, problem)
+    return FINE
+
+
+def _found(connection: Connection, problem: errors.CloudflareError) -> Verdict:
+    is_about_person = isinstance(problem, errors.Busy) and problem.needs_person
+    if not is_about_person or problem.code is None:
+        wrong = _without_code(problem) if is_about_person else Wrong.AWAY
+        return Verdict(wrong, problem.user_message)
+    wrong = _by_code(problem)
+    if connection.kind != Connection.Kind.REST:
+        return Verdict(wrong, problem.user_message)
+    said = f" It said: {problem.detail}." if problem.detail else ""
+    return Verdict(wrong, _SENTENCES[wrong].format(reason=said))
+
+
+def _by_code(problem: errors.CloudflareError) -> Wrong:
+    # Of a token it is “Invalid API Token”; the same code stands for an account elsewhere.
+    if problem.code in _OF_TOKEN or (problem.code == 1000 and "token" in problem.detail.lower()):
+        return Wrong.TOKEN
+    return Wrong.ACCOUNT if problem.code in _OF_ACCOUNT else Wrong.PERMISSION
+
+
+def _without_code(problem: errors.CloudflareError) -> Wrong:
+    """No code of Cloudflare: the client refused the token itself, or another server answered."""
+    if problem.http_status is None:
+        return Wrong.TOKEN
+    return Wrong.PERMISSION if problem.http_status in (401, 403) else Wrong.AWAY

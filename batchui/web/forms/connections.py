@@ -1,0 +1,113 @@
+"""The forms that connect something: one for each kind of connection that people can add."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.conf import settings
+
+from batchui.teams import connecting, pasted
+from batchui.teams.models import Connection, Team
+
+
+class SecretField(forms.CharField):
+    """A secret. It is never sent back to the page; what stands around it when pasted is taken off.
+
+    A form that comes back keeps what was typed (`hx-preserve`).
+    """
+
+    def __init__(self, **options: Any) -> None:
+        attributes = {
+            "autocomplete": "off",
+            "spellcheck": "false",
+            "autocapitalize": "off",
+            "hx-preserve": "true",
+        }
+        super().__init__(
+            max_length=4096,
+            strip=False,
+            widget=forms.PasswordInput(attrs=attributes, render_value=False),
+            **options,
+        )
+
+    def to_python(self, value: Any) -> str:
+        return pasted.secret(super().to_python(value) or "")
+
+
+class ConnectionForm(forms.Form):
+    """What is the same for all kinds. replaces: the connection that gets a new secret.
+
+    A kind says in `only_new` which fields a connection keeps for good.
+    """
+
+    kind: ClassVar[Connection.Kind]
+    only_new: ClassVar[tuple[str, ...]] = ("name",)
+
+    name = forms.CharField(
+        label="Name",
+        max_length=80,
+        required=False,
+        help_text="What your team calls it, if it has several.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+
+    def __init__(self, *args: Any, replaces: Connection | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.replaces = replaces
+        for field in self.only_new if replaces else ():
+            del self.fields[field]
+
+    def filled(self, team: Team) -> Connection:
+        """The connection as it was filled in; the form is valid."""
+        raise NotImplementedError
+
+
+class RestForm(ConnectionForm):
+    """A Cloudflare account, by its id and an API token."""
+
+    kind = Connection.Kind.REST
+    only_new = ("account_id", "name")
+
+    account_id = forms.CharField(
+        label="Account id",
+        max_length=2000,
+        help_text="32 digits and letters. The address of the dashboard has it, too: paste either.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        error_messages={"required": "Paste the account id."},
+    )
+    token = SecretField(
+        label="API token",
+        help_text="It is stored encrypted and never shown again.",
+        error_messages={"required": "Paste the API token."},
+    )
+    field_order = ["account_id", "token", "name"]
+
+    def clean_account_id(self) -> str:
+        found = pasted.account_id(self.cleaned_data["account_id"])
+        if not pasted.is_account_id(found):
+            raise forms.ValidationError(
+                f"This is no account id: that has 32 digits and letters from a to f, and this has "
+                f"{len(found)} characters. Copy it again."
+            )
+        return found
+
+    def filled(self, team: Team) -> Connection:
+        account = self.replaces.account_id if self.replaces else self.cleaned_data["account_id"]
+        return connecting.unsaved(
+            team,
+            kind=self.kind,
+            account_id=account,
+            token=self.cleaned_data["token"],
+            base_url=settings.CLOUDFLARE_API_URL,
+            name=self.cleaned_data.get("name") or "Cloudflare",
+        )
+
+
+class RenameForm(forms.Form):
+    """Another name for a connection."""
+
+    name = forms.CharField(
+        label="Name",
+        max_length=80,
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        error_messages={"required": "Give it a name."},
+    )
