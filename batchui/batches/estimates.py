@@ -21,6 +21,7 @@ from batchui.batches.surveys import Survey
 from batchui.cloudflare.catalogue import Model, UnknownModel, find
 from batchui.prompts.cutting import rows_per_part
 from batchui.prompts.items import REFERENCE, ItemWriter
+from batchui.prompts.model_facts import longest_written
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.rows import decode_row, encode_row
 from batchui.teams.connections import ensure_connection
@@ -77,7 +78,7 @@ def estimate(batch: Batch, survey: Survey | None = None) -> Estimate | None:
     rows = rows_to_ask(batch, survey)
     try:
         model = find(batch.ask.model)
-        sizes = list(_sizes(batch, references.item_writer(batch)))
+        sizes = list(_sizes(batch, references.checked_writer(batch.ask, batch.columns)))
     except (BadInput, UnknownModel):
         return None
     if not sizes or not rows:
@@ -89,7 +90,7 @@ def estimate(batch: Batch, survey: Survey | None = None) -> Estimate | None:
     # The last token of a question is rarely a whole one.
     read = Tokens(size.low / per_token.high, size.high / per_token.low + rows)
     written = Tokens(rows * per_row.low, rows * per_row.high)
-    limits = limits_for(model, max_tokens=batch.ask.max_tokens)
+    limits = limits_for(model, max_tokens=longest_written(model, batch.ask))
     is_free = batch.connection.is_sandbox
     return Estimate(
         rows=rows,

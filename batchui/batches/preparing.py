@@ -28,6 +28,7 @@ from batchui.cloudflare.catalogue import Model, find
 from batchui.prompts.ask import Ask
 from batchui.prompts.cutting import Cut, Limits, cut
 from batchui.prompts.items import ItemWriter
+from batchui.prompts.model_facts import longest_written
 from batchui.prompts.problems import BadInput
 from batchui.prompts.repeats import Repeats
 
@@ -108,8 +109,9 @@ def _cut_into_parts(batch: Batch, beat: Beat | None) -> _CutParts:
     No more parts are made after a row that may not be skipped. Raises DamagedFile where rows are
     missing.
     """
-    limits = limits_for(find(batch.ask.model), max_tokens=batch.ask.max_tokens)
-    writer = references.item_writer(batch)
+    model = find(batch.ask.model)
+    limits = limits_for(model, max_tokens=longest_written(model, batch.ask))
+    writer = references.checked_writer(batch.ask, batch.columns)
     if batch.rows * writer.least_bytes > MOST_PARTS * limits.item_bytes:
         raise BadInput(TOO_MANY_PARTS)
     progress = progress_of(batch, beat=beat)

@@ -4,9 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from batchui.batches.models import Batch
-from batchui.cloudflare.catalogue import find
+from batchui.cloudflare.catalogue import Model, UnknownModel, find
 from batchui.prompts.ask import Ask
 from batchui.prompts.items import ItemWriter
+from batchui.prompts.jobs import job_of
+from batchui.prompts.model_facts import check_settings, longest_written
+from batchui.prompts.ranking import RankWriter
 
 
 def item_writer(batch: Batch) -> ItemWriter:
@@ -20,7 +23,31 @@ def item_writer(batch: Batch) -> ItemWriter:
 def writer_for(asked: Ask, columns: Sequence[str]) -> ItemWriter:
     """The writer of the items of a question about a file with these columns. Raises the same."""
     model = find(asked.model)
-    return ItemWriter(model.item_format, asked, columns, takes_schema=model.takes_schema)
+    return _writer_class(model, asked)(model.item_format, asked, columns, model=model)
+
+
+def checked_writer(asked: Ask, columns: Sequence[str]) -> ItemWriter:
+    """The same before anything is sent: settings and ready-made items must fit the model.
+
+    What was started before a bound was known is sent as it is, by `writer_for`.
+    """
+    model = find(asked.model)
+    check_settings(model, asked)
+    made = _writer_class(model, asked)
+    return made(model.item_format, asked, columns, model=model, checks_items=True)
+
+
+def _writer_class(model: Model, asked: Ask) -> type[ItemWriter]:
+    ranks = job_of(asked, model.item_format).slug == "rank"
+    return RankWriter if ranks else ItemWriter
+
+
+def longest_answer(asked: Ask) -> int:
+    """The tokens that one answer may have, its reasoning included, of a known or unknown model."""
+    try:
+        return longest_written(find(asked.model), asked)
+    except UnknownModel:
+        return asked.max_tokens
 
 
 def has_own_references(batch: Batch) -> bool:

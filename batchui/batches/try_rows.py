@@ -13,6 +13,7 @@ from batchui.batches.preparing import limits_for
 from batchui.cloudflare.catalogue import find
 from batchui.prompts.ask import Ask
 from batchui.prompts.items import ItemWriter
+from batchui.prompts.model_facts import longest_written
 from batchui.prompts.payload import asked_at_once
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.blocks import Cells
@@ -67,8 +68,8 @@ def prepared_rows(
 def _preparer(batch: Batch, ask: Ask) -> Callable[[Row], Prepared]:
     """A function that makes the request of a row, or finds out why there is none."""
     model = find(ask.model)
-    writer = references.writer_for(ask, batch.columns)
-    limits = limits_for(model, max_tokens=ask.max_tokens)
+    writer = references.checked_writer(ask, batch.columns)
+    limits = limits_for(model, max_tokens=longest_written(model, ask))
     most = min(limits.question_bytes, LONGEST_ITEM)
 
     def prepare(row: Row) -> Prepared:

@@ -48,6 +48,7 @@ urlpatterns = [
         row_problems.download,
         name="row_problems_download",
     ),
+    path("batches/<uuid:pk>/job/<slug:slug>/", filling_in.choose_job, name="choose_job"),
     path("batches/<uuid:pk>/start-from/<slug:slug>/", filling_in.start_from, name="start_from"),
     path("batches/<uuid:pk>/use-question/<int:saved>/", filling_in.use_saved, name="use_saved"),
     path("batches/<uuid:pk>/undo-question/", filling_in.undo, name="undo_question"),

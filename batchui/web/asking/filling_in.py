@@ -6,7 +6,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from batchui.batches import saved_questions
 from batchui.batches.models import Batch, SavedQuestion
 from batchui.prompts.ask import Ask
+from batchui.prompts.jobs import BY_SLUG as JOBS_BY_SLUG
 from batchui.prompts.problems import BadInput
+from batchui.web.asking.jobs import ask_for
 from batchui.web.asking.other_columns import fitted
 from batchui.web.asking.saving import save_typed
 from batchui.web.asking.starting_points import BY_SLUG, starting_context
@@ -29,6 +31,19 @@ def start_from(request: MemberRequest, batch: Batch, slug: str) -> HttpResponseB
     before = _keep_typed(request, batch)
     saved_questions.fill_in(batch, point.ask(batch, before))
     return _filled(request, batch, f"“{point.label}” was filled in.")
+
+
+@post_only
+@with_own_draft
+def choose_job(request: MemberRequest, batch: Batch, slug: str) -> HttpResponseBase:
+    """Let a draft do another job. What was typed stays where it fits, and can be brought back."""
+    job = JOBS_BY_SLUG.get(slug)
+    if job is None or (job.slug == "items" and not batch.format.items):
+        raise Http404("There is no such job.")
+    before = _keep_typed(request, batch)
+    saved_questions.fill_in(batch, ask_for(job, batch, before))
+    opens = job.slug == "categories"
+    return _filled(request, batch, f"“{job.label}” was chosen.", opens_lines=opens)
 
 
 @post_only
@@ -82,6 +97,7 @@ def _filled(
     *,
     can_undo: bool = True,
     icon: str = "check",
+    opens_lines: bool = False,
 ) -> HttpResponseBase:
     """The question as it is filled in now, and the sheet with the columns of its answers."""
     if not request.htmx:
@@ -93,6 +109,7 @@ def _filled(
         "filled_in": sentence,
         "filled_icon": icon,
         "can_undo": can_undo,
+        "opens_lines": opens_lines,
     }
     response: HttpResponse = render(request, "asking/_filled_in.html", context)
     return response

@@ -44,6 +44,8 @@ class StartingPoint:
             template=wording.replace(OTHER, column_mark(other)),
             answer_columns=self.columns,
             max_tokens=before.max_tokens,
+            effort=before.effort,
+            move_references=before.move_references,
             reference_column=before.reference_column,
             resend_once=before.resend_once,
             skip_invalid=before.skip_invalid,
@@ -67,6 +69,21 @@ STARTING_POINTS = (
         "not in it.\n\nText: {text}",
     ),
     StartingPoint(
+        "tone",
+        "Judge the tone",
+        "Judge the tone of this text, and give the words that show it.\n\nText: {text}",
+        columns=(
+            AnswerColumn("tone", "one_of", ("good", "mixed", "bad"), "How the writer feels"),
+            AnswerColumn("because", "text", (), "The words of the text that show it"),
+        ),
+    ),
+    StartingPoint(
+        "rewrite",
+        "Rewrite politely",
+        "Rewrite this text so that it is polite, short and clear. Keep what it says and its "
+        "language, and answer with the new text alone.\n\nText: {text}",
+    ),
+    StartingPoint(
         "categories",
         "Sort into categories",
         "Sort this text into the category that fits best.\n\nText: {text}",
@@ -77,15 +94,6 @@ STARTING_POINTS = (
                 ("praise", "complaint", "question", "suggestion", "other"),
                 "What the writer wants",
             ),
-        ),
-    ),
-    StartingPoint(
-        "tone",
-        "Judge the tone",
-        "Judge the tone of this text, and give the words that show it.\n\nText: {text}",
-        columns=(
-            AnswerColumn("tone", "one_of", ("good", "mixed", "bad"), "How the writer feels"),
-            AnswerColumn("because", "text", (), "The words of the text that show it"),
         ),
     ),
     StartingPoint(
@@ -104,12 +112,6 @@ STARTING_POINTS = (
         "Translate",
         "Translate this text into English. Keep names and numbers as they are, and answer with the "
         "translation alone.\n\nText: {text}",
-    ),
-    StartingPoint(
-        "rewrite",
-        "Rewrite politely",
-        "Rewrite this text so that it is polite, short and clear. Keep what it says and its "
-        "language, and answer with the new text alone.\n\nText: {text}",
     ),
     StartingPoint(
         "reply",
@@ -187,7 +189,7 @@ STARTING_POINTS = (
 )
 BY_SLUG = {point.slug: point for point in STARTING_POINTS}
 # So many stand on the page; the others are in a menu.
-SHOWN = 5
+SHOWN = 3
 SAVED_SHOWN = 30
 
 

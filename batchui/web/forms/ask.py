@@ -15,14 +15,18 @@ from batchui.prompts import ask
 from batchui.prompts.answer_columns import KIND_WORDS, AnswerColumn
 from batchui.prompts.ask import Ask
 from batchui.prompts.items import ItemWriter
+from batchui.prompts.jobs import Job, job_of
+from batchui.prompts.model_facts import check_settings
+from batchui.prompts.model_facts import misfit as misfit_setting
 from batchui.prompts.problems import BadInput
+from batchui.prompts.ranking import check_passages, query_of
 from batchui.prompts.ready_items import Kind
 from batchui.prompts.template import LONGEST_TEXT, Template
 from batchui.web.damaged_files import without_path
 from batchui.web.forms.answer_columns import AnswerColumnsField, Line, lines_of, those_that_fit
 from batchui.web.forms.column_fields import ColumnField
 from batchui.web.forms.fitting import fitting_models, items_kind, misfit
-from batchui.web.forms.model_field import ModelField
+from batchui.web.forms.model_field import ModelField, models_for
 
 NO_TEMPLATE = "Write what to ask, then click a column to insert it."
 TOO_LONG = (
@@ -30,6 +34,13 @@ TOO_LONG = (
 )
 NOT_JSON = 'This is not JSON. Write it like {"top_p": 0.9}.'
 NO_LANGUAGE = "The translation model does not know the language “%(value)s”. Choose another."
+
+NO_COLUMNS = {
+    "fields": "Add a column for each field that you want to have.",
+    "categories": "Add a column with the categories to choose from.",
+}
+EFFORT_CHOICES = [("", "The model's own"), *((name, name.capitalize()) for name in ask.EFFORTS)]
+NO_EFFORT = {"invalid_choice": "Choose low, medium or high, or leave it out."}
 
 
 class OptionsField(forms.Field):
@@ -111,6 +122,7 @@ class AskForm(forms.Form):
         required=False,
         error_messages={"invalid_choice": NO_LANGUAGE},
     )
+    effort = forms.ChoiceField(required=False, choices=EFFORT_CHOICES, error_messages=NO_EFFORT)
     reference_column = ColumnField(required=False)
 
     def __init__(self, data: Any = None, *, batch: Batch) -> None:
@@ -120,7 +132,9 @@ class AskForm(forms.Form):
         self.order_fields(ask.NAMES)
         model = self.fields["model"]
         assert isinstance(model, ModelField)  # noqa: S101
-        model.offer(self.as_typed()["model"], *fitting_models(self._items))
+        self.job_chosen = self._job()
+        fitting = fitting_models(self._items) if self.job_chosen.slug == "items" else ()
+        model.offer(self.as_typed()["model"], *(fitting or models_for(self.job_chosen)))
         self.items_have_languages = self._items == "translation"
         languages = [(language.code, language.name) for language in catalogue.languages()]
         self._choices("target_lang", [("", "Choose a language"), *languages])
@@ -130,6 +144,15 @@ class AskForm(forms.Form):
         if not batch.format.items:
             self.fields["as_items"].widget = forms.HiddenInput()
             self.fields["template"].required = True
+
+    def _job(self) -> Job:
+        """The job as it is typed, or as the draft has it."""
+        typed = self.as_typed()
+        asked = replace(self.batch.ask, as_items=typed["as_items"])
+        if self.is_bound:
+            job, query = (str(self.data.get(name, "")) for name in ("job", "query"))
+            asked = replace(asked, job=job, query=query)
+        return job_of(asked, catalogue.find(typed["model"]).item_format)
 
     def _choices(self, name: str, choices: list[tuple[str, str]]) -> None:
         field = self.fields[name]
@@ -214,6 +237,11 @@ class AskForm(forms.Form):
             raise forms.ValidationError("Write the options as key and value.")
         return options
 
+    def clean_job(self) -> str:
+        """The job, where the form names one that fits its model; a terminal names none."""
+        named = self.cleaned_data["job"] == self.job_chosen.slug
+        return self.job_chosen.slug if named else ""
+
     def clean_source_lang(self) -> str:
         return self.cleaned_data["source_lang"] or "en"
 
@@ -243,6 +271,7 @@ class AskForm(forms.Form):
             # The page does not show the lines beside such a model. The terminal names them itself.
             self.errors.pop("answer_columns", None)
             data["answer_columns"] = ()
+        self._check_job()
         if model and data.get("as_items") and (unfit := misfit(self._items, model)):
             self.add_error("model", unfit)
         if model and not self.errors:
@@ -252,6 +281,17 @@ class AskForm(forms.Form):
         """The chosen model; None where the choice is wrong."""
         name = self.cleaned_data.get("model")
         return catalogue.find(name) if name else None
+
+    def _check_job(self) -> None:
+        """What a job cannot do without."""
+        job, data = self.job_chosen, self.cleaned_data
+        if data.get("job") and job.needs_columns and not data.get("answer_columns", True):
+            self.add_error("answer_columns", NO_COLUMNS[job.slug])
+        if job.slug == "rank" and "query" in data:
+            try:
+                query_of(data["query"], self.batch.columns)
+            except BadInput as problem:
+                self.add_error("query", str(problem))
 
     def _check_file(self) -> None:
         if self.batch.problem and not self.batch.rows:
@@ -269,6 +309,8 @@ class AskForm(forms.Form):
             return
         try:
             Template(template).bind(self.batch.columns)
+            if self.job_chosen.slug == "rank":
+                check_passages(template)
         except BadInput as problem:
             self.add_error("template", str(problem))
 
@@ -284,6 +326,24 @@ class AskForm(forms.Form):
         }.items():
             try:
                 ItemWriter(model.item_format, asked, self.batch.columns)
+            except BadInput as problem:
+                self.add_error(name, str(problem))
+                return
+        self._check_settings(model)
+
+    def _check_settings(self, model: catalogue.Model) -> None:
+        """Hold the settings against what the model takes: each has its place for the sentence."""
+        temperature = self.cleaned_data["temperature"]
+        if problem := misfit_setting(model, "temperature", temperature):
+            self.add_error("temperature", problem)
+        if self.errors:
+            return
+        for name, asked in {
+            "options": replace(self.ask, max_tokens=1, effort=""),
+            "max_tokens": replace(self.ask, options={}),
+        }.items():
+            try:
+                check_settings(model, asked)
             except BadInput as problem:
                 self.add_error(name, str(problem))
                 return

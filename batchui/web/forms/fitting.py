@@ -3,7 +3,7 @@
 from batchui.batches.models import Batch
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
-from batchui.prompts.ready_items import FORMATS, Kind, kind_of
+from batchui.prompts.ready_items import FORMATS, Kind, kind_of, reference_in_contexts
 
 MODELS: dict[Kind, str] = {
     "chat": "a model that answers questions",
@@ -19,6 +19,12 @@ def items_kind(batch: Batch) -> Kind | None:
     if not batch.format.items:
         return None
     return kind_of(row for row in batch.first_rows if isinstance(row, dict))
+
+
+def has_references_inside(batch: Batch) -> bool:
+    """Whether the first items of a draft have an external_reference inside their contexts."""
+    items = batch.first_rows if batch.format.items else ()
+    return any(isinstance(item, dict) and reference_in_contexts(item) for item in items)
 
 
 def fitting_models(kind: Kind | None) -> tuple[Model, ...]:

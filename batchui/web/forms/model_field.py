@@ -6,6 +6,7 @@ from django import forms
 
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
+from batchui.prompts.jobs import Job
 
 TASKS = {
     "chat": "Answer, summarise, extract, rewrite",
@@ -14,12 +15,21 @@ TASKS = {
 }
 
 
+def models_for(job: Job) -> tuple[Model, ...]:
+    """The models that can do a job, recommended ones first; unlisted ones if none is listed."""
+    listed = (model for model in catalogue.models() if model.item_format in job.item_formats)
+    return tuple(listed) or catalogue.taking(job.item_formats)
+
+
 class ModelRadios(forms.RadioSelect):
     """Buttons that carry their model's task: the page shows the fields of that task."""
 
     def create_option(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         option = super().create_option(*args, **kwargs)
-        option["attrs"]["data-task"] = catalogue.find(str(option["value"])).task
+        model = catalogue.find(str(option["value"]))
+        option["attrs"]["data-task"] = model.task
+        if model.effort:
+            option["attrs"]["data-effort"] = True
         return option
 
 
@@ -29,8 +39,8 @@ class ModelField(forms.ChoiceField):
     widget = ModelRadios
 
     def offer(self, chosen: str, *others: Model) -> None:
-        """Offer the listed models, the chosen one, and these others."""
-        models = dict.fromkeys((*catalogue.models(), catalogue.find(chosen), *others))
+        """Offer these models, and the chosen one."""
+        models = dict.fromkeys((*others, catalogue.find(chosen)))
         self.choices = [
             (title, [(model.name, model.label) for model in models if model.task == task])
             for task, title in TASKS.items()
