@@ -6,9 +6,9 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, QuerySet, Sum
 
+from batchui.batches.catalogues import usd_of
 from batchui.batches.charged import MAYBE_CHARGED, SENT_AGAIN_IN_VAIN
 from batchui.batches.models import Attempt, Batch, Part
-from batchui.batches.money import usd_of
 from batchui.batches.references import longest_answer
 from batchui.prompts import ask
 

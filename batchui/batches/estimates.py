@@ -14,11 +14,12 @@ from typing import NamedTuple
 from batchui.batches import answer_lengths, draft_rows, references
 from batchui.batches.allowance import free_usd_left
 from batchui.batches.answer_lengths import Measured
+from batchui.batches.catalogues import find
 from batchui.batches.models import Batch
 from batchui.batches.money import CENT, UsdRange, price_of
 from batchui.batches.preparing import limits_for
 from batchui.batches.surveys import Survey
-from batchui.cloudflare.catalogue import Model, UnknownModel, find
+from batchui.cloudflare.catalogue import Model, UnknownModel
 from batchui.prompts.cutting import rows_per_part
 from batchui.prompts.items import REFERENCE, ItemWriter
 from batchui.prompts.model_facts import longest_written
@@ -77,8 +78,8 @@ def estimate(batch: Batch, survey: Survey | None = None) -> Estimate | None:
     """
     rows = rows_to_ask(batch, survey)
     try:
-        model = find(batch.ask.model)
-        sizes = list(_sizes(batch, references.checked_writer(batch.ask, batch.columns)))
+        model = find(batch.ask.model, batch.connection_id)
+        sizes = list(_sizes(batch, references.checked_writer(batch)))
     except (BadInput, UnknownModel):
         return None
     if not sizes or not rows:
@@ -165,7 +166,9 @@ def _size_of_all(sizes: list[int], rows: int, *, whole: bool) -> _Bytes:
     return _Bytes(rows * max(0.0, middle - error), rows * (middle + error))
 
 
-def _usd(model: Model, read: Tokens, written: Tokens) -> UsdRange:
+def _usd(model: Model, read: Tokens, written: Tokens) -> UsdRange | None:
+    if not model.has_price:
+        return None
     return UsdRange(
         price_of(model, read=read.low, written=written.low),
         price_of(model, read=read.high, written=written.high),

@@ -5,6 +5,7 @@ from uuid import UUID
 from django.db import transaction
 
 from batchui.batches import copying, draft_rows, files, lifecycle, part_answers, references, sources
+from batchui.batches.catalogues import find
 from batchui.batches.changes import BatchChanges
 from batchui.batches.compressed import Compressed, DamagedFile
 from batchui.batches.long_tasks import (
@@ -24,7 +25,7 @@ from batchui.batches.progress import Progress, telling
 from batchui.batches.row_problems import NO_PROBLEMS, RowProblems
 from batchui.batches.signals import work_waits
 from batchui.batches.states import AnswerStatus, BatchStatus
-from batchui.cloudflare.catalogue import Model, find
+from batchui.cloudflare.catalogue import Model
 from batchui.prompts.ask import Ask
 from batchui.prompts.cutting import Cut, Limits, cut
 from batchui.prompts.items import ItemWriter
@@ -109,9 +110,9 @@ def _cut_into_parts(batch: Batch, beat: Beat | None) -> _CutParts:
     No more parts are made after a row that may not be skipped. Raises DamagedFile where rows are
     missing.
     """
-    model = find(batch.ask.model)
+    model = find(batch.ask.model, batch.connection_id)
     limits = limits_for(model, max_tokens=longest_written(model, batch.ask))
-    writer = references.checked_writer(batch.ask, batch.columns)
+    writer = references.checked_writer(batch)
     if batch.rows * writer.least_bytes > MOST_PARTS * limits.item_bytes:
         raise BadInput(TOO_MANY_PARTS)
     progress = progress_of(batch, beat=beat)

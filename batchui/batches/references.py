@@ -1,10 +1,11 @@
 """The items that a batch sends, one for each row, and the reference that each of them carries."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
+from batchui.batches.catalogues import find
 from batchui.batches.models import Batch
-from batchui.cloudflare.catalogue import Model, UnknownModel, find
+from batchui.cloudflare.catalogue import Model, UnknownModel
 from batchui.prompts.ask import Ask
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.jobs import job_of
@@ -17,21 +18,19 @@ def item_writer(batch: Batch) -> ItemWriter:
 
     Raises UnknownModel, and BadInput where nothing can be asked of these columns.
     """
-    return writer_for(batch.ask, batch.columns)
+    model = find(batch.ask.model, batch.connection_id)
+    made = _writer_class(model, batch.ask)
+    return made(model.item_format, batch.ask, batch.columns, model=model)
 
 
-def writer_for(asked: Ask, columns: Sequence[str]) -> ItemWriter:
-    """The writer of the items of a question about a file with these columns. Raises the same."""
-    model = find(asked.model)
-    return _writer_class(model, asked)(model.item_format, asked, columns, model=model)
-
-
-def checked_writer(asked: Ask, columns: Sequence[str]) -> ItemWriter:
+def checked_writer(batch: Batch, asked: Ask | None = None) -> ItemWriter:
     """The same before anything is sent: settings and ready-made items must fit the model.
 
-    What was started before a bound was known is sent as it is, by `writer_for`.
+    What was started before a bound was known is sent as it is, by `item_writer`. asked: another
+    question about the file of the batch.
     """
-    model = find(asked.model)
+    asked, columns = asked or batch.ask, batch.columns
+    model = find(asked.model, batch.connection_id)
     check_settings(model, asked)
     made = _writer_class(model, asked)
     return made(model.item_format, asked, columns, model=model, checks_items=True)
@@ -42,10 +41,10 @@ def _writer_class(model: Model, asked: Ask) -> type[ItemWriter]:
     return RankWriter if ranks else ItemWriter
 
 
-def longest_answer(asked: Ask) -> int:
+def longest_answer(asked: Ask, connection_id: int | None = None) -> int:
     """The tokens that one answer may have, its reasoning included, of a known or unknown model."""
     try:
-        return longest_written(find(asked.model), asked)
+        return longest_written(find(asked.model, connection_id), asked)
     except UnknownModel:
         return asked.max_tokens
 

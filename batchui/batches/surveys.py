@@ -15,6 +15,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from batchui.batches import draft_rows, references
+from batchui.batches.catalogues import find
 from batchui.batches.clock import is_free
 from batchui.batches.long_tasks import (
     MOST_READINGS,
@@ -33,7 +34,6 @@ from batchui.batches.progress import Progress, telling
 from batchui.batches.row_problems import SHOWN
 from batchui.batches.signals import work_waits
 from batchui.batches.states import BatchStatus
-from batchui.cloudflare.catalogue import find
 from batchui.prompts.cutting import Limits
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.model_facts import longest_written
@@ -144,8 +144,8 @@ def take(batch: Batch, *, progress: Progress) -> Survey:
 
     Raises BadInput, UnknownModel, OSError, DamagedFile, and what `progress` raises.
     """
-    model = find(batch.ask.model)
-    writer = references.checked_writer(batch.ask, batch.columns)
+    model = find(batch.ask.model, batch.connection_id)
+    writer = references.checked_writer(batch)
     limits = limits_for(model, max_tokens=longest_written(model, batch.ask))
     counted = _Counted(writer, limits)
     rows = telling(draft_rows.read_rows(batch), progress)

@@ -11,11 +11,11 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from batchui.batches import settling, trying
+from batchui.batches.catalogues import usd_of
 from batchui.batches.compressed import DamagedFile
 from batchui.batches.costs import BYTES_PER_TOKEN
 from batchui.batches.long_tasks import sentence_for
 from batchui.batches.models import Batch, asked_fields
-from batchui.batches.money import usd_of
 from batchui.batches.references import longest_answer
 from batchui.batches.signals import work_waits
 from batchui.batches.states import EDITABLE

@@ -7,10 +7,10 @@ from enum import StrEnum
 from itertools import islice
 
 from batchui.batches import references
+from batchui.batches.catalogues import find
 from batchui.batches.draft_rows import read_rows, rows_from
 from batchui.batches.models import Batch
 from batchui.batches.preparing import limits_for
-from batchui.cloudflare.catalogue import find
 from batchui.prompts.ask import Ask
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.model_facts import longest_written
@@ -67,8 +67,8 @@ def prepared_rows(
 
 def _preparer(batch: Batch, ask: Ask) -> Callable[[Row], Prepared]:
     """A function that makes the request of a row, or finds out why there is none."""
-    model = find(ask.model)
-    writer = references.checked_writer(ask, batch.columns)
+    model = find(ask.model, batch.connection_id)
+    writer = references.checked_writer(batch, ask)
     limits = limits_for(model, max_tokens=longest_written(model, ask))
     most = min(limits.question_bytes, LONGEST_ITEM)
 

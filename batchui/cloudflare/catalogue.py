@@ -61,7 +61,7 @@ class Model(Struct, frozen=True, kw_only=True):
 
     item_format: the form of an item in its batch schema; `messages` if that has both `prompt` and
     `messages`.
-    usd_per_m_input, usd_per_m_output: US dollars for a million tokens.
+    usd_per_m_input, usd_per_m_output: US dollars for a million tokens. has_price: they are known.
     context_window: tokens, question and answer together.
     max_input_tokens: tokens of one text, for embeddings; the rest of the text is cut off.
     takes: the name of its set of options. options: these.
@@ -83,6 +83,7 @@ class Model(Struct, frozen=True, kw_only=True):
     description: str
     usd_per_m_input: float
     usd_per_m_output: float | None = None
+    has_price: bool = True
     context_window: int | None = None
     max_input_tokens: int | None = None
     needs_paid_plan: bool = False
@@ -120,6 +121,11 @@ class UnknownLanguage(KeyError):
 def models() -> tuple[Model, ...]:
     """The models to choose from, recommended ones first. The first one is the default."""
     return tuple(model for model in _read().models if model.listed)
+
+
+def every_model() -> tuple[Model, ...]:
+    """All models, listed or not, in their order."""
+    return _read().models
 
 
 def taking(item_formats: Sequence[str]) -> tuple[Model, ...]:

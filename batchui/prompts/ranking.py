@@ -83,7 +83,7 @@ class RankWriter(ItemWriter):
                 line=line,
                 blank=True,
             )
-        contexts = [{"text": text} for text in self._texts(cells) if text.strip()]
+        contexts = [{"text": text} for text in self.passages(cells)]
         if not contexts:
             names = listed([filler.used[0] for filler in self._passages])
             raise BadInput.at(
@@ -94,8 +94,8 @@ class RankWriter(ItemWriter):
             )
         return {"query": query, "contexts": contexts}
 
-    def _texts(self, cells: Cells) -> list[str]:
-        """The passages of a row, blank ones too."""
+    def passages(self, cells: Cells) -> list[str]:
+        """The passages of a row, in the order in which they are sent: without blank ones."""
         found: list[str] = []
         for filler in self._passages:
             [name] = filler.used
@@ -104,7 +104,7 @@ class RankWriter(ItemWriter):
                 found += value
             else:
                 found.append(cell_text(value))
-        return found
+        return [text for text in found if text.strip()]
 
 
 def _cell(cells: Cells, name: str, columns: Sequence[str]) -> Any:

@@ -1,5 +1,6 @@
 """The run address: submit, poll and synchronous run are one POST; the body shows which it is."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -14,7 +15,7 @@ from batchui.sandbox.errors import ApiError
 from batchui.sandbox.fault_injection import injected
 from batchui.sandbox.http_messages import Request, Response
 from batchui.sandbox.made_up_answers import ItemFailed, answer
-from batchui.sandbox.models import MODELS, Kind, Model
+from batchui.sandbox.models import Kind, Model
 from batchui.sandbox.replies import Reply
 from batchui.sandbox.scripted_faults import Plan
 from batchui.sandbox.shapes import emptied, unfit
@@ -35,12 +36,13 @@ class _Call:
     body: bytes
     fields: _Fields
     record: CallRecord
+    models: Mapping[str, Model]
 
     def model(self) -> Model:
         """The model. Raises ApiError 5007 if there is no such model."""
-        if self.name not in MODELS:
+        if self.name not in self.models:
             raise ApiError(5007, f"AiError: No such model {self.name} or task")
-        return MODELS[self.name]
+        return self.models[self.name]
 
 
 def run(
@@ -53,7 +55,14 @@ def run(
         raise ApiError(3006)
     record.bytes = len(request.body)
     fields = _parsed(request.body)
-    call = _Call(account=account, name=name, body=request.body, fields=fields, record=record)
+    call = _Call(
+        account=account,
+        name=name,
+        body=request.body,
+        fields=fields,
+        record=record,
+        models=context.models,
+    )
     if isinstance(fields.request_id, str):
         record.kind, record.request_id = "poll", fields.request_id
         return _poll(context, call)

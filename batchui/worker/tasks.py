@@ -15,6 +15,7 @@ from django.utils import timezone
 from django_q.models import OrmQ, Task
 from django_q.tasks import async_task
 
+from batchui.batches import listing
 from batchui.worker import generation, heartbeat, reading, sweep
 from batchui.worker.database import first_line
 from batchui.worker.tick import run_tick
@@ -24,6 +25,8 @@ FAILURES_ARE_KEPT = timedelta(days=7)
 # A task that waits this long in a queue waits for a worker that no longer runs.
 QUEUES_ARE_KEPT = timedelta(hours=1)
 SECONDS_BETWEEN_SWEEPS = 60
+# How often it is looked whether a listing of models is a day old.
+SECONDS_BETWEEN_LISTINGS = 10 * 60
 
 TICK = "batchui.worker.tasks.tick"
 
@@ -38,6 +41,8 @@ def tick() -> None:
             enqueue_tick(settings.WORKER_NAME)
             return
         run_tick()
+        if cache.add("models-read", True, SECONDS_BETWEEN_LISTINGS):
+            listing.refresh_due()
         if cache.add("swept", True, SECONDS_BETWEEN_SWEEPS):
             tidy()
     except Exception as error:

@@ -28,9 +28,9 @@ def start_from(request: MemberRequest, batch: Batch, slug: str) -> HttpResponseB
     point = BY_SLUG.get(slug)
     if point is None:
         raise Http404("There is no such starting point.")
-    before = _keep_typed(request, batch)
+    before = keep_typed(request, batch)
     saved_questions.fill_in(batch, point.ask(batch, before))
-    return _filled(request, batch, f"“{point.label}” was filled in.")
+    return filled(request, batch, f"“{point.label}” was filled in.")
 
 
 @post_only
@@ -40,10 +40,10 @@ def choose_job(request: MemberRequest, batch: Batch, slug: str) -> HttpResponseB
     job = JOBS_BY_SLUG.get(slug)
     if job is None or (job.slug == "items" and not batch.format.items):
         raise Http404("There is no such job.")
-    before = _keep_typed(request, batch)
+    before = keep_typed(request, batch)
     saved_questions.fill_in(batch, ask_for(job, batch, before))
     opens = job.slug == "categories"
-    return _filled(request, batch, f"“{job.label}” was chosen.", opens_lines=opens)
+    return filled(request, batch, f"“{job.label}” was chosen.", opens_lines=opens)
 
 
 @post_only
@@ -51,11 +51,11 @@ def choose_job(request: MemberRequest, batch: Batch, slug: str) -> HttpResponseB
 def use_saved(request: MemberRequest, batch: Batch, saved: int) -> HttpResponseBase:
     """Fill in a saved question of the team."""
     question = get_object_or_404(SavedQuestion, pk=saved, team=request.team, deleted_at=None)
-    before = _keep_typed(request, batch)
+    before = keep_typed(request, batch)
     fits = fitted(batch, saved_questions.as_saved(question, before))
     saved_questions.fill_in(batch, fits.ask, saved=question)
     sentence = f"“{question.name}” was filled in. {fits.told}".strip()
-    return _filled(request, batch, sentence, icon="triangle-alert" if fits.misses else "check")
+    return filled(request, batch, sentence, icon="triangle-alert" if fits.misses else "check")
 
 
 @post_only
@@ -63,14 +63,14 @@ def use_saved(request: MemberRequest, batch: Batch, saved: int) -> HttpResponseB
 def undo(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """Take back that a question was filled in."""
     saved_questions.take_back(batch)
-    return _filled(request, batch, TAKEN_BACK, can_undo=False)
+    return filled(request, batch, TAKEN_BACK, can_undo=False)
 
 
 @post_only
 @with_own_draft
 def save(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """Save the question under a name; answers with the list of saved questions."""
-    _keep_typed(request, batch)
+    keep_typed(request, batch)
     name = request.POST.get("question_name", "")
     context = {"batch": batch, "saving_name": name[:200]}
     try:
@@ -82,7 +82,7 @@ def save(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     return render(request, "asking/_saved_questions.html", context)
 
 
-def _keep_typed(request: MemberRequest, batch: Batch) -> Ask:
+def keep_typed(request: MemberRequest, batch: Batch) -> Ask:
     """Save what is typed; returns it."""
     if "template" in request.POST:
         save_typed(batch, AskForm(request.POST, batch=batch))
@@ -90,7 +90,7 @@ def _keep_typed(request: MemberRequest, batch: Batch) -> Ask:
     return batch.ask
 
 
-def _filled(
+def filled(
     request: MemberRequest,
     batch: Batch,
     sentence: str,

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, replace
 
+from batchui.batches.catalogues import Catalogue, catalogue_of
 from batchui.batches.models import Batch
-from batchui.cloudflare import catalogue
-from batchui.cloudflare.catalogue import DEFAULT_MODEL
+from batchui.cloudflare.catalogue import UnknownModel
 from batchui.prompts.answer_columns import AnswerColumn
 from batchui.prompts.ask import Ask
 from batchui.prompts.jobs import CHAT, JOBS, ONE_OF, SEVERAL_OF, Job
@@ -33,9 +33,9 @@ def shown_jobs(batch: Batch, chosen: Job) -> list[ShownJob]:
     ]
 
 
-def recommended(job: Job) -> str:
-    """The name of the model to recommend for a job."""
-    return models_for(job)[0].name if job.item_formats != CHAT else DEFAULT_MODEL
+def recommended(job: Job, known: Catalogue) -> str:
+    """The name of the model to recommend for a job: the usual one, while it is listed."""
+    return models_for(job, known)[0].name
 
 
 def ask_for(job: Job, batch: Batch, before: Ask) -> Ask:
@@ -43,7 +43,8 @@ def ask_for(job: Job, batch: Batch, before: Ask) -> Ask:
 
     What does not fit the model of the job is left out; whoever calls keeps `before`, to be undone.
     """
-    model = _model(job, batch, before)
+    known = catalogue_of(batch.connection_id)
+    model = _model(job, batch, before, known)
     changed = replace(
         before,
         job=job.slug,
@@ -56,7 +57,7 @@ def ask_for(job: Job, batch: Batch, before: Ask) -> Ask:
         return changed
     if job.item_formats != CHAT:
         return replace(changed, template=column_mark(text_column(batch, WORDS)))
-    is_question = _is_chat(before.model) and not before.as_items and before.template.strip()
+    is_question = _is_chat(before.model, known) and not before.as_items and before.template.strip()
     template = before.template if is_question else ""
     point = POINTS.get(job.slug)
     if point is None:
@@ -75,16 +76,16 @@ def _columns(job: Job, point: StartingPoint, before: Ask) -> tuple[AnswerColumn,
     return before.answer_columns if kinds and fits else point.columns
 
 
-def _model(job: Job, batch: Batch, before: Ask) -> str:
+def _model(job: Job, batch: Batch, before: Ask, known: Catalogue) -> str:
     """The model as it is, if it can do the job; else the one to recommend."""
-    if job.slug == "items" and (fitting := fitting_models(items_kind(batch))):
+    if job.slug == "items" and (fitting := fitting_models(items_kind(batch), known)):
         return before.model if before.model in {one.name for one in fitting} else fitting[0].name
-    fits = before.model in {model.name for model in models_for(job)}
-    return before.model if fits else recommended(job)
+    fits = before.model in {model.name for model in models_for(job, known)}
+    return before.model if fits else recommended(job, known)
 
 
-def _is_chat(name: str) -> bool:
+def _is_chat(name: str, known: Catalogue) -> bool:
     try:
-        return catalogue.find(name).task == "chat"
-    except catalogue.UnknownModel:
+        return known.find(name).task == "chat"
+    except UnknownModel:
         return False

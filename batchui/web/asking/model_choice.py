@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from batchui.batches.money import precise
-from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import DEFAULT_MODEL, Model
 from batchui.prompts.ask import EFFORTS
 from batchui.prompts.model_facts import room_for_reasoning
@@ -21,12 +20,16 @@ WORDS_A_TOKEN = 0.75
 
 @dataclass(frozen=True)
 class ShownModel:
-    """A model in the list. radio: its button in the form. facts: price, speed, limits in words."""
+    """A model in the list. radio: its button in the form. facts: price, speed, limits in words.
+
+    remark: what has changed about it.
+    """
 
     model: Model
     radio: Any
     facts: str
     is_recommended: bool = False
+    remark: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,26 +43,32 @@ class ModelChoice:
     line: str
     facts: str
     thinking: str
+    remark: str
     groups: list[tuple[str, list[ShownModel]]]
 
     @classmethod
     def of(cls, form: AskForm) -> "ModelChoice":
         """The choice as the form has it."""
+        known = form.known
         radios = {str(radio.data["value"]): radio for radio in form["model"]}
-        models = [catalogue.find(name) for name in radios]
-        best = recommended(form.job_chosen)
-        shown = [ShownModel(m, radios[m.name], facts(m), m.name == best) for m in models]
+        models = [known.find(name) for name in radios]
+        best = recommended(form.job_chosen, known)
+        shown = [
+            ShownModel(m, radios[m.name], facts(m), m.name == best, known.remark(m.name))
+            for m in models
+        ]
         groups = [
             (title, [one for one in shown if one.model.task == task])
             for task, title in TASKS.items()
         ]
-        chosen = catalogue.find(form.as_typed()["model"])
+        chosen = known.find(form.as_typed()["model"])
         thinking = thinking_of(chosen, str(form["effort"].value() or ""))
         return cls(
             chosen,
             in_short(chosen),
             facts(chosen),
             thinking,
+            known.remark(chosen.name),
             [group for group in groups if group[1]],
         )
 
@@ -91,7 +100,8 @@ def facts(model: Model) -> str:
     usd = f"{precise(model.usd_per_m_input)} for a million tokens read"
     if model.usd_per_m_output is not None:
         usd += f", {precise(model.usd_per_m_output)} written"
-    found = [f"{words.capitalize()} ({usd})", SPEEDS[model.speed]]
+    price_words = f"{words.capitalize()} ({usd})" if model.has_price else "Price not known"
+    found = [price_words, SPEEDS[model.speed]]
     if model.context_window:
         found.append(f"reads up to {_words(model.context_window)} words at a time")
     if model.needs_paid_plan:

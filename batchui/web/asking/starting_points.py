@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from batchui.batches import saved_questions
+from batchui.batches.catalogues import find
 from batchui.batches.models import Batch
 from batchui.cloudflare import catalogue
 from batchui.prompts.answer_columns import AnswerColumn
@@ -40,7 +41,7 @@ class StartingPoint:
         other = second_column(batch, besides=column) if OTHER in self.wording else ""
         wording = self.wording.replace(TEXT, column_mark(column))
         return Ask(
-            model=_chat_model(before.model),
+            model=_chat_model(before.model, batch),
             template=wording.replace(OTHER, column_mark(other)),
             answer_columns=self.columns,
             max_tokens=before.max_tokens,
@@ -52,10 +53,10 @@ class StartingPoint:
         )
 
 
-def _chat_model(name: str) -> str:
+def _chat_model(name: str, batch: Batch) -> str:
     """The chosen model, if it answers questions; else the usual one."""
     try:
-        is_chat = catalogue.find(name).task == "chat"
+        is_chat = find(name, batch.connection_id).task == "chat"
     except catalogue.UnknownModel:
         is_chat = False
     return name if is_chat else catalogue.DEFAULT_MODEL

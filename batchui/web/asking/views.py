@@ -160,6 +160,7 @@ def question_context(request: MemberRequest, batch: Batch, form: AskForm) -> dic
         "preview": preview,
         "model_choice": choice,
         "job": form.job_chosen,
+        "listing": form.known,
         "references_inside": has_references_inside(batch),
         "jobs": shown_jobs(batch, form.job_chosen),
         "wording": wording,

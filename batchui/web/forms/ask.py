@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from django import forms
 
+from batchui.batches.catalogues import Catalogue, catalogue_of
 from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
 from batchui.cloudflare import catalogue
@@ -128,13 +129,15 @@ class AskForm(forms.Form):
     def __init__(self, data: Any = None, *, batch: Batch) -> None:
         self.batch = batch
         self._items = items_kind(batch)
-        super().__init__(data, initial=_initial(batch, self._items))
+        self.known = catalogue_of(batch.connection_id)
+        super().__init__(data, initial=_initial(batch, self._items, self.known))
         self.order_fields(ask.NAMES)
         model = self.fields["model"]
         assert isinstance(model, ModelField)  # noqa: S101
         self.job_chosen = self._job()
-        fitting = fitting_models(self._items) if self.job_chosen.slug == "items" else ()
-        model.offer(self.as_typed()["model"], *(fitting or models_for(self.job_chosen)))
+        model.look_in(self.known)
+        fitting = fitting_models(self._items, self.known) if self.job_chosen.slug == "items" else ()
+        model.offer(self.as_typed()["model"], *(fitting or models_for(self.job_chosen, self.known)))
         self.items_have_languages = self._items == "translation"
         languages = [(language.code, language.name) for language in catalogue.languages()]
         self._choices("target_lang", [("", "Choose a language"), *languages])
@@ -152,7 +155,7 @@ class AskForm(forms.Form):
         if self.is_bound:
             job, query = (str(self.data.get(name, "")) for name in ("job", "query"))
             asked = replace(asked, job=job, query=query)
-        return job_of(asked, catalogue.find(typed["model"]).item_format)
+        return job_of(asked, self.known.find(typed["model"]).item_format)
 
     def _choices(self, name: str, choices: list[tuple[str, str]]) -> None:
         field = self.fields[name]
@@ -166,7 +169,7 @@ class AskForm(forms.Form):
         template = self.data.get("template", "").replace("\r\n", "\n").replace("\0", "")
         as_items = self.data.get("as_items") in ("on", "True", True)
         return {
-            "model": _known(self.data.get("model", "")) or self.initial["model"],
+            "model": _known(self.data.get("model", ""), self.known) or self.initial["model"],
             "template": template,
             "as_items": self.batch.format.items and as_items,
         }
@@ -280,7 +283,7 @@ class AskForm(forms.Form):
     def _model(self) -> catalogue.Model | None:
         """The chosen model; None where the choice is wrong."""
         name = self.cleaned_data.get("model")
-        return catalogue.find(name) if name else None
+        return self.known.find(name) if name else None
 
     def _check_job(self) -> None:
         """What a job cannot do without."""
@@ -354,10 +357,10 @@ def column_mark(column: str) -> str:
     return "{{" + column + "}}"
 
 
-def _known(model: str) -> str:
+def _known(model: str, known: Catalogue) -> str:
     """The name, if there is such a model; else ""."""
     try:
-        return catalogue.find(model).name
+        return known.find(model).name
     except catalogue.UnknownModel:
         return ""
 
@@ -368,12 +371,12 @@ TYPED = ("model", "template", "as_items")
 MORE = tuple(field.name for field in ask.fields() if field.about.more)
 
 
-def _initial(batch: Batch, items: Kind | None) -> dict[str, Any]:
+def _initial(batch: Batch, items: Kind | None, known: Catalogue) -> dict[str, Any]:
     """The fields of the draft, with defaults for those that are empty."""
     asked = batch.ask
     initial: dict[str, Any] = {name: getattr(asked, name) for name in ask.NAMES}
-    usual = (*fitting_models(items), *catalogue.models())[0].name
-    initial["model"] = _known(asked.model) or usual
+    usual = (*fitting_models(items, known), *known.models())[0].name
+    initial["model"] = _known(asked.model, known) or usual
     initial["source_lang"] = asked.source_lang or "en"
     initial["options"] = asked.options or None
     if not asked.model:

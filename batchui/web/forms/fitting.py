@@ -1,5 +1,6 @@
 """Which models take the ready-made items of a file, by its first ones."""
 
+from batchui.batches.catalogues import Catalogue
 from batchui.batches.models import Batch
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
@@ -27,9 +28,9 @@ def has_references_inside(batch: Batch) -> bool:
     return any(isinstance(item, dict) and reference_in_contexts(item) for item in items)
 
 
-def fitting_models(kind: Kind | None) -> tuple[Model, ...]:
+def fitting_models(kind: Kind | None, known: Catalogue) -> tuple[Model, ...]:
     """The models that take items of a kind, the usual one first; () if any or none does."""
-    return catalogue.taking(FORMATS[kind]) if kind else ()
+    return known.taking(FORMATS[kind]) if kind else ()
 
 
 def misfit(kind: Kind | None, model: Model) -> str:
