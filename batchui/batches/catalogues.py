@@ -13,6 +13,7 @@ from django.utils import timezone
 from msgspec import structs
 
 from batchui.batches.known_models import TOLD, KnownModel, ModelListing
+from batchui.batches.models import Batch
 from batchui.batches.money import precise, price_of
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model, UnknownModel
@@ -104,6 +105,19 @@ def catalogue_of(connection_id: int | None) -> Catalogue:
     if listing is None:
         return Catalogue(known)
     return Catalogue(known, listing.first_read_at, listing.read_at, listing.problem)
+
+
+def of_batch(batch: Batch) -> Catalogue:
+    """The models of a batch's connection. Two queries, the first time that it is asked."""
+    memo: dict[int | None, Catalogue] = batch.__dict__.setdefault("known_models", {})
+    if batch.connection_id not in memo:
+        memo[batch.connection_id] = catalogue_of(batch.connection_id)
+    return memo[batch.connection_id]
+
+
+def forget(batch: Batch) -> None:
+    """Let the models of a batch be looked up anew, because they were read meanwhile."""
+    batch.__dict__.pop("known_models", None)
 
 
 def find(name: str, connection_id: int | None = None) -> Model:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from batchui.batches import answer_lengths, draft_rows, references
 from batchui.batches.allowance import free_usd_left
 from batchui.batches.answer_lengths import Measured
-from batchui.batches.catalogues import find
+from batchui.batches.catalogues import of_batch
 from batchui.batches.models import Batch
 from batchui.batches.money import CENT, UsdRange, price_of
 from batchui.batches.preparing import limits_for
@@ -78,7 +78,7 @@ def estimate(batch: Batch, survey: Survey | None = None) -> Estimate | None:
     """
     rows = rows_to_ask(batch, survey)
     try:
-        model = find(batch.ask.model, batch.connection_id)
+        model = of_batch(batch).find(batch.ask.model)
         sizes = list(_sizes(batch, references.checked_writer(batch)))
     except (BadInput, UnknownModel):
         return None

@@ -26,8 +26,8 @@ logger = logging.getLogger(__name__)
 
 # A listing is read so often; one that did not come is asked for again sooner.
 DAILY, AGAIN = timedelta(days=1), timedelta(hours=1)
-# Calls that one reading may take: pages of the listing, and schemas of models that are new.
-MOST_SCHEMAS = 20
+# The calls of one reading: the pages of the listing, and schemas of models that are new.
+PAGES, MOST_SCHEMAS = 2, 20
 TASKS = ("chat", "embedding", "translation")
 NO_TASK = "Choose what the model does."
 
@@ -40,7 +40,7 @@ def refresh_models(connection: Connection) -> str:
     now = timezone.now()
     ModelListing.objects.get_or_create(connection=connection)
     ModelListing.objects.filter(connection=connection).update(tried_at=now)
-    if not call_limit.take(connection, 1):
+    if call_limit.take(connection, PAGES) < PAGES:
         return _failed(connection, "Too many calls were made in the last minutes. Try again soon.")
     try:
         client = shared_client(connection)
@@ -56,20 +56,23 @@ def refresh_models(connection: Connection) -> str:
     return ""
 
 
-def refresh_due() -> None:
-    """Read the listing of every connection whose last is a day old. Never raises for one of them.
+def refresh_due() -> bool:
+    """Read the listing of one connection whose last is a day old. False: there is none.
 
-    A listing that was asked for within the hour is left alone, so that two workers do not both
-    read it.
+    Of one alone, because it may take as long as a call may. A listing that was asked for within the
+    hour is left alone, so that two workers do not both read it.
     """
     now = timezone.now()
     due = Q(listing=None) | (
         (Q(listing__read_at=None) | Q(listing__read_at__lt=now - DAILY))
         & (Q(listing__tried_at=None) | Q(listing__tried_at__lt=now - AGAIN))
     )
-    for connection in Connection.objects.filter(due):
-        if problem := refresh_models(connection):
-            logger.warning("The models of connection %s were not read: %s", connection.pk, problem)
+    connection = Connection.objects.filter(due).order_by("listing__tried_at", "pk").first()
+    if connection is None:
+        return False
+    if problem := refresh_models(connection):
+        logger.warning("The models of connection %s were not read: %s", connection.pk, problem)
+    return True
 
 
 def add_model(connection: Connection, name: str, *, task: str, by: User) -> KnownModel:

@@ -5,7 +5,7 @@ from uuid import UUID
 from django.db import transaction
 
 from batchui.batches import copying, draft_rows, files, lifecycle, part_answers, references, sources
-from batchui.batches.catalogues import find
+from batchui.batches.catalogues import of_batch
 from batchui.batches.changes import BatchChanges
 from batchui.batches.compressed import Compressed, DamagedFile
 from batchui.batches.long_tasks import (
@@ -110,7 +110,7 @@ def _cut_into_parts(batch: Batch, beat: Beat | None) -> _CutParts:
     No more parts are made after a row that may not be skipped. Raises DamagedFile where rows are
     missing.
     """
-    model = find(batch.ask.model, batch.connection_id)
+    model = of_batch(batch).find(batch.ask.model)
     limits = limits_for(model, max_tokens=longest_written(model, batch.ask))
     writer = references.checked_writer(batch)
     if batch.rows * writer.least_bytes > MOST_PARTS * limits.item_bytes:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from batchui.batches.catalogues import find
+from batchui.batches.catalogues import find, of_batch
 from batchui.batches.models import Batch
 from batchui.cloudflare.catalogue import Model, UnknownModel
 from batchui.prompts.ask import Ask
@@ -18,7 +18,7 @@ def item_writer(batch: Batch) -> ItemWriter:
 
     Raises UnknownModel, and BadInput where nothing can be asked of these columns.
     """
-    model = find(batch.ask.model, batch.connection_id)
+    model = of_batch(batch).find(batch.ask.model)
     made = _writer_class(model, batch.ask)
     return made(model.item_format, batch.ask, batch.columns, model=model)
 
@@ -30,7 +30,7 @@ def checked_writer(batch: Batch, asked: Ask | None = None) -> ItemWriter:
     question about the file of the batch.
     """
     asked, columns = asked or batch.ask, batch.columns
-    model = find(asked.model, batch.connection_id)
+    model = of_batch(batch).find(asked.model)
     check_settings(model, asked)
     made = _writer_class(model, asked)
     return made(model.item_format, asked, columns, model=model, checks_items=True)

@@ -15,7 +15,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from batchui.batches import draft_rows, references
-from batchui.batches.catalogues import find
+from batchui.batches.catalogues import of_batch
 from batchui.batches.clock import is_free
 from batchui.batches.long_tasks import (
     MOST_READINGS,
@@ -144,7 +144,7 @@ def take(batch: Batch, *, progress: Progress) -> Survey:
 
     Raises BadInput, UnknownModel, OSError, DamagedFile, and what `progress` raises.
     """
-    model = find(batch.ask.model, batch.connection_id)
+    model = of_batch(batch).find(batch.ask.model)
     writer = references.checked_writer(batch)
     limits = limits_for(model, max_tokens=longest_written(model, batch.ask))
     counted = _Counted(writer, limits)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from itertools import islice
 
 from batchui.batches import references
-from batchui.batches.catalogues import find
+from batchui.batches.catalogues import of_batch
 from batchui.batches.draft_rows import read_rows, rows_from
 from batchui.batches.models import Batch
 from batchui.batches.preparing import limits_for
@@ -67,7 +67,7 @@ def prepared_rows(
 
 def _preparer(batch: Batch, ask: Ask) -> Callable[[Row], Prepared]:
     """A function that makes the request of a row, or finds out why there is none."""
-    model = find(ask.model, batch.connection_id)
+    model = of_batch(batch).find(ask.model)
     writer = references.checked_writer(batch, ask)
     limits = limits_for(model, max_tokens=longest_written(model, ask))
     most = min(limits.question_bytes, LONGEST_ITEM)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from batchui.batches import surveys
-from batchui.batches.catalogues import find
+from batchui.batches.catalogues import of_batch
 from batchui.batches.models import Batch
 from batchui.batches.surveys import Survey
 from batchui.cloudflare.catalogue import Model
@@ -46,7 +46,7 @@ class PromptPreview:
     def of(cls, batch: Batch, typed: Mapping[str, Any], *, row: str = "") -> "PromptPreview":
         """The preview for a draft and the fields typed so far. row: the number of the row in view;
         the first one if there is no such row."""
-        model = find(typed["model"], batch.connection_id) if typed.get("model") else None
+        model = of_batch(batch).find(typed["model"]) if typed.get("model") else None
         if model and typed["as_items"] and (unfit := misfit(items_kind(batch), model)):
             return cls(None, unfit)
         try:

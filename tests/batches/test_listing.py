@@ -120,9 +120,9 @@ def test_a_listing_that_does_not_come_changes_nothing(
 def test_it_is_read_daily_and_soon_again_where_it_did_not_come(
     sandbox: RunningSandbox, connection: Connection
 ) -> None:
-    refresh_due()
+    assert refresh_due()
     assert len(searches := sandbox.calls("search")) > 0
-    refresh_due()
+    assert not refresh_due()
     assert len(sandbox.calls("search")) == len(searches)
     a_day_ago = timezone.now() - timedelta(hours=25)
     ModelListing.objects.update(read_at=a_day_ago)

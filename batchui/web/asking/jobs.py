@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from batchui.batches.catalogues import Catalogue, catalogue_of
+from batchui.batches.catalogues import Catalogue, of_batch
 from batchui.batches.models import Batch
 from batchui.cloudflare.catalogue import UnknownModel
 from batchui.prompts.answer_columns import AnswerColumn
@@ -43,7 +43,7 @@ def ask_for(job: Job, batch: Batch, before: Ask) -> Ask:
 
     What does not fit the model of the job is left out; whoever calls keeps `before`, to be undone.
     """
-    known = catalogue_of(batch.connection_id)
+    known = of_batch(batch)
     model = _model(job, batch, before, known)
     changed = replace(
         before,

@@ -6,7 +6,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpResponseBase
 
 from batchui.batches import listing, saved_questions
-from batchui.batches.catalogues import TYPED_IN, find
+from batchui.batches.catalogues import TYPED_IN, forget, of_batch
 from batchui.batches.models import Batch
 from batchui.prompts.jobs import job_of
 from batchui.prompts.problems import BadInput
@@ -26,6 +26,7 @@ def read_models(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """Read the list of models now."""
     keep_typed(request, batch)
     problem = listing.refresh_models(batch.connection)
+    forget(batch)
     icon = "triangle-alert" if problem else "check"
     return filled(request, batch, problem or READ, icon=icon, can_undo=False)
 
@@ -43,7 +44,8 @@ def add_model(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     except BadInput as problem:
         told = f"The model was not added. {problem}"
         return filled(request, batch, told, icon="triangle-alert", can_undo=False)
-    item_format = find(added.name, batch.connection_id).item_format
+    forget(batch)
+    item_format = of_batch(batch).find(added.name).item_format
     asked = replace(before, model=added.name, options={}, job="")
     job = job_of(asked, item_format)
     saved_questions.fill_in(batch, replace(ask_for(job, batch, asked), model=added.name))

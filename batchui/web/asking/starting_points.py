@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from batchui.batches import saved_questions
-from batchui.batches.catalogues import find
+from batchui.batches.catalogues import of_batch
 from batchui.batches.models import Batch
 from batchui.cloudflare import catalogue
 from batchui.prompts.answer_columns import AnswerColumn
@@ -56,7 +56,7 @@ class StartingPoint:
 def _chat_model(name: str, batch: Batch) -> str:
     """The chosen model, if it answers questions; else the usual one."""
     try:
-        is_chat = find(name, batch.connection_id).task == "chat"
+        is_chat = of_batch(batch).find(name).task == "chat"
     except catalogue.UnknownModel:
         is_chat = False
     return name if is_chat else catalogue.DEFAULT_MODEL

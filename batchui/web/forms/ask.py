@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from django import forms
 
-from batchui.batches.catalogues import Catalogue, catalogue_of
+from batchui.batches.catalogues import Catalogue, of_batch
 from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
 from batchui.cloudflare import catalogue
@@ -129,7 +129,7 @@ class AskForm(forms.Form):
     def __init__(self, data: Any = None, *, batch: Batch) -> None:
         self.batch = batch
         self._items = items_kind(batch)
-        self.known = catalogue_of(batch.connection_id)
+        self.known = of_batch(batch)
         super().__init__(data, initial=_initial(batch, self._items, self.known))
         self.order_fields(ask.NAMES)
         model = self.fields["model"]

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 from unicodedata import east_asian_width
 
-from batchui.batches.catalogues import find
+from batchui.batches.catalogues import of_batch
 from batchui.batches.exporting import added_columns
 from batchui.batches.models import Batch
 from batchui.cloudflare.catalogue import UnknownModel
@@ -128,7 +128,7 @@ def answer_columns_of(batch: Batch) -> list[SheetColumn]:
 def answers_are_numbers(batch: Batch) -> bool:
     """Whether each answer is a list of numbers, as the models for embeddings give."""
     try:
-        return find(batch.ask.model, batch.connection_id).task == "embedding"
+        return of_batch(batch).find(batch.ask.model).task == "embedding"
     except UnknownModel:
         return False
 
