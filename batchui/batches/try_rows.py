@@ -13,7 +13,7 @@ from batchui.batches.models import Batch
 from batchui.batches.preparing import limits_for
 from batchui.prompts.ask import Ask
 from batchui.prompts.items import ItemWriter
-from batchui.prompts.model_facts import longest_written
+from batchui.prompts.model_facts import check_room, longest_written
 from batchui.prompts.payload import asked_at_once
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.blocks import Cells
@@ -69,6 +69,7 @@ def _preparer(batch: Batch, ask: Ask) -> Callable[[Row], Prepared]:
     """A function that makes the request of a row, or finds out why there is none."""
     model = of_batch(batch).find(ask.model)
     writer = references.checked_writer(batch, ask)
+    check_room(model, ask)
     limits = limits_for(model, max_tokens=longest_written(model, ask))
     most = min(limits.question_bytes, LONGEST_ITEM)
 

@@ -4,6 +4,7 @@ The catalogue of models has these facts; here stands only what is needed of them
 """
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any, Literal, Protocol
 
 from batchui.prompts.ask import Ask
@@ -63,7 +64,7 @@ class Takes(Protocol):
 
 
 _KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
-    "number": ((int, float), "a number"),
+    "number": ((int, float, Decimal), "a number"),
     "integer": ((int,), "a whole number"),
     "boolean": ((bool,), "true or false"),
     "text": ((str,), "a text"),
@@ -101,8 +102,7 @@ def longest_written(model: Takes | None, ask: Ask) -> int:
 
 
 def check_settings(model: Takes, ask: Ask) -> None:
-    """Raise BadInput for an option that the model does not take, or not so, and for a longest
-    answer for which it has no room."""
+    """Raise BadInput for an option that the model does not take, or not so."""
     for name, value in ask.options.items():
         if not takes(model, name):
             known = [option.name for option in model.options]
@@ -110,6 +110,10 @@ def check_settings(model: Takes, ask: Ask) -> None:
             raise BadInput(f"{model.label} takes no option {quoted(name)}. {has} Remove it.")
         if problem := misfit(model, name, value):
             raise BadInput(f"The option {quoted(name)}: {problem}")
+
+
+def check_room(model: Takes, ask: Ask) -> None:
+    """Raise BadInput for a longest answer that leaves the question no room."""
     window, longest = model.context_window, longest_written(model, ask)
     if window and longest >= window:
         thinking = room_for_reasoning(model, ask.effort)
@@ -137,7 +141,9 @@ def misfit(model: Takes, name: str, value: Any) -> str:
         )
     if fits and (not option.choices or value in option.choices):
         return ""
-    shown = repr(value) if isinstance(value, (int, float)) and type(value) is not bool else ""
+    shown = (
+        str(value) if isinstance(value, (int, float, Decimal)) and type(value) is not bool else ""
+    )
     return (
         f"{model.label} takes {words}{_bounds(option)} here, and this is "
         f"{shown or 'something else'}. Change it."

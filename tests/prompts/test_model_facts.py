@@ -1,6 +1,7 @@
 """What a model takes is checked before anything is sent, and only that is sent."""
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from batchui.prompts.answer_columns import AnswerColumn
 from batchui.prompts.answer_schema import schema_of
 from batchui.prompts.ask import Ask
 from batchui.prompts.items import ItemWriter
-from batchui.prompts.model_facts import ROOM, check_settings, longest_written, misfit
+from batchui.prompts.model_facts import ROOM, check_room, check_settings, longest_written, misfit
 from batchui.prompts.problems import BadInput
 from tests.prompts.files import place_of
 from tests.prompts.model_facts import Facts, OneEffort, OneOption
@@ -34,6 +35,7 @@ MODEL = Facts(
     [
         ("temperature", 2, 2.1, "a number from 0 to 2 here, and this is 2.1."),
         ("temperature", 0, -0.1, "a number from 0 to 2 here, and this is -0.1."),
+        ("temperature", Decimal("0.5"), Decimal("2.5"), "from 0 to 2 here, and this is 2.5."),
         ("temperature", 0.5, "1", "a number from 0 to 2 here, and this is something else."),
         ("temperature", 1, True, "and this is something else."),
         ("seed", 1, 0, "a whole number of 1 or more here, and this is 0."),
@@ -72,11 +74,11 @@ def test_an_option_that_the_model_does_not_take_is_named_with_those_that_it_take
 
 def test_an_answer_must_leave_room_for_the_question() -> None:
     model = Facts(context_window=2_000, reasons=True)
-    check_settings(Facts(context_window=2_000), Ask(max_tokens=1_999))
+    check_room(Facts(context_window=2_000), Ask(max_tokens=1_999))
     with pytest.raises(BadInput, match=r"room for 2,000 tokens.* up to 2,000 leaves none"):
-        check_settings(Facts(context_window=2_000), Ask(max_tokens=2_000))
+        check_room(Facts(context_window=2_000), Ask(max_tokens=2_000))
     with pytest.raises(BadInput, match=r"up to 4,097, 4,096 of them for thinking, leaves"):
-        check_settings(model, Ask(max_tokens=1))
+        check_room(model, Ask(max_tokens=1))
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("every_file_is_smal
 
 FILE = b"id,text\n1,x\n2,y\n"
 GEMMA, OSS = "@cf/google/gemma-4-26b-a4b-it", "@cf/openai/gpt-oss-20b"
+SCOUT = "@cf/meta/llama-4-scout-17b-16e-instruct"
 
 
 @pytest.mark.parametrize(
@@ -77,3 +78,14 @@ def test_the_terminal_asks_for_an_effort_and_names_the_option(tmp_path: Any) -> 
     assert "--effort: Choose low, medium or high" in wrong.err
     beyond = Ran(file, *PROMPT, "--option", "temperature=3", model=GEMMA)
     assert "--option temperature: Gemma 4 26B takes a number from 0 to 2 here" in beyond.err
+
+
+def test_a_ready_made_request_within_the_bounds_is_asked(web: Client) -> None:
+    item = {"prompt": "a", "temperature": 0.5, "tools": [{"name": "x"}], "response_format": {}}
+    batch = drafted(web, json.dumps(item).encode() + b"\n", "items.jsonl")
+    shown = preview(web, batch, as_items="on", model=SCOUT)
+    assert "no request that this model takes" not in shown
+    assert press_start(web, batch, as_items="on", template="", model=SCOUT).status_code == 302
+    preparing.prepare(batch.pk)
+    batch.refresh_from_db()
+    assert (batch.invalid, batch.part_count) == (0, 1)

@@ -17,7 +17,7 @@ from batchui.prompts.answer_columns import KIND_WORDS, AnswerColumn
 from batchui.prompts.ask import Ask
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.jobs import Job, job_of
-from batchui.prompts.model_facts import check_settings
+from batchui.prompts.model_facts import check_room, check_settings
 from batchui.prompts.model_facts import misfit as misfit_setting
 from batchui.prompts.problems import BadInput
 from batchui.prompts.ranking import check_passages, query_of
@@ -341,12 +341,9 @@ class AskForm(forms.Form):
             self.add_error("temperature", problem)
         if self.errors:
             return
-        for name, asked in {
-            "options": replace(self.ask, max_tokens=1, effort=""),
-            "max_tokens": replace(self.ask, options={}),
-        }.items():
+        for name, check in (("options", check_settings), ("max_tokens", check_room)):
             try:
-                check_settings(model, asked)
+                check(model, self.ask)
             except BadInput as problem:
                 self.add_error(name, str(problem))
                 return
