@@ -17,12 +17,14 @@ from batchui.batches.states import AttemptStatus
 from batchui.batches.try_models import TriedRow, TriedStatus
 from batchui.cloudflare.catalogue import Model
 from batchui.prompts.ask import Ask
+from batchui.prompts.model_facts import room_for_reasoning
 
 # Of a request, in bytes for one token: most languages lie between.
 FEWEST_BYTES, MOST_BYTES = 3.0, 5.0
 # A measured figure may be off by so much; the answers of a few tried rows tell less.
 MARGIN, MARGIN_OF_TRIES = 0.1, 0.25
 # Tokens of an answer to a question of which nothing is known, unless the longest answer is shorter.
+# A model that thinks may use half of its room for that besides.
 GUESSED = (20, 300)
 # What is looked at of the team's history.
 LATEST = 20
@@ -30,7 +32,7 @@ COMPLETED = (TriedStatus.ANSWERED, TriedStatus.EMPTY, TriedStatus.UNFIT)
 # A question is the same as another one if these fields are.
 WORDING = (
     *("model", "template", "instruction", "options", "max_tokens", "as_items", "target_lang"),
-    "answer_columns",
+    *("answer_columns", "effort", "query"),
 )
 
 
@@ -85,7 +87,9 @@ def written_per_row(batch: Batch, model: Model) -> Measured:
     if others:
         return _widened(others, Source.SAME_MODEL)
     longest = batch.ask.max_tokens
-    return Measured(min(GUESSED[0], longest), min(GUESSED[1], longest), Source.RULE)
+    thinking = room_for_reasoning(model, batch.ask.effort) / 2
+    most = min(GUESSED[1], longest) + thinking
+    return Measured(min(GUESSED[0], longest), most, Source.RULE)
 
 
 def _tried(batch: Batch) -> QuerySet[TriedRow]:

@@ -6,9 +6,10 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, QuerySet, Sum
 
+from batchui.batches.catalogues import usd_of
 from batchui.batches.charged import MAYBE_CHARGED, SENT_AGAIN_IN_VAIN
 from batchui.batches.models import Attempt, Batch, Part
-from batchui.batches.money import usd_of
+from batchui.batches.references import longest_answer
 from batchui.prompts import ask
 
 # Bytes of a request for one token, in most languages. A rough guess, rather low: a price that turns
@@ -93,6 +94,6 @@ def _usd(batch: Batch, rows: int, bytes_per_row: float | None, longest: int | No
         if bytes_per_row is None:
             cells = batch.source_size / max(batch.rows, 1)
             bytes_per_row = cells + len(batch.ask.template) + len(batch.ask.instruction)
-        read, written = bytes_per_row / BYTES_PER_TOKEN, float(batch.ask.max_tokens)
+        read, written = bytes_per_row / BYTES_PER_TOKEN, float(longest_answer(batch.ask))
     written = written if longest is None else longest
     return usd_of(batch.ask.model, read=rows * read, written=rows * written)

@@ -14,13 +14,15 @@ from typing import NamedTuple
 from batchui.batches import answer_lengths, draft_rows, goes_to, references
 from batchui.batches.allowance import free_usd_left
 from batchui.batches.answer_lengths import Measured
+from batchui.batches.catalogues import of_batch
 from batchui.batches.models import Batch
 from batchui.batches.money import CENT, UsdRange, price_of
 from batchui.batches.preparing import limits_for
 from batchui.batches.surveys import Survey
-from batchui.cloudflare.catalogue import Model, UnknownModel, find
+from batchui.cloudflare.catalogue import Model, UnknownModel
 from batchui.prompts.cutting import rows_per_part
 from batchui.prompts.items import REFERENCE, ItemWriter
+from batchui.prompts.model_facts import longest_written
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.rows import decode_row, encode_row
 from batchui.teams.models import Team
@@ -75,8 +77,8 @@ def estimate(batch: Batch, survey: Survey | None = None) -> Estimate | None:
     """
     rows = rows_to_ask(batch, survey)
     try:
-        model = find(batch.ask.model)
-        sizes = list(_sizes(batch, references.item_writer(batch)))
+        model = of_batch(batch).find(batch.ask.model)
+        sizes = list(_sizes(batch, references.checked_writer(batch)))
     except (BadInput, UnknownModel):
         return None
     if not sizes or not rows:
@@ -88,7 +90,7 @@ def estimate(batch: Batch, survey: Survey | None = None) -> Estimate | None:
     # The last token of a question is rarely a whole one.
     read = Tokens(size.low / per_token.high, size.high / per_token.low + rows)
     written = Tokens(rows * per_row.low, rows * per_row.high)
-    limits = limits_for(model, max_tokens=batch.ask.max_tokens)
+    limits = limits_for(model, max_tokens=longest_written(model, batch.ask))
     is_free = batch.connection.is_sandbox
     return Estimate(
         rows=rows,
@@ -163,7 +165,9 @@ def _size_of_all(sizes: list[int], rows: int, *, whole: bool) -> _Bytes:
     return _Bytes(rows * max(0.0, middle - error), rows * (middle + error))
 
 
-def _usd(model: Model, read: Tokens, written: Tokens) -> UsdRange:
+def _usd(model: Model, read: Tokens, written: Tokens) -> UsdRange | None:
+    if not model.has_price:
+        return None
     return UsdRange(
         price_of(model, read=read.low, written=written.low),
         price_of(model, read=read.high, written=written.high),

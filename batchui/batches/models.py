@@ -15,6 +15,7 @@ from batchui.batches.asked_models import Asked, asked_fields
 from batchui.batches.charged import ROWS_IN_VAIN
 from batchui.batches.comparison_models import Comparison
 from batchui.batches.export_models import Export
+from batchui.batches.known_models import KnownModel, ModelListing
 from batchui.batches.label_models import Label
 from batchui.batches.part_models import (
     MOST_FAILURES,
@@ -50,7 +51,9 @@ __all__ = [
     "Digest",
     "Event",
     "Export",
+    "KnownModel",
     "Label",
+    "ModelListing",
     "Part",
     "SavedQuestion",
     "Search",

@@ -5,6 +5,7 @@ from uuid import UUID
 from django.db import transaction
 
 from batchui.batches import copying, draft_rows, files, lifecycle, part_answers, references, sources
+from batchui.batches.catalogues import of_batch
 from batchui.batches.changes import BatchChanges
 from batchui.batches.compressed import Compressed, DamagedFile
 from batchui.batches.long_tasks import (
@@ -24,10 +25,11 @@ from batchui.batches.progress import Progress, telling
 from batchui.batches.row_problems import NO_PROBLEMS, RowProblems
 from batchui.batches.signals import work_waits
 from batchui.batches.states import AnswerStatus, BatchStatus
-from batchui.cloudflare.catalogue import Model, find
+from batchui.cloudflare.catalogue import Model
 from batchui.prompts.ask import Ask
 from batchui.prompts.cutting import Cut, Limits, cut
 from batchui.prompts.items import ItemWriter
+from batchui.prompts.model_facts import longest_written
 from batchui.prompts.problems import BadInput
 from batchui.prompts.repeats import Repeats
 
@@ -108,8 +110,9 @@ def _cut_into_parts(batch: Batch, beat: Beat | None) -> _CutParts:
     No more parts are made after a row that may not be skipped. Raises DamagedFile where rows are
     missing.
     """
-    limits = limits_for(find(batch.ask.model), max_tokens=batch.ask.max_tokens)
-    writer = references.item_writer(batch)
+    model = of_batch(batch).find(batch.ask.model)
+    limits = limits_for(model, max_tokens=longest_written(model, batch.ask))
+    writer = references.checked_writer(batch)
     if batch.rows * writer.least_bytes > MOST_PARTS * limits.item_bytes:
         raise BadInput(TOO_MANY_PARTS)
     progress = progress_of(batch, beat=beat)

@@ -1,13 +1,17 @@
 """The items that a batch sends, one for each row, and the reference that each of them carries."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from batchui.batches.catalogues import find, of_batch
 from batchui.batches.models import Batch
-from batchui.cloudflare.catalogue import find
+from batchui.cloudflare.catalogue import Model, UnknownModel
 from batchui.prompts.ask import Ask
 from batchui.prompts.items import LONGEST_FIELDS, ItemWriter
+from batchui.prompts.jobs import job_of
+from batchui.prompts.model_facts import check_settings, longest_written
+from batchui.prompts.ranking import RankWriter
 
 
 def item_writer(batch: Batch, *, longest: int | None = None) -> ItemWriter:
@@ -20,13 +24,35 @@ def item_writer(batch: Batch, *, longest: int | None = None) -> ItemWriter:
     if longest is not None:
         raised = dict.fromkeys(LONGEST_FIELDS.intersection(asked.options), longest)
         asked = replace(asked, max_tokens=longest, options={**asked.options, **raised})
-    return writer_for(asked, batch.columns)
+    model = of_batch(batch).find(asked.model)
+    made = _writer_class(model, asked)
+    return made(model.item_format, asked, batch.columns, model=model)
 
 
-def writer_for(asked: Ask, columns: Sequence[str]) -> ItemWriter:
-    """The writer of the items of a question about a file with these columns. Raises the same."""
-    model = find(asked.model)
-    return ItemWriter(model.item_format, asked, columns, takes_schema=model.takes_schema)
+def checked_writer(batch: Batch, asked: Ask | None = None) -> ItemWriter:
+    """The same before anything is sent: settings and ready-made items must fit the model.
+
+    What was started before a bound was known is sent as it is, by `item_writer`. asked: another
+    question about the file of the batch.
+    """
+    asked, columns = asked or batch.ask, batch.columns
+    model = of_batch(batch).find(asked.model)
+    check_settings(model, asked)
+    made = _writer_class(model, asked)
+    return made(model.item_format, asked, columns, model=model, checks_items=True)
+
+
+def _writer_class(model: Model, asked: Ask) -> type[ItemWriter]:
+    ranks = job_of(asked, model.item_format).slug == "rank"
+    return RankWriter if ranks else ItemWriter
+
+
+def longest_answer(asked: Ask, connection_id: int | None = None) -> int:
+    """The tokens that one answer may have, its reasoning included, of a known or unknown model."""
+    try:
+        return longest_written(find(asked.model, connection_id), asked)
+    except UnknownModel:
+        return asked.max_tokens
 
 
 def has_own_references(batch: Batch) -> bool:

@@ -50,7 +50,14 @@ def _ask(batch: Batch, ask: Ask, **changes: object) -> bool:
 def as_saved(saved: SavedQuestion, before: Ask) -> Ask:
     """A saved question for a draft; what depends on the file stays as it was."""
     fields = asked_fields(saved.ask)
-    kept = ("reference_column", "as_items", "skip_invalid", "ask_once", "resend_once")
+    kept = (
+        "reference_column",
+        "as_items",
+        "move_references",
+        "skip_invalid",
+        "ask_once",
+        "resend_once",
+    )
     return Batch(**fields | {name: getattr(before, name) for name in kept}).ask
 
 

@@ -15,6 +15,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from batchui.batches import draft_rows, references
+from batchui.batches.catalogues import of_batch
 from batchui.batches.clock import is_free
 from batchui.batches.long_tasks import (
     MOST_READINGS,
@@ -33,9 +34,9 @@ from batchui.batches.progress import Progress, telling
 from batchui.batches.row_problems import SHOWN
 from batchui.batches.signals import work_waits
 from batchui.batches.states import BatchStatus
-from batchui.cloudflare.catalogue import find
 from batchui.prompts.cutting import Limits
 from batchui.prompts.items import ItemWriter
+from batchui.prompts.model_facts import longest_written
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.readers import Row
 from batchui.prompts.reading.rows import encode_row
@@ -46,7 +47,7 @@ SETTLED = timedelta(seconds=1.5)
 # What the survey depends on, besides how the file is read.
 ASKED = (
     *("model", "template", "instruction", "answer_columns", "as_items", "max_tokens", "options"),
-    "target_lang",
+    *("target_lang", "effort", "query", "move_references"),
 )
 
 
@@ -143,8 +144,9 @@ def take(batch: Batch, *, progress: Progress) -> Survey:
 
     Raises BadInput, UnknownModel, OSError, DamagedFile, and what `progress` raises.
     """
-    writer = references.item_writer(batch)
-    limits = limits_for(find(batch.ask.model), max_tokens=batch.ask.max_tokens)
+    model = of_batch(batch).find(batch.ask.model)
+    writer = references.checked_writer(batch)
+    limits = limits_for(model, max_tokens=longest_written(model, batch.ask))
     counted = _Counted(writer, limits)
     rows = telling(draft_rows.read_rows(batch), progress)
     repeats = Repeats(map(counted.row, rows), writer)

@@ -11,11 +11,12 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from batchui.batches import goes_to, settling, trying
+from batchui.batches.catalogues import usd_of
 from batchui.batches.compressed import DamagedFile
 from batchui.batches.costs import BYTES_PER_TOKEN
 from batchui.batches.long_tasks import sentence_for
 from batchui.batches.models import Batch, asked_fields
-from batchui.batches.money import usd_of
+from batchui.batches.references import longest_answer
 from batchui.batches.signals import work_waits
 from batchui.batches.states import EDITABLE
 from batchui.batches.try_models import UNDER_WAY, TriedRow, TriedStatus, Try
@@ -187,5 +188,5 @@ def usage_of(batch: Batch) -> list[Used]:
 def most_usd(ask: Ask, sizes: Collection[int], rows: int = USUAL_ROWS) -> float | None:
     """What trying so many rows costs at most, about. sizes: bytes of requests of such rows."""
     largest = max(sizes, default=0)
-    read, written = rows * largest / BYTES_PER_TOKEN, rows * ask.max_tokens
+    read, written = rows * largest / BYTES_PER_TOKEN, rows * longest_answer(ask)
     return usd_of(ask.model, read=read, written=written)

@@ -7,12 +7,13 @@ from enum import StrEnum
 from itertools import islice
 
 from batchui.batches import references
+from batchui.batches.catalogues import of_batch
 from batchui.batches.draft_rows import read_rows, rows_from
 from batchui.batches.models import Batch
 from batchui.batches.preparing import limits_for
-from batchui.cloudflare.catalogue import find
 from batchui.prompts.ask import Ask
 from batchui.prompts.items import ItemWriter
+from batchui.prompts.model_facts import check_room, longest_written
 from batchui.prompts.payload import asked_at_once
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.blocks import Cells
@@ -66,9 +67,10 @@ def prepared_rows(
 
 def _preparer(batch: Batch, ask: Ask) -> Callable[[Row], Prepared]:
     """A function that makes the request of a row, or finds out why there is none."""
-    model = find(ask.model)
-    writer = references.writer_for(ask, batch.columns)
-    limits = limits_for(model, max_tokens=ask.max_tokens)
+    model = of_batch(batch).find(ask.model)
+    writer = references.checked_writer(batch, ask)
+    check_room(model, ask)
+    limits = limits_for(model, max_tokens=longest_written(model, ask))
     most = min(limits.question_bytes, LONGEST_ITEM)
 
     def prepare(row: Row) -> Prepared:

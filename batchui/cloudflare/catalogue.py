@@ -1,6 +1,7 @@
 """The bundled catalogue: models that take batches, in plain words, and languages to translate.
 
-The facts (prices, context windows, fields of an item) are from September 2026. The listing of an
+The facts (prices, context windows, fields of an item and their bounds) are from September 2026: the
+schemas that Cloudflare publishes with its models, and its page about JSON mode. The listing of an
 account (`BatchClient.models`) is newer. There are no models for sound and images here.
 """
 
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 DEFAULT_MODEL = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
 # A longer name is of no model; it is neither compared with theirs nor shown whole.
@@ -26,15 +27,49 @@ USD_PER_1000_NEURONS = 0.011
 _SAME_LANGUAGE = {"nb": "no", "fil": "tl", "zh-hans": "zh", "zh-hant": "zh", "iw": "he"}
 
 
+class Option(Struct, frozen=True, kw_only=True):
+    """A field that an item may have besides the question.
+
+    least, most: the bounds of a number, both included; None where the schema names none.
+    choices: the texts that it may be; () for any.
+    """
+
+    name: str
+    kind: Literal["number", "integer", "boolean", "text", "list", "object", "any"]
+    least: float | None = None
+    most: float | None = None
+    choices: tuple[str, ...] = ()
+
+
+class Effort(Struct, frozen=True, kw_only=True):
+    """How a model is asked to think less or more.
+
+    field: of the item. inner: the field in that one; "" if it has the value itself. low, medium,
+    high: the values. usual: which of them is the model's own.
+    """
+
+    field: str
+    inner: str = ""
+    low: str | bool
+    medium: str | bool
+    high: str | bool
+    usual: Literal["low", "medium", "high"] = "medium"
+
+
 class Model(Struct, frozen=True, kw_only=True):
     """One model.
 
     item_format: the form of an item in its batch schema; `messages` if that has both `prompt` and
     `messages`.
-    usd_per_m_input, usd_per_m_output: US dollars for a million tokens.
+    usd_per_m_input, usd_per_m_output: US dollars for a million tokens. has_price: they are known.
     context_window: tokens, question and answer together.
     max_input_tokens: tokens of one text, for embeddings; the rest of the text is cut off.
-    options: further fields that an item may have.
+    takes: the name of its set of options. options: these.
+    schema_nesting: how a `response_format` has the JSON Schema: "plain", as it is; "named", within
+    {"name", "schema"}; "" if the model takes none.
+    speed: of its answers, next to other models. reasons: it thinks before it answers, within the
+    longest answer. effort: None if it cannot be asked to think less or more. sees: it reads
+    pictures.
     needs_paid_plan: only accounts on the Workers Paid plan may use it.
     listed: it is in `models()`.
 
@@ -48,16 +83,18 @@ class Model(Struct, frozen=True, kw_only=True):
     description: str
     usd_per_m_input: float
     usd_per_m_output: float | None = None
+    has_price: bool = True
     context_window: int | None = None
     max_input_tokens: int | None = None
     needs_paid_plan: bool = False
-    options: tuple[str, ...] = ()
+    takes: str = ""
+    options: tuple[Option, ...] = ()
+    schema_nesting: Literal["", "plain", "named"] = ""
+    speed: Literal["quick", "medium", "slow"] = "quick"
+    reasons: bool = False
+    effort: Effort | None = None
+    sees: bool = False
     listed: bool = True
-
-    @property
-    def takes_schema(self) -> bool:
-        """Whether a `response_format` with a JSON Schema may be sent."""
-        return "response_format" in self.options
 
 
 class Language(Struct, frozen=True):
@@ -84,6 +121,11 @@ class UnknownLanguage(KeyError):
 def models() -> tuple[Model, ...]:
     """The models to choose from, recommended ones first. The first one is the default."""
     return tuple(model for model in _read().models if model.listed)
+
+
+def every_model() -> tuple[Model, ...]:
+    """All models, listed or not, in their order."""
+    return _read().models
 
 
 def taking(item_formats: Sequence[str]) -> tuple[Model, ...]:
@@ -132,9 +174,13 @@ def find_language(text: str) -> Language:
 class _Catalogue(Struct, frozen=True):
     models: tuple[Model, ...]
     languages: tuple[Language, ...]
+    option_sets: dict[str, tuple[Option, ...]]
 
 
 @cache
 def _read() -> _Catalogue:
     content = Path(__file__).with_name("catalogue.json").read_bytes()
-    return msgspec.json.decode(content, type=_Catalogue)
+    found = msgspec.json.decode(content, type=_Catalogue)
+    sets = {"": (), **found.option_sets}
+    models = (structs.replace(model, options=sets[model.takes]) for model in found.models)
+    return structs.replace(found, models=tuple(models))

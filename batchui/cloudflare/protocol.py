@@ -57,8 +57,7 @@ class BatchClient(Protocol):
     def models(self) -> Iterator[dict[str, Any]]:
         """The models that the account may use, each once, as objects with at least a "name".
 
-        Raises NotSent, Busy or BadReply, also half-way. No page uses it yet: it is for the page
-        about a connection, as is `schema`.
+        Raises NotSent, Busy or BadReply, also half-way.
         """
 
     def schema(self, model: str) -> dict[str, Any]:

@@ -27,9 +27,15 @@ def schema_of(columns: Iterable[AnswerColumn]) -> dict[str, Any]:
     }
 
 
-def response_format(columns: Iterable[AnswerColumn]) -> dict[str, Any]:
-    """The `response_format` of Workers AI's JSON mode, which has the schema itself."""
-    return {"type": "json_schema", "json_schema": schema_of(columns)}
+def response_format(columns: Iterable[AnswerColumn], *, named: bool = False) -> dict[str, Any]:
+    """The `response_format` for these columns.
+
+    Workers AI's JSON mode has the schema itself. The models that speak OpenAI's chat completions
+    publish {"name", "schema"}, of which the name is required: named.
+    """
+    schema = schema_of(columns)
+    wrapped = {"name": "answer", "schema": schema, "strict": True}
+    return {"type": "json_schema", "json_schema": wrapped if named else schema}
 
 
 def _property(column: AnswerColumn) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from typing import Any, get_type_hints
 
 from batchui.prompts.answer_columns import AnswerColumn
 
+EFFORTS = ("low", "medium", "high")
+
 
 @dataclass(frozen=True, kw_only=True)
 class About:
@@ -43,17 +45,21 @@ def _asked(default: Any, **about: Any) -> Any:
 class Ask:
     """What to ask of each row, of which model, and what to do if that is not possible.
 
+    job: what is to be done with each row, as in `jobs.py`; "" to take it from the rest.
     model: its name. template: the question, with `{{column}}` for a cell of the row.
+    query: what the passages are ranked against, with `{{column}}` for a cell of the row.
     instruction: for all rows, as a system message or as text before the prompt. Embedding and
     translation models accept none, so it is not sent to them.
     max_tokens: the longest answer, in tokens. The default is 1,024, because the API's own default
     of 256 cuts answers off. temperature: None for the default of the model.
+    effort: how long a model thinks that can be asked so: "low", "medium" or "high"; "" for its own.
     answer_columns: the columns that the answer is wanted in; (): it is one text.
     options: further fields of the API (top_p, seed, response_format, …). They replace the settings
     above.
     reference_column: the column for the external_reference; "" for the row number.
     as_items: send the JSONL objects as they are. Template and instruction are not used then, and
-    the settings fill in only fields that an object does not have.
+    the settings fill in only fields that an object does not have. move_references: an
+    external_reference inside `contexts` becomes that of its request.
     """
 
     model: str = _asked(
@@ -63,11 +69,19 @@ class Ask:
         option="--model",
         option_help="such as @cf/meta/llama-3.3-70b-…",
     )
+    job: str = _asked("", label="Job", most=20)
     template: str = _asked(
         "",
         label="What to ask of every row",
         option="--prompt",
         option_help="what to ask, with {{column}}",
+    )
+    query: str = _asked(
+        "",
+        label="What to rank by",
+        help="A question or a topic: the same for every row, or a column, like {{question}}.",
+        option="--query",
+        option_help="what to rank the passages of each row against",
     )
     instruction: str = _asked(
         "",
@@ -101,7 +115,8 @@ class Ask:
     max_tokens: int = _asked(
         1024,
         label="Longest answer",
-        help="In tokens; 1,024 are about 750 English words. Longer answers are cut off.",
+        help="In tokens; 1,024 are about 750 English words. Longer answers are cut off. A model "
+        "that thinks before it answers gets room for that besides.",
         least=1,
         most=32_768,
         more=True,
@@ -115,6 +130,14 @@ class Ask:
         most=5,
         more=True,
     )
+    effort: str = _asked(
+        "",
+        label="Effort",
+        help="How long the model thinks before it answers. Thinking is paid for like an answer.",
+        most=10,
+        option="--effort",
+        option_help="how long the model thinks: low, medium or high",
+    )
     reference_column: str = _asked(
         "",
         label="Reference",
@@ -125,6 +148,13 @@ class Ask:
     )
     as_items: bool = _asked(
         False, label="The lines of the file are ready-made requests; send them as they are"
+    )
+    move_references: bool = _asked(
+        False,
+        label="Move the references inside “contexts” to their request",
+        help="Several of one request are joined with commas.",
+        option="--move-references",
+        option_help="move an external_reference inside contexts to its request",
     )
     skip_invalid: bool = _asked(
         False,

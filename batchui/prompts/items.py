@@ -20,10 +20,16 @@ import msgspec
 
 from batchui.prompts.answer_schema import JSON_OPTIONS, in_words, response_format
 from batchui.prompts.ask import Ask
+from batchui.prompts.model_facts import Takes, effort_setting, longest_written, misfit, takes
 from batchui.prompts.problems import FILL_IN, OR_SKIP, BadInput, listed, quoted
 from batchui.prompts.reading.blocks import Cells
 from batchui.prompts.reading.rows import as_list, cell_text, shown_text
-from batchui.prompts.ready_items import ONE_TEXT, SHAPES
+from batchui.prompts.ready_items import (
+    ONE_TEXT,
+    SHAPES,
+    reference_in_contexts,
+    with_moved_reference,
+)
 from batchui.prompts.template import LONGEST_TEXT, Filler, Template, too_long
 
 ItemFormat = Literal["messages", "prompt", "input", "text", "contexts", "translation"]
@@ -55,11 +61,18 @@ class ItemWriter:
     is not a column, a text that is too long, a translation without a language, an option that would
     overwrite a field of OURS, answer columns that the model or the options have no room for.
 
-    takes_schema: whether the model takes a `response_format`.
+    model: what it takes. Without it, every setting is sent, and no schema. checks_items: whether
+    ready-made items are held against it.
     """
 
     def __init__(
-        self, item_format: str, ask: Ask, columns: Sequence[str], *, takes_schema: bool = False
+        self,
+        item_format: str,
+        ask: Ask,
+        columns: Sequence[str],
+        *,
+        model: Takes | None = None,
+        checks_items: bool = False,
     ) -> None:
         if item_format not in get_args(ItemFormat):
             raise ValueError(
@@ -68,8 +81,9 @@ class ItemWriter:
         self.item_format = cast(ItemFormat, item_format)
         self.ask = ask
         self.columns = tuple(columns)
-        self._settings = _settings(self.item_format, ask, takes_schema=takes_schema)
-        self._setting_bytes = {name: _field_bytes(name, v) for name, v in self._settings.items()}
+        self._model = model if checks_items else None
+        self.settings = _settings(self.item_format, ask, model)
+        self._setting_bytes = {name: _field_bytes(name, v) for name, v in self.settings.items()}
         self._referred = _position_of_reference(ask.reference_column, self.columns)
         self._filler: Filler | None = None
         if len(ask.instruction) > LONGEST_TEXT:
@@ -78,7 +92,7 @@ class ItemWriter:
         if not ask.as_items:
             before = f"{instruction}\n\n" if instruction and item_format == "prompt" else ""
             self._filler = Template(ask.template).bind(self.columns, before=before)
-        self._head, self._tail = _around_the_prompt(self.item_format, instruction, self._settings)
+        self._head, self._tail = _around_the_prompt(self.item_format, instruction, self.settings)
         # No item is longer than `_constant` and `_uses` times its row as JSON.
         self._constant = len(self._head) + len(self._tail) + ROW_NUMBER_BYTES
         self._uses = 0 if self._referred is None else 1
@@ -147,6 +161,8 @@ class ItemWriter:
         text = ""
         if self._filler is None and isinstance(cells, dict):
             text = cell_text(cells.get(REFERENCE))
+            if not text and self.ask.move_references:
+                text = reference_in_contexts(cells)
         if not text and self._referred is not None:
             text = shown_text(as_list(cells, self.columns)[self._referred])
         return text if text and not text.isspace() else str(row_number)
@@ -160,12 +176,14 @@ class ItemWriter:
 
     def _ready_made(self, row: int, cells: Cells, line: int | None) -> bytes:
         asked = self._asked(row, cells, line)
-        kept = {name: self._settings[name] for name in self._left(asked)}
+        kept = {name: self.settings[name] for name in self._left(asked)}
         return _encode({**kept, **asked, REFERENCE: self.reference(row, asked)})
 
     def _ready_made_size(self, row: int, cells: Cells, line: int | None, stored: int) -> int:
         """The size of what `_ready_made` makes."""
         asked = self._asked(row, cells, line)
+        if self.ask.move_references:
+            stored = len(_encode(asked))
         replaced = _field_bytes(REFERENCE, asked[REFERENCE]) if REFERENCE in asked else 0
         added = _field_bytes(REFERENCE, self.reference(row, asked))
         settings = sum(map(self._setting_bytes.__getitem__, self._left(asked)))
@@ -173,7 +191,7 @@ class ItemWriter:
 
     def _left(self, asked: dict[str, Any]) -> list[str]:
         """The settings for an object, which are those that it does not have."""
-        left = [name for name in self._settings if name not in asked]
+        left = [name for name in self.settings if name not in asked]
         longest = LONGEST.get(self.item_format)
         if longest in left and not LONGEST_FIELDS.isdisjoint(asked):
             left.remove(longest)
@@ -193,7 +211,7 @@ class ItemWriter:
         if carrier is None:
             raise _lacks(carriers, row=row, line=line)
         if self.item_format == "translation" and not (
-            cells.get("target_lang") or "target_lang" in self._settings
+            cells.get("target_lang") or "target_lang" in self.settings
         ):
             raise _lacks(("target_lang",), row=row, line=line)
         question = cells[carrier]
@@ -208,7 +226,17 @@ class ItemWriter:
                 line=line,
                 column=carrier,
             )
-        return cells
+        self._check_fields(cells, row=row, line=line)
+        return with_moved_reference(cells) if self.ask.move_references else cells
+
+    def _check_fields(self, cells: Mapping[str, Any], *, row: int, line: int | None) -> None:
+        """Raise BadInput for a field that the model does not take so."""
+        if self._model is None:
+            return
+        for name, value in cells.items():
+            if problem := misfit(self._model, name, value):
+                what = problem.removesuffix(".")
+                raise BadInput.at(f"{what}{OR_SKIP}", row=row, line=line, column=name)
 
 
 def longest_in(item: bytes) -> int | None:
@@ -233,8 +261,11 @@ def whole_instruction(ask: Ask) -> str:
     return "\n\n".join(filter(None, (ask.instruction, in_words(ask.answer_columns))))
 
 
-def _settings(item_format: ItemFormat, ask: Ask, *, takes_schema: bool) -> dict[str, Any]:
-    """The fields, besides the question, that are the same in every item."""
+def _settings(item_format: ItemFormat, ask: Ask, model: Takes | None) -> dict[str, Any]:
+    """The fields, besides the question, that are the same in every item.
+
+    A temperature is left out beside a model that takes none, and so is an effort.
+    """
     for name in ask.options:
         if name in OURS:
             raise BadInput(
@@ -251,13 +282,16 @@ def _settings(item_format: ItemFormat, ask: Ask, *, takes_schema: bool) -> dict[
             settings["target_lang"] = ask.target_lang
     elif item_format in LONGEST:
         if LONGEST_FIELDS.isdisjoint(ask.options):
-            settings[LONGEST[item_format]] = ask.max_tokens
-        if ask.temperature is not None:
+            settings[LONGEST[item_format]] = longest_written(model, ask)
+        if ask.temperature is not None and (model is None or takes(model, "temperature")):
             settings["temperature"] = ask.temperature
+        settings |= effort_setting(model, ask.effort)
     if ask.answer_columns:
         _check_answer_columns(item_format, ask)
-        if takes_schema:
-            settings["response_format"] = response_format(ask.answer_columns)
+        if model and model.schema_nesting:
+            settings["response_format"] = response_format(
+                ask.answer_columns, named=model.schema_nesting == "named"
+            )
     return {**settings, **ask.options}
 
 

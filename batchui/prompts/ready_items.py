@@ -87,6 +87,30 @@ SHAPES = {
 ONE_TEXT = SHAPES["prompt"]
 
 
+def reference_in_contexts(item: Mapping[str, Any]) -> str:
+    """The references that stand inside `contexts`, joined with commas; "" if there is none.
+
+    Two older documents of Cloudflare show them there, where its reply has null.
+    """
+    contexts = item.get("contexts")
+    if not _are_objects(contexts):
+        return ""
+    found = (one.get("external_reference") for one in contexts or ())
+    return ", ".join(str(one) for one in found if one not in (None, ""))
+
+
+def with_moved_reference(item: dict[str, Any]) -> dict[str, Any]:
+    """The item with the references of its contexts as its own, unless it has one already."""
+    reference = reference_in_contexts(item)
+    if not reference or item.get("external_reference"):
+        return item
+    contexts = [
+        {name: value for name, value in one.items() if name != "external_reference"}
+        for one in item["contexts"]
+    ]
+    return item | {"contexts": contexts, "external_reference": reference}
+
+
 def are_items(objects: Sequence[dict[str, Any]]) -> bool:
     """Whether all of them are; False if there is none."""
     return bool(objects) and all(

@@ -22,7 +22,7 @@ Modules, from the outside to the inside
     binding                                     the calls that the AI binding of a Worker makes
     control, calls, scripted_faults, fault_injection    what tests set and read
     store, schedule, replies                    a request, when it finishes, its finished reply
-    items, models, shapes                       what a model takes, and the shapes of its results
+    items, models, changed_models, shapes       what a model takes, and the shapes of its results
     made_up_answers, texts, schemas             what is in them
     odd_answers                                 what scripted faults make of them
     worded_fields                               fields that are asked for in words
@@ -36,6 +36,10 @@ Control address (the same server, with --control; callers on this machine only, 
     GET    /control/calls          calls made so far: method, kind, model, request_id, items, bytes,
                                    time, status, fault; ?kind= selects one kind
     DELETE /control/calls          forget them
+    GET    /control/models         the names of the models
+    PUT    /control/models         list them otherwise: changes as in `changed_models.py` (gone,
+                                   new, another price, a planned end)
+    DELETE /control/models         back to normal
     GET    /control/timings        {"queued", "running", "per_1000_items", "longest", "apart"} in
                                    seconds, and "closer"
     PUT    /control/timings        change some or all of them, for requests submitted from now on;

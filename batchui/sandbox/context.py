@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from batchui.sandbox.models import MODELS, Model
 from batchui.sandbox.options import Options
 from batchui.sandbox.schedule import Schedule
 from batchui.sandbox.scripted_faults import Script
@@ -18,5 +19,6 @@ class Context:
     store: Store
     clock: Callable[[], float]
     schedule: Schedule
+    models: dict[str, Model] = field(default_factory=MODELS.copy)
     script: Script = field(default_factory=Script)
     stop: threading.Event = field(default_factory=threading.Event)

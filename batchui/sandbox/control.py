@@ -1,10 +1,11 @@
-"""The control address: script, calls and timings (the package's docstring lists it)."""
+"""The control address: script, calls, models and timings (the package's docstring lists it)."""
 
 from typing import Any
 
 import msgspec
 
 from batchui.sandbox.calls import Calls
+from batchui.sandbox.changed_models import changed_models, read_changes
 from batchui.sandbox.context import Context
 from batchui.sandbox.http_messages import Request, Response
 from batchui.sandbox.options import Timings
@@ -31,6 +32,8 @@ def control(context: Context, calls: Calls, request: Request, *, allowed: bool) 
                 if method == "DELETE":
                     calls.clear()
                 return _json(calls.shown(kind=request.query.get("kind", "")))
+            case "models":
+                return _json(_models(context, method, body))
             case "timings":
                 return _json(_timings(context, method, body))
     except ValueError as exc:
@@ -47,6 +50,13 @@ def _script(script: Script, method: str, body: bytes) -> list[dict[str, Any]]:
     elif method == "DELETE":
         script.replace([])
     return script.shown()
+
+
+def _models(context: Context, method: str, body: bytes) -> list[str]:
+    """The names of the models, after the changes of a PUT. Raises ValueError."""
+    if method in ("PUT", "DELETE"):
+        context.models = changed_models(read_changes(body) if method == "PUT" else [])
+    return list(context.models)
 
 
 def _timings(context: Context, method: str, body: bytes) -> Timings:

@@ -7,15 +7,15 @@ from uuid import NAMESPACE_URL, uuid5
 from batchui.sandbox.envelope import ENVELOPE
 from batchui.sandbox.errors import ApiError
 from batchui.sandbox.items import forms_of
-from batchui.sandbox.models import MODELS, Kind, Model
+from batchui.sandbox.models import Kind, Model
 
 
-def search(query: Mapping[str, str]) -> bytes:
+def search(query: Mapping[str, str], models: Mapping[str, Model]) -> bytes:
     """One page of the catalogue. search: a part of the name. task: its name."""
     wanted, task = query.get("search", "").lower(), query.get("task", "").lower()
     found = [
         model
-        for model in MODELS.values()
+        for model in models.values()
         if wanted in model.name.lower() and task in {"", model.task.lower()}
     ]
     page, size = _whole(query, "page", 1), _whole(query, "per_page", 50)
@@ -24,12 +24,12 @@ def search(query: Mapping[str, str]) -> bytes:
     return ENVELOPE.success([_listed(model) for model in shown], result_info=info)
 
 
-def schema(name: str) -> bytes:
+def schema(name: str, models: Mapping[str, Model]) -> bytes:
     """The JSON Schemas of a model's input and output, with little more than the required fields.
 
     Raises ApiError: 5007 for an unknown model, 6002 if no schema is published.
     """
-    model = MODELS.get(name)
+    model = models.get(name)
     if model is None:
         raise ApiError(5007, f"AiError: No such model {name} or task")
     if model.kind is Kind.OTHER:
@@ -76,6 +76,7 @@ def _properties(model: Model) -> dict[str, Any]:
         "output_dimensions": str(model.width or ""),
         "require_workers_paid": _true(model.paid),
         "reasoning": _true(model.is_reasoning),
+        "planned_deprecation_date": model.withdrawn_on,
         "price": [
             {"unit": unit, "price": price, "currency": "USD"}
             for unit, price in prices.items()

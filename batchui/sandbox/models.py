@@ -29,6 +29,7 @@ class Model:
     container: the name of the array in a finished reply. width: dimensions of an embedding.
     contexts: it accepts `contexts` too, and scores them if the item has a `query`.
     text_completions: it answers a `prompt` with a text completion. paid: it needs Workers Paid.
+    withdrawn_on: the day of its planned end, as 2026-12-31; "" for none.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Model:
     contexts: bool = False
     text_completions: bool = False
     paid: bool = False
+    withdrawn_on: str = ""
 
     @property
     def id(self) -> str:

@@ -1,5 +1,6 @@
 """The run address: submit, poll and synchronous run are one POST; the body shows which it is."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -14,7 +15,7 @@ from batchui.sandbox.errors import ApiError
 from batchui.sandbox.fault_injection import injected
 from batchui.sandbox.http_messages import Request, Response
 from batchui.sandbox.made_up_answers import ItemFailed, answer
-from batchui.sandbox.models import MODELS, Kind, Model
+from batchui.sandbox.models import Kind, Model
 from batchui.sandbox.odd_answers import made_odd
 from batchui.sandbox.replies import Reply
 from batchui.sandbox.scripted_faults import Plan
@@ -39,12 +40,13 @@ class _Call:
     fields: _Fields
     record: CallRecord
     envelope: Envelope
+    models: Mapping[str, Model]
 
     def model(self) -> Model:
         """The model. Raises ApiError 5007 if there is no such model."""
-        if self.name not in MODELS:
+        if self.name not in self.models:
             raise ApiError(5007, f"AiError: No such model {self.name} or task")
-        return MODELS[self.name]
+        return self.models[self.name]
 
 
 def run(
@@ -70,6 +72,7 @@ def run(
         fields=fields,
         record=record,
         envelope=envelope,
+        models=context.models,
     )
     if isinstance(fields.request_id, str):
         record.kind, record.request_id = "poll", fields.request_id

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from batchui.sandbox.calls import CallRecord
+from batchui.sandbox.changed_models import changed_models, read_changes
 from batchui.sandbox.options import AT_ONCE, Options, Timings
 from batchui.sandbox.scripted_faults import read_steps
 from batchui.sandbox.server import SandboxServer
@@ -36,6 +37,11 @@ class RunningSandbox:
     def calls(self, kind: str = "") -> list[CallRecord]:
         """The calls made so far, oldest first. kind: submit, poll, run, search, schema; "": all."""
         return self.sandbox.calls.shown(kind=kind)
+
+    def change_models(self, *changes: dict[str, Any]) -> None:
+        """List other models: `change_models({"name": …, "gone": True})`; as usual without any."""
+        read = read_changes(json.dumps(changes).encode())
+        self.sandbox.context.models = changed_models(read)
 
     def set_timings(self, timings: Timings) -> None:
         """Change the timings of requests submitted from now on."""

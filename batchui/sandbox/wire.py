@@ -132,8 +132,8 @@ class Sandbox:
 
         def look_up() -> Response:
             if what == "schema":
-                return Response(body=listing.schema(record.model))
-            return Response(body=listing.search(request.query))
+                return Response(body=listing.schema(record.model, self.context.models))
+            return Response(body=listing.search(request.query, self.context.models))
 
         return injected(self.context, plan, look_up, ENVELOPE)
 

@@ -7,9 +7,11 @@ from typing import Any
 import msgspec
 
 from batchui.batches import surveys
+from batchui.batches.catalogues import of_batch
 from batchui.batches.models import Batch
 from batchui.batches.surveys import Survey
-from batchui.cloudflare import catalogue
+from batchui.cloudflare.catalogue import Model
+from batchui.prompts.model_facts import takes
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.rows import cell_text, encode_row
 from batchui.prompts.template import Template
@@ -44,7 +46,7 @@ class PromptPreview:
     def of(cls, batch: Batch, typed: Mapping[str, Any], *, row: str = "") -> "PromptPreview":
         """The preview for a draft and the fields typed so far. row: the number of the row in view;
         the first one if there is no such row."""
-        model = catalogue.find(typed["model"]) if typed.get("model") else None
+        model = of_batch(batch).find(typed["model"]) if typed.get("model") else None
         if model and typed["as_items"] and (unfit := misfit(items_kind(batch), model)):
             return cls(None, unfit)
         try:
@@ -54,7 +56,16 @@ class PromptPreview:
         survey = surveys.survey_of(batch)
         due = survey is None and batch.survey_wanted != ""
         shown = _shown_prompt(batch, fill, row)
-        return cls(shown, "", _warnings(batch, typed, survey), survey, due)
+        warnings = [*_warnings(batch, typed, survey), *_not_sent(batch, model)]
+        return cls(shown, "", warnings, survey, due)
+
+
+def _not_sent(batch: Batch, model: Model | None) -> list[str]:
+    """A sentence about a setting of the draft that the model has no field for."""
+    is_set = batch.ask.temperature is not None
+    if model is None or model.task != "chat" or not is_set or takes(model, "temperature"):
+        return []
+    return [f"{model.label} takes no temperature, so none is sent to it."]
 
 
 def _shown_prompt(batch: Batch, fill: Callable[[Any, int], str], row: str) -> ShownPrompt | None:

@@ -10,8 +10,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 
 from batchui.batches import saved_questions
+from batchui.batches.catalogues import catalogue_of
 from batchui.batches.models import Batch, SavedQuestion
 from batchui.prompts.problems import BadInput
+from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team
 from batchui.web.errors import post_only
 from batchui.web.members import MemberRequest, member_required
@@ -42,8 +44,12 @@ def _with_question(
 def saved(request: MemberRequest) -> HttpResponse:
     """The saved questions of a team, each with the latest batches that used it."""
     used_by = _used_by(request.team)
+    known = catalogue_of(ensure_connection(request.team).pk)
     context = {
-        "questions": [(one, used_by[one.pk]) for one in saved_questions.of_team(request.team)],
+        "questions": [
+            (one, used_by[one.pk], known.remark(one.ask.model))
+            for one in saved_questions.of_team(request.team)
+        ],
         "deleted": saved_questions.deleted_of(request.team),
     }
     return render(request, "questions/questions.html", context)

@@ -21,9 +21,9 @@ from batchui.web import (
     saved_questions,
     telling,
 )
-from batchui.web.asking import filling_in, starting, where
+from batchui.web.asking import filling_in, listed_models, starting, where
 from batchui.web.asking import views as asking
-from batchui.web.sheet import editing, glance, live, searching
+from batchui.web.sheet import editing, glance, likeness, live, searching
 from batchui.web.sheet import pages as sheet
 
 urlpatterns = [
@@ -48,6 +48,9 @@ urlpatterns = [
         row_problems.download,
         name="row_problems_download",
     ),
+    path("batches/<uuid:pk>/job/<slug:slug>/", filling_in.choose_job, name="choose_job"),
+    path("batches/<uuid:pk>/models/read/", listed_models.read_models, name="read_models"),
+    path("batches/<uuid:pk>/models/add/", listed_models.add_model, name="add_model"),
     path("batches/<uuid:pk>/start-from/<slug:slug>/", filling_in.start_from, name="start_from"),
     path("batches/<uuid:pk>/use-question/<int:saved>/", filling_in.use_saved, name="use_saved"),
     path("batches/<uuid:pk>/undo-question/", filling_in.undo, name="undo_question"),
@@ -90,6 +93,7 @@ urlpatterns = [
     path("batches/<uuid:pk>/asked/", sheet.asked, name="asked"),
     path("batches/<uuid:pk>/timeline/", sheet.timeline, name="timeline"),
     path("batches/<uuid:pk>/rows/<int:number>/", sheet.row, name="row"),
+    path("batches/<uuid:pk>/rows/<int:number>/nearest/", likeness.nearest_rows, name="nearest"),
     path("batches/<uuid:pk>/rows/<int:number>/reply/", sheet.row_reply, name="row_reply"),
     path(
         "batches/<uuid:pk>/rows/<int:number>/answers/<int:at>/", editing.answer, name="edit_answer"

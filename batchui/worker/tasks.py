@@ -5,6 +5,7 @@ harm. Each worker has a queue with its own name, so that its watchdog sees wheth
 works. Only this module, the cluster and the worker command use django-q2.
 """
 
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +16,7 @@ from django.utils import timezone
 from django_q.models import OrmQ, Task
 from django_q.tasks import async_task
 
+from batchui.batches import listing
 from batchui.worker import generation, heartbeat, reading, sweep
 from batchui.worker.database import first_line
 from batchui.worker.tick import run_tick
@@ -24,6 +26,10 @@ FAILURES_ARE_KEPT = timedelta(days=7)
 # A task that waits this long in a queue waits for a worker that no longer runs.
 QUEUES_ARE_KEPT = timedelta(hours=1)
 SECONDS_BETWEEN_SWEEPS = 60
+# How often it is looked whether a listing of models is a day old.
+SECONDS_BETWEEN_LISTINGS = 10 * 60
+# A tick that took longer leaves no room in its task for one more call.
+QUICK_SECONDS = 20
 
 TICK = "batchui.worker.tasks.tick"
 
@@ -31,13 +37,18 @@ TICK = "batchui.worker.tasks.tick"
 def tick() -> None:
     """Read one file that waits; where none does, take every batch as far as it goes now.
 
-    Never both: a task's time is limited, and what is sent late in it could be cut off half-way.
+    Never both: a task's time is limited, and what is sent late in it could be cut off half-way. The
+    list of models of a connection is read after a quick one.
     """
     try:
         if reading.read_next():
             enqueue_tick(settings.WORKER_NAME)
             return
+        began = time.monotonic()
         run_tick()
+        is_quick = time.monotonic() - began < QUICK_SECONDS
+        if is_quick and cache.add("models-read", True, SECONDS_BETWEEN_LISTINGS):
+            listing.refresh_due()
         if cache.add("swept", True, SECONDS_BETWEEN_SWEEPS):
             tidy()
     except Exception as error:

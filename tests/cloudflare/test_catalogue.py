@@ -13,6 +13,8 @@ from batchui.cloudflare.catalogue import (
     taking,
 )
 
+ANY = (None, None)
+
 
 def test_the_default_model_comes_first_and_takes_what_is_documented_for_it() -> None:
     assert models()[0].name == DEFAULT_MODEL
@@ -76,6 +78,29 @@ def test_an_unknown_model_is_told_with_a_suggestion(name: str, suggestion: str) 
     assert suggestion in str(caught.value)
     assert str(caught.value).startswith(f"batchui knows no model “{name}” that")
     assert isinstance(caught.value, KeyError)
+
+
+def test_every_model_has_the_facts_of_its_published_schema() -> None:
+    bounds = {
+        model.name: {option.name: (option.least, option.most) for option in model.options}
+        for model in (*models(), find("@cf/baai/bge-m3"))
+    }
+    assert bounds[DEFAULT_MODEL]["temperature"] == (0, 5)
+    assert bounds["@cf/google/gemma-4-26b-a4b-it"]["temperature"] == (0, 2)
+    assert bounds["@cf/qwen/qwen3-30b-a3b-fp8"]["top_p"] == (0.001, 1)
+    assert bounds["@cf/openai/gpt-oss-20b"] == {"max_output_tokens": (1, None), "reasoning": ANY}
+    assert bounds["@cf/baai/bge-m3"] == {"truncate_inputs": ANY}
+    for model in models():
+        assert bool(model.schema_nesting) == ("response_format" in bounds[model.name])
+        assert model.reasons or model.effort is None
+        if model.effort:
+            assert model.effort.field in bounds[model.name]
+
+
+def test_efforts_are_asked_for_in_three_ways() -> None:
+    ways = {model.effort.field for model in models() if model.effort}
+    assert ways == {"reasoning_effort", "reasoning", "chat_template_kwargs"}
+    assert not any(model.reasons for model in models() if model.task != "chat")
 
 
 def test_languages_are_in_the_order_of_their_names() -> None:

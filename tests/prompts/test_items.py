@@ -17,6 +17,7 @@ from batchui.prompts.reading.blocks import Cells
 from batchui.prompts.reading.rows import encode_row
 from tests.prompts.asking import CELLS, COLUMNS, FILLED, ask, item
 from tests.prompts.files import place_of
+from tests.prompts.model_facts import Facts
 
 
 def test_messages() -> None:
@@ -179,6 +180,7 @@ def nasty_value(dice: random.Random) -> Any:
     )
 
 
+PLAIN_SCHEMA = Facts(schema_nesting="plain")
 TONE = AnswerColumn("tone", "one_of", ("good", "bad"), "How she feels")
 
 
@@ -187,18 +189,18 @@ TONE = AnswerColumn("tone", "one_of", ("good", "bad"), "How she feels")
 def test_answer_columns_are_said_and_sent_as_a_schema(item_format: str, instruction: str) -> None:
     asked = ask(answer_columns=(TONE,), instruction=instruction)
     wanted = "\n\n".join(filter(None, (instruction, in_words([TONE]))))
-    for takes_schema in (False, True):
-        writer = ItemWriter(item_format, asked, COLUMNS, takes_schema=takes_schema)
+    for model in (None, PLAIN_SCHEMA):
+        writer = ItemWriter(item_format, asked, COLUMNS, model=model)
         item = json.loads(writer.encode(42, CELLS))
         said = item["prompt"] if item_format == "prompt" else item[item_format][0]["content"]
         assert said.startswith(wanted)
-        form = {"type": "json_schema", "json_schema": schema_of([TONE])} if takes_schema else None
+        form = {"type": "json_schema", "json_schema": schema_of([TONE])} if model else None
         assert item.get("response_format") == form
 
 
 def test_a_ready_made_request_gets_the_schema_unless_it_has_its_own() -> None:
     writer = ItemWriter(
-        "prompt", Ask(as_items=True, answer_columns=(TONE,)), ("prompt",), takes_schema=True
+        "prompt", Ask(as_items=True, answer_columns=(TONE,)), ("prompt",), model=PLAIN_SCHEMA
     )
     [plain, own] = [
         json.loads(writer.encode(1, {"prompt": "Hello", **more}))
@@ -235,7 +237,7 @@ def test_the_bound_of_an_items_size_holds_and_is_not_far_off(seed: int) -> None:
     item_format = dice.choice(["messages", "prompt", "input", "text", "translation"])
     if item_format in LONGEST and dice.random() < 0.3:
         chosen = replace(chosen, answer_columns=(AnswerColumn(nasty_text(dice) or "x"),))
-    writer = ItemWriter(item_format, chosen, columns, takes_schema=dice.random() < 0.5)
+    writer = ItemWriter(item_format, chosen, columns, model=dice.choice([None, PLAIN_SCHEMA]))
     if dice.random() < 0.5:
         cells: Cells = [nasty_text(dice) for _ in columns]
     else:

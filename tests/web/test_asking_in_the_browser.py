@@ -145,14 +145,16 @@ def test_the_row_in_full_follows_the_question(page: "Page", draft: Batch) -> Non
     panel.get_by_text("Sum up Lovely room").wait_for()
 
 
-def test_the_empty_field_says_what_suits_the_chosen_model(page: "Page", draft: Batch) -> None:
+def test_the_empty_field_says_what_suits_the_chosen_job(page: "Page", draft: Batch) -> None:
     field = page.locator("#id_template")
     assert "{{review}}" in str(field.get_attribute("placeholder"))
-    page.locator("#change-model").click()
-    page.locator("#model-dialog [data-task=translation]").first.check()
-    page.keyboard.press("Escape")
+    page.locator("#job-translate").click()
     page.locator("#question-label", has_text="The text to translate").wait_for()
     assert field.get_attribute("placeholder") == "For example: {{review}}"
+    assert page.locator("#id_target_lang").is_visible()
+    assert page.locator("#answer-columns").is_hidden()
+    page.locator("#undo-question").click()
+    page.locator("#question-label", has_text="What to ask of every row").wait_for()
 
 
 def test_nothing_is_red_while_somebody_types(page: "Page", draft: Batch) -> None:

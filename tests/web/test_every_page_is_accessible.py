@@ -260,6 +260,25 @@ def test_drafts(page: "Page", draft: Batch, web: Client, receive: MakeBatch) -> 
     assert found_in(page, states) == {}
 
 
+def test_the_jobs_of_a_draft(page: "Page", web: Client, every_file_is_small: None) -> None:
+    here = drafted(web, REVIEWS.encode(), "reviews.csv").get_absolute_url()
+    inside = b'{"contexts": [{"text": "Rain", "external_reference": "r-1"}]}\n'
+    items = drafted(web, inside, "items.jsonl").get_absolute_url()
+    thinking = drafted(web, REVIEWS.encode(), "thinking.csv")
+    ask = Ask(model="@cf/google/gemma-4-26b-a4b-it", template="Judge {{id}}")
+    saved_questions.fill_in(thinking, ask)
+    states = [
+        State("categories", here, ("#job-categories",), ".answer-line details[open]"),
+        State("translate", here, ("#job-translate",), "#job-translate[aria-pressed=true]"),
+        State("rank", here, ("#job-rank",), "#id_query"),
+        State("rank, refused", here, ("#start-button",), "#id_query[aria-invalid=true]"),
+        State("its model", here, ("#change-model",), "#model-title"),
+        State("ready-made requests", items, shows="#id_move_references"),
+        State("effort", thinking.get_absolute_url(), shows="#id_effort"),
+    ]
+    assert found_in(page, states) == {}
+
+
 def test_a_draft_that_is_tried(
     page: "Page", sandbox: RunningSandbox, receive: MakeBatch, ana: User
 ) -> None:

@@ -1,9 +1,12 @@
 """Files with ready-made items of the Batch API."""
 
+import json
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from batchui.batches.references import item_writer
 from batchui.batches.states import BatchStatus
 from batchui.cloudflare import catalogue
 from batchui.web.forms.ask import AskForm, column_mark
@@ -80,3 +83,16 @@ def test_of_a_model_that_does_not_take_the_items_it_is_said_which_does(
     assert sentence in said(response)
     typed |= {"as_items": "", "template": column_mark(batch.columns[0])}
     assert press_start(web, batch, **typed).status_code == 302
+
+
+def test_references_inside_contexts_are_told_and_moved_when_sent(web: Client) -> None:
+    inside = b'{"requests": [{"contexts": [{"text": "Rain", "external_reference": "r-1"}]}]}'
+    batch = drafted(web, inside, "r.json")
+    page = said(web.get(batch.get_absolute_url()))
+    assert "Cloudflare answers null for them there" in page
+    press_start(web, batch, template="", as_items="on", model=BGE_M3, move_references="on")
+    batch.refresh_from_db()
+    sent = json.loads(item_writer(batch).encode(1, batch.first_rows[0]))
+    assert sent == {"contexts": [{"text": "Rain"}], "external_reference": "r-1"}
+    other = drafted(web, CONTEXTS, "r.json")
+    assert "Cloudflare answers null" not in said(web.get(other.get_absolute_url()))

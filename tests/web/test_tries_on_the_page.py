@@ -196,7 +196,7 @@ def test_the_page_asks_the_database_no_more_for_more_tries(
         press(web, draft)
         ask_all()
     page(web, draft)
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(18):
         page(web, draft)
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(13):
         live(web, draft)

@@ -14,10 +14,12 @@ from django_q.exceptions import TimeoutException
 from django_q.models import OrmQ, Task
 
 from batchui.batches import decisions, long_tasks
+from batchui.batches.known_models import KnownModel
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team
 from batchui.worker import heartbeat, reading, tasks
 from batchui.worker.models import Heartbeat
@@ -273,3 +275,19 @@ def test_tidying_sweeps(team: Team) -> None:
     on_record(team, status=BatchStatus.DRAFT, created_at=long_ago)
     tasks.tidy()
     assert not Batch.objects.filter(deleted_at=None).exists()
+
+
+@pytest.mark.django_db
+def test_a_quick_tick_reads_the_models_of_a_connection_once_a_day(
+    sandbox: RunningSandbox, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ensure_connection(team)
+    monkeypatch.setattr(tasks, "QUICK_SECONDS", -1)
+    tasks.tick()
+    assert sandbox.calls("search") == []
+    monkeypatch.undo()
+    tasks.tick()
+    assert KnownModel.objects.exists()
+    read = len(sandbox.calls("search"))
+    tasks.tick()
+    assert len(sandbox.calls("search")) == read

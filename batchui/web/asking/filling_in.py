@@ -6,7 +6,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from batchui.batches import saved_questions
 from batchui.batches.models import Batch, SavedQuestion
 from batchui.prompts.ask import Ask
+from batchui.prompts.jobs import BY_SLUG as JOBS_BY_SLUG
 from batchui.prompts.problems import BadInput
+from batchui.web.asking.jobs import ask_for
 from batchui.web.asking.other_columns import fitted
 from batchui.web.asking.saving import save_typed
 from batchui.web.asking.starting_points import BY_SLUG, starting_context
@@ -26,9 +28,22 @@ def start_from(request: MemberRequest, batch: Batch, slug: str) -> HttpResponseB
     point = BY_SLUG.get(slug)
     if point is None:
         raise Http404("There is no such starting point.")
-    before = _keep_typed(request, batch)
+    before = keep_typed(request, batch)
     saved_questions.fill_in(batch, point.ask(batch, before))
-    return _filled(request, batch, f"“{point.label}” was filled in.")
+    return filled(request, batch, f"“{point.label}” was filled in.")
+
+
+@post_only
+@with_own_draft
+def choose_job(request: MemberRequest, batch: Batch, slug: str) -> HttpResponseBase:
+    """Let a draft do another job. What was typed stays where it fits, and can be brought back."""
+    job = JOBS_BY_SLUG.get(slug)
+    if job is None or (job.slug == "items" and not batch.format.items):
+        raise Http404("There is no such job.")
+    before = keep_typed(request, batch)
+    saved_questions.fill_in(batch, ask_for(job, batch, before))
+    opens = job.slug == "categories"
+    return filled(request, batch, f"“{job.label}” was chosen.", opens_lines=opens)
 
 
 @post_only
@@ -36,11 +51,11 @@ def start_from(request: MemberRequest, batch: Batch, slug: str) -> HttpResponseB
 def use_saved(request: MemberRequest, batch: Batch, saved: int) -> HttpResponseBase:
     """Fill in a saved question of the team."""
     question = get_object_or_404(SavedQuestion, pk=saved, team=request.team, deleted_at=None)
-    before = _keep_typed(request, batch)
+    before = keep_typed(request, batch)
     fits = fitted(batch, saved_questions.as_saved(question, before))
     saved_questions.fill_in(batch, fits.ask, saved=question)
     sentence = f"“{question.name}” was filled in. {fits.told}".strip()
-    return _filled(request, batch, sentence, icon="triangle-alert" if fits.misses else "check")
+    return filled(request, batch, sentence, icon="triangle-alert" if fits.misses else "check")
 
 
 @post_only
@@ -48,14 +63,14 @@ def use_saved(request: MemberRequest, batch: Batch, saved: int) -> HttpResponseB
 def undo(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """Take back that a question was filled in."""
     saved_questions.take_back(batch)
-    return _filled(request, batch, TAKEN_BACK, can_undo=False)
+    return filled(request, batch, TAKEN_BACK, can_undo=False)
 
 
 @post_only
 @with_own_draft
 def save(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """Save the question under a name; answers with the list of saved questions."""
-    _keep_typed(request, batch)
+    keep_typed(request, batch)
     name = request.POST.get("question_name", "")
     context = {"batch": batch, "saving_name": name[:200]}
     try:
@@ -67,7 +82,7 @@ def save(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     return render(request, "asking/_saved_questions.html", context)
 
 
-def _keep_typed(request: MemberRequest, batch: Batch) -> Ask:
+def keep_typed(request: MemberRequest, batch: Batch) -> Ask:
     """Save what is typed; returns it."""
     if "template" in request.POST:
         save_typed(batch, AskForm(request.POST, batch=batch))
@@ -75,13 +90,14 @@ def _keep_typed(request: MemberRequest, batch: Batch) -> Ask:
     return batch.ask
 
 
-def _filled(
+def filled(
     request: MemberRequest,
     batch: Batch,
     sentence: str,
     *,
     can_undo: bool = True,
     icon: str = "check",
+    opens_lines: bool = False,
 ) -> HttpResponseBase:
     """The question as it is filled in now, and the sheet with the columns of its answers."""
     if not request.htmx:
@@ -93,6 +109,7 @@ def _filled(
         "filled_in": sentence,
         "filled_icon": icon,
         "can_undo": can_undo,
+        "opens_lines": opens_lines,
     }
     response: HttpResponse = render(request, "asking/_filled_in.html", context)
     return response

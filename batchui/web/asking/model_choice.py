@@ -3,45 +3,74 @@
 from dataclasses import dataclass
 from typing import Any
 
-from batchui.cloudflare import catalogue
+from batchui.batches.money import precise
 from batchui.cloudflare.catalogue import DEFAULT_MODEL, Model
+from batchui.prompts.ask import EFFORTS
+from batchui.prompts.model_facts import room_for_reasoning
+from batchui.web.asking.jobs import recommended
 from batchui.web.forms.ask import AskForm
 from batchui.web.forms.model_field import TASKS
 
 # US dollars for a million tokens read and a million written; up to it, the price is called so.
 PRICES = ((0.39, "very low price"), (0.7, "low price"), (2.6, "medium price"))
 HIGH_PRICE = "high price"
+SPEEDS = {"quick": "quick", "medium": "neither quick nor slow", "slow": "slow"}
 WORDS_A_TOKEN = 0.75
 
 
 @dataclass(frozen=True)
 class ShownModel:
-    """A model in the list. radio: its button in the form. facts: price and limits in words."""
+    """A model in the list. radio: its button in the form. facts: price, speed, limits in words.
+
+    remark: what has changed about it.
+    """
 
     model: Model
     radio: Any
     facts: str
+    is_recommended: bool = False
+    remark: str = ""
 
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """The chosen model, a few words about it, and all models by what they do."""
+    """The chosen model, a few words about it, and all models by what they do.
+
+    thinking: a sentence about a model that thinks before it answers; else "".
+    """
 
     chosen: Model
     line: str
+    facts: str
+    thinking: str
+    remark: str
     groups: list[tuple[str, list[ShownModel]]]
 
     @classmethod
     def of(cls, form: AskForm) -> "ModelChoice":
         """The choice as the form has it."""
+        known = form.known
         radios = {str(radio.data["value"]): radio for radio in form["model"]}
-        models = [catalogue.find(name) for name in radios]
+        models = [known.find(name) for name in radios]
+        best = recommended(form.job_chosen, known)
+        shown = [
+            ShownModel(m, radios[m.name], facts(m), m.name == best, known.remark(m.name))
+            for m in models
+        ]
         groups = [
-            (title, [ShownModel(m, radios[m.name], facts(m)) for m in models if m.task == task])
+            (title, [one for one in shown if one.model.task == task])
             for task, title in TASKS.items()
         ]
-        chosen = catalogue.find(form.as_typed()["model"])
-        return cls(chosen, in_short(chosen), [group for group in groups if group[1]])
+        chosen = known.find(form.as_typed()["model"])
+        thinking = thinking_of(chosen, str(form["effort"].value() or ""))
+        return cls(
+            chosen,
+            in_short(chosen),
+            facts(chosen),
+            thinking,
+            known.remark(chosen.name),
+            [group for group in groups if group[1]],
+        )
 
 
 def in_short(model: Model) -> str:
@@ -52,15 +81,32 @@ def in_short(model: Model) -> str:
     return first[:1].lower() + first[1:]
 
 
+def thinking_of(model: Model, effort: str) -> str:
+    """How long a model may think, which is paid for; "" if it does not think."""
+    room = room_for_reasoning(model, effort if effort in EFFORTS else "")
+    if not room:
+        return ""
+    return (
+        f"It thinks before it answers: up to {room:,} tokens a row, about {_words(room)} words, "
+        "besides the longest answer. They are paid for like the answer."
+    )
+
+
 def facts(model: Model) -> str:
-    """“medium price · reads up to 18,000 words at a time · needs the Workers Paid plan”."""
+    """“Medium price ($0.29 for a million tokens read, $2.25 written), quick, reads up to 18,000
+    words at a time, needs the Workers Paid plan.”"""
     price = model.usd_per_m_input + (model.usd_per_m_output or 0)
-    found = [next((words for most, words in PRICES if price <= most), HIGH_PRICE)]
+    words = next((words for most, words in PRICES if price <= most), HIGH_PRICE)
+    usd = f"{precise(model.usd_per_m_input)} for a million tokens read"
+    if model.usd_per_m_output is not None:
+        usd += f", {precise(model.usd_per_m_output)} written"
+    price_words = f"{words.capitalize()} ({usd})" if model.has_price else "Price not known"
+    found = [price_words, SPEEDS[model.speed]]
     if model.context_window:
         found.append(f"reads up to {_words(model.context_window)} words at a time")
     if model.needs_paid_plan:
         found.append("needs the Workers Paid plan")
-    return " · ".join(found)
+    return ", ".join(found) + "."
 
 
 def _words(tokens: int) -> str:

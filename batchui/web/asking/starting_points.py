@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from batchui.batches import saved_questions
+from batchui.batches.catalogues import of_batch
 from batchui.batches.models import Batch
 from batchui.cloudflare import catalogue
 from batchui.prompts.answer_columns import AnswerColumn
@@ -40,20 +41,22 @@ class StartingPoint:
         other = second_column(batch, besides=column) if OTHER in self.wording else ""
         wording = self.wording.replace(TEXT, column_mark(column))
         return Ask(
-            model=_chat_model(before.model),
+            model=_chat_model(before.model, batch),
             template=wording.replace(OTHER, column_mark(other)),
             answer_columns=self.columns,
             max_tokens=before.max_tokens,
+            effort=before.effort,
+            move_references=before.move_references,
             reference_column=before.reference_column,
             resend_once=before.resend_once,
             skip_invalid=before.skip_invalid,
         )
 
 
-def _chat_model(name: str) -> str:
+def _chat_model(name: str, batch: Batch) -> str:
     """The chosen model, if it answers questions; else the usual one."""
     try:
-        is_chat = catalogue.find(name).task == "chat"
+        is_chat = of_batch(batch).find(name).task == "chat"
     except catalogue.UnknownModel:
         is_chat = False
     return name if is_chat else catalogue.DEFAULT_MODEL
@@ -67,6 +70,21 @@ STARTING_POINTS = (
         "not in it.\n\nText: {text}",
     ),
     StartingPoint(
+        "tone",
+        "Judge the tone",
+        "Judge the tone of this text, and give the words that show it.\n\nText: {text}",
+        columns=(
+            AnswerColumn("tone", "one_of", ("good", "mixed", "bad"), "How the writer feels"),
+            AnswerColumn("because", "text", (), "The words of the text that show it"),
+        ),
+    ),
+    StartingPoint(
+        "rewrite",
+        "Rewrite politely",
+        "Rewrite this text so that it is polite, short and clear. Keep what it says and its "
+        "language, and answer with the new text alone.\n\nText: {text}",
+    ),
+    StartingPoint(
         "categories",
         "Sort into categories",
         "Sort this text into the category that fits best.\n\nText: {text}",
@@ -77,15 +95,6 @@ STARTING_POINTS = (
                 ("praise", "complaint", "question", "suggestion", "other"),
                 "What the writer wants",
             ),
-        ),
-    ),
-    StartingPoint(
-        "tone",
-        "Judge the tone",
-        "Judge the tone of this text, and give the words that show it.\n\nText: {text}",
-        columns=(
-            AnswerColumn("tone", "one_of", ("good", "mixed", "bad"), "How the writer feels"),
-            AnswerColumn("because", "text", (), "The words of the text that show it"),
         ),
     ),
     StartingPoint(
@@ -104,12 +113,6 @@ STARTING_POINTS = (
         "Translate",
         "Translate this text into English. Keep names and numbers as they are, and answer with the "
         "translation alone.\n\nText: {text}",
-    ),
-    StartingPoint(
-        "rewrite",
-        "Rewrite politely",
-        "Rewrite this text so that it is polite, short and clear. Keep what it says and its "
-        "language, and answer with the new text alone.\n\nText: {text}",
     ),
     StartingPoint(
         "reply",
@@ -187,7 +190,7 @@ STARTING_POINTS = (
 )
 BY_SLUG = {point.slug: point for point in STARTING_POINTS}
 # So many stand on the page; the others are in a menu.
-SHOWN = 5
+SHOWN = 3
 SAVED_SHOWN = 30
 
 

@@ -19,6 +19,7 @@ from batchui.batches.surveys import Survey
 from batchui.prompts.answer_schema import LONGEST_SCHEMA, in_words
 from batchui.web.access import with_batch
 from batchui.web.asking.draft_row import draft_row_context
+from batchui.web.asking.jobs import shown_jobs
 from batchui.web.asking.model_choice import ModelChoice
 from batchui.web.asking.price import Price, price_of
 from batchui.web.asking.saving import save_typed
@@ -30,6 +31,7 @@ from batchui.web.errors import post_only
 from batchui.web.first_rows import file_context
 from batchui.web.forms.answer_columns import SCHEMA
 from batchui.web.forms.ask import AskForm
+from batchui.web.forms.fitting import has_references_inside
 from batchui.web.members import MemberRequest
 from batchui.web.own_drafts import with_own_draft
 from batchui.web.prompt_preview import PromptPreview
@@ -151,13 +153,17 @@ def question_context(request: MemberRequest, batch: Batch, form: AskForm) -> dic
     typed = form.as_typed()
     preview = PromptPreview.of(batch, typed, row=request.POST.get("row", ""))
     choice = ModelChoice.of(form)
-    wording = Wording.of(batch, choice.chosen)
+    wording = Wording.of(batch, form.job_chosen)
     _furnish(form, wording)
     return {
         "batch": batch,
         "form": form,
         "preview": preview,
         "model_choice": choice,
+        "job": form.job_chosen,
+        "listing": form.known,
+        "references_inside": has_references_inside(batch),
+        "jobs": shown_jobs(batch, form.job_chosen),
         "wording": wording,
         "before_start": BeforeStart.of(batch, preview.survey),
         "answer_words": _answer_words(batch, typed),

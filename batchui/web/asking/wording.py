@@ -3,28 +3,23 @@
 from dataclasses import dataclass
 
 from batchui.batches.models import Batch
-from batchui.cloudflare.catalogue import Model
-from batchui.prompts import ask
+from batchui.prompts.jobs import BY_SLUG, Job
 from batchui.web.asking.guessing import text_column
 from batchui.web.forms.ask import column_mark
-
-_ASK = next(field.about.label for field in ask.fields() if field.name == "template")
 
 
 @dataclass(frozen=True)
 class Wording:
-    """The label of the field of the question, and its placeholder, for a kind of model."""
+    """The label of the field of the question, and its placeholder, for a job."""
 
     label: str
     placeholder: str
 
     @classmethod
-    def of(cls, batch: Batch, model: Model) -> "Wording":
-        """The words for a draft that asks this model."""
+    def of(cls, batch: Batch, job: Job) -> "Wording":
+        """The words for a job with the file of a draft."""
         mark = column_mark(text_column(batch) or "column")
-        if model.task == "translation":
-            return cls("The text to translate", f"For example: {mark}")
-        if model.task == "embedding":
-            return cls("The text to turn into numbers", f"For example: {mark}")
+        if job.slug in ("translate", "embed", "rank"):
+            return cls(job.text_label, f"For example: {mark}")
         example = f"Say in one sentence what this text is about:\n\n{mark}"
-        return cls(_ASK, f"For example:\n{example}")
+        return cls(job.text_label or BY_SLUG["ask"].text_label, f"For example:\n{example}")

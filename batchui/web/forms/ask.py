@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from django import forms
 
+from batchui.batches.catalogues import Catalogue, of_batch
 from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
 from batchui.cloudflare import catalogue
@@ -15,14 +16,18 @@ from batchui.prompts import ask
 from batchui.prompts.answer_columns import KIND_WORDS, AnswerColumn
 from batchui.prompts.ask import Ask
 from batchui.prompts.items import ItemWriter
+from batchui.prompts.jobs import Job, job_of
+from batchui.prompts.model_facts import check_room, check_settings
+from batchui.prompts.model_facts import misfit as misfit_setting
 from batchui.prompts.problems import BadInput
+from batchui.prompts.ranking import check_passages, query_of
 from batchui.prompts.ready_items import Kind
 from batchui.prompts.template import LONGEST_TEXT, Template
 from batchui.web.damaged_files import without_path
 from batchui.web.forms.answer_columns import AnswerColumnsField, Line, lines_of, those_that_fit
 from batchui.web.forms.column_fields import ColumnField
 from batchui.web.forms.fitting import fitting_models, items_kind, misfit
-from batchui.web.forms.model_field import ModelField
+from batchui.web.forms.model_field import ModelField, models_for
 
 NO_TEMPLATE = "Write what to ask, then click a column to insert it."
 TOO_LONG = (
@@ -30,6 +35,13 @@ TOO_LONG = (
 )
 NOT_JSON = 'This is not JSON. Write it like {"top_p": 0.9}.'
 NO_LANGUAGE = "The translation model does not know the language “%(value)s”. Choose another."
+
+NO_COLUMNS = {
+    "fields": "Add a column for each field that you want to have.",
+    "categories": "Add a column with the categories to choose from.",
+}
+EFFORT_CHOICES = [("", "The model's own"), *((name, name.capitalize()) for name in ask.EFFORTS)]
+NO_EFFORT = {"invalid_choice": "Choose low, medium or high, or leave it out."}
 
 
 class OptionsField(forms.Field):
@@ -111,16 +123,21 @@ class AskForm(forms.Form):
         required=False,
         error_messages={"invalid_choice": NO_LANGUAGE},
     )
+    effort = forms.ChoiceField(required=False, choices=EFFORT_CHOICES, error_messages=NO_EFFORT)
     reference_column = ColumnField(required=False)
 
     def __init__(self, data: Any = None, *, batch: Batch) -> None:
         self.batch = batch
         self._items = items_kind(batch)
-        super().__init__(data, initial=_initial(batch, self._items))
+        self.known = of_batch(batch)
+        super().__init__(data, initial=_initial(batch, self._items, self.known))
         self.order_fields(ask.NAMES)
         model = self.fields["model"]
         assert isinstance(model, ModelField)  # noqa: S101
-        model.offer(self.as_typed()["model"], *fitting_models(self._items))
+        self.job_chosen = self._job()
+        model.look_in(self.known)
+        fitting = fitting_models(self._items, self.known) if self.job_chosen.slug == "items" else ()
+        model.offer(self.as_typed()["model"], *(fitting or models_for(self.job_chosen, self.known)))
         self.items_have_languages = self._items == "translation"
         languages = [(language.code, language.name) for language in catalogue.languages()]
         self._choices("target_lang", [("", "Choose a language"), *languages])
@@ -130,6 +147,15 @@ class AskForm(forms.Form):
         if not batch.format.items:
             self.fields["as_items"].widget = forms.HiddenInput()
             self.fields["template"].required = True
+
+    def _job(self) -> Job:
+        """The job as it is typed, or as the draft has it."""
+        typed = self.as_typed()
+        asked = replace(self.batch.ask, as_items=typed["as_items"])
+        if self.is_bound:
+            job, query = (str(self.data.get(name, "")) for name in ("job", "query"))
+            asked = replace(asked, job=job, query=query)
+        return job_of(asked, self.known.find(typed["model"]).item_format)
 
     def _choices(self, name: str, choices: list[tuple[str, str]]) -> None:
         field = self.fields[name]
@@ -143,7 +169,7 @@ class AskForm(forms.Form):
         template = self.data.get("template", "").replace("\r\n", "\n").replace("\0", "")
         as_items = self.data.get("as_items") in ("on", "True", True)
         return {
-            "model": _known(self.data.get("model", "")) or self.initial["model"],
+            "model": _known(self.data.get("model", ""), self.known) or self.initial["model"],
             "template": template,
             "as_items": self.batch.format.items and as_items,
         }
@@ -214,6 +240,11 @@ class AskForm(forms.Form):
             raise forms.ValidationError("Write the options as key and value.")
         return options
 
+    def clean_job(self) -> str:
+        """The job, where the form names one that fits its model; a terminal names none."""
+        named = self.cleaned_data["job"] == self.job_chosen.slug
+        return self.job_chosen.slug if named else ""
+
     def clean_source_lang(self) -> str:
         return self.cleaned_data["source_lang"] or "en"
 
@@ -243,6 +274,7 @@ class AskForm(forms.Form):
             # The page does not show the lines beside such a model. The terminal names them itself.
             self.errors.pop("answer_columns", None)
             data["answer_columns"] = ()
+        self._check_job()
         if model and data.get("as_items") and (unfit := misfit(self._items, model)):
             self.add_error("model", unfit)
         if model and not self.errors:
@@ -251,7 +283,18 @@ class AskForm(forms.Form):
     def _model(self) -> catalogue.Model | None:
         """The chosen model; None where the choice is wrong."""
         name = self.cleaned_data.get("model")
-        return catalogue.find(name) if name else None
+        return self.known.find(name) if name else None
+
+    def _check_job(self) -> None:
+        """What a job cannot do without."""
+        job, data = self.job_chosen, self.cleaned_data
+        if data.get("job") and job.needs_columns and not data.get("answer_columns", True):
+            self.add_error("answer_columns", NO_COLUMNS[job.slug])
+        if job.slug == "rank" and "query" in data:
+            try:
+                query_of(data["query"], self.batch.columns)
+            except BadInput as problem:
+                self.add_error("query", str(problem))
 
     def _check_file(self) -> None:
         if self.batch.problem and not self.batch.rows:
@@ -269,6 +312,8 @@ class AskForm(forms.Form):
             return
         try:
             Template(template).bind(self.batch.columns)
+            if self.job_chosen.slug == "rank":
+                check_passages(template)
         except BadInput as problem:
             self.add_error("template", str(problem))
 
@@ -287,6 +332,21 @@ class AskForm(forms.Form):
             except BadInput as problem:
                 self.add_error(name, str(problem))
                 return
+        self._check_settings(model)
+
+    def _check_settings(self, model: catalogue.Model) -> None:
+        """Hold the settings against what the model takes: each has its place for the sentence."""
+        temperature = self.cleaned_data["temperature"]
+        if problem := misfit_setting(model, "temperature", temperature):
+            self.add_error("temperature", problem)
+        if self.errors:
+            return
+        for name, check in (("options", check_settings), ("max_tokens", check_room)):
+            try:
+                check(model, self.ask)
+            except BadInput as problem:
+                self.add_error(name, str(problem))
+                return
 
 
 def column_mark(column: str) -> str:
@@ -294,10 +354,10 @@ def column_mark(column: str) -> str:
     return "{{" + column + "}}"
 
 
-def _known(model: str) -> str:
+def _known(model: str, known: Catalogue) -> str:
     """The name, if there is such a model; else ""."""
     try:
-        return catalogue.find(model).name
+        return known.find(model).name
     except catalogue.UnknownModel:
         return ""
 
@@ -308,12 +368,12 @@ TYPED = ("model", "template", "as_items")
 MORE = tuple(field.name for field in ask.fields() if field.about.more)
 
 
-def _initial(batch: Batch, items: Kind | None) -> dict[str, Any]:
+def _initial(batch: Batch, items: Kind | None, known: Catalogue) -> dict[str, Any]:
     """The fields of the draft, with defaults for those that are empty."""
     asked = batch.ask
     initial: dict[str, Any] = {name: getattr(asked, name) for name in ask.NAMES}
-    usual = (*fitting_models(items), *catalogue.models())[0].name
-    initial["model"] = _known(asked.model) or usual
+    usual = (*fitting_models(items, known), *known.models())[0].name
+    initial["model"] = _known(asked.model, known) or usual
     initial["source_lang"] = asked.source_lang or "en"
     initial["options"] = asked.options or None
     if not asked.model:

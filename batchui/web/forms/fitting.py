@@ -1,9 +1,10 @@
 """Which models take the ready-made items of a file, by its first ones."""
 
+from batchui.batches.catalogues import Catalogue
 from batchui.batches.models import Batch
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
-from batchui.prompts.ready_items import FORMATS, Kind, kind_of
+from batchui.prompts.ready_items import FORMATS, Kind, kind_of, reference_in_contexts
 
 MODELS: dict[Kind, str] = {
     "chat": "a model that answers questions",
@@ -21,9 +22,15 @@ def items_kind(batch: Batch) -> Kind | None:
     return kind_of(row for row in batch.first_rows if isinstance(row, dict))
 
 
-def fitting_models(kind: Kind | None) -> tuple[Model, ...]:
+def has_references_inside(batch: Batch) -> bool:
+    """Whether the first items of a draft have an external_reference inside their contexts."""
+    items = batch.first_rows if batch.format.items else ()
+    return any(isinstance(item, dict) and reference_in_contexts(item) for item in items)
+
+
+def fitting_models(kind: Kind | None, known: Catalogue) -> tuple[Model, ...]:
     """The models that take items of a kind, the usual one first; () if any or none does."""
-    return catalogue.taking(FORMATS[kind]) if kind else ()
+    return known.taking(FORMATS[kind]) if kind else ()
 
 
 def misfit(kind: Kind | None, model: Model) -> str:

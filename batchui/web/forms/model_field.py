@@ -4,8 +4,10 @@ from typing import Any
 
 from django import forms
 
+from batchui.batches.catalogues import Catalogue
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model
+from batchui.prompts.jobs import Job
 
 TASKS = {
     "chat": "Answer, summarise, extract, rewrite",
@@ -14,23 +16,40 @@ TASKS = {
 }
 
 
+def models_for(job: Job, known: Catalogue) -> tuple[Model, ...]:
+    """The models that can do a job, recommended ones first; unlisted ones if none is listed."""
+    listed = (model for model in known.models() if model.item_format in job.item_formats)
+    return tuple(listed) or known.taking(job.item_formats)
+
+
 class ModelRadios(forms.RadioSelect):
     """Buttons that carry their model's task: the page shows the fields of that task."""
 
+    known = Catalogue()
+
     def create_option(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         option = super().create_option(*args, **kwargs)
-        option["attrs"]["data-task"] = catalogue.find(str(option["value"])).task
+        model = self.known.find(str(option["value"]))
+        option["attrs"]["data-task"] = model.task
+        if model.effort:
+            option["attrs"]["data-effort"] = True
         return option
 
 
 class ModelField(forms.ChoiceField):
     """The name of a model in the catalogue, listed or not."""
 
-    widget = ModelRadios
+    widget: Any = ModelRadios
+    known = Catalogue()
+
+    def look_in(self, known: Catalogue) -> None:
+        """Take the models of a connection."""
+        self.known = known
+        self.widget.known = known
 
     def offer(self, chosen: str, *others: Model) -> None:
-        """Offer the listed models, the chosen one, and these others."""
-        models = dict.fromkeys((*catalogue.models(), catalogue.find(chosen), *others))
+        """Offer these models, and the chosen one."""
+        models = dict.fromkeys((*others, self.known.find(chosen)))
         self.choices = [
             (title, [(model.name, model.label) for model in models if model.task == task])
             for task, title in TASKS.items()
@@ -40,6 +59,6 @@ class ModelField(forms.ChoiceField):
         """Raise ValidationError, with a suggestion, for a model that is not in the catalogue."""
         forms.Field.validate(self, value)
         try:
-            catalogue.find(value)
+            self.known.find(value)
         except catalogue.UnknownModel as problem:
             raise forms.ValidationError(str(problem)) from None

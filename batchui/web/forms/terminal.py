@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from batchui.batches.catalogues import is_known_anywhere
 from batchui.batches.models import LONGEST_NAME, Batch
 from batchui.batches.phrases import problem_of
 from batchui.cloudflare import catalogue
@@ -138,6 +139,8 @@ def _check_model(name: str) -> None:
     try:
         catalogue.find(name)
     except catalogue.UnknownModel as problem:
+        if is_known_anywhere(name):
+            return
         raise BadInput(f"--model: {problem}") from None
 
 

@@ -7,9 +7,10 @@ from itertools import islice
 from typing import Any
 from unicodedata import east_asian_width
 
+from batchui.batches.catalogues import of_batch
 from batchui.batches.exporting import added_columns
 from batchui.batches.models import Batch
-from batchui.cloudflare import catalogue
+from batchui.cloudflare.catalogue import UnknownModel
 from batchui.prompts.answer_columns import KIND_WORDS, AnswerColumn, Kind
 from batchui.prompts.reading.rows import as_list, cell_text, shown_text
 from batchui.prompts.template import Template
@@ -127,8 +128,8 @@ def answer_columns_of(batch: Batch) -> list[SheetColumn]:
 def answers_are_numbers(batch: Batch) -> bool:
     """Whether each answer is a list of numbers, as the models for embeddings give."""
     try:
-        return catalogue.find(batch.ask.model).task == "embedding"
-    except catalogue.UnknownModel:
+        return of_batch(batch).find(batch.ask.model).task == "embedding"
+    except UnknownModel:
         return False
 
 

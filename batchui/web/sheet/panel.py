@@ -1,7 +1,7 @@
 """The panel beside the grid: one row in full."""
 
 from collections.abc import Container, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.http import Http404
@@ -9,6 +9,7 @@ from django.http import Http404
 from batchui.batches import one_row
 from batchui.batches.answer_editing import MAY_BE_EDITED, seen_of
 from batchui.batches.models import Attempt, Batch
+from batchui.batches.nearest import embedding_of
 from batchui.batches.one_row import OneRow, ReplyUnread
 from batchui.batches.sheet.pages import Neighbours, neighbours
 from batchui.batches.sheet.selection import parse
@@ -26,6 +27,7 @@ from batchui.web.sheet.became import Became, became_of
 from batchui.web.sheet.cells import value_text
 from batchui.web.sheet.columns import TAGGED
 from batchui.web.sheet.edited import Mark, marks_of, places_of
+from batchui.web.sheet.likeness import Passage, ranked
 from batchui.web.sheet.view import SheetView
 
 # In characters: of the prompt, of one cell, and of all cells together. The download has all.
@@ -90,7 +92,8 @@ class PanelRow:
 
     used: the columns that the question uses; others: the rest. prompt: None if it was not asked, or
     its text is lost. before, after: the numbers of the rows beside it in the filter; None: none.
-    own: the model's answer, where somebody corrected it.
+    own: the model's answer, where somebody corrected it. ranked: the passages of a ranking, the
+    best first. has_numbers: its answer is an embedding.
     """
 
     number: int
@@ -105,6 +108,8 @@ class PanelRow:
     before: int | None
     after: int | None
     own: Own | None = None
+    ranked: list[Passage] = field(default_factory=list)
+    has_numbers: bool = False
 
 
 def row_context(batch: Batch, view: SheetView, number: int) -> dict[str, Any]:
@@ -125,6 +130,8 @@ def row_context(batch: Batch, view: SheetView, number: int) -> dict[str, Any]:
         before=beside.before,
         after=beside.after,
         own=_own(found),
+        ranked=ranked(batch, found.result.answer, found.result.cells),
+        has_numbers=embedding_of(found.result.answer) is not None,
     )
     instruction = "" if batch.ask.as_items else whole_instruction(batch.ask)
     return {

@@ -18,6 +18,7 @@ from batchui.batches.whole_files import file_name, kinds_for
 from batchui.cloudflare import catalogue
 from batchui.prompts import ask
 from batchui.prompts.answer_schema import in_words
+from batchui.prompts.jobs import BY_SLUG
 from batchui.web import status_words
 from batchui.web.damaged_files import without_path
 
@@ -55,7 +56,7 @@ class AskedLine(NamedTuple):
 def asked_lines(batch: Batch) -> list[AskedLine]:
     """What was asked beside the model: every field that has a value and was used."""
     asked = batch.ask
-    unused = {"model"}
+    unused = {"model"} if asked.job in BY_SLUG else {"model", "job"}
     if asked.as_items:
         unused |= {"template", "instruction"}
     if not asked.target_lang:
@@ -73,6 +74,8 @@ def _value_text(field: ask.Field, value: Any) -> str:
         return "Yes"
     if field.name == "answer_columns":
         return "\n".join(in_words(value).splitlines()[1:])
+    if field.name == "job":
+        return BY_SLUG[value].label
     if field.name == "max_tokens":
         return f"{value:,} tokens"
     if isinstance(value, int | float):

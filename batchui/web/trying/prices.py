@@ -24,7 +24,7 @@ def price_before(batch: Batch, ask: Ask) -> str:
 def _sizes(batch: Batch, ask: Ask) -> list[int]:
     """The sizes of the requests of the first rows, in bytes; [] if nothing can be asked."""
     try:
-        writer = references.writer_for(ask, batch.columns)
+        writer = references.checked_writer(batch, ask)
     except (BadInput, catalogue.UnknownModel):
         return []
     sizes = []

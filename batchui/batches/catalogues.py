@@ -1,0 +1,203 @@
+"""The models of a connection: what its account lists, and the bundled facts for the rest.
+
+Everything that asks for a model comes through here. Without a connection, or before its listing was
+read, the bundled catalogue answers alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import msgspec
+from django.utils import timezone
+from msgspec import structs
+
+from batchui.batches.known_models import TOLD, KnownModel, ModelListing
+from batchui.batches.models import Batch
+from batchui.batches.money import precise, price_of
+from batchui.cloudflare import catalogue
+from batchui.cloudflare.catalogue import Model, UnknownModel
+from batchui.cloudflare.listed_models import SchemaFacts
+
+# The set of options of a model whose schema is not known, by its task.
+USUAL = {"chat": "@cf/google/gemma-4-26b-a4b-it", "embedding": "@cf/baai/bge-base-en-v1.5"}
+FORMATS = {"chat": "messages", "embedding": "text", "translation": "translation"}
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The models of one connection. known: by name; {} if only the bundled ones are known.
+
+    first_read_at, read_at, problem: of its listing.
+    """
+
+    known: Mapping[str, KnownModel] = field(default_factory=dict)
+    first_read_at: datetime | None = None
+    read_at: datetime | None = None
+    problem: str = ""
+
+    def find(self, name: str) -> Model:
+        """The model of this name. Raises UnknownModel with a suggestion."""
+        one = self.known.get(name)
+        try:
+            bundled = catalogue.find(name)
+        except UnknownModel:
+            if one is None:
+                raise
+            return _unbundled(one)
+        return bundled if one is None else _overlaid(bundled, one)
+
+    def models(self) -> tuple[Model, ...]:
+        """The models to choose from, recommended ones first: bundled, then others."""
+        bundled = [self.find(model.name) for model in catalogue.every_model()]
+        names = {model.name for model in bundled}
+        others = [_unbundled(one) for name, one in sorted(self.known.items()) if name not in names]
+        return tuple(model for model in (*bundled, *others) if model.listed)
+
+    def taking(self, item_formats: Sequence[str]) -> tuple[Model, ...]:
+        """The models with one of these item formats, in their order; unlisted ones if none is."""
+        models = self.models()
+        listed = [one for form in item_formats for one in models if one.item_format == form]
+        return tuple(listed) or tuple(
+            self.find(model.name) for model in catalogue.taking(item_formats)
+        )
+
+    def remark(self, name: str, *, now: datetime | None = None) -> str:
+        """What has changed about a model, as sentences; "" if nothing has."""
+        one = self.known.get(name)
+        if one is None:
+            return self._missing(name)
+        since = (now or timezone.now()) - TOLD
+        found = [_withdrawn(one)]
+        if one.added_by_id is not None and not one.takes_batches:
+            found.append(TYPED_IN)
+        elif not one.takes_batches and one.took_batches:
+            found.append(NO_LONGER)
+        elif one.first_seen > since and self.first_read_at and one.first_seen > self.first_read_at:
+            found.append("New in Cloudflare's list.")
+        if one.price_changed_at and one.price_changed_at > since:
+            found.append(_other_price(one))
+        return " ".join(filter(None, found))
+
+    def _missing(self, name: str) -> str:
+        """About a model that a listing which was read does not have, though it is a usual one."""
+        if self.read_at is None:
+            return ""
+        try:
+            is_usual = catalogue.find(name).listed
+        except UnknownModel:
+            return ""
+        return NO_LONGER if is_usual else ""
+
+
+NO_LONGER = "Cloudflare's list no longer has it for batches: choose another model."
+TYPED_IN = (
+    "Cloudflare's list does not have it for batches. An administrator added it: it may be refused."
+)
+
+
+def catalogue_of(connection_id: int | None) -> Catalogue:
+    """The models of a connection. Two queries."""
+    listing = ModelListing.objects.filter(connection=connection_id).first()
+    if connection_id is None:
+        return Catalogue()
+    known = {one.name: one for one in KnownModel.objects.filter(connection=connection_id)}
+    if listing is None:
+        return Catalogue(known)
+    return Catalogue(known, listing.first_read_at, listing.read_at, listing.problem)
+
+
+def of_batch(batch: Batch) -> Catalogue:
+    """The models of a batch's connection. Two queries, the first time that it is asked."""
+    memo: dict[int | None, Catalogue] = batch.__dict__.setdefault("known_models", {})
+    if batch.connection_id not in memo:
+        memo[batch.connection_id] = catalogue_of(batch.connection_id)
+    return memo[batch.connection_id]
+
+
+def forget(batch: Batch) -> None:
+    """Let the models of a batch be looked up anew, because they were read meanwhile."""
+    batch.__dict__.pop("known_models", None)
+
+
+def find(name: str, connection_id: int | None = None) -> Model:
+    """One model of a connection. One query. Raises UnknownModel with a suggestion."""
+    if connection_id is None:
+        return catalogue.find(name)
+    one = KnownModel.objects.filter(connection=connection_id, name=name).first()
+    return Catalogue({name: one} if one else {}).find(name)
+
+
+def usd_of(
+    model: str, *, read: float, written: float, connection_id: int | None = None
+) -> float | None:
+    """What so many tokens cost of a model, in US dollars; None if its price is not known."""
+    try:
+        found = find(model, connection_id)
+    except UnknownModel:
+        return None
+    return price_of(found, read=read, written=written) if found.has_price else None
+
+
+def is_known_anywhere(name: str) -> bool:
+    """Whether some connection knows a model of this name."""
+    return KnownModel.objects.filter(name=name).exists()
+
+
+def _overlaid(bundled: Model, one: KnownModel) -> Model:
+    """A bundled model with what the account says: price, window, plan, and whether it is listed."""
+    says_price = one.usd_read is not None
+    return structs.replace(
+        bundled,
+        usd_per_m_input=one.usd_read if says_price else bundled.usd_per_m_input,
+        usd_per_m_output=one.usd_written if says_price else bundled.usd_per_m_output,
+        context_window=one.context_window or bundled.context_window,
+        needs_paid_plan=one.needs_paid_plan or bundled.needs_paid_plan,
+        listed=_is_offered(one, bundled),
+    )
+
+
+def _is_offered(one: KnownModel, bundled: Model | None = None) -> bool:
+    """Whether a model may be chosen. One that was only typed in says nothing of a bundled one."""
+    was_listed = one.last_seen is not None
+    if not was_listed and bundled is not None:
+        return bundled.listed or one.added_by_id is not None
+    return one.takes_batches or one.added_by_id is not None
+
+
+def _unbundled(one: KnownModel) -> Model:
+    """A model of which only the account knows, or an administrator."""
+    facts = msgspec.convert(one.facts, SchemaFacts)
+    usual = catalogue.find(USUAL[one.task]) if one.task in USUAL else None
+    return Model(
+        name=one.name,
+        label=one.name.rpartition("/")[2],
+        task=one.task,  # type: ignore[arg-type]
+        item_format=facts.item_format or FORMATS[one.task],  # type: ignore[arg-type]
+        description=one.description or "A model that batchui has no words about.",
+        usd_per_m_input=one.usd_read or 0.0,
+        usd_per_m_output=one.usd_written,
+        has_price=one.usd_read is not None,
+        context_window=one.context_window,
+        needs_paid_plan=one.needs_paid_plan,
+        options=facts.options or (usual.options if usual else ()),
+        schema_nesting=facts.schema_nesting,
+        speed="medium",
+        reasons=one.reasons,
+        listed=_is_offered(one),
+    )
+
+
+def _withdrawn(one: KnownModel) -> str:
+    if one.withdrawn_on is None:
+        return ""
+    day = f"{one.withdrawn_on:%d %B %Y}".lstrip("0")
+    is_over = one.withdrawn_on <= timezone.now().date()
+    planned = f"Cloudflare planned to withdraw it on {day}" if is_over else ""
+    return f"{planned or f'Cloudflare withdraws it on {day}'}: choose another model in time."
+
+
+def _other_price(one: KnownModel) -> str:
+    before = [one.usd_read_before, one.usd_written_before]
+    usd = " and ".join(precise(price) for price in before if price is not None)
+    return f"Its price has changed; it was {usd} for a million tokens."
