@@ -47,8 +47,8 @@ CHROMIUM_FLAGS = [
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two processes more than cores, up to four: stories wait for a third of their time."""
-    return min(4, (os.cpu_count() or 1) + 2)
+    """One process more than cores, up to four: stories wait for a third of their time."""
+    return min(4, (os.cpu_count() or 1) + 1)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from batchui.batches import decisions, draft_rows, estimates
 from batchui.batches.answer_lengths import MARGIN, Source
 from batchui.batches.estimates import AT_EACH, PLACES, Estimate
-from batchui.batches.models import Batch
+from batchui.batches.models import Batch, asked_fields
 from batchui.batches.money import price_of
 from batchui.batches.states import AttemptStatus, BatchStatus
 from batchui.batches.surveys import survey_of
@@ -188,6 +188,39 @@ def test_the_range_holds_what_the_batch_then_uses(receive: MakeBatch) -> None:
     assert done.answered == 300
     assert found.read.low <= done.prompt_tokens <= found.read.high
     assert found.written.low <= done.completion_tokens <= found.written.high
+
+
+@pytest.mark.parametrize(
+    ("lengths", "bounds"),
+    [
+        # The mean is 30; the standard error of 20, 30 and 40 is 10 / √3.
+        ([20, 30, 40], (30 * 0.75 - 20 / 3**0.5, 30 * 1.25 + 20 / 3**0.5)),
+        # One alone may be off by half of it.
+        ([40], (40 * 0.75 - 20, 40 * 1.25 + 20)),
+        ([0, 400], (0, 200 * 1.25 + 400)),
+    ],
+)
+def test_answers_are_as_long_as_in_the_tries_give_or_take_their_spread(
+    receive: MakeBatch, lengths: list[int], bounds: tuple[float, float]
+) -> None:
+    draft = asked(receive(rows(5)))
+    tried = Try.objects.create(
+        batch=draft,
+        number=1,
+        connection=ensure_connection(draft.team),
+        format_key=draft.format_key,
+        **asked_fields(draft.ask),
+    )
+    for number, length in enumerate(lengths, 2):
+        TriedRow.objects.create(
+            in_try=tried,
+            number=number,
+            status=TriedStatus.ANSWERED,
+            item_bytes=400,
+            prompt_tokens=100,
+            completion_tokens=length,
+        )
+    assert estimated(draft).written_per_row == (*map(pytest.approx, bounds), Source.TRIES)
 
 
 def test_tries_of_another_wording_tell_nothing_of_the_answers(receive: MakeBatch) -> None:

@@ -1,15 +1,17 @@
 """Exports: downloads that have to be whole, made at once or by a worker, and kept for a day."""
 
+import shutil
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.utils import timezone
 
-from batchui.batches import files, long_tasks, making
+from batchui.batches import files, long_tasks, making, upload_limits
 from batchui.batches.compressed import IF_DAMAGED, DamagedFile
 from batchui.batches.export_models import Export, ExportStatus
 from batchui.batches.exporting import Choice, Kind
@@ -268,6 +270,16 @@ def test_why_there_is_no_file_is_said(
     assert (again(waiting).status, waiting.problem) == (ExportStatus.FAILED, sentence)
     assert (waiting.lease_until, waiting.file, waiting.size) == (None, "", 0)
     assert waiting.finished_at is not None
+
+
+def test_nothing_is_made_where_the_disk_is_nearly_full(
+    waiting: Export, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+    making.make(waiting.pk)
+    assert again(waiting).status == ExportStatus.FAILED
+    assert waiting.problem == str(upload_limits.nearly_full("made"))
+    assert not waiting.file
 
 
 def test_what_a_person_should_know_about_the_file_is_kept(

@@ -41,6 +41,12 @@ def client_of(base_url: str, **options: object) -> Iterator[RestClient]:
         yield client
 
 
+@pytest.fixture
+def client(server: ScriptedServer) -> Iterator[RestClient]:
+    with client_of(server.base_url, seconds=1) as client:
+        yield client
+
+
 def both_fail_as_not_sent(client: RestClient) -> NotSent:
     with pytest.raises(NotSent):
         client.submit(MODEL, b"{}")

@@ -173,9 +173,7 @@ def test_proxies_of_the_environment_never_see_a_call(
         spy.script(reply(200, queued()))
         for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, f"http://{spy.address}")
-        with RestClient(
-            account_id=ACCOUNT, token=TOKEN, base_url=server.base_url, timeout=QUICK
-        ) as client:
+        with RestClient(account_id=ACCOUNT, token=TOKEN, base_url=server.base_url) as client:
             client.submit(MODEL, b"{}")
         assert spy.received == []
     assert len(server.received) == 1

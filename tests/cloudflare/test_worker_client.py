@@ -30,9 +30,7 @@ PAGE = b"<!doctype html><title>Bakery</title><h1>Fresh bread</h1>"
 
 @pytest.fixture
 def client(server: ScriptedServer) -> Iterator[WorkerClient]:
-    with WorkerClient(
-        address=f"http://{server.address}", secret=SECRET, timeout=QUICK, seconds=1
-    ) as client:
+    with WorkerClient(address=f"http://{server.address}", secret=SECRET) as client:
         yield client
 
 

@@ -47,10 +47,13 @@ def start(request: MemberRequest, batch: Batch) -> HttpResponseBase:
         save_typed(batch, form)
         messages.info(request, GOES_ELSEWHERE.format(elsewhere))
         return _to_batch(request, batch)
+    if not form.is_valid():
+        if request.htmx:
+            save_typed(batch, form)
+            batch.refresh_from_db()
+        return _refused(request, batch, form)
     save_typed(batch, form)
     batch.refresh_from_db()
-    if not form.is_valid():
-        return _refused(request, batch, form)
     survey = surveys.survey_of(batch)
     if survey and not form.ask.skip_invalid and (why := unaskable_rows(survey)):
         form.add_error("skip_invalid", f"{' '.join(why)} Tick this to skip such rows.")

@@ -9,7 +9,6 @@ from django.urls import reverse
 
 from batchui.batches.models import Batch, Counting
 from batchui.batches.sheet import digests
-from batchui.batches.sheet.glance import glance_of
 from batchui.teams.models import Team
 from batchui.web.sheet.glance import number, percent
 from tests.batches.sheet.made import made, no, yes
@@ -61,29 +60,6 @@ def test_texts_are_shown_by_their_lengths(web: Client, team: Team) -> None:
     words = said(pictures(web, batch))
     assert "3 23 words in the middle 42" in words
     assert "Rows, about 3 to 5 " in words
-
-
-def test_a_mark_of_one_to_five_is_a_value_and_not_a_histogram(team: Team) -> None:
-    batch = made(team, [yes(str(at % 5)) for at in range(40)])
-    [field] = glance_of(batch).fields
-    assert [(one.text, one.rows) for one in field.values] == [(str(at), 8) for at in range(5)]
-
-
-def test_texts_that_are_all_different_are_no_values(team: Team) -> None:
-    [field] = glance_of(made(team, [yes("one"), yes("two"), yes("three")])).fields
-    assert (field.values, field.words is None) == ((), False)
-
-
-@pytest.mark.parametrize(
-    ("values", "words", "are_values"), [(10, 6, False), (4, 6, True), (10, 5, True)]
-)
-def test_sentences_that_come_again_are_shown_by_their_lengths(
-    team: Team, values: int, words: int, *, are_values: bool
-) -> None:
-    texts = [" ".join([f"word{at}"] * words) for at in range(values)]
-    [field] = glance_of(made(team, [yes(text) for text in texts * 5])).fields
-    assert bool(field.values) is are_values
-    assert (field.words is None) is are_values
 
 
 def test_answer_columns_have_a_picture_each(web: Client, team: Team) -> None:
