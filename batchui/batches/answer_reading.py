@@ -29,7 +29,7 @@ _CUT_OFF = {
 
 
 def answer_of(
-    item: ItemReply, columns: Sequence[AnswerColumn], *, longest: int | None = None
+    item: ItemReply, columns: Sequence[AnswerColumn], longest: int | None = None
 ) -> Answer:
     """What an item of a reply means for its row.
 
@@ -41,12 +41,16 @@ def answer_of(
     usage = NOTHING if item.usage is None else msgspec.Raw(item.usage)
     if columns and status == AnswerStatus.ANSWERED and raw is not None:
         status, raw, error = read(raw, columns)
-    cut = item.cut
-    if cut is None and longest is not None and item.usage is not None:
-        cut = written_tokens(item.usage) >= longest
-    if cut and not (error is not None and AT_THE_LIMIT in error):
-        error = _CUT_OFF.get(status, error)
+    if (item.cut or longest is not None) and _is_cut(item, longest):
+        known = error is not None and AT_THE_LIMIT in error
+        error = error if known else _CUT_OFF.get(status, error)
     return Answer(status, NOTHING if raw is None else msgspec.Raw(raw), error, usage)
+
+
+def _is_cut(item: ItemReply, longest: int | None) -> bool:
+    if item.cut is not None or longest is None or item.usage is None:
+        return bool(item.cut)
+    return written_tokens(item.usage) >= longest
 
 
 def read(answer: bytes, columns: Sequence[AnswerColumn]) -> tuple[str, bytes, str | None]:

@@ -190,9 +190,10 @@ def new_answers(part: Part, answers: Iterable[Answer | None]) -> NewAnswers:
     counts: Counter[str] = Counter()
     made = Lines()
     for some in _some_at_once(answers):
-        counts.update([answer.status for answer in some if answer is not None])
-        counts[EDITED] += sum(answer is not None and answer.edit is not None for answer in some)
-        counts[CUT] += sum(answer is not None and answer.is_cut for answer in some)
+        there = [answer for answer in some if answer is not None]
+        counts.update([answer.status for answer in there])
+        counts[EDITED] += sum([answer.edit is not None for answer in there])
+        counts[CUT] += sum([answer.is_cut for answer in there if answer.error is not None])
         made.add(_encode_lines(some))
     content = made.whole()
     version = part.answers_version + 1

@@ -115,25 +115,20 @@ def match(part: Part, attempt: Attempt, items: Sequence[ItemReply]) -> dict[int,
     columns = part.batch.ask.answer_columns
     reference_at = _references(part)
     longest_at = _longest_answers(part, attempt)
-    by_reference: dict[str, int] | None = None
+    index_by = _indexes_of_references(attempt, reference_at)
     arrived: dict[int, Answer] = {}
     for item in items:
         index = item.index
-        if index is None and item.reference is not None:
-            if by_reference is None:
-                by_reference = _indexes(attempt, reference_at)
-            index = by_reference.get(item.reference)
-        if index is None and len(items) == attempt.items == 1:
-            index = 0
+        if index is None:
+            is_alone = len(items) == attempt.items == 1
+            index = 0 if is_alone else index_by(item.reference)
         if index is None or not 0 <= index < attempt.items:
             raise _never_sent(index)
         position = positions[index] if positions is not None else index
         if item.reference is not None and item.reference != reference_at(position):
             raise _another_reference(part.first_row + position, item.reference)
-        longest = None
-        if item.cut is None and item.usage is not None:
-            longest = longest_at(position)
-        answer = answer_of(item, columns, longest=longest)
+        is_unsaid = item.usage is not None and item.cut is None
+        answer = answer_of(item, columns, longest_at(position) if is_unsaid else None)
         known = arrived.setdefault(position, answer)
         if known is not answer and not _same(known, answer):
             raise _contradiction(part.first_row + position)
@@ -162,12 +157,18 @@ def _same(one: Answer, other: Answer) -> bool:
     return msgspec.json.encode(one) == msgspec.json.encode(other)
 
 
-def _indexes(attempt: Attempt, reference_at: Callable[[int], str]) -> dict[str, int]:
-    """The position in a request of each row with a reference that no other row of it has."""
-    positions = attempt.positions or range(attempt.items)
-    sent = [reference_at(position) for position in positions]
-    times = Counter(sent)
-    return {reference: at for at, reference in enumerate(sent) if times[reference] == 1}
+def _indexes_of_references(
+    attempt: Attempt, reference_at: Callable[[int], str]
+) -> Callable[[str | None], int | None]:
+    """A function from a reference to the position in the request of the only row that has it."""
+
+    @cache
+    def indexes() -> dict[str | None, int]:
+        sent = [reference_at(position) for position in attempt.positions or range(attempt.items)]
+        times = Counter(sent)
+        return {reference: at for at, reference in enumerate(sent) if times[reference] == 1}
+
+    return lambda reference: indexes().get(reference)
 
 
 def _longest_answers(part: Part, attempt: Attempt) -> Callable[[int], int | None]:

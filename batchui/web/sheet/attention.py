@@ -57,7 +57,8 @@ def _shown(batch: Batch, why: Why, *, can_raise: bool) -> ShownReason:
     reason = why.reason
     may_count = reason.status == AnswerStatus.EMPTY and not reason.needs_longer
     can_ask = reason.status in RETRYABLE_ANSWERS or reason.needs_longer
-    shown = status_words.of_state(reason.status)
+    is_cut = reason.status == AnswerStatus.ANSWERED
+    shown = status_words.of_state(AnswerStatus.UNFIT.value if is_cut else reason.status)
     return ShownReason(
         key=reason.key,
         rows=why.rows,
