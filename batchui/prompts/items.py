@@ -169,7 +169,7 @@ class ItemWriter:
 
     def longest(self, cells: Cells) -> int | None:
         """The longest answer that the item for a row asks for, in tokens; None if it names none."""
-        named: Mapping[str, Any] = self._settings
+        named: Mapping[str, Any] = self.settings
         if self._filler is None and isinstance(cells, dict):
             named = {name: named[name] for name in self._left(cells)} | cells
         return _longest(named)
