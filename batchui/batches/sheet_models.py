@@ -8,7 +8,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 # Digests of another format are made again.
-DIGEST_FORMAT = 1
+DIGEST_FORMAT = 2
 
 
 class Digest(models.Model):
@@ -27,7 +27,8 @@ class Digest(models.Model):
     forget_unanswered = models.BooleanField(default=False)
     times_chosen = models.PositiveIntegerField(default=0)
     empty_counts = models.BooleanField(default=False)
-    format = models.PositiveIntegerField(default=DIGEST_FORMAT)
+    # Always given. Its default is no format, so that a new format needs no migration.
+    format = models.PositiveIntegerField(default=1)
     # See `sheet/digesting.py`.
     summary: Any = models.JSONField(default=dict)
 
