@@ -7,8 +7,9 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-# Digests of another format are made again. 2: with the reasons of answers that were cut off.
-DIGEST_FORMAT = 2
+# Digests of another format are made again. 2: with the rows of a column; 3: with the reasons of
+# answers that were cut off.
+DIGEST_FORMAT = 3
 
 
 class Digest(models.Model):
@@ -27,7 +28,8 @@ class Digest(models.Model):
     forget_unanswered = models.BooleanField(default=False)
     times_chosen = models.PositiveIntegerField(default=0)
     empty_counts = models.BooleanField(default=False)
-    format = models.PositiveIntegerField(default=DIGEST_FORMAT)
+    # Always given. Its default is no format, so that a new format needs no migration.
+    format = models.PositiveIntegerField(default=1)
     # See `sheet/digesting.py`.
     summary: Any = models.JSONField(default=dict)
 

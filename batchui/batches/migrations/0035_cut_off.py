@@ -25,9 +25,4 @@ class Migration(migrations.Migration):
             name='cut',
             field=models.PositiveIntegerField(default=0),
         ),
-        migrations.AlterField(
-            model_name='digest',
-            name='format',
-            field=models.PositiveIntegerField(default=2),
-        ),
     ]

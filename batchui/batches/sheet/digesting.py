@@ -49,12 +49,13 @@ class ValueCount(msgspec.Struct, array_like=True, frozen=True):
 
 
 class FieldDigest(msgspec.Struct, frozen=True):
-    """The values of an answer column. values: by `value_key`; None: they are too many.
+    """The values of an answer column. rows: how many have one, or several.
 
-    numbers: None if a value is no number. words: how many words the values have.
+    values: by `value_key`; None: they are too many. numbers: None if a value is no number. words:
+    how many words the values have.
     """
 
-    count: int = 0
+    rows: int = 0
     values: dict[str, ValueCount] | None = None
     numbers: Spread | None = None
     words: Spread | None = None
@@ -123,12 +124,15 @@ class _Column:
 
     def __init__(self, texts: Texts) -> None:
         self._texts = texts
+        self._rows = 0
         self._values: Counter[str] | None = Counter()
         self._numbers: list[float] | None = []
         self._words: list[float] = []
 
     def add(self, answer: Answer) -> None:
-        for text in self._texts(answer):
+        texts = self._texts(answer)
+        self._rows += bool(texts)
+        for text in texts:
             self._words.append(len(text.split()))
             if self._values is not None:
                 self._values[text] += 1
@@ -144,7 +148,7 @@ class _Column:
     def digest(self) -> FieldDigest:
         values = self._values
         return FieldDigest(
-            count=len(self._words),
+            rows=self._rows,
             values=None
             if values is None
             else {value_key(text): ValueCount(rows, text) for text, rows in values.items()},

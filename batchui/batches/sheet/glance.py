@@ -109,13 +109,13 @@ def _reasons(summaries: Iterable[Summary]) -> Sequence[Why]:
 def _fields(batch: Batch, summaries: Sequence[Summary], is_whole: bool) -> Iterable[FieldGlance]:
     for at, field in enumerate(fields_of(batch)):
         found = [one.fields[at] for one in summaries if len(one.fields) > at]
-        counted = [one for one in found if one.count]
+        counted = [one for one in found if one.rows]
         if counted:
             yield _field(field, counted)
 
 
 def _field(field: Field, found: Sequence[FieldDigest]) -> FieldGlance:
-    rows = sum(one.count for one in found)
+    rows = sum(one.rows for one in found)
     if field.kind == "number" or (field.kind == "text" and _are_numbers(found)):
         spreads = [one.numbers for one in found if one.numbers]
         return FieldGlance(field, rows, numbers=Together(spreads))

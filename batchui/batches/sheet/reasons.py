@@ -168,7 +168,7 @@ _FRAMES = (
     re.compile(r"^The model could not answer this row\. ?"),
     re.compile(r"Cloudflare gives no reason\."),
     re.compile(r" ?Retry it, or shorten its text\.$"),
-    re.compile(r"^Row [\d,]+, "),
+    re.compile(r"^(?:Row|Line) [\d,]+(?: \(line [\d,]+\))?[,:] "),
     re.compile(r"^[Cc]olumn “[^”]*”: "),
 )
 # The values in the sentences of `prompts/answer_fitting.py`.

@@ -82,7 +82,8 @@ def watched_of(batch: Batch, view: SheetView, grid: Grid) -> Watched:
 
 def live_context(batch: Batch) -> dict[str, Any]:
     """What the progress of a batch needs."""
-    strip = strip_of(batch)
+    paused = holds.of([batch])
+    strip = strip_of(batch, is_paused=batch.pk in paused)
     return {
         **live_counts(batch),
         "poll_url": _poll_url(batch, strip),
@@ -91,8 +92,8 @@ def live_context(batch: Batch) -> dict[str, Any]:
         "nothing_moves": nothing_moves(batch),
         "questions": open_questions.of_parts(batch.parts.all()),
         "on_hold": holds.what_holds(batch),
-        "holds": (paused := holds.of([batch])),
-        "is_paused": batch.pk in paused,
+        "holds": paused,
+        "is_paused": strip.is_paused,
         "stopped_by": _stopped_by(batch),
         "charged_twice": _charged_twice(batch),
         "failed_because": _why_failed(batch),

@@ -89,16 +89,17 @@ class Segment:
 
 @dataclass(frozen=True)
 class Strip:
-    """The strip of a batch."""
+    """The strip of a batch. is_paused: nothing of what waits is sent now."""
 
     segments: list[Segment]
     counts: Counter[str]
+    is_paused: bool = False
 
     @property
     def signature(self) -> str:
         """A short text that changes when the strip looks or sounds different."""
         looks = "|".join(f"{one.name} {one.sent}" for one in self.segments)
-        return format(crc32(looks.encode()), "x")
+        return format(crc32(f"{self.is_paused} {looks}".encode()), "x")
 
     @property
     def is_dense(self) -> bool:
@@ -116,8 +117,8 @@ class Strip:
         return f"{counted(self.counts.total(), 'part')}: {counts_text(self.counts)}"
 
 
-def strip_of(batch: Batch) -> Strip:
-    """The strip of a started batch."""
+def strip_of(batch: Batch, *, is_paused: bool = False) -> Strip:
+    """The strip of a started batch. is_paused: whether the batch is."""
     groups = min(MOST_SEGMENTS, max(1, batch.part_count))
     found: dict[int, Segment] = {}
     for row in _grouped(batch, groups):
@@ -133,7 +134,8 @@ def strip_of(batch: Batch) -> Strip:
     segments = [found[place] for place in sorted(found)]
     if batch.part_count <= MOST_SEGMENTS:
         _tell_when_sent(batch, segments)
-    return Strip(segments, sum((segment.counts for segment in segments), Counter()))
+    counts = sum((segment.counts for segment in segments), Counter())
+    return Strip(segments, counts, is_paused)
 
 
 def parts_in_state(batch: Batch, state: str) -> QuerySet[Part]:

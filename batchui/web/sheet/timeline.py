@@ -7,6 +7,7 @@ what was done to the batch, when its parts were sent and came back, and what hel
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import attrgetter
 
 from django.db.models import Count, Min, Q
 
@@ -16,7 +17,9 @@ from batchui.batches.models import Attempt, Batch, Event
 from batchui.batches.phrases import parts_phrase
 from batchui.batches.states import ENDED_BATCHES, TAKEN, BatchStatus, PartStatus
 from batchui.teams.models import User
+from batchui.web import holds
 from batchui.web.damaged_files import without_path
+from batchui.web.status_words import shown_as_paused
 from batchui.web.templatetags.times import lasted
 
 # Lines about the batch that are read: people press buttons a few times, not hundreds of times.
@@ -38,9 +41,12 @@ _OF_PARTS: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Line:
-    """One line. kind: a status or what was done, for its colour. who: the name; "" for nobody."""
+    """One line. kind: a status or what was done, for its colour. who: the name; "" for nobody.
 
-    at: datetime
+    at: when it was; None for what is so now.
+    """
+
+    at: datetime | None
     kind: str
     text: str
     who: str = ""
@@ -64,10 +70,14 @@ class OfParts:
 
 
 def timeline_of(batch: Batch) -> list[Line]:
-    """The lines of a batch, the oldest first."""
+    """The lines of a batch, the oldest first; at the end why it is paused, while it is."""
     events = batch.events.filter(Q(part_number=None) | Q(actor__isnull=False))
     told = events.select_related("actor").order_by("at", "id")[:MOST_LINES]
-    return lines_of(batch, list(told), _sent(batch), _of_parts(batch))
+    lines = lines_of(batch, list(told), _sent(batch), _of_parts(batch))
+    for hold in holds.of([batch]).values():
+        paused = shown_as_paused(without_path(hold.message))
+        lines.append(Line(None, PartStatus.HELD, f"{paused.word}: {paused.sentence}"))
+    return lines
 
 
 def lines_of(
@@ -79,7 +89,7 @@ def lines_of(
         one, many = _OF_PARTS[found.kind]
         text = f"{parts_phrase(found.parts)} {one if found.parts == 1 else many}"
         lines.append(Line(found.first, found.kind, text))
-    return sorted(lines, key=lambda line: line.at)
+    return sorted(lines, key=attrgetter("at"))
 
 
 def _of_batch(events: Sequence[Event]) -> Iterable[Line]:

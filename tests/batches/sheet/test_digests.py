@@ -48,7 +48,7 @@ def test_a_digest_counts_reasons_values_and_words(team: Team) -> None:
     summary = summary_of(batch, first(batch))
     assert sorted(one.rows for one in summary.reasons.values()) == [1, 1]
     [answers] = summary.fields
-    assert answers.count == 3
+    assert answers.rows == 3
     assert {one.text: one.rows for one in (answers.values or {}).values()} == {
         "good": 2,
         "very bad": 1,
@@ -72,6 +72,7 @@ def test_every_answer_column_has_a_digest_of_its_own(team: Team) -> None:
         {"yes": 1, "no": 1},
         {"too late": 3},
     ]
+    assert [field.rows for field in fields] == [3, 3, 3, 2, 3]
     assert fields[2].numbers == Spread(3, 3.5, 3.5, 10.5, [3.5] * 3)
 
 
@@ -145,7 +146,7 @@ def test_a_digest_of_an_older_format_is_made_again(team: Team) -> None:
     batch = made(team, [yes()])
     digests.of(batch)
     Digest.objects.update(format=0, summary={"fields": "nonsense"})
-    assert digests.of(batch).summaries[0].fields[0].count == 1
+    assert digests.of(batch).summaries[0].fields[0].rows == 1
 
 
 def test_a_digest_that_comes_after_new_answers_does_not_hide_them(team: Team) -> None:

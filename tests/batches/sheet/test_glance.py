@@ -79,6 +79,16 @@ def test_a_chosen_value_is_a_value_though_it_came_once(team: Team) -> None:
     assert [(one.text, one.rows) for one in found.values] == [("bad", 1), ("good", 1)]
 
 
+def test_of_several_values_each_has_its_share_of_the_rows(team: Team) -> None:
+    columns = [{"name": "topics", "kind": "several_of", "choices": ["bed", "food"], "meaning": ""}]
+    lists: list[list[str]] = [["bed", "food"], ["bed"], ["bed", "food"], []]
+    rows = [yes({"topics": topics}) for topics in lists]
+    [found] = glance_of(made(team, rows, answer_columns=columns)).fields
+    assert found.rows == 3
+    shares = [(one.text, one.rows, round(one.share, 2)) for one in found.values]
+    assert shares == [("bed", 3, 1), ("food", 2, 0.67)]
+
+
 def test_reasons_are_summed_over_parts_the_most_frequent_first(team: Team) -> None:
     batch = made(team, [no(), yes(), no()], [no("empty", ""), no()])
     reasons, is_whole = reasons_of(batch)

@@ -70,6 +70,16 @@ def test_rows_that_cannot_be_asked_are_not_asked_again() -> None:
     assert not reason_of("invalid", "Something else").can_ask
 
 
+@pytest.mark.parametrize(
+    "place", ["Row 42: ", "Row 1,042 (line 1,050): ", "Row 42, column “text”: ", "Line 7: "]
+)
+def test_a_reason_does_not_name_the_place_of_one_of_its_rows(place: str) -> None:
+    said = "it has 3 cells more than the header has names"
+    reason = reason_of("invalid", f"{place}{said}")
+    assert reason.words == said
+    assert reason.key == reason_of("invalid", f"Row 9: {said}").key
+
+
 def test_no_reason_names_a_stored_file() -> None:
     error = "The stored file batches/7/answers-1.zst is damaged: it has 4 lines in place of 10."
     assert "zst" not in reason_of("missing", error).words

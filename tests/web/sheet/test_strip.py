@@ -4,14 +4,17 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from batchui.batches.models import WAITS_FOR_COPIES, Attempt, Batch, Part
-from batchui.teams.models import Team
+from batchui.batches.states import BatchStatus
+from batchui.teams.models import Connection, Team
 from batchui.web.sheet import strip
 from batchui.web.sheet.strip import strip_of
 from batchui.web.status_words import SEGMENTS, of_part
 from tests.batches.conftest import attempt_on_record, on_record
+from tests.web.visiting import html
 
 pytestmark = pytest.mark.django_db
 
@@ -47,6 +50,17 @@ def test_the_state_of_a_part(team: Team, state: str, fields: dict[str, Any]) -> 
     assert segment.state == state
     assert segment.name == f"Part 1, rows 1 to 10: {SEGMENTS[state]}"
     assert segment.name.split(": ")[1].startswith(of_part(batch.parts.get()).word)
+
+
+def test_what_waits_looks_paused_while_its_batch_is(team: Team, web: Client) -> None:
+    batch = on_record(team, parts=2, status=BatchStatus.RUNNING)
+    address = batch.get_absolute_url()
+    assert 'class="strip-frame"' in html(web.get(address))
+    before = strip_of(batch).signature
+    soon = timezone.now() + timedelta(minutes=1)
+    Connection.objects.update(paused_until=soon, pause_reason="Too many requests.")
+    assert 'class="strip-frame paused"' in html(web.get(address))
+    assert strip_of(batch, is_paused=True).signature != before
 
 
 def test_every_part_has_a_segment_up_to_so_many(team: Team) -> None:

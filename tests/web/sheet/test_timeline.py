@@ -4,6 +4,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from batchui.batches import corrections, decisions, settling
@@ -11,10 +13,11 @@ from batchui.batches.answer_editing import seen_of
 from batchui.batches.models import Batch, Event
 from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox
-from batchui.teams.models import Team, User
+from batchui.teams.models import Connection, Team, User
 from batchui.web.sheet.timeline import OfParts, Sent, lines_of, timeline_of
 from tests.batches.conftest import MakeBatch, attempt_on_record, on_record, rows, work
 from tests.batches.sheet.made import made, no, yes
+from tests.web.visiting import said
 
 pytestmark = pytest.mark.django_db
 
@@ -125,6 +128,17 @@ def test_of_a_real_batch(sandbox: RunningSandbox, start: MakeBatch, ana: User) -
     assert not any("Part " in line for line in said)
 
 
+def test_while_a_batch_is_paused_the_last_line_says_why(team: Team, web: Client) -> None:
+    batch = on_record(team, parts=2, status=BatchStatus.RUNNING)
+    assert timeline_of(batch) == []
+    soon = timezone.now() + timedelta(minutes=1)
+    Connection.objects.update(paused_until=soon, pause_reason="Too many requests.")
+    batch.events.create(kind="retry", text="Asked again.")
+    assert told(timeline_of(batch)) == ["Asked again.", "Paused: Too many requests."]
+    page = said(web.get(reverse("timeline", args=[batch.pk])))
+    assert "now Paused: Too many requests." in page
+
+
 def test_what_a_person_decided_about_one_part_is_told(team: Team, ana: User) -> None:
     batch = on_record(team, parts=3)
     batch.events.create(kind="done", part_number=2, text="Part 2 was left out.", actor=ana)
@@ -151,7 +165,7 @@ def test_the_number_of_queries_is_always_the_same(
     for part in batch.parts.all():
         batch.events.create(kind="held", part_number=part.number, text="It is on hold.")
         attempt_on_record(part, status="accepted", accepted_at=NOW)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         timeline_of(batch)
 
 
