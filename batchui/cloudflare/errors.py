@@ -29,6 +29,12 @@ from batchui.cloudflare.redaction import LONGEST_QUOTE, as_it_came, clean, error
 LONGEST_WAIT_SECONDS = 86_400.0
 # The code of a request that was accepted, and found invalid before any model was asked.
 FOUND_INVALID = 3030
+# The codes that say that Cloudflare does not let the caller in: because of the token, or of the
+# account. The reference has 10000, 9109, 7003 and 1000; the others are what its gateway says of a
+# header (6003, 9106, 10001) or an address (7000) that is not well formed.
+TOKEN_CODES = (10000, 9109, 6003, 9106, 10001)
+ACCOUNT_CODES = (7003, 7000, 1000)
+LOCKED_OUT_CODES = (*TOKEN_CODES, *ACCOUNT_CODES)
 
 
 class CloudflareError(Exception):
@@ -133,8 +139,8 @@ def error_for(
     certain that something else answered.
 
     A 2xx without a known code is unclear. The codes are those of Cloudflare's table of errors, and
-    6003, 7000, 9106 and 10001: its gateway gives them for a malformed token or a wrong account. An
-    error that has none of these codes keeps the reply as it came (`raw`).
+    LOCKED_OUT_CODES. An error that has none of the codes in `rulings` keeps the reply as it came
+    (`raw`).
     """
     rulings = rulings or REST
     named = [] if strange else _errors_named(body)
@@ -155,7 +161,7 @@ def error_for(
         code=code,
         http_status=http_status,
         wait=_longer(_seconds(retry_after), ruling.least_wait),
-        raw="" if code in _BY_CODE else as_it_came(body),
+        raw="" if code in rulings.by_code else as_it_came(body),
         **ruling.extras,
     )
 
@@ -336,7 +342,7 @@ _BY_CODE: dict[int | None, Ruling] = {
     **dict.fromkeys((5007, 3042), _NO_MODEL),
     8007: _MODEL_REFUSED,
     **dict.fromkeys((5016, 5018, 3041, 3023, 5035), _NOT_ALLOWED),
-    **dict.fromkeys((10000, 7003, 9109, 1000, 6003, 7000, 9106, 10001), _LOCKED_OUT),
+    **dict.fromkeys(LOCKED_OUT_CODES, _LOCKED_OUT),
     3006: _TOO_LARGE,
     3021: _MINUTE_LIMIT,
     3036: _DAY_USED_UP,
@@ -345,8 +351,6 @@ _BY_CODE: dict[int | None, Ruling] = {
     FOUND_INVALID: _BATCH_INVALID,
     5504: _GONE,
 }
-# The codes that say that Cloudflare does not let the caller in.
-LOCKED_OUT_CODES = tuple(code for code, ruling in _BY_CODE.items() if ruling is _LOCKED_OUT)
 REST = Rulings(
     _BY_CODE,
     locked_out=_LOCKED_OUT,

@@ -34,10 +34,6 @@ class Verdict:
 
 
 FINE = Verdict()
-# By Cloudflare's codes. The reference has 10000, 9109, 7003 and 1000; the others are what its
-# gateway says of a header (6003, 9106, 10001) or an address (7000) that is not well formed.
-_OF_TOKEN = frozenset({10000, 9109, 6003, 9106, 10001})
-_OF_ACCOUNT = frozenset({7003, 7000, 1000})
 _SENTENCES = {
     Wrong.TOKEN: (
         "The API token is not accepted.{reason} Copy it once more, whole, from Cloudflare. If it "
@@ -83,9 +79,10 @@ def _found(connection: Connection, problem: errors.CloudflareError) -> Verdict:
 
 def _by_code(problem: errors.CloudflareError) -> Wrong:
     # Of a token it is “Invalid API Token”; the same code stands for an account elsewhere.
-    if problem.code in _OF_TOKEN or (problem.code == 1000 and "token" in problem.detail.lower()):
+    says_token = problem.code == 1000 and "token" in problem.detail.lower()
+    if says_token or problem.code in errors.TOKEN_CODES:
         return Wrong.TOKEN
-    return Wrong.ACCOUNT if problem.code in _OF_ACCOUNT else Wrong.PERMISSION
+    return Wrong.ACCOUNT if problem.code in errors.ACCOUNT_CODES else Wrong.PERMISSION
 
 
 def _without_code(problem: errors.CloudflareError) -> Wrong:

@@ -127,6 +127,16 @@ def test_what_the_worker_finds_wrong_itself_waits_for_a_person(
     assert "BATCHUI_SECRET" in exc.user_message or code in (990404, 990424)
 
 
+def test_a_reply_is_kept_as_it_came_unless_its_code_is_known(
+    server: ScriptedServer, client: WorkerClient
+) -> None:
+    server.script(error(990401, 401, **MARKED), error(4711, 400, "Odd", **MARKED), reply(404, PAGE))
+    kept = [failure(client, submit).raw for _ in range(3)]
+    assert kept[0] == ""
+    assert '"Odd"' in kept[1]
+    assert kept[2] == PAGE.decode()
+
+
 @BOTH
 @pytest.mark.parametrize("code", [10000, 9109, 7003, 1000])
 def test_an_account_that_is_refused_behind_the_worker_is_not_a_wrong_secret(
