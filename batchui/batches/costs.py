@@ -6,10 +6,10 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, QuerySet, Sum
 
-from batchui.batches.catalogues import usd_of
 from batchui.batches.charged import MAYBE_CHARGED, SENT_AGAIN_IN_VAIN
 from batchui.batches.models import Attempt, Batch, Part
-from batchui.batches.references import longest_answer
+from batchui.batches.money import usd_of
+from batchui.batches.references import longest_answer, with_longest
 from batchui.prompts import ask
 
 # Bytes of a request for one token, in most languages. A rough guess, rather low: a price that turns
@@ -62,7 +62,7 @@ def cost_of(rows: Mapping[UUID, int], *, longest: int | None = None) -> Cost:
 
     From the tokens of the rows that a batch has answered; before the first answer, from the size of
     its requests (or of its file) and the longest answer asked for, which is rather too high.
-    longest: the answers may have so many tokens, and are reckoned to.
+    longest: the answers may have so many tokens besides their reasoning, and are reckoned to.
     """
     batches = Batch.objects.filter(pk__in=rows.keys()).select_related("connection").only(*NEEDED)
     charged = [batch for batch in batches if not batch.connection.is_sandbox]
@@ -95,5 +95,6 @@ def _usd(batch: Batch, rows: int, bytes_per_row: float | None, longest: int | No
             cells = batch.source_size / max(batch.rows, 1)
             bytes_per_row = cells + len(batch.ask.template) + len(batch.ask.instruction)
         read, written = bytes_per_row / BYTES_PER_TOKEN, float(longest_answer(batch.ask))
-    written = written if longest is None else longest
+    if longest is not None:
+        written = float(longest_answer(with_longest(batch.ask, longest)))
     return usd_of(batch.ask.model, read=rows * read, written=rows * written)

@@ -3,7 +3,7 @@
 from math import floor, log10
 from typing import NamedTuple
 
-from batchui.cloudflare.catalogue import Model
+from batchui.cloudflare.catalogue import Model, UnknownModel, find
 
 # A smaller amount is said to be under it.
 CENT = 0.01
@@ -46,3 +46,11 @@ def price_of(model: Model, *, read: float, written: float) -> float:
     read: tokens of questions. written: tokens of answers.
     """
     return (read * model.usd_per_m_input + written * (model.usd_per_m_output or 0.0)) / 1e6
+
+
+def usd_of(model: str, *, read: float, written: float) -> float | None:
+    """The same for a model by its name, at the bundled price; None if that is not known."""
+    try:
+        return price_of(find(model), read=read, written=written)
+    except UnknownModel:
+        return None

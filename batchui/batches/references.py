@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from batchui.batches.catalogues import find, of_batch
+from batchui.batches.catalogues import of_batch
 from batchui.batches.models import Batch
-from batchui.cloudflare.catalogue import Model, UnknownModel
+from batchui.cloudflare.catalogue import Model, UnknownModel, find
 from batchui.prompts.ask import Ask
 from batchui.prompts.items import LONGEST_FIELDS, ItemWriter
 from batchui.prompts.jobs import job_of
@@ -20,10 +20,7 @@ def item_writer(batch: Batch, *, longest: int | None = None) -> ItemWriter:
     longest: the longest answer, in tokens, in place of the batch's own. Raises UnknownModel, and
     BadInput where nothing can be asked of these columns.
     """
-    asked = batch.ask
-    if longest is not None:
-        raised = dict.fromkeys(LONGEST_FIELDS.intersection(asked.options), longest)
-        asked = replace(asked, max_tokens=longest, options={**asked.options, **raised})
+    asked = batch.ask if longest is None else with_longest(batch.ask, longest)
     model = of_batch(batch).find(asked.model)
     made = _writer_class(model, asked)
     return made(model.item_format, asked, batch.columns, model=model)
@@ -47,10 +44,16 @@ def _writer_class(model: Model, asked: Ask) -> type[ItemWriter]:
     return RankWriter if ranks else ItemWriter
 
 
-def longest_answer(asked: Ask, connection_id: int | None = None) -> int:
+def with_longest(asked: Ask, longest: int) -> Ask:
+    """The question with another longest answer, in tokens, also where an option names it."""
+    raised = dict.fromkeys(LONGEST_FIELDS.intersection(asked.options), longest)
+    return replace(asked, max_tokens=longest, options={**asked.options, **raised})
+
+
+def longest_answer(asked: Ask) -> int:
     """The tokens that one answer may have, its reasoning included, of a known or unknown model."""
     try:
-        return longest_written(find(asked.model, connection_id), asked)
+        return longest_written(find(asked.model), asked)
     except UnknownModel:
         return asked.max_tokens
 

@@ -112,10 +112,20 @@ def check_settings(model: Takes, ask: Ask) -> None:
             raise BadInput(f"The option {quoted(name)}: {problem}")
 
 
+def longest_with_room(model: Takes, effort: str) -> int | None:
+    """The longest answer, in tokens besides its reasoning, that leaves a question any room.
+
+    None: the model names no limit.
+    """
+    window = model.context_window
+    return window - room_for_reasoning(model, effort) - 1 if window else None
+
+
 def check_room(model: Takes, ask: Ask) -> None:
     """Raise BadInput for a longest answer that leaves the question no room."""
-    window, longest = model.context_window, longest_written(model, ask)
-    if window and longest >= window:
+    most = longest_with_room(model, ask.effort)
+    if most is not None and ask.max_tokens > most:
+        window, longest = model.context_window, longest_written(model, ask)
         thinking = room_for_reasoning(model, ask.effort)
         with_thinking = f", {thinking:,} of them for thinking," if thinking else ""
         raise BadInput(

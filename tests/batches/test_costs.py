@@ -9,6 +9,7 @@ from batchui.batches import costs
 from batchui.batches.costs import Cost
 from batchui.batches.models import Attempt, Batch
 from batchui.cloudflare import catalogue
+from batchui.prompts.model_facts import ROOM
 from batchui.teams.models import Connection, Team
 from tests.batches.conftest import MODEL, another_account, attempt_on_record, on_record
 
@@ -48,6 +49,18 @@ def test_before_the_first_answer_the_requests_and_the_longest_answer_tell(team: 
     found = cost(batch)
     assert found == Cost(pytest.approx(expected), is_measured=False, is_free=False)
     assert str(found).startswith("up to about $")
+
+
+def test_longer_answers_are_reckoned_with_what_the_model_may_think_besides(team: Team) -> None:
+    thinks = catalogue.find("@cf/openai/gpt-oss-20b")
+    batch = on_record(
+        team, model=thinks.name, answered=10, prompt_tokens=10 * MILLION, completion_tokens=MILLION
+    )
+    found = costs.cost_of({batch.pk: 100}, longest=MILLION)
+    assert thinks.usd_per_m_output is not None
+    written = 1 + ROOM["medium"] / MILLION
+    expected = 100 * (thinks.usd_per_m_input + written * thinks.usd_per_m_output)
+    assert found == Cost(pytest.approx(expected), is_measured=False, is_free=False)
 
 
 @pytest.mark.parametrize("in_file", [1, 10])

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import F
 
 from batchui.batches import many_parts, part_answers, references, settling
+from batchui.batches.catalogues import of_batch
 from batchui.batches.changes import PartChanges
 from batchui.batches.compressed import DamagedFile
 from batchui.batches.models import Batch, Part
@@ -25,8 +26,10 @@ from batchui.batches.sheet.selection import EDITED, Selection
 from batchui.batches.sheet.sizes import sizes
 from batchui.batches.signals import work_waits
 from batchui.batches.states import ENDED_PARTS, RETRYABLE_ANSWERS, AnswerStatus
-from batchui.cloudflare.catalogue import UnknownModel, find
+from batchui.cloudflare.catalogue import UnknownModel
 from batchui.prompts import ask
+from batchui.prompts.items import LONGEST_FIELDS
+from batchui.prompts.model_facts import longest_with_room, longest_written, room_for_reasoning
 from batchui.prompts.problems import BadInput
 from batchui.teams.models import User
 
@@ -77,17 +80,19 @@ def ask_again(
     """Ask rows of a batch again.
 
     chosen: a selection of rows that need attention, or row numbers. longest: the longest answer of
-    these rows, in tokens; one of `longer_answers`, or None for the batch's own.
+    these rows, in tokens besides their reasoning; one of `longer_answers`, or None for the batch's
+    own.
 
     Returns what was done: nothing if the batch has not ended, if it was deleted, or if the rows
     cannot be asked. Rows of parts that have changed meanwhile are left alone, and so are those of
     parts whose files are damaged.
     """
     asked = AskedAgain(is_alone=not isinstance(chosen, Selection), longest=longest)
+    most = None if longest is None else _rows_at_once(batch, longest)
     plans = [
         plan
         for part, positions in _chosen(batch, chosen)
-        if (plan := _plan(part, asked._replace(rows=frozenset(positions)))) is not None
+        if (plan := _plan(part, asked._replace(rows=frozenset(positions)), most=most)) is not None
     ]
     with transaction.atomic():
         batch = settling.lock(batch.pk)
@@ -108,17 +113,31 @@ def ask_again(
 def longer_answers(batch: Batch) -> range | None:
     """How long the answers of rows that are asked again may be, in tokens, from the batch's own on.
 
-    None: no longer ones can be asked for. Ready-made requests say themselves how long theirs are.
+    Besides their reasoning, for which there is room. None: no longer ones can be asked for.
+    Ready-made requests say themselves how long theirs are.
     """
-    if batch.ask.as_items:
+    asked = batch.ask
+    if asked.as_items:
         return None
     try:
-        model, own = find(batch.ask.model), references.item_writer(batch).longest([])
+        model = of_batch(batch).find(asked.model)
+        own = references.item_writer(batch).longest([])
     except (BadInput, UnknownModel):  # of a batch of an older version
         return None
-    if own is None or own >= (most := min(MOST_TOKENS, model.context_window or MOST_TOKENS)):
+    if own is None:
         return None
-    return range(own, most + 1)
+    if LONGEST_FIELDS.isdisjoint(asked.options):  # an option says all of it, the reasoning included
+        own -= room_for_reasoning(model, asked.effort)
+    with_room = longest_with_room(model, asked.effort)
+    most = MOST_TOKENS if with_room is None else min(MOST_TOKENS, with_room)
+    return range(own, most + 1) if own < most else None
+
+
+def _rows_at_once(batch: Batch, longest: int) -> int:
+    """The rows of one request, for answers of up to `longest` tokens."""
+    model = of_batch(batch).find(batch.ask.model)
+    asked = references.with_longest(batch.ask, longest)
+    return limits_for(model, max_tokens=longest_written(model, asked)).rows
 
 
 def _means(counted: Counter[str]) -> AskAgain:
@@ -203,8 +222,8 @@ def _counted(part: Part, positions: Collection[int]) -> Counter[str]:
 # -- what is done with a part -------------------------------------------------------------------
 
 
-def _plan(part: Part, asked: AskedAgain) -> _Plan | None:
-    """The changes that ask rows of a part again."""
+def _plan(part: Part, asked: AskedAgain, *, most: int | None) -> _Plan | None:
+    """The changes that ask rows of a part again. most: the rows of one request; None: as before."""
     try:
         counted = _counted(part, asked.rows)
         changes = _as_own_lines(part)
@@ -216,8 +235,7 @@ def _plan(part: Part, asked: AskedAgain) -> _Plan | None:
     for status, rows in counted.items():
         changes[status] = getattr(part, status) - rows  # type: ignore[literal-required]
     changes["asked_again"] = asked._replace(others=others).kept()
-    if asked.longest is not None:
-        most = limits_for(find(part.batch.ask.model), max_tokens=asked.longest).rows
+    if most is not None:
         changes["send_limit"] = min(part.send_limit or most, most)
     return _Plan(part, means, changes)
 

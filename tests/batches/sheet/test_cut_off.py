@@ -20,6 +20,7 @@ from batchui.cloudflare.replies import EMPTY, ItemReply
 from batchui.doctor.examine import look
 from batchui.doctor.records import Scope
 from batchui.prompts.answer_columns import AnswerColumn
+from batchui.prompts.model_facts import ROOM
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import CHAT_COMPLETIONS, MODEL, MakeBatch, counted, rows, work
 
@@ -193,6 +194,18 @@ def test_cut_rows_are_asked_again_with_a_longer_answer_and_no_others(
     all_is_well(batch)
 
 
+def test_a_model_that_thinks_has_room_for_it_besides_the_raised_limit(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = two_cut(sandbox, start, model=CHAT_COMPLETIONS, max_tokens=100, effort="medium")
+    assert (longer_answers(batch) or [0])[0] == 100
+    asking_again.ask_again(batch, chosen=CUT, by=None, longest=400)
+    batch = work(batch)
+    room = ROOM["medium"]
+    assert limits_sent(sandbox) == [[100 + room] * 10, [400 + room] * 2]
+    assert (batch.cut, batch.answered) == (0, 10)
+
+
 def test_what_is_cut_off_again_at_the_raised_limit_is_recognised_there(
     sandbox: RunningSandbox, start: MakeBatch
 ) -> None:
@@ -217,8 +230,10 @@ def test_a_limit_in_the_options_is_raised_where_it_stands(
 def test_longer_answers_are_as_long_as_the_model_has_room_for(start: MakeBatch) -> None:
     llama = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
     assert longer_answers(start(rows(1), max_tokens=256)) == range(256, 32_769)
-    assert longer_answers(start(rows(1), model=llama, max_tokens=256)) == range(256, 24_001)
-    assert longer_answers(start(rows(1), model=llama, max_tokens=24_000)) is None
+    assert longer_answers(start(rows(1), model=llama, max_tokens=256)) == range(256, 24_000)
+    assert longer_answers(start(rows(1), model=llama, max_tokens=23_999)) is None
+    qwen = "@cf/qwen/qwen3-30b-a3b-fp8"  # it may think besides, within its window
+    assert longer_answers(start(rows(1), model=qwen)) == range(1_024, 32_768 - ROOM["medium"])
     assert longer_answers(start(rows(1), max_tokens=32_768)) is None
     vectors = start(rows(1), model="@cf/baai/bge-base-en-v1.5", template="{{text}}")
     assert longer_answers(vectors) is None
