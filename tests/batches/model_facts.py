@@ -16,9 +16,9 @@ CHAT = SAMPLING | {"top_k", "tools", "functions", "raw"}
 # The fields of OpenAI's chat completions that the newer models take besides.
 COMPLETIONS = (CHAT - {"raw"}) | {
     *("max_completion_tokens", "reasoning_effort", "chat_template_kwargs", "tool_choice", "stop"),
-    "n",
+    *("n", "user", "logit_bias", "logprobs", "top_logprobs", "parallel_tool_calls"),
 }
-# As the schema of llama-3.3 has them; the others name none.
+# As the schema of llama-3.3 has them.
 BOUNDS: Mapping[str, tuple[float, float]] = {
     "temperature": (0, 5),
     "top_p": (0, 2),
@@ -35,7 +35,8 @@ class Facts:
 
     required: the fields that an item must have, with their types. optional: what else it may have.
     limit: the field for the longest answer; "" for none. usd: for a million tokens read, and
-    written. context: its window in tokens. width: numbers in an embedding.
+    written. context: its window in tokens. width: numbers in an embedding. effort: how long it
+    thinks by itself; "" if it does not.
     """
 
     required: Mapping[str, type]
@@ -44,15 +45,22 @@ class Facts:
     limit: str = ""
     context: int | None = None
     width: int = 0
+    effort: str = ""
 
 
-def _chat(usd: tuple[float, float], context: int, optional: frozenset[str] = COMPLETIONS) -> Facts:
-    return Facts({"messages": list}, optional, usd, "max_tokens", context)
+def _chat(
+    usd: tuple[float, float],
+    context: int,
+    optional: frozenset[str] = COMPLETIONS,
+    *,
+    effort: str = "medium",
+) -> Facts:
+    return Facts({"messages": list}, optional, usd, "max_tokens", context, effort=effort)
 
 
 def _thinking(usd: tuple[float, float]) -> Facts:
     optional = frozenset({"reasoning", "max_output_tokens"})
-    return Facts({"input": str}, optional, usd, "max_output_tokens", 128_000)
+    return Facts({"input": str}, optional, usd, "max_output_tokens", 128_000, effort="medium")
 
 
 def _embedding(usd: float, width: int, context: int | None = None) -> Facts:
@@ -63,11 +71,13 @@ FACTS: Mapping[str, Facts] = {
     "@cf/meta/llama-3.3-70b-instruct-fp8-fast": Facts(
         {"prompt": str}, SAMPLING, (0.293, 2.253), "max_tokens", 24_000
     ),
-    "@cf/meta/llama-4-scout-17b-16e-instruct": _chat((0.27, 0.85), 131_000, CHAT | {"guided_json"}),
+    "@cf/meta/llama-4-scout-17b-16e-instruct": _chat(
+        (0.27, 0.85), 131_000, CHAT | {"guided_json"}, effort=""
+    ),
     "@cf/qwen/qwen3-30b-a3b-fp8": _chat((0.0509, 0.335), 32_768, CHAT | {"lora"}),
     "@cf/google/gemma-4-26b-a4b-it": _chat((0.1, 0.3), 256_000),
     "@cf/moonshotai/kimi-k2.6": _chat((0.95, 4.0), 262_144),
-    "@cf/qwen/qwen3.8-27b": _chat((0.45, 3.2), 262_144),
+    "@cf/qwen/qwen3.8-27b": _chat((0.45, 3.2), 262_144, effort="high"),
     "@cf/deepseek-ai/deepseek-v4-flash-0731": _chat((0.44, 1.32), 1_048_576),
     "@cf/openai/gpt-oss-120b": _thinking((0.35, 0.75)),
     "@cf/openai/gpt-oss-20b": _thinking((0.2, 0.3)),

@@ -84,8 +84,8 @@ OF_THIS_MODEL = held(NOT_ALLOWED, everywhere=False)
 OF_THE_ACCOUNT = held(NOT_ALLOWED, everywhere=True)
 LOCKED_OUT = held(
     f"Cloudflare does not accept the account id or API token of this connection. {SAYS} Waiting "
-    "does not help. Ask the person who runs batchui to check both; the token needs the permissions "
-    "Workers AI Read and Edit.",
+    "does not help. An administrator of your team corrects that under Connections; the token needs "
+    "the permissions Workers AI Read and Edit.",
     everywhere=True,
 )
 TOO_LARGE = Meaning(

@@ -14,6 +14,7 @@ from batchui.batches import exporting
 from batchui.batches.states import BatchStatus
 from batchui.cloudflare import catalogue
 from batchui.prompts.ask import fields
+from batchui.prompts.model_facts import ROOM
 from batchui.sandbox.models import MODELS
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import MakeBatch, rows, work
@@ -42,10 +43,11 @@ def asked_of(name: str) -> dict[str, Any]:
     """A question to a model with every setting that it takes."""
     model = catalogue.find(name)
     asked: dict[str, Any] = {"model": name, "template": "{{text}}"}
-    asked["options"] = {one: VALUES[one] for one in model.options if one in VALUES}
+    takes = {option.name for option in model.options}
+    asked["options"] = {one: VALUES[one] for one in takes & VALUES.keys()}
     if FACTS[name].limit:
         asked["max_tokens"] = LONGEST
-    if "temperature" in model.options:
+    if "temperature" in takes:
         asked["temperature"] = 0.5
     if model.task == "translation":
         asked |= {"source_lang": "en", "target_lang": "fr"}
@@ -64,7 +66,7 @@ def test_the_catalogue_says_what_is_published(name: str) -> None:
     assert model.context_window == facts.context
     assert model.needs_paid_plan is (name in PAID)
     settings = {"source_lang", "target_lang"} if model.task == "translation" else set()
-    assert set(model.options) <= facts.optional | settings
+    assert {option.name for option in model.options} <= facts.optional | settings
 
 
 @every_model
@@ -100,7 +102,8 @@ def test_a_file_goes_through_the_whole_path_with_items_as_the_model_takes_them(
         settings = set(item) - set(facts.required)
         assert settings <= facts.optional
         assert settings >= set(asked_of(name)["options"])
-        assert item.get(facts.limit) == (LONGEST if facts.limit else None)
+        longest = LONGEST + ROOM.get(facts.effort, 0)
+        assert item.get(facts.limit) == (longest if facts.limit else None)
         for one in BOUNDS.keys() & item.keys():
             assert BOUNDS[one][0] <= item[one] <= BOUNDS[one][1]
     # 2. What came back.
