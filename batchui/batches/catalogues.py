@@ -1,7 +1,7 @@
 """The models of a connection: what its account lists, and the bundled facts for the rest.
 
-Everything that asks for a model comes through here. Without a connection, or before its listing was
-read, the bundled catalogue answers alone.
+What a batch is asked of comes through here. Before the listing of a connection was read, the
+bundled catalogue answers alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,12 +12,15 @@ import msgspec
 from django.utils import timezone
 from msgspec import structs
 
+from batchui.batches import goes_to
 from batchui.batches.known_models import TOLD, KnownModel, ModelListing
 from batchui.batches.models import Batch
-from batchui.batches.money import precise, price_of
+from batchui.batches.money import precise
+from batchui.batches.states import EDITABLE
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model, UnknownModel
 from batchui.cloudflare.listed_models import SchemaFacts
+from batchui.teams.models import Connection
 
 # The set of options of a model whose schema is not known, by its task.
 USUAL = {"chat": "@cf/google/gemma-4-26b-a4b-it", "embedding": "@cf/baai/bge-base-en-v1.5"}
@@ -28,9 +31,10 @@ FORMATS = {"chat": "messages", "embedding": "text", "translation": "translation"
 class Catalogue:
     """The models of one connection. known: by name; {} if only the bundled ones are known.
 
-    first_read_at, read_at, problem: of its listing.
+    connection: None for the bundled ones alone. first_read_at, read_at, problem: of its listing.
     """
 
+    connection: Connection | None = None
     known: Mapping[str, KnownModel] = field(default_factory=dict)
     first_read_at: datetime | None = None
     read_at: datetime | None = None
@@ -96,47 +100,31 @@ TYPED_IN = (
 )
 
 
-def catalogue_of(connection_id: int | None) -> Catalogue:
+def catalogue_of(connection: Connection) -> Catalogue:
     """The models of a connection. Two queries."""
-    listing = ModelListing.objects.filter(connection=connection_id).first()
-    if connection_id is None:
-        return Catalogue()
-    known = {one.name: one for one in KnownModel.objects.filter(connection=connection_id)}
+    listing = ModelListing.objects.filter(connection=connection).first()
+    known = {one.name: one for one in KnownModel.objects.filter(connection=connection)}
     if listing is None:
-        return Catalogue(known)
-    return Catalogue(known, listing.first_read_at, listing.read_at, listing.problem)
+        return Catalogue(connection, known)
+    return Catalogue(connection, known, listing.first_read_at, listing.read_at, listing.problem)
 
 
 def of_batch(batch: Batch) -> Catalogue:
-    """The models of a batch's connection. Two queries, the first time that it is asked."""
+    """The models of the connection that a batch goes to: of a draft, of the one that it would.
+
+    Two queries, the first time that it is asked; and those of `goes_to.connection_of` for a draft.
+    """
+    is_draft = batch.status in EDITABLE
+    key = None if is_draft and not batch.connection_chosen else batch.connection_id
     memo: dict[int | None, Catalogue] = batch.__dict__.setdefault("known_models", {})
-    if batch.connection_id not in memo:
-        memo[batch.connection_id] = catalogue_of(batch.connection_id)
-    return memo[batch.connection_id]
+    if key not in memo:
+        memo[key] = catalogue_of(goes_to.connection_of(batch) if is_draft else batch.connection)
+    return memo[key]
 
 
 def forget(batch: Batch) -> None:
     """Let the models of a batch be looked up anew, because they were read meanwhile."""
     batch.__dict__.pop("known_models", None)
-
-
-def find(name: str, connection_id: int | None = None) -> Model:
-    """One model of a connection. One query. Raises UnknownModel with a suggestion."""
-    if connection_id is None:
-        return catalogue.find(name)
-    one = KnownModel.objects.filter(connection=connection_id, name=name).first()
-    return Catalogue({name: one} if one else {}).find(name)
-
-
-def usd_of(
-    model: str, *, read: float, written: float, connection_id: int | None = None
-) -> float | None:
-    """What so many tokens cost of a model, in US dollars; None if its price is not known."""
-    try:
-        found = find(model, connection_id)
-    except UnknownModel:
-        return None
-    return price_of(found, read=read, written=written) if found.has_price else None
 
 
 def is_known_anywhere(name: str) -> bool:

@@ -19,6 +19,7 @@ from batchui.cloudflare.errors import CloudflareError, Refused
 from batchui.cloudflare.listed_models import ListedModel, listed, schema_facts
 from batchui.cloudflare.protocol import BatchClient
 from batchui.prompts.problems import BadInput
+from batchui.teams.connections import takes_new_batches
 from batchui.teams.models import Connection, User
 from batchui.teams.problems import TeamProblem
 
@@ -59,15 +60,17 @@ def refresh_models(connection: Connection) -> str:
 def refresh_due() -> bool:
     """Read the listing of one connection whose last is a day old. False: there is none.
 
-    Of one alone, because it may take as long as a call may. A listing that was asked for within the
-    hour is left alone, so that two workers do not both read it.
+    Of those to which new batches may go, and of one alone, because it may take as long as a call
+    may. A listing that was asked for within the hour is left alone, so that two workers do not both
+    read it.
     """
     now = timezone.now()
-    due = Q(listing=None) | (
+    is_due = Q(listing=None) | (
         (Q(listing__read_at=None) | Q(listing__read_at__lt=now - DAILY))
         & (Q(listing__tried_at=None) | Q(listing__tried_at__lt=now - AGAIN))
     )
-    connection = Connection.objects.filter(due).order_by("listing__tried_at", "pk").first()
+    ours = Connection.objects.filter(takes_new_batches(), is_due)
+    connection = ours.order_by("listing__tried_at", "pk").first()
     if connection is None:
         return False
     if problem := refresh_models(connection):

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from django.db.models import Case, Count, QuerySet, Sum, Value, When
 from django.utils import timezone
 
-from batchui.batches.catalogues import usd_of
 from batchui.batches.models import Batch
+from batchui.batches.money import usd_of
 from batchui.batches.states import ACTIVE_BATCHES
 from batchui.teams.models import Connection, Team
 

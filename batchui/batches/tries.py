@@ -11,17 +11,18 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from batchui.batches import goes_to, settling, trying
-from batchui.batches.catalogues import usd_of
 from batchui.batches.compressed import DamagedFile
 from batchui.batches.costs import BYTES_PER_TOKEN
 from batchui.batches.long_tasks import sentence_for
 from batchui.batches.models import Batch, asked_fields
-from batchui.batches.references import longest_answer
+from batchui.batches.money import price_of, usd_of
 from batchui.batches.signals import work_waits
 from batchui.batches.states import EDITABLE
 from batchui.batches.try_models import UNDER_WAY, TriedRow, TriedStatus, Try
 from batchui.batches.try_rows import Prepared, Which, prepared_rows
+from batchui.cloudflare.catalogue import Model
 from batchui.prompts.ask import Ask
+from batchui.prompts.model_facts import longest_written
 from batchui.prompts.problems import BadInput
 from batchui.teams.models import User
 
@@ -185,8 +186,15 @@ def usage_of(batch: Batch) -> list[Used]:
     return [Used(*one) for one in used if one[2] and one[3]]
 
 
-def most_usd(ask: Ask, sizes: Collection[int], rows: int = USUAL_ROWS) -> float | None:
-    """What trying so many rows costs at most, about. sizes: bytes of requests of such rows."""
+def most_usd(
+    model: Model, ask: Ask, sizes: Collection[int], rows: int = USUAL_ROWS
+) -> float | None:
+    """What trying so many rows costs at most, about; None if the price is not known.
+
+    sizes: bytes of requests of such rows.
+    """
+    if not model.has_price:
+        return None
     largest = max(sizes, default=0)
-    read, written = rows * largest / BYTES_PER_TOKEN, rows * longest_answer(ask)
-    return usd_of(ask.model, read=read, written=written)
+    read, written = rows * largest / BYTES_PER_TOKEN, rows * longest_written(model, ask)
+    return price_of(model, read=read, written=written)

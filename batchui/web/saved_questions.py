@@ -44,7 +44,7 @@ def _with_question(
 def saved(request: MemberRequest) -> HttpResponse:
     """The saved questions of a team, each with the latest batches that used it."""
     used_by = _used_by(request.team)
-    known = catalogue_of(ensure_connection(request.team).pk)
+    known = catalogue_of(ensure_connection(request.team))
     context = {
         "questions": [
             (one, used_by[one.pk], known.remark(one.ask.model))

@@ -1,12 +1,15 @@
 """Which connection a draft goes to, and which one a batch stays with."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from batchui.batches import decisions, goes_to, intake, tries
+from batchui.batches import decisions, goes_to, intake, listing, tries
+from batchui.batches.catalogues import of_batch
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
+from batchui.cloudflare.catalogue import UnknownModel
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams import connecting
@@ -16,6 +19,7 @@ from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, rows, work
 
 pytestmark = pytest.mark.django_db
 ASK = Ask(model=MODEL, template=TEMPLATE)
+NEW = "@cf/acme/brand-new-7b"
 
 
 @pytest.fixture
@@ -58,6 +62,27 @@ def test_a_draft_follows_the_default_until_start(
     assert started(draft) == accounts[1]
     connecting.make_default(accounts[0], by=admin)
     assert work(draft).connection == accounts[1]
+
+
+def test_a_draft_knows_the_models_of_where_it_goes(
+    receive: MakeBatch, accounts: list[Connection], admin: User, sandbox: RunningSandbox
+) -> None:
+    sandbox.change_models({"name": NEW, "like": MODEL})
+    draft = receive(rows(3))
+    listing.add_model(accounts[1], NEW, task="chat", by=admin)
+    with pytest.raises(UnknownModel):
+        of_batch(draft).find(NEW)
+    assert goes_to.choose(draft, accounts[1])
+    draft.refresh_from_db()
+    assert of_batch(draft).connection == accounts[1]
+    assert of_batch(draft).find(NEW).name == NEW
+    assert goes_to.choose(draft, None)
+    connecting.make_default(accounts[1], by=admin)
+    later = Batch.objects.get(pk=draft.pk)
+    assert of_batch(later).find(NEW).name == NEW
+    assert decisions.start(later, by=None, ask=replace(ASK, model=NEW), prepare_now=True)
+    assert work(later).answered == 3
+    sandbox.change_models()
 
 
 def test_a_chosen_connection_is_used_at_start_and_for_tries(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from batchui.batches.catalogues import NO_LONGER, TYPED_IN, catalogue_of, find
+from batchui.batches.catalogues import NO_LONGER, TYPED_IN, catalogue_of
 from batchui.batches.known_models import KnownModel, ModelListing
 from batchui.batches.listing import add_model, refresh_due, refresh_models
 from batchui.cloudflare import catalogue
@@ -31,15 +31,14 @@ def read(sandbox: RunningSandbox, connection: Connection, *changes: dict[str, An
     """Let the sandbox list these models, and read them; returns the catalogue then."""
     sandbox.change_models(*changes)
     assert refresh_models(connection) == ""
-    return catalogue_of(connection.pk)
+    return catalogue_of(connection)
 
 
 def test_before_the_first_reading_the_bundled_facts_answer(connection: Connection) -> None:
-    known = catalogue_of(connection.pk)
+    known = catalogue_of(connection)
     assert known.models() == catalogue.models()
-    assert known.find(LLAMA) == catalogue.find(LLAMA) == find(LLAMA, connection.pk)
+    assert known.find(LLAMA) == catalogue.find(LLAMA)
     assert known.remark(LLAMA) == ""
-    assert catalogue_of(None).models() == catalogue.models()
 
 
 def test_the_listing_of_the_sandbox_is_that_of_the_catalogue(
@@ -56,7 +55,7 @@ def test_a_price_that_changes_is_used_and_told_of(
 ) -> None:
     read(sandbox, connection)
     known = read(sandbox, connection, {"name": LLAMA, "usd_input": 9.5})
-    assert known.find(LLAMA).usd_per_m_input == find(LLAMA, connection.pk).usd_per_m_input == 9.5
+    assert known.find(LLAMA).usd_per_m_input == 9.5
     assert known.remark(LLAMA) == (
         "Its price has changed; it was $0.29 and $2.25 for a million tokens."
     )
@@ -114,7 +113,7 @@ def test_a_listing_that_does_not_come_changes_nothing(
     why = refresh_models(connection)
     assert why != ""
     assert ModelListing.objects.get().problem == why
-    assert catalogue_of(connection.pk).find(LLAMA).listed
+    assert catalogue_of(connection).find(LLAMA).listed
 
 
 def test_it_is_read_daily_and_soon_again_where_it_did_not_come(
@@ -133,13 +132,23 @@ def test_it_is_read_daily_and_soon_again_where_it_did_not_come(
     assert len(sandbox.calls("search")) > len(searches)
 
 
+def test_the_list_of_a_connection_that_takes_no_new_batches_is_left_alone(
+    sandbox: RunningSandbox, connection: Connection
+) -> None:
+    Connection.objects.update(removed_at=timezone.now())
+    assert not refresh_due()
+    assert sandbox.calls("search") == []
+    Connection.objects.update(removed_at=None)
+    assert refresh_due()
+
+
 def test_an_administrator_types_a_model_in(
     sandbox: RunningSandbox, connection: Connection, ana: User
 ) -> None:
     read(sandbox, connection)
     add_model(connection, BGE_M3, task="", by=ana)
     add_model(connection, f" {NEW} ", task="chat", by=ana)
-    known = catalogue_of(connection.pk)
+    known = catalogue_of(connection)
     assert {BGE_M3, NEW} <= {one.name for one in known.models()}
     assert known.remark(NEW) == known.remark(BGE_M3) == TYPED_IN
     assert not known.find(NEW).has_price

@@ -8,11 +8,13 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
+from msgspec import structs
 
 from batchui.batches import decisions, deleting, intake, tries
 from batchui.batches.models import Batch
 from batchui.batches.try_models import TriedRow, TriedStatus, Try
 from batchui.batches.try_rows import Which
+from batchui.cloudflare.catalogue import find
 from batchui.prompts.ask import Ask
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.format import Choices
@@ -264,8 +266,10 @@ def test_a_try_without_an_answer_tells_nothing_about_tokens(draft: Batch) -> Non
 
 def test_the_most_that_a_try_costs_follows_from_its_longest_row_and_answer() -> None:
     ask = Ask(model=MODEL, max_tokens=1000)
-    assert tries.most_usd(ask, [30, 300]) == pytest.approx(5 * (100 * 0.27 + 1000 * 0.85) / 1e6)
-    assert tries.most_usd(Ask(model="gone"), [30]) is None
+    model = find(MODEL)
+    usd = tries.most_usd(model, ask, [30, 300])
+    assert usd == pytest.approx(5 * (100 * 0.27 + 1000 * 0.85) / 1e6)
+    assert tries.most_usd(structs.replace(model, has_price=False), ask, [30]) is None
 
 
 # -- large files --------------------------------------------------------------------------------

@@ -13,9 +13,8 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from batchui.batches import decisions, preparing
-from batchui.batches.catalogues import usd_of
 from batchui.batches.models import Batch
-from batchui.batches.money import amount
+from batchui.batches.money import amount, usd_of
 from batchui.batches.states import BatchStatus
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Connection, Team, User

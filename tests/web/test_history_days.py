@@ -8,8 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from batchui.batches.catalogues import usd_of
-from batchui.batches.money import amount
+from batchui.batches.money import amount, usd_of
 from batchui.batches.spending import DAYS, today_in_utc
 from batchui.batches.states import BatchStatus
 from batchui.teams.models import Connection, Team

@@ -5,7 +5,7 @@ from dataclasses import replace
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponseBase
 
-from batchui.batches import listing, saved_questions
+from batchui.batches import goes_to, listing, saved_questions
 from batchui.batches.catalogues import TYPED_IN, forget, of_batch
 from batchui.batches.models import Batch
 from batchui.prompts.jobs import job_of
@@ -25,7 +25,7 @@ READ = "The list of models was read."
 def read_models(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """Read the list of models now."""
     keep_typed(request, batch)
-    problem = listing.refresh_models(batch.connection)
+    problem = listing.refresh_models(goes_to.connection_of(batch))
     forget(batch)
     icon = "triangle-alert" if problem else "check"
     return filled(request, batch, problem or READ, icon=icon, can_undo=False)
@@ -40,7 +40,7 @@ def add_model(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     before = keep_typed(request, batch)
     name, task = (request.POST.get(field, "")[:200] for field in ("other_model", "other_task"))
     try:
-        added = listing.add_model(batch.connection, name, task=task, by=request.user)
+        added = listing.add_model(goes_to.connection_of(batch), name, task=task, by=request.user)
     except BadInput as problem:
         told = f"The model was not added. {problem}"
         return filled(request, batch, told, icon="triangle-alert", can_undo=False)

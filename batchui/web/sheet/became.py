@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from batchui.batches.catalogues import usd_of
 from batchui.batches.models import Attempt, Batch, Part
-from batchui.batches.money import precise
+from batchui.batches.money import precise, usd_of
 from batchui.batches.one_row import OneRow, answered_by, asked_with, tries
 from batchui.batches.states import CAME_BACK, AnswerStatus, AttemptStatus
 from batchui.web import status_words

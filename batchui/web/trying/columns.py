@@ -6,9 +6,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from batchui.batches import tries
-from batchui.batches.catalogues import usd_of
 from batchui.batches.models import Batch, TriedRow, Try
-from batchui.batches.money import precise
+from batchui.batches.money import precise, usd_of
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.try_models import UNDER_WAY, TriedStatus
 from batchui.exports.answers import answer_text

@@ -3,8 +3,9 @@
 from math import floor
 
 from batchui.batches import references, tries
+from batchui.batches.catalogues import of_batch
 from batchui.batches.models import Batch
-from batchui.cloudflare import catalogue
+from batchui.cloudflare.catalogue import UnknownModel
 from batchui.prompts.ask import Ask
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.rows import encode_row
@@ -13,9 +14,13 @@ from batchui.prompts.reading.rows import encode_row
 def price_before(batch: Batch, ask: Ask) -> str:
     """“under $0.01”, “under $0.03”: what trying the usual number of rows may cost.
 
-    "" where the price of the model is not known.
+    "" where the model or its price is not known.
     """
-    most = tries.most_usd(ask, _sizes(batch, ask), rows=min(tries.USUAL_ROWS, batch.rows))
+    try:
+        model = of_batch(batch).find(ask.model)
+    except UnknownModel:
+        return ""
+    most = tries.most_usd(model, ask, _sizes(batch, ask), rows=min(tries.USUAL_ROWS, batch.rows))
     if most is None:
         return ""
     return f"under ${(floor(most * 100) + 1) / 100:.2f}"
@@ -25,7 +30,7 @@ def _sizes(batch: Batch, ask: Ask) -> list[int]:
     """The sizes of the requests of the first rows, in bytes; [] if nothing can be asked."""
     try:
         writer = references.checked_writer(batch, ask)
-    except (BadInput, catalogue.UnknownModel):
+    except BadInput:
         return []
     sizes = []
     for number, cells in enumerate(batch.first_rows, batch.format.first_row):
