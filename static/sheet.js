@@ -162,6 +162,17 @@
   };
   addEventListener("resize", shade);
 
+  /* The chosen filter, and the tab, where they stand beyond the end of their line. */
+  const showChosen = () => {
+    for (const line of document.querySelectorAll("#chips, #chips > .filters, #tabs")) {
+      const chosen = line.querySelector("[aria-current]")?.getBoundingClientRect();
+      if (!chosen) continue;
+      const seen = line.getBoundingClientRect();
+      if (chosen.right > seen.right) line.scrollLeft += chosen.right - seen.right;
+      else if (chosen.left < seen.left) line.scrollLeft -= seen.left - chosen.left;
+    }
+  };
+
   /* The panel: beside the grid, or a dialog over it where there is no room for both. */
   const PHONE = matchMedia("(width < 48rem)");
 
@@ -286,12 +297,14 @@
   on("htmx:load", ({ target }) => {
     if (!target.matches("td")) ready();
     if (target.id === "grid-area") showAnswers();
+    if (target.id === "chips") showChosen();
     if (target.id === "grid-area" && byId("panel")?.open) select();
   });
   on("DOMContentLoaded", () => {
     complete();
     ready();
     showAnswers();
+    showChosen();
     const panel = byId("panel");
     if (panel?.open) showPanel();
     const at = document.querySelector("#grid-rows tr.at");

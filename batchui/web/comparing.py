@@ -26,9 +26,10 @@ from batchui.web.access import gone, with_batch
 from batchui.web.downloads import attachment, refuse_unstarted, streamed
 from batchui.web.members import MemberRequest, member_required
 from batchui.web.sheet.cells import cut, value_text
+from batchui.web.sheet.panel import split_columns
 
 ROWS_PAGE = 50
-# Of a row, so many cells say which one it is.
+# So many cells say which row it is, where none was asked about.
 CELLS_SHOWN = 3
 NOT_THE_SAME = (
     "These two did not ask the same file. Tick two runs of one file: for example a batch and what "
@@ -146,6 +147,7 @@ def compare(request: MemberRequest, batch: Batch, second: Batch) -> HttpResponse
         "batch": batch,
         "runs": (batch, second),
         "comparison": comparison,
+        "one_answered": comparison.different - (comparison.answered - comparison.agree),
         "agree_percent": _percent(comparison.agree, comparison.answered),
         "columns": [Column(*one, _percent(one[1], one[2])) for one in _columns(comparison)],
         "show": "" if only_different else "all",
@@ -227,7 +229,7 @@ def _line(pair: Pair, one: Batch, other: Batch, most: int | None = 400) -> Line:
         values = [("", answer_text(answers[0]), answer_text(answers[1]), pair.differs)]
     return Line(
         number=pair.number,
-        cells=cut(" · ".join((_cells(pair.one) or _cells(pair.other))[:CELLS_SHOWN]), 240),
+        cells=cut(" · ".join(_about(pair, one)), 240),
         differs=pair.differs,
         sides=[
             Side(name, _cut(mine, most), _cut(theirs, most), differs)
@@ -236,6 +238,13 @@ def _line(pair: Pair, one: Batch, other: Batch, most: int | None = 400) -> Line:
         one_status=pair.one.status if pair.one else "",
         other_status=pair.other.status if pair.other else "",
     )
+
+
+def _about(pair: Pair, one: Batch) -> list[str]:
+    """Which row it is: what the first run asked about; else its first cells."""
+    found = pair.one or pair.other
+    used, others = split_columns(one, found.cells if found else None)
+    return [text.text for text in used or others[:CELLS_SHOWN]]
 
 
 def _cut(text: str, most: int | None) -> str:

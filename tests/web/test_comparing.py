@@ -50,11 +50,12 @@ def test_rows_that_differ_stand_side_by_side(web: Client, one: Batch, other: Bat
     assert "50% agree: 1 of the 2 rows that both have answered." in text
     assert "Different 2 All rows 3" in text
     assert "2 ≠different" in text
-    assert "2 · text 2 <b>bad</b> =1+1" in text
+    assert "1 row has an answer in one of the two only." in text
+    assert "2 ≠different text 2 <b>bad</b> =1+1" in text
     assert "&lt;b&gt;bad&lt;/b&gt;" in html(page)
-    assert "3 · text 3 Failed x" in text
-    assert "1 · text 1" not in text
-    assert "1 · text 1 good good" in said(compare(web, one, other, "?show=all"))
+    assert "3 ≠different text 3 Failed x" in text
+    assert "text 1" not in text
+    assert "1 text 1 good good" in said(compare(web, one, other, "?show=all"))
 
 
 def test_each_run_says_what_it_cost_and_how_long_it_took(

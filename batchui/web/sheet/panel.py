@@ -116,7 +116,7 @@ def row_context(batch: Batch, view: SheetView, number: int) -> dict[str, Any]:
     """What the panel of a row needs. Raises Http404 if the batch has no such row."""
     found = found_row(batch, number)
     beside = _beside(batch, view, found, number)
-    used, others = _columns(batch, found.result.cells)
+    used, others = split_columns(batch, found.result.cells)
     row = PanelRow(
         number=number,
         status=found.result.status,
@@ -252,7 +252,7 @@ def _prompt(batch: Batch, found: OneRow) -> Text | None:
     return _text(name, fill(cells, LONGEST_SHOWN + 1), LONGEST_SHOWN)
 
 
-def _columns(batch: Batch, cells: Any) -> tuple[list[Text], list[Text]]:
+def split_columns(batch: Batch, cells: Any) -> tuple[list[Text], list[Text]]:
     """The cells of a row that the question uses, in its order, and the others, in the file's."""
     if cells is None:
         return [], []

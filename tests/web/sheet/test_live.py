@@ -159,6 +159,10 @@ def test_the_end_is_told_once_with_the_buttons_that_it_brings(
     actions = answer.split('id="head-actions"')[1]
     assert "Stop …" not in actions
     assert "Ask a further question" in actions
+    further, waiting = "Ask a further question of the answers", "waiting rows have no answer yet"
+    assert (further in page.markup, waiting in page.markup) == (False, True)
+    assert (further in answer, waiting in answer) == (True, False)
+    assert element(answer, "downloads")
     assert not page.polls()
 
 
