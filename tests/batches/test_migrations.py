@@ -89,3 +89,14 @@ def test_a_request_that_seemed_gone_goes_on_being_looked_at(tables: Tables) -> N
     parts = tables.at("0008_attempts_before", "0004_failures").get_model("batches", "Part").objects
     kept = parts.order_by("number").values_list("odd_kind", "odd_seen", "odd_at")
     assert list(kept) == [("gone", 2, now), ("", 0, None)]
+
+
+def test_an_account_of_an_older_version_is_that_of_the_environment(tables: Tables) -> None:
+    apps = tables.at("0034_comparison_problem", "0005_confirm_above")
+    team = batch_before(apps).team
+    apps.get_model("teams", "Connection").objects.create(
+        team=team, kind="rest", account_id="0" * 32, name="Cloudflare", base_url="http://x"
+    )
+    apps = tables.at("0039_models", "0006_connections")
+    known = apps.get_model("teams", "Connection").objects
+    assert dict(known.values_list("kind", "from_environment")) == {"rest": True, "sandbox": False}
