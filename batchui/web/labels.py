@@ -37,17 +37,23 @@ def of_batch(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 
 
 def _change(request: MemberRequest, batch: Batch) -> dict[str, Any]:
-    """Add or remove a label. Returns what the fragment needs to say of that."""
+    """Add labels, with commas between them, or remove one. Returns what the fragment has to say.
+
+    What could not be added stays in the field.
+    """
     if removed := request.POST.get("remove", ""):
         if removed.isascii() and removed.isdecimal() and len(removed) < 18:
             for label in Label.objects.filter(team=request.team, pk=int(removed)):
                 labels.remove(batch, label)
         return {"focus": True}
     typed = request.POST.get("add", "")
-    try:
-        labels.add(batch, typed)
-    except BadInput as problem:
-        return {"problem": str(problem), "typed": typed[: 2 * LONGEST_LABEL], "focus": True}
+    names = [name.strip() for name in typed.split(",") if name.strip()] or [""]
+    for at, name in enumerate(names):
+        try:
+            labels.add(batch, name)
+        except BadInput as problem:
+            left = ", ".join(names[at:])
+            return {"problem": str(problem), "typed": left[: 2 * LONGEST_LABEL], "focus": True}
     return {"focus": True}
 
 

@@ -365,7 +365,7 @@ def test_the_draft_gets_a_name_and_a_label_from_the_keyboard(page: "Page", draft
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Reviews of May").wait_for()
     page.locator(f"#labels-edit-{draft.pk}").press("Enter")
-    page.get_by_label("A label for").fill("hotels")
+    page.get_by_label("Labels to add to").fill("hotels")
     page.keyboard.press("Enter")
     page.locator(".label", has_text="hotels").wait_for()
     page.get_by_role("button", name="Done").press("Enter")

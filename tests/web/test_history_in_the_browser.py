@@ -47,7 +47,7 @@ def test_labels_are_added_and_taken_away_with_keys_where_a_batch_stands(
 ) -> None:
     page.get_by_role("button", name="Labels of “First”").focus()
     page.keyboard.press("Enter")
-    field = page.get_by_label("A label for “First”")
+    field = page.get_by_label("Labels to add to “First”")
     field.wait_for()
     page.keyboard.type("for ana")
     page.keyboard.press("Enter")

@@ -47,6 +47,15 @@ def test_labels_are_added_and_taken_away_in_place(web: Client, batch: Batch) -> 
     assert of(batch) == []
 
 
+def test_several_are_added_with_commas_between_them(web: Client, batch: Batch) -> None:
+    assert change(web, batch, add="May, urgent ,, For Ana").status_code == 200
+    assert sorted(of(batch)) == ["For Ana", "May", "urgent"]
+    refused = change(web, batch, add=f"June, {'x' * 41}, July")
+    assert refused.status_code == 422
+    assert "June" in of(batch)
+    assert f'value="{"x" * 41}, July"' in html(refused)
+
+
 def test_the_fields_come_and_go(web: Client, batch: Batch) -> None:
     labels.add(batch, "May")
     address = reverse("batch_labels", args=[batch.pk])

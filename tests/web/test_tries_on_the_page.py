@@ -130,6 +130,19 @@ def test_a_try_can_be_removed_once_it_has_ended(web: Client, draft: Batch) -> No
     assert "try-1-head" not in page(web, draft)
 
 
+def test_a_fifth_try_says_beforehand_that_it_takes_the_place_of_the_first(
+    web: Client, draft: Batch
+) -> None:
+    for _ in range(4):
+        assert "takes the place of" not in page(web, draft)
+        press(web, draft)
+        ask_all()
+    assert page(web, draft).count("The next try takes the place of try 1.") == 2
+    press(web, draft)
+    ask_all()
+    assert list(Try.objects.order_by("number").values_list("number", flat=True)) == [2, 3, 4, 5]
+
+
 def test_its_wording_can_be_used_again(web: Client, draft: Batch) -> None:
     press(web, draft)
     ask_all()

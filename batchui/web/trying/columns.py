@@ -222,6 +222,13 @@ class TryColumns:
         return "Try again" if self.columns else f"Try {self.usual_rows}"
 
     @property
+    def replaces(self) -> str:
+        """What the next try takes away; "" while there is room for it."""
+        if len(self.columns) < tries.KEPT:
+            return ""
+        return f"The next try takes the place of try {self.columns[0].number}."
+
+    @property
     def price_told(self) -> str:
         """“, under $0.01”, behind the words of the button; "" if it is not known, or nothing."""
         return f", {self.price}" if self.price else ""

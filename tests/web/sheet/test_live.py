@@ -151,7 +151,8 @@ def test_the_end_is_told_once_with_the_buttons_that_it_brings(
     web: Client, sandbox: RunningSandbox, batch: Batch
 ) -> None:
     page = Page(web, batch.get_absolute_url())
-    assert "Stop …" in page.markup
+    before = page.markup
+    assert "Stop …" in before
     work(batch)
     answer = page.poll()
     assert "<title>Finished: texts · batchui</title>" in answer
@@ -159,9 +160,9 @@ def test_the_end_is_told_once_with_the_buttons_that_it_brings(
     actions = answer.split('id="head-actions"')[1]
     assert "Stop …" not in actions
     assert "Ask a further question" in actions
-    further, waiting = "Ask a further question of the answers", "waiting rows have no answer yet"
-    assert (further in page.markup, waiting in page.markup) == (False, True)
-    assert (further in answer, waiting in answer) == (True, False)
+    in_menus = ("Ask a further question of the answers", "waiting rows have no answer yet")
+    assert [text in before for text in in_menus] == [False, True]
+    assert [text in answer for text in in_menus] == [True, False]
     assert element(answer, "downloads")
     assert not page.polls()
 
