@@ -113,7 +113,10 @@ def of_batch(batch: Batch) -> Catalogue:
     """The models of the connection that a batch goes to: of a draft, of the one that it would.
 
     Two queries, the first time that it is asked; and those of `goes_to.connection_of` for a draft.
+    Of a batch that is not stored, the bundled ones.
     """
+    if batch._state.adding:
+        return Catalogue()
     is_draft = batch.status in EDITABLE
     key = None if is_draft and not batch.connection_chosen else batch.connection_id
     memo: dict[int | None, Catalogue] = batch.__dict__.setdefault("known_models", {})

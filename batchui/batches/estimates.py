@@ -11,7 +11,7 @@ from math import sqrt
 from statistics import mean, stdev
 from typing import NamedTuple
 
-from batchui.batches import answer_lengths, draft_rows, goes_to, references
+from batchui.batches import answer_lengths, draft_rows, references
 from batchui.batches.allowance import free_usd_left
 from batchui.batches.answer_lengths import Measured
 from batchui.batches.catalogues import of_batch
@@ -77,13 +77,14 @@ def estimate(batch: Batch, survey: Survey | None = None) -> Estimate | None:
     """
     rows = rows_to_ask(batch, survey)
     try:
-        model = of_batch(batch).find(batch.ask.model)
+        known = of_batch(batch)
+        model = known.find(batch.ask.model)
         sizes = list(_sizes(batch, references.checked_writer(batch)))
     except (BadInput, UnknownModel):
         return None
     if not sizes or not rows:
         return None
-    batch.connection = goes_to.connection_of(batch)
+    batch.connection = known.connection or batch.connection  # it goes to that of its Start
     per_token = answer_lengths.bytes_per_token(batch)
     per_row = answer_lengths.written_per_row(batch, model)
     size = _size_of_all(sizes, rows, whole=len(sizes) >= rows)

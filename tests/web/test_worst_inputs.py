@@ -54,12 +54,14 @@ def test_many_options_hold_up_nobody_and_are_not_kept(web: Client) -> None:
 def test_options_as_long_as_allowed_are_kept_and_cost_little(web: Client) -> None:
     batch = drafted(web, b"id,text\n1,a\n")
     Batch.objects.filter(pk=batch.pk).update(options={"top_p": 0.5})
-    options = '{"a":[' + "{}," * ((LONGEST_TEXT - 10) // 3) + "{}]}"
+    start, end = '{"response_format":{"a":[', "{}]}}"
+    pieces, rest = divmod(LONGEST_TEXT - len(start + end), len("{},"))
+    options = start + "{}," * pieces + end + " " * rest
     assert len(options) == LONGEST_TEXT
     preview = reverse("preview", args=[batch.pk])
     assert_cheap(lambda: web.post(preview, answers(batch, options=options)))
     batch.refresh_from_db()
-    assert list(batch.options) == ["a"]
+    assert list(batch.options) == ["response_format"]
 
 
 def test_long_cells_named_often_cost_little_in_the_preview(web: Client) -> None:
