@@ -58,6 +58,8 @@ def address_problem(base_url: str) -> str:
         host = url.raw_host.decode("ascii")
     except (httpx.InvalidURL, UnicodeError):
         return "it is not a web address"
+    if any(map(str.isspace, base_url)):
+        return "it has a blank or a line break in it"
     if url.scheme not in ("http", "https"):
         return "it does not begin with https:// or http://"
     if not host or any(not 0 < len(label) < 64 for label in host.rstrip(".").split(".")):

@@ -51,7 +51,7 @@ class WorkerClient(ApiClient):
 def worker(address: str, secret: str) -> Endpoint:
     """A Worker as people entered it, without the blanks around it. The secret is not kept."""
     base_url = address.strip().rstrip("/")
-    server, wrong = server_of(base_url), _address_problem(base_url)
+    server, wrong = server_of(base_url), worker_address_problem(base_url)
     return Endpoint(
         base_url=base_url,
         path="ai",
@@ -72,14 +72,14 @@ def _problem(wrong_address: str, secret: str) -> str:
             f"The address of your Worker cannot be used: {wrong_address}. Nothing was sent. "
             "Correct it in the connection."
         )
-    problem = _secret_problem(secret)
+    problem = worker_secret_problem(secret)
     return problem and (
         f"{problem} Nothing was sent. Enter in the connection what the Worker has as "
         "BATCHUI_SECRET."
     )
 
 
-def _address_problem(base_url: str) -> str:
+def worker_address_problem(base_url: str) -> str:
     """The end of a sentence on why an address cannot be that of a Worker, "" if it can."""
     if wrong := address_problem(base_url):
         return wrong
@@ -91,7 +91,8 @@ def _address_problem(base_url: str) -> str:
     return ""
 
 
-def _secret_problem(secret: str) -> str:
+def worker_secret_problem(secret: str) -> str:
+    """Why a secret cannot be that of a Worker, in a sentence, "" if it can."""
     if not secret:
         return "The connection has no secret of your Worker."
     if not SECRET.fullmatch(secret):

@@ -49,6 +49,8 @@ _REDIRECTED = _held(
     "not send the secret there. Ask an administrator of the team to check the address."
 )
 
+# Of what the Worker finds wrong with the secret.
+SECRET_CODES = (990401, 990403)
 WORKER = Rulings(
     {
         **REST.by_code,

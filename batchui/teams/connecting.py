@@ -28,7 +28,7 @@ OF_ENVIRONMENT = (
     "This account and its token come from the environment of the server. The person who runs "
     "batchui changes CLOUDFLARE_API_TOKEN there and starts it again."
 )
-CONNECTED_ALREADY = "This is connected already, as “{}”. Replace its token there."
+CONNECTED_ALREADY = "This is connected already, as “{}”. Change it there."
 NOT_OPEN = "New batches cannot go to “{}”."
 GONE = "This connection was removed a moment ago."
 NOT_THE_SANDBOX = "The sandbox cannot be changed or removed."

@@ -14,6 +14,7 @@ from batchui import security_log
 from batchui.cloudflare.client import RestClient
 from batchui.cloudflare.protocol import BatchClient
 from batchui.cloudflare.waiting import USUAL, Waiting
+from batchui.cloudflare.worker_client import WorkerClient
 from batchui.keys import Hidden, derived
 from batchui.teams import crypto
 from batchui.teams.models import Connection, Team, User
@@ -141,9 +142,20 @@ def _rest_client(connection: Connection, waiting: Waiting) -> BatchClient:
     )
 
 
+def _worker_client(connection: Connection, waiting: Waiting) -> BatchClient:
+    return WorkerClient(
+        address=connection.base_url,
+        secret=crypto.decrypt(connection.token_encrypted),
+        max_connections=CALLS_AT_ONCE,
+        timeout=waiting.timeout,
+        seconds=waiting.seconds,
+    )
+
+
 # The client for each kind of connection. Another wire is another client and a line here.
 CLIENTS: Mapping[Connection.Kind, MakeClient] = {
     Connection.Kind.REST: _rest_client,
+    Connection.Kind.WORKER: _worker_client,
     Connection.Kind.SANDBOX: _rest_client,
 }
 

@@ -97,7 +97,7 @@ class Membership(models.Model):
 
 
 class Connection(models.Model):
-    """How a team reaches a Batch API: an account and its token, or the built-in sandbox.
+    """How a team reaches a Batch API: an account and its token, a Worker, or the built-in sandbox.
 
     A batch keeps the connection it was started with. Another account is another connection, so
     that answers to earlier requests can still be fetched from the old one. Which one new batches go
@@ -106,12 +106,14 @@ class Connection(models.Model):
 
     class Kind(models.TextChoices):
         REST = "rest", "Cloudflare account"
+        WORKER = "worker", "Cloudflare Worker"
         SANDBOX = "sandbox", "Sandbox"
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="connections")
     kind = models.CharField(max_length=10, choices=Kind)
     name = models.CharField(max_length=80)
-    account_id = models.CharField(max_length=64)
+    # Of a Worker the name of its server, and its secret is the token.
+    account_id = models.CharField(max_length=255)
     token_encrypted = models.TextField()
     # The end of the token, to tell two of them apart; "" where there is no need.
     token_hint = models.CharField(max_length=4, blank=True)

@@ -1,4 +1,4 @@
-"""Cleans what people paste: an account id, an API token. Nothing that belongs to it is changed."""
+"""Cleans what people paste: an account id, a token, an address. What belongs to it stays."""
 
 import re
 import unicodedata
@@ -32,6 +32,12 @@ def account_id(text: str) -> str:
     if found := _IN_ADDRESS.search(_without_invisible(text)):
         return found[1].lower()
     return secret(text).lower()
+
+
+def worker_address(text: str) -> str:
+    """The address of a Worker without what is around it; https where it names no scheme."""
+    address = _bare(text).rstrip("/")
+    return address if "://" in address or not address else f"https://{address}"
 
 
 def is_account_id(text: str) -> bool:

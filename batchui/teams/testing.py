@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from batchui.cloudflare import errors
 from batchui.cloudflare.waiting import FOR_A_TEST
+from batchui.cloudflare.worker_errors import SECRET_CODES
 from batchui.teams.connections import client_for
 from batchui.teams.models import Connection
 from batchui.teams.problems import UnreadableSecret
@@ -68,7 +69,7 @@ def test(connection: Connection) -> Verdict:
 def _found(connection: Connection, problem: errors.CloudflareError) -> Verdict:
     is_about_person = isinstance(problem, errors.Busy) and problem.needs_person
     if not is_about_person or problem.code is None:
-        wrong = _without_code(problem) if is_about_person else Wrong.AWAY
+        wrong = _without_code(connection, problem) if is_about_person else Wrong.AWAY
         return Verdict(wrong, problem.user_message)
     wrong = _by_code(problem)
     if connection.kind != Connection.Kind.REST:
@@ -80,13 +81,15 @@ def _found(connection: Connection, problem: errors.CloudflareError) -> Verdict:
 def _by_code(problem: errors.CloudflareError) -> Wrong:
     # Of a token it is “Invalid API Token”; the same code stands for an account elsewhere.
     says_token = problem.code == 1000 and "token" in problem.detail.lower()
-    if says_token or problem.code in errors.TOKEN_CODES:
+    if says_token or problem.code in (*errors.TOKEN_CODES, *SECRET_CODES):
         return Wrong.TOKEN
     return Wrong.ACCOUNT if problem.code in errors.ACCOUNT_CODES else Wrong.PERMISSION
 
 
-def _without_code(problem: errors.CloudflareError) -> Wrong:
+def _without_code(connection: Connection, problem: errors.CloudflareError) -> Wrong:
     """No code of Cloudflare: the client refused the token itself, or another server answered."""
     if problem.http_status is None:
         return Wrong.TOKEN
+    if connection.kind == Connection.Kind.WORKER:  # which marks its replies
+        return Wrong.ACCOUNT
     return Wrong.PERMISSION if problem.http_status in (401, 403) else Wrong.AWAY

@@ -64,7 +64,7 @@ def _answer(request: MemberRequest, kind: Kind, form: ConnectionForm) -> HttpRes
     if tested.wrong and not (tested.is_away and does == SAVE_UNTESTED):
         return _page(request, kind, form, tested=tested, status=422)
     try:
-        said = _save(request, form, filled, tested)
+        said = _save(request, kind, form, filled, tested)
     except TeamProblem as problem:
         form.add_error(None, str(problem))
         return _page(request, kind, form, status=422)
@@ -74,7 +74,9 @@ def _answer(request: MemberRequest, kind: Kind, form: ConnectionForm) -> HttpRes
     return redirect("connections")
 
 
-def _save(request: MemberRequest, form: ConnectionForm, filled: Connection, tested: Verdict) -> str:
+def _save(
+    request: MemberRequest, kind: Kind, form: ConnectionForm, filled: Connection, tested: Verdict
+) -> str:
     """Store what was filled in. Returns what was done, in a sentence."""
     proven = None if tested.is_away else tested
     if form.replaces is None:
@@ -83,7 +85,7 @@ def _save(request: MemberRequest, form: ConnectionForm, filled: Connection, test
         connection = connecting.replace_token(form.replaces, filled, by=request.user, tested=proven)
     released = refused.go_on(connection, proven=proven is not None)
     if form.replaces is not None:
-        return f"“{connection}” has a new token.{going_on(released)}"
+        return f"“{connection}” has a new {kind.secret}.{going_on(released)}"
     if connection.is_default:
         return f"“{connection}” is connected, and new batches go to it.{going_on(released)}"
     return f"“{connection}” is connected. New batches go where they went before."

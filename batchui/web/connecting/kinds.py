@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from batchui.teams.models import Connection
 from batchui.teams.testing import Wrong
-from batchui.web.forms.connections import ConnectionForm, RestForm
+from batchui.web.forms.connections import ConnectionForm, RestForm, WorkerForm
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,14 @@ KINDS: Mapping[str, Kind] = {
             secret="API token",  # noqa: S106
             called="Cloudflare",
             places={Wrong.TOKEN: "token", Wrong.ACCOUNT: "account_id"},
+        ),
+        Kind(
+            form=WorkerForm,
+            steps="connections/_worker_steps.html",
+            connect="Connect a Worker",
+            secret="secret",  # noqa: S106
+            called="your Worker",
+            places={Wrong.TOKEN: "secret", Wrong.ACCOUNT: "address"},
         ),
     )
 }

@@ -36,9 +36,10 @@ class Shown:
 
     @property
     def account_cut(self) -> str:
-        """Enough of the account id to tell it from another: “0123…cdef”."""
+        """Enough of an account id to tell it from another, “0123…cdef”; all of a server's name."""
         account = self.connection.account_id
-        return f"{account[:4]}…{account[-4:]}" if len(account) > 12 else account
+        is_id = self.connection.kind == Connection.Kind.REST and len(account) > 12
+        return f"{account[:4]}…{account[-4:]}" if is_id else account
 
     @cached_property
     def waiting(self) -> int:

@@ -1,12 +1,18 @@
 """The forms that connect something: one for each kind of connection that people can add."""
 
+import secrets
+from pathlib import Path
 from typing import Any, ClassVar
 
 from django import forms
 from django.conf import settings
 
+from batchui.cloudflare.endpoints import server_of
+from batchui.cloudflare.worker_client import worker_address_problem, worker_secret_problem
 from batchui.teams import connecting, pasted
 from batchui.teams.models import Connection, Team
+
+WORKER_JS = Path(settings.BASE_DIR, "cloudflare-worker", "worker.js")
 
 
 class SecretField(forms.CharField):
@@ -99,6 +105,66 @@ class RestForm(ConnectionForm):
             token=self.cleaned_data["token"],
             base_url=settings.CLOUDFLARE_API_URL,
             name=self.cleaned_data.get("name") or "Cloudflare",
+        )
+
+
+class WorkerForm(ConnectionForm):
+    """A Worker of the team's own, by its address and a secret that both sides know.
+
+    A new one is made for the page that asks for it, and is in no later reply.
+    """
+
+    kind = Connection.Kind.WORKER
+    only_new = ("address", "name")
+
+    secret = SecretField(
+        label="Secret",
+        help_text="One was made for you. It is stored encrypted and never shown again.",
+        error_messages={"required": "Enter the secret that the Worker has as BATCHUI_SECRET."},
+    )
+    address = forms.CharField(
+        label="Address of the Worker",
+        max_length=2000,
+        help_text="Such as https://batchui-worker.your-name.workers.dev",
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "spellcheck": "false", "inputmode": "url"}
+        ),
+        error_messages={"required": "Paste the address of the Worker."},
+    )
+    field_order = ["secret", "address", "name"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not self.is_bound:
+            self.initial["secret"] = secrets.token_urlsafe(48)
+            self.fields["secret"].widget.render_value = True
+
+    @staticmethod
+    def script() -> str:
+        """The Worker itself, to be pasted into Cloudflare's editor."""
+        return WORKER_JS.read_text()
+
+    def clean_secret(self) -> str:
+        found: str = self.cleaned_data["secret"]
+        if problem := worker_secret_problem(found):
+            raise forms.ValidationError(problem)
+        return found
+
+    def clean_address(self) -> str:
+        found = pasted.worker_address(self.cleaned_data["address"])
+        if problem := worker_address_problem(found):
+            raise forms.ValidationError(f"This address cannot be used: {problem}.")
+        return found
+
+    def filled(self, team: Team) -> Connection:
+        address = self.replaces.base_url if self.replaces else self.cleaned_data["address"]
+        return connecting.unsaved(
+            team,
+            kind=self.kind,
+            account_id=server_of(address),
+            token=self.cleaned_data["secret"],
+            base_url=address,
+            name=self.cleaned_data.get("name") or "Cloudflare Worker",
         )
 
 
