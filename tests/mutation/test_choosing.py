@@ -13,9 +13,9 @@ from tests.mutation.choosing import (
     FILES_OF_A_SAMPLE,
     choose,
     files_to_mutate,
+    folders_of_tests,
     may_match,
     package_of,
-    folders_of_tests,
 )
 from tests.mutation.mutants import CONTROL
 from tests.mutation.options import Options
