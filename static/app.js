@@ -390,9 +390,11 @@
     const found = target.dataset?.filters;
     if (!found) return;
     const wanted = target.value.trim().toLowerCase();
-    for (const one of target.parentElement.querySelectorAll(found)) {
-      one.hidden = !one.textContent.toLowerCase().includes(wanted);
-    }
+    const all = [...target.parentElement.querySelectorAll(found)];
+    for (const one of all) one.hidden = !one.textContent.toLowerCase().includes(wanted);
+    const isNone = all.every((one) => one.hidden);
+    target.parentElement.toggleAttribute("data-none", isNone);
+    if (isNone) announce("No name has these letters.");
   });
 
   /* Uploads: a bar with a figure. */
@@ -615,7 +617,8 @@
     }
   };
 
-  /* A choice of how a file is read loads the page anew: what had the focus has it again. */
+  /* A choice of how a file is read loads the page anew: what had the focus has it again, or the button of
+     the menu that it was made in. */
   on("htmx:beforeOnLoad", ({ detail: { elt, xhr } }) => {
     if (elt.id !== "reading" || !xhr.getResponseHeader("HX-Refresh")) return;
     untilReload.set("focus", document.activeElement.id);
@@ -624,8 +627,9 @@
     const chosen = byId(untilReload.get("focus"));
     untilReload.set("focus", "");
     chosen?.closest("details")?.setAttribute("open", "");
-    chosen?.closest("[popover]")?.showPopover();
-    chosen?.focus({ preventScroll: true });
+    const menu = chosen?.closest("[popover]");
+    const button = menu && document.querySelector(`[popovertarget="${menu.id}"]`);
+    (button ?? chosen)?.focus({ preventScroll: true });
   };
 
   on("htmx:load", ({ target }) => {

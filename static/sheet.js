@@ -132,6 +132,17 @@
     if (byId("panel")?.open) linkOf(next).click();
   };
 
+  /* The column that was asked about stays in view, unless answers would have too little room beside it. */
+  const frozen = new CSSStyleSheet(); /* A style attribute would be copied by htmx, which the page forbids. */
+  document.adoptedStyleSheets.push(frozen);
+  let widths = "";
+  const freeze = (frame) => {
+    const [number, main] = [".n", ".main"].map((kind) => frame.querySelector(`thead ${kind}`)?.offsetWidth ?? 0);
+    frame.toggleAttribute("data-frozen", main > 0 && number + main < frame.clientWidth * 0.65);
+    const found = `.grid-frame { --frozen: ${number}px; --unscrolled: ${number + main}px }`;
+    if (found !== widths) frozen.replaceSync((widths = found));
+  };
+
   /* A shadow where the grid goes on. */
   /* Once a frame: to measure after each of a hundred cells that come at once would lay out the whole grid
      as often. */
@@ -141,6 +152,7 @@
       shading = 0;
       const frame = byId("grid-frame");
       if (!frame) return;
+      freeze(frame);
       const { scrollLeft } = frame;
       const left = frame.scrollWidth - frame.clientWidth - scrollLeft;
       frame.parentElement.toggleAttribute("data-more", left > 1);
@@ -155,7 +167,9 @@
     const frame = byId("grid-frame");
     const heads = byId("live") ? [...(frame?.querySelectorAll("th.answer") ?? [])] : [];
     if (!heads.length) return;
-    const beside = frame.querySelector("th.n").offsetWidth;
+    freeze(frame);
+    const still = frame.querySelectorAll(frame.hasAttribute("data-frozen") ? "thead .n, thead .main" : "thead .n");
+    const beside = [...still].reduce((width, head) => width + head.offsetWidth, 0);
     const last = heads[heads.length - 1];
     const toLast = last.offsetLeft + last.offsetWidth - frame.clientWidth;
     frame.scrollLeft = Math.min(heads[0].offsetLeft - beside, toLast);
@@ -165,7 +179,7 @@
   /* The chosen filter, and the tab, where they stand beyond the end of their line. */
   const showChosen = () => {
     for (const line of document.querySelectorAll("#chips, #chips > .filters, #tabs")) {
-      const chosen = line.querySelector("[aria-current]")?.getBoundingClientRect();
+      const chosen = [...line.querySelectorAll("[aria-current], .chosen")].pop()?.getBoundingClientRect();
       if (!chosen) continue;
       const seen = line.getBoundingClientRect();
       if (chosen.right > seen.right) line.scrollLeft += chosen.right - seen.right;

@@ -1,6 +1,6 @@
 """What a move of parts means for their batch: it is locked, told in its timeline, and summed up."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -41,6 +41,13 @@ def lock(batch_id: UUID) -> Batch:
 def lock_to_settle(batch_id: UUID) -> Batch:
     """The same, with only what `settle` reads: a batch has many more fields, and some are large."""
     return Batch.objects.select_for_update().only(*READ_TO_SETTLE).get(pk=batch_id)
+
+
+def _answered(rows: int, answers: Mapping[str, int]) -> str:
+    """“58 of 63 rows answered, 2 skipped.”: those that are skipped were not to be asked."""
+    skipped = answers["skipped"] + answers["invalid"]
+    besides = f", {skipped:,} skipped" if skipped else ""
+    return f"{answers['answered']:,} of {rows_phrase(rows - skipped)} answered{besides}."
 
 
 def record(
@@ -103,7 +110,6 @@ def settle(batch: Batch, *, sums: bool = True) -> None:
         # It has ended already where only the worth of its answers is another one now.
         changes["finished_at"] = (batch.finished_at or timezone.now()) if ended else None
         if ended:
-            answered = f"{answers['answered']:,} of {rows_phrase(batch.rows)} answered."
-            record(batch, status.value, f"{ENDINGS[status]} {answered}")
+            record(batch, status.value, f"{ENDINGS[status]} {_answered(batch.rows, answers)}")
     news = {name: value for name, value in changes.items() if value != getattr(batch, name)}
     Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1, **news)

@@ -70,18 +70,19 @@ def test_a_draft_knows_the_models_of_where_it_goes(
     sandbox.change_models({"name": NEW, "like": MODEL})
     draft = receive(rows(3))
     listing.add_model(accounts[1], NEW, task="chat", by=admin)
-    with pytest.raises(UnknownModel):
-        of_batch(draft).find(NEW)
     assert goes_to.choose(draft, accounts[1])
     draft.refresh_from_db()
-    assert of_batch(draft).connection == accounts[1]
     assert of_batch(draft).find(NEW).name == NEW
+    assert goes_to.choose(draft, accounts[0])
+    draft.refresh_from_db()
+    with pytest.raises(UnknownModel):
+        of_batch(draft).find(NEW)
     assert goes_to.choose(draft, None)
     connecting.make_default(accounts[1], by=admin)
-    later = Batch.objects.get(pk=draft.pk)
-    assert of_batch(later).find(NEW).name == NEW
-    assert decisions.start(later, by=None, ask=replace(ASK, model=NEW), prepare_now=True)
-    assert work(later).answered == 3
+    draft.refresh_from_db()
+    assert of_batch(draft).connection == accounts[1]
+    assert decisions.start(draft, by=None, ask=replace(ASK, model=NEW), prepare_now=True)
+    assert work(draft).answered == 3
     sandbox.change_models()
 
 

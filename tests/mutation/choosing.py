@@ -1,7 +1,8 @@
 """Runs mutmut once, and chooses the mutants while it runs: `python -m tests.mutation` starts this.
 
 mutmut wants the names of its mutants before it has made them, and would have to run twice, for
-minutes each. A sample is made of a few files alone, which saves making the mutants of all others.
+minutes each. A sample is made of a few files of one package alone, which saves making the mutants
+of all others, and running the tests that are not about them.
 """
 
 import fnmatch
@@ -19,6 +20,8 @@ from tests.mutation.changed import changed_functions, module_of
 from tests.mutation.options import Options
 
 FILES_OF_A_SAMPLE = 12
+# The tests of a package that are not in its own folder: what a worker does is done to batches.
+TESTS_BESIDE = {"batches": ["tests/worker"], "worker": ["tests/batches"]}
 # What was chosen, for who judges it.
 CHOSEN = mutants.FOLDER / "chosen.json"
 
@@ -26,7 +29,10 @@ CHOSEN = mutants.FOLDER / "chosen.json"
 def main() -> None:
     options = Options.read(sys.argv[1:])
     pick = random.Random(options.seed)
-    config().only_mutate = files_to_mutate(config(), options, pick)
+    files = files_to_mutate(config(), options, pick)
+    config().only_mutate = files
+    if options.is_of_few_files:
+        config().pytest_add_cli_args_test_selection = folders_of_tests(files[0])
     collect = mutmut.collect_source_file_mutation_data
     # What mutmut is given: filled before it reads it.
     wanted: list[str] = []
@@ -47,12 +53,25 @@ def files_to_mutate(patterns: Config, options: Options, pick: random.Random) -> 
         str(path) for path in Path("batchui").rglob("*.py") if patterns.should_mutate(path)
     )
     if options.is_of_few_files:
-        return sorted(pick.sample(files, FILES_OF_A_SAMPLE))
+        package = package_of(pick.choice(files))
+        files = [path for path in files if package_of(path) == package]
+        return sorted(pick.sample(files, min(FILES_OF_A_SAMPLE, len(files))))
     if options.since:
         changed = {name.rpartition(".")[0] for name in changed_functions(files, options.since)}
         files = [path for path in files if module_of(path) in changed]
     # None at all would mean every file to mutmut.
     return [path for path in files if may_match(path, options.only)] or refuse(options)
+
+
+def package_of(path: str) -> str:
+    """The package of a file: "batches" of "batchui/batches/sheet/glance.py"."""
+    return path.split("/")[1]
+
+
+def folders_of_tests(path: str) -> list[str]:
+    """The folders of the tests that may kill a mutant of a file."""
+    package = package_of(path)
+    return [f"tests/{package}", *TESTS_BESIDE.get(package, [])]
 
 
 def may_match(path: str, pattern: str) -> bool:

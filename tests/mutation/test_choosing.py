@@ -8,7 +8,15 @@ import pytest
 from mutmut.configuration import config
 
 from tests.mutation import choosing
-from tests.mutation.choosing import CHOSEN, FILES_OF_A_SAMPLE, choose, files_to_mutate, may_match
+from tests.mutation.choosing import (
+    CHOSEN,
+    FILES_OF_A_SAMPLE,
+    choose,
+    files_to_mutate,
+    folders_of_tests,
+    may_match,
+    package_of,
+)
 from tests.mutation.mutants import CONTROL
 from tests.mutation.options import Options
 
@@ -18,10 +26,19 @@ def files(*arguments: str) -> list[str]:
     return files_to_mutate(config(), options, random.Random(options.seed))
 
 
-def test_a_sample_is_of_a_few_files_that_the_seed_decides() -> None:
-    assert len(set(files())) == FILES_OF_A_SAMPLE
+def test_a_sample_is_of_a_few_files_of_one_package_that_the_seed_decides() -> None:
+    assert 5 < len(set(files())) <= FILES_OF_A_SAMPLE
+    assert len({package_of(path) for path in files()}) == 1
+    packages = {package_of(files("--seed", str(seed))[0]) for seed in range(40)}
+    assert packages == {"batches", "worker", "prompts", "cloudflare", "exports"}
     assert files() == files() != files("--seed", "8")
     assert set(files()) < set(files("--all"))
+
+
+def test_what_a_sample_is_tried_with_are_the_tests_about_it() -> None:
+    assert folders_of_tests("batchui/batches/sheet/glance.py") == ["tests/batches", "tests/worker"]
+    assert folders_of_tests("batchui/worker/tick.py") == ["tests/worker", "tests/batches"]
+    assert folders_of_tests("batchui/exports/csv.py") == ["tests/exports"]
 
 
 def test_a_sample_of_what_matches_is_drawn_from_every_file_that_does() -> None:

@@ -8,5 +8,4 @@ pytestmark = [pytest.mark.processes, not_again]
 
 
 def test_background_on_postgresql(postgres_url: str) -> None:
-    folders = ("tests/worker", "tests/doctor", "tests/backup")
-    run_on_postgresql(postgres_url, *folders, "tests/postgres/test_which_database.py")
+    run_on_postgresql(postgres_url, "tests/worker", "tests/doctor", "tests/backup")

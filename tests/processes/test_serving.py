@@ -73,27 +73,31 @@ class Site:
 
 @contextmanager
 def running_site(**constants: float) -> Iterator[Site]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.processes.served_site", str(port), json.dumps(constants)],
-        cwd=ROOT,
-    )
-    site = Site(process, port)
-
-    def answers() -> bool:
-        try:
-            return site.get("/") == b"page"
-        except OSError:
-            return False
-
+    site = _started(constants)
     try:
+
+        def answers() -> bool:
+            nonlocal site
+            if site.process.poll() is not None:  # another process was quicker to take its port
+                site = _started(constants)
+            try:
+                return site.get("/") == b"page"
+            except OSError:
+                return False
+
         until(answers, seconds=PATIENCE)
         yield site
     finally:
-        process.kill()
-        process.wait()
+        site.process.kill()
+        site.process.wait()
+
+
+def _started(constants: dict[str, float]) -> Site:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    command = [sys.executable, "-m", "tests.processes.served_site", str(port)]
+    return Site(subprocess.Popen([*command, json.dumps(constants)], cwd=ROOT), port)
 
 
 @pytest.fixture(scope="module")

@@ -30,6 +30,15 @@ def test_undo_stands_in_the_message_and_brings_it_back(web: Client, ended: Batch
     assert ended.get_absolute_url() in html(web.get(reverse("batches")))
 
 
+def test_it_is_offered_to_who_may_do_it(web: Client, ana: User, ended: Batch) -> None:
+    page = ended.get_absolute_url()
+    assert "Delete …" in said(web.get(page))
+    ben = join(ana)
+    assert "Delete …" not in said(signed_in(ben).get(page))
+    Batch.objects.update(created_by=ben)
+    assert "Delete …" in said(signed_in(ben).get(page))
+
+
 def test_its_page_says_until_when_and_offers_it(web: Client, ana: User, ended: Batch) -> None:
     deleting.delete(ended, by=ana)
     gone = web.get(ended.get_absolute_url())

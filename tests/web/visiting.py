@@ -15,6 +15,7 @@ from django.utils.html import strip_tags
 
 from batchui.batches import checking
 from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
 from batchui.batches.whole_files import KINDS
 from batchui.teams.models import User
 from tests.batches.conftest import MODEL, TEMPLATE
@@ -57,8 +58,10 @@ def drafted(web: Client, content: bytes, name: str = "texts.csv") -> Batch:
 
 
 def answers(batch: Batch, **changes: Any) -> dict[str, Any]:
-    """The form of a draft, filled in."""
+    """The form of a draft, filled in, as its page sends it once the file is read."""
     filled = {"model": MODEL, "template": TEMPLATE, "max_tokens": "1024"}
+    if batch.status == BatchStatus.DRAFT:
+        filled["read_as"] = batch.format_key
     return {name: value for name, value in (filled | changes).items() if value is not None}
 
 

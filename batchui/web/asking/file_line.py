@@ -1,5 +1,6 @@
 """How the file of a draft is read, as one line of choices under the title."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,9 +30,9 @@ class FileLine:
 
 
 def file_line(batch: Batch, reading: ReadingForm) -> FileLine:
-    """The line about a draft's file. Nothing can be chosen before its beginning was read."""
+    """The line about a draft's file. Before its beginning was read, another sheet can be chosen."""
     if not batch.source_format:
-        return FileLine([], "", [])
+        return FileLine(_choices(reading, {"sheet": _sheet(batch)}), "", [])
     words = {
         "sheet": _sheet(batch),
         "header_row": _names_row(batch.format.header_row),
@@ -40,10 +41,14 @@ def file_line(batch: Batch, reading: ReadingForm) -> FileLine:
         "nested": "objects within objects "
         + ("are columns" if batch.format.nested == "columns" else "stay text"),
     }
-    choices = [
+    return FileLine(_choices(reading, words), _size(batch), _notes(batch))
+
+
+def _choices(reading: ReadingForm, words: Mapping[str, str]) -> list[LineChoice]:
+    """Those of the choices that this file has."""
+    return [
         LineChoice(name, words[name], reading[name]) for name in words if name in reading.fields
     ]
-    return FileLine(choices, _size(batch), _notes(batch))
 
 
 def _sheet(batch: Batch) -> str:

@@ -206,7 +206,10 @@ def preview(request: MemberRequest, batch: Batch) -> HttpResponse:
     if "save" in request.GET:
         return HttpResponse(status=204)
     batch.refresh_from_db()
-    response = render(request, "asking/_previewed.html", question_context(request, batch, form))
+    # A page whose file was being read has not got what the bar says, until it asks for it.
+    has_bar = batch.status == BatchStatus.DRAFT and "read_as" in request.POST
+    context = question_context(request, batch, form) | {"has_bar": has_bar}
+    response = render(request, "asking/_previewed.html", context)
     return trigger_client_event(response, "columns-wanted", {"key": columns_key(batch)})
 
 

@@ -61,8 +61,9 @@ class Grid:
     """A page of rows.
 
     at: the number of the row to go to, if somebody asked for one. waiting: its rows that will get
-    answers, as its polls name them. sent: the first and the last of the
-    rows that the page has at first, as for a slice (see `gaps.py`).
+    answers, as its polls name them. asked_for: the row that somebody asked for and that is not
+    there; `at` is the nearest then. sent: the first and the last of the rows that the page has at
+    first, as for a slice (see `gaps.py`).
     """
 
     columns: SheetColumns
@@ -70,6 +71,7 @@ class Grid:
     page: Page[int]
     at: int | None
     waiting: list[Waiting]
+    asked_for: int | None = None
     sent: tuple[int, int | None] = (0, None)
 
     @property
@@ -135,6 +137,7 @@ def grid_of(batch: Batch, view: SheetView) -> Grid:
         page=page,
         at=at,
         waiting=waiting.of_page(parts),
+        asked_for=view.row if at not in (None, view.row) else None,
     )
 
 

@@ -57,6 +57,8 @@ def _cell(cell: AnswerCell, more: str = "") -> str:
 
 
 def _inside(cell: AnswerCell) -> str:
+    if cell.at and cell.moves and not cell.status:
+        return '<div class="words"><span class="waits moves"></span></div>'
     if cell.status == _ANSWERED or cell.at:
         return _value(cell)
     if cell.status:

@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from batchui.batches.empty_answers import can_count_as_empty
 from batchui.batches.exporting import Kind
-from batchui.batches.models import Batch
+from batchui.batches.models import Batch, Part
 from batchui.batches.money import amount
+from batchui.batches.owners import is_author
 from batchui.batches.phrases import invalid_rows_sentence
 from batchui.batches.spending import spent
 from batchui.batches.whole_files import file_name, kinds_for
@@ -21,6 +22,7 @@ from batchui.prompts.answer_schema import in_words
 from batchui.prompts.jobs import BY_SLUG
 from batchui.web import status_words
 from batchui.web.damaged_files import without_path
+from batchui.web.members import MemberRequest
 
 FURTHER_SHOWN = 10
 
@@ -93,6 +95,12 @@ register.filter("can_count_as_empty", can_count_as_empty)
 
 
 @register.filter
+def may_be_deleted_by(batch: Batch, request: MemberRequest) -> bool:
+    """Whether who asks for a page may delete a batch."""
+    return request.membership.is_admin or is_author(batch, request.user)
+
+
+@register.filter
 def saved_as(batch: Batch, kind: str) -> str:
     """The name of the file that a download brings."""
     return file_name(batch, kind, timezone.localdate())
@@ -151,7 +159,7 @@ def progress_text(batch: Batch) -> str:
 
 
 @register.filter
-def rows_to_answer(batch: Batch) -> int:
+def rows_to_answer(batch: Batch | Part) -> int:
     """The number of rows without those that are skipped: a bar of a finished batch is full."""
     return batch.rows - batch.never_asked
 

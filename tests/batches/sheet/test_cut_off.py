@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from batchui.batches import corrections, exporting, part_answers, results
+from batchui.batches import corrections, exporting, listing, part_answers, results
 from batchui.batches.answer_editing import seen_of
 from batchui.batches.answer_reading import answer_of
 from batchui.batches.models import Attempt, Batch, Part
@@ -22,6 +22,8 @@ from batchui.doctor.records import Scope
 from batchui.prompts.answer_columns import AnswerColumn
 from batchui.prompts.model_facts import ROOM
 from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.connections import ensure_connection
+from batchui.teams.models import Team, User
 from tests.batches.conftest import CHAT_COMPLETIONS, MODEL, MakeBatch, counted, rows, work
 
 pytestmark = pytest.mark.django_db
@@ -195,15 +197,29 @@ def test_cut_rows_are_asked_again_with_a_longer_answer_and_no_others(
 
 
 def test_a_model_that_thinks_has_room_for_it_besides_the_raised_limit(
-    sandbox: RunningSandbox, start: MakeBatch
+    sandbox: RunningSandbox, start: MakeBatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    room = ROOM["medium"]
     batch = two_cut(sandbox, start, model=CHAT_COMPLETIONS, max_tokens=100, effort="medium")
     assert (longer_answers(batch) or [0])[0] == 100
+    monkeypatch.setattr("batchui.batches.preparing.REPLY_BYTES", 4 * (400 + room))
     asking_again.ask_again(batch, chosen=CUT, by=None, longest=400)
     batch = work(batch)
-    room = ROOM["medium"]
-    assert limits_sent(sandbox) == [[100 + room] * 10, [400 + room] * 2]
+    assert limits_sent(sandbox) == [[100 + room] * 10, [400 + room], [400 + room]]
     assert (batch.cut, batch.answered) == (0, 10)
+
+
+def test_a_model_that_only_the_account_lists_can_be_asked_for_longer_answers(
+    sandbox: RunningSandbox, start: MakeBatch, team: Team, ana: User
+) -> None:
+    new = "@cf/acme/brand-new-7b"
+    sandbox.change_models({"name": new, "like": MODEL})
+    listing.add_model(ensure_connection(team), new, task="chat", by=ana)
+    batch = two_cut(sandbox, start, model=new, max_tokens=100)
+    assert longer_answers(batch) == range(100, 32_769)
+    assert asking_again.ask_again(batch, chosen=CUT, by=None, longest=400).rows == 2
+    assert work(batch).cut == 0
+    sandbox.change_models()
 
 
 def test_what_is_cut_off_again_at_the_raised_limit_is_recognised_there(

@@ -97,6 +97,8 @@ def test_too_many_values_are_no_values(team: Team) -> None:
 def test_a_long_text_is_no_value(team: Team) -> None:
     batch = made(team, [yes("x" * (digesting.LONGEST_VALUE + 1))])
     assert summary_of(batch, first(batch)).fields[0].values is None
+    batch = made(team, [yes("x" * digesting.LONGEST_VALUE)])
+    assert len(summary_of(batch, first(batch)).fields[0].values or {}) == 1
 
 
 def test_reasons_that_are_too_many_are_counted_together(team: Team) -> None:

@@ -5,7 +5,7 @@ import pytest
 from batchui.batches.sheet import digests
 from batchui.batches.sheet.glance import FieldGlance, glance_of, reason_with, reasons_of
 from batchui.teams.models import Team
-from tests.batches.sheet.made import made, no, yes
+from tests.batches.sheet.made import damage, made, no, yes
 
 pytestmark = pytest.mark.django_db
 
@@ -43,6 +43,19 @@ def test_values_come_half_as_often_again_as_there_are_different_ones(
     found = field(team, *answers)
     assert bool(found.values) is are_values
     assert (found.words is None) is are_values
+
+
+def test_one_value_alone_is_a_value(team: Team) -> None:
+    assert [(one.text, one.rows, one.share) for one in field(team, "good", "good").values] == [
+        ("good", 2, 1)
+    ]
+
+
+def test_a_part_whose_answers_are_damaged_is_left_out(team: Team) -> None:
+    batch = made(team, [yes("good")] * 3, [yes("bad")] * 3)
+    damage(batch.parts.get(number=2), lines=1)
+    [found] = glance_of(batch).fields
+    assert [(one.text, one.rows) for one in found.values] == [("good", 3)]
 
 
 @pytest.mark.parametrize(("different", "are_values"), [(12, True), (13, False)])

@@ -8,7 +8,8 @@ from django.test import Client
 from batchui.batches.models import Batch
 from batchui.teams.models import Team, User
 from batchui.web.sheet import grid
-from tests.batches.sheet.made import made, no, yes
+from tests.batches.books import reviews
+from tests.batches.sheet.made import FORM, made, no, yes
 from tests.conftest import PATIENCE
 from tests.web.test_people_in_the_browser import NewPage, new_page
 from tests.web.visiting import drafted
@@ -132,3 +133,39 @@ def test_on_a_phone_the_head_has_one_line_of_buttons_and_the_chosen_filter_is_in
             return chosen.left >= line.left - 1 && chosen.right <= line.right + 1; }"""
     )
     assert "Failed" in chosen.inner_text()
+
+
+def test_what_was_asked_about_stays_beside_answers_that_are_far_to_the_right(
+    page: "Page", team: Team
+) -> None:
+    names = [f"extra {n}" for n in range(1, 30)]
+    form = FORM | {"columns": ["id", "text", *names]}
+    batch = made(team, [yes(f"answer {n}") for n in range(1, 9)], source_format=form)
+    where = """() => ["thead .n", "thead .main", "thead .answer"].map((kind) => {
+        const box = document.querySelector(kind).getBoundingClientRect();
+        return [Math.round(box.left), Math.round(box.right)]; })"""
+    for width in (1280, 820, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto(batch.get_absolute_url())
+        page.locator("#grid-frame[data-frozen]").wait_for()
+        number, asked, answer = page.evaluate(where)
+        assert number[0] == 0
+        assert asked[0] == number[1]
+        assert asked[1] <= answer[0] < width
+    assert "text" in page.locator("thead .main").inner_text()
+
+
+def test_a_sheet_that_cannot_be_used_lets_her_choose_another_one(
+    page: "Page", web: Client, every_file_is_small: None
+) -> None:
+    draft = drafted(web, reviews(), "reviews.xlsx")
+    page.goto(draft.get_absolute_url())
+    page.get_by_role("button", name="sheet “May”").click()
+    page.get_by_role("radio", name="Read me").check()
+    page.get_by_text("This file cannot be used.").wait_for()
+    page.locator("#choose-sheet-button:focus").wait_for()
+    assert page.locator(":popover-open").count() == 0
+    page.get_by_role("button", name="sheet “Read me”").click()
+    page.get_by_role("radio", name="May").check()
+    page.locator("#start-button").wait_for()
+    assert page.get_by_text("This file cannot be used.").count() == 0

@@ -84,6 +84,16 @@ def test_a_row_that_waits_says_what_for(status: PartStatus, note: str, moves: bo
     assert second.note == ""
 
 
+@pytest.mark.parametrize(
+    ("status", "is_marked"), [(PartStatus.RUNNING, True), (PartStatus.READY, False)]
+)
+def test_every_cell_of_a_row_under_way_is_marked(status: PartStatus, *, is_marked: bool) -> None:
+    found = cells(status="", wanted=WANTED[:2], waits_in=status)
+    first, second = row_html.answer_cells(found).split("<td ")[1:]
+    assert "waits" in first
+    assert ("waits moves" in second) is is_marked
+
+
 def test_a_row_without_an_answer_says_why_without_the_names_of_stored_files() -> None:
     error = "The stored file batches/1/parts/2/rows.zst is not there any more."
     (cell,) = cells(status="missing", error=error)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from batchui.batches.models import Batch
+from batchui.batches.states import BatchStatus
 from batchui.teams.models import Team, User
 from batchui.web.sheet import gaps
 from tests.batches.sheet.made import made, yes
@@ -13,7 +14,7 @@ from tests.web.test_people_in_the_browser import NewPage, new_page
 from tests.web.test_people_pages_are_accessible import faults
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 __all__ = ["new_page"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -67,6 +68,36 @@ def test_scrolling_brings_the_others(page: "Page", batch: Batch) -> None:
     assert page.evaluate(WIDTHS) == widths
     assert min(widths) > 40
     assert page.locator("#open-90").get_attribute("tabindex") == "-1"
+
+
+def test_rows_that_come_into_view_while_the_page_asks_what_is_new_are_not_forgotten(
+    page: "Page", batch: Batch
+) -> None:
+    Batch.objects.update(status=BatchStatus.RUNNING)
+    held: list[Route] = []
+    page.route("**/live/**", lambda one: one.continue_() if held else held.append(one))
+    page.goto(batch.get_absolute_url())
+    while not held:
+        page.wait_for_timeout(50)
+    page.locator("#grid-frame").evaluate("frame => frame.scrollTo(0, frame.scrollHeight)")
+    page.wait_for_timeout(300)
+    assert page.locator(".gap").count() == 1
+    Batch.objects.update(version=batch.version + 1)
+    held[0].continue_()
+    all_there(page)
+
+
+def test_rows_that_did_not_come_are_asked_for_again(page: "Page", batch: Batch) -> None:
+    to_end = "frame => frame.scrollTo(0, frame.scrollHeight)"
+    page.goto(batch.get_absolute_url())
+    page.route("**gap=**", lambda route: route.abort())
+    with page.expect_event("requestfailed"):
+        page.locator("#grid-frame").evaluate(to_end)
+    page.unroute("**gap=**")
+    page.locator("#grid-frame").evaluate("frame => frame.scrollTo(0, 0)")
+    page.wait_for_timeout(300)
+    page.locator("#grid-frame").evaluate(to_end)
+    all_there(page)
 
 
 def test_keys_go_on_where_rows_are_still_to_come(page: "Page", batch: Batch) -> None:

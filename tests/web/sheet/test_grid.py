@@ -63,6 +63,8 @@ def test_a_row_behind_the_last_is_the_last_and_one_before_the_first_the_first(
     team: Team, some: Batch
 ) -> None:
     assert shown(some, row=10_000).at == 12
+    assert shown(some, row=10_000).asked_for == 10_000
+    assert shown(some, row=12).asked_for is None
     some.parts.update(first_row=F("first_row") + 1)
     assert shown(some, row=1).at == 2
 

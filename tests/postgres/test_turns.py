@@ -1,0 +1,37 @@
+"""Which files run once more on PostgreSQL."""
+
+from pathlib import Path
+
+import pytest
+
+from batchui.up.venv import ROOT
+from tests.postgres import again
+from tests.postgres.again import ONCE, files_of_turn, turn
+
+FOLDERS = ("tests/batches", "tests/worker")
+
+
+def test_each_file_has_its_turn() -> None:
+    there = {
+        str(path.relative_to(ROOT))
+        for name in FOLDERS
+        for path in ROOT.glob(f"{name}/**/test_*.py")
+    }
+    even, odd = (set(files_of_turn(FOLDERS, whose)) for whose in (0, 1))
+    assert even | odd == there - set(ONCE) == set(files_of_turn(FOLDERS, None))
+    assert not even & odd
+    assert min(len(even), len(odd)) > len(there) / 4
+
+
+def test_it_is_everybodys_turn_where_that_is_asked_for_or_no_commit_is_known(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(again, "ROOT", tmp_path)
+    assert turn() is None
+    monkeypatch.undo()
+    monkeypatch.setenv("BATCHUI_ALL_ON_POSTGRES", "1")
+    assert turn() is None
+
+
+def test_what_runs_once_is_there() -> None:
+    assert [file for file in ONCE if not (ROOT / file).is_file()] == []
