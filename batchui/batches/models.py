@@ -93,6 +93,8 @@ class Batch(Searched, AnswerCounts, Upload, Asked):
     created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+    # Between an end and what made it go on: a retry, rows that are asked again.
+    idle = models.DurationField(default=timedelta(0))
     stop_requested_at = models.DateTimeField(null=True)
     deleted_at = models.DateTimeField(null=True)
     deleted_by = models.ForeignKey(
@@ -258,10 +260,15 @@ class Batch(Searched, AnswerCounts, Upload, Asked):
 
     @property
     def duration(self) -> timedelta | None:
-        """The time from Start to the end; None before the end."""
-        if self.started_at is None or self.finished_at is None:
+        """How long it took, from Start to the end without what was idle; None before the end."""
+        if self.working_since is None or self.finished_at is None:
             return None
-        return self.finished_at - self.started_at
+        return self.finished_at - self.working_since
+
+    @property
+    def working_since(self) -> datetime | None:
+        """When it was started, as though it had never been idle; None: it was not started."""
+        return None if self.started_at is None else self.started_at + self.idle
 
 
 class Event(models.Model):

@@ -109,6 +109,8 @@ def settle(batch: Batch, *, sums: bool = True) -> None:
         changes |= {"status": status, "epoch": batch.epoch + 1}
         # It has ended already where only the worth of its answers is another one now.
         changes["finished_at"] = (batch.finished_at or timezone.now()) if ended else None
+        if batch.finished_at and not ended:
+            changes["idle"] = batch.idle + (timezone.now() - batch.finished_at)
         if ended:
             record(batch, status.value, f"{ENDINGS[status]} {_answered(batch.rows, answers)}")
     news = {name: value for name, value in changes.items() if value != getattr(batch, name)}

@@ -53,7 +53,8 @@ def usual_time(batch: Batch, *, rows: int | None = None) -> UsualTime | None:
         rows__gte=count / TIMES_AS_LARGE,
         rows__lte=count * TIMES_AS_LARGE,
     ).exclude(pk=batch.pk)
-    latest = like_it.order_by("-finished_at").annotate(took=F("finished_at") - F("started_at"))
+    took_each = F("finished_at") - F("started_at") - F("idle")
+    latest = like_it.order_by("-finished_at").annotate(took=took_each)
     took = sorted(latest.values_list("took", flat=True)[:MOST])
     if len(took) < LEAST:
         return None

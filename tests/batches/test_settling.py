@@ -163,6 +163,23 @@ def test_a_part_that_stop_ended_is_known_as_ended_at_once(team: Team) -> None:
     assert (part.status, part.unsent, part.waiting_became) == (PartStatus.STOPPED, 10, "unsent")
 
 
+def test_what_was_idle_before_a_retry_is_no_part_of_how_long_it_took(team: Team) -> None:
+    batch = ended(team)
+    Batch.objects.update(started_at=timezone.now() - timedelta(days=1, minutes=5))
+    batch.refresh_from_db()
+    assert batch.duration is not None
+    assert round(batch.duration.total_seconds()) == 300
+    assert decisions.retry(batch, by=None)
+    batch = settled(batch)
+    assert batch.duration is None
+    assert batch.working_since is not None
+    assert round((timezone.now() - batch.working_since).total_seconds()) == 300
+    batch.parts.update(status=PartStatus.DONE, answered=10, failed=0)
+    again = settled(batch).duration
+    assert again is not None
+    assert round(again.total_seconds()) == 300
+
+
 def test_a_part_that_comes_back_after_stop_ends_itself_alone(team: Team) -> None:
     other = on_record(team)
     part = on_record(team, stop_requested_at=timezone.now()).parts.get()

@@ -73,6 +73,13 @@ def test_the_sandbox_tells_nothing_of_cloudflare_and_no_team_of_another(team: Te
     assert usual_time(batch) is None
 
 
+def test_what_was_idle_before_a_retry_does_not_count(team: Team) -> None:
+    batch = on_record(team)
+    for _ in range(3):
+        ended(team, 3620, idle=timedelta(hours=1))
+    assert usual_time(batch) == took(20, 20)
+
+
 def test_it_is_not_like_itself(team: Team) -> None:
     for _ in range(2):
         ended(team, 20)
