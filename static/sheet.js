@@ -177,8 +177,16 @@
   addEventListener("resize", shade);
 
   /* The chosen filter, and the tab, where they stand beyond the end of their line. */
+  const LINES = "#chips, #chips > .filters, #tabs";
+  const fade = (line) => {
+    line.toggleAttribute("data-more", line.scrollWidth - line.clientWidth - line.scrollLeft > 1);
+  };
+  const fadeAll = () => document.querySelectorAll(LINES).forEach(fade);
+  on("scroll", ({ target }) => target.matches?.(LINES) && fade(target), true);
+  addEventListener("resize", fadeAll);
   const showChosen = () => {
-    for (const line of document.querySelectorAll("#chips, #chips > .filters, #tabs")) {
+    fadeAll();
+    for (const line of document.querySelectorAll(LINES)) {
       const chosen = [...line.querySelectorAll("[aria-current], .chosen")].pop()?.getBoundingClientRect();
       if (!chosen) continue;
       const seen = line.getBoundingClientRect();

@@ -40,7 +40,7 @@ def start(file: File) -> Fields:
 
 
 def _try_rows(draft: Batch, draw: random.Random) -> Form:
-    template = f"Try {draw.getrandbits(64):x}: {{{{text}}}}"
+    template = f"Try {draw.getrandbits(64):x}, {{{{id}}}}: {{{{text}}}}"
     which = draw.choice(["first", "random", "same"])
     fields: Fields = {"model": MODELS[0], "template": template, "max_tokens": "64"}
     return Form("tries/", fields | {"name": draft.name, "which": which})

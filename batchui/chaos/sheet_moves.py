@@ -29,9 +29,13 @@ def _own() -> Random:
 
 
 def try_rows(draft: Batch, by: None) -> object:
-    """Try a question on a few rows. Each has words of its own, so that no two requests are same."""
+    """Try a question on a few rows.
+
+    Each has words of its own, and names its row: in some files rows have the same text. So no two
+    requests are the same.
+    """
     words = f"{random.getrandbits(64):x}"
-    ask = Ask(**vars(draft.ask) | {"template": f"Try {words}: {{{{text}}}}"})
+    ask = Ask(**vars(draft.ask) | {"template": f"Try {words}, {{{{id}}}}: {{{{text}}}}"})
     which = random.choice([Which.FIRST, Which.RANDOM, Which.SAME])  # noqa: S311
     try:
         return tries.begin(draft, by=by, ask=ask, which=which)

@@ -17,10 +17,10 @@ from tests.mutation.options import Options
 
 # Of all mutants, how many must die; a reason is no death.
 LEAST_SHARE = 0.9
-# Of a sample, how many may survive without a reason: as many as of all. It estimates the whole, and
-# must not fail a change by the luck of the draw: of a whole of which 96 in 100 die, one sample of
-# fifty in seventy has more than five survivors, but one in three has more than two.
-GAPS_OF_A_SAMPLE = 0.1
+# Of a sample, how many may survive without a reason: twice as many as of all. It estimates the
+# whole, and must not fail a change by the luck of the draw: of a whole of which 92 in 100 die, one
+# sample of fifty in five has more than five survivors, and one in six hundred more than ten.
+GAPS_OF_A_SAMPLE = 0.2
 # What is shown where mutmut could not run.
 LAST_LINES, LONGEST_LINE = 40, 300
 

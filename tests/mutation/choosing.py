@@ -20,8 +20,9 @@ from tests.mutation.changed import changed_functions, module_of
 from tests.mutation.options import Options
 
 FILES_OF_A_SAMPLE = 12
-# The tests of a package that are not in its own folder: what a worker does is done to batches.
-TESTS_BESIDE = {"batches": ["tests/worker"], "worker": ["tests/batches"]}
+# The tests of a package that are not in its own folder: what a worker does is done to batches, and
+# what the sheet shows is found out there.
+TESTS_BESIDE = {"batches": ["tests/worker", "tests/web/sheet"], "worker": ["tests/batches"]}
 # What was chosen, for who judges it.
 CHOSEN = mutants.FOLDER / "chosen.json"
 

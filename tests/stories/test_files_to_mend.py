@@ -77,7 +77,7 @@ def test_a_wrong_encoding_is_corrected_with_one_click(ana: Visitor, tmp_path: Pa
     page.locator("#grid").get_by_role("gridcell", name="Café froid").wait_for()
     assert "read as Mac Roman (Western European)" in about.inner_text()
     assert page.locator("#id_template").input_value() == ASK
-    gets_the_focus(encoding)
+    gets_the_focus(about)
     assert answers(ana) == [
         ["id", "guest", "review", *ADDED],
         ["1", "René", "Café froid", answer_of("Café froid"), "answered", ""],

@@ -42,6 +42,9 @@ from batchui.web.sheet.view import SheetView
 from batchui.web.standstill import nothing_moves
 from batchui.web.trying.columns import TryColumns
 
+# The question and the bar at the bottom take the rest.
+SHARE_OF_A_WINDOW = 0.6
+
 
 def ask_page(
     request: MemberRequest,
@@ -142,7 +145,7 @@ def first_sheet_context(
 ) -> dict[str, Any]:
     """The same for a whole page: only its first rows, unless one of the others was tried."""
     context = sheet_context(request, batch, row, tried=tried)
-    grid = context["grid"].at_first()
+    grid = context["grid"].at_first(share=SHARE_OF_A_WINDOW)
     known, sent = ({row.number for row in rows} for rows in (grid.rows, grid.rows_sent))
     tries: TryColumns = context["tried"]
     return context if tries.beyond(known) != tries.beyond(sent) else context | {"grid": grid}

@@ -12,8 +12,9 @@ from typing import Protocol
 
 from django.http import HttpRequest
 
-# Rows of a first load: about so many CSS pixels, about so many characters, and always one row.
-HEIGHT, MOST_SIGNS = 900, 5_500
+# Rows of a first load: about so many CSS pixels, about so many characters, and always one row. What
+# stands around the text of a cell weighs as much as so many.
+HEIGHT, MOST_SIGNS, SIGNS_OF_A_CELL = 900, 5_000, 6
 # Of a row of one line, and of each further line: a cell shows three of about so many characters.
 ROW_HEIGHT, LINE_HEIGHT, MOST_LINES, SIGNS_A_LINE = 36, 20, 3, 50
 # So few more are sent at once, too.
@@ -51,19 +52,24 @@ class Gap:
         return self.last if self.side == "above" else self.first
 
 
-def shown_first(rows: Sequence[Numbered], at: int | None) -> tuple[int, int]:
+def shown_first(rows: Sequence[Numbered], at: int | None, *, share: float = 1) -> tuple[int, int]:
     """Which rows of a page a first load has, as for a slice.
 
-    Those around number `at`, or the first ones.
+    Those around number `at`, or the first ones. share: of a window that the rows have.
     """
     start = next((place for place, row in enumerate(rows) if row.number == at), 0)
     end, first, height, signs = start, start, 0, 0
-    while end - start < len(rows) and height < HEIGHT and signs < MOST_SIGNS:
+    while end - start < len(rows) and height < share * HEIGHT and signs < MOST_SIGNS:
         goes_up = start > 0 and (end == len(rows) or first - start < end - first)
         start, end = (start - 1, end) if goes_up else (start, end + 1)
         added = rows[start if goes_up else end - 1]
-        height, signs = height + _height(added), signs + sum(added.signs)
+        height, signs = height + _height(added), signs + _signs(added)
     return (0, len(rows)) if len(rows) - (end - start) <= FEW else (start, end)
+
+
+def _signs(row: Numbered) -> int:
+    """How much a row adds to a page: its texts, and what stands around each cell."""
+    return sum(row.signs) + SIGNS_OF_A_CELL * len(row.signs)
 
 
 def _height(row: Numbered) -> int:

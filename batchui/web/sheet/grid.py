@@ -90,9 +90,9 @@ class Grid:
         end = self.sent[1]
         return None if end is None else gap("below", self.rows[end:])
 
-    def at_first(self) -> "Grid":
-        """The same, of which a first load has only the rows around `at`."""
-        return replace(self, sent=shown_first(self.rows, self.at))
+    def at_first(self, *, share: float = 1) -> "Grid":
+        """The same, of which a first load has only the rows around `at`: a `share` of a window."""
+        return replace(self, sent=shown_first(self.rows, self.at, share=share))
 
     def between(self, spans: Sequence[range]) -> "Grid":
         """Only those of its rows whose numbers are in one of these spans."""

@@ -36,7 +36,8 @@ def progress_of(batch: Batch) -> Progress:
     read, written = batch.prompt_tokens, batch.completion_tokens
     cost = cost_text(batch, read=read, written=written) if read or written else ""
     if cost and (expected := _estimated(batch)):
-        cost += f", estimated {expected}"
+        # Of neither is taken off what is free each day: that is the account's, not the batch's.
+        cost += f" at list price, estimated {expected}"
     if not batch.is_active:
         return Progress("", cost, read + written)
     return Progress(_pace(batch), cost, read + written, str(usual_time(batch) or ""))

@@ -47,6 +47,15 @@ def test_a_slow_one_is_told_by_the_minute(team: Team) -> None:
     assert progress_of(batch).pace == "about 25 rows a minute"
 
 
+def test_the_cost_stands_beside_its_estimate_both_before_what_is_free(team: Team) -> None:
+    Connection.objects.update(kind=Connection.Kind.REST)
+    used = {"prompt_tokens": 100_000, "completion_tokens": 50_000}
+    batch = started(team, 600, estimated_low=0.06, estimated_high=0.16, **used)
+    assert progress_of(batch).cost.endswith(" at list price, estimated $0.06 to $0.16")
+    batch.estimated_low = None
+    assert "estimated" not in progress_of(batch).cost
+
+
 def test_a_pace_that_is_not_known_is_not_said(team: Team) -> None:
     assert progress_of(started(team, 600)).pace == ""
     batch = started(team, 1)
