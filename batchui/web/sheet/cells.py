@@ -12,8 +12,9 @@ from batchui.exports.answers import answer_text
 from batchui.prompts.answer_columns import AnswerColumn
 from batchui.prompts.answer_fitting import Value, fields_of
 from batchui.web.damaged_files import without_path
-from batchui.web.sheet.columns import SheetColumn
+from batchui.web.sheet.columns import NUMBERS, SheetColumn
 from batchui.web.sheet.edited import Mark, places_of
+from batchui.web.sheet.in_short import in_short
 
 # In characters: a longer cell is cut in the grid; the row's panel has all of it.
 LONGEST_CELL = 400
@@ -94,13 +95,17 @@ def answer_cells(
     waits. mark: who corrected the row.
     """
     values: Sequence[Value] = (
-        fields_of(result.answer, wanted) if wanted else [answer_text(result.answer)]
+        fields_of(result.answer, wanted) if wanted else [_whole(result.answer, columns[0])]
     )
     edited = places_of(result, wanted)
     return [
         _cell(result, column, value, waits_in, mark if column.at in edited else None)
         for column, value in zip(columns, values, strict=True)
     ]
+
+
+def _whole(answer: bytes | None, column: SheetColumn) -> str:
+    return in_short(answer) if column.kind == NUMBERS else answer_text(answer)
 
 
 def _cell(

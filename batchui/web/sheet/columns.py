@@ -25,6 +25,8 @@ WIDE_ANSWER, FAIR_ANSWER = 400, 260
 # From so many answer columns on, those of text are narrower, too.
 MANY_ANSWERS = 3
 MOST_KIND_SIGNS = 24
+# The kind of a column whose answers are lists of numbers, or rankings.
+NUMBERS = "numbers"
 TAGGED: frozenset[Kind] = frozenset({"yes_no", "one_of", "several_of"})
 A_SIGN = 8.6  # of 14 px, in the wide fonts that some systems have
 PADDING = 28
@@ -120,7 +122,7 @@ def answer_columns_of(batch: Batch) -> list[SheetColumn]:
     wanted = batch.ask.answer_columns
     if not wanted:
         name, _, _ = added_columns(batch)
-        kind = "numbers" if answers_are_numbers(batch) else KIND_WORDS["text"]
+        kind = NUMBERS if answers_are_numbers(batch) else KIND_WORDS["text"]
         return [SheetColumn("a1", name, 0, WIDE_ANSWER, kind=kind)]
     return of_answers(wanted, has_reasons=batch.unanswered > 0)
 

@@ -17,6 +17,7 @@ from batchui.prompts.reading.rows import as_list, cell_text, shown_text
 from batchui.prompts.template import Template
 from batchui.web.access import with_batch
 from batchui.web.members import MemberRequest
+from batchui.web.sheet.in_short import scores_of
 from batchui.web.sheet.view import SheetView
 
 # Of a text, in characters, and of a ranking the passages.
@@ -39,14 +40,6 @@ class Passage:
     place: int
     text: str
     score: str
-
-
-class _Score(msgspec.Struct):
-    id: int
-    score: float
-
-
-_scores = msgspec.json.Decoder(list[_Score])
 
 
 @with_batch
@@ -81,13 +74,9 @@ def _text_of(batch: Batch, cells: Any) -> str:
 
 def ranked(batch: Batch, answer: bytes | None, cells: Any) -> list[Passage]:
     """The passages of a row in the order of their scores; [] if the answer ranks none."""
-    try:
-        scores = _scores.decode(answer or b"[]")
-    except (msgspec.DecodeError, RecursionError):
-        return []
-    texts = _passages(batch, cells)
-    known = [one for one in scores if 0 <= one.id < len(texts)]
-    best = sorted(known, key=lambda one: one.score, reverse=True)[:MOST_PASSAGES]
+    scores = scores_of(answer)
+    texts = _passages(batch, cells) if scores else []
+    best = [one for one in scores if 0 <= one.id < len(texts)][:MOST_PASSAGES]
     return [
         Passage(place, texts[one.id][:LONGEST], f"{one.score:.3f}")
         for place, one in enumerate(best, 1)

@@ -17,7 +17,7 @@ from batchui.web.sheet.cells import (
     cut,
     said_once,
 )
-from batchui.web.sheet.columns import SheetColumn, of_answers
+from batchui.web.sheet.columns import NUMBERS, SheetColumn, of_answers
 
 TONE = AnswerColumn("tone", "one_of", ("good", "mixed", "bad"))
 WANTED = (
@@ -50,6 +50,25 @@ def cells(
 def test_without_answer_columns_there_is_one_cell_with_the_answer(answer: bytes, text: str) -> None:
     (cell,) = cells(answer)
     assert (cell.number, cell.at, cell.text, cell.status) == (7, 0, text, "answered")
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (b"[0.25,-0.5,1,2,3]", "5 numbers: 0.250, -0.500, 1.000, 2.000, …"),
+        (b"[0.25,-0.5]", "2 numbers: 0.250, -0.500"),
+        (b'[{"id":0,"score":0.25}]', "0.250"),
+        (b'[{"id":0,"score":0.2},{"id":1,"score":0.9}]', "passage 2: 0.900, passage 1: 0.200"),
+        (b'"corrected by hand"', "corrected by hand"),
+        (b"[]", "[]"),
+        (b"[[1]]", "[[1]]"),
+        (b"null", ""),
+    ],
+)
+def test_numbers_and_rankings_are_said_in_short(answer: bytes, text: str) -> None:
+    result = Result(7, ["x"], "answered", answer, None, None)
+    (cell,) = answer_cells(result, [SheetColumn("a1", "answer", 0, 400, kind=NUMBERS)], (), None)
+    assert cell.text == text
 
 
 def test_each_answer_column_has_its_value() -> None:
