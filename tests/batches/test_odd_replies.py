@@ -3,7 +3,6 @@
 Each story goes over the wire, to the sandbox.
 """
 
-import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -363,42 +362,5 @@ def test_a_reply_too_large_to_read_is_fetched_twice_and_asks_a_person(
     assert 0 < len(kept) <= 1_000
     assert len(sandbox.calls("poll")) == 2
     assert decisions.ask_again(part, by=None)
-    polled(batch)
-    assert is_finished_with_one_post(batch, sandbox)
-
-
-# -- damaged files --------------------------------------------------------------------------------
-
-
-def test_a_file_that_is_away_for_a_moment_asks_nobody(
-    sandbox: RunningSandbox, start: MakeBatch, files_in: Path
-) -> None:
-    batch = accepted(start, reference_column="id")
-    aside = files_in.rename(files_in.with_name("aside"))
-    for _ in range(2):
-        part = polled(batch)
-        assert part.status == PartStatus.QUEUED
-        assert "is not there any more. batchui asks again." in part.message
-    aside.rename(files_in)
-    polled(batch)
-    assert is_finished_with_one_post(batch, sandbox)
-
-
-def test_a_file_that_stays_damaged_asks_a_person_and_its_answers_are_kept(
-    sandbox: RunningSandbox, start: MakeBatch, files_in: Path
-) -> None:
-    batch = accepted(start, reference_column="id")
-    stored = files_in / batch.parts.get().rows_file
-    whole = stored.read_bytes()
-    stored.write_bytes(whole[:-7])
-    part = polled(batch, 3)
-    assert (part.status, part.question) == (PartStatus.UNSURE, Question.DAMAGED)
-    assert part.rows_file in part.message
-    attempt = part.attempts.get()
-    assert attempt.status == AttemptStatus.ACCEPTED
-    kept = json.loads(b"".join(read_compressed(attempt.reply_file)))
-    assert len(kept["result"]["responses"]) == 10
-    stored.write_bytes(whole)
-    assert decisions.try_again(part, by=None)
     polled(batch)
     assert is_finished_with_one_post(batch, sandbox)

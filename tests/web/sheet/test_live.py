@@ -3,7 +3,6 @@
 import json
 import re
 from datetime import timedelta
-from html import unescape
 from typing import Any
 
 import pytest
@@ -23,51 +22,10 @@ from batchui.teams.models import Connection, User
 from batchui.web.sheet import live
 from batchui.worker.heartbeat import beat
 from tests.batches.conftest import MakeBatch, poll_all, rows, send_all, work
+from tests.web.sheet.watching import Page, asked
 from tests.web.visiting import HTMX, answer_cells_of, element, html, roots, said
 
 pytestmark = pytest.mark.django_db
-
-
-class Page:
-    """An open page of a batch, that polls as a browser does."""
-
-    def __init__(self, web: Client, address: str) -> None:
-        self.web = web
-        self.markup = html(web.get(address))
-        self._live = element(self.markup, "live")
-        self._watched = self._of("watched")
-
-    def _of(self, identity: str) -> str:
-        found = re.search(rf'<form id="{identity}".*?</form>', self.markup, re.DOTALL)
-        return found[0] if found else ""
-
-    @property
-    def watched(self) -> dict[str, str]:
-        """What the page says of its rows."""
-        pairs = re.findall(r'name="(\w+)" value="([^"]*)"', self._watched)
-        return {name: unescape(value) for name, value in pairs}
-
-    def poll(self) -> str:
-        """The answer to the next poll; "" for none."""
-        found = re.search(r'hx-get="([^"]*)"', self._live)
-        assert found, "the page does not poll any more"
-        response = self.web.get(unescape(found[1]), self.watched | asked(found[1]), headers=HTMX)
-        if response.status_code == 204:
-            return ""
-        answer = html(response)
-        self._live = element(answer, "live")
-        if 'id="watched"' in answer:
-            self.markup = answer
-            self._watched = self._of("watched")
-        return answer
-
-    def polls(self) -> bool:
-        return 'hx-trigger="every' in self._live
-
-
-def asked(address: str) -> dict[str, str]:
-    query = unescape(address).partition("?")[2]
-    return dict(pair.split("=", 1) for pair in query.split("&"))
 
 
 def cells(answer: str) -> list[str]:
