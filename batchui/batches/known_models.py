@@ -32,10 +32,11 @@ class ModelListing(models.Model):
 class KnownModel(models.Model):
     """One model of a connection.
 
-    takes_batches: the listing has its batch flag. usd_before: the price for a million tokens read
-    and written before it changed. withdrawn_on: the day on which Cloudflare plans to take it away.
-    facts: what its schema says, as `schema_facts.Facts`; {} if that was not read. added_by: who
-    typed it in, though the listing does not have it.
+    takes_batches: the listing has its batch flag; took_batches: it had once. usd_read_before,
+    usd_written_before: the price for a million tokens read and written before it changed.
+    withdrawn_on: the day on which Cloudflare plans to take it away. facts: what its schema says, as
+    `listed_models.SchemaFacts`; {} if that was not read. added_by: who typed it in, though the
+    listing does not have it.
     """
 
     connection = models.ForeignKey(

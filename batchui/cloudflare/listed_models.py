@@ -19,8 +19,10 @@ TASKS: Mapping[str, Literal["chat", "embedding", "translation"]] = {
     "Text Embeddings": "embedding",
     "Translation": "translation",
 }
-# Of a description, in characters.
-LONGEST = 1_000
+# Of a description and a name, in characters: the table has room for so many.
+LONGEST, LONGEST_NAME = 1_000, 200
+# What a figure raises that is none.
+NO_FIGURE = (TypeError, ValueError, OverflowError)
 # Of nested schemas.
 DEEPEST = 4
 
@@ -44,14 +46,14 @@ def listed(entry: Mapping[str, Any]) -> ListedModel | None:
     """The model of an entry; None for one that neither reads nor writes text."""
     task, name = entry.get("task"), entry.get("name")
     kind = TASKS.get(str(task.get("name"))) if isinstance(task, Mapping) else None
-    if kind is None or not isinstance(name, str):
+    if kind is None or not isinstance(name, str) or not _may_be_stored(name):
         return None
     values = _properties(entry.get("properties"))
     prices = _prices(values.get("price"))
     return ListedModel(
         name=name,
         task=kind,
-        description=str(entry.get("description") or "")[:LONGEST],
+        description=str(entry.get("description") or "").replace("\0", "")[:LONGEST],
         takes_batches=_is_true(values.get("async_queue")),
         usd_read=prices.get("per M input tokens"),
         usd_written=prices.get("per M output tokens"),
@@ -60,6 +62,10 @@ def listed(entry: Mapping[str, Any]) -> ListedModel | None:
         reasons=_is_true(values.get("reasoning")),
         withdrawn_on=_day(values.get("planned_deprecation_date")),
     )
+
+
+def _may_be_stored(name: str) -> bool:
+    return name.isprintable() and len(name) <= LONGEST_NAME
 
 
 def _properties(given: Any) -> dict[str, Any]:
@@ -74,7 +80,7 @@ def _prices(given: Any) -> dict[str, float]:
     found = {}
     for price in given if isinstance(given, list) else []:
         if isinstance(price, dict) and price.get("currency", "USD") == "USD":
-            with suppress(TypeError, ValueError):
+            with suppress(*NO_FIGURE):
                 found[str(price.get("unit"))] = float(price["price"])
     return {unit: usd for unit, usd in found.items() if 0 <= usd < 1e6}
 
@@ -84,7 +90,7 @@ def _is_true(value: Any) -> bool:
 
 
 def _whole(value: Any) -> int | None:
-    with suppress(TypeError, ValueError):
+    with suppress(*NO_FIGURE):
         number = int(value)
         return number if 0 < number < 2**31 else None
     return None
@@ -175,7 +181,9 @@ def _option(name: str, schema: Any) -> Option | None:
 
 
 def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
+    with suppress(*NO_FIGURE):
+        return float(value) if isinstance(value, int | float) else None
+    return None
 
 
 def _nesting(schema: Any) -> Literal["", "plain", "named"]:

@@ -49,6 +49,26 @@ def test_what_cannot_be_read_is_left_out() -> None:
     assert bare.description == ""
 
 
+@pytest.mark.parametrize("figure", [10**400, float("inf"), "9" * 5_000, [], {}])
+def test_a_figure_that_no_computer_has_is_left_out(figure: Any) -> None:
+    prices = [{"unit": "per M input tokens", "price": figure}]
+    found = listed(entry(("context_window", figure), ("price", prices)))
+    assert found is not None
+    assert (found.context_window, found.usd_read) == (None, None)
+    schema = {"input": variant(prompt={}, top_k={"type": "integer", "maximum": figure})}
+    [option] = schema_facts(schema, "chat").options
+    assert option.most in (None, float("inf"))
+
+
+@pytest.mark.parametrize("name", ["@cf/a/" + "b" * 195, "@cf/a/b\0", "@cf/a/b\n"])
+def test_a_name_that_cannot_be_stored_is_left_out(name: str) -> None:
+    assert listed(entry() | {"name": name}) is None
+    assert listed(entry() | {"name": "@cf/a/" + "b" * 194}) is not None
+    found = listed(entry() | {"description": "a\0b"})
+    assert found is not None
+    assert found.description == "ab"
+
+
 @pytest.mark.parametrize("task", [{"name": "Text-to-Image"}, None, "Text Generation"])
 def test_models_for_something_else_are_none(task: Any) -> None:
     assert listed(entry(task=task)) is None
