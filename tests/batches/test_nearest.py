@@ -8,7 +8,9 @@ from batchui.batches import nearest as module
 from batchui.batches.models import Batch
 from batchui.batches.nearest import embedding_of, nearest
 from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import Team
 from tests.batches.conftest import MakeBatch, rows, work
+from tests.batches.sheet.made import made, yes
 
 pytestmark = pytest.mark.django_db
 
@@ -52,6 +54,13 @@ def test_the_same_text_is_nearest_and_never_the_row_itself(embedded: Batch) -> N
     likeness = [near.likeness for near in found.near]
     assert likeness == sorted(likeness, reverse=True)
     assert 5 not in {near.row.result.row for near in found.near}
+
+
+def test_rows_of_another_length_or_without_direction_are_passed_over(team: Team) -> None:
+    batch = made(team, [yes([1, 0]), yes([1, 0, 9]), yes([0, 0]), yes([1, 1])])
+    found = nearest(batch, 1)
+    assert found is not None
+    assert [near.row.result.row for near in found.near] == [4]
 
 
 def test_no_more_rows_are_compared_than_is_said(

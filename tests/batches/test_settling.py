@@ -180,6 +180,14 @@ def test_what_was_idle_before_a_retry_is_no_part_of_how_long_it_took(team: Team)
     assert round(again.total_seconds()) == 300
 
 
+def test_answers_that_people_give_another_worth_after_the_end_take_no_time(team: Team) -> None:
+    batch = ended(team)
+    batch.parts.update(answered=10, failed=0)
+    again = settled(batch)
+    assert again.status == BatchStatus.FINISHED
+    assert again.idle == timedelta(0)
+
+
 def test_a_part_that_comes_back_after_stop_ends_itself_alone(team: Team) -> None:
     other = on_record(team)
     part = on_record(team, stop_requested_at=timezone.now()).parts.get()

@@ -138,9 +138,12 @@ def test_a_fifth_try_says_beforehand_that_it_takes_the_place_of_the_first(
         press(web, draft)
         ask_all()
     assert page(web, draft).count("The next try takes the place of try 1.") == 2
-    press(web, draft)
+    assert "Try 5, in the place of try 1: " in html(press(web, draft))
     ask_all()
     assert list(Try.objects.order_by("number").values_list("number", flat=True)) == [2, 3, 4, 5]
+    # Nothing had to go where somebody has removed one.
+    web.post(reverse("try_remove", args=[draft.pk, 2]), headers=HTMX)
+    assert "in the place of" not in html(press(web, draft))
 
 
 def test_its_wording_can_be_used_again(web: Client, draft: Batch) -> None:

@@ -222,13 +222,6 @@ class TryColumns:
         return "Try again" if self.columns else f"Try {self.usual_rows}"
 
     @property
-    def in_place_of(self) -> str:
-        """“, in the place of try 1”, of the latest; "" where there was room for it."""
-        gone = self.columns[0].number - 1 if self.columns else 0
-        is_full = len(self.columns) == tries.KEPT
-        return f", in the place of try {gone}" if is_full and gone else ""
-
-    @property
     def replaces(self) -> str:
         """What the next try takes away; "" while there is room for it."""
         if len(self.columns) < tries.KEPT:

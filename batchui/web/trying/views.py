@@ -37,6 +37,7 @@ def begin(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     form = AskForm(request.POST, batch=batch)
     save_typed(batch, form)
     batch.refresh_from_db()
+    earliest = tries.of(batch).first()
     try:
         if problem := _problem(form):
             raise BadInput(problem)
@@ -45,7 +46,8 @@ def begin(request: MemberRequest, batch: Batch) -> HttpResponseBase:
         )
     except (BadInput, UnknownModel) as problem:
         return _refused(request, batch, str(problem))
-    return _changed(request, batch)
+    still = earliest and tries.of(batch).filter(pk=earliest.pk).exists()
+    return _changed(request, batch, gone=earliest.number if earliest and not still else None)
 
 
 def _problem(form: AskForm) -> str:
@@ -77,18 +79,24 @@ def _refused(request: MemberRequest, batch: Batch, sentence: str) -> HttpRespons
     return _bar(request, batch, sentence)
 
 
-def _changed(request: MemberRequest, batch: Batch) -> HttpResponseBase:
-    """The button, after the columns have changed: the sheet is loaded again."""
+def _changed(request: MemberRequest, batch: Batch, *, gone: int | None = None) -> HttpResponseBase:
+    """The button, after the columns have changed: the sheet is loaded again.
+
+    gone: the number of the try whose place a new one took.
+    """
     if not request.htmx:
         return redirect(batch)
-    return trigger_client_event(_bar(request, batch), "tries-changed")
+    return trigger_client_event(_bar(request, batch, gone=gone), "tries-changed")
 
 
-def _bar(request: MemberRequest, batch: Batch, sentence: str = "") -> HttpResponse:
+def _bar(
+    request: MemberRequest, batch: Batch, sentence: str = "", *, gone: int | None = None
+) -> HttpResponse:
     context = {
         "batch": batch,
         "tried": TryColumns.of(batch, is_free=request.sandbox),
         "try_problem": sentence,
+        "gone": gone,
     }
     return render(request, "trying/_bar.html", context, status=422 if sentence else 200)
 

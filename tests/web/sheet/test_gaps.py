@@ -43,6 +43,14 @@ def test_about_a_window_of_rows_is_sent(monkeypatch: pytest.MonkeyPatch) -> None
     assert gaps.shown_first([Row(1, [2_000])] * 30, None) == (0, 3)
 
 
+def test_a_row_of_many_cells_weighs_more_and_a_part_of_a_window_has_fewer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.undo()
+    assert gaps.shown_first([Row(1, [3] * 60)] * 30, None) == (0, 10)
+    assert gaps.shown_first(ONE_LINE, None, share=0.6) == (0, 15)
+
+
 def test_so_few_more_are_sent_too() -> None:
     assert gaps.shown_first(ONE_LINE[:15], None) == (0, 15)
     assert gaps.shown_first(ONE_LINE[:16], None) == (0, 10)
