@@ -158,6 +158,19 @@ def test_what_was_asked_about_stays_beside_answers_that_are_far_to_the_right(
     assert "text" in page.locator("thead .main").inner_text()
 
 
+def test_a_column_that_leaves_answers_no_room_scrolls_away(page: "Page", some: Batch) -> None:
+    page.goto(some.get_absolute_url())
+    page.locator("#grid-frame[data-frozen]").wait_for()
+    edge = page.locator("thead .main .edge")
+    box = edge.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 8, box["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 900, box["y"] + 8, steps=5)
+    page.mouse.up()
+    page.locator("#grid-frame:not([data-frozen])").wait_for()
+
+
 def test_a_sheet_that_cannot_be_used_lets_her_choose_another_one(
     page: "Page", web: Client, every_file_is_small: None
 ) -> None:
