@@ -14,7 +14,7 @@ from django.http import HttpRequest
 
 # Rows of a first load: about so many CSS pixels, about so many characters, and always one row. What
 # stands around the text of a cell weighs as much as so many.
-HEIGHT, MOST_SIGNS, SIGNS_OF_A_CELL = 900, 5_000, 6
+HEIGHT, MOST_SIGNS, SIGNS_OF_A_CELL = 900, 5_000, 20
 # Of a row of one line, and of each further line: a cell shows three of about so many characters.
 ROW_HEIGHT, LINE_HEIGHT, MOST_LINES, SIGNS_A_LINE = 36, 20, 3, 50
 # So few more are sent at once, too.

@@ -47,7 +47,7 @@ def test_a_row_of_many_cells_weighs_more_and_a_part_of_a_window_has_fewer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.undo()
-    assert gaps.shown_first([Row(1, [3] * 60)] * 30, None) == (0, 10)
+    assert gaps.shown_first([Row(1, [3] * 60)] * 30, None) == (0, 4)
     assert gaps.shown_first(ONE_LINE, None, share=0.6) == (0, 15)
 
 
