@@ -95,6 +95,18 @@ def test_a_draft_is_tried_and_no_row_is_asked_twice(
     assert tries.of(draft).count() == 2
 
 
+def test_rows_with_the_same_text_are_no_row_that_was_asked_twice(
+    sandbox: RunningSandbox, receive: MakeBatch
+) -> None:
+    receive(b"id,text\n" + b"".join(b"%d,the same\n" % n for n in range(1, 11)))
+    Batch.objects.update(model="@cf/moonshotai/kimi-k2.6", template="{{text}}")
+    sandbox.sandbox.calls.clear()
+    while not press("try rows"):  # there are no rows of an earlier try yet
+        pass
+    assert ask_all() > 1
+    assert list(verdict.asked_twice(sandbox.base_url)) == []
+
+
 def test_a_row_of_a_try_that_is_asked_twice_is_found(
     sandbox: RunningSandbox, receive: MakeBatch
 ) -> None:
