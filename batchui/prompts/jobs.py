@@ -17,26 +17,72 @@ ONE_OF, SEVERAL_OF = "one_of", "several_of"
 class Job:
     """One job.
 
-    label: on its button. text_label: of the field of the question. item_formats: of the models that
-    can do it. needs_columns: it is nothing without answer columns.
+    label: on its button. about: what it is for, beneath it. text_label: of the field of the question.
+    item_formats: of the models that can do it. needs_columns: it is nothing without answer columns.
     """
 
     slug: Slug
     label: str
+    about: str
     text_label: str
     item_formats: tuple[str, ...]
     needs_columns: bool = False
 
 
 CHAT = ("prompt", "messages", "input")
+TEXTS = ("text", "contexts")
 JOBS = (
-    Job("ask", "Ask about each row", "What to ask of every row", CHAT),
-    Job("fields", "Pull out fields", "What to find in every row", CHAT, needs_columns=True),
-    Job("categories", "Sort into categories", "What to sort", CHAT, needs_columns=True),
-    Job("translate", "Translate", "The text to translate", ("translation",)),
-    Job("embed", "Turn into embeddings", "The text to turn into numbers", ("text", "contexts")),
-    Job("rank", "Rank passages against a question", "The columns with the passages", ("contexts",)),
-    Job("items", "Send my own requests", "", (*CHAT, "translation", "text", "contexts")),
+    Job(
+        "ask",
+        "Ask about each row",
+        about="Summarise, answer, rewrite",
+        text_label="What to ask of every row",
+        item_formats=CHAT,
+    ),
+    Job(
+        "fields",
+        "Pull out fields",
+        about="Names, dates, amounts: a column for each",
+        text_label="What to find in every row",
+        item_formats=CHAT,
+        needs_columns=True,
+    ),
+    Job(
+        "categories",
+        "Sort into categories",
+        about="One of your own list, or several",
+        text_label="What to sort",
+        item_formats=CHAT,
+        needs_columns=True,
+    ),
+    Job(
+        "translate",
+        "Translate",
+        about="Each text into another language",
+        text_label="The text to translate",
+        item_formats=("translation",),
+    ),
+    Job(
+        "embed",
+        "Turn into embeddings",
+        about="Numbers that tell which texts are alike",
+        text_label="The text to turn into numbers",
+        item_formats=TEXTS,
+    ),
+    Job(
+        "rank",
+        "Rank passages against a question",
+        about="How well each text answers it",
+        text_label="The columns with the passages",
+        item_formats=("contexts",),
+    ),
+    Job(
+        "items",
+        "Send my own requests",
+        about="As they are in the file",
+        text_label="",
+        item_formats=(*CHAT, "translation", *TEXTS),
+    ),
 )
 BY_SLUG: dict[str, Job] = {job.slug: job for job in JOBS}
 

@@ -148,6 +148,7 @@ def test_the_row_in_full_follows_the_question(page: "Page", draft: Batch) -> Non
 def test_the_empty_field_says_what_suits_the_chosen_job(page: "Page", draft: Batch) -> None:
     field = page.locator("#id_template")
     assert "{{review}}" in str(field.get_attribute("placeholder"))
+    page.locator("#jobs-button").click()
     page.locator("#job-translate").click()
     page.locator("#question-label", has_text="The text to translate").wait_for()
     assert field.get_attribute("placeholder") == "For example: {{review}}"

@@ -268,9 +268,10 @@ def test_the_jobs_of_a_draft(page: "Page", web: Client, every_file_is_small: Non
     ask = Ask(model="@cf/google/gemma-4-26b-a4b-it", template="Judge {{id}}")
     saved_questions.fill_in(thinking, ask)
     states = [
-        State("categories", here, ("#job-categories",), ".answer-line details[open]"),
-        State("translate", here, ("#job-translate",), "#job-translate[aria-pressed=true]"),
-        State("rank", here, ("#job-rank",), "#id_query"),
+        State("its jobs", here, ("#jobs-button",), "#job-rank"),
+        State("categories", here, ("#jobs-button", "#job-categories"), ".answer-line details[open]"),
+        State("translate", here, ("#jobs-button", "#job-translate"), "#id_target_lang"),
+        State("rank", here, ("#jobs-button", "#job-rank"), "#id_query"),
         State("rank, refused", here, ("#start-button",), "#id_query[aria-invalid=true]"),
         State("its model", here, ("#change-model",), "#model-title"),
         State("ready-made requests", items, shows="#id_move_references"),

@@ -54,8 +54,9 @@ def test_the_usual_job_is_chosen_already(web: Client, draft: Batch) -> None:
     assert 'aria-pressed="true"' in chosen
     assert page.count('aria-pressed="true" hx-post') <= 1
     assert 'id="job-items"' not in page
+    assert 'aria-labelledby="jobs-label jobs-button">Ask about each row' in page
     for job in JOBS[:-1]:
-        assert f">{job.label}</button>" in page
+        assert f"<span>{job.label} <small" in page
 
 
 def test_a_file_of_ready_made_requests_has_the_job_of_sending_them(web: Client) -> None:
@@ -119,6 +120,18 @@ def test_what_was_typed_stays_where_it_fits_and_can_be_brought_back(
     assert draft.template == "Who is in {{review}}?"
     choose(web, draft, "ask", template=draft.template, model=catalogue.DEFAULT_MODEL)
     assert draft.ask.answer_columns == ()
+
+
+def test_the_languages_are_listed_only_where_something_is_translated(
+    web: Client, draft: Batch
+) -> None:
+    choose(web, draft, "translate")
+    page = choose(web, draft, "ask", target_lang="de", source_lang="fr")
+    assert "German" not in page
+    assert (draft.target_lang, draft.source_lang) == ("de", "fr")
+    page = choose(web, draft, "translate", target_lang="de", source_lang="fr")
+    assert '<option value="de" selected>German' in page
+    assert '<option value="fr" selected>French' in page
 
 
 def test_the_categories_are_open_to_be_written(web: Client, draft: Batch) -> None:

@@ -142,6 +142,11 @@ class AskForm(forms.Form):
         languages = [(language.code, language.name) for language in catalogue.languages()]
         self._choices("target_lang", [("", "Choose a language"), *languages])
         self._choices("source_lang", languages)
+        # Two lists of a hundred languages weigh a kilobyte; a choice that was made goes along.
+        self.may_translate = "translation" in model.tasks
+        if not self.may_translate:
+            for name in ("target_lang", "source_lang"):
+                self.fields[name].widget = forms.HiddenInput()
         columns = [(column, column) for column in batch.columns]
         self._choices("reference_column", [("", "The row number"), *columns])
         if not batch.format.items:

@@ -41,6 +41,7 @@ class ModelField(forms.ChoiceField):
 
     widget: Any = ModelRadios
     known = Catalogue()
+    tasks: frozenset[str] = frozenset()
 
     def look_in(self, known: Catalogue) -> None:
         """Take the models of a connection."""
@@ -50,6 +51,7 @@ class ModelField(forms.ChoiceField):
     def offer(self, chosen: str, *others: Model) -> None:
         """Offer these models, and the chosen one."""
         models = dict.fromkeys((*others, self.known.find(chosen)))
+        self.tasks = frozenset(model.task for model in models)
         self.choices = [
             (title, [(model.name, model.label) for model in models if model.task == task])
             for task, title in TASKS.items()
