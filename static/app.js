@@ -149,6 +149,13 @@
     show("error", sentence, document.querySelector("dialog[open] form, dialog[open]") ?? undefined);
   };
   const say = (sentence) => show("success", sentence);
+
+  /* A note over the grid that somebody closed stays closed until it says something else. */
+  let closedNote = null;
+  const keepNoteClosed = () => {
+    const note = document.querySelector("[data-note]");
+    if (note) note.hidden = note.dataset.note === closedNote;
+  };
   const announce = (sentence) => {
     byId("announcement").textContent = sentence;
   };
@@ -229,6 +236,11 @@
     opens: (button) => open(byId(button.dataset.opens), button),
     closes: (button) => button.closest("dialog").close(),
     dismisses: (button) => button.closest(".toast").remove(),
+    closesNote: (button) => {
+      closedNote = button.closest("[data-note]").dataset.note;
+      keepNoteClosed();
+      byId("main").focus({ preventScroll: true });
+    },
     insert,
     reveals: reveal,
     aborts: (button) => cancelUpload(button.closest("form")),
@@ -636,6 +648,7 @@
     if (target === document.body) chooseAll();
     updateTimes();
     settleToasts();
+    keepNoteClosed();
     saveOnce();
     unfoldAgain();
     if (watched) watchAgain();

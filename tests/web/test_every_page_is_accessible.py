@@ -269,7 +269,9 @@ def test_the_jobs_of_a_draft(page: "Page", web: Client, every_file_is_small: Non
     saved_questions.fill_in(thinking, ask)
     states = [
         State("its jobs", here, ("#jobs-button",), "#job-rank"),
-        State("categories", here, ("#jobs-button", "#job-categories"), ".answer-line details[open]"),
+        State(
+            "categories", here, ("#jobs-button", "#job-categories"), ".answer-line details[open]"
+        ),
         State("translate", here, ("#jobs-button", "#job-translate"), "#id_target_lang"),
         State("rank", here, ("#jobs-button", "#job-rank"), "#id_query"),
         State("rank, refused", here, ("#start-button",), "#id_query[aria-invalid=true]"),

@@ -8,8 +8,10 @@ from django.urls import reverse
 
 from batchui.batches.models import Batch, TriedRow, Try
 from batchui.batches.try_models import TriedStatus
+from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import User
+from batchui.web.trying.columns import told_apart
 from tests.batches.conftest import TEMPLATE, another_account
 from tests.batches.trying import ask_all
 from tests.teams.people import join, outsider
@@ -31,6 +33,45 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sandbox", "every_f
 def test_the_head_of_a_try_has_its_wording_and_model(web: Client, draft: Batch) -> None:
     press(web, draft, template="Judge: {{text}}")
     assert "Try 1 Judge: {{text}} Llama 4 Scout" in words(page(web, draft), "try-1-head")
+
+
+def test_heads_show_where_wordings_part(web: Client, draft: Batch) -> None:
+    begin = "Read what this guest of our house wrote in the book at the desk, and say in one word "
+    for end in ("how it sounds: {{text}}", "what it is about: {{text}}"):
+        press(web, draft, template=begin + end)
+        ask_all()
+    shown = page(web, draft)
+    assert "Try 1 … and say in one word how it sounds: {{text}}" in words(shown, "try-1-head")
+    assert "Try 2 … and say in one word what it is about: {{text}}" in words(shown, "try-2-head")
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ([], []),
+        ([Ask(template="Sum up: {{a}}")], ["Sum up: {{a}}"]),
+        ([Ask(template="x" * 200)] * 2, ["x" * 200] * 2),
+        (
+            [Ask(template="Sum up: {{a}}"), Ask(template="Sum up: {{b}}")],
+            ["Sum up: {{a}}", "Sum up: {{b}}"],
+        ),
+        ([Ask(template="x" * 60), Ask(template="x" * 60 + "y")], ["x" * 60, "x" * 60 + "y"]),
+        (
+            [Ask(template="word " * 20), Ask(template="word " * 20 + "end")],
+            ["… " + "word " * 4, "… " + "word " * 4 + "end"],
+        ),
+        (
+            [
+                Ask(template="{{a}}", instruction="Be brief"),
+                Ask(template="{{a}}"),
+                Ask(template="b"),
+            ],
+            ["Instruction: Be brief", "Instruction: none", "b"],
+        ),
+    ],
+)
+def test_wordings_are_told_apart(asked: list[Ask], told: list[str]) -> None:
+    assert told_apart(asked) == told
 
 
 def test_a_try_that_fails_says_why_once(web: Client, draft: Batch, sandbox: RunningSandbox) -> None:

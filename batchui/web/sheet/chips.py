@@ -88,7 +88,19 @@ def attention_count(batch: Batch) -> int:
 
 def chips_context(batch: Batch, view: SheetView) -> dict[str, Any]:
     """What the filters above the grid need."""
-    return {"chips": chips_of(batch), "chosen": list(_chosen(batch, view))}
+    chips = chips_of(batch)
+    chosen = list(_chosen(batch, view))
+    return {"chips": chips, "chosen": chosen, "searched_in": _searched_in(view, chips, chosen)}
+
+
+def _searched_in(view: SheetView, chips: list[Chip], chosen: list[Chosen]) -> str:
+    """The filter that leaves rows out of a search; "" if all are searched."""
+    if not view.q or not view.show:
+        return ""
+    words = [one.words for one in chosen if one.name == "show"]
+    words += [chip.word for chip in chips if chip.show == view.show]
+    words += [status_words.of_state(one).word for one in AnswerStatus if one == view.show]
+    return words[0] if words else view.show
 
 
 def _chosen(batch: Batch, view: SheetView) -> Iterator[Chosen]:

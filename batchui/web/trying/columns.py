@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from os.path import commonprefix
 from typing import NamedTuple
 
 from batchui.batches import tries
@@ -20,6 +21,9 @@ from batchui.web.trying.prices import price_before
 WIDTH = 300
 # Rows that were tried and are not on the page of the sheet: so many are shown above it.
 ROWS_BEYOND = 20
+# The head of a try shows about two lines of its wording. Of what it has alike with another one, so
+# much stands before the place where they part.
+ALIKE, BEFORE = 50, 20
 WORDS = {
     TriedStatus.WAITING: "Waiting",
     TriedStatus.ASKING: "Asking …",
@@ -99,10 +103,14 @@ class TryCell:
 
 @dataclass(frozen=True)
 class TryColumn:
-    """A try: what stands at the head of its column, and its rows by number."""
+    """A try: what stands at the head of its column, and its rows by number.
+
+    wording: as much of it as tells it from the other tries.
+    """
 
     one: Try
     rows: Mapping[int, TriedRow]
+    wording: str
 
     @property
     def number(self) -> int:
@@ -173,7 +181,38 @@ class TryColumn:
 def columns_of(batch: Batch) -> list[TryColumn]:
     """The tries of a batch, in order. It takes two queries, whatever was tried."""
     found = tries.of(batch).select_related("connection", "created_by").prefetch_related("rows")
-    return [TryColumn(one, {row.number: row for row in one.rows.all()}) for one in found]
+    wordings = told_apart([one.ask for one in found])
+    return [
+        TryColumn(one, {row.number: row for row in one.rows.all()}, wording)
+        for one, wording in zip(found, wordings, strict=True)
+    ]
+
+
+def told_apart(asked: Sequence[Ask]) -> list[str]:
+    """The wording of each question; of a long one that begins as another does, where they part.
+
+    Where another has the same wording with another instruction, the instruction.
+    """
+    instructions: dict[str, set[str]] = {}
+    for ask in asked:
+        instructions.setdefault(ask.template, set()).add(ask.instruction)
+    words = [
+        f"Instruction: {ask.instruction or 'none'}"
+        if len(instructions[ask.template]) > 1
+        else ask.template
+        for ask in asked
+    ]
+    return [
+        _from_where_it_differs(one, [other for other in words if other != one]) for one in words
+    ]
+
+
+def _from_where_it_differs(words: str, others: Sequence[str]) -> str:
+    alike = max((len(commonprefix([words, other])) for other in others), default=0)
+    if alike < ALIKE:
+        return words
+    begins = words.rfind(" ", 0, alike - BEFORE) + 1
+    return f"… {words[begins:]}" if begins else words
 
 
 @dataclass(frozen=True)

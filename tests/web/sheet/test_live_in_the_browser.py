@@ -3,10 +3,12 @@
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
+from django.db.models import F
 
 from batchui.batches import corrections, one_row, sending
 from batchui.batches.answer_editing import seen_of
 from batchui.batches.models import Batch
+from batchui.batches.states import PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import User
 from batchui.worker.heartbeat import beat
@@ -294,3 +296,25 @@ def test_the_strip_is_one_stop_and_leads_to_its_parts(
     page.locator("#strip-1:focus").wait_for()
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Technical details of part 1").wait_for()
+
+
+def test_a_note_that_somebody_closed_comes_back_once_it_says_something_else(
+    page: "Page", batch: Batch
+) -> None:
+    def told(message: str) -> None:
+        batch.parts.update(status=PartStatus.HELD, message=message)
+        Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1)
+
+    beat()
+    told("It is too late today.")
+    page.goto(batch.get_absolute_url())
+    note = page.locator("#hold-note")
+    note.get_by_text("It is too late today.").wait_for()
+    page.locator("#live").evaluate("(live) => { live.dataset.old = '1'; }")
+    note.get_by_role("button", name="Close this note").click()
+    note.wait_for(state="hidden")
+    told("It is too late today.")
+    page.locator("#live:not([data-old])").wait_for(state="attached")
+    assert note.is_hidden()
+    told("It is too early today.")
+    note.get_by_text("It is too early today.").wait_for()

@@ -48,6 +48,20 @@ def test_words_that_stand_nowhere_are_said(web: Client, some: Batch) -> None:
     assert "<u>" not in html(page(web, some, "?show=&q=<u>"))
 
 
+def test_a_search_among_some_rows_says_so_and_leads_to_all(web: Client, some: Batch) -> None:
+    def told(query: str) -> str:
+        return html(web.get(f"{some.get_absolute_url()}{query}"))
+
+    among = told("?show=attention&q=room")
+    assert "Searched only in rows of “Failed”." in among
+    assert (
+        f'href="{some.get_absolute_url()}?show=&amp;q=room"' in among.split('id="searched-in"')[1]
+    )
+    assert 'id="searched-in"' not in told("?show=&q=room")
+    assert 'id="searched-in"' not in told("?show=attention")
+    assert "Searched only in rows of “Failed”." in told("?show=failed&q=nowhere")
+
+
 def test_a_search_under_way_says_how_far_it_is_and_can_be_stopped(
     web: Client, large: Batch
 ) -> None:
