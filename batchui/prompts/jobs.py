@@ -17,8 +17,9 @@ ONE_OF, SEVERAL_OF = "one_of", "several_of"
 class Job:
     """One job.
 
-    label: on its button. about: what it is for, beneath it. text_label: of the field of the question.
-    item_formats: of the models that can do it. needs_columns: it is nothing without answer columns.
+    label: on its button. about: what it is for, beneath it. text_label: of the field of the
+    question. item_formats: of the models that can do it. needs_columns: it is nothing without
+    answer columns.
     """
 
     slug: Slug

@@ -20,7 +20,8 @@ from batchui.web.minifying import minified
 # File -> its pieces, in order.
 JOINED = {
     "batchui.css": (
-        *("css/base.css", "css/components.css", "css/pages.css", "css/asking.css"),
+        *("css/base.css", "css/controls.css", "css/tables.css", "css/states.css"),
+        *("css/content.css", "css/messages.css", "css/pages.css", "css/asking.css"),
         *("css/trying.css", "css/sheet.css", "css/panel.css", "css/finding.css"),
         *("css/history.css", "css/editing.css"),
     ),

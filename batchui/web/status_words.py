@@ -24,7 +24,7 @@ WORDS = (DRAFT, QUEUED, RUNNING, PAUSED, FINISHED, STOPPED)
 class Shown(NamedTuple):
     """How people see a state.
 
-    tone: its colour, as `data-tone` (see `static/css/components.css`): idle, working, good,
+    tone: its colour, as `data-tone` (see `static/css/states.css`): idle, working, good,
     caution, bad. pattern: how a segment of the strip is filled, so that nothing depends on colour
     alone: hollow, plain, stripes, dots, cross. icon: a name in the lucide set. sentence: what it
     means, "" where the word says it all.

@@ -118,7 +118,11 @@ def test_nothing_in_a_page_is_inline(template: Path) -> None:
 # What each style sheet holds, in the order in which browsers get them.
 SHEETS = {
     "base.css": ["tokens", "base", "layout"],
-    "components.css": ["components"],
+    "controls.css": ["components"],
+    "tables.css": ["components"],
+    "states.css": ["components"],
+    "content.css": ["components"],
+    "messages.css": ["components"],
     "pages.css": ["pages"],
     "asking.css": ["pages"],
     "trying.css": ["pages"],

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from os.path import commonprefix
 from typing import NamedTuple
 
 from batchui.batches import tries
@@ -208,11 +207,17 @@ def told_apart(asked: Sequence[Ask]) -> list[str]:
 
 
 def _from_where_it_differs(words: str, others: Sequence[str]) -> str:
-    alike = max((len(commonprefix([words, other])) for other in others), default=0)
+    alike = max((_alike(words, other) for other in others), default=0)
     if alike < ALIKE:
         return words
     begins = words.rfind(" ", 0, alike - BEFORE) + 1
     return f"… {words[begins:]}" if begins else words
+
+
+def _alike(one: str, other: str) -> int:
+    """So many signs of both are the same."""
+    shorter = min(len(one), len(other))
+    return next((n for n in range(shorter) if one[n] != other[n]), shorter)
 
 
 @dataclass(frozen=True)
