@@ -8,7 +8,7 @@ import pytest
 
 from tests.project.helpers import until
 from tests.stories.product import Product
-from tests.stories.visitors import Visitor, batch_id, gets_the_focus
+from tests.stories.visitors import Visitor, batch_id, faults, gets_the_focus
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -62,6 +62,31 @@ def test_from_the_file_to_start_without_a_mouse(
         "SELECT template FROM batches_batch WHERE id = ?", batch.replace("-", "")
     )
     assert template == "Summarise: {{review}} Be brief."
+
+
+def test_another_job_is_chosen_and_taken_back_without_a_mouse(ana: Visitor, reviews: Path) -> None:
+    page = ana.page
+    ana.upload(reviews)
+    ana.start_button().wait_for()
+    reach(page, page.locator("#jobs-button"))
+    page.keyboard.press("Enter")
+    page.locator("#jobs:popover-open").wait_for()
+    assert faults(page) == []
+    for job in ("ask", "fields", "categories", "translate"):
+        page.keyboard.press("ArrowDown")
+        gets_the_focus(page.locator(f"#job-{job}"))
+    page.keyboard.press("Escape")
+    gets_the_focus(page.locator("#jobs-button"))
+    page.keyboard.press("Enter")
+    for _ in range(4):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.locator("#jobs-button", has_text="Translate").wait_for()
+    gets_the_focus(page.locator("#id_template"))
+    reach(page, page.locator("#undo-question"))
+    page.keyboard.press("Enter")
+    page.locator("#jobs-button", has_text="Ask about each row").wait_for()
+    gets_the_focus(page.locator("#id_template"))
 
 
 @pytest.fixture(scope="module")
