@@ -19,6 +19,8 @@ from batchui.sandbox.replies import Reply
 from batchui.sandbox.scripted_faults import Plan
 from batchui.sandbox.shapes import emptied, unfit
 from batchui.sandbox.store import Stored
+from batchui.sandbox.upstream import worked
+from batchui.sandbox.upstream.crew import Crew
 
 
 class _Fields(msgspec.Struct):
@@ -28,13 +30,17 @@ class _Fields(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Call:
-    """One POST: account and model name from its address, its body, and its record."""
+    """One POST: account and model name from its address, its body, and its record.
+
+    crew: works off the requests of the account; None if its answers are made up.
+    """
 
     account: str
     name: str
     body: bytes
     fields: _Fields
     record: CallRecord
+    crew: Crew | None
 
     def model(self) -> Model:
         """The model. Raises ApiError 5007 if there is no such model."""
@@ -53,9 +59,17 @@ def run(
         raise ApiError(3006)
     record.bytes = len(request.body)
     fields = _parsed(request.body)
-    call = _Call(account=account, name=name, body=request.body, fields=fields, record=record)
     if isinstance(fields.request_id, str):
         record.kind, record.request_id = "poll", fields.request_id
+    call = _Call(
+        account=account,
+        name=name,
+        body=request.body,
+        fields=fields,
+        record=record,
+        crew=context.crews.of(account),
+    )
+    if record.kind == "poll":
         return _poll(context, call)
     return _submit(context, call) if is_queued else _run_one(context, call)
 
@@ -79,15 +93,7 @@ def _submit(context: Context, call: _Call) -> Response:
     record.fault = plan.names
 
     def accept() -> Response:
-        if not call.model().queues:
-            raise ApiError(8007)
-        record.request_id = context.store.add(
-            account=call.account,
-            model=call.name,
-            body=call.body,
-            items=record.items,
-            moments=context.schedule.add(context.clock(), items=record.items or 0),
-        )
+        record.request_id = _accepted(context, call)
         if plan.fault == "forgotten":
             context.store.drop(record.request_id)
         acknowledged = {"status": "queued", "request_id": record.request_id, "model": call.name}
@@ -96,6 +102,24 @@ def _submit(context: Context, call: _Call) -> Response:
         return Response(body=success(acknowledged))
 
     return injected(context, plan, accept)
+
+
+def _accepted(context: Context, call: _Call) -> str:
+    """Store a batch, and have it worked off or set its moments. Returns its id."""
+    items, requests = call.record.items, call.fields.requests
+    if call.crew and items and isinstance(requests, msgspec.Raw):
+        return worked.submit(
+            call.crew, account=call.account, model=call.name, body=call.body, requests=requests
+        )
+    if not (call.crew or call.model().queues):
+        raise ApiError(8007)
+    return context.store.add(
+        account=call.account,
+        model=call.name,
+        body=call.body,
+        items=items,
+        moments=context.schedule.add(context.clock(), items=items or 0),
+    )
 
 
 def _count(requests: msgspec.Raw | msgspec.UnsetType) -> int | None:
@@ -116,12 +140,15 @@ def _poll(context: Context, call: _Call) -> Response:
     record.fault, record.items = plan.names, stored.items if stored else None
 
     def reply() -> Response:
-        model = call.model()
+        if not call.crew and not (stored and stored.is_worked):
+            call.model()
         if stored is None:
             raise ApiError(5504)
         status = _status(plan, state)
         if status == "finished":
-            return _finished(context, stored, model=model, plan=plan)
+            return _finished(context, stored, call=call, plan=plan)
+        if stored.is_worked:
+            worked.check_under_way(call.crew, account=call.account)
         under_way = {"status": status, "request_id": stored.id, "model": call.name}
         return Response(body=success(under_way))
 
@@ -135,12 +162,16 @@ def _status(plan: Plan, state: str) -> str:
     return plan.fault if plan.fault in {"queued", "running"} else state
 
 
-def _finished(context: Context, stored: Stored, *, model: Model, plan: Plan) -> Response:
+def _finished(context: Context, stored: Stored, *, call: _Call, plan: Plan) -> Response:
+    if stored.is_worked:
+        return Response(body=success_in_chunks(context.crews.store.reply(stored.id)))
+    if call.crew and not stored.items:
+        raise ApiError(3030, "AiError: Batch validation failed: 'requests' must hold items")
     body = context.store.body(stored.id)
     if body is None:
         raise ApiError(5504)
     reply = Reply(
-        model=model,
+        model=call.model(),
         request_id=stored.id,
         created=stored.created,
         body=body,
@@ -156,6 +187,8 @@ def _run_one(context: Context, call: _Call) -> Response:
     call.record.sha256 = sha256(call.body).hexdigest()
 
     def act() -> Response:
+        if call.crew:
+            return Response(body=success(worked.run(call.crew, call.body, model=call.name)))
         result = _result(call.model(), call.body, created=context.clock())
         for step in plan.of_items:
             spoilt = emptied if step.fault == "empty" else unfit
