@@ -35,7 +35,8 @@ class Account:
         base_url, account_id = base_url.strip().rstrip("/"), account_id.strip()
         wrong = _address_problem(base_url)
         if wrong:
-            problem = f"The address set for Cloudflare's API cannot be used: {wrong}."
+            whose = called or "Cloudflare's API"
+            problem = f"The address set for {whose} cannot be used: {wrong}."
         else:
             problem = _token_problem(token.strip()) or _account_problem(account_id)
         return cls(base_url, account_id, problem, needs_new_address=bool(wrong), called=called)
@@ -55,9 +56,13 @@ class Account:
 
         Raises NotSent for a wrong address, and Busy for a wrong account or token.
         """
+        return self.url_beside(f"ai/{path}")
+
+    def url_beside(self, path: str) -> str:
+        """The address of `path` below the account itself. Raises what `url` raises."""
         if self.problem:
             raise self._unfit()
-        return f"{self.base_url}/accounts/{self.account_id}/ai/{path}"
+        return f"{self.base_url}/accounts/{self.account_id}/{path}"
 
     def _unfit(self) -> CloudflareError:
         if self.needs_new_address:

@@ -131,7 +131,7 @@ class RestClient:
         Raises what `submit` raises: a run may be charged although its answer was lost.
         """
         reply = self._caller.paid(self._post(self._run_url(model, queued=False), item))
-        result = _result(reply) if reply.succeeded else None
+        result = result_of(reply) if reply.succeeded else None
         if result is None:
             raise self._caller.meaning(reply, submitting=True)
         return result
@@ -202,7 +202,7 @@ class RestClient:
         reply = self._caller.free(
             Call("GET", url, max_bytes=MAX_SHORT_REPLY, seconds=self._seconds)
         )
-        result = _result(reply)
+        result = result_of(reply)
         if result is None:
             raise self._caller.meaning(reply, submitting=False)
         return reply, msgspec.json.decode(result)
@@ -217,7 +217,7 @@ class _Envelope(Struct):
 _ENVELOPE = msgspec.json.Decoder(_Envelope)
 
 
-def _result(reply: HttpReply) -> bytes | None:
+def result_of(reply: HttpReply) -> bytes | None:
     """The raw `result` in the envelope of a success, None if the reply is not one."""
     try:
         envelope = tolerant_json.decode(_ENVELOPE, reply.body or b"")

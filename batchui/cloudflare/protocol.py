@@ -1,8 +1,8 @@
 """The protocol of a client: all that the product needs to reach a Batch API.
 
-`client.RestClient` is the only client so far. Another one (a Worker with a binding, a model on
-this machine) is one more class with these methods, and one more line in `teams.connections`. Only
-that module names the classes; everything else uses `BatchClient`.
+There are two: `client.RestClient`, and `local_client.LocalClient` for a model server of the team.
+Another one (a Worker with a binding) is one more class with these methods, and one more line in
+`teams.connections`. Only that module names the classes; everything else uses `BatchClient`.
 """
 
 from collections.abc import Iterator

@@ -1,0 +1,411 @@
+"""A team's own model server through the sandbox: the client, and what it says where that fails."""
+
+import io
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from batchui.cloudflare import local_errors
+from batchui.cloudflare.errors import (
+    BadReply,
+    Busy,
+    CloudflareError,
+    Gone,
+    MaybeSent,
+    NotSent,
+    Oversized,
+    Refused,
+    TooLarge,
+)
+from batchui.cloudflare.local_client import LocalClient, ModelServer
+from batchui.cloudflare.local_errors import Trial, found, in_words
+from batchui.cloudflare.replies import decode
+from batchui.sandbox import errors as of_sandbox
+from batchui.sandbox.testing import RunningSandbox, running_sandbox
+from tests.cloudflare.server import ScriptedServer, error, reply
+from tests.project.helpers import until
+from tests.sandbox.upstream.conftest import QUICK
+from tests.sandbox.upstream.model_server import ModelServer as Running
+from tests.sandbox.upstream.model_server import model_server, told
+
+ACCOUNT, TOKEN = "local-7", "token-of-the-sandbox-0123456789"
+KEY = "sk-canary-0123456789-abcdef"
+CALLED = "your local model (localhost:11434)"
+
+
+@pytest.fixture
+def models() -> Iterator[Running]:
+    with model_server() as server:
+        yield server
+
+
+@pytest.fixture
+def sandbox() -> Iterator[RunningSandbox]:
+    with running_sandbox(patience=QUICK, token=TOKEN) as running:
+        yield running
+
+
+@pytest.fixture
+def client(sandbox: RunningSandbox, models: Running) -> Iterator[LocalClient]:
+    with client_of(sandbox.base_url, models) as client:
+        yield client
+
+
+@contextmanager
+def client_of(base_url: str, models: Running, **more: Any) -> Iterator[LocalClient]:
+    options = {name: more.pop(name) for name in ("token", "account_id", "seconds") if name in more}
+    server = ModelServer(**{"url": models.url, "model": "small", **more})
+    with LocalClient(
+        server, **{"account_id": ACCOUNT, "token": TOKEN, "base_url": base_url, **options}
+    ) as client:
+        yield client
+
+
+def body(*prompts: str) -> bytes:
+    return json.dumps({"requests": [{"prompt": prompt} for prompt in prompts]}).encode()
+
+
+def answers(client: LocalClient, model: str, request_id: str) -> list[Any]:
+    spool = io.BytesIO()
+    until(lambda: client.poll(model, request_id, spool) is None)
+    return [json.loads(item.answer or b"null") for item in decode(spool.read()).items]
+
+
+def said(caught: pytest.ExceptionInfo[CloudflareError]) -> str:
+    """The sentence for people, which never speaks of Cloudflare."""
+    assert "Cloudflare" not in caught.value.user_message
+    return caught.value.user_message
+
+
+# -- calls ----------------------------------------------------------------------------------------
+
+
+def test_it_registers_once_and_then_calls(client: LocalClient, sandbox: RunningSandbox) -> None:
+    receipt = client.submit("small", body("one", "two"))
+    assert receipt.status == "queued"
+    assert answers(client, "small", receipt.request_id) == ["About one", "About two"]
+    assert json.loads(client.run("small", b'{"prompt": "x"}'))["choices"]
+    assert next(client.models())["name"] == "small"
+    assert client.schema("small") == {}
+    assert len(sandbox.calls("register")) == 1
+
+
+def test_what_people_entered_is_what_the_sandbox_uses(
+    sandbox: RunningSandbox, models: Running
+) -> None:
+    models.key = KEY
+    models.free = 0
+    with client_of(sandbox.base_url, models, key=KEY, concurrency=3) as client:
+        request_id = client.submit("@cf/any", body(*"abcdefgh")).request_id
+        until(lambda: len(models.asked) == 3)
+        models.gate.set()
+        answers(client, "@cf/any", request_id)
+    assert models.at_once == 3
+    assert {one["model"] for one in models.bodies} == {"small"}
+    crew = sandbox.sandbox.context.crews.of(ACCOUNT)
+    assert crew
+    assert crew.line.upstream.seconds == 600
+
+
+def test_a_sandbox_that_was_started_anew_is_told_again_and_nothing_is_lost(
+    tmp_path: Path, models: Running
+) -> None:
+    data = tmp_path / "s.sqlite3"
+    with running_sandbox(data=data, patience=QUICK) as first:
+        port = int(first.root_url.rpartition(":")[2])
+        with client_of(first.base_url, models) as client:
+            models.free = 0
+            before = client.submit("small", body("before")).request_id
+            until(lambda: models.asked)
+    models.free = None
+    with running_sandbox(data=data, port=port, patience=QUICK) as again:
+        # The same client, which believes that it is registered.
+        with client:
+            assert answers(client, "small", before) == ["About before"]
+            receipt = client.submit("small", body("after"))
+            assert answers(client, "small", receipt.request_id) == ["About after"]
+        assert len(again.calls("register")) == 1
+        assert len(again.calls("submit")) == 1
+    assert models.asked == ["before", "before", "after"]
+
+
+def test_a_submission_is_made_again_only_where_it_was_refused_for_that(
+    server: ScriptedServer, models: Running
+) -> None:
+    registered, unknown = reply(200, {"result": {}, "success": True}), error(990001, 409)
+    receipt = reply(200, {"result": {"request_id": "r"}, "success": True})
+    with client_of(server.base_url, models) as client:
+        server.script(registered, unknown, registered, receipt)
+        assert client.submit("small", body("x")).request_id == "r"
+        server.script(error(5001, 500))
+        with pytest.raises(MaybeSent) as caught:
+            client.submit("small", body("x"))
+        assert "The sandbox did not confirm that it accepted these rows" in said(caught)
+        server.script(unknown, registered, unknown, registered)
+        with pytest.raises(NotSent) as caught_again:
+            client.submit("small", body("x"))
+        assert "nothing was sent to your local model (" in said(caught_again)
+    methods = [(one.method, one.path.rpartition("/")[2]) for one in server.received]
+    assert methods[:4] == [
+        ("PUT", "upstream"),
+        ("POST", "small?queueRequest=true"),
+        ("PUT", "upstream"),
+        ("POST", "small?queueRequest=true"),
+    ]
+    assert len(methods) == 4 + 1 + 4
+
+
+@pytest.mark.parametrize(
+    "name", ["llama3.2:3b", "Qwen/Qwen2.5-7B", "/models/a b.gguf", "../x", "hf.co/a:Q4_K_M", "ö?#%"]
+)
+def test_a_model_may_have_any_name_that_servers_give_one(
+    client: LocalClient, models: Running, name: str
+) -> None:
+    request_id = client.submit(name, body("x")).request_id
+    assert answers(client, name, request_id) == ["About x"]
+    assert models.bodies[0]["model"] == name
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "a" * 201])
+def test_what_is_no_name_is_refused_before_anything_is_sent(
+    client: LocalClient, models: Running, name: str
+) -> None:
+    with pytest.raises(Refused, match="is not the name of a model"):
+        client.submit(name, body("x"))
+    assert client.submit("a" * 200, body("x")).request_id
+
+
+def test_a_server_that_is_away_takes_batches_and_answers_no_single_item(
+    client: LocalClient, models: Running
+) -> None:
+    models.every = told(503, "Loading model")
+    request_id = client.submit("small", body("x")).request_id
+    with pytest.raises(NotSent) as caught:
+        client.run("small", b'{"prompt": "x"}')
+    assert said(caught) == (
+        f"Your local model ({models.url[7:]}) does not answer now ({models.url[7:]} answered HTTP "
+        "503: Loading model). Nothing was asked."
+    )
+    models.every = told(429, retry_after="3")
+    with pytest.raises(Busy) as busy:
+        client.run("small", b'{"prompt": "x"}')
+    assert busy.value.wait == 3
+    assert not busy.value.needs_person
+    assert client.poll("small", request_id, io.BytesIO()) in {"queued", "running"}
+
+
+def test_a_refused_key_is_for_a_person(client: LocalClient, models: Running) -> None:
+    models.key = KEY
+    request_id = client.submit("small", body("x")).request_id
+
+    def refused() -> CloudflareError | None:
+        try:
+            client.poll("small", request_id, io.BytesIO())
+        except CloudflareError as exc:
+            return exc
+        return None
+
+    problem = until(refused)
+    assert isinstance(problem, Busy)
+    assert problem.needs_person
+    assert problem.user_message.startswith(f"Your local model ({models.url[7:]}) does not let")
+
+
+def test_a_row_that_is_refused_says_why_in_the_words_of_the_server(
+    client: LocalClient, models: Running
+) -> None:
+    models.every = told(400, "Too long.")
+    with pytest.raises(Refused) as caught:
+        client.run("small", b'{"prompt": "x"}')
+    host = models.url[7:]
+    assert said(caught) == (
+        f"Your local model ({host}) gave no answer ({host} answered HTTP 400: Too long)."
+    )
+
+
+def test_a_request_that_the_sandbox_forgot_is_gone(client: LocalClient) -> None:
+    with pytest.raises(Gone) as caught:
+        client.poll("small", "nobody's", io.BytesIO())
+    assert "The sandbox no longer has this result" in said(caught)
+
+
+# -- the test of a connection ---------------------------------------------------------------------
+
+
+def test_a_connection_that_works_passes_and_registers_nothing(
+    client: LocalClient, sandbox: RunningSandbox, models: Running
+) -> None:
+    client.test_connection()
+    assert sandbox.calls("register") == []
+    assert models.asked == []
+
+
+def test_a_sandbox_that_is_not_there_is_said(models: Running) -> None:
+    with (
+        client_of("http://127.0.0.1:9/client/v4", models) as client,
+        pytest.raises(NotSent) as caught,
+    ):
+        client.test_connection()
+    assert said(caught).startswith("The sandbox could not be reached at 127.0.0.1:9:")
+
+
+def test_another_token_than_the_sandboxs_is_said(sandbox: RunningSandbox, models: Running) -> None:
+    with (
+        client_of(sandbox.base_url, models, token="another-token-0123456789") as client,
+        pytest.raises(Busy) as caught,
+    ):
+        client.test_connection()
+    assert caught.value.needs_person
+    assert "BATCHUI_SANDBOX_TOKEN" in said(caught)
+
+
+def test_something_else_at_the_address_of_the_sandbox_is_said(
+    server: ScriptedServer, models: Running
+) -> None:
+    with client_of(server.base_url, models) as client:
+        for act in (reply(200, b"<h1>Welcome</h1>"), reply(200, {"result": {"problem": "odd"}})):
+            server.script(act)
+            with pytest.raises(BadReply) as caught:
+                client.test_connection()
+            assert "The answer of the sandbox could not be used" in said(caught)
+        server.script(reply(404, b"<h1>Not Found</h1>"))
+        with pytest.raises(NotSent):
+            client.submit("small", body("x"))
+
+
+def test_settings_that_cannot_be_used_are_said_before_anything_is_sent(
+    sandbox: RunningSandbox, models: Running
+) -> None:
+    with client_of(sandbox.base_url, models, concurrency=0) as client:
+        for call in (client.test_connection, lambda: client.submit("small", body("x"))):
+            with pytest.raises(Busy) as caught:
+                call()
+            assert caught.value.needs_person
+            assert "(The number of requests at once is 0, which is not from 1 to 64)" in said(
+                caught
+            )
+    assert sandbox.calls("submit") == []
+
+
+def test_an_address_where_nothing_is_is_said(sandbox: RunningSandbox, models: Running) -> None:
+    with (
+        client_of(sandbox.base_url, models, url="http://localhost:9") as client,
+        pytest.raises(NotSent) as caught,
+    ):
+        client.test_connection()
+    assert said(caught) == (
+        "Your local model (localhost:9) cannot be reached (localhost:9 cannot be reached: "
+        "Connection refused). Start it, or correct its address."
+    )
+
+
+def test_a_wrong_key_and_a_missing_one_are_told_apart(
+    sandbox: RunningSandbox, models: Running
+) -> None:
+    models.key = KEY
+    for given, wanted in (("wrong-0123456789", "Correct the key."), ("", "It wants a key:")):
+        with client_of(sandbox.base_url, models, key=given) as client:
+            with pytest.raises(Busy) as caught:
+                client.test_connection()
+            assert wanted in said(caught)
+            assert caught.value.needs_person
+
+
+def test_a_model_that_is_not_there_is_said_with_those_that_are(
+    sandbox: RunningSandbox, models: Running
+) -> None:
+    with (
+        client_of(sandbox.base_url, models, model="{huge}") as client,
+        pytest.raises(Busy) as caught,
+    ):
+        client.test_connection()
+    assert said(caught) == (
+        f"Your local model ({models.url[7:]}) has no model “{{huge}}”. It has: small, "
+        "org/large:latest, nomic-embed-text."
+    )
+
+
+# -- sentences ------------------------------------------------------------------------------------
+
+
+def test_many_models_are_counted_and_none_is_said() -> None:
+    many = Trial(problem="no model", models=[f"m{n}" for n in range(12)])
+    wrong = found(many, called=CALLED, model="x", has_key=False)
+    assert wrong
+    assert wrong.user_message.endswith("It has: m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 2 more.")
+    none = found(Trial(problem="no model"), called=CALLED, model="x", has_key=False)
+    assert none
+    assert none.user_message.endswith("It has none: load one there first.")
+
+
+def test_what_is_no_model_server_is_said() -> None:
+    wrong = found(
+        Trial(problem="no api", reason="It is a shop."), called=CALLED, model="x", has_key=False
+    )
+    assert isinstance(wrong, BadReply)
+    assert wrong.user_message == (
+        f"At the address of {CALLED} is no model server (It is a shop). Correct the address."
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        (Refused("Cloudflare …", detail="odd", code=5007), Refused),
+        (Refused("Cloudflare …", code=3006), TooLarge),
+        (Refused("Cloudflare …", detail="odd", code=5006), Refused),
+        (Busy("Cloudflare …", needs_person=True), Busy),
+        (Oversized("Cloudflare …"), Oversized),
+        (BadReply("Cloudflare …", detail="odd", code=8008), BadReply),
+        (MaybeSent("Cloudflare …", http_status=502), MaybeSent),
+    ],
+)
+def test_no_sentence_speaks_of_cloudflare_and_each_error_means_the_same(
+    given: CloudflareError, kind: type[CloudflareError]
+) -> None:
+    told = in_words(given, called=CALLED)
+    assert type(told) is kind
+    assert "Cloudflare" not in told.user_message
+    assert ("(odd)" in told.user_message) == (given.detail == "odd")
+    assert (told.code, told.http_status, told.detail) == (
+        given.code,
+        given.http_status,
+        given.detail,
+    )
+    assert getattr(told, "needs_person", False) == getattr(given, "needs_person", False)
+
+
+def test_the_codes_are_those_of_the_sandbox() -> None:
+    for name in (
+        *("UNKNOWN_UPSTREAM", "UPSTREAM_REFUSES", "UPSTREAM_AWAY", "ITEM_FAILED"),
+        "WRONG_UPSTREAM",
+    ):
+        assert getattr(local_errors, name) == getattr(of_sandbox, name)
+
+
+@pytest.mark.parametrize(
+    ("url", "called"),
+    [
+        ("http://localhost:11434/v1", "your local model (localhost:11434)"),
+        ("http://ann:secret@localhost:1", "your local model (localhost:1)"),
+        ("localhost", "your local model"),
+        ("http://[::1", "your local model"),
+    ],
+)
+def test_the_server_is_named_without_a_password(url: str, called: str) -> None:
+    assert ModelServer(url=url, model="m").called == called
+
+
+def test_no_secret_is_in_what_is_shown(sandbox: RunningSandbox, models: Running) -> None:
+    models.key = "another-key"
+    with client_of(sandbox.base_url, models, key=KEY) as client:
+        with pytest.raises(Busy) as caught:
+            client.test_connection()
+        shown = f"{client!r} {caught.value} {caught.value!r} {caught.value.user_message}"
+    assert KEY not in shown
+    assert TOKEN not in shown
+    assert "another-key" not in shown
