@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from batchui.sandbox.upstream.http_calls import Broken, HttpReply, Line, Unreached
-from batchui.sandbox.upstream.outcomes import Away, Refusing, meaning
+from batchui.sandbox.upstream.outcomes import Away, Faulty, Refusing, meaning
 from batchui.sandbox.upstream.settings import Upstream
 
 SECONDS = 20.0
@@ -106,7 +106,7 @@ def _called(line: Line, method: str, path: str, body: bytes | None = None) -> Ht
     if isinstance(means, Refusing):
         is_missing = reply.status in {404, 405} or reply.status < 400
         raise NoListing("no api" if is_missing else "refuses", means.reason)
-    raise NoListing("away" if isinstance(means, Away) else "no api", means.reason)
+    raise NoListing("away" if isinstance(means, Away | Faulty) else "no api", means.reason)
 
 
 def _context(model: _Model) -> int | None:

@@ -54,7 +54,9 @@ class Crews:
 
     def close(self) -> None:
         """End all of them."""
-        for crew in [*self._registered.values(), *([self._others] if self._others else [])]:
+        with self._lock:
+            crews = list(self._registered.values())
+        for crew in [*crews, *filter(None, [self._others])]:
             crew.close()
 
     def _begun(self, upstream: Upstream, *, account: str | None) -> Crew:

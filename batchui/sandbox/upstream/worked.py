@@ -38,10 +38,10 @@ def run(crew: Crew, item: bytes, *, model: str) -> msgspec.Raw:
     outcome = crew.run(item, model=model)
     if isinstance(outcome, Answered):
         return msgspec.Raw(outcome.result)
-    raise error(outcome)
+    raise _error(outcome)
 
 
-def error(outcome: Unanswered) -> ApiError:
+def _error(outcome: Unanswered) -> ApiError:
     """The error of a run that got no answer."""
     match outcome:
         case Away(reason, wait):

@@ -171,6 +171,15 @@ def test_a_key_is_tested_also_where_anybody_may_list_the_models(
     assert server.bodies == []
 
 
+def test_a_server_that_fails_is_not_taken_for_something_else(
+    local: Work, server: ModelServer
+) -> None:
+    server.listing = told(500, "CUDA error")
+    found = found_of(local, server)
+    assert found["problem"] == "away"
+    assert found["reason"].endswith("answered HTTP 500: CUDA error")
+
+
 def test_what_is_no_model_server_is_said(local: Work, server: ModelServer) -> None:
     for act in (reply(404, b"<h1>Not Found</h1>"), reply(200, b"<h1>Welcome</h1>")):
         server.listing = act
