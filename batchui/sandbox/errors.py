@@ -1,6 +1,7 @@
 """The API's errors: codes with their usual HTTP status and message."""
 
-# The sandbox's own codes, for accounts whose requests an upstream works off.
+# The sandbox's own codes, for accounts whose requests an upstream works off. Their statuses are
+# such that a client which does not know them does the right thing: it waits after 429 and 403.
 UNKNOWN_UPSTREAM = 990001  # it must be registered; nothing was accepted
 UPSTREAM_REFUSES = 990002  # until a person has corrected something
 UPSTREAM_AWAY = 990003  # nothing was asked
@@ -49,7 +50,7 @@ CODES: dict[int, tuple[int, str]] = {
     10000: (401, "Authentication error"),
     UNKNOWN_UPSTREAM: (409, "The model server of this account is not known"),
     UPSTREAM_REFUSES: (403, "The model server refuses"),
-    UPSTREAM_AWAY: (503, "The model server cannot be reached"),
+    UPSTREAM_AWAY: (429, "The model server cannot be reached"),
     ITEM_FAILED: (422, "The model server gave no answer"),
     WRONG_UPSTREAM: (400, "These are no settings of a model server"),
 }

@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from batchui.cloudflare import local_errors
+from batchui.cloudflare.client import LONGEST_CALL_SECONDS
 from batchui.cloudflare.errors import (
     BadReply,
     Busy,
@@ -21,11 +23,12 @@ from batchui.cloudflare.errors import (
     Refused,
     TooLarge,
 )
-from batchui.cloudflare.local_client import LocalClient, ModelServer
+from batchui.cloudflare.local_client import PATIENT, LocalClient, ModelServer
 from batchui.cloudflare.local_errors import Trial, found, in_words
 from batchui.cloudflare.replies import decode
 from batchui.sandbox import errors as of_sandbox
 from batchui.sandbox.testing import RunningSandbox, running_sandbox
+from batchui.sandbox.upstream.pauses import Patience
 from tests.cloudflare.server import ScriptedServer, error, reply
 from tests.project.helpers import until
 from tests.sandbox.upstream.conftest import QUICK
@@ -57,7 +60,7 @@ def client(sandbox: RunningSandbox, models: Running) -> Iterator[LocalClient]:
 
 @contextmanager
 def client_of(base_url: str, models: Running, **more: Any) -> Iterator[LocalClient]:
-    options = {name: more.pop(name) for name in ("token", "account_id", "seconds") if name in more}
+    options = {name: more.pop(name) for name in ("token", "timeout", "seconds") if name in more}
     server = ModelServer(**{"url": models.url, "model": "small", **more})
     with LocalClient(
         server, **{"account_id": ACCOUNT, "token": TOKEN, "base_url": base_url, **options}
@@ -225,6 +228,32 @@ def test_a_row_that_is_refused_says_why_in_the_words_of_the_server(
     assert said(caught) == (
         f"Your local model ({host}) gave no answer ({host} answered HTTP 400: Too long)."
     )
+
+
+def test_a_single_answer_is_waited_for_longer_than_the_sandbox_does() -> None:
+    assert PATIENT.read
+    assert Patience().run < PATIENT.read < LONGEST_CALL_SECONDS
+
+
+@pytest.mark.parametrize("limit", [{"timeout": httpx.Timeout(0.3)}, {"seconds": 0.3}])
+def test_an_answer_that_does_not_come_in_time_is_unclear(
+    sandbox: RunningSandbox, models: Running, limit: dict[str, Any]
+) -> None:
+    models.free = 0
+    with client_of(sandbox.base_url, models, **limit) as client:
+        client.submit("small", body("x"))
+        with pytest.raises(MaybeSent) as caught:
+            client.run("small", b'{"prompt": "x"}')
+    assert "did not confirm" in said(caught)
+    models.gate.set()
+
+
+def test_a_reply_that_is_too_large_is_said(client: LocalClient, sandbox: RunningSandbox) -> None:
+    request_id = client.submit("small", body("x")).request_id
+    answers(client, "small", request_id)
+    with pytest.raises(Oversized) as caught:
+        client.poll("small", request_id, io.BytesIO(), max_bytes=10)
+    assert "is larger than batchui can read" in said(caught)
 
 
 def test_a_request_that_the_sandbox_forgot_is_gone(client: LocalClient) -> None:

@@ -25,12 +25,14 @@ running. One that refuses the key is tried every minute, and polls say so meanwh
 of either, what is left has failed. An item without a usable answer is asked three times, and then
 fails alone, as does one that is refused.
 
+A synchronous run takes its turn before the rows of requests, but never beside more calls than the
+upstream takes at once; it does not wait for one that is away.
+
 Modules, from the outside to the inside
-    doors, listing, worked            the calls above, the models, and submit, poll and run
-    crews, crew, pauses, turns        who works for whom, when, and what is next
-    outcomes                          what the upstream's reply means
-    questions, chat                   an item as a call of the upstream
-    results                           its answer as the result of an item
+    doors, asking_models, worked      the calls above, the models; submit, poll and run
+    crews, crew, turns, pauses        who works for whom, what is next, and when
+    outcomes                          what a call of the upstream came to
+    questions, chat, results          an item as such a call, and its answer as the item's result
     http_calls                        one call over HTTP
     work_store                        items and answers on the disk
     settings                          address, model, key

@@ -65,7 +65,7 @@ def test_it_waits_as_long_as_it_is_asked_to(server: ModelServer) -> None:
             return reply if reply.status_code != 200 else None
 
         reply = until(refused)
-        assert code(reply) == (503, 990003)
+        assert code(reply) == (429, 990003)
         assert reply.headers["Retry-After"] == "1"
         assert all(entry["success"] for entry in caller.reply(MODEL, request_id))
         assert time.monotonic() - began >= 1
@@ -78,7 +78,7 @@ def test_a_request_waits_for_an_upstream_that_is_not_there() -> None:
         request_id = caller.submit(MODEL, *prompts(3))
         still(lambda: caller.status(MODEL, request_id) in {"queued", "running"})
         run = caller.post(MODEL, {"prompt": "now"}, queue=False)
-        assert code(run) == (503, 990003)
+        assert code(run) == (429, 990003)
         assert "Connection refused" in run.text
         with model_server(port):
             assert len(caller.reply(MODEL, request_id)) == 3

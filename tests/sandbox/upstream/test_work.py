@@ -5,16 +5,21 @@ import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
+from batchui.cloudflare.client import RestClient
+from batchui.cloudflare.errors import Busy, Refused
 from batchui.cloudflare.replies import decode
 from batchui.sandbox.options import Options
 from batchui.sandbox.store import Store
-from batchui.sandbox.testing import RunningSandbox
+from batchui.sandbox.testing import RunningSandbox, running_sandbox
 from batchui.sandbox.upstream.pauses import Patience
 from batchui.sandbox.upstream.work_store import WorkStore
 from tests.project.helpers import until
 from tests.sandbox.conftest import LLAMA
 from tests.sandbox.upstream.conftest import (
     MODEL,
+    QUICK,
     Work,
     code,
     content,
@@ -23,7 +28,7 @@ from tests.sandbox.upstream.conftest import (
     upstream_of,
     working,
 )
-from tests.sandbox.upstream.model_server import ModelServer
+from tests.sandbox.upstream.model_server import ModelServer, told
 
 
 def test_each_item_has_its_own_answer_with_its_usage(caller: Work) -> None:
@@ -128,7 +133,7 @@ def test_a_run_that_finds_no_place_is_not_asked(server: ModelServer) -> None:
         caller.submit(MODEL, {"prompt": "row"})
         until(lambda: server.asked)
         reply = caller.post(MODEL, {"prompt": "Hello"}, queue=False)
-        assert code(reply) == (503, 990003)
+        assert code(reply) == (429, 990003)
         assert server.asked == ["row"]
 
 
@@ -255,3 +260,22 @@ def test_it_ends_soon_while_it_asks(server: ModelServer) -> None:
         began = time.monotonic()
     assert time.monotonic() - began < 5
     assert sorted(server.asked) == ["row 0", "row 1"]
+
+
+def test_a_client_that_knows_nothing_of_upstreams_waits_for_one(server: ModelServer) -> None:
+    """The usual client of the sandbox must not believe that a row may have been asked."""
+    server.every = told(503, "Loading model")
+    with (
+        running_sandbox(upstream=upstream_of(server), patience=QUICK) as running,
+        RestClient(account_id="a", token="token-0123456789", base_url=running.base_url) as client,
+    ):
+        with pytest.raises(Busy) as away:
+            client.run(MODEL, b'{"prompt": "Hello"}')
+        assert not away.value.needs_person
+        server.every = told(401)
+        with pytest.raises(Busy) as refused:
+            client.run(MODEL, b'{"prompt": "Hello"}')
+        assert refused.value.needs_person
+        server.every = told(400)
+        with pytest.raises(Refused):
+            client.run(MODEL, b'{"prompt": "Hello"}')
