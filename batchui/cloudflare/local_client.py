@@ -14,7 +14,7 @@ import httpx
 import msgspec
 
 from batchui.cloudflare.client import MAX_REPLY, MAX_SHORT_REPLY, RestClient, result_of
-from batchui.cloudflare.errors import BadReply, Busy, CloudflareError, NotSent, Refused
+from batchui.cloudflare.errors import Busy, CloudflareError, NotSent, Refused
 from batchui.cloudflare.http_call import Call
 from batchui.cloudflare.local_errors import UNKNOWN_UPSTREAM, Trial, found, in_words
 from batchui.cloudflare.protocol import Receipt
@@ -145,7 +145,7 @@ class LocalClient(RestClient):
             return _TRIAL.decode(result_of(reply) or b"")
         except msgspec.MsgspecError:
             pass
-        raise BadReply("The answer of the sandbox could not be used.", http_status=reply.status)
+        raise self._caller.meaning(reply, submitting=False)
 
     def _run_url(self, model: str, *, queued: bool) -> str:
         # A name may be the path of a file, as that of llama.cpp is.

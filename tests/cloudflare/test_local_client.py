@@ -10,7 +10,6 @@ from typing import Any
 import httpx
 import pytest
 
-from batchui.cloudflare import local_errors
 from batchui.cloudflare.client import LONGEST_CALL_SECONDS
 from batchui.cloudflare.errors import (
     BadReply,
@@ -21,12 +20,9 @@ from batchui.cloudflare.errors import (
     NotSent,
     Oversized,
     Refused,
-    TooLarge,
 )
 from batchui.cloudflare.local_client import PATIENT, LocalClient, ModelServer
-from batchui.cloudflare.local_errors import Trial, found, in_words
 from batchui.cloudflare.replies import decode
-from batchui.sandbox import errors as of_sandbox
 from batchui.sandbox.testing import RunningSandbox, running_sandbox
 from batchui.sandbox.upstream.pauses import Patience
 from tests.cloudflare.server import ScriptedServer, error, reply
@@ -37,7 +33,6 @@ from tests.sandbox.upstream.model_server import model_server, told
 
 ACCOUNT, TOKEN = "local-7", "token-of-the-sandbox-0123456789"
 KEY = "sk-canary-0123456789-abcdef"
-CALLED = "your local model (localhost:11434)"
 
 
 @pytest.fixture
@@ -177,8 +172,18 @@ def test_a_model_may_have_any_name_that_servers_give_one(
 def test_what_is_no_name_is_refused_before_anything_is_sent(
     client: LocalClient, models: Running, name: str
 ) -> None:
-    with pytest.raises(Refused, match="is not the name of a model"):
-        client.submit(name, body("x"))
+    shown = "a" * 79 + "…" if len(name) > 80 else " ".join(name.split())
+    for call in (
+        lambda: client.submit(name, body("x")),
+        lambda: client.poll(name, "x", io.BytesIO()),
+        lambda: client.run(name, b'{"prompt": "x"}'),
+    ):
+        with pytest.raises(Refused) as caught:
+            call()
+        assert said(caught) == (
+            f"“{shown}” is not the name of a model. Choose a model from the list, then send the "
+            "rows again."
+        )
     assert client.submit("a" * 200, body("x")).request_id
 
 
@@ -301,9 +306,13 @@ def test_something_else_at_the_address_of_the_sandbox_is_said(
             with pytest.raises(BadReply) as caught:
                 client.test_connection()
             assert "The answer of the sandbox could not be used" in said(caught)
-        server.script(reply(404, b"<h1>Not Found</h1>"))
-        with pytest.raises(NotSent):
+        server.script(error(8008, 500, "Oh"))
+        with pytest.raises(NotSent) as not_sent:
             client.submit("small", body("x"))
+        assert (
+            said(not_sent) == "The answer of the sandbox could not be used (Oh). Nothing is lost."
+        )
+        assert (not_sent.value.detail, not_sent.value.code) == ("Oh", 8008)
 
 
 def test_settings_that_cannot_be_used_are_said_before_anything_is_sent(
@@ -358,75 +367,11 @@ def test_a_model_that_is_not_there_is_said_with_those_that_are(
     )
 
 
-# -- sentences ------------------------------------------------------------------------------------
-
-
-def test_many_models_are_counted_and_none_is_said() -> None:
-    many = Trial(problem="no model", models=[f"m{n}" for n in range(12)])
-    wrong = found(many, called=CALLED, model="x", has_key=False)
-    assert wrong
-    assert wrong.user_message.endswith("It has: m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 2 more.")
-    none = found(Trial(problem="no model"), called=CALLED, model="x", has_key=False)
-    assert none
-    assert none.user_message.endswith("It has none: load one there first.")
-
-
-def test_what_is_no_model_server_is_said() -> None:
-    wrong = found(
-        Trial(problem="no api", reason="It is a shop."), called=CALLED, model="x", has_key=False
-    )
-    assert isinstance(wrong, BadReply)
-    assert wrong.user_message == (
-        f"At the address of {CALLED} is no model server (It is a shop). Correct the address."
-    )
-
-
-@pytest.mark.parametrize(
-    ("given", "kind"),
-    [
-        (Refused("Cloudflare …", detail="odd", code=5007), Refused),
-        (Refused("Cloudflare …", code=3006), TooLarge),
-        (Refused("Cloudflare …", detail="odd", code=5006), Refused),
-        (Busy("Cloudflare …", needs_person=True), Busy),
-        (Oversized("Cloudflare …"), Oversized),
-        (BadReply("Cloudflare …", detail="odd", code=8008), BadReply),
-        (MaybeSent("Cloudflare …", http_status=502), MaybeSent),
-    ],
-)
-def test_no_sentence_speaks_of_cloudflare_and_each_error_means_the_same(
-    given: CloudflareError, kind: type[CloudflareError]
-) -> None:
-    told = in_words(given, called=CALLED)
-    assert type(told) is kind
-    assert "Cloudflare" not in told.user_message
-    assert ("(odd)" in told.user_message) == (given.detail == "odd")
-    assert (told.code, told.http_status, told.detail) == (
-        given.code,
-        given.http_status,
-        given.detail,
-    )
-    assert getattr(told, "needs_person", False) == getattr(given, "needs_person", False)
-
-
-def test_the_codes_are_those_of_the_sandbox() -> None:
-    for name in (
-        *("UNKNOWN_UPSTREAM", "UPSTREAM_REFUSES", "UPSTREAM_AWAY", "ITEM_FAILED"),
-        "WRONG_UPSTREAM",
-    ):
-        assert getattr(local_errors, name) == getattr(of_sandbox, name)
-
-
-@pytest.mark.parametrize(
-    ("url", "called"),
-    [
-        ("http://localhost:11434/v1", "your local model (localhost:11434)"),
-        ("http://ann:secret@localhost:1", "your local model (localhost:1)"),
-        ("localhost", "your local model"),
-        ("http://[::1", "your local model"),
-    ],
-)
-def test_the_server_is_named_without_a_password(url: str, called: str) -> None:
-    assert ModelServer(url=url, model="m").called == called
+def test_a_server_may_have_thousands_of_models(client: LocalClient, models: Running) -> None:
+    many = [{"id": f"a-model-with-a-long-name-{n:05}"} for n in range(5000)] + [{"id": "small"}]
+    models.listing = reply(200, {"data": many})
+    client.test_connection()
+    assert len(list(client.models())) == 5001
 
 
 def test_no_secret_is_in_what_is_shown(sandbox: RunningSandbox, models: Running) -> None:
