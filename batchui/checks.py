@@ -18,11 +18,13 @@
     batchui.E016  a bucket without the package for buckets
     batchui.E017  another host keeps its files in another folder (`worker/checks.py`)
     batchui.E018  the files belong to another database (`worker/checks.py`)
+    batchui.E019  a model server for the sandbox without the name of a model
     batchui.W001  ALLOWED_HOSTS allows every name
     batchui.W002  a generated key that other users of the machine can read
     batchui.W003  generated keys together with PostgreSQL and a bucket
     batchui.W004  a data folder that other users of the machine can look into
     batchui.W005  an API address without https, on another machine
+    batchui.W006  a model server that gets a key without https, on another machine
 
 An app's `ready` imports this module, which registers the checks.
 """
@@ -56,7 +58,16 @@ registry.registered_checks.discard(check_setting_file_upload_temp_dir)
 def settings_are_right(**_: Any) -> list[checks.CheckMessage]:
     """The problems of all settings, each in a sentence."""
     unread = [checks.Error(p.sentence, hint=p.advice, id=p.id) for p in settings.PROBLEMS]
-    return [*unread, *_keys(), *_data(), *_cloudflare(), *_visitors(), *_platform(), *_files()]
+    return [
+        *unread,
+        *_keys(),
+        *_data(),
+        *_cloudflare(),
+        *_sandbox(),
+        *_visitors(),
+        *_platform(),
+        *_files(),
+    ]
 
 
 def in_sentences(found: Iterable[checks.CheckMessage]) -> list[str]:
@@ -131,6 +142,24 @@ def _cloudflare() -> Iterator[checks.CheckMessage]:
             f"BATCHUI_LONGEST_PAUSE_SECONDS ({settings.LONGEST_PAUSE_SECONDS:g}).",
             hint="Set BATCHUI_FIRST_POLL_SECONDS no higher than BATCHUI_LONGEST_PAUSE_SECONDS.",
             id="batchui.E015",
+        )
+
+
+def _sandbox() -> Iterator[checks.CheckMessage]:
+    server = urlsplit(settings.SANDBOX_UPSTREAM_URL)
+    if server.hostname and not settings.SANDBOX_UPSTREAM_MODEL:
+        yield checks.Error(
+            "SANDBOX_UPSTREAM_URL is set, but SANDBOX_UPSTREAM_MODEL is not.",
+            hint="Set it to the name of a model that this server has.",
+            id="batchui.E019",
+        )
+    is_open = server.scheme == "http" and server.hostname not in THIS_MACHINE
+    if is_open and settings.SANDBOX_UPSTREAM_KEY:
+        yield checks.Warning(
+            f"SANDBOX_UPSTREAM_URL is {settings.SANDBOX_UPSTREAM_URL}: SANDBOX_UPSTREAM_KEY goes "
+            "to another machine without encryption.",
+            hint="Use an address that begins with https://.",
+            id="batchui.W006",
         )
 
 

@@ -79,6 +79,13 @@ SANDBOX_IS_GIVEN = bool(SANDBOX_URL)
 SANDBOX_URL = SANDBOX_URL or _kept(SANDBOX_FILE) or "http://127.0.0.1:8787/client/v4"
 # The token that it answers to; "": one is made (`teams/connections.py: sandbox_token`).
 SANDBOX_TOKEN = Hidden(_env.text("BATCHUI_SANDBOX_TOKEN"))
+# The model server that the sandbox asks, for real answers. The sandbox reads these by itself
+# (`sandbox/upstream/settings.py`); here they are checked before anything starts.
+SANDBOX_UPSTREAM_URL = _env.address("SANDBOX_UPSTREAM_URL")
+SANDBOX_UPSTREAM_MODEL = _env.text("SANDBOX_UPSTREAM_MODEL")
+SANDBOX_UPSTREAM_KEY = Hidden(_env.text("SANDBOX_UPSTREAM_KEY"))
+SANDBOX_UPSTREAM_CONCURRENCY = _env.number("SANDBOX_UPSTREAM_CONCURRENCY", 4, low=1, high=64)
+SANDBOX_UPSTREAM_SECONDS = _env.amount("SANDBOX_UPSTREAM_TIMEOUT_SECONDS", 600, low=1, high=86_400)
 # Whether the sandbox that `up` starts has its control address, with which tests make faults.
 SANDBOX_CONTROL = _env.flag("BATCHUI_SANDBOX_CONTROL")
 

@@ -15,7 +15,7 @@ from batchui.processes import children, procfs
 
 ROOT = Path(__file__).resolve().parents[2]
 # Settings of the person who starts the bench must not change what is measured.
-OURS = ("BATCHUI_", "CLOUDFLARE_", "AWS_")
+OURS = ("BATCHUI_", "CLOUDFLARE_", "AWS_", "SANDBOX_UPSTREAM_")
 OURS_TOO = {
     "ALLOWED_HOSTS",
     "CSRF_TRUSTED_ORIGINS",

@@ -122,7 +122,7 @@ class ApiClient:
         Raises what `submit` raises: a run may be charged although its answer was lost.
         """
         reply = self._caller.paid(self._post(self._run_url(model, queued=False), item))
-        result = _result(reply) if self._caller.is_answer(reply) else None
+        result = result_of(reply) if self._caller.is_answer(reply) else None
         if result is None:
             raise self._caller.meaning(reply, submitting=True)
         return result
@@ -197,7 +197,7 @@ class ApiClient:
         reply = self._caller.free(
             Call("GET", url, max_bytes=MAX_SHORT_REPLY, seconds=self._seconds)
         )
-        result = _result(reply)
+        result = result_of(reply)
         if result is None:
             raise self._caller.meaning(reply, submitting=False)
         return reply, msgspec.json.decode(result)
@@ -243,7 +243,7 @@ class _Envelope(Struct):
 _ENVELOPE = msgspec.json.Decoder(_Envelope)
 
 
-def _result(reply: HttpReply) -> bytes | None:
+def result_of(reply: HttpReply) -> bytes | None:
     """The raw `result` in the envelope of a success, None if the reply is not one."""
     try:
         envelope = tolerant_json.decode(_ENVELOPE, reply.body or b"")

@@ -80,7 +80,7 @@ class HttpFault:
 class Call:
     """A request. max_bytes: of the unpacked reply. seconds: for sending it and for the reply."""
 
-    method: Literal["GET", "POST"]
+    method: Literal["GET", "POST", "PUT"]
     url: str
     seconds: float
     content: bytes | None = field(default=None, repr=False)

@@ -1,7 +1,8 @@
 """The protocol of a client: all that the product needs to reach a Batch API.
 
-`client.RestClient` calls an account, `worker_client.WorkerClient` a Worker of the team's own.
-Another one (a model on this machine) is one more class with these methods, and one more line in
+`client.RestClient` calls an account, `worker_client.WorkerClient` a Worker of the team's own, and
+`local_client.LocalClient` a model server of the team. Another one is one more class with these
+methods, and one more line in
 `teams.connections`. Only that module names the classes; everything else uses `BatchClient`.
 """
 

@@ -1,5 +1,7 @@
 """A local Batch API that speaks the wire of Cloudflare Workers AI. No AI model runs here.
 
+Its answers are made up, or come from a model server elsewhere (`upstream/` says how).
+
 `manage.py sandbox` or `python -m batchui.sandbox --port 8787` serves
 `http://127.0.0.1:8787/client/v4`: submit, poll, synchronous run, `ai/models/search` and
 `ai/models/schema`, with the real envelopes and error codes. It accepts any account id, and only the
@@ -26,6 +28,7 @@ Modules, from the outside to the inside
     made_up_answers, texts, schemas             what is in them
     odd_answers                                 what scripted faults make of them
     worded_fields                               fields that are asked for in words
+    upstream/                                   real answers, from a model server
     testing                                     a sandbox on a free port
 
 Control address (the same server, with --control; callers on this machine only, the same token)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from batchui.sandbox.options import Options, add_arguments
 from batchui.sandbox.server import serve
+from batchui.sandbox.upstream.settings import from_environment
 
 TOKEN = "BATCHUI_SANDBOX_TOKEN"  # noqa: S105 - the name of the variable
 
@@ -14,7 +15,8 @@ TOKEN = "BATCHUI_SANDBOX_TOKEN"  # noqa: S105 - the name of the variable
 def main(arguments: list[str] | None = None) -> int:
     """Serve as the command line says. Returns the exit status.
 
-    The token comes from the environment, because other users of the machine see command lines.
+    The token comes from the environment, because other users of the machine see command lines, and
+    so does the upstream with its key.
     """
     parser = argparse.ArgumentParser(
         prog="python -m batchui.sandbox",
@@ -26,7 +28,17 @@ def main(arguments: list[str] | None = None) -> int:
     token = os.environ.get(TOKEN, "").strip()
     if not token:
         parser.error(f"Set {TOKEN} to the token that callers must send, any long random text.")
-    options = Options(token=token, control=given.control, binding=given.binding, data=given.data)
+    try:
+        upstream = from_environment()
+    except ValueError as exc:
+        parser.error(str(exc))
+    options = Options(
+        token=token,
+        control=given.control,
+        binding=given.binding,
+        data=given.data,
+        upstream=upstream,
+    )
     return serve(host=given.host, port=given.port, options=options)
 
 

@@ -9,6 +9,7 @@ from batchui.sandbox.options import Options
 from batchui.sandbox.schedule import Schedule
 from batchui.sandbox.scripted_faults import Script
 from batchui.sandbox.store import Store
+from batchui.sandbox.upstream.crews import Crews
 
 
 @dataclass(slots=True, kw_only=True)
@@ -19,6 +20,7 @@ class Context:
     store: Store
     clock: Callable[[], float]
     schedule: Schedule
+    crews: Crews
     models: dict[str, Model] = field(default_factory=MODELS.copy)
     script: Script = field(default_factory=Script)
     stop: threading.Event = field(default_factory=threading.Event)

@@ -1,5 +1,13 @@
 """The API's errors: codes with their usual HTTP status and message."""
 
+# The sandbox's own codes, for accounts whose requests an upstream works off. Their statuses are
+# such that a client which does not know them does the right thing: it waits after 429 and 403.
+UNKNOWN_UPSTREAM = 990001  # it must be registered; nothing was accepted
+UPSTREAM_REFUSES = 990002  # until a person has corrected something
+UPSTREAM_AWAY = 990003  # nothing was asked
+ITEM_FAILED = 990004
+WRONG_UPSTREAM = 990005
+
 # code: (HTTP status, message). Codes and statuses are those of the reference, which has several
 # statuses for some codes and only "4xx" for 5504. The status of 6002 and all of 7001 are the
 # sandbox's choice. The messages of 8007 and 5504 are from the reference, the others are made up.
@@ -40,15 +48,26 @@ CODES: dict[int, tuple[int, str]] = {
     8008: (500, "AiError: Backend error"),
     9109: (403, "Unauthorized to access requested resource"),
     10000: (401, "Authentication error"),
+    UNKNOWN_UPSTREAM: (409, "The model server of this account is not known"),
+    UPSTREAM_REFUSES: (403, "The model server refuses"),
+    UPSTREAM_AWAY: (429, "The model server cannot be reached"),
+    ITEM_FAILED: (422, "The model server gave no answer"),
+    WRONG_UPSTREAM: (400, "These are no settings of a model server"),
 }
 
 
 class ApiError(Exception):
-    """The answer to the call is an error. Defaults of status and message: those of the code."""
+    """The answer to the call is an error. Defaults of status and message: those of the code.
 
-    def __init__(self, code: int, message: str = "", *, status: int = 0) -> None:
+    wait: seconds that the caller is asked to wait; None: none are named.
+    """
+
+    def __init__(
+        self, code: int, message: str = "", *, status: int = 0, wait: float | None = None
+    ) -> None:
         usual_status, usual_message = CODES.get(code, (400, "Unknown error"))
         self.code = code
         self.status = status or usual_status
         self.message = message or usual_message
+        self.wait = wait
         super().__init__(f"{self.code}: {self.message}")

@@ -1,6 +1,6 @@
 """The answers of `ai/models/search` and `ai/models/schema`."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
@@ -10,18 +10,26 @@ from batchui.sandbox.items import forms_of
 from batchui.sandbox.models import Kind, Model
 
 
-def search(query: Mapping[str, str], models: Mapping[str, Model]) -> bytes:
-    """One page of the catalogue. search: a part of the name. task: its name."""
+def search(
+    query: Mapping[str, str],
+    models: Collection[Model],
+    *,
+    description: str = "As the sandbox plays it; no AI model runs here.",
+) -> bytes:
+    """One page of a catalogue. query: `search` is a part of the name, `task` the name of one.
+
+    description: of each model.
+    """
     wanted, task = query.get("search", "").lower(), query.get("task", "").lower()
     found = [
         model
-        for model in models.values()
+        for model in models
         if wanted in model.name.lower() and task in {"", model.task.lower()}
     ]
     page, size = _whole(query, "page", 1), _whole(query, "per_page", 50)
     shown = found[(page - 1) * size : page * size]
     info = {"count": len(shown), "page": page, "per_page": size, "total_count": len(found)}
-    return ENVELOPE.success([_listed(model) for model in shown], result_info=info)
+    return ENVELOPE.success([_listed(model, description) for model in shown], result_info=info)
 
 
 def schema(name: str, models: Mapping[str, Model]) -> bytes:
@@ -47,12 +55,12 @@ def _whole(query: Mapping[str, str], name: str, default: int) -> int:
     return max(1, int(text)) if text.isascii() and text.isdigit() else default
 
 
-def _listed(model: Model) -> dict[str, Any]:
+def _listed(model: Model, description: str) -> dict[str, Any]:
     return {
         "id": model.id,
         "source": 1,
         "name": model.name,
-        "description": f"{model.task} as the sandbox plays it; no AI model runs here.",
+        "description": description,
         "task": {
             "id": str(uuid5(NAMESPACE_URL, f"sandbox:{model.task}")),
             "name": model.task,

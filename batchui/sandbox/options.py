@@ -1,10 +1,13 @@
 """The settings of a sandbox: its timings and limits, and the options of its commands."""
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
+
+from batchui.sandbox.upstream.pauses import Patience
+from batchui.sandbox.upstream.settings import Upstream
 
 
 class Timings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -41,8 +44,11 @@ class Options:
     token: the only one that is accepted; None (in tests): any that is not empty. control: whether
     the control address is there; binding: whether the address for the bindings of Workers is.
     data: the SQLite file; None: requests are in memory. max_bytes: the largest body accepted (the
-    documented 10 MB). keep_days: how long finished requests are kept. keep_bytes: if all stored
-    bodies (compressed) together are larger, the oldest finished ones are dropped sooner.
+    documented 10 MB). keep_days: how long finished requests are kept. keep_unanswered_days: how
+    long those are that an upstream does not finish. keep_bytes: if all stored bodies (compressed)
+    together are larger, the oldest finished ones are dropped sooner.
+    upstream: what answers for the accounts that have registered none; None: their answers are made
+    up. patience: with all upstreams.
     """
 
     token: str | None = None
@@ -52,7 +58,10 @@ class Options:
     timings: Timings = USUAL
     max_bytes: int = 10_000_000
     keep_days: float = 7
+    keep_unanswered_days: float = 30
     keep_bytes: int = 2 * 1024**3
+    upstream: Upstream | None = None
+    patience: Patience = field(default_factory=Patience)
 
 
 def add_arguments(parser: argparse.ArgumentParser, *, data: Path) -> None:

@@ -20,6 +20,8 @@ from batchui.sandbox.odd_answers import made_odd
 from batchui.sandbox.replies import Reply
 from batchui.sandbox.scripted_faults import Plan
 from batchui.sandbox.store import Stored
+from batchui.sandbox.upstream import worked
+from batchui.sandbox.upstream.crew import Crew
 
 
 class _Fields(msgspec.Struct):
@@ -31,7 +33,8 @@ class _Fields(msgspec.Struct):
 class _Call:
     """One POST: account and model name from its address, its body, and its record.
 
-    envelope: what its answer stands in.
+    envelope: what its answer stands in. crew: works off the requests of the account; None if its
+    answers are made up.
     """
 
     account: str
@@ -41,6 +44,7 @@ class _Call:
     record: CallRecord
     envelope: Envelope
     models: Mapping[str, Model]
+    crew: Crew | None
 
     def model(self) -> Model:
         """The model. Raises ApiError 5007 if there is no such model."""
@@ -65,6 +69,8 @@ def run(
         raise ApiError(3006)
     record.bytes = len(request.body)
     fields = _parsed(request.body)
+    if isinstance(fields.request_id, str):
+        record.kind, record.request_id = "poll", fields.request_id
     call = _Call(
         account=account,
         name=name,
@@ -73,9 +79,9 @@ def run(
         record=record,
         envelope=envelope,
         models=context.models,
+        crew=context.crews.of(account),
     )
-    if isinstance(fields.request_id, str):
-        record.kind, record.request_id = "poll", fields.request_id
+    if record.kind == "poll":
         return _poll(context, call)
     return _submit(context, call) if is_queued else _run_one(context, call)
 
@@ -99,15 +105,7 @@ def _submit(context: Context, call: _Call) -> Response:
     record.fault = plan.names
 
     def accept() -> Response:
-        if not call.model().queues:
-            raise ApiError(8007)
-        record.request_id = context.store.add(
-            account=call.account,
-            model=call.name,
-            body=call.body,
-            items=record.items,
-            moments=context.schedule.add(context.clock(), items=record.items or 0),
-        )
+        record.request_id = _accepted(context, call)
         if plan.fault == "forgotten":
             context.store.drop(record.request_id)
         acknowledged = {"status": "queued", "request_id": record.request_id, "model": call.name}
@@ -116,6 +114,24 @@ def _submit(context: Context, call: _Call) -> Response:
         return Response(body=call.envelope.success(acknowledged))
 
     return injected(context, plan, accept, call.envelope)
+
+
+def _accepted(context: Context, call: _Call) -> str:
+    """Store a batch, and have it worked off or set its moments. Returns its id."""
+    items, requests = call.record.items, call.fields.requests
+    if call.crew and items and isinstance(requests, msgspec.Raw):
+        return worked.submit(
+            call.crew, account=call.account, model=call.name, body=call.body, requests=requests
+        )
+    if not (call.crew or call.model().queues):
+        raise ApiError(8007)
+    return context.store.add(
+        account=call.account,
+        model=call.name,
+        body=call.body,
+        items=items,
+        moments=context.schedule.add(context.clock(), items=items or 0),
+    )
 
 
 def _count(requests: msgspec.Raw | msgspec.UnsetType) -> int | None:
@@ -136,7 +152,8 @@ def _poll(context: Context, call: _Call) -> Response:
     record.fault, record.items = plan.names, stored.items if stored else None
 
     def reply() -> Response:
-        model = call.model()
+        if not call.crew and not (stored and stored.is_worked):
+            call.model()
         if stored is None:
             raise ApiError(5504)
         if plan.step and plan.fault == "batch_failed":
@@ -146,21 +163,25 @@ def _poll(context: Context, call: _Call) -> Response:
             return Response(body=failed)
         status = plan.fault if plan.fault in {"queued", "running"} else state
         if status == "finished":
-            return _finished(context, call, stored, model=model, plan=plan)
+            return _finished(context, call, stored, plan=plan)
+        if stored.is_worked:
+            worked.check_under_way(call.crew, account=call.account)
         under_way = {"status": status, "request_id": stored.id, "model": call.name}
         return Response(body=call.envelope.success(under_way))
 
     return injected(context, plan, reply, call.envelope)
 
 
-def _finished(
-    context: Context, call: _Call, stored: Stored, *, model: Model, plan: Plan
-) -> Response:
+def _finished(context: Context, call: _Call, stored: Stored, *, plan: Plan) -> Response:
+    if stored.is_worked:
+        return Response(body=call.envelope.success_in_chunks(context.crews.store.reply(stored.id)))
+    if call.crew and not stored.items:
+        raise ApiError(3030, "AiError: Batch validation failed: 'requests' must hold items")
     body = context.store.body(stored.id)
     if body is None:
         raise ApiError(5504)
     reply = Reply(
-        model=model,
+        model=call.model(),
         request_id=stored.id,
         created=stored.created,
         body=body,
@@ -176,6 +197,9 @@ def _run_one(context: Context, call: _Call) -> Response:
     call.record.sha256 = sha256(call.body).hexdigest()
 
     def act() -> Response:
+        if call.crew:
+            result = worked.run(call.crew, call.body, model=call.name)
+            return Response(body=call.envelope.success(result))
         model, item = call.model(), items.read(call.body)
         result = _result(model, item, created=context.clock())
         for step in plan.of_items:

@@ -48,9 +48,10 @@ def serve(*, host: str, port: int, options: Options, hint: str = "") -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     with server.running():
-        sys.stdout.write(
-            f"The sandbox listens on {server.base_url}. No AI model runs here.\n{hint}"
-        )
+        told = "No AI model runs here."
+        if options.upstream:
+            told = f"Its answers come from {options.upstream.model} at {options.upstream.server}."
+        sys.stdout.write(f"The sandbox listens on {server.base_url}. {told}\n{hint}")
         sys.stdout.flush()
         stop.wait()
     return 0

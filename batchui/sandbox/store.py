@@ -1,21 +1,25 @@
 """Stores the accepted requests in one SQLite file."""
 
+import contextlib
 import sqlite3
 import threading
 import uuid
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from batchui.sandbox.options import Options
 
+# The moments of a request that an upstream has not begun, or not ended: no clock reaches them.
+NOT_YET = 1e18
 State = Literal["queued", "running", "finished"]
 
 _DAY = 86_400.0
 _HOUR = 3_600.0
 _SCHEMA = """
 PRAGMA auto_vacuum = INCREMENTAL;
+PRAGMA foreign_keys = ON;
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
 PRAGMA journal_size_limit = 67108864;
@@ -31,6 +35,16 @@ CREATE TABLE IF NOT EXISTS requests (
     body BLOB NOT NULL    -- zlib; last, so that looking at the rest does not read it
 );
 CREATE INDEX IF NOT EXISTS requests_done_at ON requests (done_at);
+-- Only of requests that an upstream works off; answers that are made up are made when polled.
+CREATE TABLE IF NOT EXISTS items (
+    request_id TEXT NOT NULL REFERENCES requests (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    read INTEGER NOT NULL DEFAULT 0,     -- tokens
+    written INTEGER NOT NULL DEFAULT 0,
+    asked BLOB,     -- the item as it was sent; NULL once it is answered
+    entry BLOB,     -- its entry in the reply, as JSON; NULL until then
+    PRIMARY KEY (request_id, position)
+);
 """
 
 
@@ -38,7 +52,7 @@ CREATE INDEX IF NOT EXISTS requests_done_at ON requests (done_at);
 class Stored:
     """One request without its body. The moments are seconds since 1970.
 
-    items: None if the body has no list of requests.
+    items: None if the body has no list of requests. is_worked: an upstream works it off.
     """
 
     id: str
@@ -46,6 +60,7 @@ class Stored:
     runs_at: float
     done_at: float
     items: int | None
+    is_worked: bool
 
     def state(self, now: float) -> State:
         """The state at the moment `now`."""
@@ -78,6 +93,18 @@ class Store:
         with self._lock:
             self._database.close()
 
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """The database for one use, all of which is stored, or nothing. Raises sqlite3.Error."""
+        with self._lock:
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._database
+            except BaseException:
+                self._database.execute("ROLLBACK")
+                raise
+            self._database.execute("COMMIT")
+
     def add(
         self,
         *,
@@ -86,22 +113,31 @@ class Store:
         body: bytes,
         items: int | None,
         moments: tuple[float, float],
+        work: Sequence[bytes] = (),
     ) -> str:
-        """Store a request that runs and finishes at `moments`. Returns its new id."""
+        """Store a request that runs and finishes at `moments`. Returns its new id.
+
+        work: its items, if an upstream is to work them off.
+        """
         self.clean()
         packed = zlib.compress(body, 1)
         request_id = str(uuid.uuid4())
         row = (request_id, account, model, self._clock(), *moments, items, len(packed), packed)
-        with self._lock:
-            self._database.execute("INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        with self.transaction() as database:
+            database.execute("INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+            database.executemany(
+                "INSERT INTO items (request_id, position, asked) VALUES (?, ?, ?)",
+                ((request_id, position, asked) for position, asked in enumerate(work)),
+            )
         return request_id
 
     def find(self, request_id: str, *, account: str, model: str) -> Stored | None:
         """The request with this id, account and model; None if there is none."""
         with self._lock:
             row = self._database.execute(
-                "SELECT id, created, runs_at, done_at, items FROM requests"
-                " WHERE id = ? AND account = ? AND model = ?",
+                "SELECT id, created, runs_at, done_at, items,"
+                " EXISTS (SELECT 1 FROM items WHERE request_id = requests.id)"
+                " FROM requests WHERE id = ? AND account = ? AND model = ?",
                 (request_id, account, model),
             ).fetchone()
         return Stored(*row) if row else None
@@ -128,6 +164,10 @@ class Store:
         too_old = now - self._options.keep_days * _DAY
         with self._lock:
             self._database.execute("DELETE FROM requests WHERE done_at < ?", (too_old,))
+            self._database.execute(
+                "DELETE FROM requests WHERE done_at = ? AND created < ?",
+                (NOT_YET, now - self._options.keep_unanswered_days * _DAY),
+            )
             # The newest requests that fit stay. Requests that finished within the hour always stay,
             # because somebody may still poll them.
             self._database.execute(

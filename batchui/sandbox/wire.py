@@ -6,6 +6,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from math import ceil
 from typing import Literal
 
 from batchui.sandbox import binding, listing, runs
@@ -19,6 +20,9 @@ from batchui.sandbox.http_messages import Request, Response
 from batchui.sandbox.options import Options
 from batchui.sandbox.schedule import Schedule
 from batchui.sandbox.store import Store
+from batchui.sandbox.upstream import doors
+from batchui.sandbox.upstream.crews import Crews
+from batchui.sandbox.upstream.work_store import WorkStore
 
 _ACCOUNT = re.compile(r"/client/v4/accounts/(?P<account>[^/]+)/ai/(?P<rest>.+)")
 
@@ -32,16 +36,20 @@ class Sandbox:
         """Raises sqlite3.Error or OSError if the file cannot be used."""
         options = options or Options()
         self.calls = Calls()
+        store = Store(options, clock=clock)
+        work = WorkStore(store, clock=clock)
         self.context = Context(
             options=options,
-            store=Store(options, clock=clock),
+            store=store,
             clock=clock,
             schedule=Schedule(options.timings),
+            crews=Crews(work, upstream=options.upstream, patience=options.patience),
         )
 
     def close(self) -> None:
-        """End every wait, and close the store."""
+        """End every wait and all work, and close the store."""
         self.context.stop.set()
+        self.context.crews.close()
         self.context.store.close()
 
     def respond(self, request: Request) -> Response:
@@ -53,7 +61,8 @@ class Sandbox:
         try:
             response = self._routed(request, record)
         except ApiError as exc:
-            response = Response(status=exc.status, body=envelope.failure(exc))
+            headers = {} if exc.wait is None else {"Retry-After": str(ceil(exc.wait))}
+            response = Response(status=exc.status, body=envelope.failure(exc), headers=headers)
         except Exception:
             if self.context.stop.is_set():
                 return Response(cut="close")
@@ -73,14 +82,22 @@ class Sandbox:
             raise _no_route(request)
         if not self._is_allowed(request):
             raise ApiError(10000)
+        account, crews = path["account"], self.context.crews
         match path["rest"].split("/", 1):
             case ["run", name]:
                 _only(request, "POST")
-                account = path["account"]
                 return self._run(request, record, account=account, name=name, envelope=ENVELOPE)
             case ["models", "search" | "schema" as what]:
                 _only(request, "GET")
-                return self._looked_up(request, record, what=what)
+                return self._looked_up(request, record, account=account, what=what)
+            case ["upstream"]:
+                _only(request, "PUT")
+                record.kind = "register"
+                return doors.register(crews, request, account=account)
+            case ["upstream", "test"]:
+                _only(request, "POST")
+                record.kind = "test"
+                return doors.test(request)
         raise _no_route(request)
 
     def _run(
@@ -96,7 +113,7 @@ class Sandbox:
             raise ApiError(9109, "The address for bindings is for programs on this machine only.")
         if request.path == binding.SEARCH:
             _only(request, "GET")
-            return self._looked_up(request, record, what="search")
+            return self._looked_up(request, record, account=binding.ACCOUNT, what="search")
         _only(request, "POST")
         return self._run(
             binding.unwrapped(request),
@@ -124,16 +141,26 @@ class Sandbox:
         return wanted is None or hmac.compare_digest(token.strip().encode(), wanted.encode())
 
     def _looked_up(
-        self, request: Request, record: CallRecord, *, what: Literal["search", "schema"]
+        self,
+        request: Request,
+        record: CallRecord,
+        *,
+        account: str,
+        what: Literal["search", "schema"],
     ) -> Response:
         record.kind, record.model = what, request.query.get("model", "")
         plan = self.context.script.plan(what, model=record.model)
         record.fault = plan.names
 
         def look_up() -> Response:
+            crew = self.context.crews.of(account)
+            if crew and what == "search":
+                return doors.search(crew, request)
+            if crew:
+                raise ApiError(6002)
             if what == "schema":
                 return Response(body=listing.schema(record.model, self.context.models))
-            return Response(body=listing.search(request.query, self.context.models))
+            return Response(body=listing.search(request.query, self.context.models.values()))
 
         return injected(self.context, plan, look_up, ENVELOPE)
 

@@ -80,7 +80,7 @@ class Handler(BaseHTTPRequestHandler):
             self.take_body()
         act(self)
 
-    do_GET = do_POST = answer  # noqa: N815
+    do_GET = do_POST = do_PUT = answer  # noqa: N815
 
     def take_body(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))

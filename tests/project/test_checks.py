@@ -63,6 +63,15 @@ def test_the_settings_of_a_platform_are_right(settings: Settings) -> None:
                 "CLOUDFLARE_API_TOKEN": "secret",
             },
         ),
+        ("E019", {"SANDBOX_UPSTREAM_URL": "http://127.0.0.1:11434"}),
+        (
+            "W006",
+            {
+                "SANDBOX_UPSTREAM_URL": "http://192.0.2.7:8000",
+                "SANDBOX_UPSTREAM_MODEL": "m",
+                "SANDBOX_UPSTREAM_KEY": "secret",
+            },
+        ),
         ("W003", {**PRODUCTION, "KEYS_ARE_GIVEN": False, "S3_BUCKET": "bucket"}),
     ],
 )

@@ -18,6 +18,7 @@ import batchui.settings
 from batchui.batches import deleting
 from batchui.prompts import ask
 from batchui.sandbox.options import Options
+from batchui.sandbox.upstream import settings as upstream_settings
 from batchui.teams import invitations
 from batchui.up.venv import ROOT
 from batchui.worker import sweep
@@ -88,6 +89,12 @@ def test_what_is_used_when_a_setting_is_not_set_is_what_it_says(
     for name in ("MAX_ROWS", "MAX_COLUMNS", "MAX_CELL_CHARACTERS"):
         assert told[f"BATCHUI_{name}"] == f"{used[name]:,}"
     assert told["BATCHUI_LOG_FORMAT"] == used["LOG_FORMAT"]
+    # The sandbox reads these without Django.
+    asked = upstream_settings.CONCURRENCY, upstream_settings.SECONDS
+    assert (used["SANDBOX_UPSTREAM_CONCURRENCY"], used["SANDBOX_UPSTREAM_SECONDS"]) == asked
+    assert told["SANDBOX_UPSTREAM_CONCURRENCY"] == f"{asked[0]}"
+    assert told["SANDBOX_UPSTREAM_TIMEOUT_SECONDS"] == f"{asked[1]:g}"
+    assert used["SANDBOX_UPSTREAM_URL"] == used["SANDBOX_UPSTREAM_KEY"] == ""
 
 
 def test_an_older_python_is_told_what_to_do() -> None:
@@ -134,6 +141,7 @@ def test_what_is_kept_for_how_long_is_what_it_says() -> None:
     days = sweep.DRAFTS_ARE_KEPT.days
     assert f"Drafts that nobody starts are removed after {days} days" in text
     assert f"forgets what it was sent after {Options().keep_days} days" in text
+    assert f"never answered after {Options().keep_unanswered_days}." in text
     assert invitations.LIFETIME.days == 7
     assert "works once, for seven days" in text
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from batchui.sandbox.options import AT_ONCE, Options
 from batchui.sandbox.server import SandboxServer
 from batchui.sandbox.store import Store
+from batchui.sandbox.upstream.work_store import WorkStore
 from batchui.sandbox.wire import Sandbox
 from tests.project.helpers import until
 
@@ -41,6 +42,21 @@ def test_finished_requests_are_dropped_after_a_week(tmp_path: Path) -> None:
     assert store.body(old) is None
     assert store.find(young, account="a", model="m")
     assert store.find(unfinished, account="a", model="m")
+    store.close()
+
+
+def test_what_an_upstream_never_answers_is_dropped_after_a_month(tmp_path: Path) -> None:
+    clock = Clock()
+    store = opened(tmp_path / "s.sqlite3", clock)
+    work = WorkStore(store, clock=clock)
+    waiting = work.add(account="a", model="m", body=b"{}", items=[b"{}", b"{}"])
+    clock.now += 29 * DAY
+    add(store, clock)
+    assert [one.id for one in work.unfinished()] == [waiting]
+    clock.now += 2 * DAY
+    add(store, clock)
+    assert work.unfinished() == []
+    assert work.asked(waiting, 0) is None
     store.close()
 
 

@@ -125,6 +125,26 @@ def test_the_control_address_of_the_sandbox_is_open_only_when_asked_for(settings
     assert "--control" in command_of("sandbox")
 
 
+def test_the_sandbox_asks_a_model_server_where_one_is_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = {
+        "SANDBOX_UPSTREAM_URL": "http://127.0.0.1:11434",
+        "SANDBOX_UPSTREAM_MODEL": "m",
+        "SANDBOX_UPSTREAM_KEY": "k",
+    }
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    environment = services.environment_for(names=[], sandbox=8787)
+    running = services.the_services(
+        host="127.0.0.1", port=8000, sandbox=8787, environment=environment
+    )
+    [sandbox] = [service for service in running if service.name == "sandbox"]
+    assert given.items() <= sandbox.environment.items()
+    # Other users of the machine see command lines.
+    assert not set(given.values()) & set(sandbox.command)
+
+
 def command_of(name: str) -> list[str]:
     running = services.the_services(host="127.0.0.1", port=8000, sandbox=8787, environment={})
     return [word for service in running if service.name == name for word in service.command]
