@@ -260,6 +260,6 @@ def _unreadable_tokens(folder: Path) -> int:
     if file := settings.ENCRYPTION_KEY_FILE:
         keys = [kept_text(folder / file.name) or kept_text(file)]
     unreadable = 0
-    for one in Connection.objects.filter(kind=Connection.Kind.REST):
+    for one in Connection.objects.exclude(kind=Connection.Kind.SANDBOX):
         unreadable += not crypto.fits(one.token_encrypted, keys)
     return unreadable

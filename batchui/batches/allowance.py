@@ -20,9 +20,9 @@ FREE_USD_A_DAY = FREE_NEURONS_A_DAY * USD_PER_1000_NEURONS / 1000
 def free_usd_left(connection: Connection) -> float:
     """How much may still be used today without paying, in US dollars, as far as batchui knows.
 
-    0 in the sandbox, which costs nothing anyhow.
+    0 where nothing costs anything anyhow.
     """
-    if connection.is_sandbox:
+    if connection.is_free:
         return 0.0
     return max(0.0, FREE_USD_A_DAY - usd_used_today(connection))
 

@@ -40,8 +40,20 @@ class Catalogue:
     read_at: datetime | None = None
     problem: str = ""
 
+    @property
+    def is_own(self) -> bool:
+        """Whether these are the models of a server of the team's, and no others."""
+        return self.connection is not None and self.connection.is_local
+
+    @property
+    def _usual_own(self) -> str:
+        """The model that a server of the team's was connected with."""
+        return str(self.connection.settings["model"]) if self.connection else ""
+
     def find(self, name: str) -> Model:
         """The model of this name. Raises UnknownModel with a suggestion."""
+        if self.is_own:
+            return self._own(name)
         one = self.known.get(name)
         try:
             bundled = catalogue.find(name)
@@ -53,6 +65,9 @@ class Catalogue:
 
     def models(self) -> tuple[Model, ...]:
         """The models to choose from, recommended ones first: bundled, then others."""
+        if self.is_own:
+            own = map(self._own, dict.fromkeys((self._usual_own, *sorted(self.known))))
+            return tuple(model for model in own if model.listed)
         bundled = [self.find(model.name) for model in catalogue.every_model()]
         names = {model.name for model in bundled}
         others = [_unbundled(one) for name, one in sorted(self.known.items()) if name not in names]
@@ -62,12 +77,16 @@ class Catalogue:
         """The models with one of these item formats, in their order; unlisted ones if none is."""
         models = self.models()
         listed = [one for form in item_formats for one in models if one.item_format == form]
+        if self.is_own:
+            return tuple(listed)
         return tuple(listed) or tuple(
             self.find(model.name) for model in catalogue.taking(item_formats)
         )
 
     def remark(self, name: str, *, now: datetime | None = None) -> str:
         """What has changed about a model, as sentences; "" if nothing has."""
+        if self.is_own:
+            return ""
         one = self.known.get(name)
         if one is None:
             return self._missing(name)
@@ -82,6 +101,22 @@ class Catalogue:
         if one.price_changed_at and one.price_changed_at > since:
             found.append(_other_price(one))
         return " ".join(filter(None, found))
+
+    def _own(self, name: str) -> Model:
+        """A model of the team's server. The one that it was connected with is always there."""
+        one, usual = self.known.get(name), self._usual_own
+        if one is None and name != usual:
+            raise UnknownModel(
+                f"Your model server has no model “{name}”. The usual one is “{usual}”."
+            )
+        one = one or KnownModel(name=name, task="chat", takes_batches=True)
+        return structs.replace(
+            _unbundled(one),
+            is_own=True,
+            label=name,
+            description=one.description or "The model that your server was connected with.",
+            listed=one.takes_batches or name == usual,
+        )
 
     def _missing(self, name: str) -> str:
         """About a model that a listing which was read does not have, though it is a usual one."""

@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet, Sum
 from batchui.batches.charged import MAYBE_CHARGED, SENT_AGAIN_IN_VAIN
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.money import usd_of
+from batchui.batches.phrases import free_words
 from batchui.batches.references import longest_answer, with_longest
 from batchui.prompts import ask
 
@@ -39,17 +40,19 @@ class Cost(NamedTuple):
     """About what something costs, in US dollars.
 
     usd: None if the price of a model is not known. is_measured: from the answers so far, not from
-    the size of the rows. is_free: the sandbox answers.
+    the size of the rows. is_free: nobody is paid, for the
+    reason in `free_words`.
     """
 
     usd: float | None
     is_measured: bool
     is_free: bool
+    free_words: str = ""
 
     def __str__(self) -> str:
         """ "about $1.20", "up to about $3.40", "less than $0.01"."""
         if self.is_free:
-            return "free in the sandbox"
+            return self.free_words
         if self.usd is None:
             return "a price that batchui does not know"
         if self.usd < 0.01:
@@ -65,7 +68,7 @@ def cost_of(rows: Mapping[UUID, int], *, longest: int | None = None) -> Cost:
     longest: the answers may have so many tokens besides their reasoning, and are reckoned to.
     """
     batches = Batch.objects.filter(pk__in=rows.keys()).select_related("connection").only(*NEEDED)
-    charged = [batch for batch in batches if not batch.connection.is_sandbox]
+    charged = [batch for batch in batches if not batch.connection.is_free]
     sizes = _bytes_per_row([batch.pk for batch in charged])
     prices = [_usd(batch, rows[batch.pk], sizes.get(batch.pk), longest) for batch in charged]
     known = [price for price in prices if price is not None]
@@ -73,6 +76,7 @@ def cost_of(rows: Mapping[UUID, int], *, longest: int | None = None) -> Cost:
         usd=sum(known) if len(known) == len(prices) else None,
         is_measured=longest is None and all(_is_measured(batch) for batch in charged),
         is_free=not charged,
+        free_words="" if charged else next((free_words(one.connection) for one in batches), ""),
     )
 
 

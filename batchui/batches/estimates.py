@@ -17,6 +17,7 @@ from batchui.batches.answer_lengths import Measured
 from batchui.batches.catalogues import of_batch
 from batchui.batches.models import Batch
 from batchui.batches.money import CENT, UsdRange, price_of
+from batchui.batches.phrases import free_words
 from batchui.batches.preparing import limits_for
 from batchui.batches.surveys import Survey
 from batchui.cloudflare.catalogue import Model, UnknownModel
@@ -48,7 +49,7 @@ class Estimate:
 
     rows: those that are asked. sampled: those that were looked at. read, written: tokens of all.
     usd: None if the model's price is not known. free_usd: how much may be used today without
-    paying, as far as batchui knows. is_free: the sandbox answers.
+    paying, as far as batchui knows. is_free: nobody is paid, for the reason in `free_words`.
     """
 
     rows: int
@@ -61,6 +62,7 @@ class Estimate:
     usd: UsdRange | None
     free_usd: float
     is_free: bool
+    free_words: str
 
     @property
     def to_pay(self) -> UsdRange | None:
@@ -92,7 +94,7 @@ def estimate(batch: Batch, survey: Survey | None = None) -> Estimate | None:
     read = Tokens(size.low / per_token.high, size.high / per_token.low + rows)
     written = Tokens(rows * per_row.low, rows * per_row.high)
     limits = limits_for(model, max_tokens=longest_written(model, batch.ask))
-    is_free = batch.connection.is_sandbox
+    is_free = batch.connection.is_free
     return Estimate(
         rows=rows,
         parts=-(-rows // rows_per_part(rows, limits)),
@@ -104,6 +106,7 @@ def estimate(batch: Batch, survey: Survey | None = None) -> Estimate | None:
         usd=UsdRange(0, 0) if is_free else _usd(model, read, written),
         free_usd=free_usd_left(batch.connection),
         is_free=is_free,
+        free_words=free_words(batch.connection),
     )
 
 

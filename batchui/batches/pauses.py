@@ -38,7 +38,8 @@ def backoff(failures_in_a_row: int) -> timedelta:
 
 
 def first_poll(part: Part) -> timedelta:
-    """The pause before the first poll of an accepted part: FIRST_POLL_SECONDS, less in the sandbox.
+    """The pause before the first poll of an accepted part: FIRST_POLL_SECONDS, less in the
+    sandbox, and of a model server.
 
     Once parts of the batch are answered: a little less than the median time of the last five, if
     that is longer, up to LONGEST_PAUSE_SECONDS. Polls count against the call limit, as sends do.
@@ -54,23 +55,23 @@ def first_poll(part: Part) -> timedelta:
     )
     usual = took[len(took) // 2] if took else timedelta()
     longest = timedelta(seconds=settings.LONGEST_PAUSE_SECONDS)
-    first = _first_seconds(sandbox=part.connection.is_sandbox)
+    first = _first_seconds(soon=part.connection.is_free)
     return max(timedelta(seconds=first), min(usual, longest))
 
 
-def next_poll(polls: int, *, sandbox: bool = False) -> timedelta:
+def next_poll(polls: int, *, soon: bool = False) -> timedelta:
     """The pause after poll number `polls` (from 1): half as long again each time.
 
     It is LONGEST_PAUSE_SECONDS at most.
     """
-    seconds = max(_first_seconds(sandbox=sandbox), 0.5) * 1.5 ** min(polls, MOST_STEPS)
+    seconds = max(_first_seconds(soon=soon), 0.5) * 1.5 ** min(polls, MOST_STEPS)
     return timedelta(seconds=min(settings.LONGEST_PAUSE_SECONDS, seconds))
 
 
-def _first_seconds(*, sandbox: bool) -> float:
+def _first_seconds(*, soon: bool) -> float:
     """FIRST_POLL_SECONDS; in the sandbox SANDBOX_POLL_SECONDS, if that is less."""
     first = float(settings.FIRST_POLL_SECONDS)
-    return min(first, SANDBOX_POLL_SECONDS) if sandbox else first
+    return min(first, SANDBOX_POLL_SECONDS) if soon else first
 
 
 def after_failure(failures_in_a_row: int, wait: float | None) -> timedelta:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from batchui.batches.models import Batch
+from batchui.teams.models import Connection
 
 # Tells somebody how far something is, in a sentence.
 Say = Callable[[str], object]
@@ -11,6 +12,11 @@ Say = Callable[[str], object]
 RUNS_NAMED = 12
 
 NOT_STARTED = "This batch has not been started, so there are no answers to download yet."
+
+
+def free_words(connection: Connection) -> str:
+    """What stands in place of a price where nobody is paid."""
+    return "free on your own server" if connection.is_local else "free in the sandbox"
 
 
 def rows_phrase(count: int) -> str:

@@ -123,7 +123,7 @@ def _under_way(part: Part, attempt: Attempt, status: str) -> None:
     polled: PartChanges = {
         **patience.NOTHING_WRONG,
         "last_polled_at": now,
-        "next_poll_at": now + pauses.next_poll(part.polls + 1, sandbox=part.connection.is_sandbox),
+        "next_poll_at": now + pauses.next_poll(part.polls + 1, soon=part.connection.is_free),
         "polls": part.polls + 1,
     }
     if status == PartStatus.RUNNING and part.status == PartStatus.QUEUED:

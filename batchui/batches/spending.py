@@ -10,7 +10,7 @@ from django.utils import timezone
 from batchui.batches.models import Batch
 from batchui.batches.money import usd_of
 from batchui.batches.states import ACTIVE_BATCHES
-from batchui.teams.models import Connection, Team
+from batchui.teams.models import FREE_KINDS, Team
 
 DAYS = 30
 
@@ -51,8 +51,7 @@ def beginning_of(day: date) -> datetime:
 
 def spent(model: str, kind: str, *, read: int, written: int) -> float | None:
     """What tokens cost. kind: of the connection. None: the price of the model is not known."""
-    is_free = kind == Connection.Kind.SANDBOX
-    return 0.0 if is_free else usd_of(model, read=read, written=written)
+    return 0.0 if kind in FREE_KINDS else usd_of(model, read=read, written=written)
 
 
 def _used(team: Team, first: date, today: date) -> Iterator[tuple[date, dict[str, Any]]]:

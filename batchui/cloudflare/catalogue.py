@@ -71,6 +71,7 @@ class Model(Struct, frozen=True, kw_only=True):
     longest answer. effort: None if it cannot be asked to think less or more. sees: it reads
     pictures.
     needs_paid_plan: only accounts on the Workers Paid plan may use it.
+    is_own: a server of the team runs it, which nobody is paid for.
     listed: it is in `models()`.
 
     No page uses max_input_tokens yet: it is for the estimate of limits before Start.
@@ -94,6 +95,7 @@ class Model(Struct, frozen=True, kw_only=True):
     reasons: bool = False
     effort: Effort | None = None
     sees: bool = False
+    is_own: bool = False
     listed: bool = True
 
 

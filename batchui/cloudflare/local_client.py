@@ -80,7 +80,7 @@ class LocalClient(RestClient):
             {
                 "url": server.url,
                 "model": server.model,
-                "key": server.key,
+                "key": str(server.key),  # a text that hides itself cannot be encoded
                 "concurrency": server.concurrency,
                 "timeout_seconds": server.timeout_seconds,
             }

@@ -27,6 +27,7 @@ UPSTREAM_REFUSES = 990002
 UPSTREAM_AWAY = 990003
 ITEM_FAILED = 990004
 WRONG_UPSTREAM = 990005
+NO_MODEL = 5007
 _LOCKED_OUT = (10000, 7003, 9109, 1000)
 _MOST_NAMES = 10
 
@@ -64,7 +65,7 @@ _RULINGS = {
         "correct them.",
         needs_person=True,
     ),
-    5007: _Ruling(
+    NO_MODEL: _Ruling(
         Refused,
         "{Called} does not have this model{reason}. Choose another model, then send the rows "
         "again.",
@@ -130,18 +131,19 @@ def found(trial: Trial, *, called: str, model: str, has_key: bool) -> Cloudflare
     match trial.problem:
         case "away":
             sentence = "{Called} cannot be reached{reason}. Start it, or correct its address."
-            return NotSent(_filled(sentence, called, reason), detail=reason)
+            return NotSent(_filled(sentence, called, reason), detail=reason, code=UPSTREAM_AWAY)
         case "refuses":
             wanted = "Correct the key." if has_key else "It wants a key: enter one."
             sentence = "{Called} does not let batchui in{reason}. " + wanted
-            return Busy(_filled(sentence, called, reason), needs_person=True, detail=reason)
+            said = _filled(sentence, called, reason)
+            return Busy(said, needs_person=True, detail=reason, code=UPSTREAM_REFUSES)
         case "no api":
             sentence = "At the address of {called} is no model server{reason}. Correct the address."
-            return BadReply(_filled(sentence, called, reason), detail=reason)
+            return BadReply(_filled(sentence, called, reason), detail=reason, code=WRONG_UPSTREAM)
         case "no model":
             said = _filled("{Called} has no model", called, "")
             said += f" “{clean(model, longest=80)}”. {_names(trial.models)}"
-            return Busy(said, needs_person=True, detail=reason)
+            return Busy(said, needs_person=True, detail=reason, code=NO_MODEL)
     return None
 
 

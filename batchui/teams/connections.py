@@ -1,17 +1,20 @@
 """Which connection a team's new batches go to, and the client that uses one.
 
-The team's chosen one comes first, then the account of the environment, then the sandbox.
+The team's chosen one comes first, then the account of the environment, then its model server, then
+the sandbox.
 Administrators connect accounts and choose among them in `connecting.py`.
 """
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from hashlib import sha256
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db.models import Case, Q, QuerySet, When
 
 from batchui import security_log
 from batchui.cloudflare.client import RestClient
+from batchui.cloudflare.local_client import LocalClient, ModelServer
 from batchui.cloudflare.protocol import BatchClient
 from batchui.cloudflare.waiting import USUAL, Waiting
 from batchui.cloudflare.worker_client import WorkerClient
@@ -39,11 +42,16 @@ def sandbox_is_there() -> bool:
     return bool(settings.SANDBOX_IS_GIVEN) or not cloudflare_is_configured()
 
 
+def model_server_is_set() -> bool:
+    """Whether the settings have a model server."""
+    return bool(settings.SANDBOX_UPSTREAM_URL and settings.SANDBOX_UPSTREAM_MODEL)
+
+
 def open_connections(team: Team) -> QuerySet[Connection]:
     """The connections that new batches of a team may go to; the sandbox comes last.
 
-    Not those that were removed. Nor an account that the environment named before, and no longer
-    does: whoever took it out wants nothing more sent to it.
+    Not those that were removed. Nor what the environment named before, and no longer does: whoever
+    took it out wants nothing more sent to it.
     """
     accounts = Connection.objects.filter(takes_new_batches(), team=team)
     return accounts.order_by(Case(When(kind=Connection.Kind.SANDBOX, then=1), default=0), "pk")
@@ -53,26 +61,35 @@ def takes_new_batches() -> Q:
     """Of connections: whether new batches may go to one."""
     still_named = Q(from_environment=False)
     if cloudflare_is_configured():
-        still_named |= Q(account_id=settings.CLOUDFLARE_ACCOUNT_ID)
+        still_named |= Q(kind=Connection.Kind.REST, account_id=settings.CLOUDFLARE_ACCOUNT_ID)
+    if model_server_is_set():
+        still_named |= Q(kind=Connection.Kind.LOCAL, base_url=settings.SANDBOX_UPSTREAM_URL)
     takes = Q(still_named, removed_at=None)
     return takes if sandbox_is_there() else takes & ~Q(kind=Connection.Kind.SANDBOX)
 
 
 def of_settings() -> Q:
     """Of connections: whether it is used where a team has chosen none."""
-    if cloudflare_is_configured():
-        return Q(from_environment=True)
+    if cloudflare_is_configured() or model_server_is_set():
+        return Q(from_environment=True, kind=kind_of_settings())
     return Q(kind=Connection.Kind.SANDBOX)
+
+
+def kind_of_settings() -> Connection.Kind:
+    """The kind of the connection that is used where a team has chosen none."""
+    if cloudflare_is_configured():
+        return Connection.Kind.REST
+    return Connection.Kind.LOCAL if model_server_is_set() else Connection.Kind.SANDBOX
 
 
 def ensure_connection(team: Team) -> Connection:
     """Return the connection that new batches of `team` go to.
 
-    That of the settings (the environment's account, else the sandbox) is made or updated first: a
-    new token or address is stored in the same connection and ends its pause, which often comes from
-    a refused token. Another account becomes another connection.
+    That of the settings (the environment's account, else its model server, else the sandbox) is
+    made or updated first: a new token or address is stored in the same connection and ends its
+    pause, which often comes from a refused token. Another account becomes another connection.
     """
-    ours = _of_environment() if cloudflare_is_configured() else _of_sandbox()
+    ours = _OF_SETTINGS[kind_of_settings()](team)
     is_ours = Q(kind=ours.kind, account_id=ours.account_id)
     is_chosen = Q(takes_new_batches(), is_default=True)
     found = list(Connection.objects.filter(is_ours | is_chosen, team=team))
@@ -90,9 +107,10 @@ class _Settings(NamedTuple):
     name: str
     token: str
     base_url: str
+    settings: Mapping[str, Any] = {}
 
 
-def _of_environment() -> _Settings:
+def _of_environment(team: Team) -> _Settings:
     return _Settings(
         Connection.Kind.REST,
         settings.CLOUDFLARE_ACCOUNT_ID,
@@ -102,7 +120,28 @@ def _of_environment() -> _Settings:
     )
 
 
-def _of_sandbox() -> _Settings:
+def _of_model_server(team: Team) -> _Settings:
+    url = settings.SANDBOX_UPSTREAM_URL
+    return _Settings(
+        Connection.Kind.LOCAL,
+        local_account(team, url),
+        "Local model",
+        settings.SANDBOX_UPSTREAM_KEY,
+        url,
+        {
+            "model": settings.SANDBOX_UPSTREAM_MODEL,
+            "concurrency": settings.SANDBOX_UPSTREAM_CONCURRENCY,
+            "timeout_seconds": settings.SANDBOX_UPSTREAM_SECONDS,
+        },
+    )
+
+
+def local_account(team: Team, url: str) -> str:
+    """The account of a model server in the sandbox: each team has one of its own for it."""
+    return f"local-{team.pk}-{sha256(url.encode()).hexdigest()[:16]}"
+
+
+def _of_sandbox(team: Team) -> _Settings:
     return _Settings(
         Connection.Kind.SANDBOX,
         _SANDBOX_ACCOUNT,
@@ -110,6 +149,13 @@ def _of_sandbox() -> _Settings:
         sandbox_token(),
         settings.SANDBOX_URL,
     )
+
+
+_OF_SETTINGS: Mapping[Connection.Kind, Callable[[Team], _Settings]] = {
+    Connection.Kind.REST: _of_environment,
+    Connection.Kind.LOCAL: _of_model_server,
+    Connection.Kind.SANDBOX: _of_sandbox,
+}
 
 
 def sandbox_token() -> str:
@@ -152,10 +198,28 @@ def _worker_client(connection: Connection, waiting: Waiting) -> BatchClient:
     )
 
 
+def _local_client(connection: Connection, waiting: Waiting) -> BatchClient:
+    server = ModelServer(
+        url=connection.base_url,
+        key=crypto.decrypt(connection.token_encrypted),
+        **connection.settings,
+    )
+    return LocalClient(
+        server,
+        account_id=connection.account_id,
+        token=sandbox_token(),
+        base_url=settings.SANDBOX_URL,
+        max_connections=CALLS_AT_ONCE,
+        timeout=waiting.timeout,
+        seconds=waiting.seconds,
+    )
+
+
 # The client for each kind of connection. Another wire is another client and a line here.
 CLIENTS: Mapping[Connection.Kind, MakeClient] = {
     Connection.Kind.REST: _rest_client,
     Connection.Kind.WORKER: _worker_client,
+    Connection.Kind.LOCAL: _local_client,
     Connection.Kind.SANDBOX: _rest_client,
 }
 
@@ -186,7 +250,8 @@ def _ensure(team: Team, ours: _Settings, known: Connection | None) -> Connection
     """The connection of the settings: made, or updated if it differs from them."""
     given = {
         "base_url": ours.base_url,
-        "from_environment": ours.kind == Connection.Kind.REST,
+        "settings": dict(ours.settings),
+        "from_environment": ours.kind != Connection.Kind.SANDBOX,
         "removed_at": None,
     }
     is_same = known and all(getattr(known, field) == value for field, value in given.items())

@@ -97,7 +97,8 @@ class Membership(models.Model):
 
 
 class Connection(models.Model):
-    """How a team reaches a Batch API: an account and its token, a Worker, or the built-in sandbox.
+    """How a team reaches a Batch API: an account and its token, a Worker, or the built-in sandbox;
+    or a model server of its own, for which the sandbox plays the API.
 
     A batch keeps the connection it was started with. Another account is another connection, so
     that answers to earlier requests can still be fetched from the old one. Which one new batches go
@@ -107,12 +108,14 @@ class Connection(models.Model):
     class Kind(models.TextChoices):
         REST = "rest", "Cloudflare account"
         WORKER = "worker", "Cloudflare Worker"
+        LOCAL = "local", "Local model"
         SANDBOX = "sandbox", "Sandbox"
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="connections")
     kind = models.CharField(max_length=10, choices=Kind)
     name = models.CharField(max_length=80)
-    # Of a Worker the name of its server, and its secret is the token.
+    # Of a Worker the name of its server, and its secret is the token. Of a model server a name in
+    # the sandbox, with the server's address as `base_url` and its key as the token.
     account_id = models.CharField(max_length=255)
     token_encrypted = models.TextField()
     # The end of the token, to tell two of them apart; "" where there is no need.
@@ -164,6 +167,20 @@ class Connection(models.Model):
     def is_sandbox(self) -> bool:
         """Whether the sandbox answers, and no AI model."""
         return self.kind == self.Kind.SANDBOX
+
+    @property
+    def is_local(self) -> bool:
+        """Whether a model server of the team answers."""
+        return self.kind == self.Kind.LOCAL
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody is paid for answers. They also come sooner than those of Cloudflare."""
+        return self.kind in FREE_KINDS
+
+
+# Who answers through these is paid nothing.
+FREE_KINDS = (Connection.Kind.SANDBOX, Connection.Kind.LOCAL)
 
 
 class Invitation(models.Model):

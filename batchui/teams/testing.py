@@ -4,7 +4,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
 
-from batchui.cloudflare import errors
+from batchui.cloudflare import errors, local_errors
 from batchui.cloudflare.waiting import FOR_A_TEST
 from batchui.cloudflare.worker_errors import SECRET_CODES
 from batchui.teams.connections import client_for
@@ -18,6 +18,7 @@ class Wrong(StrEnum):
     TOKEN = "token"  # noqa: S105
     ACCOUNT = "account"
     PERMISSION = "permission"
+    MODEL = "model"  # a model server has not got it
     AWAY = "away"  # nothing is known of account and token: the other side did not answer
 
 
@@ -66,7 +67,18 @@ def test(connection: Connection) -> Verdict:
     return FINE
 
 
+_OF_MODEL_SERVER = {
+    local_errors.UPSTREAM_AWAY: Wrong.AWAY,
+    local_errors.UPSTREAM_REFUSES: Wrong.TOKEN,
+    local_errors.WRONG_UPSTREAM: Wrong.ACCOUNT,
+    local_errors.NO_MODEL: Wrong.MODEL,
+}
+
+
 def _found(connection: Connection, problem: errors.CloudflareError) -> Verdict:
+    if connection.is_local:
+        wrong = _OF_MODEL_SERVER.get(problem.code or 0, Wrong.AWAY)
+        return Verdict(wrong, problem.user_message)
     is_about_person = isinstance(problem, errors.Busy) and problem.needs_person
     if not is_about_person or problem.code is None:
         wrong = _without_code(connection, problem) if is_about_person else Wrong.AWAY

@@ -19,7 +19,6 @@ from django.core.management import call_command
 from django.db import DatabaseError, connection, connections
 
 from batchui import checks, data_folder
-from batchui.teams.connections import cloudflare_is_configured
 from batchui.teams.invitations import first_administrator_token
 from batchui.up.errors import CannotStart
 from batchui.up.ports import sandbox_address
@@ -134,12 +133,9 @@ def announced(address: str) -> Iterator[None]:
 def remember_sandbox(port: int | None) -> None:
     """Store the address of the sandbox, for other commands and for the next start.
 
-    port: of the sandbox that `up` starts. With a Cloudflare account nothing is stored.
+    port: of the sandbox that `up` starts.
     """
-    if cloudflare_is_configured():
-        settings.SANDBOX_FILE.unlink(missing_ok=True)
-    else:
-        settings.SANDBOX_FILE.write_text(sandbox_address(port) if port else settings.SANDBOX_URL)
+    settings.SANDBOX_FILE.write_text(sandbox_address(port) if port else settings.SANDBOX_URL)
 
 
 def first_page() -> str:

@@ -1,4 +1,4 @@
-"""The services that `manage.py up` runs: web, worker and, if it is needed, the sandbox.
+"""The services that `manage.py up` runs: web, worker and, if none runs elsewhere, the sandbox.
 
 Import it only after Django is set up.
 """
@@ -17,6 +17,10 @@ from batchui.up.errors import CannotStart
 from batchui.up.ports import free_port, in_address, sandbox_address, this_machine
 from batchui.up.supervisor import Service
 
+# As `sandbox/upstream/settings.py` reads them.
+UPSTREAM_VARIABLES = tuple(
+    f"SANDBOX_UPSTREAM_{name}" for name in ("URL", "MODEL", "KEY", "CONCURRENCY", "TIMEOUT_SECONDS")
+)
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104
 SECONDS_TO_END_DOWNLOADS = 5
 OPEN_TO_OTHERS = (
@@ -41,9 +45,10 @@ def refuse_debug_for_others(names: Sequence[str]) -> None:
 def sandbox_port() -> int | None:
     """A free port for the sandbox; the port of the last start, if it is free.
 
-    None: no sandbox is started, because there is a Cloudflare account or a sandbox runs elsewhere.
+    None: no sandbox is started, because one runs elsewhere. With a Cloudflare account, too, there
+    is one: a local model needs it.
     """
-    if cloudflare_is_configured() or settings.SANDBOX_IS_GIVEN:
+    if settings.SANDBOX_IS_GIVEN:
         return None
     return free_port(urlsplit(settings.SANDBOX_URL).port or 0)
 
@@ -54,8 +59,9 @@ def environment_for(*, names: Sequence[str], sandbox: int | None) -> dict[str, s
     if names:
         environment["ALLOWED_HOSTS"] = ",".join([*settings.ALLOWED_HOSTS, *names])
     if sandbox:
-        environment["BATCHUI_SANDBOX_URL"] = sandbox_address(sandbox)
         environment["BATCHUI_SANDBOX_TOKEN"] = sandbox_token()
+        if not cloudflare_is_configured():  # else it is no connection of its own
+            environment["BATCHUI_SANDBOX_URL"] = sandbox_address(sandbox)
     return environment
 
 
@@ -76,5 +82,7 @@ def the_services(
         command += ["--port", str(sandbox), "--data", str(settings.DATA / "sandbox.sqlite3")]
         command += ["--control"] if settings.SANDBOX_CONTROL else []
         of_sandbox = {**environment, "PYTHONPATH": str(venv.ROOT)}
+        for name in UPSTREAM_VARIABLES:  # whose server is a connection, and told to it as such
+            of_sandbox.pop(name, None)
         services.append(Service("sandbox", command, of_sandbox))
     return services

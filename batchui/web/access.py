@@ -15,6 +15,7 @@ from batchui.batches import goes_to
 from batchui.batches.models import Batch
 from batchui.batches.owners import may_delete
 from batchui.batches.states import EDITABLE
+from batchui.teams.models import Connection
 from batchui.web.members import MemberRequest, member_required
 
 P = ParamSpec("P")
@@ -63,9 +64,13 @@ def with_batch(
         if batch.deleted_at is not None:
             return gone(request, batch)
         if batch.connection_chosen and batch.status in EDITABLE:
-            request.sandbox = goes_to.connection_of(batch).is_sandbox
+            _goes_to(request, goes_to.connection_of(batch))
         elif batch.status not in EDITABLE:  # a draft goes to the connection of the moment of Start
-            request.sandbox = batch.connection.is_sandbox
+            _goes_to(request, batch.connection)
         return view(request, batch, *args, **kwargs)
 
     return member_required(wrapped)  # type: ignore[arg-type]
+
+
+def _goes_to(request: MemberRequest, connection: Connection) -> None:
+    request.sandbox, request.is_free = connection.is_sandbox, connection.is_free

@@ -18,8 +18,8 @@ from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
 from batchui.teams.administrators import ONLY_ADMINISTRATORS
-from batchui.teams.connections import cloudflare_is_configured, of_settings, takes_new_batches
-from batchui.teams.models import Connection, Membership, Team, User
+from batchui.teams.connections import kind_of_settings, of_settings, takes_new_batches
+from batchui.teams.models import FREE_KINDS, Connection, Membership, Team, User
 
 P = ParamSpec("P")
 
@@ -38,6 +38,8 @@ class MemberRequest(HttpRequest):
     # Whether the page says that answers are made up. On the page of a started batch: its own
     # answers. On every other page: those of a new batch.
     sandbox: bool
+    # Whether nobody is paid for these answers.
+    is_free: bool
 
 
 MemberView = Callable[Concatenate[MemberRequest, P], HttpResponseBase]
@@ -62,10 +64,11 @@ def member_required(view: MemberView[P]) -> View[P]:
         member = cast(MemberRequest, request)
         member.membership = membership
         member.team = membership.team
-        usual = None if cloudflare_is_configured() else Connection.Kind.SANDBOX
-        goes_to, member.is_refused = membership.goes_to, membership.is_refused  # type: ignore[attr-defined]
-        member.account_is_connected = (goes_to or usual) != Connection.Kind.SANDBOX
+        goes_to = membership.goes_to or kind_of_settings()  # type: ignore[attr-defined]
+        member.is_refused = membership.is_refused  # type: ignore[attr-defined]
+        member.account_is_connected = goes_to != Connection.Kind.SANDBOX
         member.sandbox = not member.account_is_connected
+        member.is_free = goes_to in FREE_KINDS
         response = view(member, *args, **kwargs)
         # Not shown by Back after signing out; not stored by proxies.
         response.headers.setdefault("Cache-Control", "private, no-store")

@@ -100,10 +100,14 @@ SEGMENTS = {
 }
 # A batch or a part that has come back without any answer. A row that failed is *Failed*.
 _NO_ANSWER = Shown(FINISHED, "bad", "circle-x", "cross", "No row was answered.")
-# Where the connection is the sandbox, Cloudflare has nothing to do with it.
+# Where the sandbox or a model server answers, Cloudflare has nothing to do with it.
 _IN_SANDBOX: dict[str, str] = {
     BatchStatus.QUEUED: "It waits for its turn in the sandbox.",
     BatchStatus.RUNNING: "The sandbox is working on it.",
+}
+_ON_OWN_SERVER: dict[str, str] = {
+    BatchStatus.QUEUED: "It waits for its turn at your model server.",
+    BatchStatus.RUNNING: "Your model server is working on it.",
 }
 _COPIES = "It waits for rows that ask the same."
 
@@ -147,8 +151,10 @@ def of_part(part: Part) -> Shown:
 def _under_way(thing: Batch | Part, batch: Batch) -> Shown:
     """The state of what has not ended, which names who works on it."""
     shown = of_state(thing.status)
-    said = _IN_SANDBOX.get(thing.status)
-    return shown._replace(sentence=said) if said and batch.connection.is_sandbox else shown
+    connection = batch.connection
+    words = _IN_SANDBOX if connection.is_sandbox else _ON_OWN_SERVER if connection.is_local else {}
+    said = words.get(thing.status)
+    return shown._replace(sentence=said) if said else shown
 
 
 def shown_as_paused(why: str) -> Shown:

@@ -132,7 +132,7 @@ class Undecided:
             return f"{rows_phrase(self.rows + self.unreadable)}; {answers} cannot be read"
         stake = WORDS[self.question].stake
         if "{cost}" in stake and self.cost.is_free:
-            return f"{rows_phrase(self.rows)}, and no money, because the sandbox answers"
+            return f"{rows_phrase(self.rows)}, and no money: it is {self.cost.free_words}"
         return self._filled(stake)
 
     @property

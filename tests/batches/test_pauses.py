@@ -97,7 +97,7 @@ def test_the_sandbox_is_asked_sooner_so_that_a_sheet_is_seen_to_fill(
     part = on_record(team).parts.get()
     assert part.connection.is_sandbox
     assert seconds(pauses.first_poll(part)) == 0.6
-    assert [seconds(pauses.next_poll(n, sandbox=True)) for n in (1, 2)] == [0.9, 1.35]
+    assert [seconds(pauses.next_poll(n, soon=True)) for n in (1, 2)] == [0.9, 1.35]
     settings.FIRST_POLL_SECONDS = 0.1
     assert seconds(pauses.first_poll(part)) == 0.1
 

@@ -125,7 +125,7 @@ def test_the_control_address_of_the_sandbox_is_open_only_when_asked_for(settings
     assert "--control" in command_of("sandbox")
 
 
-def test_the_sandbox_asks_a_model_server_where_one_is_set(
+def test_a_model_server_of_the_settings_is_no_secret_server_of_the_sandbox(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given = {
@@ -136,13 +136,15 @@ def test_the_sandbox_asks_a_model_server_where_one_is_set(
     for name, value in given.items():
         monkeypatch.setenv(name, value)
     environment = services.environment_for(names=[], sandbox=8787)
-    running = services.the_services(
+    web, worker, sandbox = services.the_services(
         host="127.0.0.1", port=8000, sandbox=8787, environment=environment
     )
-    [sandbox] = [service for service in running if service.name == "sandbox"]
-    assert given.items() <= sandbox.environment.items()
-    # Other users of the machine see command lines.
-    assert not set(given.values()) & set(sandbox.command)
+    # It is a connection of its own. The sandbox's own answers stay made up.
+    assert not given.keys() & sandbox.environment.keys()
+    for service in (web, worker):
+        assert given.items() <= service.environment.items()
+        # Other users of the machine see command lines.
+        assert not set(given.values()) & set(service.command)
 
 
 def command_of(name: str) -> list[str]:
@@ -150,10 +152,14 @@ def command_of(name: str) -> list[str]:
     return [word for service in running if service.name == name for word in service.command]
 
 
-def test_with_a_cloudflare_account_no_sandbox_is_started(settings: Any) -> None:
+def test_with_a_cloudflare_account_the_sandbox_is_there_for_local_models_alone(
+    settings: Any,
+) -> None:
     settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN = "0123", "token"
-    assert services.sandbox_port() is None
-    assert names_of(sandbox=None) == ["web", "worker"]
+    port = services.sandbox_port()
+    assert port
+    assert "BATCHUI_SANDBOX_URL" not in services.environment_for(names=[], sandbox=port)
+    assert names_of(sandbox=port) == ["web", "worker", "sandbox"]
 
 
 def test_a_sandbox_that_runs_elsewhere_is_used(settings: Any) -> None:
@@ -223,9 +229,8 @@ def test_where_the_sandbox_is_can_be_found_later(settings: Any, tmp_path: Path) 
     settings.SANDBOX_FILE = tmp_path / "sandbox-address"
     prepare.remember_sandbox(8899)
     assert settings.SANDBOX_FILE.read_text() == "http://127.0.0.1:8899/client/v4"
-    settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN = "0123", "token"
     prepare.remember_sandbox(None)
-    assert not settings.SANDBOX_FILE.exists()
+    assert settings.SANDBOX_FILE.read_text() == settings.SANDBOX_URL
 
 
 def test_a_second_start_on_one_data_folder_is_refused(settings: Any, tmp_path: Path) -> None:

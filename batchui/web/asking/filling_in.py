@@ -8,7 +8,7 @@ from batchui.batches.models import Batch, SavedQuestion
 from batchui.prompts.ask import Ask
 from batchui.prompts.jobs import BY_SLUG as JOBS_BY_SLUG
 from batchui.prompts.problems import BadInput
-from batchui.web.asking.jobs import ask_for
+from batchui.web.asking.jobs import ask_for, is_offered
 from batchui.web.asking.other_columns import fitted
 from batchui.web.asking.saving import save_typed
 from batchui.web.asking.starting_points import BY_SLUG, starting_context
@@ -38,7 +38,7 @@ def start_from(request: MemberRequest, batch: Batch, slug: str) -> HttpResponseB
 def choose_job(request: MemberRequest, batch: Batch, slug: str) -> HttpResponseBase:
     """Let a draft do another job. What was typed stays where it fits, and can be brought back."""
     job = JOBS_BY_SLUG.get(slug)
-    if job is None or (job.slug == "items" and not batch.format.items):
+    if job is None or not is_offered(job, batch):
         raise Http404("There is no such job.")
     before = keep_typed(request, batch)
     saved_questions.fill_in(batch, ask_for(job, batch, before))

@@ -27,10 +27,15 @@ class ShownJob:
 
 
 def shown_jobs(batch: Batch, chosen: Job) -> list[ShownJob]:
-    """The jobs to choose from; ready-made requests only where the file has them."""
-    return [
-        ShownJob(job, job == chosen) for job in JOBS if job.slug != "items" or batch.format.items
-    ]
+    """The jobs to choose from."""
+    return [ShownJob(job, job == chosen) for job in JOBS if is_offered(job, batch)]
+
+
+def is_offered(job: Job, batch: Batch) -> bool:
+    """Whether some model can do it. For ready-made requests the file must have them, too."""
+    if job.slug == "items" and not batch.format.items:
+        return False
+    return bool(models_for(job, of_batch(batch)))
 
 
 def recommended(job: Job, known: Catalogue) -> str:

@@ -102,6 +102,8 @@ def facts(model: Model) -> str:
         usd += f", {precise(model.usd_per_m_output)} written"
     price_words = f"{words.capitalize()} ({usd})" if model.has_price else "Price not known"
     found = [price_words, SPEEDS[model.speed]]
+    if model.is_own:
+        found = ["Runs on your own server, which costs nothing"]
     if model.context_window:
         found.append(f"reads up to {_words(model.context_window)} words at a time")
     if model.needs_paid_plan:

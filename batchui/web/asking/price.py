@@ -63,7 +63,7 @@ def estimate_of(batch: Batch, survey: Survey | None) -> Estimate | None:
 
 def _text(found: Estimate) -> str:
     if found.is_free:
-        return "free in the sandbox"
+        return found.free_words
     if found.usd is None or found.to_pay is None:
         return "batchui does not know this model's price"
     if found.free_usd >= found.usd.high:
@@ -88,7 +88,7 @@ def _reckoned(found: Estimate) -> Iterator[Line]:
         each = f"{_figures(found.written_per_row)} for each answer"
         yield Line("Written", f"{_tokens(found.written)}, {each}: {found.written_per_row.source}")
     if found.is_free:
-        yield Line("Price", "The sandbox costs nothing; this is what it would count.")
+        yield Line("Price", f"Nothing: it is {found.free_words}.")
         return
     yield Line("Price", str(found.usd) if found.usd else "not known for this model")
     if found.free_usd and found.to_pay:

@@ -55,11 +55,13 @@ class StartingPoint:
 
 def _chat_model(name: str, batch: Batch) -> str:
     """The chosen model, if it answers questions; else the usual one."""
+    known = of_batch(batch)
     try:
-        is_chat = of_batch(batch).find(name).task == "chat"
+        is_chat = known.find(name).task == "chat"
     except catalogue.UnknownModel:
         is_chat = False
-    return name if is_chat else catalogue.DEFAULT_MODEL
+    chat = (model.name for model in known.models() if model.task == "chat")
+    return name if is_chat else next(chat, catalogue.DEFAULT_MODEL)
 
 
 STARTING_POINTS = (

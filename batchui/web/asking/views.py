@@ -98,7 +98,7 @@ def draft_row(request: MemberRequest, batch: Batch, number: int) -> HttpResponse
     context = draft_row_context(batch, number)
     if request.htmx and request.htmx.target == "panel":
         context["row_query"] = SheetView.of(request, batch).query(row=None)
-        context["tried"] = TryColumns.of(batch, is_free=request.sandbox)
+        context["tried"] = TryColumns.of(batch, is_free=request.is_free)
         return render(request, "asking/_row.html", context)
     return ask_page(request, batch, row=context)
 
@@ -118,7 +118,7 @@ def sheet_context(
     if row and "page" not in request.GET:
         view = view.but(row=row["opened"])
     grid = draft_grid(batch, view)
-    tried = tried or TryColumns.of(batch, is_free=request.sandbox)
+    tried = tried or TryColumns.of(batch, is_free=request.is_free)
     beyond = tried.beyond({row.number for row in grid.rows})
     return {
         "tried": tried,
@@ -172,7 +172,7 @@ def question_context(request: MemberRequest, batch: Batch, form: AskForm) -> dic
         "answer_words": _answer_words(batch, typed),
         "price": price_of_draft(batch, preview.survey),
         **starting_context(batch),
-        "tried": TryColumns.of(batch, is_free=request.sandbox, model=choice.chosen.name),
+        "tried": TryColumns.of(batch, is_free=request.is_free, model=choice.chosen.name),
     }
 
 

@@ -85,7 +85,7 @@ def _save(
         connection = connecting.replace_token(form.replaces, filled, by=request.user, tested=proven)
     released = refused.go_on(connection, proven=proven is not None)
     if form.replaces is not None:
-        return f"“{connection}” has a new {kind.secret}.{going_on(released)}"
+        return f"“{connection}” has a new {kind.replaced}.{going_on(released)}"
     if connection.is_default:
         return f"“{connection}” is connected, and new batches go to it.{going_on(released)}"
     return f"“{connection}” is connected. New batches go where they went before."

@@ -9,21 +9,23 @@ from dataclasses import dataclass
 
 from batchui.teams.models import Connection
 from batchui.teams.testing import Wrong
-from batchui.web.forms.connections import ConnectionForm, RestForm, WorkerForm
+from batchui.web.forms.connections import ConnectionForm, LocalForm, RestForm, WorkerForm
 
 
 @dataclass(frozen=True)
 class Kind:
     """One kind. form: its fields. steps: the template around them, from the first step to the last.
 
-    connect: the words of the button that adds one. secret: what its secret is called. called: the
-    other side, in sentences. places: the field that is wrong, by what a test found.
+    connect: the words of the button that adds one. secret: what its secret is called. replaced:
+    what can be replaced later. called: the other side, in sentences. places: the field that is
+    wrong, by what a test found.
     """
 
     form: type[ConnectionForm]
     steps: str
     connect: str
     secret: str
+    replaced: str
     called: str
     places: Mapping[Wrong, str]
 
@@ -41,6 +43,7 @@ KINDS: Mapping[str, Kind] = {
             steps="connections/_rest_steps.html",
             connect="Connect an account",
             secret="API token",  # noqa: S106
+            replaced="API token",
             called="Cloudflare",
             places={Wrong.TOKEN: "token", Wrong.ACCOUNT: "account_id"},
         ),
@@ -49,8 +52,18 @@ KINDS: Mapping[str, Kind] = {
             steps="connections/_worker_steps.html",
             connect="Connect a Worker",
             secret="secret",  # noqa: S106
+            replaced="secret",
             called="your Worker",
             places={Wrong.TOKEN: "secret", Wrong.ACCOUNT: "address"},
+        ),
+        Kind(
+            form=LocalForm,
+            steps="connections/_local_steps.html",
+            connect="Use a local model",
+            secret="key",  # noqa: S106
+            replaced="model or key",
+            called="your model server",
+            places={Wrong.TOKEN: "key", Wrong.ACCOUNT: "address", Wrong.MODEL: "model"},
         ),
     )
 }

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from batchui.batches import refused
+from batchui.cloudflare.endpoints import server_of
 from batchui.teams.connecting import next_default
 from batchui.teams.connections import ensure_connection, open_connections
 from batchui.teams.models import Connection, Membership, Role, Team
@@ -38,6 +39,8 @@ class Shown:
     def account_cut(self) -> str:
         """Enough of an account id to tell it from another, “0123…cdef”; all of a server's name."""
         account = self.connection.account_id
+        if self.connection.is_local:
+            return f"{self.connection.settings['model']} at {server_of(self.connection.base_url)}"
         is_id = self.connection.kind == Connection.Kind.REST and len(account) > 12
         return f"{account[:4]}…{account[-4:]}" if is_id else account
 

@@ -7,10 +7,13 @@ from typing import Any, ClassVar
 from django import forms
 from django.conf import settings
 
-from batchui.cloudflare.endpoints import server_of
+from batchui.cloudflare.endpoints import address_problem, server_of
+from batchui.cloudflare.local_client import LONGEST_MODEL
 from batchui.cloudflare.worker_client import worker_address_problem, worker_secret_problem
-from batchui.teams import connecting, pasted
+from batchui.teams import connecting, crypto, pasted
+from batchui.teams.connections import local_account
 from batchui.teams.models import Connection, Team
+from batchui.teams.problems import UnreadableSecret
 
 WORKER_JS = Path(settings.BASE_DIR, "cloudflare-worker", "worker.js")
 
@@ -165,6 +168,90 @@ class WorkerForm(ConnectionForm):
             token=self.cleaned_data["secret"],
             base_url=address,
             name=self.cleaned_data.get("name") or "Cloudflare Worker",
+        )
+
+
+class LocalForm(ConnectionForm):
+    """A model server of the team's own: its address, a model that it has, and its key, if any.
+
+    All but its address can be changed later, so that another model may be the usual one.
+    """
+
+    kind = Connection.Kind.LOCAL
+    only_new = ("address", "name")
+
+    address = forms.CharField(
+        label="Address of the server",
+        max_length=300,
+        help_text="As this computer, on which batchui runs, reaches it.",
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "spellcheck": "false", "inputmode": "url"}
+        ),
+        error_messages={"required": "Enter the address of the server."},
+    )
+    model = forms.CharField(
+        label="Model",
+        max_length=LONGEST_MODEL,
+        help_text="Its name as the server has it, such as llama3.2. The others can be chosen, too.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        error_messages={"required": "Enter the name of a model that the server has."},
+    )
+    key = SecretField(
+        label="Key",
+        required=False,
+        help_text="Only if the server wants one. It is stored encrypted and never shown again.",
+    )
+    concurrency = forms.IntegerField(
+        label="Rows asked at once",
+        min_value=1,
+        max_value=64,
+        initial=4,
+        help_text="As many as the server works on at one time, 1 to 64.",
+    )
+    minutes = forms.IntegerField(
+        label="Minutes for one answer",
+        min_value=1,
+        max_value=1440,
+        initial=10,
+        help_text="After so long a row is given up and asked again.",
+    )
+    field_order = ["address", "model", "key", "concurrency", "minutes", "name"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.replaces:
+            told = self.replaces.settings
+            self.initial = {**told, "minutes": round(told["timeout_seconds"] / 60)}
+
+    def _key_before(self) -> str:
+        try:
+            return crypto.decrypt(self.replaces.token_encrypted) if self.replaces else ""
+        except UnreadableSecret:
+            return ""
+
+    def clean_address(self) -> str:
+        found: str = self.cleaned_data["address"].strip().rstrip("/")
+        if "://" not in found:
+            found = f"http://{found}"
+        if problem := address_problem(found):
+            raise forms.ValidationError(f"This address cannot be used: {problem}.")
+        return found
+
+    def filled(self, team: Team) -> Connection:
+        told = self.cleaned_data
+        address = self.replaces.base_url if self.replaces else told["address"]
+        return connecting.unsaved(
+            team,
+            kind=self.kind,
+            account_id=self.replaces.account_id if self.replaces else local_account(team, address),
+            token=told["key"] or self._key_before(),
+            base_url=address,
+            name=told.get("name") or f"Local model ({server_of(address)})",
+            settings={
+                "model": told["model"].strip(),
+                "concurrency": told["concurrency"],
+                "timeout_seconds": 60 * told["minutes"],
+            },
         )
 
 

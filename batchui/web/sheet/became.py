@@ -8,6 +8,7 @@ import msgspec
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.money import precise, usd_of
 from batchui.batches.one_row import OneRow, answered_by, asked_with, tries
+from batchui.batches.phrases import free_words
 from batchui.batches.states import CAME_BACK, AnswerStatus, AttemptStatus
 from batchui.web import status_words
 
@@ -62,8 +63,8 @@ def became_of(batch: Batch, row: OneRow) -> Became:
 
 def cost_text(batch: Batch, *, read: int, written: int) -> str:
     """What so many tokens cost, as text; "" if the price is not known."""
-    if batch.connection.is_sandbox:
-        return "free in the sandbox"
+    if batch.connection.is_free:
+        return free_words(batch.connection)
     usd = usd_of(batch.ask.model, read=read, written=written)
     return "" if usd is None else precise(usd)
 

@@ -178,11 +178,11 @@ def live_counts(batch: Batch) -> dict[str, Any]:
 
 
 def _charged_twice(batch: Batch) -> dict[str, Any]:
-    """How many parts, with how many rows, may have been charged twice. {} in the sandbox.
+    """How many parts, with how many rows, may have been charged twice. {} where nothing is charged.
 
     {} also while the batch is active: looking at every part at each poll of a page takes too long.
     """
-    if batch.connection.is_sandbox or batch.is_active:
+    if batch.connection.is_free or batch.is_active:
         return {}
     return charged_twice(batch.parts.all()).aggregate(parts=Count("pk"), rows=Sum("rows"))
 

@@ -130,7 +130,7 @@ def cost_in_history(batch: Batch) -> str:
     read, written = batch.prompt_tokens, batch.completion_tokens
     if not (read or written):
         return ""
-    if batch.connection.is_sandbox:
+    if batch.connection.is_free:
         return "free"
     model = batch.serializable_value("model")  # the whole question would be read for `ask`
     usd = spent(model, batch.connection.kind, read=read, written=written)

@@ -156,7 +156,7 @@ class TryColumn:
         return " · ".join(filter(None, (self._price(), self.told)))
 
     def _price(self) -> str:
-        if self.one.connection.is_sandbox:
+        if self.one.connection.is_free:
             return ""
         read = sum(row.prompt_tokens for row in self.rows.values())
         written = sum(row.completion_tokens for row in self.rows.values())
@@ -233,7 +233,7 @@ class TryColumns:
     def of(cls, batch: Batch, *, is_free: bool, model: str = "") -> "TryColumns":
         """The tries of a draft.
 
-        is_free: whether the sandbox would answer. model: the one that is chosen, where the draft
+        is_free: whether it would cost nothing. model: the one that is chosen, where the draft
         does not say it yet.
         """
         asked = replace(batch.ask, model=batch.ask.model or model)

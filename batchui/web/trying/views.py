@@ -94,7 +94,7 @@ def _bar(
 ) -> HttpResponse:
     context = {
         "batch": batch,
-        "tried": TryColumns.of(batch, is_free=request.sandbox),
+        "tried": TryColumns.of(batch, is_free=request.is_free),
         "try_problem": sentence,
         "gone": gone,
     }
@@ -104,7 +104,7 @@ def _bar(
 @with_batch
 def live(request: MemberRequest, batch: Batch) -> HttpResponse:
     """The answers that have come; 204 if there is none since what `?seen=` names."""
-    seen, tried = request.GET.get("seen", ""), TryColumns.of(batch, is_free=request.sandbox)
+    seen, tried = request.GET.get("seen", ""), TryColumns.of(batch, is_free=request.is_free)
     if seen == tried.seen:
         return HttpResponse(status=204)
     is_same_try = tried.is_of_the_same_try(seen)
