@@ -36,7 +36,7 @@ def test_a_storm_of_errors_is_one_question_with_rows_and_one_button_for_each_ans
     assert shown.count('class="banner question') == 1
     words = said(web.get(batch.get_absolute_url()))
     assert "It is unclear whether 3 parts (60 rows) were sent." in words
-    assert "At stake: 60 rows, and no money, because the sandbox answers." in words
+    assert "At stake: 60 rows, and no money: it is free in the sandbox." in words
     assert "Sends 60 rows again. Leave out" in words
     assert "charged" not in words
     assert "60 rows have no answer, and are marked as missing. Retry can send them later." in words

@@ -41,7 +41,7 @@ def test_a_pause_after_errors_says_what_went_wrong_when_the_next_try_is_and_what
     when = f"{until:%-d %b %Y, %H:%M} UTC"
     assert (
         f"Cloudflare did not confirm the last request. batchui sends one part {when}. If "
-        "Cloudflare accepts it, the others follow. Try one part now"
+        "it is accepted, the others follow. Try one part now"
     ) in shown
     assert "batchui sends one part now." in press(web, batch, "try_now")
     assert len(due.ready_parts(10)) == 1
