@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Q, Sum
 
 from batchui.batches.models import Part
+from batchui.batches.money import Prices
 from batchui.batches.spending import beginning_of, spent, today_in_utc
 from batchui.batches.states import ACTIVE_BATCHES
 from batchui.cloudflare.catalogue import FREE_NEURONS_A_DAY, USD_PER_1000_NEURONS
@@ -33,7 +34,13 @@ def usd_used_today(connection: Connection) -> float:
     What a model used whose price is not known counts as the whole allowance.
     """
     used = (
-        spent(one["batch__model"], connection.kind, read=one["read"], written=one["written"])
+        spent(
+            one["batch__model"],
+            connection.kind,
+            read=one["read"],
+            written=one["written"],
+            prices=Prices(one["batch__usd_read"], one["batch__usd_written"]),
+        )
         for one in _tokens_of_today(connection)
     )
     return sum(FREE_USD_A_DAY if usd is None else usd for usd in used)
@@ -52,5 +59,5 @@ def _tokens_of_today(connection: Connection) -> list[Any]:
         batch__connection=connection,
         last_polled_at__gte=midnight,
     )
-    by_model = parts.order_by().values("batch__model")
+    by_model = parts.order_by().values("batch__model", "batch__usd_read", "batch__usd_written")
     return list(by_model.annotate(read=Sum("prompt_tokens"), written=Sum("completion_tokens")))

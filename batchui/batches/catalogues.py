@@ -15,7 +15,7 @@ from msgspec import structs
 from batchui.batches import goes_to
 from batchui.batches.known_models import TOLD, KnownModel, ModelListing
 from batchui.batches.models import Batch
-from batchui.batches.money import precise
+from batchui.batches.money import BUNDLED, Prices, precise
 from batchui.batches.states import EDITABLE
 from batchui.cloudflare import catalogue
 from batchui.cloudflare.catalogue import Model, UnknownModel
@@ -82,6 +82,16 @@ class Catalogue:
         return tuple(listed) or tuple(
             self.find(model.name) for model in catalogue.taking(item_formats)
         )
+
+    def prices_of(self, name: str) -> Prices:
+        """What a million tokens of a model cost here; the bundled prices if that is not known."""
+        try:
+            model = self.find(name)
+        except UnknownModel:
+            return BUNDLED
+        if not model.has_price:
+            return BUNDLED
+        return Prices(model.usd_per_m_input, model.usd_per_m_output)
 
     def remark(self, name: str, *, now: datetime | None = None) -> str:
         """What has changed about a model, as sentences; "" if nothing has."""

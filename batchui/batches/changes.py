@@ -89,6 +89,8 @@ class BatchChanges(AnswerChanges, total=False):
     above: list[str]
     estimated_low: float | None
     estimated_high: float | None
+    usd_read: float | None
+    usd_written: float | None
     part_count: int
 
 

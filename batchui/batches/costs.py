@@ -11,6 +11,7 @@ from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.money import usd_of
 from batchui.batches.phrases import free_words
 from batchui.batches.references import longest_answer, with_longest
+from batchui.batches.spending import prices_of
 from batchui.prompts import ask
 
 # Bytes of a request for one token, in most languages. A rough guess, rather low: a price that turns
@@ -21,6 +22,7 @@ NEEDED = (
     "connection__kind",
     *ask.NAMES,
     *("rows", "source_size", "answered", "prompt_tokens", "completion_tokens"),
+    *("usd_read", "usd_written"),
 )
 
 
@@ -101,4 +103,5 @@ def _usd(batch: Batch, rows: int, bytes_per_row: float | None, longest: int | No
         read, written = bytes_per_row / BYTES_PER_TOKEN, float(longest_answer(batch.ask))
     if longest is not None:
         written = float(longest_answer(with_longest(batch.ask, longest)))
-    return usd_of(batch.ask.model, read=rows * read, written=rows * written)
+    prices = prices_of(batch)
+    return usd_of(batch.ask.model, read=rows * read, written=rows * written, prices=prices)

@@ -11,6 +11,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from batchui.batches import call_limit, goes_to, many_parts
+from batchui.batches.catalogues import catalogue_of
 from batchui.batches.lifecycle import move_batch
 from batchui.batches.long_tasks import read_now_or_soon
 from batchui.batches.models import UNANSWERED, Batch, Part, asked_fields
@@ -82,6 +83,8 @@ def start(
     cut into parts at once, and so is any file with `prepare_now`; a worker cuts the others. If rows
     cannot be asked, the batch becomes a draft again, with the reasons.
     """
+    connection = goes_to.connection_of(batch)
+    prices = catalogue_of(connection).prices_of(ask.model)
     started = batch.status == BatchStatus.DRAFT and move_batch(
         batch,
         BatchStatus.PREPARING,
@@ -90,7 +93,7 @@ def start(
         ask=ask,
         started_at=timezone.now(),
         started_by=by,
-        connection=goes_to.connection_of(batch),
+        connection=connection,
         problem="",
         problem_rows=[],
         problem_count=0,
@@ -99,6 +102,8 @@ def start(
         name=name or batch.name,
         estimated_low=estimated and estimated.low,
         estimated_high=estimated and estimated.high,
+        usd_read=prices.read,
+        usd_written=prices.written,
     )
     if started and prepare_now:
         prepare(batch.pk)

@@ -153,6 +153,9 @@ class Batch(Searched, AnswerCounts, Upload, Asked):
     # What it was to cost when it was started, in US dollars (see `estimates.py`).
     estimated_low = models.FloatField(null=True)
     estimated_high = models.FloatField(null=True)
+    # What a million tokens cost at Start, in US dollars; null: as batchui has it for the model.
+    usd_read = models.FloatField(null=True)
+    usd_written = models.FloatField(null=True)
 
     part_count = models.PositiveIntegerField(default=0)
     prompt_tokens = models.PositiveBigIntegerField(default=0)

@@ -48,8 +48,20 @@ def price_of(model: Model, *, read: float, written: float) -> float:
     return (read * model.usd_per_m_input + written * (model.usd_per_m_output or 0.0)) / 1e6
 
 
-def usd_of(model: str, *, read: float, written: float) -> float | None:
-    """The same for a model by its name, at the bundled price; None if that is not known."""
+class Prices(NamedTuple):
+    """US dollars for a million tokens read, and written. read: None: the bundled ones count."""
+
+    read: float | None = None
+    written: float | None = None
+
+
+BUNDLED = Prices()
+
+
+def usd_of(model: str, *, read: float, written: float, prices: Prices = BUNDLED) -> float | None:
+    """The same for a model by its name; None if its price is not known."""
+    if prices.read is not None:
+        return (read * prices.read + written * (prices.written or 0.0)) / 1e6
     try:
         return price_of(find(model), read=read, written=written)
     except UnknownModel:

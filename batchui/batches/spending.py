@@ -8,7 +8,7 @@ from django.db.models import Case, Count, QuerySet, Sum, Value, When
 from django.utils import timezone
 
 from batchui.batches.models import Batch
-from batchui.batches.money import usd_of
+from batchui.batches.money import BUNDLED, Prices, usd_of
 from batchui.batches.states import ACTIVE_BATCHES
 from batchui.teams.models import FREE_KINDS, Team
 
@@ -49,9 +49,16 @@ def beginning_of(day: date) -> datetime:
     return datetime.combine(day, time(), tzinfo=UTC)
 
 
-def spent(model: str, kind: str, *, read: int, written: int) -> float | None:
+def prices_of(batch: Batch) -> Prices:
+    """The prices of a started batch, as they were at its Start."""
+    return Prices(batch.usd_read, batch.usd_written)
+
+
+def spent(
+    model: str, kind: str, *, read: int, written: int, prices: Prices = BUNDLED
+) -> float | None:
     """What tokens cost. kind: of the connection. None: the price of the model is not known."""
-    return 0.0 if kind in FREE_KINDS else usd_of(model, read=read, written=written)
+    return 0.0 if kind in FREE_KINDS else usd_of(model, read=read, written=written, prices=prices)
 
 
 def _used(team: Team, first: date, today: date) -> Iterator[tuple[date, dict[str, Any]]]:
@@ -76,7 +83,7 @@ def _days_since(first: date, today: date) -> Case:
 def _summed(batches: QuerySet[Batch], *by: str) -> Iterable[dict[str, Any]]:
     summed: Iterable[dict[str, Any]] = (
         batches.order_by()
-        .values(*by, "model", "connection__kind")
+        .values(*by, "model", "connection__kind", "usd_read", "usd_written")
         .annotate(
             batches=Count("pk"),
             answers=Sum("answered"),
@@ -88,7 +95,13 @@ def _summed(batches: QuerySet[Batch], *by: str) -> Iterable[dict[str, Any]]:
 
 
 def _added(day: Day, used: dict[str, Any]) -> Day:
-    usd = spent(used["model"], used["connection__kind"], read=used["read"], written=used["written"])
+    usd = spent(
+        used["model"],
+        used["connection__kind"],
+        read=used["read"],
+        written=used["written"],
+        prices=Prices(used["usd_read"], used["usd_written"]),
+    )
     return Day(
         day.day,
         day.batches + used["batches"],

@@ -11,11 +11,12 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from batchui.batches import goes_to, settling, trying
+from batchui.batches.catalogues import of_batch
 from batchui.batches.compressed import DamagedFile
 from batchui.batches.costs import BYTES_PER_TOKEN
 from batchui.batches.long_tasks import sentence_for
 from batchui.batches.models import Batch, asked_fields
-from batchui.batches.money import price_of, usd_of
+from batchui.batches.money import BUNDLED, Prices, price_of, usd_of
 from batchui.batches.signals import work_waits
 from batchui.batches.states import EDITABLE
 from batchui.batches.try_models import UNDER_WAY, TriedRow, TriedStatus, Try
@@ -166,11 +167,13 @@ class Used(NamedTuple):
     rows: int
     prompt_tokens: int
     completion_tokens: int
+    prices: Prices = BUNDLED
 
     @property
     def usd(self) -> float | None:
         """What it cost; None if the price of its model is not known."""
-        return usd_of(self.model, read=self.prompt_tokens, written=self.completion_tokens)
+        read, written = self.prompt_tokens, self.completion_tokens
+        return usd_of(self.model, read=read, written=written, prices=self.prices)
 
 
 def usage_of(batch: Batch) -> list[Used]:
@@ -183,7 +186,8 @@ def usage_of(batch: Batch) -> list[Used]:
         written=Sum("rows__completion_tokens", filter=answered),
     )
     used = found.order_by("number").values_list("number", "model", "answered", "read", "written")
-    return [Used(*one) for one in used if one[2] and one[3]]
+    known = of_batch(batch)
+    return [Used(*one, known.prices_of(one[1])) for one in used if one[2] and one[3]]
 
 
 def most_usd(

@@ -62,6 +62,16 @@ def test_a_batch_counts_on_the_day_on_which_it_ended(team: Team, account: Connec
     assert sum(one.batches for one in days) == 3
 
 
+def test_the_price_at_start_counts_and_not_the_one_that_came_with_batchui(
+    team: Team, account: Connection
+) -> None:
+    dear = ended(team, connection=account, usd_read=9.0, usd_written=1.0)
+    ended(team, connection=account, model="@cf/acme/brand-new-7b", usd_read=2.0)
+    assert last_days(team)[-1][1:] == (2, 20, pytest.approx(12.0))
+    use(dear, tokens=1000)
+    assert usd_used_today(account) == pytest.approx(0.009, abs=0.002)
+
+
 def test_what_is_under_way_counts_today(team: Team, account: Connection) -> None:
     ended(team, status=BatchStatus.RUNNING, finished_at=None, connection=account)
     assert last_days(team)[-1][1:] == (1, 10, pytest.approx(PRICE))

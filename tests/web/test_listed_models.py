@@ -15,9 +15,12 @@ from batchui.batches.models import Batch
 from batchui.cloudflare.catalogue import DEFAULT_MODEL
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
-from batchui.teams.models import Membership, Role
+from batchui.teams.connections import ensure_connection
+from batchui.teams.models import Connection, Membership, Role
+from batchui.web.sheet.became import cost_text
+from batchui.web.templatetags.batches import cost_in_history
 from tests.web.submitting import PROMPT, Ran, written
-from tests.web.visiting import HTMX, answers, drafted, html, said
+from tests.web.visiting import HTMX, answers, drafted, html, press_start, said
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("every_file_is_small")]
 
@@ -58,7 +61,7 @@ def test_the_list_is_read_on_demand_and_its_changes_are_told(
     assert escape(NO_LONGER) in line
     assert f'value="{NEW}"' in page
     assert escape("New in Cloudflare's list.") in page
-    assert "Models and prices as Sandbox listed them" in page
+    assert "Models and prices as Sandbox listed them" in " ".join(page.split())
 
 
 def test_a_list_that_does_not_come_says_why(
@@ -77,6 +80,32 @@ def test_a_price_of_the_account_is_the_one_that_is_said(
     assert refresh_models(draft.connection) == ""
     page = said(web.get(draft.get_absolute_url()))
     assert "High price ($9.50 for a million tokens read, $0.85 written)" in page
+
+
+def test_what_a_batch_costs_is_reckoned_with_the_price_at_its_start(
+    web: Client, draft: Batch, listing: RunningSandbox
+) -> None:
+    listing.change_models({"name": SCOUT, "usd_input": 9.5, "usd_output": 1.5})
+    refresh_models(ensure_connection(draft.team))
+    asked = {"model": SCOUT, "template": "Judge {{text}}"}
+    assert press_start(web, draft, **asked).status_code == 302
+    listing.change_models({"name": SCOUT, "usd_input": 1.0})
+    refresh_models(ensure_connection(draft.team))
+    draft.refresh_from_db()
+    assert (draft.usd_read, draft.usd_written) == (9.5, 1.5)
+    rest = Connection(kind=Connection.Kind.REST)
+    draft.connection, draft.prompt_tokens, draft.completion_tokens = rest, 10**6, 10**6
+    assert cost_in_history(draft) == "$11.00"
+    assert cost_text(draft, read=10**6, written=0) == "$9.50"
+
+
+def test_a_draft_that_goes_where_its_model_is_not_says_which_stands_in_its_place(
+    web: Client, draft: Batch, listing: RunningSandbox
+) -> None:
+    saved_questions.fill_in(draft, Ask(model=NEW, template="Judge {{text}}"))
+    line = html(web.get(draft.get_absolute_url())).split('id="model-line"')[1].split("</p>")[0]
+    assert "“brand-new-7b”, which was chosen before, is none of the models of Sandbox:" in line
+    assert "Llama 3.3 70B stands in its place." in line
 
 
 def test_a_saved_question_says_that_its_model_is_gone(

@@ -68,9 +68,20 @@ class ModelChoice:
             in_short(chosen),
             facts(chosen),
             thinking,
-            known.remark(chosen.name),
+            _instead(form, chosen) or known.remark(chosen.name),
             [group for group in groups if group[1]],
         )
+
+
+def _instead(form: AskForm, chosen: Model) -> str:
+    """That the draft's own model is not there where it goes to; "" if it is, or was chosen anew."""
+    asked, connection = form.batch.ask.model, form.known.connection
+    if form.is_bound or not asked or asked == chosen.name or connection is None:
+        return ""
+    return (
+        f"“{asked.rpartition('/')[2]}”, which was chosen before, is none of the models of "
+        f"{connection.name}: {chosen.label} stands in its place."
+    )
 
 
 def in_short(model: Model) -> str:

@@ -9,6 +9,7 @@ from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.money import precise, usd_of
 from batchui.batches.one_row import OneRow, answered_by, asked_with, tries
 from batchui.batches.phrases import free_words
+from batchui.batches.spending import prices_of
 from batchui.batches.states import CAME_BACK, AnswerStatus, AttemptStatus
 from batchui.web import status_words
 
@@ -65,7 +66,7 @@ def cost_text(batch: Batch, *, read: int, written: int) -> str:
     """What so many tokens cost, as text; "" if the price is not known."""
     if batch.connection.is_free:
         return free_words(batch.connection)
-    usd = usd_of(batch.ask.model, read=read, written=written)
+    usd = usd_of(batch.ask.model, read=read, written=written, prices=prices_of(batch))
     return "" if usd is None else precise(usd)
 
 

@@ -14,7 +14,7 @@ from batchui.batches.models import Batch, Part
 from batchui.batches.money import amount
 from batchui.batches.owners import is_author
 from batchui.batches.phrases import invalid_rows_sentence
-from batchui.batches.spending import spent
+from batchui.batches.spending import prices_of, spent
 from batchui.batches.whole_files import file_name, kinds_for
 from batchui.cloudflare import catalogue
 from batchui.prompts import ask
@@ -133,7 +133,8 @@ def cost_in_history(batch: Batch) -> str:
     if batch.connection.is_free:
         return "free"
     model = batch.serializable_value("model")  # the whole question would be read for `ask`
-    usd = spent(model, batch.connection.kind, read=read, written=written)
+    prices = prices_of(batch)
+    usd = spent(model, batch.connection.kind, read=read, written=written, prices=prices)
     return "" if usd is None else amount(usd)
 
 

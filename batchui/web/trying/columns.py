@@ -6,8 +6,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from batchui.batches import tries
+from batchui.batches.catalogues import of_batch
 from batchui.batches.models import Batch, TriedRow, Try
-from batchui.batches.money import precise, usd_of
+from batchui.batches.money import Prices, precise, usd_of
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.try_models import UNDER_WAY, TriedStatus
 from batchui.exports.answers import answer_text
@@ -104,12 +105,13 @@ class TryCell:
 class TryColumn:
     """A try: what stands at the head of its column, and its rows by number.
 
-    wording: as much of it as tells it from the other tries.
+    wording: as much of it as tells it from the other tries. prices: of its model.
     """
 
     one: Try
     rows: Mapping[int, TriedRow]
     wording: str
+    prices: Prices
 
     @property
     def number(self) -> int:
@@ -160,7 +162,9 @@ class TryColumn:
             return ""
         read = sum(row.prompt_tokens for row in self.rows.values())
         written = sum(row.completion_tokens for row in self.rows.values())
-        usd = usd_of(self.ask.model, read=read, written=written) if read else None
+        if not read:
+            return ""
+        usd = usd_of(self.ask.model, read=read, written=written, prices=self.prices)
         return "" if usd is None else precise(usd)
 
     @cached_property
@@ -178,11 +182,16 @@ class TryColumn:
 
 
 def columns_of(batch: Batch) -> list[TryColumn]:
-    """The tries of a batch, in order. It takes two queries, whatever was tried."""
+    """The tries of a batch, in order. It takes four queries at most, whatever was tried."""
     found = tries.of(batch).select_related("connection", "created_by").prefetch_related("rows")
-    wordings = told_apart([one.ask for one in found])
+    wordings, known = told_apart([one.ask for one in found]), of_batch(batch)
     return [
-        TryColumn(one, {row.number: row for row in one.rows.all()}, wording)
+        TryColumn(
+            one,
+            {row.number: row for row in one.rows.all()},
+            wording,
+            known.prices_of(one.ask.model),
+        )
         for one, wording in zip(found, wordings, strict=True)
     ]
 
