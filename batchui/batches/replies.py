@@ -12,6 +12,7 @@ from typing import IO
 
 import msgspec
 from django.utils import timezone
+from msgspec import structs
 
 from batchui.batches import files, part_answers, references
 from batchui.batches.answer_reading import answer_of
@@ -24,6 +25,7 @@ from batchui.batches.patience import NOTHING_WRONG
 from batchui.batches.states import AnswerStatus
 from batchui.batches.steps import ONE_IN_MEMORY
 from batchui.cloudflare.catalogue import UnknownModel
+from batchui.cloudflare.local_errors import row_in_words
 from batchui.cloudflare.replies import ItemReply, Reply, decode
 from batchui.cloudflare.reply_body import TooManyItems
 from batchui.prompts.items import ItemWriter
@@ -116,6 +118,7 @@ def match(part: Part, attempt: Attempt, items: Sequence[ItemReply]) -> dict[int,
     reference_at = _references(part)
     longest_at = _longest_answers(part, attempt)
     index_by = _indexes_of_references(attempt, reference_at)
+    is_local = part.batch.connection.is_local
     arrived: dict[int, Answer] = {}
     for item in items:
         index = item.index
@@ -129,6 +132,8 @@ def match(part: Part, attempt: Attempt, items: Sequence[ItemReply]) -> dict[int,
             raise _another_reference(part.first_row + position, item.reference)
         is_unsaid = item.usage is not None and item.cut is None
         answer = answer_of(item, columns, longest_at(position) if is_unsaid else None)
+        if is_local and answer.error:
+            answer = structs.replace(answer, error=row_in_words(answer.error))
         known = arrived.setdefault(position, answer)
         if known is not answer and not _same(known, answer):
             raise _contradiction(part.first_row + position)

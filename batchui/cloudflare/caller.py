@@ -54,12 +54,16 @@ class _Lent(httpx.BaseTransport):
 class Caller:
     """The HTTP connections to one endpoint. No other object has the token.
 
+    behind: another secret, of a server behind the endpoint, which is in no reply either.
+
     Each call has its own httpx client. Threads that share a client share its pool, and the pool
     sometimes closes an idle connection that another thread has just begun to use (seen with
     httpcore 1.0.9 as EBADF after a 200, which would lose a receipt).
     """
 
-    def __init__(self, endpoint: Endpoint, *, token: str, network: Network) -> None:
+    def __init__(
+        self, endpoint: Endpoint, *, token: str, network: Network, behind: str = ""
+    ) -> None:
         self._endpoint = endpoint
         self._network = network
         self._headers = httpx.Headers(
@@ -67,7 +71,7 @@ class Caller:
         )
         if not endpoint.problem:
             self._headers["Authorization"] = f"Bearer {token.strip()}"
-        self._redactor = Redactor("" if endpoint.problem else token.strip())
+        self._redactor = Redactor("" if endpoint.problem else token.strip(), behind)
         # One place for each connection; the last one put back is taken first. None: not made yet.
         self._places: LifoQueue[CuttableClient | None] = LifoQueue()
         for _ in range(network.max_connections):

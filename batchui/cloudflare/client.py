@@ -52,10 +52,18 @@ class ApiClient:
     A wrong address, token or account raises an error in the calls, not in the constructor.
     """
 
-    def __init__(self, endpoint: Endpoint, *, token: str, network: Network, seconds: float) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        token: str,
+        network: Network,
+        seconds: float,
+        behind: str = "",
+    ) -> None:
         self._endpoint = endpoint
         self._seconds = seconds
-        self._caller = Caller(endpoint, token=token, network=network)
+        self._caller = Caller(endpoint, token=token, network=network, behind=behind)
 
     def __enter__(self) -> Self:
         return self
@@ -210,7 +218,7 @@ class RestClient(ApiClient):
     timeout: seconds for connecting, for each read and for each write. Its `pool`: how long a call
     waits while max_connections others are under way.
     seconds: for one call, from its connection to the end of its reply.
-    called: what sentences call the other side; "" for Cloudflare.
+    called: what sentences call the other side; "" for Cloudflare. behind: as `Caller` has it.
     """
 
     def __init__(
@@ -225,12 +233,14 @@ class RestClient(ApiClient):
         proxy: str | None = None,
         seconds: float = LONGEST_CALL_SECONDS,
         called: str = "",
+        behind: str = "",
     ) -> None:
         super().__init__(
             account(base_url=base_url, account_id=account_id, token=token, called=called),
             token=token,
             network=Network(transport, timeout, max_connections, proxy),
             seconds=seconds,
+            behind=behind,
         )
 
 

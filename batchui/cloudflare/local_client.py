@@ -23,6 +23,8 @@ from batchui.cloudflare.redaction import clean
 # The answer to a single item comes when the model has written it.
 PATIENT = httpx.Timeout(connect=10.0, read=140.0, write=90.0, pool=30.0)
 LONGEST_MODEL = 200
+# A shorter key, such as “ollama”, is a word that answers may have in them.
+SHORTEST_SECRET = 12
 _TRIAL = msgspec.json.Decoder(Trial)
 T = TypeVar("T")
 
@@ -73,6 +75,7 @@ class LocalClient(RestClient):
             base_url=base_url,
             timeout=timeout,
             called="the sandbox",
+            behind=server.key if len(server.key) >= SHORTEST_SECRET else "",
             **options,
         )
         self._server = server

@@ -125,6 +125,12 @@ def in_words(error: CloudflareError, *, called: str) -> CloudflareError:
     return error  # NotSent: it says what could not be reached
 
 
+def row_in_words(error: str) -> str:
+    """The error of a row, as `replies.py` words it, in words that speak of this server."""
+    said = error.replace("Cloudflare says:", "Your model server says:")
+    return said.replace("Cloudflare gives no reason.", "Your model server gives no reason.")
+
+
 def found(trial: Trial, *, called: str, model: str, has_key: bool) -> CloudflareError | None:
     """The error that a trial means; None if all is well."""
     reason = clean(trial.reason)

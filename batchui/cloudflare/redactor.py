@@ -1,4 +1,4 @@
-"""Takes one secret out of all that comes from outside, however it is written there.
+"""Takes secrets out of all that comes from outside, however they are written there.
 
 Some servers repeat what they received, also the header with the token; and replies are shown,
 stored and logged.
@@ -15,26 +15,27 @@ LONGEST_ESCAPE = len("&#x000061;")
 
 
 class Redactor:
-    """Replaces a secret by "[token]".
+    """Replaces each of some secrets by "[token]".
 
-    It is found as it is; with characters as escapes of JSON (`\\u0061`, also doubly escaped), of
+    One is found as it is; with characters as escapes of JSON (`\\u0061`, also doubly escaped), of
     addresses (`%61`) or of HTML (`&#97;`, `&#x61;`); and in base64, alone or within a longer text.
     An empty secret is nowhere.
     """
 
-    def __init__(self, secret: str = "") -> None:
-        plain = secret.encode()
-        self._plain = [plain, *in_base64(plain)] if plain else []
-        self._escapes = _escapes(plain) if plain else []
-        self._escaped = re.compile(b"".join(map(_written, plain)))
-        # The longest way to write it: how much of a stream may be the beginning of the secret.
-        self.longest = len(plain) * LONGEST_ESCAPE
+    def __init__(self, *secrets: str) -> None:
+        all_plain = [secret.encode() for secret in secrets if secret]
+        self._plain = [one for plain in all_plain for one in (plain, *in_base64(plain))]
+        self._escapes = [escape for plain in all_plain for escape in _escapes(plain)]
+        written = (b"".join(map(_written, plain)) for plain in all_plain)
+        self._escaped = re.compile(b"|".join(written))
+        # The longest way to write one: how much of a stream may be the beginning of a secret.
+        self.longest = max(map(len, all_plain), default=0) * LONGEST_ESCAPE
 
     def __repr__(self) -> str:
         return "<Redactor>"
 
     def bytes(self, data: bytes) -> bytes:
-        """The data without the secret."""
+        """The data without the secrets."""
         for written in self._plain:
             if written in data:
                 data = data.replace(written, MARK)
@@ -44,7 +45,7 @@ class Redactor:
         return data
 
     def text(self, text: str) -> str:
-        """The text without the secret."""
+        """The text without the secrets."""
         return self.bytes(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
 

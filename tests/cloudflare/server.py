@@ -38,6 +38,9 @@ class Received:
 
 
 class ScriptedServer(ThreadingHTTPServer):
+    """A server that answers by script. mark: a header of every whole answer; "" for none."""
+
+    mark = ""
     daemon_threads = True
     block_on_close = False
     request_queue_size = 64
@@ -81,6 +84,11 @@ class Handler(BaseHTTPRequestHandler):
         act(self)
 
     do_GET = do_POST = do_PUT = answer  # noqa: N815
+
+    def end_headers(self) -> None:
+        if mark := getattr(self.server, "mark", ""):
+            self.send_header(mark, "1")
+        super().end_headers()
 
     def take_body(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))

@@ -107,3 +107,10 @@ def test_a_stream_holds_back_no_more_than_the_secret_could_need() -> None:
 
 def test_the_secret_is_not_shown() -> None:
     assert repr(Redactor(TOKEN)) == "<Redactor>"
+
+
+def test_several_secrets_are_found_in_one_text() -> None:
+    redactor = Redactor(TOKEN, "", other := "Another-Secret_0123456789")
+    assert redactor.text(f"{TOKEN} {other}".replace("S", "%53")) == "[token] [token]"
+    assert redactor.text(f"{TOKEN}, {other}") == "[token], [token]"
+    assert redactor.longest == Redactor(max(TOKEN, other, key=len)).longest

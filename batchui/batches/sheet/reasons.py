@@ -166,7 +166,7 @@ RAISE_LIMIT = "Raise the longest answer, and ask these rows again."
 # What stands around a reason, and says nothing about why.
 _FRAMES = (
     re.compile(r"^The model could not answer this row\. ?"),
-    re.compile(r"Cloudflare gives no reason\."),
+    re.compile(r"(?:Cloudflare|Your model server) gives no reason\."),
     re.compile(r" ?Retry it, or shorten its text\.$"),
     re.compile(r"^(?:Row|Line) [\d,]+(?: \(line [\d,]+\))?[,:] "),
     re.compile(r"^[Cc]olumn “[^”]*”: "),
