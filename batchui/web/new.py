@@ -15,6 +15,7 @@ from django_htmx.http import (
 )
 
 from batchui.batches import deleting, intake, upload_limits
+from batchui.batches.catalogues import catalogue_of
 from batchui.batches.files import AnyFile
 from batchui.batches.models import Batch
 from batchui.batches.owners import own_drafts
@@ -22,9 +23,11 @@ from batchui.batches.states import EDITABLE
 from batchui.prompts.ask import Ask
 from batchui.prompts.conversion.kinds import CAN_BE_READ
 from batchui.prompts.problems import BadInput
+from batchui.teams.connections import ensure_connection
 from batchui.web.body_limits import ANYBODY, BESIDES_FILE, lacked_room
 from batchui.web.errors import post_only
 from batchui.web.members import MemberRequest, member_required
+from batchui.web.one_prompt import prompt_models
 from batchui.web.sample import SAMPLE_NAME, SAMPLE_PROMPT, sample_csv
 
 # The names of what is pasted.
@@ -159,5 +162,7 @@ def _upload_page(
         "longest_cell": settings.MAX_CELL_CHARACTERS,
         "instead": instead,
     }
+    if not request.htmx and instead is None:
+        context["prompt_models"] = prompt_models(catalogue_of(ensure_connection(request.team)))
     page = "batches/_upload.html" if request.htmx else "batches/new.html"
     return render(request, page, context, status=422 if problem else 200)
