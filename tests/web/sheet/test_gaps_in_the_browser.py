@@ -65,6 +65,7 @@ def test_scrolling_brings_the_others(page: "Page", batch: Batch) -> None:
     widths = page.evaluate(WIDTHS)
     page.locator("#grid-frame").evaluate("frame => frame.scrollTo(0, frame.scrollHeight)")
     all_there(page)
+    assert page.url.endswith(batch.get_absolute_url())  # which goes to colleagues as it is
     assert page.evaluate(WIDTHS) == widths
     assert min(widths) > 40
     assert page.locator("#open-90").get_attribute("tabindex") == "-1"
