@@ -39,7 +39,11 @@ def matching(batch: Batch, part: Part, selection: Selection) -> Iterator[tuple[i
     """
     matches = matcher(batch, selection)
     waiting = Answer(part.waiting_became, error=part.waiting_error or None)
-    answers = part_answers.read_answers(part, skips_answered=not selection.may_be_answered)
+    # Most rows are answered: where none of those is chosen, they are told by what stands for them.
+    skips_answered = not selection.may_be_answered
+    answers = part_answers.read_answers(part, skips_answered=skips_answered)
     for position, answer in enumerate(answers):
+        if skips_answered and answer is part_answers.ANSWERED:
+            continue
         if matches(answer or waiting):
             yield position, answer

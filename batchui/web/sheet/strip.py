@@ -78,13 +78,19 @@ class Segment:
 
     @property
     def name(self) -> str:
-        """ "Part 7, rows 152 to 177: Running", "Parts 8 to 14, rows …: 5 finished, 2 running"."""
+        """ "Part 7, rows 152 to 177: Running", "Rows 202 to 377: finished",
+        "Rows 202 to 377, 8 parts: 5 finished, 3 running".
+
+        A strip of groups has a hundred of them, so theirs says no numbers of parts.
+        """
         rows = f"rows {self.first_row:,} to {self.last_row:,}"
         if self.first_row == self.last_row:
             rows = f"row {self.first_row:,}"
         if self.is_one:
             return f"Part {self.first:,}, {rows}: {SEGMENTS[self.state]}"
-        return f"Parts {self.first:,} to {self.last:,}, {rows}: {counts_text(self.counts)}"
+        if len(self.counts) == 1:
+            return f"{rows.capitalize()}: {_inside(SEGMENTS[self.state])}"
+        return f"{rows.capitalize()}, {self.counts.total():,} parts: {counts_text(self.counts)}"
 
 
 @dataclass(frozen=True)

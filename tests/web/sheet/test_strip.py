@@ -82,8 +82,9 @@ def test_more_parts_are_shown_in_groups_without_a_gap(team: Team) -> None:
     spans = [range(segment.first, segment.last + 1) for segment in shown.segments]
     assert [number for span in spans for number in span] == list(range(1, 251))
     first = shown.segments[0]
-    assert first.name == "Parts 1 to 3, rows 1 to 30: 2 finished, 1 queued (sent)"
+    assert first.name == "Rows 1 to 30, 3 parts: 2 finished, 1 queued (sent)"
     assert first.state == "queued"
+    assert shown.segments[1].name == "Rows 31 to 50: finished"
 
 
 def test_a_group_looks_like_what_a_person_must_know_first(team: Team) -> None:
