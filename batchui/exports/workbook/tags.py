@@ -34,14 +34,17 @@ class Tags:
         self.prefix = prefix
         name = re.escape(prefix)
         attributes = (name, _ATTRIBUTES)
-        # The first group is the row's number where it is the first attribute, as usual.
-        self.row = re.compile(rb'\s*+<%brow(?:\s+r="([0-9]{1,7})")?+(%b)>' % attributes)
+        # The first group is the row's number where it is the first attribute, as usual. Groups that
+        # may be missing are not possessive (`?+`): Python 3.11.0 to 3.11.4, Debian 12's among them,
+        # then take a wrong way back.
+        self.row = re.compile(rb'\s*+<%brow(?:\s+r="([0-9]{1,7})"(?=[\s/>]))?(%b)>' % attributes)
         self.row_end = re.compile(rb"</%brow\s*+>" % name)
         self.sheet_data_end = re.compile(rb"\s*+</%bsheetData\s*+>" % name)
         # Groups: letters and digits of the reference, and the style, where they come first, as
         # usual; then all other attributes.
         self.cell = re.compile(
-            rb'<%bc(?: r="([A-Z]{1,3})([0-9]{1,7})")?+(?: s="([0-9]+)")?+(%b)>' % attributes
+            rb'<%bc(?: r="([A-Z]{1,3})([0-9]{1,7})"(?=[\s/>]))?(?: s="([0-9]+)"(?=[\s/>]))?(%b)>'
+            % attributes
         )
         self.cell_end = re.compile(rb"</%bc\s*+>" % name)
         self.formula = re.compile(rb"<%bf(%b)>" % attributes)
