@@ -20,9 +20,12 @@ from tests.mutation.changed import changed_functions, module_of
 from tests.mutation.options import Options
 
 FILES_OF_A_SAMPLE = 12
-# The tests of a package that are not in its own folder: what a worker does is done to batches, and
-# what the sheet shows is found out there.
-TESTS_BESIDE = {"batches": ["tests/worker", "tests/web/sheet"], "worker": ["tests/batches"]}
+# The tests of a package that are not in its own folder: what a worker does is done to batches, what
+# the sheet shows is found out there, and saved questions are tested where they are used.
+TESTS_BESIDE = {
+    "batches": ["tests/worker", "tests/web/sheet", "tests/web/test_starting_points.py"],
+    "worker": ["tests/batches"],
+}
 # What was chosen, for who judges it.
 CHOSEN = mutants.FOLDER / "chosen.json"
 
