@@ -9,7 +9,7 @@ from django.utils import timezone
 
 # Digests of another format are made again. 2: with the rows of a column; 3: with the reasons of
 # answers that were cut off.
-DIGEST_FORMAT = 3
+DIGEST_FORMAT = 4
 
 
 class Digest(models.Model):
@@ -30,8 +30,9 @@ class Digest(models.Model):
     empty_counts = models.BooleanField(default=False)
     # Always given. Its default is no format, so that a new format needs no migration.
     format = models.PositiveIntegerField(default=1)
-    # See `sheet/digesting.py`.
-    summary: Any = models.JSONField(default=dict)
+    # The two halves of a `Summary` (`sheet/digesting.py`). Most pages read the reasons alone.
+    reasons: Any = models.JSONField(default=dict)
+    fields: Any = models.JSONField(default=list)
 
     objects = models.Manager["Digest"]()
 

@@ -60,7 +60,7 @@ def ask_a_reason_again(batch: Batch, by: None) -> object:
 
 def reasons_of(batch: Batch) -> list[str]:
     """The keys of the reasons why rows of a batch have no answer."""
-    return sorted({key for one in digests.of(batch).summaries for key in one.reasons})
+    return sorted({key for one in digests.of(batch).reasons for key in one})
 
 
 def ask_ticked_again(batch: Batch, by: None) -> object:
@@ -103,7 +103,7 @@ def search(batch: Batch, by: None) -> object:
     """Look for the rows that have a word, and at what the answers are at a glance."""
     shown = random.choice(["", *STATUSES])  # noqa: S311
     searches.search_for(batch, Selection(shown=shown, words="good"))
-    return digests.of(batch)
+    return digests.of(batch).fields
 
 
 def bring_back(batch: Batch, by: None) -> object:

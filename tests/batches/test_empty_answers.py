@@ -107,12 +107,12 @@ def test_parts_without_empty_answers_are_left_alone(team: Team) -> None:
 def test_what_is_summed_up_of_the_answers_is_summed_up_anew(team: Team) -> None:
     batch = made(team, [yes("good"), no("empty")])
     digests.make_some(batch)
-    assert digests.of(batch)[0][0].reasons
+    assert digests.of(batch).reasons[0]
     count_as_answered(batch, by=None)
     batch.refresh_from_db()
     digests.make_some(batch)
-    [summary], is_whole = digests.of(batch)
-    assert (summary.reasons, is_whole) == ({}, True)
+    found = digests.of(batch)
+    assert (found.reasons, found.is_whole) == (({},), True)
 
 
 def test_it_can_be_taken_back(batch: Batch, ana: User) -> None:

@@ -1,5 +1,7 @@
 """The digest of a part: a summary of its answers, small enough to be read with every page.
 
+A page reads those of 1,000 parts. They hold no cycles, so that Python need not look for them.
+
 reasons   why rows have no answer, or one that was cut off: key -> how many, with the status and an
           error as an example
 fields    of each answer column, in order: its values where they are few, numbers, lengths
@@ -27,7 +29,7 @@ LONGEST_EXAMPLE = 400
 OTHER_REASONS = "other"
 
 
-class ReasonCount(msgspec.Struct, array_like=True, frozen=True):
+class ReasonCount(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """How many rows need attention for a reason; their status, and one of their errors."""
 
     rows: int
@@ -41,14 +43,14 @@ class ReasonCount(msgspec.Struct, array_like=True, frozen=True):
         return reason_of(self.status, self.example)
 
 
-class ValueCount(msgspec.Struct, array_like=True, frozen=True):
+class ValueCount(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """How many rows have a value."""
 
     rows: int
     text: str
 
 
-class FieldDigest(msgspec.Struct, frozen=True):
+class FieldDigest(msgspec.Struct, frozen=True, gc=False):
     """The values of an answer column. rows: how many have one, or several.
 
     values: by `value_key`; None: they are too many. numbers: None if a value is no number. words:
@@ -62,11 +64,10 @@ class FieldDigest(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """What a digest says. is_damaged: the answers cannot be read."""
+    """What a digest says: nothing, where the answers cannot be read."""
 
     reasons: dict[str, ReasonCount] = {}
     fields: list[FieldDigest] = []
-    is_damaged: bool = False
 
 
 def value_key(text: str) -> str:
@@ -90,7 +91,7 @@ def summary_of(batch: Batch, part: Part) -> Summary:
             elif answer.status and answer.status not in FINE:
                 reasons.add(answer)
     except DamagedFile:
-        return Summary(is_damaged=True)
+        return Summary()
     return Summary(reasons.counted(), [column.digest() for column in columns])
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -19,14 +19,16 @@ from batchui.batches.clock import is_free
 from batchui.batches.long_tasks import MOST_READINGS, Beat, StoppedError
 from batchui.batches.models import Batch, Part
 from batchui.batches.results import READ_FOR_ROWS
-from batchui.batches.sheet.digesting import Summary, summary_of
+from batchui.batches.sheet.digesting import FieldDigest, ReasonCount, summary_of
 from batchui.batches.sheet_models import DIGEST_FORMAT, DIGESTED, HAS_DIGEST, Counting, Digest
 from batchui.batches.signals import work_waits
 
 # A request spends so much time of the processor on digests.
 SECONDS_IN_A_REQUEST = 0.04
 LEASE = timedelta(minutes=2)
-_DECODER = msgspec.json.Decoder(Summary)
+Half = TypeVar("Half")
+_REASONS = msgspec.json.Decoder(dict[str, ReasonCount])
+_FIELDS = msgspec.json.Decoder(list[FieldDigest])
 # Parts that have rows with a status of their own.
 HAS_SOMETHING = (
     Q(answered__gt=0)
@@ -40,31 +42,48 @@ HAS_SOMETHING = (
 
 
 class Digested(NamedTuple):
-    """The digests of a batch that are there. is_whole: none is missing."""
+    """The digests of a batch that are there: so many, of a version of it.
 
-    summaries: tuple[Summary, ...]
+    is_whole: none is missing.
+    """
+
+    batch: UUID
+    version: int
+    number: int
     is_whole: bool
+
+    @property
+    def reasons(self) -> tuple[dict[str, ReasonCount], ...]:
+        """Why rows of each part need attention."""
+        return _read("reasons", _REASONS, self.batch, self.version, self.number)
+
+    @property
+    def fields(self) -> tuple[list[FieldDigest], ...]:
+        """What each part has in the answer columns."""
+        return _read("fields", _FIELDS, self.batch, self.version, self.number)
 
 
 def of(batch: Batch) -> Digested:
     """The digests of a batch. Some that are missing are made now; a worker makes the others."""
     is_whole = make_some(batch)
     number = batch.parts.filter(HAS_DIGEST).count()
-    return Digested(_summaries(batch.pk, batch.version, number), is_whole)
+    return Digested(batch.pk, batch.version, number, is_whole)
 
 
-@lru_cache(maxsize=4)
-def _summaries(batch_id: UUID, _version: int, _number: int) -> tuple[Summary, ...]:
-    """They are kept until the batch changes, or there are more of them."""
-    found = Part.objects.filter(HAS_DIGEST, batch=batch_id).order_by("number")
+@lru_cache(maxsize=8)
+def _read(
+    column: str, decoder: msgspec.json.Decoder[Half], batch: UUID, _version: int, _number: int
+) -> tuple[Half, ...]:
+    """One half of all digests. It is kept until the batch changes, or there are more of them."""
+    found = Part.objects.filter(HAS_DIGEST, batch=batch).order_by("number")
     # As text: to make Python's own objects of 1,000 digests first takes five times as long.
-    texts = found.annotate(text=Cast("digest__summary", TextField())).values_list("text", flat=True)
-    return tuple(map(_DECODER.decode, texts))
+    texts = found.annotate(text=Cast(f"digest__{column}", TextField()))
+    return tuple(map(decoder.decode, texts.values_list("text", flat=True)))
 
 
 def forget() -> None:
     """Forget the digests that this process has read."""
-    _summaries.cache_clear()
+    _read.cache_clear()
 
 
 def make_some(batch: Batch) -> bool:
@@ -91,7 +110,7 @@ def store(batch: Batch, part: Part) -> None:
     summary = msgspec.to_builtins(summary_of(batch, part))
     seen = {column: getattr(part, of_part) for column, of_part in DIGESTED.items()}
     Digest.objects.update_or_create(
-        part=part, defaults={**seen, "format": DIGEST_FORMAT, "summary": summary}
+        part=part, defaults={**seen, **summary, "format": DIGEST_FORMAT}
     )
 
 

@@ -4,7 +4,7 @@ They are summed up from the digests of the parts.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -12,7 +12,7 @@ from django.db.models.fields.json import KeyTransform
 
 from batchui.batches.models import Batch
 from batchui.batches.sheet import digests
-from batchui.batches.sheet.digesting import MOST_VALUES, FieldDigest, ReasonCount, Summary
+from batchui.batches.sheet.digesting import MOST_VALUES, FieldDigest, ReasonCount
 from batchui.batches.sheet.fields import Field, fields_of
 from batchui.batches.sheet.reasons import Reason
 from batchui.batches.sheet.spread import Together
@@ -64,22 +64,19 @@ class Glance(NamedTuple):
 
 def glance_of(batch: Batch) -> Glance:
     """The figures of a batch, as far as they are counted."""
-    digested = digests.of(batch)
-    found = digested.summaries
-    return Glance(
-        _reasons(found), list(_fields(batch, found, digested.is_whole)), digested.is_whole
-    )
+    found = digests.of(batch)
+    return Glance(_reasons(found.reasons), list(_fields(batch, found.fields)), found.is_whole)
 
 
 def reasons_of(batch: Batch) -> tuple[Sequence[Why], bool]:
     """Why rows have no answer, the most frequent reason first; and whether all are counted."""
-    digested = digests.of(batch)
-    return _reasons(digested.summaries), digested.is_whole
+    found = digests.of(batch)
+    return _reasons(found.reasons), found.is_whole
 
 
 def reason_with(batch: Batch, key: str) -> Reason | None:
     """The reason with a key, by one part that has it; None: no part that is counted has."""
-    found: KeyTransform = KeyTransform(key, KeyTransform("reasons", "digest__summary"))
+    found: KeyTransform = KeyTransform(key, "digest__reasons")
     parts = batch.parts.filter(HAS_DIGEST).annotate(found=found).exclude(found=None)
     for counted in parts.order_by("number").values_list("found", flat=True)[:1]:
         return msgspec.convert(counted, ReasonCount).reason(key)
@@ -91,12 +88,12 @@ def _most_common(counted: Counter[str]) -> list[tuple[str, int]]:
     return sorted(counted.items(), key=lambda one: (-one[1], one[0]))
 
 
-def _reasons(summaries: Iterable[Summary]) -> Sequence[Why]:
+def _reasons(parts: Iterable[Mapping[str, ReasonCount]]) -> Sequence[Why]:
     rows: Counter[str] = Counter()
     kinds: dict[str, ReasonCount] = {}
     reasons: dict[str, Reason] = {}
-    for summary in summaries:
-        for key, counted in summary.reasons.items():
+    for one in parts:
+        for key, counted in one.items():
             rows[key] += counted.rows
             if key in kinds and kinds[key].example == counted.example:
                 continue
@@ -106,9 +103,9 @@ def _reasons(summaries: Iterable[Summary]) -> Sequence[Why]:
     return [Why(reasons[key], number) for key, number in _most_common(rows)]
 
 
-def _fields(batch: Batch, summaries: Sequence[Summary], is_whole: bool) -> Iterable[FieldGlance]:
+def _fields(batch: Batch, parts: Sequence[Sequence[FieldDigest]]) -> Iterable[FieldGlance]:
     for at, field in enumerate(fields_of(batch)):
-        found = [one.fields[at] for one in summaries if len(one.fields) > at]
+        found = [one[at] for one in parts if len(one) > at]
         counted = [one for one in found if one.rows]
         if counted:
             yield _field(field, counted)

@@ -43,8 +43,12 @@ def page(
     """One page of the chosen rows, in file order. known: their sizes, if the caller has them."""
     found: list[Result] = []
     wanted, skip = (known or sizes(batch, selection)).of_page(offset=offset, limit=limit)
-    for part in batch.parts.filter(pk__in=wanted).order_by("number").only(*READ_FOR_ROWS):
-        found += _of_part(batch, part, selection, skip, limit - len(found))
+    chosen = {one.part: one.rows for one in wanted}
+    for part in batch.parts.filter(pk__in=chosen).order_by("number").only(*READ_FOR_ROWS):
+        most = limit - len(found)
+        if not selection.is_counted:  # told from the answers as they are, so none stands behind
+            most = min(most, chosen[part.pk] - skip)
+        found += _of_part(batch, part, selection, skip, most)
         skip = 0
     return found
 

@@ -1,7 +1,8 @@
 """How many chosen rows each part of a batch has, so that only the parts of a page are opened."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from functools import reduce
+from typing import Any, NamedTuple
 
 from django.db.models import F, Value
 from django.db.models.fields.json import KeyTransform
@@ -36,9 +37,9 @@ class Sizes:
         """The keys of the parts that have chosen rows."""
         return [part.part for part in self._parts]
 
-    def of_page(self, *, offset: int, limit: int) -> tuple[list[int], int]:
+    def of_page(self, *, offset: int, limit: int) -> tuple[list[PartSize], int]:
         """The parts of a page, and how many chosen rows of the first one stand before it."""
-        wanted: list[int] = []
+        wanted: list[PartSize] = []
         skipped, left = 0, offset + limit
         for part in self._parts:
             if left <= 0:
@@ -46,9 +47,9 @@ class Sizes:
             if offset >= part.rows:
                 offset -= part.rows
             elif not wanted:
-                wanted, skipped, offset = [part.part], offset, 0
+                wanted, skipped, offset = [part], offset, 0
             else:
-                wanted.append(part.part)
+                wanted.append(part)
             left -= part.rows
         return wanted, skipped
 
@@ -78,18 +79,17 @@ def _by_status(batch: Batch, selection: Selection) -> Iterator[PartSize]:
 
 def _by_digest(batch: Batch, selection: Selection) -> Iterator[PartSize]:
     """By what the digests say. Those of parts that have changed since do not count."""
-    path: list[str | int]
+    half: Any
+    path: Sequence[str | int]
     if selection.reason:
-        path = ["reasons", selection.reason]
+        half, path = "digest__reasons", (selection.reason, 0)
     else:
         names = [field.name for field in fields_of(batch)]
         if selection.column not in names or selection.value is None:
             return
         column = names.index(selection.column)
-        path = ["fields", column, "values", value_key(selection.value)]
-    value: KeyTransform = KeyTransform(path[0], "digest__summary")
-    for key in (*path[1:], 0):
-        value = KeyTransform(key, value)
+        half, path = "digest__fields", (column, "values", value_key(selection.value), 0)
+    value = reduce(lambda inside, key: KeyTransform(key, inside), path, half)
     found = batch.parts.filter(HAS_DIGEST).annotate(chosen=value).exclude(chosen=None)
     for pk, number, chosen in found.order_by("number").values_list("pk", "number", "chosen"):
         yield PartSize(pk, number, int(chosen))

@@ -15,7 +15,7 @@ POINTS = 33
 ENOUGH = 8_000
 
 
-class Spread(msgspec.Struct, array_like=True, frozen=True):
+class Spread(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """Of how many numbers, their ends and sum, and some of them in order."""
 
     count: int
