@@ -18,6 +18,13 @@ request["PATH_INFO"] = "/healthz"
 answer = application(request, lambda status, headers: print(status))
 print(b"".join(answer).decode())
 """
+COUNT_WHAT_IS_LEFT_ALONE = """
+import gc, sys
+import batchui.wsgi
+
+assert "batchui.web.sheet.pages" in sys.modules, "pages are imported later"
+print(gc.get_freeze_count())
+"""
 STAY_UNTIL_GONE = """
 import sys, time
 from pathlib import Path
@@ -50,6 +57,12 @@ def test_a_web_server_can_import_the_application(tmp_path: Path) -> None:
     result = serve(BATCHUI_DATA=str(tmp_path / "data"))
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith("200 ")
+
+
+def test_what_a_server_has_at_its_start_is_not_looked_through_for_garbage(tmp_path: Path) -> None:
+    result = serve(program=COUNT_WHAT_IS_LEFT_ALONE, BATCHUI_DATA=str(tmp_path / "data"))
+    assert result.returncode == 0, result.stderr
+    assert int(result.stdout) > 50_000
 
 
 def test_a_server_removes_uploads_that_were_cut_off(tmp_path: Path) -> None:
