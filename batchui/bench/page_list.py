@@ -101,6 +101,7 @@ def _tabs(batch: Batch) -> Iterator[Visit]:
     yield Visit("what was asked", reverse("asked", args=[batch.pk]))
     yield Visit("choose a download", reverse("choose_download", args=[batch.pk]))
     yield Visit("retry, confirm", reverse("confirm_retry", args=[batch.pk]), "confirm")
+    yield Visit("delete, confirm", reverse("confirm_delete", args=[batch.pk]), "confirm")
     again = urlencode({"show": "failed"})
     yield Visit(
         "ask again, confirm", f"{reverse('confirm_ask_again', args=[batch.pk])}?{again}", "confirm"

@@ -25,6 +25,12 @@ STARTED_ALREADY = "This batch was started already, by you or a colleague."
 GONE = "This batch was brought back, or removed for good, meanwhile. This page is up to date."
 
 
+@with_batch
+def confirm_delete(request: MemberRequest, batch: Batch) -> HttpResponse:
+    """The dialog before Delete."""
+    return render(request, "batches/_confirm_delete.html", {"batch": batch})
+
+
 @post_only
 @with_batch
 def delete(request: MemberRequest, batch: Batch) -> HttpResponseBase:

@@ -113,6 +113,7 @@ urlpatterns = [
     path("batches/<uuid:pk>/run-again/", pages.run_again, name="run_again"),
     path("batches/<uuid:pk>/ask-further/", pages.ask_further, name="ask_further"),
     path("batches/<uuid:pk>/delete/", deleted.delete, name="delete"),
+    path("batches/<uuid:pk>/delete/confirm/", deleted.confirm_delete, name="confirm_delete"),
     path("batches/<uuid:pk>/try-now/", pages.try_now, name="try_now"),
     path("batches/<uuid:pk>/parts/", sheet.parts, name="parts"),
     path("batches/<uuid:pk>/parts/<int:number>/", sheet.part, name="part"),

@@ -118,7 +118,7 @@ def test_delete_asks_first_and_then_says_who_did_it(
     )
     batch = work(batch)
     Batch.objects.update(created_by=ana)
-    assert "Delete “texts”?" in page(web, batch)
+    assert "Delete “texts”?" in page(web, batch, "confirm_delete")
     assert "Only who made this batch" in press(signed_in(join(ana)), batch, "delete")
     assert "“texts” was deleted." in press(web, batch, "delete")
     gone = web.get(batch.get_absolute_url())

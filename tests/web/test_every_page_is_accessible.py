@@ -151,7 +151,12 @@ def ended(team: Team) -> list[State]:
         State("keys", sheet, ("#keys-button",), "#keys-head"),
         State("rename", sheet, ("#rename",), "#title-form"),
         State("labels", sheet, (f"#labels-edit-{whole.pk}",), ".label-form"),
-        State("to delete", sheet, ("button[popovertarget=actions]", "#actions .danger")),
+        State(
+            "to delete",
+            sheet,
+            ("button[popovertarget=actions]", "#actions .danger"),
+            "#decision-detail h2",
+        ),
         State("edit a choice", f"{sheet}rows/2/", ("#edit-2-0",), "#panel select"),
         State("edit several", f"{sheet}rows/2/", ("#edit-2-2",), "#panel [type=checkbox]"),
         State("edit a text", f"{sheet}rows/2/", ("#edit-2-3",), "#panel textarea"),
