@@ -12,6 +12,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Substr
 from django.http import HttpResponse
 from django.shortcuts import render
+from django_htmx.http import trigger_client_event
 
 from batchui.batches.models import Batch, Label
 from batchui.teams.models import User
@@ -84,7 +85,11 @@ def changes(request: MemberRequest) -> HttpResponse:
     if not context["changed"] and not context["gone"]:
         return HttpResponse(status=204)
     context["questions"] = open_questions.of_team(request.team)
-    return render(request, "batches/_history_changes.html", context)
+    response = render(request, "batches/_history_changes.html", context)
+    # For the pictures of the last days. One that ended has its last rows, so they come at once.
+    if any(not batch.is_active for batch in found):
+        trigger_client_event(response, "batch-ended")
+    return trigger_client_event(response, "history-changed")
 
 
 def _with_all(batches: QuerySet[Batch]) -> QuerySet[Batch]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from batchui.batches import labels
 from batchui.batches.models import Batch
@@ -96,6 +97,21 @@ def test_a_tick_stays_when_its_line_is_shown_anew(page: "Page", runs: list[Batch
     gets_the_focus(ticks[1])
     page.get_by_role("button", name="Compare the two ticked runs").click()
     page.wait_for_url(f"**{reverse('compare', args=[run.pk for run in runs])}")
+
+
+def test_the_pictures_of_the_last_days_follow_what_is_answered(
+    page: "Page", runs: list[Batch]
+) -> None:
+    theirs = Batch.objects.filter(pk=runs[1].pk)
+    theirs.update(status="running", version=5, answered=2)
+    page.reload()
+    total = page.locator("#days figure", has_text="Rows answered").locator("strong")
+    before = int(total.inner_text())
+    theirs.update(version=6, answered=102)
+    page.locator("#days strong", has_text=f"{before + 100}").wait_for()
+    # So soon after that only an end counts at once.
+    theirs.update(status="finished", version=7, answered=202, finished_at=timezone.now())
+    page.locator("#days strong", has_text=f"{before + 200}").wait_for(timeout=8_000)
 
 
 def test_the_list_of_runs_is_accessible(page: "Page", runs: list[Batch]) -> None:
