@@ -317,9 +317,9 @@
     const kind = line.querySelector("select").selectedOptions[0].text;
     const choices = line.querySelector("[name=column_choices]").value;
     const listed = choices.split(/[;\n]/).map((one) => one.trim()).filter(Boolean).join(", ");
-    line.querySelector(".line-name").textContent =
+    line.querySelector(".answer-name").textContent =
       line.querySelector("[name=column_name]").value.trim() || "New column";
-    line.querySelector(".line-kind").textContent = listed ? kind.replace("a list", listed) : kind;
+    line.querySelector(".answer-kind").textContent = listed ? kind.replace("a list", listed) : kind;
   };
   on("input", ({ target }) => {
     const line = target.closest(".answer-line");

@@ -72,6 +72,15 @@ def test_nothing_of_a_line_wraps_on_a_tablet_and_nothing_sticks_out(page: "Page"
     assert sticks_out(page) == []
 
 
+def test_a_name_has_the_whole_width_of_its_column(page: "Page", team: Team) -> None:
+    """An answer column that is worded has a name, too, which is to leave room for its kind."""
+    batch = made(team, [yes()], name="Reviews of May (2)")
+    page.set_viewport_size({"width": 820, "height": 900})
+    page.goto("/")
+    name = page.locator(f"#batch-{batch.pk}-link")
+    assert name.evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
 def test_two_ticked_runs_stand_side_by_side(page: "Page", runs: list[Batch]) -> None:
     button = page.get_by_role("button", name="Compare the two ticked runs")
     assert not button.is_visible()
