@@ -45,6 +45,10 @@ NOT_LOOKED_AT: BatchChanges = {
 SAME_FILE = ("source_name", "source_choices", "asked_after")
 SAME_TEXT = (*SAME_FILE, "source_format", "sample", "above")
 NO_ANSWERS = "A further question can be asked once this batch has ended with at least one answer."
+ANSWERS_ALONE = (
+    "This request was sent elsewhere: only its answers are known here, so it cannot be run again. "
+    "You can ask a further question of them."
+)
 NOT_READ = "The file of this draft is not read yet. Try again in a moment."
 
 
@@ -151,8 +155,10 @@ def run_again(batch: Batch, *, by: User | None) -> Batch:
     """A new draft with the same file and question, to be edited before it is started.
 
     A second click gets the draft of the first (see `pressed_twice.py`). Raises BadInput if the file
-    is not there yet, or is lost.
+    is not there yet, or is lost, or if only answers are known (`Batch.is_looked_up`).
     """
+    if batch.is_looked_up:
+        raise BadInput(ANSWERS_ALONE)
     if not batch.source_file:
         raise BadInput(NOT_READ)
     of_answers = batch.converted.get("of_answers", False)

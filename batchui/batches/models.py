@@ -17,6 +17,7 @@ from batchui.batches.comparison_models import Comparison
 from batchui.batches.export_models import Export
 from batchui.batches.known_models import KnownModel, ModelListing
 from batchui.batches.label_models import Label
+from batchui.batches.look_up_models import LookUp
 from batchui.batches.part_models import (
     MOST_FAILURES,
     UNANSWERED,
@@ -53,6 +54,7 @@ __all__ = [
     "Export",
     "KnownModel",
     "Label",
+    "LookUp",
     "ModelListing",
     "Part",
     "SavedQuestion",
@@ -118,6 +120,10 @@ class Batch(Searched, AnswerCounts, Upload, Asked):
     readings_begun = models.PositiveIntegerField(default=0)
     progress_rows = models.PositiveIntegerField(default=0)
     last_polled_at = models.DateTimeField(null=True)
+
+    # Somebody else has sent it, and only its answers are known (see `looked_up.py`): none of its
+    # rows can be asked.
+    is_looked_up = models.BooleanField(default=False)
 
     # The batch whose sheet, answers included, is the file of this one: see `further.py`.
     asked_after = models.ForeignKey(
@@ -230,7 +236,7 @@ class Batch(Searched, AnswerCounts, Upload, Asked):
     @property
     def can_retry(self) -> bool:
         """Whether the batch has ended and has rows that a retry would send again."""
-        return self.has_ended and self.unanswered > 0
+        return self.has_ended and self.unanswered > 0 and not self.is_looked_up
 
     @property
     def can_count_empty(self) -> bool:

@@ -120,16 +120,19 @@ def match(part: Part, attempt: Attempt, items: Sequence[ItemReply]) -> dict[int,
     index_by = _indexes_of_references(attempt, reference_at)
     is_local = part.batch.connection.is_local
     arrived: dict[int, Answer] = {}
-    for item in items:
-        index = item.index
+    # Of what others have sent only the reply is known, and its rows were made of it.
+    looked_up = part.batch.is_looked_up
+    by_place = looked_up and any(item.index is None for item in items)
+    for place, item in enumerate(items):
+        index = place if by_place else item.index
         if index is None:
             is_alone = len(items) == attempt.items == 1
             index = 0 if is_alone else index_by(item.reference)
         if index is None or not 0 <= index < attempt.items:
             raise _never_sent(index)
         position = positions[index] if positions is not None else index
-        if item.reference is not None and item.reference != reference_at(position):
-            raise _another_reference(part.first_row + position, item.reference)
+        if item.reference not in (None, reference_at(position)) and not looked_up:
+            raise _another_reference(part.first_row + position, str(item.reference))
         is_unsaid = item.usage is not None and item.cut is None
         answer = answer_of(item, columns, longest_at(position) if is_unsaid else None)
         if is_local and answer.error:

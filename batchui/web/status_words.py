@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 
+from batchui.batches.look_up_models import LookUpStatus
 from batchui.batches.models import Batch, Part
 from batchui.batches.part_models import AnswerCounts
 from batchui.batches.phrases import rows_are
@@ -72,6 +73,10 @@ _STATES: dict[str, Shown] = {
         PAUSED, "caution", "circle-question-mark", "dots", "It waits for your decision."
     ),
     PartStatus.DONE: Shown(FINISHED, "good", "circle-check"),
+    # Look-ups; `queued` and `running` are as of batches.
+    LookUpStatus.WAITING: Shown("Looking", "working", "search", "hollow"),
+    LookUpStatus.KEPT: Shown(FINISHED, "good", "circle-check"),
+    LookUpStatus.ENDED: Shown("No answers", "caution", "circle-question-mark", "dots"),
     # Rows
     AnswerStatus.ANSWERED: Shown("Answered", "good", "check"),
     AnswerStatus.EMPTY: Shown("Empty", "caution", "circle-dashed", "dots"),

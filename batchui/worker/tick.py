@@ -14,8 +14,8 @@ from django.db import DatabaseError
 from django.db import connection as database
 from django.utils import timezone
 
-from batchui.batches import call_limit, due, polling, sending, trying
-from batchui.batches.models import Part, TriedRow
+from batchui.batches import call_limit, due, look_ups, polling, sending, trying
+from batchui.batches.models import LookUp, Part, TriedRow
 from batchui.worker import generation, reading
 from batchui.worker.heartbeat import beat
 from batchui.worker.watchdog import stopping
@@ -31,9 +31,9 @@ BEAT_SECONDS = 2
 # A tick begins nothing new after this long: its last call ends well before its task must.
 TICK_SECONDS = 100
 
-# What a step takes: a part of a batch, or a row that is tried.
-Work = Part | TriedRow
-OneWork = TypeVar("OneWork", Part, TriedRow)
+# What a step takes: a part of a batch, a row that is tried, or a request that is looked up.
+Work = Part | TriedRow | LookUp
+OneWork = TypeVar("OneWork", Part, TriedRow, LookUp)
 Step = Callable[[Any], bool]
 Pause = Callable[[Collection[Future[None]]], Collection[Future[None]]]
 
@@ -103,6 +103,8 @@ def next_work(limit: int, *, besides: Collection[Work]) -> list[tuple[Step, Work
     """
     due.release_held()
     work = _tries(limit, besides)
+    looks = [one for one in look_ups.due(limit - len(work)) if one not in besides]
+    work += [(look_ups.look, one) for one in _allowed(looks)]
     polls = _allowed(part for part in due.due_parts(limit - len(work)) if part not in besides)
     work += [(polling.poll, part) for part in polls]
     # Polls that may not be made now take no place from the sends of another connection.
@@ -150,7 +152,7 @@ def _allowed(waiting: Iterable[OneWork]) -> list[OneWork]:
 
 
 def take_step(step: Step, work: Work, is_stopping: Callable[[], bool] = stopping) -> None:
-    """Take one part or row through a step, in a thread of its own.
+    """Take one part, row or look-up through a step, in a thread of its own.
 
     An error is logged; what it was about is free again, or ended, when its lease ends. A call that
     was taken and not made is given back.

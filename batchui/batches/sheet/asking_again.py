@@ -167,6 +167,8 @@ def _event(means: AskAgain, longest: int | None) -> str:
 
 def _chosen(batch: Batch, chosen: Selection | Collection[int]) -> Iterator[tuple[Part, list[int]]]:
     """The ended parts with chosen rows that can be asked, and the positions of these."""
+    if batch.is_looked_up:
+        return
     if isinstance(chosen, Selection):
         wanted = sizes(batch, chosen).parts
         for part in batch.parts.filter(pk__in=wanted, status__in=ENDED_PARTS).order_by("number"):

@@ -84,6 +84,9 @@ def lines_of(
     batch: Batch, events: Sequence[Event], sent: Sent, of_parts: Iterable[OfParts]
 ) -> list[Line]:
     """The lines, from the events about the whole batch and from sums over its parts."""
+    if batch.is_looked_up:  # nobody here has started or sent it
+        looked = (event for event in events if event.kind != BatchStatus.PREPARING)
+        return list(_of_batch(looked))
     lines = [*_of_batch(events), *_of_sending(batch, sent)]
     for found in of_parts:
         one, many = _OF_PARTS[found.kind]
@@ -92,7 +95,7 @@ def lines_of(
     return sorted(lines, key=attrgetter("at"))
 
 
-def _of_batch(events: Sequence[Event]) -> Iterable[Line]:
+def _of_batch(events: Iterable[Event]) -> Iterable[Line]:
     begun: datetime | None = None
     ends = 0
     is_over = was_valued = False

@@ -1,0 +1,101 @@
+"""Look up a request: its form, its page while it is under way, and those of the team."""
+
+from contextlib import suppress
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django_htmx.http import HttpResponseClientRedirect
+
+from batchui.batches import look_ups
+from batchui.batches.look_up_models import LookUp
+from batchui.batches.look_ups import WrongField
+from batchui.batches.models import Batch
+from batchui.web.errors import post_only
+from batchui.web.forms.look_up import LookUpForm
+from batchui.web.members import MemberRequest, member_required
+
+# Of look-ups under way, in the history.
+MOST_SHOWN = 20
+
+
+@member_required
+def begin(request: MemberRequest) -> HttpResponse:
+    """The form. What was looked up before leads to it, or to its batch."""
+    if request.method != "POST":
+        known = {name: request.GET.get(name, "") for name in ("request_id", "model")}
+        return _form(request, LookUpForm(team=request.team, initial=known))
+    form = LookUpForm(request.POST, team=request.team)
+    if not form.is_valid():
+        return _form(request, form, status=422)
+    asked = form.cleaned_data
+    try:
+        found = look_ups.begin(team=request.team, by=request.user, **asked)
+    except WrongField as wrong:
+        form.add_error(wrong.field, str(wrong))
+        return _form(request, form, status=422)
+    if isinstance(found, Batch):
+        messages.info(request, "The answers to this request are here already.")
+        return _to(request, found.get_absolute_url())
+    return _to(request, reverse("look_up", args=[found.pk]))
+
+
+def _form(request: MemberRequest, form: LookUpForm, status: int = 200) -> HttpResponse:
+    template = "look_ups/_form.html" if request.htmx else "look_ups/begin.html"
+    return render(request, template, {"form": form}, status=status)
+
+
+@member_required
+def look_up(request: MemberRequest, pk: UUID) -> HttpResponse:
+    """How far a request is, until its answers are a batch: then that."""
+    found = _of_team(request, pk)
+    if found.batch is not None:
+        return _to(request, found.batch.get_absolute_url())
+    template = "look_ups/_state.html" if request.htmx else "look_ups/look_up.html"
+    return render(request, template, {"look_up": found})
+
+
+@post_only
+@member_required
+def look_again(request: MemberRequest, pk: UUID) -> HttpResponse:
+    """Look after one that has ended once more."""
+    look_ups.look_again(_of_team(request, pk))
+    return _to(request, reverse("look_up", args=[pk]))
+
+
+@post_only
+@member_required
+def forget(request: MemberRequest, pk: UUID) -> HttpResponseBase:
+    """Look after one no more."""
+    if look_ups.forget(_of_team(request, pk)):
+        messages.success(request, "This request is not looked up any more.")
+    return _to(request, reverse("batches"))
+
+
+@member_required
+def under_way(request: MemberRequest) -> HttpResponse:
+    """Those of the team, above the history. `?seen=` names those that the page has shown so far."""
+    seen = []
+    for text in request.GET.getlist("seen")[:MOST_SHOWN]:
+        with suppress(ValueError):
+            seen.append(UUID(text))
+    found = list(look_ups.open_of(request.team)[:MOST_SHOWN])
+    ended = LookUp.objects.filter(team=request.team, pk__in=seen).exclude(
+        pk__in=[one.pk for one in found]
+    )
+    context = {"look_ups": [*found, *ended.select_related("batch", "created_by")]}
+    return render(request, "look_ups/_under_way.html", context)
+
+
+def _of_team(request: MemberRequest, pk: UUID) -> LookUp:
+    return get_object_or_404(
+        LookUp.objects.select_related("batch", "connection", "created_by"),
+        pk=pk,
+        team=request.team,
+    )
+
+
+def _to(request: MemberRequest, address: str) -> HttpResponse:
+    return HttpResponseClientRedirect(address) if request.htmx else redirect(address)
