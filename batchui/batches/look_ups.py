@@ -37,6 +37,10 @@ FORGOTTEN_AFTER = timedelta(days=30)
 NO_ID = "Paste the request id: Cloudflare answered with it when the request was sent."
 NO_MODEL = "Write the model that was asked: the id alone does not say it."
 LONG_ID = f"A request id has at most {LONGEST_ID} letters, digits and hyphens. Paste the id alone."
+NOT_THERE = (
+    "There is no request with this id and this model, or its answers are gone: they are kept for "
+    "some days. Check both, and whether it was sent through this connection."
+)
 OUR_MISTAKE = (
     "The answers are there, but batchui cannot read them, because of a mistake in batchui. Tell "
     "the person who runs batchui: the log says more."
@@ -159,7 +163,9 @@ def look(look_up: LookUp) -> bool:
                 looked_up.keep(look_up, reply)
             else:
                 _under_way(look_up, status)
-        except (errors.Gone, errors.Refused, errors.Oversized) as exc:
+        except errors.Gone:
+            _end(look_up, NOT_THERE)
+        except (errors.Refused, errors.Oversized) as exc:
             _end(look_up, exc.user_message)
         except errors.CloudflareError as exc:
             _later(look_up, exc.user_message, exc.wait)

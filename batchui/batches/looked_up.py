@@ -123,7 +123,7 @@ def _answer(look_up: LookUp, batch: Batch, spool: IO[bytes]) -> None:
     )
     lifecycle.move_batch(batch, BatchStatus.QUEUED, event="It has one part.", part_count=1)
     part = Part(batch=batch, number=1, first_row=batch.first_row, rows=batch.rows)
-    part.epoch, part.status = batch.epoch, PartStatus.QUEUED
+    part.epoch, part.status, part.polls = batch.epoch, PartStatus.QUEUED, look_up.looks
     lines = (encode_row(row.cells) for row in draft_rows.read_rows(batch))
     part.rows_file = Compressed.of_lines(lines).store(files.rows_path(part))
     part.save()

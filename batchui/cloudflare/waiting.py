@@ -17,3 +17,5 @@ class Waiting(NamedTuple):
 USUAL = Waiting(PATIENT, LONGEST_CALL_SECONDS)
 # A person has pressed “Test”, and waits for the answer.
 FOR_A_TEST = Waiting(httpx.Timeout(6.0), 8.0)
+# A person waits for ten rows that a model writes.
+FOR_EXAMPLES = Waiting(httpx.Timeout(40.0, connect=6.0), 40.0)

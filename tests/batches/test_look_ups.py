@@ -191,7 +191,7 @@ def test_a_reply_that_makes_no_rows_ends_it_and_leaves_nothing(
 def test_a_request_that_is_not_there_ends_it(sandbox: RunningSandbox, team: Team) -> None:
     look_up = looked(begun(team))
     assert look_up.status == "ended"
-    assert look_up.message
+    assert look_up.message == look_ups.NOT_THERE
     assert look_ups.forget(look_up)
     assert not LookUp.objects.exists()
 

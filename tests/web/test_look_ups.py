@@ -52,6 +52,9 @@ def test_what_is_wrong_stands_at_its_field_and_what_was_written_stays(web: Clien
     assert "Write the model that was asked" in said(answer)
     assert f'value="{ID}"' in html(answer)
     assert "Paste the request id" in said(web.post(reverse(FORM), {"model": MODEL}))
+    refused = json.dumps({"success": False, "errors": [{"code": 10000, "message": "no"}]})
+    answer = web.post(reverse(FORM), {"request_id": refused, "model": MODEL}, headers=HTMX)
+    assert "This reply has no request_id" in said(answer)
     assert not LookUp.objects.exists()
 
 
@@ -111,6 +114,7 @@ def test_its_batch_has_a_sheet_and_offers_nothing_that_would_send_it(
     assert "[sandbox]" in sheet
     for action in ("run_again", "retry", "confirm_ask_again"):
         assert reverse(action, args=[answered.pk]) not in sheet
+    assert 'class="ticked"' not in sheet
     first = answered.first_row
     row = html(web.get(reverse("row", args=[answered.pk, first])))
     assert "row-again" not in row

@@ -10,6 +10,10 @@ from batchui.teams.connections import ensure_connection, open_connections
 from batchui.teams.models import Team
 
 PASTED_MOST = 10_000
+NO_ID_IN_IT = (
+    "This reply has no request_id, so nothing was accepted. Send the request again, and paste what "
+    "comes then."
+)
 
 
 class LookUpForm(forms.Form):
@@ -50,7 +54,10 @@ class LookUpForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """What was pasted, read: a reply says the model, too."""
         found = super().clean() or {}
-        request_id, model = read_pasted(found.get("request_id", ""))
+        pasted = found.get("request_id", "")
+        request_id, model = read_pasted(pasted)
+        if pasted and not request_id:
+            self.add_error("request_id", NO_ID_IN_IT)
         return {
             "request_id": request_id,
             "model": found.get("model") or model,

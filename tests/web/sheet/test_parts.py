@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from batchui.batches.models import Batch
 from batchui.teams.models import Team
@@ -77,3 +78,12 @@ def test_many_parts_cost_as_many_queries_as_few(
             web.get(address)
         counts.append(len(queries))
     assert counts[1] == counts[2]  # the first request of all looks up what is cached then
+
+
+def test_the_technical_details_say_how_often_cloudflare_was_asked(
+    web: Client, batch: Batch
+) -> None:
+    part = reverse("part", args=[batch.pk, 55])
+    assert "Looks" not in said(web.get(part, headers=HTMX))
+    batch.parts.filter(number=55).update(polls=1_234, last_polled_at=timezone.now())
+    assert "1,234 while it was queued or running" in said(web.get(part, headers=HTMX))
