@@ -17,11 +17,11 @@ from batchui.batches.states import SENT_PARTS, BatchStatus, PartStatus
 from batchui.teams.models import Connection
 
 TOO_MANY_REQUESTS = (
-    "{} requests are under way at Cloudflare, the most at one time. The next ones are sent as "
+    "{} requests are under way at {}, the most at one time. The next ones are sent as "
     "answers come back."
 )
 TOO_MANY_CALLS = (
-    "The limit of {:,} calls to Cloudflare in five minutes is reached. batchui goes on as calls "
+    "The limit of {:,} calls to {} in five minutes is reached. batchui goes on as calls "
     "become free again."
 )
 _GOING_ON = (BatchStatus.QUEUED, BatchStatus.RUNNING)
@@ -77,11 +77,19 @@ def what_holds(batch: Batch) -> Hold | None:
     if paused_until and batch.parts.filter(status=PartStatus.READY).exists():
         return Hold(connection.pause_reason, paused_until, probing)
     if batch.is_active and call_limit.is_used_up(connection):
-        message = TOO_MANY_CALLS.format(settings.CALLS_PER_5_MINUTES)
+        message = TOO_MANY_CALLS.format(settings.CALLS_PER_5_MINUTES, _who(connection))
         return Hold(message, resume_at=None, can_be_ended=False)
     if is_full(connection) and batch.parts.filter(status=PartStatus.READY).exists():
-        return Hold(TOO_MANY_REQUESTS.format(MOST_UNDER_WAY), resume_at=None, can_be_ended=False)
+        message = TOO_MANY_REQUESTS.format(MOST_UNDER_WAY, _who(connection))
+        return Hold(message, resume_at=None, can_be_ended=False)
     return None
+
+
+def _who(connection: Connection) -> str:
+    """What sentences call the other side of a connection."""
+    if connection.is_local:
+        return "the model server"
+    return "the sandbox" if connection.is_sandbox else "Cloudflare"
 
 
 def connection_paused_until(connection: Connection) -> datetime | None:

@@ -69,7 +69,7 @@ def test_a_pause_of_the_connection_shows_and_ends_on_the_pages_of_its_other_batc
     assert "used up" not in changed()
     assert not changed()
     Connection.objects.update(calls_left=0, calls_counted_at=timezone.now())
-    reached = "The limit of 600 calls to Cloudflare in five minutes is reached."
+    reached = "The limit of 600 calls to the sandbox in five minutes is reached."
     shown = changed()
     assert reached in shown
     assert "Try now" not in shown  # nobody can end it

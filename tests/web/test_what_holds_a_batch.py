@@ -1,13 +1,16 @@
 """What holds a batch: its page says it, and when it goes on."""
 
+from typing import Any
+
 import pytest
 from django.test import Client
 
-from batchui.batches import due, sending
+from batchui.batches import call_limit, due, sending
 from batchui.batches.models import WAITS_FOR_COPIES, Batch
 from batchui.batches.states import PartStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection, Team
+from batchui.web.holds import what_holds
 from tests.batches.conftest import send_all
 from tests.web.deciding import recorded
 from tests.web.visiting import page, press, watch
@@ -23,11 +26,29 @@ def test_the_limit_of_requests_under_way_shows_when_another_batch_reaches_it_and
     other = recorded(team, parts=due.MOST_UNDER_WAY)
     other.parts.update(status=PartStatus.QUEUED)
     told = changed()
-    assert "On hold. 50 requests are under way at Cloudflare, the most at one time." in told
+    assert "On hold. 50 requests are under way at the sandbox, the most at one time." in told
     assert "Try now" not in told
     assert not changed()
     other.parts.filter(number=1).update(status=PartStatus.DONE)
     assert "requests are under way" not in changed()
+
+
+@pytest.mark.parametrize(
+    ("kind", "who"),
+    [("rest", "Cloudflare"), ("worker", "Cloudflare"), ("local", "the model server")],
+)
+def test_limits_name_who_is_at_the_other_side(
+    team: Team, settings: Any, kind: str, who: str
+) -> None:
+    batch = recorded(team)
+    theirs = Connection.objects.create(team=team, kind=kind, name="x", account_id="x")
+    Batch.objects.update(connection=theirs)
+    batch.refresh_from_db()
+    settings.CALLS_PER_5_MINUTES = 2
+    call_limit.take(theirs, 1)
+    told = what_holds(batch)
+    assert told is not None
+    assert f"2 calls to {who} in five minutes" in told.message
 
 
 def test_a_pause_after_errors_says_what_went_wrong_when_the_next_try_is_and_what_it_is(
