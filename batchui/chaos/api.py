@@ -1,8 +1,9 @@
 """The sandbox as a process: it answers at once, and its script of faults is open.
 
-    python -m batchui.chaos.api FILE PORT      prints its address, then serves until it is stopped
+    python -m batchui.chaos.api FILE PORT [binding]
 
-PORT 0 means any free port. The requests are kept in FILE.
+It prints its address, then serves until it is stopped. PORT 0 means any free port. The requests are
+kept in FILE. binding: the address for the AI binding of a Worker is open, too.
 """
 
 import signal
@@ -13,11 +14,12 @@ from pathlib import Path
 from batchui.sandbox.testing import running_sandbox
 
 
-def main(data: str, port: str) -> None:
+def main(data: str, port: str, *options: str) -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    with running_sandbox(data=Path(data), port=int(port)) as running:
+    binding = "binding" in options
+    with running_sandbox(data=Path(data), port=int(port), binding=binding) as running:
         sys.stdout.write(f"{running.base_url}\n")
         sys.stdout.flush()
         stop.wait()

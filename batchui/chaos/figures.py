@@ -17,11 +17,12 @@ COLUMNS = (
 class Figures:
     """What a campaign counted.
 
-    wanted: how many kills were asked for. kills: processes that were ended. frozen: how often some
-    were stopped for a while. survived: steps that came to their end before their trigger. pressed:
-    buttons over HTTP that a page took. unsure: requests whose receipt was lost, and of which a
-    person was asked. wrong_answers: rows with the answer to another row. escaped: errors that
-    nobody caught. stuck: a sentence about each part or batch that goes on without an end.
+    wanted: how many kills were asked for. worker: whether batches went through a Worker. kills:
+    processes that were ended. frozen: how often some were stopped for a while. survived: steps that
+    came to their end before their trigger. pressed: buttons over HTTP that a page took. unsure:
+    requests whose receipt was lost, and of which a person was asked. wrong_answers: rows with the
+    answer to another row. escaped: errors that nobody caught. stuck: a sentence about each part or
+    batch that goes on without an end.
     minutes_to_rest: the most that passed, without faults, until all was quiet.
     """
 
@@ -29,6 +30,7 @@ class Figures:
     database: str
     seed: int
     wanted: int = 0
+    worker: bool = False
     kills: int = 0
     frozen: int = 0
     survived: int = 0

@@ -18,6 +18,7 @@ from django.utils import timezone
 from batchui.batches.phrases import Say
 from batchui.bench.person import Person
 from batchui.chaos import points, presses, rest, verdict
+from batchui.chaos.binding import Binding
 from batchui.chaos.draws import Draws, chosen
 from batchui.chaos.figures import Figures
 from batchui.chaos.passing import pass_time
@@ -36,6 +37,8 @@ TARGETS: Mapping[str, float] = {
     "wire": 0.5,
     "everything": 0.5,
 }
+# Where batches go through a Worker, its runtime is killed, too.
+WITH_BINDING = {**TARGETS, "binding": 1}
 SECONDS_TO_START = 180
 # How long a process may take to reach the point at which it is to die.
 SECONDS_TO_REACH = 4.0
@@ -52,6 +55,7 @@ class Outside:
     figures: Figures
     wire: Wire
     say: Say
+    binding: Binding | None = None
     receipts: dict[int, str] = field(default_factory=dict)
     edits: set[verdict.Edited] = field(default_factory=set)
 
@@ -71,7 +75,9 @@ class Outside:
             log=self.log,
             web_port=self.port,
             wire=self.wire,
+            binding=self.binding,
         )
+        self.targets = WITH_BINDING if self.binding else TARGETS
 
     # What a person asks of a product (`bench.person`).
 
@@ -126,7 +132,7 @@ class Outside:
         """Draw faults, how, when and what is killed or frozen; then start what is missing."""
         draws = self.draws
         faults, changes, clears = draws.faults(), draws.chance(0.3), draws.chance(0.3)
-        target, share, wait = draws.one_of(TARGETS), draws.share(), draws.share()
+        target, share, wait = draws.one_of(self.targets), draws.share(), draws.share()
         freezes, for_long = draws.chance(0.2), draws.chance(0.5)
         freeze = draws.share() * LONGEST_FREEZE
         named, after = draws.chance(0.5), draws.chance(0.5)

@@ -12,6 +12,7 @@ from pathlib import Path
 from django.conf import settings
 
 from batchui.bench.surroundings import ROOT
+from batchui.chaos.binding import Binding
 from batchui.chaos.wire import Wire
 from batchui.processes import children, procfs
 from batchui.processes.web_server import answers, web_server
@@ -55,6 +56,7 @@ class Services:
     log: Path
     web_port: int
     wire: Wire
+    binding: Binding | None = None
     running: dict[str, Service] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -63,6 +65,9 @@ class Services:
             "worker": Service("worker", self._worker),
             "wire": Service("wire", self.wire.start_again, self.wire.process),
         }
+        if self.binding is not None:
+            start, process = self.binding.start_again, self.binding.process
+            self.running["binding"] = Service("binding", start, process)
 
     def ensure(self) -> None:
         """Start what does not run."""

@@ -21,11 +21,15 @@ class ChaosFailed(Exception):
 
 @dataclass
 class Wire:
-    """A running sandbox. address: of its API. store: the file with its requests."""
+    """A running sandbox. address: of its API. store: the file with its requests.
+
+    options: what it was started with besides (`api.py`).
+    """
 
     address: str
     store: Path
     process: children.Process
+    options: Sequence[str] = ()
 
     def try_script(self, steps: Sequence[dict[str, Any]]) -> None:
         """Replace the script of faults, unless the sandbox is dead or frozen just now."""
@@ -36,7 +40,8 @@ class Wire:
         """Start the sandbox again at its address, with the requests that it has in its file."""
         if self.process.stdout is not None:
             self.process.stdout.close()
-        self.process = launch(self.store, urlsplit(self.address).port or 0)
+        port = urlsplit(self.address).port or 0
+        self.process = launch(self.store, port, self.options)
         address_of(self.process)
         return self.process
 
@@ -51,10 +56,10 @@ class Wire:
 
 
 @contextmanager
-def running_wire(store: Path, *, port: int = 0) -> Iterator[Wire]:
+def running_wire(store: Path, *, options: Sequence[str] = ()) -> Iterator[Wire]:
     """A sandbox in a process of its own, while the context lasts. Raises ChaosFailed."""
-    process = launch(store, port)
-    wire = Wire("", store, process)
+    process = launch(store, 0, options)
+    wire = Wire("", store, process, options)
     try:
         wire.address = address_of(process)
         yield wire
@@ -64,9 +69,9 @@ def running_wire(store: Path, *, port: int = 0) -> Iterator[Wire]:
             wire.process.stdout.close()
 
 
-def launch(store: Path, port: int) -> children.Process:
+def launch(store: Path, port: int, options: Sequence[str]) -> children.Process:
     """Start a sandbox process."""
-    command = [sys.executable, "-m", "batchui.chaos.api", str(store), str(port)]
+    command = [sys.executable, "-m", "batchui.chaos.api", str(store), str(port), *options]
     environment = clean_environment(PYTHONPATH=str(ROOT))
     return children.launch(command, environment=environment, output=subprocess.PIPE)
 

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from batchui.bench.surroundings import ROOT, clean_environment
+from batchui.chaos.binding import INSTALL, programs
 from batchui.chaos.figures import COLUMNS
 from batchui.processes import procfs
+from tests.conftest import required_program
 from tests.project.helpers import until
 
 pytestmark = pytest.mark.processes
@@ -41,6 +43,16 @@ def test_it_prints_a_table_and_how_to_do_it_again() -> None:
     assert [found[name] for name in COLUMNS[8:]] == ["0"] * 5
     assert "Again: manage.py chaos --kills" in ended.stdout
     assert "--seed 2 --database sqlite --inside" in ended.stdout
+
+
+def test_batches_can_go_through_the_worker() -> None:
+    required_program(*programs(), install=INSTALL)
+    ended = chaos("--kills", "4", "--seed", "3", "--inside", "--worker")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    found = figures(ended.stdout)
+    assert found["campaign"] == "inside, Worker"
+    assert int(found["requests accepted"]) > 0
+    assert [found[name] for name in COLUMNS[8:]] == ["0"] * 5
 
 
 def test_a_campaign_without_kills_is_refused() -> None:

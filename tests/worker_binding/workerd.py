@@ -4,27 +4,18 @@ import json
 import os
 from pathlib import Path
 
+from batchui.chaos.binding import INSTALL, programs
 from batchui.processes import children
 from tests.conftest import required_program
 from tests.project.helpers import until
 
-ROOT = Path(__file__).parents[2]
 CONFIG = Path(__file__).with_name("worker.capnp")
-TOOLS = ROOT / ".tools" / "node_modules" / "@cloudflare"
-# As `.ci/run` does it.
-INSTALL = "npm install --prefix .tools --no-save --ignore-scripts workerd@1.20261117.1"
 SOCKETS = 7
 
 
 def program() -> str:
-    """The path of workerd: of BATCHUI_WORKERD, on the PATH, or in `.tools`.
-
-    There it is the program itself, not npm's link to it, which without scripts is one of Node that
-    starts the program and does not end it.
-    """
-    installed = [str(path) for path in TOOLS.glob("workerd-*/bin/workerd")]
-    named = [os.environ["BATCHUI_WORKERD"]] if os.environ.get("BATCHUI_WORKERD") else []
-    return required_program(*named, "workerd", *installed, install=INSTALL)
+    """The path of workerd."""
+    return required_program(*programs(), install=INSTALL)
 
 
 class Workerd:

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 from typing import Any
 
 from django.conf import settings
@@ -13,6 +13,7 @@ from django.core.management.base import CommandError
 
 from batchui.bench.surroundings import BenchFailed
 from batchui.chaos import surroundings
+from batchui.chaos.binding import connect, running_binding
 from batchui.chaos.figures import Figures, table
 from batchui.chaos.inside import Inside
 from batchui.chaos.outside import Outside
@@ -56,6 +57,11 @@ class Command(ExactCommand):
             action="store_true",
             help="kill the steps at a line, a statement or a file operation, not the processes",
         )
+        parser.add_argument(
+            "--worker",
+            action="store_true",
+            help="let batches go through the Worker, on Cloudflare's runtime (workerd)",
+        )
         # This command starts itself with --here, in the surroundings that it made.
         parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
 
@@ -73,12 +79,13 @@ class Command(ExactCommand):
             raise CommandError(f"There are no figures. {problem}", returncode=2) from None
 
     def run_elsewhere(
-        self, *, kills: int, seed: int, database: str, inside: bool, **_: object
+        self, *, kills: int, seed: int, database: str, inside: bool, worker: bool, **_: object
     ) -> None:
         """Run the campaign in a process of its own, whose settings are for it alone."""
         command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "chaos", "--here"]
         command += [f"--kills={kills}", f"--seed={seed}", f"--database={database}"]
         command += ["--inside"] if inside else []
+        command += ["--worker"] if worker else []
         children.adopt_orphans()
         with surroundings.throwaway(database) as environment:
             process = children.launch(command, environment=environment)
@@ -90,18 +97,28 @@ class Command(ExactCommand):
         if status:
             sys.exit(status if status > 0 else 2)
 
-    def run(self, *, kills: int, seed: int, database: str, inside: bool, **_: object) -> None:
+    def run(
+        self, *, kills: int, seed: int, database: str, inside: bool, worker: bool, **_: object
+    ) -> None:
         """Run the campaign with the settings of this process, and print the figures."""
         prepare.prepare()
-        figures = Figures("inside" if inside else "processes", database, seed, wanted=kills)
+        kind = "inside" if inside else "processes"
+        figures = Figures(
+            f"{kind}, Worker" if worker else kind, database, seed, wanted=kills, worker=worker
+        )
         began = time.monotonic()
-        with running_wire(settings.DATA / "sandbox.sqlite3") as wire:
+        store = settings.DATA / "sandbox.sqlite3"
+        with ExitStack() as running:
+            wire = running.enter_context(running_wire(store, options=["binding"] * worker))
             settings.SANDBOX_URL = wire.address
+            between = running.enter_context(running_binding(wire.address)) if worker else None
+            if between:
+                connect(between)
             if inside:
                 Inside(figures, wire, say=self.aside).run(kills)
             else:
-                with closing(Outside(figures, wire, say=self.aside)) as campaign:
-                    campaign.run(kills)
+                outside = Outside(figures, wire, say=self.aside, binding=between)
+                running.enter_context(closing(outside)).run(kills)
         figures.seconds = time.monotonic() - began
         self.print(figures)
         if not figures.is_well:
@@ -116,7 +133,7 @@ class Command(ExactCommand):
         for sentence in figures.stuck[:FINDINGS_SHOWN]:
             self.stdout.write(f"It does not end: {sentence}")
         self.stdout.write(table([figures]))
-        inside = figures.campaign == "inside"
+        inside = figures.campaign.startswith("inside")
         besides = (
             f"{figures.survived:,} steps came to their end"
             if inside
@@ -128,6 +145,7 @@ class Command(ExactCommand):
             f"{figures.minutes_to_rest:.0f} minutes at most. Again: manage.py chaos "
             f"--kills {figures.wanted} --seed {figures.seed} "
             f"--database {figures.database}{' --inside' if inside else ''}"
+            f"{' --worker' if figures.worker else ''}"
         )
 
     def aside(self, sentence: str) -> None:
