@@ -14,7 +14,7 @@ from django.db import InterfaceError, OperationalError
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from batchui.batches import looked_up, pauses
+from batchui.batches import events, looked_up, pauses
 from batchui.batches.clients import shared_client
 from batchui.batches.clock import is_free
 from batchui.batches.compressed import SPOOL_BYTES
@@ -194,7 +194,9 @@ def _claim(look_up: LookUp) -> bool:
 
 
 def _under_way(look_up: LookUp, status: str) -> None:
-    pause = pauses.next_poll(look_up.looks + 1, soon=look_up.connection.is_free)
+    connection = look_up.connection
+    told = events.are_used(connection)
+    pause = pauses.next_poll(look_up.looks + 1, soon=connection.is_free, told=told)
     _change(look_up, pause, status=LookUpStatus(status), message="", failures_in_a_row=0)
 
 

@@ -59,11 +59,13 @@ def first_poll(part: Part) -> timedelta:
     return max(timedelta(seconds=first), min(usual, longest))
 
 
-def next_poll(polls: int, *, soon: bool = False) -> timedelta:
+def next_poll(polls: int, *, soon: bool = False, told: bool = False) -> timedelta:
     """The pause after poll number `polls` (from 1): half as long again each time.
 
-    It is LONGEST_PAUSE_SECONDS at most.
+    It is LONGEST_PAUSE_SECONDS at most; and always, where an event tells of the end (`told`).
     """
+    if told:
+        return timedelta(seconds=settings.LONGEST_PAUSE_SECONDS)
     seconds = max(_first_seconds(soon=soon), 0.5) * 1.5 ** min(polls, MOST_STEPS)
     return timedelta(seconds=min(settings.LONGEST_PAUSE_SECONDS, seconds))
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from batchui.batches import lifecycle, part_answers, patience, pauses, refusals, refused
+from batchui.batches import events, lifecycle, part_answers, patience, pauses, refusals, refused
 from batchui.batches.changes import PartChanges
 from batchui.batches.charged import JUDGED_WHEN_POLLED, NEVER_ASKED
 from batchui.batches.clients import shared_client
@@ -123,7 +123,12 @@ def _under_way(part: Part, attempt: Attempt, status: str) -> None:
     polled: PartChanges = {
         **patience.NOTHING_WRONG,
         "last_polled_at": now,
-        "next_poll_at": now + pauses.next_poll(part.polls + 1, soon=part.connection.is_free),
+        "next_poll_at": now
+        + pauses.next_poll(
+            part.polls + 1,
+            soon=part.connection.is_free,
+            told=events.are_used(part.connection),
+        ),
         "polls": part.polls + 1,
     }
     if status == PartStatus.RUNNING and part.status == PartStatus.QUEUED:

@@ -9,7 +9,7 @@ import httpx
 import msgspec
 from msgspec import Raw, Struct
 
-from batchui.cloudflare import tolerant_json
+from batchui.cloudflare import event_queue, tolerant_json
 from batchui.cloudflare.accounts import account, check_model
 from batchui.cloudflare.caller import Caller, Network
 from batchui.cloudflare.endpoints import Endpoint
@@ -168,6 +168,28 @@ class ApiClient:
                 raise
             return {}
         return found if isinstance(found, dict) else {}
+
+    def pull_events(self, queue_id: str) -> event_queue.Pulled:
+        """Some batch events that wait in a queue of the account (`event_queue.EventClient`)."""
+        asked = {
+            "batch_size": event_queue.MOST_EVENTS,
+            "visibility_timeout_ms": event_queue.HIDDEN_FOR,
+        }
+        return event_queue.read(self._of_queue(queue_id, "pull", asked))
+
+    def acknowledge(self, queue_id: str, leases: list[str]) -> None:
+        """Let messages of a queue not come again."""
+        self._of_queue(queue_id, "ack", {"acks": [{"lease_id": lease} for lease in leases]})
+
+    def _of_queue(self, queue_id: str, what: str, asked: dict[str, Any]) -> bytes:
+        """The result of a call about a queue, which stands beside the account's `ai/`."""
+        account = self._endpoint.url("").removesuffix("/ai/")
+        url = f"{account}/queues/{queue_id}/messages/{what}"
+        reply = self._caller.free(self._post(url, msgspec.json.encode(asked)))
+        result = result_of(reply)
+        if result is None:
+            raise self._caller.meaning(reply, submitting=False)
+        return result
 
     def _run_url(self, model: str, *, queued: bool) -> str:
         url = self._endpoint.url(f"run/{check_model(model)}")

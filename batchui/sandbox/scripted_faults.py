@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
-Call = Literal["submit", "poll", "run", "search", "schema"]
+Call = Literal["submit", "poll", "run", "search", "schema", "pull", "ack"]
 
 
 @dataclass(frozen=True, slots=True)

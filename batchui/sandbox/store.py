@@ -7,7 +7,7 @@ import uuid
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from batchui.sandbox.options import Options
 
@@ -67,6 +67,14 @@ class Stored:
         if now < self.runs_at:
             return "queued"
         return "running" if now < self.done_at else "finished"
+
+
+class Known(NamedTuple):
+    """A request of an account, and when it finishes (seconds since 1970)."""
+
+    id: str
+    model: str
+    done_at: float
 
 
 class Store:
@@ -141,6 +149,15 @@ class Store:
                 (request_id, account, model),
             ).fetchone()
         return Stored(*row) if row else None
+
+    def of_account(self, account: str) -> list[Known]:
+        """The requests of an account, the oldest first."""
+        with self._lock:
+            rows = self._database.execute(
+                "SELECT id, model, done_at FROM requests WHERE account = ? ORDER BY created",
+                (account,),
+            ).fetchall()
+        return [Known(*row) for row in rows]
 
     def body(self, request_id: str) -> bytes | None:
         """The body as it was sent; None if the request was dropped meanwhile."""

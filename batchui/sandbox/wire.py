@@ -15,6 +15,7 @@ from batchui.sandbox.context import Context
 from batchui.sandbox.control import control
 from batchui.sandbox.envelope import BARE, ENVELOPE, Envelope
 from batchui.sandbox.errors import ApiError
+from batchui.sandbox.event_queue import EventQueues
 from batchui.sandbox.fault_injection import injected
 from batchui.sandbox.http_messages import Request, Response
 from batchui.sandbox.options import Options
@@ -24,6 +25,9 @@ from batchui.sandbox.upstream import doors
 from batchui.sandbox.upstream.crews import Crews
 from batchui.sandbox.upstream.work_store import WorkStore
 
+_QUEUE = re.compile(
+    r"/client/v4/accounts/(?P<account>[^/]+)/queues/(?P<queue>[^/]+)/messages/(?P<what>pull|ack)"
+)
 _ACCOUNT = re.compile(r"/client/v4/accounts/(?P<account>[^/]+)/ai/(?P<rest>.+)")
 
 
@@ -37,6 +41,7 @@ class Sandbox:
         options = options or Options()
         self.calls = Calls()
         store = Store(options, clock=clock)
+        self.queues = EventQueues(store)
         work = WorkStore(store, clock=clock)
         self.context = Context(
             options=options,
@@ -77,6 +82,8 @@ class Sandbox:
         """The response to a call of the API. Raises ApiError."""
         if self._is_of_binding(request):
             return self._bound(request, record)
+        if queue := _QUEUE.fullmatch(request.path):
+            return self._queue(request, record, **queue.groupdict())
         path = _ACCOUNT.fullmatch(request.path)
         if not path:
             raise _no_route(request)
@@ -99,6 +106,26 @@ class Sandbox:
                 record.kind = "test"
                 return doors.test(request)
         raise _no_route(request)
+
+    def _queue(
+        self, request: Request, record: CallRecord, *, account: str, queue: str, what: str
+    ) -> Response:
+        """The response to a call about events. Raises ApiError."""
+        _only(request, "POST")
+        if not self._is_allowed(request):
+            raise ApiError(10000)
+        call: Literal["pull", "ack"] = "ack" if what == "ack" else "pull"
+        record.kind = call
+        plan = self.context.script.plan(call)
+        record.fault = plan.names
+
+        def carry_out() -> Response:
+            if what == "ack":
+                return self.queues.acknowledge(request)
+            now = self.context.clock()
+            return self.queues.pull(request, account=account, queue=queue, now=now)
+
+        return injected(self.context, plan, carry_out, ENVELOPE)
 
     def _run(
         self, request: Request, record: CallRecord, *, account: str, name: str, envelope: Envelope

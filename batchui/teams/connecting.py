@@ -30,6 +30,7 @@ OF_ENVIRONMENT = (
 )
 CONNECTED_ALREADY = "This is connected already, as “{}”. Change it there."
 NOT_OPEN = "New batches cannot go to “{}”."
+NO_EVENTS = "Only an account that is called by its API token can have a queue."
 GONE = "This connection was removed a moment ago."
 NOT_THE_SANDBOX = "The sandbox cannot be changed or removed."
 
@@ -108,6 +109,20 @@ def rename(connection: Connection, name: str, *, by: User) -> None:
         connection.name = name
         connection.save(update_fields=["name"])
     note("connection renamed", connection, by=by)
+
+
+def set_queue(connection: Connection, queue_id: str, *, by: User) -> None:
+    """Let a connection be told of batch events through a queue; "": by polls alone.
+
+    Raises TeamProblem for what is no account of Cloudflare's.
+    """
+    with transaction.atomic():
+        connection = _locked(connection, by=by, may_be_of_environment=True)
+        if connection.kind != Connection.Kind.REST:
+            raise TeamProblem(NO_EVENTS)
+        connection.queue_id, connection.events_problem = queue_id, ""
+        connection.save(update_fields=["queue_id", "events_problem"])
+    note("connection's queue set", connection, by=by)
 
 
 def make_default(connection: Connection, *, by: User) -> None:

@@ -127,6 +127,11 @@ class Connection(models.Model):
     from_environment = models.BooleanField(default=False)
     # Whether an administrator chose it for new batches.
     is_default = models.BooleanField(default=False)
+    # The Cloudflare Queue that is told of batch events; "" for none (`batches/events.py`). When it
+    # was looked into last, and why that failed; "" if it did not.
+    queue_id = models.CharField(max_length=64, blank=True, default="")
+    events_looked_at = models.DateTimeField(null=True, editable=False)
+    events_problem = models.TextField(blank=True, default="", editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     # It takes no new batches; those that it has go on.

@@ -3,8 +3,10 @@
 from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import cast
 
 from batchui.cloudflare import errors, local_errors
+from batchui.cloudflare.event_queue import EventClient
 from batchui.cloudflare.waiting import FOR_A_TEST
 from batchui.cloudflare.worker_errors import SECRET_CODES
 from batchui.teams.connections import client_for
@@ -36,6 +38,10 @@ class Verdict:
 
 
 FINE = Verdict()
+NOT_READ = (
+    "The queue cannot be looked into. Check its id, that it has an HTTP pull consumer, and that "
+    "the token has the permission Queues: Edit."
+)
 _SENTENCES = {
     Wrong.TOKEN: (
         "The API token is not accepted.{reason} Copy it once more, whole, from Cloudflare. If it "
@@ -50,6 +56,21 @@ _SENTENCES = {
         "the permissions Workers AI: Read and Workers AI: Edit, for this account."
     ),
 }
+
+
+def problem_of_queue(connection: Connection, queue_id: str) -> str:
+    """Why a queue of an account cannot be looked into, as a sentence; "" if it can.
+
+    It takes 8 seconds at most. What is pulled comes again.
+    """
+    try:
+        with closing(client_for(connection, FOR_A_TEST)) as client:
+            cast(EventClient, client).pull_events(queue_id)
+    except UnreadableSecret as problem:
+        return str(problem)
+    except errors.CloudflareError as problem:
+        return f"{NOT_READ} {problem.user_message}"
+    return ""
 
 
 def test(connection: Connection) -> Verdict:

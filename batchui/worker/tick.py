@@ -14,7 +14,8 @@ from django.db import DatabaseError
 from django.db import connection as database
 from django.utils import timezone
 
-from batchui.batches import call_limit, due, look_ups, polling, sending, trying
+from batchui.batches import call_limit, due, events, look_ups, polling, sending, trying
+from batchui.batches.events import Pull
 from batchui.batches.models import LookUp, Part, TriedRow
 from batchui.worker import generation, reading
 from batchui.worker.heartbeat import beat
@@ -31,9 +32,10 @@ BEAT_SECONDS = 2
 # A tick begins nothing new after this long: its last call ends well before its task must.
 TICK_SECONDS = 100
 
-# What a step takes: a part of a batch, a row that is tried, or a request that is looked up.
-Work = Part | TriedRow | LookUp
-OneWork = TypeVar("OneWork", Part, TriedRow, LookUp)
+# What a step takes: a part of a batch, a row that is tried, a request that is looked up, or a queue
+# that is looked into.
+Work = Part | TriedRow | LookUp | Pull
+OneWork = TypeVar("OneWork", Part, TriedRow, LookUp, Pull)
 Step = Callable[[Any], bool]
 Pause = Callable[[Collection[Future[None]]], Collection[Future[None]]]
 
@@ -103,6 +105,8 @@ def next_work(limit: int, *, besides: Collection[Work]) -> list[tuple[Step, Work
     """
     due.release_held()
     work = _tries(limit, besides)
+    pulls = [one for one in events.due()[: limit - len(work)] if one not in besides]
+    work += [(events.look, one) for one in _allowed(pulls)]
     looks = [one for one in look_ups.due(limit - len(work)) if one not in besides]
     work += [(look_ups.look, one) for one in _allowed(looks)]
     polls = _allowed(part for part in due.due_parts(limit - len(work)) if part not in besides)
@@ -152,7 +156,7 @@ def _allowed(waiting: Iterable[OneWork]) -> list[OneWork]:
 
 
 def take_step(step: Step, work: Work, is_stopping: Callable[[], bool] = stopping) -> None:
-    """Take one part, row or look-up through a step, in a thread of its own.
+    """Take one part, row, look-up or queue through a step, in a thread of its own.
 
     An error is logged; what it was about is free again, or ended, when its lease ends. A call that
     was taken and not made is given back.

@@ -383,3 +383,44 @@ def test_every_change_is_in_the_security_log_and_no_secret(
     logged = "".join(f"{record.getMessage()} {record.__dict__}" for record in caplog.records)
     assert TOKEN not in logged
     assert NEXT not in logged
+
+
+# -- events ---------------------------------------------------------------------------------------
+
+
+def test_a_queue_is_named_once_it_can_be_looked_into_and_taken_away(
+    web: Client, ana: User, cloudflare: RunningSandbox
+) -> None:
+    connection = connected(ana, cloudflare.base_url)
+    address = reverse("connection_queue", args=[connection.pk])
+
+    def says(queue_id: str) -> str:
+        return html(web.post(address, {"queue_id": queue_id}, follow=True))
+
+    assert "letters, digits and hyphens only" in says("../../ai/run")
+    cloudflare.script({"fault": "error", "code": 10000, "status": 403, "call": "pull"})
+    assert "cannot be looked into" in says("queue-1")
+    connection.refresh_from_db()
+    assert connection.queue_id == ""
+    cloudflare.script()
+    assert "The queue can be looked into" in says(" queue-1 ")
+    assert "A queue tells when answers are there." in listed(web)
+    Connection.objects.update(events_problem="It is away.")
+    assert "asks from time to time: It is away." in listed(web)
+    assert "No queue is used." in says("")
+    connection.refresh_from_db()
+    assert (connection.queue_id, connection.events_problem) == ("", "")
+
+
+def test_only_an_administrator_names_a_queue_and_only_for_an_account(
+    web: Client, ana: User, cloudflare: RunningSandbox
+) -> None:
+    connection = connected(ana, cloudflare.base_url)
+    address = reverse("connection_queue", args=[connection.pk])
+    assert signed_in(join(ana)).post(address, {"queue_id": "q"}).status_code == 403
+    assert signed_in(outsider()).post(address, {"queue_id": "q"}).status_code == 404
+    Connection.objects.filter(pk=connection.pk).update(kind="worker")
+    page = html(web.post(address, {"queue_id": ""}, follow=True))
+    assert "Only an account that is called by its API token" in page
+    Connection.objects.filter(pk=connection.pk).update(kind="rest")
+    assert f'data-opens="queue-{connection.pk}"' in html(web.get(LIST))

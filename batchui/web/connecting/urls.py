@@ -10,6 +10,7 @@ urlpatterns = [
     path("<int:pk>/token/", connect.replace_token, name="replace_token"),
     path("<int:pk>/test/", views.test, name="test_connection"),
     path("<int:pk>/rename/", views.rename, name="rename_connection"),
+    path("<int:pk>/queue/", views.set_queue, name="connection_queue"),
     path("<int:pk>/default/", views.make_default, name="default_connection"),
     path("<int:pk>/remove/", views.remove, name="remove_connection"),
 ]

@@ -10,6 +10,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from batchui.batches import refused
 from batchui.batches.phrases import parts_phrase
+from batchui.cloudflare.event_queue import is_queue_id
 from batchui.teams import connecting, testing
 from batchui.teams.models import Connection
 from batchui.teams.problems import TeamProblem
@@ -18,6 +19,10 @@ from batchui.web.connecting.kinds import KINDS
 from batchui.web.errors import post_only
 from batchui.web.forms.connections import RenameForm
 from batchui.web.members import MemberRequest, admin_required, member_required
+
+NO_QUEUE_ID = "The id of a queue has letters, digits and hyphens only. Nothing was changed."
+EVENTS_ON = "The queue can be looked into: answers are fetched as soon as it tells of them."
+EVENTS_OFF = "No queue is used. batchui asks from time to time, as before."
 
 
 @member_required
@@ -76,6 +81,25 @@ def rename(request: MemberRequest, pk: int) -> HttpResponse:
         request,
         lambda: connecting.rename(connection, form.cleaned_data["name"], by=request.user),
         f"“{connection}” is now called “{form.cleaned_data['name']}”.",
+    )
+
+
+@post_only
+@admin_required
+def set_queue(request: MemberRequest, pk: int) -> HttpResponse:
+    """Name the queue that tells of batch events, once it can be looked into; or none."""
+    connection = connection_of_team(request, pk)
+    queue_id = request.POST.get("queue_id", "").strip()
+    if queue_id and not is_queue_id(queue_id):
+        messages.error(request, NO_QUEUE_ID)
+        return redirect("connections")
+    if queue_id and (problem := testing.problem_of_queue(connection, queue_id)):
+        messages.error(request, problem)
+        return redirect("connections")
+    return _changed(
+        request,
+        lambda: connecting.set_queue(connection, queue_id, by=request.user),
+        EVENTS_ON if queue_id else EVENTS_OFF,
     )
 
 

@@ -1,0 +1,103 @@
+"""Batch events: a connection that names a queue is told which of its requests have ended.
+
+Their polls are due at once then, and come seldom otherwise. Events carry no answers, and may come
+twice, late or never: a poll alone says what is so. Without a queue nothing changes.
+"""
+
+from datetime import timedelta
+from typing import NamedTuple, cast
+
+from django.db.models import Q
+from django.utils import timezone
+
+from batchui.batches import call_limit
+from batchui.batches.clients import shared_client
+from batchui.batches.look_up_models import OPEN_LOOK_UPS, LookUp
+from batchui.batches.models import Part
+from batchui.batches.states import SENT_PARTS, AttemptStatus
+from batchui.cloudflare import errors
+from batchui.cloudflare.event_queue import ENDED, EventClient
+from batchui.teams.models import Connection
+from batchui.teams.problems import TeamProblem
+
+# Between two pulls of a queue; and while they fail.
+PULL_EVERY, AFTER_PROBLEM = timedelta(seconds=3), timedelta(minutes=1)
+
+
+class Pull(NamedTuple):
+    """A queue that is to be looked into: that of a connection."""
+
+    connection: Connection
+
+
+def are_used(connection: Connection) -> bool:
+    """Whether a connection is told when its requests end, so that polls may come seldom."""
+    return bool(connection.queue_id) and not connection.events_problem
+
+
+def due() -> list[Pull]:
+    """The queues to look into now: of connections with requests under way."""
+    now = timezone.now()
+    rested = Q(events_looked_at=None) | Q(events_looked_at__lt=now - PULL_EVERY)
+    calm = Q(events_problem="") | Q(events_looked_at__lt=now - AFTER_PROBLEM)
+    found = Connection.objects.exclude(queue_id="").filter(rested, calm)
+    return [Pull(connection) for connection in found if _has_requests(connection)]
+
+
+def _has_requests(connection: Connection) -> bool:
+    sent = Part.objects.filter(
+        batch__connection=connection, status__in=SENT_PARTS, batch__deleted_at=None
+    )
+    looked_up = LookUp.objects.filter(connection=connection, status__in=OPEN_LOOK_UPS)
+    return sent.exists() or looked_up.exists()
+
+
+def look(pull: Pull) -> bool:
+    """Look into a queue once: claim it, pull, let polls be due, acknowledge. False: no call."""
+    connection = pull.connection
+    seen = connection.events_looked_at
+    mine = Connection.objects.filter(pk=connection.pk, events_looked_at=seen)
+    if not mine.update(events_looked_at=timezone.now()):
+        return False
+    try:
+        client = cast(EventClient, shared_client(connection))
+        pulled = client.pull_events(connection.queue_id)
+        _poll_now(connection, [one.request_id for one in pulled.events if one.kind in ENDED])
+        if pulled.leases and call_limit.take(connection, 1):
+            client.acknowledge(connection.queue_id, pulled.leases)
+    except TeamProblem as problem:
+        _note(connection, str(problem))
+        return False
+    except errors.CloudflareError as problem:
+        _note(connection, problem.user_message)
+    else:
+        _note(connection, "")
+    return True
+
+
+def _poll_now(connection: Connection, request_ids: list[str]) -> None:
+    """Let the polls of these requests be due. A request that is not known stays so."""
+    now = timezone.now()
+    parts = Part.objects.filter(
+        batch__connection=connection,
+        status__in=SENT_PARTS,
+        attempts__status=AttemptStatus.ACCEPTED,
+        attempts__request_id__in=request_ids,
+    )
+    numbers = list(parts.values_list("pk", flat=True))
+    Part.objects.filter(pk__in=numbers, status__in=SENT_PARTS, next_poll_at__gt=now).update(
+        next_poll_at=now
+    )
+    looked_up = LookUp.objects.filter(connection=connection, request_id__in=request_ids)
+    looked_up.filter(status__in=OPEN_LOOK_UPS, next_look_at__gt=now).update(next_look_at=now)
+
+
+def _note(connection: Connection, problem: str) -> None:
+    """Keep why a queue cannot be looked into; "" if it can. Polls come as usual meanwhile."""
+    changed = Connection.objects.filter(pk=connection.pk).exclude(events_problem=problem)
+    if changed.update(events_problem=problem) and problem:
+        # What was put off because events would tell is asked for soon again.
+        soon = timezone.now() + timedelta(seconds=5)
+        Part.objects.filter(
+            batch__connection=connection, status__in=SENT_PARTS, next_poll_at__gt=soon
+        ).update(next_poll_at=soon)
