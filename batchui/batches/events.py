@@ -4,22 +4,26 @@ Their polls are due at once then, and come seldom otherwise. Events carry no ans
 twice, late or never: a poll alone says what is so. Without a queue nothing changes.
 """
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import NamedTuple, cast
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from batchui.batches import call_limit
 from batchui.batches.clients import shared_client
-from batchui.batches.look_up_models import OPEN_LOOK_UPS, LookUp
-from batchui.batches.models import Part
+from batchui.batches.look_up_models import OPEN_LOOK_UPS, LookUp, ReportedRequest
+from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import SENT_PARTS, AttemptStatus
 from batchui.cloudflare import errors
-from batchui.cloudflare.event_queue import ENDED, EventClient
+from batchui.cloudflare.event_queue import ENDED, BatchEvent, EventClient
 from batchui.teams.models import Connection
 from batchui.teams.problems import TeamProblem
 
+# Requests that are not known: so many are offered, and so long they are kept.
+MOST_UNKNOWN, KEPT = 10, timedelta(days=7)
+LONGEST_ID, LONGEST_MODEL = 200, 200
 # Between two pulls of a queue; and while they fail.
 PULL_EVERY, AFTER_PROBLEM = timedelta(seconds=3), timedelta(minutes=1)
 
@@ -63,6 +67,7 @@ def look(pull: Pull) -> bool:
         client = cast(EventClient, shared_client(connection))
         pulled = client.pull_events(connection.queue_id)
         _poll_now(connection, [one.request_id for one in pulled.events if one.kind in ENDED])
+        _keep_unknown(connection, pulled.events)
         if pulled.leases and call_limit.take(connection, 1):
             client.acknowledge(connection.queue_id, pulled.leases)
     except TeamProblem as problem:
@@ -90,6 +95,48 @@ def _poll_now(connection: Connection, request_ids: list[str]) -> None:
     )
     looked_up = LookUp.objects.filter(connection=connection, request_id__in=request_ids)
     looked_up.filter(status__in=OPEN_LOOK_UPS, next_look_at__gt=now).update(next_look_at=now)
+
+
+def _keep_unknown(connection: Connection, found: Iterable[BatchEvent]) -> None:
+    """Keep the requests that batchui does not know: one may be that of a lost receipt."""
+    models = {one.request_id[:LONGEST_ID]: one.model[:LONGEST_MODEL] for one in found}
+    known = set(_attempts(connection, models).values_list("request_id", flat=True))
+    ReportedRequest.objects.bulk_create(
+        (
+            ReportedRequest(connection=connection, request_id=request_id, model=model)
+            for request_id, model in models.items()
+            if request_id not in known
+        ),
+        ignore_conflicts=True,
+    )
+
+
+def _attempts(connection: Connection, request_ids: Iterable[str]) -> QuerySet[Attempt]:
+    return Attempt.objects.filter(
+        part__batch__connection=connection, request_id__in=list(request_ids)
+    )
+
+
+def unknown_to(batch: Batch) -> list[ReportedRequest]:
+    """The requests of its model that events told of since its start, and that no attempt has.
+
+    Whether one is that of a part whose receipt was lost, nobody can tell but a person: events name
+    neither its rows nor its references.
+    """
+    if not batch.connection.queue_id or batch.started_at is None:
+        return []
+    found = ReportedRequest.objects.filter(
+        connection=batch.connection_id, model=batch.ask.model, seen_at__gte=batch.started_at
+    )
+    listed = list(found.order_by("-seen_at")[:MOST_UNKNOWN])
+    ids = [one.request_id for one in listed]
+    known = set(_attempts(batch.connection, ids).values_list("request_id", flat=True))
+    return [one for one in listed if one.request_id not in known]
+
+
+def forget_old() -> None:
+    """Forget what was told of KEPT ago."""
+    ReportedRequest.objects.filter(seen_at__lt=timezone.now() - KEPT).delete()
 
 
 def _note(connection: Connection, problem: str) -> None:

@@ -1,4 +1,4 @@
-"""The table of look-ups: requests that somebody else has sent, and whose answers are wanted."""
+"""The tables of requests that are not of a batch: looked up, or told of by events."""
 
 import uuid
 
@@ -68,3 +68,27 @@ class LookUp(models.Model):
     def is_open(self) -> bool:
         """Whether it is looked after."""
         return self.status in OPEN_LOOK_UPS
+
+
+class ReportedRequest(models.Model):
+    """A request that an event has told of and that batchui has not sent, as far as it knows.
+
+    It may be somebody else's, or one whose receipt was lost.
+    """
+
+    connection = models.ForeignKey("teams.Connection", on_delete=models.CASCADE, related_name="+")
+    request_id = models.CharField(max_length=200)
+    model = models.CharField(max_length=200)
+    seen_at = models.DateTimeField(default=timezone.now)
+
+    objects = models.Manager["ReportedRequest"]()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("connection", "request_id"), name="reported_request_once"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"reported request {self.request_id[:40]}"

@@ -25,7 +25,8 @@ MOST_SHOWN = 20
 def begin(request: MemberRequest) -> HttpResponse:
     """The form. What was looked up before leads to it, or to its batch."""
     if request.method != "POST":
-        known = {name: request.GET.get(name, "") for name in ("request_id", "model")}
+        names = ("request_id", "model", "connection")
+        known = {name: request.GET[name] for name in names if name in request.GET}
         return _form(request, LookUpForm(team=request.team, initial=known))
     form = LookUpForm(request.POST, team=request.team)
     if not form.is_valid():

@@ -11,7 +11,7 @@ from django.core.files.storage import default_storage
 from django.core.management import call_command
 from django.utils import timezone
 
-from batchui.batches import files, look_ups
+from batchui.batches import events, files, look_ups
 from batchui.batches.export_models import KEPT, Export
 from batchui.batches.models import Batch, asked_fields
 from batchui.batches.states import STARTED, BatchStatus
@@ -81,6 +81,7 @@ def sweep() -> None:
     _remove_exports()
     _remove_draft_rows()
     look_ups.forget_old()
+    events.forget_old()
     overtaken.remove()
     if cache.add("looked-for-orphans", True, ONCE_A_DAY):
         if not belong_to_another():

@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from batchui.batches import call_limit, events, look_ups
-from batchui.batches.look_up_models import LookUp
-from batchui.batches.models import Batch, Part
+from batchui.batches.look_up_models import LookUp, ReportedRequest
+from batchui.batches.models import Attempt, Batch, Part
 from batchui.cloudflare.event_queue import BatchEvent, read
 from batchui.sandbox.options import AT_ONCE, Timings
 from batchui.sandbox.testing import RunningSandbox
@@ -132,6 +132,32 @@ def test_events_of_others_change_nothing(api: ScriptedServer, start: MakeBatch) 
     assert due_at(batch) == later
     assert api.received[-1].json == {"acks": [{"lease_id": "l"}, {"lease_id": "x"}]}
     assert api.received[-1].path.endswith(f"/accounts/account/queues/{QUEUE}/messages/ack")
+
+
+def test_requests_that_are_not_known_are_offered_and_never_taken(
+    api: ScriptedServer, start: MakeBatch
+) -> None:
+    api.script(reply(200, {"result": {"request_id": "ours", "status": "queued"}}))
+    batch = start(rows(60))
+    send_all()
+    Connection.objects.update(queue_id=QUEUE)
+    Part.objects.update(next_poll_at=timezone.now() + timedelta(minutes=5))
+    other = message("queued", "of another model", source={"modelName": "@cf/other/model"})
+    found = [message("queued", "ours"), message("queued", "lost"), message("succeeded", "lost")]
+    api.script(reply(200, {"result": {"messages": [*found, other]}}), reply(200, {"result": {}}))
+    looked()
+    looked()  # at least once
+    batch.refresh_from_db()
+    assert [one.request_id for one in events.unknown_to(batch)] == ["lost"]
+    statuses = set(batch.parts.values_list("status", flat=True))
+    assert statuses == {"queued"}
+    Attempt.objects.filter(part__number=2).update(request_id="lost")  # its receipt came late
+    assert events.unknown_to(batch) == []
+    Attempt.objects.update(request_id="")
+    ReportedRequest.objects.update(seen_at=timezone.now() - timedelta(days=8))
+    assert events.unknown_to(batch) == []  # before its start
+    events.forget_old()
+    assert not ReportedRequest.objects.exists()
 
 
 @pytest.mark.parametrize("kind", ["succeeded", "failed"])

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from batchui.batches import decisions, due, sending
+from batchui.batches.look_up_models import ReportedRequest
 from batchui.batches.models import MOST_FAILURES, Batch, Part
 from batchui.batches.questions import CHOICES
 from batchui.batches.states import BatchStatus, PartStatus, Question
@@ -246,7 +247,7 @@ def test_the_history_asks_about_many_parts_in_as_many_queries_as_about_few(
             web.get(reverse("live", args=[batch.pk]), headers=HTMX)
         taken.append((len(history), len(live)))
     assert taken[1] == taken[2]
-    assert taken[0] <= (17, 20)
+    assert taken[0] <= (18, 20)
 
 
 # -- nothing for others, nothing by looking ------------------------------------------------------
@@ -352,3 +353,18 @@ def test_what_was_sent_in_vain_before_says_so_and_that_it_may_wait(
     shown = page(web, batch)
     assert "Sent 2 times already; each time may be charged. Cloudflare finds" in shown
     assert "everything else goes on" in shown
+
+
+def test_an_unclear_send_offers_the_requests_that_events_told_of(web: Client, team: Team) -> None:
+    batch = asked(team, Question.UNCLEAR)
+    page = batch.get_absolute_url()
+    ReportedRequest.objects.create(
+        connection=batch.connection, request_id="abc-123", model=batch.model
+    )
+    assert "abc-123" not in html(web.get(page))  # it has no queue
+    Connection.objects.update(queue_id="q")
+    shown = html(web.get(page))
+    assert "request_id=abc-123" in shown
+    assert "One of them may be this one" in shown
+    form = html(web.get(f"{reverse('begin_look_up')}?request_id=abc-123&connection=1"))
+    assert 'value="abc-123"' in form

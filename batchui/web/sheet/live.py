@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django_htmx.http import trigger_client_event
 
-from batchui.batches import call_limit
+from batchui.batches import call_limit, events
 from batchui.batches.costs import charged_twice
 from batchui.batches.models import Batch
 from batchui.batches.questions import LEFT_OUT_SENTENCES
@@ -90,7 +90,8 @@ def live_context(batch: Batch) -> dict[str, Any]:
         "strip": strip,
         "progress": progress_of(batch),
         "nothing_moves": nothing_moves(batch),
-        "questions": open_questions.of_parts(batch.parts.all()),
+        "questions": (questions := open_questions.of_parts(batch.parts.all())),
+        "reported": events.unknown_to(batch) if questions else [],
         "on_hold": holds.what_holds(batch),
         "holds": paused,
         "is_paused": strip.is_paused,
