@@ -163,6 +163,8 @@ def look(look_up: LookUp) -> bool:
                 looked_up.keep(look_up, reply)
             else:
                 _under_way(look_up, status)
+        except looked_up.TakenOver:
+            pass  # it is another worker's now, or nobody's
         except errors.Gone:
             _end(look_up, NOT_THERE)
         except (errors.Refused, errors.Oversized) as exc:

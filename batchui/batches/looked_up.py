@@ -7,7 +7,7 @@ is not known, so nothing of it can be sent again (`Batch.is_looked_up`).
 import csv
 import io
 from collections.abc import Sequence
-from typing import IO
+from typing import IO, NamedTuple
 
 from django.core.files.base import ContentFile
 from django.db import transaction
@@ -23,6 +23,7 @@ from batchui.batches.outcomes import Answered
 from batchui.batches.phrases import counted
 from batchui.batches.replies import MOST_TIMES, MismatchError
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
+from batchui.batches.steps import ONE_IN_MEMORY
 from batchui.cloudflare.replies import ItemReply, decode
 from batchui.prompts.ask import Ask
 from batchui.prompts.reading.rows import encode_row
@@ -35,19 +36,30 @@ NO_ANSWERS = "The request has ended, and its reply has no answer in it."
 ODD_NUMBERS = "The numbers in the reply do not count its answers, so they cannot be put into rows."
 
 
+class TakenOver(Exception):
+    """Somebody has forgotten the look-up meanwhile, or another worker was faster."""
+
+
+class Numbering(NamedTuple):
+    """What a reply says of the items that were sent: how many, and the references by number."""
+
+    rows: int
+    references: dict[int, str]
+
+
 def keep(look_up: LookUp, spool: IO[bytes]) -> Batch:
     """Make the batch of a finished reply, which is in `spool`.
 
     All of it, or nothing. Raises BadReply for no finished reply, MismatchError for one whose items
-    contradict one another, BadInput, and the OSError of a storage.
+    contradict one another, BadInput, TakenOver, and the OSError of a storage.
     """
-    spool.seek(0)
-    items = decode(spool.read(), request_id=look_up.request_id).items
-    rows = _rows_of(items)
+    with ONE_IN_MEMORY:
+        spool.seek(0)
+        sent = numbering_of(decode(spool.read(), request_id=look_up.request_id).items)
     stored: list[Batch] = []
     try:
         with transaction.atomic():
-            batch = _draft(look_up, items, rows)
+            batch = _draft(look_up, sent)
             stored.append(batch)
             _answer(look_up, batch, spool)
             return batch
@@ -57,27 +69,23 @@ def keep(look_up: LookUp, spool: IO[bytes]) -> Batch:
         raise
 
 
-def are_by_place(items: Sequence[ItemReply]) -> bool:
-    """Whether items belong to rows by their place in the reply: some have no number."""
-    return any(item.index is None for item in items)
-
-
-def _rows_of(items: Sequence[ItemReply]) -> int:
-    """How many items were sent, as far as the reply says. Raises MismatchError."""
+def numbering_of(items: Sequence[ItemReply]) -> Numbering:
+    """The numbers of items; their places in the reply, where any has none. Raises MismatchError."""
     if not items:
         raise MismatchError(NO_ANSWERS)
-    if are_by_place(items):
-        return len(items)
-    rows = 1 + max(item.index or 0 for item in items)
-    if rows > MOST_TIMES * len(items) or min(item.index or 0 for item in items) < 0:
+    by_place = any(item.index is None for item in items)
+    numbers = [at if by_place else item.index or 0 for at, item in enumerate(items)]
+    rows = 1 + max(numbers)
+    if rows > MOST_TIMES * len(items) or min(numbers) < 0:
         raise MismatchError(ODD_NUMBERS)
-    return rows
+    named = zip(numbers, items, strict=True)
+    return Numbering(rows, {at: item.reference for at, item in named if item.reference})
 
 
-def _draft(look_up: LookUp, items: Sequence[ItemReply], rows: int) -> Batch:
+def _draft(look_up: LookUp, sent: Numbering) -> Batch:
     short = look_up.request_id[:SHORT]
     batch = intake.receive(
-        ContentFile(_file_of(items, rows), f"request-{short}.csv"),
+        ContentFile(_file_of(sent), f"request-{short}.csv"),
         team=look_up.team,
         by=look_up.created_by,
         name=f"Request {short}",
@@ -91,19 +99,14 @@ def _draft(look_up: LookUp, items: Sequence[ItemReply], rows: int) -> Batch:
     return batch
 
 
-def _file_of(items: Sequence[ItemReply], rows: int) -> bytes:
+def _file_of(sent: Numbering) -> bytes:
     """A line for each item, with its number and, where any has one, its reference."""
-    by_place = are_by_place(items)
-    references: dict[int, str] = {
-        place if by_place else item.index or 0: item.reference or ""
-        for place, item in enumerate(items)
-    }
-    has_references = any(references.values())
+    references = sent.references
     written = io.StringIO(newline="")
     out = csv.writer(written)
-    out.writerow([NUMBER, REFERENCE] if has_references else [NUMBER])
-    for at in range(rows):
-        out.writerow([at, references.get(at, "")] if has_references else [at])
+    out.writerow([NUMBER, REFERENCE] if references else [NUMBER])
+    for at in range(sent.rows):
+        out.writerow([at, references.get(at, "")] if references else [at])
     return written.getvalue().encode("utf-8", "replace")
 
 
@@ -144,11 +147,13 @@ def _answer(look_up: LookUp, batch: Batch, spool: IO[bytes]) -> None:
     )
     text = f"{counted(came.changes['answered'], 'answer')} came with it."
     lifecycle.settle_answers(part, came.changes, closing=closing, event=text)
-    LookUp.objects.filter(pk=look_up.pk).update(
+    mine = LookUp.objects.filter(pk=look_up.pk, epoch=look_up.epoch)
+    if not mine.update(
         status=LookUpStatus.KEPT,
         message="",
         looks=look_up.looks + 1,
         looked_at=now,
         lease_until=None,
         batch=batch,
-    )
+    ):
+        raise TakenOver

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from batchui.batches import clients, decisions, look_ups, results
+from batchui.batches import clients, decisions, look_ups, replies, results
 from batchui.batches.exporting import csv_plain
 from batchui.batches.look_up_models import LookUp
 from batchui.batches.look_ups import WrongField, read_pasted
@@ -224,6 +224,22 @@ def test_two_workers_look_once_and_one_that_died_is_followed_by_another(
     look_ups._end(look_up, "the first one, late")
     look_up.refresh_from_db()
     assert look_up.message != "the first one, late"
+
+
+def test_one_that_is_forgotten_while_its_answers_come_leaves_nothing(
+    sandbox: RunningSandbox, team: Team, files_in: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look_up = begun(team, request_id=sent(sandbox, team, *ASKED))
+    absorb = replies.absorb
+
+    def late(*arguments: Any, **options: Any) -> Any:
+        LookUp.objects.all().delete()
+        return absorb(*arguments, **options)
+
+    monkeypatch.setattr(replies, "absorb", late)
+    assert look_ups.look(look_up)
+    assert not Batch.objects.exists()
+    assert [one for one in files_in.rglob("*") if one.is_file()] == []
 
 
 def test_whoever_asks_for_the_same_gets_the_same(sandbox: RunningSandbox, team: Team) -> None:
