@@ -3,7 +3,6 @@
 import gzip
 import os
 import re
-import tarfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,6 +30,7 @@ from batchui.teams.models import Team
 from batchui.worker import overtaken, sweep, tick
 from batchui.worker.models import Heartbeat
 from tests.backup.conftest import nothing_is_left
+from tests.backup.test_archive import unpacked
 from tests.batches.conftest import MakeBatch, on_record, rows, work
 
 DATABASE = {"sqlite": SQLITE, "postgresql": f"{TABLES}batches_batch.csv"}
@@ -163,8 +163,7 @@ def test_nobody_can_sign_in_with_what_is_in_it(team: Team, to: Path) -> None:
 def test_it_can_be_read_without_batchui(team: Team, to: Path, tmp_path: Path) -> None:
     on_record(team, name="May reviews")
     make(to)
-    with tarfile.open(to) as archive:
-        archive.extractall(tmp_path / "unpacked", filter="data")
+    unpacked(to, tmp_path / "unpacked")
     assert b"May reviews" in (tmp_path / "unpacked" / DATABASE[connection.vendor]).read_bytes()
 
 
