@@ -54,6 +54,9 @@ from batchui.settings import (  # noqa: E402
     STORAGES,
 )
 
+# Nobody listens there, though somebody may run batchui on this machine just now.
+SANDBOX_URL = "http://127.0.0.1:2/client/v4"
+
 if DATABASE_KIND == "SQLite":
     # A file, as in real life: in memory, threads would meet other locks than they do there.
     DATABASES["default"]["TEST"] = {"NAME": DATA / "test.sqlite3"}
