@@ -5,10 +5,12 @@ import re
 
 import pytest
 
+from batchui.chaos.binding import INSTALL
 from batchui.cloudflare.http_call import MARK
 from batchui.cloudflare.worker_client import SHORTEST_SECRET
 from batchui.cloudflare.worker_errors import WORKER
-from tests.worker_binding.workerd import CONFIG, INSTALL, ROOT
+from batchui.up.venv import ROOT
+from tests.worker_binding.workerd import CONFIG
 
 FOLDER = ROOT / "cloudflare-worker"
 WORKER_JS = (FOLDER / "worker.js").read_text()
