@@ -1,6 +1,7 @@
 """The tables of requests that are not of a batch: looked up, or told of by events."""
 
 import uuid
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.db import models
@@ -65,6 +66,11 @@ class LookUp(models.Model):
         return f"look-up of request {self.request_id[:40]}"
 
     @property
+    def query(self) -> str:
+        """What the form is to be filled in with to correct it, for an address."""
+        return urlencode({"request_id": self.request_id, "model": self.model})
+
+    @property
     def is_open(self) -> bool:
         """Whether it is looked after."""
         return self.status in OPEN_LOOK_UPS
@@ -92,3 +98,14 @@ class ReportedRequest(models.Model):
 
     def __str__(self) -> str:
         return f"reported request {self.request_id[:40]}"
+
+    @property
+    def query(self) -> str:
+        """What the form of a look-up is to be filled in with, for an address."""
+        return urlencode(
+            {
+                "request_id": self.request_id,
+                "model": self.model,
+                "connection": self.connection_id,
+            }
+        )

@@ -169,28 +169,6 @@ class ApiClient:
             return {}
         return found if isinstance(found, dict) else {}
 
-    def pull_events(self, queue_id: str) -> event_queue.Pulled:
-        """Some batch events that wait in a queue of the account (`event_queue.EventClient`)."""
-        asked = {
-            "batch_size": event_queue.MOST_EVENTS,
-            "visibility_timeout_ms": event_queue.HIDDEN_FOR,
-        }
-        return event_queue.read(self._of_queue(queue_id, "pull", asked))
-
-    def acknowledge(self, queue_id: str, leases: list[str]) -> None:
-        """Let messages of a queue not come again."""
-        self._of_queue(queue_id, "ack", {"acks": [{"lease_id": lease} for lease in leases]})
-
-    def _of_queue(self, queue_id: str, what: str, asked: dict[str, Any]) -> bytes:
-        """The result of a call about a queue, which stands beside the account's `ai/`."""
-        account = self._endpoint.url("").removesuffix("/ai/")
-        url = f"{account}/queues/{queue_id}/messages/{what}"
-        reply = self._caller.free(self._post(url, msgspec.json.encode(asked)))
-        result = result_of(reply)
-        if result is None:
-            raise self._caller.meaning(reply, submitting=False)
-        return result
-
     def _run_url(self, model: str, *, queued: bool) -> str:
         url = self._endpoint.url(f"run/{check_model(model)}")
         return f"{url}?queueRequest=true" if queued else url
@@ -234,7 +212,7 @@ class ApiClient:
 
 
 class RestClient(ApiClient):
-    """One account's Batch API.
+    """One account's Batch API, and the queues that tell of its events (`EventClient`).
 
     transport: replaces the network, in tests; it is not closed here.
     timeout: seconds for connecting, for each read and for each write. Its `pool`: how long a call
@@ -264,6 +242,28 @@ class RestClient(ApiClient):
             seconds=seconds,
             behind=behind,
         )
+
+    def pull_events(self, queue_id: str) -> event_queue.Pulled:
+        """Some batch events that wait in a queue of the account (`event_queue.EventClient`)."""
+        asked = {
+            "batch_size": event_queue.MOST_EVENTS,
+            "visibility_timeout_ms": event_queue.HIDDEN_FOR,
+        }
+        return event_queue.read(self._of_queue(queue_id, "pull", asked))
+
+    def acknowledge(self, queue_id: str, leases: list[str]) -> None:
+        """Let messages of a queue not come again."""
+        self._of_queue(queue_id, "ack", {"acks": [{"lease_id": lease} for lease in leases]})
+
+    def _of_queue(self, queue_id: str, what: str, asked: dict[str, Any]) -> bytes:
+        """The result of a call about a queue, which stands beside the account's `ai/`."""
+        account = self._endpoint.url("").removesuffix("/ai/")
+        url = f"{account}/queues/{queue_id}/messages/{what}"
+        reply = self._caller.free(self._post(url, msgspec.json.encode(asked)))
+        result = result_of(reply)
+        if result is None:
+            raise self._caller.meaning(reply, submitting=False)
+        return result
 
 
 class _Envelope(Struct):

@@ -10,6 +10,7 @@ import pytest
 
 import batchui
 from batchui.cloudflare.client import RestClient
+from batchui.cloudflare.event_queue import EventClient
 from batchui.cloudflare.protocol import BatchClient
 from batchui.cloudflare.worker_client import WorkerClient
 
@@ -26,9 +27,15 @@ def methods(client: type) -> dict[str, Callable[..., Any]]:
     }
 
 
-@CLIENTS
-def test_a_client_and_the_protocol_have_the_same_methods(client: type) -> None:
-    assert set(methods(client)) == set(methods(BatchClient))
+@pytest.mark.parametrize(
+    ("client", "protocols"),
+    [(RestClient, [BatchClient, EventClient]), (WorkerClient, [BatchClient])],
+)
+def test_a_client_and_its_protocols_have_the_same_methods(
+    client: type, protocols: list[type]
+) -> None:
+    promised = [set(methods(protocol)) for protocol in protocols]
+    assert set(methods(client)) == set().union(*promised)
 
 
 @CLIENTS

@@ -96,7 +96,7 @@ def test_labels_take_one_query_however_many_batches(
     web: Client, batch: Batch, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     labels.add(batch, "May")
-    with django_assert_num_queries(11) as few:
+    with django_assert_num_queries(12) as few:
         names(web)
     for number in range(20):
         labels.add(made(batch.team, f"batch {number}"), f"label {number}")
