@@ -38,7 +38,12 @@ def message(kind: str, request_id: str = "r", **changes: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def told(sandbox: RunningSandbox, start: MakeBatch) -> Batch:
-    """A batch of one part, accepted, through a connection with a queue."""
+    """A batch of one part, accepted, through a connection with a queue.
+
+    No event of another test waits in it: a pull brings a hundred at most.
+    """
+    with sandbox.sandbox.context.store.transaction() as database:
+        database.execute("DELETE FROM requests")
     sandbox.set_timings(Timings(queued=0, running=1e6, per_1000_items=0))
     batch = start(rows(25))
     Connection.objects.update(queue_id=QUEUE)
