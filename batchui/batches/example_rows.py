@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from batchui.batches import call_limit, catalogues
+from batchui.batches import call_limit
 from batchui.batches.trying import why_paused
 from batchui.cloudflare import errors
 from batchui.cloudflare.catalogue import Model
@@ -28,11 +28,10 @@ LONGEST = 500
 LONGEST_ANSWER = 4_000
 MOST_COLUMNS = 12
 
-_WORDED = """Make a table of {rows} rows of made-up example data about this: {about}
-
+_INSTRUCTION = f"""Make a table of {ROWS} rows of made-up example data about what you are told. \
 Let the rows differ, as real ones do: in length, in tone, in what they are about. Answer with JSON \
 alone: an object with "columns", a list of the names of two to five columns, and "rows", a list of \
-{rows} lists of texts, one text for each column."""
+{ROWS} lists of texts, one text for each column."""
 _TEXTS = {"type": "array", "items": {"type": "string"}, "minItems": 2}
 _SCHEMA = {
     "type": "object",
@@ -48,12 +47,6 @@ NO_TABLE = (
 )
 USED_UP = "Too many calls were made in the last minutes. Try again in a moment."
 MAYBE_CHARGED = "It may have been charged."
-
-
-def models(connection: Connection) -> list[Model]:
-    """The models that can make rows, the usual one first."""
-    known = catalogues.catalogue_of(connection)
-    return [model for model in known.models() if model.task == "chat"]
 
 
 def make(connection: Connection, *, model: Model, about: str) -> bytes:
@@ -84,14 +77,14 @@ def item_of(model: Model, about: str) -> bytes:
         named = {"name": "table", "schema": _SCHEMA}
         schema = named if model.schema_nesting == "named" else _SCHEMA
         options["response_format"] = {"type": "json_schema", "json_schema": schema}
-    worded = _WORDED.format(rows=ROWS, about=" ".join(about.split()))
     asked = Ask(
         model=model.name,
-        template="{{prompt}}",
+        template="{{about}}",
+        instruction=_INSTRUCTION,
         max_tokens=LONGEST_ANSWER,
         options=options,
     )
-    return ItemWriter(model.item_format, asked, ["prompt"], model=model).encode(1, [worded])
+    return ItemWriter(model.item_format, asked, ["about"], model=model).encode(1, [about])
 
 
 def as_csv(result: bytes) -> bytes:

@@ -58,7 +58,7 @@ class _Maker:
             case "object" if depth <= _DEEPEST:
                 return self._object(schema, depth=depth, nth=nth)
             case "array":
-                return self._array(schema, name=name, depth=depth)
+                return self._array(schema, name=name, depth=depth, outer=nth)
             case "string":
                 return self._string(schema, name=name, nth=nth, is_alone=depth <= 1)
             case "integer" | "number" as kind:
@@ -92,13 +92,14 @@ class _Maker:
             for name in dict.fromkeys([*properties, *schema.get("required", [])])
         }
 
-    def _array(self, schema: dict[str, Any], *, name: str, depth: int) -> list[Any]:
+    def _array(self, schema: dict[str, Any], *, name: str, depth: int, outer: int) -> list[Any]:
+        """So many values, which go on where those of the array before it ended."""
         least = int(schema.get("minItems", 0))
         count = min(max(least, 2), int(schema.get("maxItems", max(least, 2))))
         part = schema.get("items", {})
         return [
-            self.make(part, name=name, depth=depth + 1, nth=nth)
-            for nth in range(count if depth <= _DEEPEST else 0)
+            self.make(part, name=name, depth=depth + 1, nth=outer * count + at)
+            for at in range(count if depth <= _DEEPEST else 0)
         ]
 
     def _chosen(self, options: list[Any], nth: int) -> Any:
@@ -109,7 +110,8 @@ class _Maker:
     def _string(self, schema: dict[str, Any], *, name: str, nth: int, is_alone: bool) -> str:
         """A sentence of the prompt for a property of its own, a word of it otherwise."""
         if not is_alone:
-            text = self.salient[nth % len(self.salient)]
+            again, at = divmod(nth, len(self.salient))
+            text = f"{self.salient[at]} {again + 1}" if again else self.salient[at]
         elif self.about and not any(word in name.lower() for word in _NAMES):
             text = sentence(self.about, self.sentences)
             self.sentences += 1
