@@ -5,9 +5,8 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django_htmx.http import HttpResponseClientRedirect
 
 from batchui.batches import look_ups
 from batchui.batches.look_up_models import LookUp
@@ -15,6 +14,7 @@ from batchui.batches.look_ups import WrongField
 from batchui.batches.models import Batch
 from batchui.web.errors import post_only
 from batchui.web.forms.look_up import LookUpForm
+from batchui.web.leading import lead_to
 from batchui.web.members import MemberRequest, member_required
 
 # Of look-ups under way, in the history.
@@ -39,8 +39,8 @@ def begin(request: MemberRequest) -> HttpResponse:
         return _form(request, form, status=422)
     if isinstance(found, Batch):
         messages.info(request, "The answers to this request are here already.")
-        return _to(request, found.get_absolute_url())
-    return _to(request, reverse("look_up", args=[found.pk]))
+        return lead_to(request, found.get_absolute_url())
+    return lead_to(request, reverse("look_up", args=[found.pk]))
 
 
 def _form(request: MemberRequest, form: LookUpForm, status: int = 200) -> HttpResponse:
@@ -53,7 +53,7 @@ def look_up(request: MemberRequest, pk: UUID) -> HttpResponse:
     """How far a request is, until its answers are a batch: then that."""
     found = _of_team(request, pk)
     if found.batch is not None:
-        return _to(request, found.batch.get_absolute_url())
+        return lead_to(request, found.batch.get_absolute_url())
     template = "look_ups/_state.html" if request.htmx else "look_ups/look_up.html"
     return render(request, template, {"look_up": found})
 
@@ -63,7 +63,7 @@ def look_up(request: MemberRequest, pk: UUID) -> HttpResponse:
 def look_again(request: MemberRequest, pk: UUID) -> HttpResponse:
     """Look after one that has ended once more."""
     look_ups.look_again(_of_team(request, pk))
-    return _to(request, reverse("look_up", args=[pk]))
+    return lead_to(request, reverse("look_up", args=[pk]))
 
 
 @post_only
@@ -72,7 +72,7 @@ def forget(request: MemberRequest, pk: UUID) -> HttpResponseBase:
     """Look after one no more."""
     if look_ups.forget(_of_team(request, pk)):
         messages.success(request, "This request is not looked up any more.")
-    return _to(request, reverse("batches"))
+    return lead_to(request, reverse("batches"))
 
 
 @member_required
@@ -96,7 +96,3 @@ def _of_team(request: MemberRequest, pk: UUID) -> LookUp:
         pk=pk,
         team=request.team,
     )
-
-
-def _to(request: MemberRequest, address: str) -> HttpResponse:
-    return HttpResponseClientRedirect(address) if request.htmx else redirect(address)

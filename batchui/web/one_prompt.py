@@ -10,9 +10,7 @@ import io
 from django.contrib import messages
 from django.core.files.base import ContentFile
 from django.http import HttpResponse
-from django.shortcuts import redirect
 from django.urls import reverse
-from django_htmx.http import HttpResponseClientRedirect
 
 from batchui.batches import intake, tries
 from batchui.batches.catalogues import Catalogue, catalogue_of
@@ -22,6 +20,7 @@ from batchui.prompts.ask import Ask
 from batchui.prompts.problems import BadInput
 from batchui.teams.connections import ensure_connection
 from batchui.web.errors import post_only
+from batchui.web.leading import lead_to
 from batchui.web.members import MemberRequest, member_required
 
 FILE_NAME, COLUMN = "Prompt.csv", "prompt"
@@ -45,21 +44,21 @@ def new_prompt(request: MemberRequest) -> HttpResponse:
     model = request.POST.get("model", "")
     if not text or model not in offered:
         messages.error(request, NO_MODEL if text else NO_PROMPT)
-        return _to(request, reverse("new"))
+        return lead_to(request, reverse("new"))
     try:
         batch = intake.receive(
             _file_of(text),
             team=request.team,
             by=request.user,
-            name=_name_of(text),
+            name=name_of(text),
             ask=Ask(template=f"{{{{{COLUMN}}}}}", model=model),
             check_now=True,
         )
     except BadInput as problem:
         messages.error(request, str(problem))
-        return _to(request, reverse("new"))
+        return lead_to(request, reverse("new"))
     _ask(request, batch)
-    return _to(request, batch.get_absolute_url())
+    return lead_to(request, batch.get_absolute_url())
 
 
 def _ask(request: MemberRequest, batch: Batch) -> None:
@@ -75,10 +74,7 @@ def _file_of(text: str) -> "ContentFile[bytes]":
     return ContentFile(written.getvalue().encode(), FILE_NAME)
 
 
-def _name_of(text: str) -> str:
+def name_of(text: str) -> str:
+    """The name of a draft of this text: its beginning, on one line."""
     line = " ".join(text.split())
     return line if len(line) <= NAMED else f"{line[: NAMED - 1].rstrip()}…"
-
-
-def _to(request: MemberRequest, address: str) -> HttpResponse:
-    return HttpResponseClientRedirect(address) if request.htmx else redirect(address)
