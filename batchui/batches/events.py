@@ -13,17 +13,17 @@ from django.utils import timezone
 
 from batchui.batches import call_limit
 from batchui.batches.clients import shared_client
-from batchui.batches.look_up_models import OPEN_LOOK_UPS, LookUp, ReportedRequest
+from batchui.batches.look_up_models import LONGEST_ID, OPEN_LOOK_UPS, LookUp, ReportedRequest
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import SENT_PARTS, AttemptStatus
 from batchui.cloudflare import errors
+from batchui.cloudflare.catalogue import LONGEST_NAME
 from batchui.cloudflare.event_queue import ENDED, BatchEvent, EventClient
 from batchui.teams.models import Connection
 from batchui.teams.problems import TeamProblem
 
 # Requests that are not known: so many are offered, and so long they are kept.
 MOST_UNKNOWN, KEPT = 10, timedelta(days=7)
-LONGEST_ID, LONGEST_MODEL = 200, 200
 # Between two pulls of a queue; and while they fail.
 PULL_EVERY, AFTER_PROBLEM = timedelta(seconds=3), timedelta(minutes=1)
 
@@ -99,8 +99,13 @@ def _poll_now(connection: Connection, request_ids: list[str]) -> None:
 
 def _keep_unknown(connection: Connection, found: Iterable[BatchEvent]) -> None:
     """Keep the requests that batchui does not know: one may be that of a lost receipt."""
-    models = {one.request_id[:LONGEST_ID]: one.model[:LONGEST_MODEL] for one in found}
-    known = set(_attempts(connection, models).values_list("request_id", flat=True))
+    models = {
+        one.request_id: one.model
+        for one in found
+        if len(one.request_id) <= LONGEST_ID and len(one.model) <= LONGEST_NAME
+    }
+    sent = _sent(connection).filter(request_id__in=list(models))
+    known = set(sent.values_list("request_id", flat=True))
     ReportedRequest.objects.bulk_create(
         (
             ReportedRequest(connection=connection, request_id=request_id, model=model)
@@ -111,10 +116,9 @@ def _keep_unknown(connection: Connection, found: Iterable[BatchEvent]) -> None:
     )
 
 
-def _attempts(connection: Connection, request_ids: Iterable[str]) -> QuerySet[Attempt]:
-    return Attempt.objects.filter(
-        part__batch__connection=connection, request_id__in=list(request_ids)
-    )
+def _sent(connection: Connection) -> QuerySet[Attempt]:
+    """The requests of a connection whose receipts there are."""
+    return Attempt.objects.filter(part__batch__connection=connection).exclude(request_id="")
 
 
 def unknown_to(batch: Batch) -> list[ReportedRequest]:
@@ -128,10 +132,9 @@ def unknown_to(batch: Batch) -> list[ReportedRequest]:
     found = ReportedRequest.objects.filter(
         connection=batch.connection_id, model=batch.ask.model, seen_at__gte=batch.started_at
     )
-    listed = list(found.order_by("-seen_at")[:MOST_UNKNOWN])
-    ids = [one.request_id for one in listed]
-    known = set(_attempts(batch.connection, ids).values_list("request_id", flat=True))
-    return [one for one in listed if one.request_id not in known]
+    # Of many sends an event comes before the receipt is stored: these are known by now.
+    unknown = found.exclude(request_id__in=_sent(batch.connection).values("request_id"))
+    return list(unknown.order_by("-seen_at")[:MOST_UNKNOWN])
 
 
 def forget_old() -> None:

@@ -7,6 +7,9 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+# In characters, of a request id.
+LONGEST_ID = 200
+
 
 class LookUpStatus(models.TextChoices):
     """How far a look-up is.
@@ -40,7 +43,7 @@ class LookUp(models.Model):
     )
     created_at = models.DateTimeField(default=timezone.now)
     model = models.CharField(max_length=200)
-    request_id = models.CharField(max_length=200)
+    request_id = models.CharField(max_length=LONGEST_ID)
     status = models.CharField(
         max_length=16, choices=LookUpStatus.choices, default=LookUpStatus.WAITING
     )
@@ -83,7 +86,7 @@ class ReportedRequest(models.Model):
     """
 
     connection = models.ForeignKey("teams.Connection", on_delete=models.CASCADE, related_name="+")
-    request_id = models.CharField(max_length=200)
+    request_id = models.CharField(max_length=LONGEST_ID)
     model = models.CharField(max_length=200)
     seen_at = models.DateTimeField(default=timezone.now)
 

@@ -18,24 +18,28 @@ from batchui.batches import events, looked_up, pauses
 from batchui.batches.clients import shared_client
 from batchui.batches.clock import is_free
 from batchui.batches.compressed import SPOOL_BYTES
-from batchui.batches.look_up_models import OPEN_LOOK_UPS, LookUp, LookUpStatus
+from batchui.batches.look_up_models import LONGEST_ID, OPEN_LOOK_UPS, LookUp, LookUpStatus
 from batchui.batches.models import Attempt, Batch
 from batchui.batches.replies import MismatchError
 from batchui.batches.signals import work_waits
 from batchui.batches.steps import PART_LEASE
 from batchui.cloudflare import errors
 from batchui.cloudflare.accounts import check_model
+from batchui.cloudflare.catalogue import DEFAULT_MODEL
 from batchui.prompts.problems import BadInput
 from batchui.teams.models import Connection, Team, User
 from batchui.teams.problems import TeamProblem
 
 logger = logging.getLogger(__name__)
 
-LONGEST_ID = 200
 # A look-up that has ended, or that never came to an end, is forgotten after this time.
 FORGOTTEN_AFTER = timedelta(days=30)
 NO_ID = "Paste the request id: Cloudflare answered with it when the request was sent."
 NO_MODEL = "Write the model that was asked: the id alone does not say it."
+NO_SUCH_MODEL = (
+    "“{}” is not the name of a model. Write it as it was asked, such as "
+    f"{DEFAULT_MODEL}, or choose one from the list."
+)
 LONG_ID = f"A request id has at most {LONGEST_ID} letters, digits and hyphens. Paste the id alone."
 NOT_THERE = (
     "There is no request with this id and this model, or its answers are gone: they are kept for "
@@ -90,7 +94,7 @@ def begin(
     try:
         check_model(model)
     except errors.Refused:
-        raise WrongField("model", f"“{model[:80]}” is not the name of a model.") from None
+        raise WrongField("model", NO_SUCH_MODEL.format(model[:80])) from None
     if known := _known(team, request_id):
         return known
     look_up = LookUp.objects.create(

@@ -148,14 +148,29 @@ def test_requests_that_are_not_known_are_offered_and_never_taken(
     Connection.objects.update(queue_id=QUEUE)
     Part.objects.update(next_poll_at=timezone.now() + timedelta(minutes=5))
     other = message("queued", "of another model", source={"modelName": "@cf/other/model"})
+    endless = message("queued", "x" * 201)
     found = [message("queued", "ours"), message("queued", "lost"), message("succeeded", "lost")]
-    api.script(reply(200, {"result": {"messages": [*found, other]}}), reply(200, {"result": {}}))
+    api.script(
+        reply(200, {"result": {"messages": [*found, other, endless]}}), reply(200, {"result": {}})
+    )
     looked()
     looked()  # at least once
     batch.refresh_from_db()
     assert [one.request_id for one in events.unknown_to(batch)] == ["lost"]
     statuses = set(batch.parts.values_list("status", flat=True))
     assert statuses == {"queued"}
+    late = [f"late {number}" for number in range(events.MOST_UNKNOWN + 5)]
+    api.script(
+        reply(200, {"result": {"messages": [message("queued", one) for one in late]}}),
+        reply(200, {"result": {}}),
+    )
+    looked()
+    first = Attempt.objects.earliest("pk")
+    Attempt.objects.bulk_create(  # whose receipts came after their events
+        Attempt(part=first.part, number=at, items=1, payload_size=1, request_id=one)
+        for at, one in enumerate(late, 10)
+    )
+    assert [one.request_id for one in events.unknown_to(batch)] == ["lost"]
     Attempt.objects.filter(part__number=2).update(request_id="lost")  # its receipt came late
     assert events.unknown_to(batch) == []
     Attempt.objects.update(request_id="")

@@ -13,12 +13,13 @@ from django_htmx.http import trigger_client_event
 
 from batchui.batches import call_limit, events
 from batchui.batches.costs import charged_twice
+from batchui.batches.look_up_models import ReportedRequest
 from batchui.batches.models import Batch
 from batchui.batches.questions import LEFT_OUT_SENTENCES
 from batchui.batches.retrying import rows_of_retry
 from batchui.batches.sheet import searches
 from batchui.batches.sheet.sizes import sizes
-from batchui.batches.states import BatchStatus
+from batchui.batches.states import BatchStatus, Question
 from batchui.web import holds, open_questions
 from batchui.web.access import with_batch
 from batchui.web.members import MemberRequest
@@ -33,6 +34,7 @@ from batchui.web.sheet.progress import progress_of
 from batchui.web.sheet.strip import Strip, strip_of
 from batchui.web.sheet.view import SheetView
 from batchui.web.standstill import nothing_moves
+from batchui.web.undecided import Undecided
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def live_context(batch: Batch) -> dict[str, Any]:
         "progress": progress_of(batch),
         "nothing_moves": nothing_moves(batch),
         "questions": (questions := open_questions.of_parts(batch.parts.all())),
-        "reported": events.unknown_to(batch) if questions else [],
+        "reported": _reported(batch, questions),
         "on_hold": holds.what_holds(batch),
         "holds": paused,
         "is_paused": strip.is_paused,
@@ -101,6 +103,12 @@ def live_context(batch: Batch) -> dict[str, Any]:
         "was_left_out": _was_left_out(batch),
         "retried": rows_of_retry(batch) if batch.can_retry else None,
     }
+
+
+def _reported(batch: Batch, asked: Sequence[Undecided]) -> list[ReportedRequest]:
+    """The requests that one whose receipt was lost may be, where that is asked about."""
+    is_unclear = any(one.question == Question.UNCLEAR for one in asked)
+    return events.unknown_to(batch) if is_unclear else []
 
 
 def _poll_url(batch: Batch, strip: Strip) -> str:
