@@ -14,14 +14,13 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django_htmx.http import trigger_client_event
 
-from batchui.batches import look_ups
 from batchui.batches.models import Batch, Label
 from batchui.teams.models import User
 from batchui.web import holds, open_questions
 from batchui.web.draft_folds import MOST_SHOWN, drafts_in, folds, not_drafts
 from batchui.web.history_filters import MOST_FOUND, STATUS_FILTERS, Filters, chosen
 from batchui.web.holds import Holds
-from batchui.web.look_ups import MOST_SHOWN as MOST_LOOK_UPS
+from batchui.web.look_ups import under_way_context
 from batchui.web.members import MemberRequest, member_required
 
 PAGE_SIZE = 25
@@ -63,7 +62,7 @@ def batches(request: MemberRequest) -> HttpResponse:
         "team_labels": Label.objects.filter(team=request.team),
         "people": User.objects.filter(membership__team=request.team).order_by("name"),
         "questions": open_questions.of_team(request.team),
-        "look_ups": look_ups.open_of(request.team)[:MOST_LOOK_UPS],
+        **under_way_context(request.team),
     }
     if request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request:
         return render(request, "batches/_history.html", context)

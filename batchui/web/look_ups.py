@@ -1,6 +1,9 @@
 """Look up a request: its form, its page while it is under way, and those of the team."""
 
+from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
@@ -12,6 +15,7 @@ from batchui.batches import look_ups
 from batchui.batches.look_up_models import LookUp
 from batchui.batches.look_ups import WrongField
 from batchui.batches.models import Batch
+from batchui.teams.models import Team
 from batchui.web.errors import post_only
 from batchui.web.forms.look_up import LookUpForm
 from batchui.web.leading import lead_to
@@ -82,12 +86,19 @@ def under_way(request: MemberRequest) -> HttpResponse:
     for text in request.GET.getlist("seen")[:MOST_SHOWN]:
         with suppress(ValueError):
             seen.append(UUID(text))
-    found = list(look_ups.open_of(request.team)[:MOST_SHOWN])
-    ended = LookUp.objects.filter(team=request.team, pk__in=seen).exclude(
-        pk__in=[one.pk for one in found]
-    )
-    context = {"look_ups": [*found, *ended.select_related("batch", "created_by")]}
+    context = under_way_context(request.team, seen)
     return render(request, "look_ups/_under_way.html", context)
+
+
+def under_way_context(team: Team, seen: Sequence[UUID] = ()) -> dict[str, Any]:
+    """What is under way, what has ended of those that a page has `seen`, and both as a query."""
+    found = list(look_ups.open_of(team)[:MOST_SHOWN])
+    ended = []
+    if seen:
+        shown = LookUp.objects.filter(team=team, pk__in=seen).select_related("batch", "created_by")
+        ended = list(shown.exclude(pk__in=[one.pk for one in found]))
+    query = urlencode([("seen", one.pk) for one in (*found, *ended)])
+    return {"look_ups": found, "ended": ended, "look_ups_seen": query}
 
 
 def _of_team(request: MemberRequest, pk: UUID) -> LookUp:

@@ -101,8 +101,12 @@ def test_a_team_sees_those_under_way_above_its_history(
     assert f"seen={look_up.pk}" in page
     kept(looked(look_up))
     seen = {"seen": [str(look_up.pk), "nonsense"]}
-    assert "its answers are there" in said(web.get(reverse("look_ups"), seen, headers=HTMX))
-    assert "hx-get" not in html(web.get(reverse("look_ups"), headers=HTMX))
+    ended = web.get(reverse("look_ups"), seen, headers=HTMX)
+    assert "its answers are there" in said(ended)
+    assert "hx-get" not in html(ended)  # nothing is under way any more
+    another = begun(team, ana)
+    both = html(web.get(reverse("look_ups"), seen, headers=HTMX))
+    assert f"?seen={another.pk}&amp;seen={look_up.pk}" in both
 
 
 def test_its_batch_has_a_sheet_and_offers_nothing_that_would_send_it(
