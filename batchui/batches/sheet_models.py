@@ -8,7 +8,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 # Digests of another format are made again. 2: with the rows of a column; 3: with the reasons of
-# answers that were cut off.
+# answers that were cut off; 4: in two halves.
 DIGEST_FORMAT = 4
 
 

@@ -22,6 +22,7 @@ class ShownReason:
 
     may_count: these are all the batch's empty answers, which can count as answered. with_longer:
     they can be asked again with a longer answer. with_changes: another run could ask them better.
+    Of a batch that was looked up nothing can be asked, so no next step says so.
     """
 
     key: str
@@ -56,20 +57,21 @@ def attention_context(batch: Batch) -> dict[str, Any]:
 def _shown(batch: Batch, why: Why, *, can_raise: bool) -> ShownReason:
     reason = why.reason
     may_count = reason.status == AnswerStatus.EMPTY and not reason.needs_longer
-    can_ask = reason.status in RETRYABLE_ANSWERS or reason.needs_longer
+    is_asked_here = not batch.is_looked_up
+    can_ask = is_asked_here and (reason.status in RETRYABLE_ANSWERS or reason.needs_longer)
     is_cut = reason.status == AnswerStatus.ANSWERED
     shown = status_words.of_state(AnswerStatus.UNFIT.value if is_cut else reason.status)
     return ShownReason(
         key=reason.key,
         rows=why.rows,
         words=in_words(reason),
-        next_step=reason.next_step,
+        next_step=reason.next_step if is_asked_here else "",
         show=show_reason(reason.key),
         tone=shown.tone,
         icon=shown.icon,
         can_ask=batch.has_ended and can_ask and (can_raise or not reason.needs_longer),
         may_count=may_count and batch.can_count_empty and why.rows == batch.empty,
-        other_model=reason.other_model,
+        other_model=is_asked_here and reason.other_model,
         with_longer=reason.needs_longer,
-        with_changes=reason.needs_longer and not can_raise,
+        with_changes=is_asked_here and reason.needs_longer and not can_raise,
     )
