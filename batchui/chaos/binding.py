@@ -26,7 +26,8 @@ from batchui.up.ports import free_port
 SECRET = "a-secret-for-campaigns-0123456789abcdef"  # noqa: S105
 INSTALL = "npm install --prefix .tools --no-save --ignore-scripts workerd@1.20261117.1"
 SECONDS_TO_START = 30.0
-_CONFIG = """using Workerd = import "/workerd/workerd.capnp";
+# As `tests/worker_binding/worker.capnp`, with the Worker alone.
+CONFIG = """using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "worker", worker = (
@@ -86,7 +87,7 @@ def running_binding(sandbox: str) -> Iterator[Binding]:
         shutil.copy(ROOT / "cloudflare-worker" / "worker.js", folder)
         config = Path(folder, "worker.capnp")
         config.write_text(
-            _CONFIG.replace("{secret}", SECRET)
+            CONFIG.replace("{secret}", SECRET)
             .replace("{sandbox}", urlsplit(sandbox).netloc)
             .replace("{port}", str(port))
         )
@@ -95,7 +96,6 @@ def running_binding(sandbox: str) -> Iterator[Binding]:
             yield binding
         finally:
             children.end_group(binding.process)
-            binding.process.wait()
 
 
 def connect(binding: Binding) -> None:

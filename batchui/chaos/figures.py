@@ -69,7 +69,7 @@ class Figures:
         counts = (self.kills, self.batches, self.rows, self.accepted, self.unsure)
         faults = [*map(self.count, COUNTED), self.others]
         return [
-            self.campaign,
+            f"{self.campaign}, Worker" if self.worker else self.campaign,
             self.database,
             str(self.seed),
             *(f"{number:,}" for number in counts),

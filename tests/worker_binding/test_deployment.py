@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from batchui.chaos import binding
 from batchui.chaos.binding import INSTALL
 from batchui.cloudflare.http_call import MARK
 from batchui.cloudflare.worker_client import SHORTEST_SECRET
@@ -23,6 +24,7 @@ def test_wrangler_deploys_this_file_with_the_binding_and_the_date_that_are_teste
     assert (FOLDER / config["main"]).read_text() == WORKER_JS
     assert config["ai"] == {"binding": "AI"}
     assert config["compatibility_date"] == constant("date :Text")
+    assert f'compatibilityDate = "{config["compatibility_date"]}"' in binding.CONFIG
     assert f'embed "../../cloudflare-worker/{config["main"]}"' in CONFIG.read_text()
 
 

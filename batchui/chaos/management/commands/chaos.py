@@ -103,9 +103,7 @@ class Command(ExactCommand):
         """Run the campaign with the settings of this process, and print the figures."""
         prepare.prepare()
         kind = "inside" if inside else "processes"
-        figures = Figures(
-            f"{kind}, Worker" if worker else kind, database, seed, wanted=kills, worker=worker
-        )
+        figures = Figures(kind, database, seed, wanted=kills, worker=worker)
         began = time.monotonic()
         store = settings.DATA / "sandbox.sqlite3"
         with ExitStack() as running:
@@ -133,7 +131,7 @@ class Command(ExactCommand):
         for sentence in figures.stuck[:FINDINGS_SHOWN]:
             self.stdout.write(f"It does not end: {sentence}")
         self.stdout.write(table([figures]))
-        inside = figures.campaign.startswith("inside")
+        inside = figures.campaign == "inside"
         besides = (
             f"{figures.survived:,} steps came to their end"
             if inside
