@@ -20,9 +20,8 @@ from batchui.batches.states import BatchStatus, PartStatus, Question
 from batchui.prompts.answer_columns import AnswerColumn, to_json
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
-from batchui.teams import connecting, invitations
+from batchui.teams import invitations
 from batchui.teams.models import Connection, Team, User
-from batchui.teams.testing import FINE
 from batchui.worker.heartbeat import beat
 from tests.batches.books import reviews
 from tests.batches.conftest import MODEL, MakeBatch, rows
@@ -342,53 +341,6 @@ def test_pages_around_the_batches(page: "Page", new_page: NewPage, ana: User, te
             State("no such batch", reverse("batch", args=[uuid4()])),
         ],
     )
-    assert found == {}
-
-
-def test_connections(
-    page: "Page",
-    new_page: NewPage,
-    ana: User,
-    team: Team,
-    sandbox: RunningSandbox,
-    start: MakeBatch,
-    every_file_is_small: None,
-) -> None:
-    here, connect = reverse("connections"), reverse("connect", args=["rest"])
-    states = [
-        State("the sandbox alone", here),
-        State("connect", connect),
-        State("connect, wrong", connect, ("#connect-save",), "#id_token_error"),
-    ]
-    found = found_in(page, states)
-    for letter in "ab":
-        filled = connecting.unsaved(
-            team,
-            kind=Connection.Kind.REST,
-            account_id=letter * 32,
-            token=letter * 40,
-            base_url=sandbox.base_url,
-            name=f"Account {letter}",
-        )
-        account = connecting.connect(filled, by=ana, tested=FINE)
-    start(rows(3))
-    draft = drafted(signed_in(ana), REVIEWS.encode(), "goes.csv").get_absolute_url()
-    change, pk = "[popovertarget^=change-]", account.pk
-    refused = "Cloudflare does not accept the API token."
-    Connection.objects.filter(name="Account a").update(
-        refused_since=timezone.now(), refused_reason=refused, test_problem=refused
-    )
-    states = [
-        State("several, one refused", here),
-        State("its test", here, (f"#test-{pk}",), f"#state-{pk} .good"),
-        State("change", here, (change,), "[id^=change-]:popover-open"),
-        State("rename a connection", here, (change, "[id^=renames-]"), "[id^=rename-][open]"),
-        State("remove a connection", here, (change, "[id^=removes-]"), "[id^=remove-][open]"),
-        State("a new token", reverse("replace_token", args=[pk])),
-        State("where a draft goes", draft, ("#goes-to-button",), "#goes-to-choices"),
-    ]
-    found |= found_in(page, states)
-    found |= found_in(new_page(join(ana)), [State("for members", here)])
     assert found == {}
 
 

@@ -18,6 +18,7 @@ from batchui.web.connecting import shown
 from batchui.web.connecting.kinds import KINDS
 from batchui.web.errors import post_only
 from batchui.web.forms.connections import RenameForm
+from batchui.web.leading import lead_to
 from batchui.web.members import MemberRequest, admin_required, member_required
 
 NO_QUEUE_ID = "The id of a queue has letters, digits and hyphens only. Nothing was changed."
@@ -90,17 +91,21 @@ def set_queue(request: MemberRequest, pk: int) -> HttpResponse:
     """Name the queue that tells of batch events, once it can be looked into; or none."""
     connection = connection_of_team(request, pk)
     queue_id = request.POST.get("queue_id", "").strip()
-    if queue_id and not is_queue_id(queue_id):
-        messages.error(request, NO_QUEUE_ID)
-        return redirect("connections")
-    if queue_id and (problem := testing.problem_of_queue(connection, queue_id)):
+    problem = "" if not queue_id or is_queue_id(queue_id) else NO_QUEUE_ID
+    if queue_id and not problem:
+        problem = testing.problem_of_queue(connection, queue_id)
+    if problem and request.htmx:
+        context = {"connection": connection, "queue_id": queue_id, "problem": problem}
+        return render(request, "connections/_queue_form.html", context, status=422)
+    if problem:
         messages.error(request, problem)
         return redirect("connections")
-    return _changed(
+    _changed(
         request,
         lambda: connecting.set_queue(connection, queue_id, by=request.user),
         EVENTS_ON if queue_id else EVENTS_OFF,
     )
+    return lead_to(request, reverse("connections"))
 
 
 @post_only
