@@ -7,6 +7,7 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.dateformat import format as format_date
+from django_htmx.http import reswap
 
 from batchui.batches.money import amount
 from batchui.batches.phrases import counted
@@ -57,7 +58,9 @@ def days(request: MemberRequest) -> HttpResponse:
         "bar": BAR,
         "height": HEIGHT,
     }
-    return render(request, "batches/_days.html", context)
+    response = render(request, "batches/_days.html", context)
+    # With nothing yet it stays away until the page is loaded: what is below must not jump.
+    return response if context["table"] else reswap(response, "outerHTML")
 
 
 def _picture(

@@ -113,14 +113,21 @@ def test_the_pictures_of_the_last_days_follow_what_is_answered(
 ) -> None:
     theirs = Batch.objects.filter(pk=runs[1].pk)
     theirs.update(status="running", version=5, answered=2)
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.url) if "/days/" in one.url else None)
     page.reload()
     total = page.locator("#days figure", has_text="Rows answered").locator("strong")
     before = int(total.inner_text())
     theirs.update(version=6, answered=102)
     page.locator("#days strong", has_text=f"{before + 100}").wait_for()
     # So soon after that only an end counts at once.
-    theirs.update(status="finished", version=7, answered=202, finished_at=timezone.now())
+    theirs.update(version=7, answered=152)
+    page.locator(f"#batch-{runs[1].pk}", has_text="152").wait_for()
+    page.wait_for_timeout(500)
+    assert len(asked) == 2
+    theirs.update(status="finished", version=8, answered=202, finished_at=timezone.now())
     page.locator("#days strong", has_text=f"{before + 200}").wait_for(timeout=8_000)
+    assert len(asked) == 3
 
 
 def test_the_list_of_runs_is_accessible(page: "Page", runs: list[Batch]) -> None:
