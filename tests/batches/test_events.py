@@ -67,7 +67,7 @@ def looked() -> Connection:
     Connection.objects.update(events_looked_at=None)
     [pull] = events.due()
     assert events.look(pull)
-    return Connection.objects.get()
+    return Connection.objects.exclude(queue_id="").get()
 
 
 def test_polls_come_seldom_and_at_once_after_an_event(
@@ -178,6 +178,32 @@ def test_requests_that_are_not_known_are_offered_and_never_taken(
     assert events.unknown_to(batch) == []  # before its start
     events.forget_old()
     assert not ReportedRequest.objects.exists()
+
+
+@pytest.mark.parametrize("of", ["another connection", "an attempt that has ended"])
+def test_an_event_lets_no_poll_be_due_but_that_of_its_request(
+    api: ScriptedServer, start: MakeBatch, team: Team, of: str
+) -> None:
+    api.script(reply(200, {"result": {"request_id": "ours", "status": "queued"}}))
+    batch = start(rows(25))
+    send_all()
+    later = timezone.now() + timedelta(minutes=5)
+    Part.objects.update(next_poll_at=later)
+    Connection.objects.update(queue_id=QUEUE)
+    if of == "another connection":
+        other = Connection.objects.create(team=team, kind="rest", name="x", account_id="x")
+        Batch.objects.update(connection=other)
+        begun(team, request_id="keeps the queue open")
+    else:
+        part = batch.parts.get()
+        Attempt.objects.update(request_id="newer", number=2)
+        Attempt.objects.create(
+            part=part, number=1, items=25, payload_size=1, status="refused", request_id="ours"
+        )
+    found = {"messages": [message("succeeded", "ours")]}
+    api.script(reply(200, {"result": found}), reply(200, {"result": {}}))
+    looked()
+    assert due_at(batch) == later
 
 
 @pytest.mark.parametrize("kind", ["succeeded", "failed"])

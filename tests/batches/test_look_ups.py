@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db.models import F
 from django.utils import timezone
 
 from batchui.batches import clients, decisions, look_ups, replies, results
@@ -168,6 +169,7 @@ def test_items_are_rows_however_they_are_numbered(
     ("items", "why"),
     [
         ([], "no answer in it"),
+        ([{"id": -1, "success": True, "result": {"response": "a"}}], "do not count its answers"),
         ([{"id": 900, "success": True, "result": {"response": "a"}}], "do not count its answers"),
         (
             [{"id": 0, "success": True, "result": {"response": one}} for one in "ab"],
@@ -218,6 +220,8 @@ def test_two_workers_look_once_and_one_that_died_is_followed_by_another(
     assert look_ups._claim(look_up)
     assert not look_ups.look(same)
     assert look_ups.due(5) == []
+    LookUp.objects.update(lease_until=None)  # as when the first one has looked
+    assert not look_ups.look(same)
     LookUp.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     [again] = look_ups.due(5)
     assert look_ups.look(again)
@@ -226,14 +230,21 @@ def test_two_workers_look_once_and_one_that_died_is_followed_by_another(
     assert look_up.message != "the first one, late"
 
 
-def test_one_that_is_forgotten_while_its_answers_come_leaves_nothing(
-    sandbox: RunningSandbox, team: Team, files_in: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("meanwhile", ["forgotten", "another worker has it"])
+def test_one_that_is_not_ones_own_any_more_leaves_nothing(
+    sandbox: RunningSandbox,
+    team: Team,
+    files_in: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    meanwhile: str,
 ) -> None:
     look_up = begun(team, request_id=sent(sandbox, team, *ASKED))
     absorb = replies.absorb
 
     def late(*arguments: Any, **options: Any) -> Any:
-        LookUp.objects.all().delete()
+        if meanwhile == "forgotten":
+            LookUp.objects.all().delete()
+        LookUp.objects.update(epoch=F("epoch") + 1)
         return absorb(*arguments, **options)
 
     monkeypatch.setattr(replies, "absorb", late)

@@ -1,6 +1,6 @@
 """A page of the chosen rows: the right ones, and no part is opened that is not on it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from batchui.batches import compressed, part_answers, results
 from batchui.batches.models import Batch, Part
 from batchui.batches.part_answers import Answer
-from batchui.batches.sheet import pages, sizes
+from batchui.batches.sheet import digests, pages, sizes
 from batchui.batches.sheet.reasons import reason_of
 from batchui.batches.sheet.selection import ALL, Selection, parse
 from batchui.teams.models import Team
@@ -89,6 +89,28 @@ def test_rows_that_a_retry_asks_again_wait(some: Batch) -> None:
     assert numbers(some, parse("waiting"), size=10) == [2, 4, 14, 15]
     broken = Selection(reason=reason_of("failed", "broken").key)
     assert numbers(some, broken, size=10) == [9]
+
+
+def test_behind_the_last_chosen_row_of_a_part_nothing_is_read(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = made(team, [no("failed", "why"), yes("a"), no("failed", "why"), *[yes("a")] * 50])
+    [key] = digests.of(batch).reasons[0]
+    read: list[int] = []
+    whole = compressed.read_lines
+
+    def noted(name: str, *, lines: int) -> Iterator[bytes]:
+        for at, line in enumerate(whole(name, lines=lines)):
+            read.append(at)
+            yield line
+
+    for module in (part_answers, results):
+        monkeypatch.setattr(module, "read_lines", noted)
+    for offset in (0, 1):
+        read.clear()
+        shown = pages.page(batch, Selection(reason=key), offset=offset, limit=100)
+        assert [one.row - batch.first_row for one in shown] == [0, 2][offset:]
+        assert max(read) == 2
 
 
 def test_only_the_parts_of_a_page_are_opened(some: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
