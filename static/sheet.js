@@ -292,7 +292,7 @@
     "]": () => byId("page-next")?.click(),
     "[": () => byId("page-back")?.click(),
     "/": () => document.querySelector("[data-search]")?.focus(),
-    "?": () => byId("keys-dialog")?.showModal(),
+    "?": () => byId("keys-button")?.click(),
     Escape: closePanel,
   };
   on("keydown", (event) => {

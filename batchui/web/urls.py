@@ -100,6 +100,7 @@ urlpatterns = [
         asking_again.confirm_ask_again,
         name="confirm_ask_again",
     ),
+    path("keys/", sheet.keys, name="keys"),
     path("batches/<uuid:pk>/asked/", sheet.asked, name="asked"),
     path("batches/<uuid:pk>/timeline/", sheet.timeline, name="timeline"),
     path("batches/<uuid:pk>/rows/<int:number>/", sheet.row, name="row"),

@@ -10,7 +10,7 @@ from batchui.batches.models import Batch
 from batchui.batches.states import STARTED
 from batchui.web.access import with_batch
 from batchui.web.asking.views import ask_page, draft_row
-from batchui.web.members import MemberRequest
+from batchui.web.members import MemberRequest, member_required
 from batchui.web.sheet.attention import attention_context
 from batchui.web.sheet.chips import chips_context
 from batchui.web.sheet.gaps import gaps_of
@@ -86,6 +86,12 @@ def asked(request: MemberRequest, batch: Batch) -> HttpResponse:
     """What was asked, of whom, and by whom."""
     _started(batch)
     return _tab(request, batch, "asked", {})
+
+
+@member_required
+def keys(request: MemberRequest) -> HttpResponseBase:
+    """The keys of a sheet, for its dialog."""
+    return render(request, "sheet/_keys.html") if request.htmx else redirect("batches")
 
 
 @with_batch
