@@ -11,6 +11,7 @@ from batchui.web.sheet import grid
 from tests.batches.books import reviews
 from tests.batches.sheet.made import FORM, made, no, yes
 from tests.conftest import PATIENCE
+from tests.stories.visitors import gets_the_focus
 from tests.web.test_people_in_the_browser import NewPage, new_page
 from tests.web.visiting import drafted
 
@@ -185,3 +186,11 @@ def test_a_sheet_that_cannot_be_used_lets_her_choose_another_one(
     page.get_by_role("radio", name="May").check()
     page.locator("#start-button").wait_for()
     assert page.get_by_text("This file cannot be used.").count() == 0
+
+
+def test_a_question_mark_shows_the_keys(page: "Page", some: Batch) -> None:
+    page.goto(some.get_absolute_url())
+    page.keyboard.press("?")
+    page.locator("#keys-dialog[open] #keys-head").wait_for()
+    page.keyboard.press("Escape")
+    gets_the_focus(page.locator("#keys-button"))

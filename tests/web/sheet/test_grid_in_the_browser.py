@@ -9,7 +9,6 @@ from batchui.batches.models import Batch
 from batchui.teams.models import Team, User
 from batchui.web.sheet import grid
 from tests.batches.sheet.made import FORM, made, yes
-from tests.stories.visitors import gets_the_focus
 from tests.web.test_people_in_the_browser import NewPage, new_page
 from tests.web.test_people_pages_are_accessible import sticks_out
 
@@ -83,14 +82,6 @@ def test_one_row_alone_is_reached_with_tab(page: "Page") -> None:
     page.locator("#open-1").focus()
     page.keyboard.press("ArrowDown")
     assert page.locator(stops).get_attribute("id") == "open-2"
-
-
-def test_a_question_mark_shows_the_keys(page: "Page", some: Batch) -> None:
-    page.goto(some.get_absolute_url())
-    page.keyboard.press("?")
-    page.locator("#keys-dialog[open] #keys-head").wait_for()
-    page.keyboard.press("Escape")
-    gets_the_focus(page.locator("#keys-button"))
 
 
 def test_pages_are_turned_with_keys_and_back_turns_them_back(page: "Page") -> None:
