@@ -29,6 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "prompts": set(),
     "cloudflare": set(),
     "exports": set(),
+    "pictures": {"prompts"},
     # The product.
     "teams": {"keys", "security_log", "cloudflare"},
     "batches": {"security_log", "teams", "prompts", "cloudflare", "exports", "commands"},
@@ -51,7 +52,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # The measuring stick: it drives the product from outside.
     "bench": {"worker", "batches", "teams", "prompts", "exports", "processes"},
 }
-PLAIN = ("processes", "sandbox", "prompts", "cloudflare", "exports")
+PLAIN = ("processes", "sandbox", "prompts", "cloudflare", "exports", "pictures")
 # Commands are doors from the terminal: each may open the package it is named after.
 DOORS = {
     "batches/management/commands/sandbox.py": {"data_folder", "sandbox"},

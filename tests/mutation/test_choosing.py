@@ -30,7 +30,7 @@ def test_a_sample_is_of_a_few_files_of_one_package_that_the_seed_decides() -> No
     assert 5 < len(set(files())) <= FILES_OF_A_SAMPLE
     assert len({package_of(path) for path in files()}) == 1
     packages = {package_of(files("--seed", str(seed))[0]) for seed in range(40)}
-    assert packages == {"batches", "worker", "prompts", "cloudflare", "exports"}
+    assert packages == {"batches", "worker", "prompts", "cloudflare", "exports", "pictures"}
     assert files() == files() != files("--seed", "8")
     assert set(files()) < set(files("--all"))
 

@@ -1,0 +1,8 @@
+"""Pictures for models that see: found, made small, and ready to be sent. No Django.
+
+    fetching    an address in a cell -> bytes, from public hosts alone
+                (addresses reads it; public says who is public; connecting opens the connection)
+
+Whatever cannot be had raises `problems.NoPicture`. Its text is a sentence for the page. Everything
+that is read here comes from strangers: each read has a limit, and each wait an end.
+"""
