@@ -2,6 +2,7 @@
 
     fetching    an address in a cell -> bytes, from public hosts alone
                 (addresses reads it; public says who is public; connecting opens the connection)
+    packed      a name in a cell -> bytes of a member of a zip
 
 Whatever cannot be had raises `problems.NoPicture`. Its text is a sentence for the page. Everything
 that is read here comes from strangers: each read has a limit, and each wait an end.
