@@ -11,16 +11,13 @@ from pathlib import PurePosixPath
 from typing import IO, BinaryIO, cast
 
 from batchui.pictures.problems import LARGEST_SOURCE, NoPicture, too_large
+from batchui.prompts.pictures import is_picture_name
 from batchui.prompts.problems import listed, quoted
 
 MOST_MEMBERS = 100_000
 # Bytes of a zip's list of its members.
 LONGEST_LIST = 64_000_000
 _IN_THE_LIST = b"PK\x01\x02"
-# HEIC is not read; who has it should be told so, and not that it is not there.
-_ENDINGS = {".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff"} | {
-    *(".avif", ".heic", ".heif")
-}
 _ENCRYPTED, _UTF_8 = 0x1, 0x800  # in the flags of a member
 # Others cannot be unpacked a piece at a time: 50 bytes of bzip2 may become 45 MB.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -164,7 +161,7 @@ def _is_picture(member: zipfile.ZipInfo) -> bool:
     """Whether it has the ending of a picture, and is not what programs put beside them."""
     path = PurePosixPath(member.filename.replace("\\", "/"))
     return (
-        path.suffix.lower() in _ENDINGS
+        is_picture_name(path.name)
         and not member.is_dir()
         and not any(part.startswith((".", "__MACOSX")) and part != ".." for part in path.parts)
     )

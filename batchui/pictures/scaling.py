@@ -9,11 +9,10 @@ import io
 from PIL import Image
 
 from batchui.pictures.decoding import decoded
+from batchui.prompts.pictures import LARGEST_PICTURE as LARGEST
 
 # In points, of what is sent.
 LONGEST_SIDE = 1024
-# In bytes, of what is sent. As base64, in a data URL, it has a third more.
-LARGEST = 120_000
 # Kinds without loss: what they hold is often a text or a drawing, which JPEG would blur.
 _LOSSLESS = ("PNG", "GIF", "BMP")
 _QUALITIES = (85, 75, 60, 45)

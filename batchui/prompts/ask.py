@@ -54,6 +54,8 @@ class Ask:
     of 256 cuts answers off. temperature: None for the default of the model.
     effort: how long a model thinks that can be asked so: "low", "medium" or "high"; "" for its own.
     answer_columns: the columns that the answer is wanted in; (): it is one text.
+    picture_column: the column with a picture for each row, as an address or the name of a file of
+    the zip that goes with the batch; "" for none. The model is shown it after the question.
     options: further fields of the API (top_p, seed, response_format, …). They replace the settings
     above.
     reference_column: the column for the external_reference; "" for the row number.
@@ -146,6 +148,15 @@ class Ask:
         option_help="the column whose value is sent with each row",
         more=True,
     )
+    picture_column: str = _asked(
+        "",
+        label="Pictures",
+        help="A column with the address of a picture, or the name of its file in a ZIP archive. "
+        "The model sees it with the question.",
+        option="--picture-column",
+        option_help="the column with a picture for each row: its address, or the name of a file in "
+        "--pictures",
+    )
     as_items: bool = _asked(
         False, label="The lines of the file are ready-made requests; send them as they are"
     )
@@ -195,6 +206,11 @@ class Ask:
         help="Fields of the API that are sent with every row, as a JSON object.",
         more=True,
     )
+
+    @property
+    def shows_pictures(self) -> bool:
+        """Whether each row is asked with a picture."""
+        return bool(self.picture_column) and not self.as_items
 
 
 @dataclass(frozen=True)

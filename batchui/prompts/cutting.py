@@ -90,8 +90,9 @@ def cut(
     of the first.
     """
     most = rows_per_part(total, limits)
-    # `most` items of this size fit into a part.
-    enough = min((limits.item_bytes - FRAME) // most, limits.question_bytes) - 1
+    # `most` questions of this size fit into a part.
+    enough = (limits.item_bytes - FRAME) // most - writer.picture_bytes
+    enough = min(enough, limits.question_bytes) - 1
     part, first_row, item_bytes, row_bytes = 1, 0, FRAME, 0
     lines: list[bytes] = []
     invalid: dict[int, Problem] = {}
@@ -131,7 +132,9 @@ def _sized(
 
     A row that cannot be asked has 0 bytes. enough: see `ItemWriter.size`.
     """
-    longest = limits.question_bytes
+    # A model counts a picture otherwise than by its bytes; a request does not.
+    pictured = writer.picture_bytes
+    longest = min(limits.question_bytes, limits.item_bytes - FRAME - pictured)
     for row in rows:
         number, line, cells, problem, line_of_json = row
         stored = line_of_json or encode_row(cells)
@@ -143,6 +146,8 @@ def _sized(
                 problem = exc.problem
             if size > longest:
                 problem, size = _too_large(row, size=size, limits=limits), 0
+            elif size:
+                size += pictured
         yield number, cells, stored, size, problem
 
 

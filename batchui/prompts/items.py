@@ -9,18 +9,27 @@ The fields of an item depend on the item format of the model:
     contexts     {"text", …}; ready-made ones may be {"query", "contexts": [{"text"}, …]}
     translation  {"text", "source_lang", "target_lang", …}
 
-Every item has an `external_reference` too. Where the answer is wanted in columns, these are added
+Every item has an `external_reference` too. What a picture adds is put in when it is sent
+(`pictures.py`). Where the answer is wanted in columns, these are added
 to the instruction, and sent as a `response_format` to models that take one.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast, get_args
 
 import msgspec
 
-from batchui.prompts.answer_schema import JSON_OPTIONS, in_words, response_format
 from batchui.prompts.ask import Ask
-from batchui.prompts.model_facts import Takes, effort_setting, longest_written, misfit, takes
+from batchui.prompts.item_settings import (
+    LONGEST,
+    LONGEST_FIELDS,
+    REFERENCE,
+    ItemFormat,
+    settings_of,
+    whole_instruction,
+)
+from batchui.prompts.model_facts import Takes, check_sees, misfit
+from batchui.prompts.pictures import PICTURE_BYTES
 from batchui.prompts.problems import FILL_IN, OR_SKIP, BadInput, listed, quoted
 from batchui.prompts.reading.blocks import Cells
 from batchui.prompts.reading.rows import as_list, cell_text, shown_text
@@ -32,13 +41,8 @@ from batchui.prompts.ready_items import (
 )
 from batchui.prompts.template import LONGEST_TEXT, Filler, Template, too_long
 
-ItemFormat = Literal["messages", "prompt", "input", "text", "contexts", "translation"]
-
 _encode = msgspec.json.Encoder(decimal_format="number").encode
 
-# The field for the longest answer, if the format has one; and all fields with this meaning.
-LONGEST = {"messages": "max_tokens", "prompt": "max_tokens", "input": "max_output_tokens"}
-LONGEST_FIELDS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens"})
 # The fields that can hold the question of a ready-made item.
 CARRIERS: dict[str, tuple[str, ...]] = {
     "messages": ("messages", "prompt"),
@@ -48,18 +52,18 @@ CARRIERS: dict[str, tuple[str, ...]] = {
     "contexts": ("text", "contexts"),
     "translation": ("text",),
 }
+MOST_CHARACTERS = 10_000_000  # more than any request has
+NO_PICTURES = "This model takes no pictures. Choose another, or no column of pictures."
 ROW_NUMBER_BYTES = 24  # with its quotation marks and the closing brace
-REFERENCE = "external_reference"
-# Fields that an option must not overwrite.
-OURS = ("prompt", "messages", "input", "text", "source_lang", "target_lang", REFERENCE)
 
 
 class ItemWriter:
     """Makes the items of one batch. What is the same in every item is encoded only once.
 
     Raises BadInput for a mistake that concerns every row: a template without a column, a name that
-    is not a column, a text that is too long, a translation without a language, an option that would
-    overwrite a field of OURS, answer columns that the model or the options have no room for.
+    is not a column, a text that is too long, pictures for a model that sees none, a translation
+    without a language, an option that would overwrite a field of OURS, answer columns that the
+    model or the options have no room for.
 
     model: what it takes. Without it, every setting is sent, and no schema. checks_items: whether
     ready-made items are held against it.
@@ -82,16 +86,19 @@ class ItemWriter:
         self.ask = ask
         self.columns = tuple(columns)
         self._model = model if checks_items else None
-        self.settings = _settings(self.item_format, ask, model)
+        self.settings = settings_of(self.item_format, ask, model)
         self._setting_bytes = {name: _field_bytes(name, v) for name, v in self.settings.items()}
-        self._referred = _position_of_reference(ask.reference_column, self.columns)
+        self._referred = _position_of(ask.reference_column, self.columns, what="references")
+        self._pictured = self._position_of_picture(model)
         self._filler: Filler | None = None
         if len(ask.instruction) > LONGEST_TEXT:
             raise BadInput(too_long("instruction", ask.instruction))
         instruction = whole_instruction(ask)
         if not ask.as_items:
             before = f"{instruction}\n\n" if instruction and item_format == "prompt" else ""
-            self._filler = Template(ask.template).bind(self.columns, before=before)
+            self._filler = Template(ask.template).bind(
+                self.columns, before=before, needs_name=self._pictured is None
+            )
         self._head, self._tail = _around_the_prompt(self.item_format, instruction, self.settings)
         # No item is longer than `_constant` and `_uses` times its row as JSON.
         self._constant = len(self._head) + len(self._tail) + ROW_NUMBER_BYTES
@@ -99,6 +106,28 @@ class ItemWriter:
         if self._filler:
             self._constant += self._filler.constant_bytes
             self._uses += self._filler.uses
+
+    def _position_of_picture(self, model: Takes | None) -> int | None:
+        if not self.ask.shows_pictures:
+            return None
+        if model is not None:
+            check_sees(model)
+        if self.item_format != "messages":
+            raise BadInput(
+                "This model takes no pictures. Choose another, or no column of pictures."
+            )
+        return _position_of(self.ask.picture_column, self.columns, what="pictures")
+
+    @property
+    def picture_bytes(self) -> int:
+        """The most bytes that a picture adds to each item, besides its `size`; 0 without one."""
+        return 0 if self._pictured is None else PICTURE_BYTES
+
+    def picture(self, cells: Cells) -> str:
+        """What a row says of its picture: an address, or the name of a file; "" if it is blank."""
+        if self._pictured is None:
+            return ""
+        return shown_text(as_list(cells, self.columns)[self._pictured]).strip()
 
     @property
     def least_bytes(self) -> int:
@@ -110,9 +139,9 @@ class ItemWriter:
         filler = self._filler
         if filler is None:
             return self._ready_made(row_number, cells, line)
-        prompt = filler.prompt_of(cells)
+        prompt = self._prompt(filler, cells)
         if prompt is None:
-            raise _blank(filler.used, row=row_number, line=line)
+            raise self._nothing_to_ask(filler, row=row_number, line=line)
         if self._referred is None:
             return b'%b%b%b"%d"}' % (self._head, _encode(prompt), self._tail, row_number)
         reference = _encode(self.reference(row_number, cells))
@@ -121,8 +150,12 @@ class ItemWriter:
     def question(self, cells: Cells) -> bytes | None:
         """What a row asks; None if it cannot be asked. Rows with the same are answered alike."""
         if self._filler is not None:
-            prompt = self._filler.prompt_of(cells)
-            return None if prompt is None else prompt.encode("utf-8", "surrogatepass")
+            prompt = self._prompt(self._filler, cells)
+            if prompt is None:
+                return None
+            picture = self.picture(cells)
+            question = f"{prompt}\0{picture}" if picture else prompt
+            return question.encode("utf-8", "surrogatepass")
         try:
             asked = self._asked(1, cells, None)
         except BadInput:
@@ -146,8 +179,9 @@ class ItemWriter:
         filler = self._filler
         if filler is None:
             return self._ready_made_size(row_number, cells, line, stored)
-        if filler.is_blank(cells):
-            raise _blank(filler.used, row=row_number, line=line)
+        is_blank = filler.is_blank(cells) if self._pictured is None else not self.picture(cells)
+        if is_blank:
+            raise self._nothing_to_ask(filler, row=row_number, line=line)
         # A value that is not text becomes JSON inside a JSON string, where each quotation mark
         # takes two bytes.
         most = self._constant + self._uses * (stored if type(cells) is list else 2 * stored)
@@ -173,6 +207,16 @@ class ItemWriter:
         if self._filler is None and isinstance(cells, dict):
             named = {name: named[name] for name in self._left(cells)} | cells
         return _longest(named)
+
+    def _prompt(self, filler: Filler, cells: Cells) -> str | None:
+        """The text for a row; None if it has nothing to ask about. A picture alone is enough."""
+        if self._pictured is None:
+            return filler.prompt_of(cells)
+        return filler.fill(cells, MOST_CHARACTERS) if self.picture(cells) else None
+
+    def _nothing_to_ask(self, filler: Filler, *, row: int, line: int | None) -> BadInput:
+        used = filler.used if self._pictured is None else [self.ask.picture_column]
+        return _blank(used, row=row, line=line)
 
     def _ready_made(self, row: int, cells: Cells, line: int | None) -> bytes:
         asked = self._asked(row, cells, line)
@@ -254,60 +298,6 @@ def _field_bytes(name: str, value: Any) -> int:
     return len(_encode(name)) + len(_encode(value)) + 2
 
 
-def whole_instruction(ask: Ask) -> str:
-    """The instruction as it is sent: with the answer columns, if there are any."""
-    if not ask.answer_columns:
-        return ask.instruction
-    return "\n\n".join(filter(None, (ask.instruction, in_words(ask.answer_columns))))
-
-
-def _settings(item_format: ItemFormat, ask: Ask, model: Takes | None) -> dict[str, Any]:
-    """The fields, besides the question, that are the same in every item.
-
-    A temperature is left out beside a model that takes none, and so is an effort.
-    """
-    for name in ask.options:
-        if name in OURS:
-            raise BadInput(
-                f"The option {quoted(name)} is filled in from the question and the file, and "
-                "cannot be set by hand. Remove it."
-            )
-    settings: dict[str, Any] = {}
-    if item_format == "translation":
-        if not ask.target_lang and not ask.as_items:
-            raise BadInput("No language to translate into is chosen. Choose one.")
-        if ask.source_lang:
-            settings["source_lang"] = ask.source_lang
-        if ask.target_lang:
-            settings["target_lang"] = ask.target_lang
-    elif item_format in LONGEST:
-        if LONGEST_FIELDS.isdisjoint(ask.options):
-            settings[LONGEST[item_format]] = longest_written(model, ask)
-        if ask.temperature is not None and (model is None or takes(model, "temperature")):
-            settings["temperature"] = ask.temperature
-        settings |= effort_setting(model, ask.effort)
-    if ask.answer_columns:
-        _check_answer_columns(item_format, ask)
-        if model and model.schema_nesting:
-            settings["response_format"] = response_format(
-                ask.answer_columns, named=model.schema_nesting == "named"
-            )
-    return {**settings, **ask.options}
-
-
-def _check_answer_columns(item_format: ItemFormat, ask: Ask) -> None:
-    if item_format not in LONGEST:
-        raise BadInput(
-            "This model writes no answers in columns. Choose one that answers questions, or remove "
-            "the answer columns."
-        )
-    if taken := [name for name in JSON_OPTIONS if name in ask.options]:
-        raise BadInput(
-            f"The option {quoted(taken[0])} and the answer columns both say what the answer looks "
-            "like. Remove one of them."
-        )
-
-
 def _around_the_prompt(
     item_format: ItemFormat, instruction: str, settings: Mapping[str, Any]
 ) -> tuple[bytes, bytes]:
@@ -323,12 +313,12 @@ def _around_the_prompt(
     return head, close + (b"," + fixed if fixed else b"") + b',"%b":' % REFERENCE.encode()
 
 
-def _position_of_reference(column: str, columns: Sequence[str]) -> int | None:
+def _position_of(column: str, columns: Sequence[str], *, what: str) -> int | None:
     if not column:
         return None
     if column not in columns:
         raise BadInput(
-            f"The column for references, {quoted(column)}, is not in the file, whose columns are "
+            f"The column for {what}, {quoted(column)}, is not in the file, whose columns are "
             f"{listed(columns)}. Choose one of those, or none."
         )
     return columns.index(column)

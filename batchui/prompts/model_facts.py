@@ -61,6 +61,8 @@ class Takes(Protocol):
     def effort(self) -> Effort | None: ...
     @property
     def context_window(self) -> int | None: ...
+    @property
+    def sees(self) -> bool: ...
 
 
 _KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
@@ -76,6 +78,14 @@ _KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
 def takes(model: Takes, name: str) -> bool:
     """Whether an item for this model may have a field of this name."""
     return any(option.name == name for option in model.options)
+
+
+def check_sees(model: Takes) -> None:
+    """Raise BadInput for a model that no picture can be shown to."""
+    if not model.sees:
+        raise BadInput(
+            f"{model.label} cannot see pictures. Choose a model that can, or no column of pictures."
+        )
 
 
 def effort_setting(model: Takes | None, effort: str) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from batchui.prompts.ask import Ask
-from batchui.prompts.items import REFERENCE, ItemWriter
+from batchui.prompts.item_settings import REFERENCE
+from batchui.prompts.items import ItemWriter
 from batchui.prompts.model_facts import Takes
 from batchui.prompts.problems import FILL_IN, OR_SKIP, BadInput, listed
 from batchui.prompts.reading.blocks import Cells

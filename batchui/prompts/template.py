@@ -51,8 +51,11 @@ class Template:
         named = ["{{" + names.get(one, one) + "}}" for one in marks]
         return "".join(chain.from_iterable(zip(literals, [*named, ""], strict=True)))
 
-    def bind(self, columns: Sequence[str], *, before: str = "") -> "Filler":
+    def bind(
+        self, columns: Sequence[str], *, before: str = "", needs_name: bool = True
+    ) -> "Filler":
         """The filler for rows with these columns. before: literal text to put before the template.
+        needs_name: False where a picture goes along, which is another for each row.
 
         A name is looked up as it is written, then without the white space around it. Raises
         BadInput for a name that is not a column, for a template without a name, and for one that
@@ -60,7 +63,7 @@ class Template:
         """
         if len(self.text) > LONGEST_TEXT:
             raise BadInput(too_long("text", self.text))
-        if not self.names:
+        if not self.names and (needs_name or "{{" in self.text):
             raise BadInput(self._no_names())
         if "{{" in self._pieces[-1]:
             raise BadInput(NOT_CLOSED)
@@ -145,8 +148,8 @@ def _unknown(name: str, columns: Sequence[str]) -> str:
 class Filler:
     """Puts the cells of a row into a template, exactly as they are.
 
-    prompt_of(cells): the text for one row; None if every cell in it is blank. It runs for every
-    row of a batch, so a specialised function is built once.
+    prompt_of(cells): the text for one row; None if it has cells, and all of them are blank. It runs
+    for every row of a batch, so a specialised function is built once.
     used: the columns in the template. uses: how often the most frequent one is in it.
     constant_bytes: the size, as JSON, of the text that is the same in every row.
     is_blank(cells): whether every cell in the text is blank. cell_bytes(cells): the size of the
@@ -162,9 +165,9 @@ class Filler:
         self._names = tuple(columns[position] for position in positions)
         self._literals = tuple(literals)
         self.used = tuple(dict.fromkeys(self._names))
-        self.uses = max(map(self._positions.count, positions))
+        self.uses = max(map(self._positions.count, positions), default=0)
         self.constant_bytes = len(msgspec.json.encode("".join(literals)))
-        self.prompt_of = self._for_several() if len(positions) > 1 else self._for_one()
+        self.prompt_of = self._specialised()
 
     def fill(self, cells: Cells, most: int) -> str:
         """The text for one row, blank or not, cut off after `most` characters.
@@ -179,6 +182,8 @@ class Filler:
         return "".join(made)
 
     def is_blank(self, cells: Cells) -> bool:
+        if not self._positions:
+            return False
         if isinstance(cells, dict):
             return not any(cell_text(cells.get(name)).strip() for name in self.used)
         for at in self._different:
@@ -199,6 +204,15 @@ class Filler:
             texts = {name: cell_text(cells.get(name)) for name in self.used}
             return tuple(map(texts.__getitem__, self._names))
         return tuple(shown_text(cells[at]) if at < len(cells) else "" for at in self._positions)
+
+    def _specialised(self) -> PromptOf:
+        match len(self._positions):
+            case 0:
+                text = self._literals[0]
+                return lambda cells: text
+            case 1:
+                return self._for_one()
+        return self._for_several()
 
     def _for_several(self) -> PromptOf:
         """`prompt_of` for a template that names columns several times."""

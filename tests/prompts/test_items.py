@@ -11,7 +11,8 @@ import pytest
 from batchui.prompts.answer_columns import AnswerColumn
 from batchui.prompts.answer_schema import in_words, schema_of
 from batchui.prompts.ask import Ask
-from batchui.prompts.items import LONGEST, ItemWriter
+from batchui.prompts.item_settings import LONGEST
+from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.blocks import Cells
 from batchui.prompts.reading.rows import encode_row

@@ -9,7 +9,14 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from batchui.prompts.conversion import columnar, json_documents, packed, pretenders, workbooks
+from batchui.prompts.conversion import (
+    columnar,
+    json_documents,
+    packed,
+    picture_archives,
+    pretenders,
+    workbooks,
+)
 from batchui.prompts.conversion.converted import Result, Text
 from batchui.prompts.conversion.looking import File, look, read_head
 from batchui.prompts.conversion.outputs import Output
@@ -34,12 +41,13 @@ class Family(Protocol):
         """What the file is turned into, in the folder of `out`. Raises BadInput."""
 
 
-FAMILIES: tuple[Family, ...] = (workbooks, columnar, json_documents, pretenders)
+FAMILIES: tuple[Family, ...] = (workbooks, columnar, json_documents, picture_archives, pretenders)
 # Read as they are, by `reading/`.
 TEXTS = ("CSV", "TSV", "TXT", "JSONL")
 FORMATS = (*chain.from_iterable(family.FORMATS for family in FAMILIES), *TEXTS)
 # For where a file is chosen.
-CAN_BE_READ = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; also inside a .gz or a .zip"
+_PACKED = "also inside a .gz or a .zip, and pictures in a .zip"
+CAN_BE_READ = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; {_PACKED}"
 
 
 def family_of(file: File) -> Family | None:

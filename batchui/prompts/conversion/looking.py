@@ -1,7 +1,8 @@
 """What is known of a file without reading it: its name, its first bytes, and what it holds."""
 
 import zipfile
-from pathlib import Path, PurePath
+from collections.abc import Iterable
+from pathlib import Path, PurePath, PurePosixPath
 from typing import BinaryIO, NamedTuple
 
 from batchui.prompts.conversion import ole
@@ -11,6 +12,10 @@ from batchui.prompts.reading.format import HEAD_BYTES
 ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 MIMETYPE_BYTES = 100
 ENCRYPTED = 1  # in the flags of a member of a zip
+
+
+# What programs put beside the files that somebody packs.
+_CLUTTER = ("__MACOSX/", "Thumbs.db", "desktop.ini")
 
 
 class File(NamedTuple):
@@ -43,6 +48,17 @@ def read_head(stream: BinaryIO) -> bytes:
     while len(head) < HEAD_BYTES and (data := stream.read(HEAD_BYTES - len(head))):
         head += data
     return head
+
+
+def without_clutter(names: Iterable[str]) -> list[str]:
+    """The names of the files in a zip, without folders, and what programs put beside them."""
+    return [
+        name
+        for name in names
+        if not name.endswith("/")
+        and not name.startswith(_CLUTTER)
+        and not PurePosixPath(name).name.startswith((".", *_CLUTTER))
+    ]
 
 
 def is_encrypted(member: zipfile.ZipInfo) -> bool:

@@ -1,4 +1,4 @@
-"""Files packed as .gz, .zst, .bz2 or .xz, and .zip with one file in it."""
+"""Files packed as .gz, .zst, .bz2 or .xz, and .zip with one file in it, perhaps beside pictures."""
 
 import bz2
 import gzip
@@ -14,7 +14,8 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import zstandard
 
-from batchui.prompts.conversion.looking import ZIP, File, is_encrypted
+from batchui.prompts.conversion.looking import ZIP, File, is_encrypted, without_clutter
+from batchui.prompts.pictures import is_picture_name
 from batchui.prompts.problems import BadInput, joined, quoted
 
 # How far back a file may refer to itself: what its own program allows without being asked.
@@ -84,8 +85,6 @@ KINDS = (
     Kind(re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), ".bz2", bz2.BZ2File),
     Kind(re.compile(rb"\xfd7zXZ\x00"), ".xz", lzma.LZMAFile),
 )
-# What programs put beside the file that somebody packs.
-HIDDEN = ("__MACOSX/", "Thumbs.db", "desktop.ini")
 
 
 def is_packed(file: File) -> bool:
@@ -120,26 +119,21 @@ def _inner_name(name: str, ending: str) -> str:
 
 
 def _only_file(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
-    files = [
-        member
-        for member in archive.infolist()
-        if not member.is_dir()
-        and not member.filename.startswith(HIDDEN)
-        and not PurePosixPath(member.filename).name.startswith((".", *HIDDEN))
-    ]
-    if not files:
+    names = without_clutter(member.filename for member in archive.infolist())
+    if not names:
         raise BadInput("There is no file in this ZIP archive. Choose one with a table in it.")
-    if len(files) > 1:
-        names = [quoted(member.filename) for member in files]
+    tables = [name for name in names if not is_picture_name(name)] or names
+    if len(tables) > 1:
         raise BadInput(
-            f"This ZIP archive has {len(files):,} files: {joined(names)}. Unpack it, and upload "
-            "the one that has your rows."
+            f"This ZIP archive has {len(tables):,} files: {joined(list(map(quoted, tables)))}. "
+            "Unpack it, and upload the one that has your rows."
         )
-    if is_encrypted(files[0]):
+    found = archive.getinfo(tables[0])
+    if is_encrypted(found):
         raise BadInput(
             "This ZIP archive is protected by a password. Unpack it, and upload the file inside."
         )
-    return files[0]
+    return found
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from tests.prompts.conversion.conversions import made_of_bytes
 
 CAN_BE_READ = (
     "Excel (XLSX, XLSM, XLSB, XLS), OpenDocument (ODS), Parquet, Arrow, JSON, CSV, TSV, TXT or "
-    "JSONL; also inside a .gz or a .zip"
+    "JSONL; also inside a .gz or a .zip, and pictures in a .zip"
 )
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
