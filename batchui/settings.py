@@ -221,6 +221,9 @@ if S3_BUCKET:
             "max_memory_size": 8 * 1024 * 1024,
         },
     }
+# Hosts, such as images.example.internal or 10.0.0.5:8080, whose pictures are fetched although they
+# are not public.
+PICTURE_HOSTS = frozenset(_env.words("BATCHUI_PICTURE_HOSTS"))
 STATIC_URL = "/static/"
 WHITENOISE_ALLOW_ALL_ORIGINS = False
 STATIC_ROOT = BASE_DIR / "staticfiles"

@@ -32,14 +32,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "pictures": {"prompts"},
     # The product.
     "teams": {"keys", "security_log", "cloudflare"},
-    "batches": {"security_log", "teams", "prompts", "cloudflare", "exports", "commands"},
+    "batches": {
+        *("security_log", "teams", "prompts", "cloudflare", "exports", "pictures"),
+        "commands",
+    },
     "worker": {
         *("batches", "teams", "prompts", "checks", "data_folder", "keys", "processes"),
         "commands",
     },
     "web": {
         *("worker", "batches", "teams", "prompts", "cloudflare", "exports", "processes"),
-        *("security_log", "commands"),
+        *("security_log", "pictures", "commands"),
     },
     "backup": {"worker", "batches", "teams", "keys", "commands"},
     "doctor": {"worker", "batches", "teams", "prompts", "cloudflare", "commands"},

@@ -123,6 +123,7 @@ class Catalogue:
         return structs.replace(
             _unbundled(one),
             is_own=True,
+            sees=True,  # nobody but the team knows, and the server says if it does not
             label=name,
             description=one.description or "The model that your server was connected with.",
             listed=one.takes_batches or name == usual,
@@ -189,6 +190,7 @@ def _overlaid(bundled: Model, one: KnownModel) -> Model:
         usd_per_m_output=one.usd_written if says_price else bundled.usd_per_m_output,
         context_window=one.context_window or bundled.context_window,
         needs_paid_plan=one.needs_paid_plan or bundled.needs_paid_plan,
+        sees=one.sees or bundled.sees,
         listed=_is_offered(one, bundled),
     )
 
@@ -220,6 +222,7 @@ def _unbundled(one: KnownModel) -> Model:
         schema_nesting=facts.schema_nesting,
         speed="medium",
         reasons=one.reasons,
+        sees=one.sees,
         listed=_is_offered(one),
     )
 

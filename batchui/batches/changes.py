@@ -36,6 +36,7 @@ class WaitingChanges(AnswerChanges, total=False):
 class PartChanges(WaitingChanges, total=False):
     """Fields of a Part besides its status and epoch."""
 
+    pictures_file: str
     answers_file: str
     answers_version: int
     forget_unanswered: bool
@@ -78,6 +79,9 @@ class BatchChanges(AnswerChanges, total=False):
     converted_file: str
     converted: dict[str, Any]
     draft_rows_file: str
+    pictures_file: str
+    pictures_name: str
+    pictures_count: int
     rows: int
     bad_rows: int
     problem: str

@@ -21,6 +21,7 @@ from batchui.batches.long_tasks import (
 )
 from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_phrase
+from batchui.batches.picture_archives import copied
 from batchui.batches.progress import Progress
 from batchui.batches.row_problems import NO_PROBLEMS, RowProblems
 from batchui.batches.states import BatchStatus
@@ -73,7 +74,8 @@ def check_file(batch_id: UUID, *, beat: Beat | None = None) -> None:
 def _look(batch: Batch, progress: Progress) -> None:
     """Find out how the file is read; make or convert it first if that has to be done."""
     if not batch.source_file:
-        _keep(batch, make_file(batch, progress=progress))
+        pictures = copied(batch.asked_after, batch.pk) if batch.asked_after else {}
+        _keep(batch, {**pictures, **make_file(batch, progress=progress)})
     elif not batch.converted_file and not _is_plain_text(batch):
         _keep(batch, convert(batch, progress=progress))
     _keep(batch, sources.look(batch, batch.choices).as_fields())

@@ -15,8 +15,9 @@ from batchui.batches import files
 from batchui.batches.changes import BatchChanges
 from batchui.batches.models import Batch
 from batchui.batches.progress import Progress
-from batchui.prompts.conversion import converting
+from batchui.prompts.conversion import converting, picture_archives
 from batchui.prompts.conversion.converted import Jsonl, Result, Sheet, Text, open_lines
+from batchui.prompts.conversion.looking import look
 from batchui.prompts.problems import BadInput, listed, quoted
 from batchui.prompts.reading.headers import find_header, is_filled
 from batchui.prompts.reading.rows import sample_text
@@ -47,7 +48,12 @@ def convert(batch: Batch, *, progress: Progress) -> BatchChanges:
         stored_as = files.converted_path(batch)
         with (folder / name).open("rb") as content:
             files.save(stored_as, content)
-    return {"converted_file": stored_as, "converted": about}
+        inside = picture_archives.pictures_in(look(path, batch.source_name))
+    found: BatchChanges = {"converted_file": stored_as, "converted": about}
+    if inside:
+        found["pictures_file"], found["pictures_count"] = batch.source_file, len(inside)
+        found["pictures_name"] = batch.source_name
+    return found
 
 
 def _chosen(made: Result, folder: Path, sheet: str | None) -> tuple[str, dict[str, Any]]:

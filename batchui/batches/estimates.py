@@ -22,7 +22,8 @@ from batchui.batches.preparing import limits_for
 from batchui.batches.surveys import Survey
 from batchui.cloudflare.catalogue import Model, UnknownModel
 from batchui.prompts.cutting import rows_per_part
-from batchui.prompts.items import REFERENCE, ItemWriter
+from batchui.prompts.item_settings import REFERENCE
+from batchui.prompts.items import ItemWriter
 from batchui.prompts.model_facts import longest_written
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.rows import decode_row, encode_row
@@ -48,6 +49,7 @@ class Estimate:
     """What asking every row of a draft costs, about.
 
     rows: those that are asked. sampled: those that were looked at. read, written: tokens of all.
+    per_picture: the tokens that each picture is read as, which `read` has; None without pictures.
     usd: None if the model's price is not known. free_usd: how much may be used today without
     paying, as far as batchui knows. is_free: nobody is paid, for the reason in `free_words`.
     """
@@ -59,6 +61,7 @@ class Estimate:
     written: Tokens
     bytes_per_token: Measured
     written_per_row: Measured
+    per_picture: Measured | None
     usd: UsdRange | None
     free_usd: float
     is_free: bool
@@ -81,7 +84,8 @@ def estimate(batch: Batch, survey: Survey | None = None) -> Estimate | None:
     try:
         known = of_batch(batch)
         model = known.find(batch.ask.model)
-        sizes = list(_sizes(batch, references.checked_writer(batch)))
+        writer = references.checked_writer(batch)
+        sizes = list(_sizes(batch, writer))
     except (BadInput, UnknownModel):
         return None
     if not sizes or not rows:
@@ -92,17 +96,25 @@ def estimate(batch: Batch, survey: Survey | None = None) -> Estimate | None:
     size = _size_of_all(sizes, rows, whole=len(sizes) >= rows)
     # The last token of a question is rarely a whole one.
     read = Tokens(size.low / per_token.high, size.high / per_token.low + rows)
+    per_picture = None
+    if batch.ask.shows_pictures:
+        per_picture = answer_lengths.tokens_per_picture(batch, per_token)
+        read = Tokens(read.low + rows * per_picture.low, read.high + rows * per_picture.high)
     written = Tokens(rows * per_row.low, rows * per_row.high)
     limits = limits_for(model, max_tokens=longest_written(model, batch.ask))
+    per_part = rows_per_part(rows, limits)
+    if pictured := writer.picture_bytes:
+        per_part = min(per_part, limits.item_bytes // pictured)
     is_free = batch.connection.is_free
     return Estimate(
         rows=rows,
-        parts=-(-rows // rows_per_part(rows, limits)),
+        parts=-(-rows // per_part),
         sampled=len(sizes),
         read=read,
         written=written,
         bytes_per_token=per_token,
         written_per_row=per_row,
+        per_picture=per_picture,
         usd=UsdRange(0, 0) if is_free else _usd(model, read, written),
         free_usd=free_usd_left(batch.connection),
         is_free=is_free,

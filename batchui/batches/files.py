@@ -5,8 +5,10 @@
     batches/<uuid>/source/converted-<e>.zst      the rows of an upload that is no plain text
     batches/<uuid>/source/rows-<e>.jsonl.zst     the rows of a draft, as read (`draft_rows.py`)
     batches/<uuid>/source/problems-<e>.jsonl.zst the rows that cannot be asked, and why
+    batches/<uuid>/source/pictures-<id>          a ZIP archive with pictures that rows name
     batches/<uuid>/exports/<id>-<e>              a download that had to be made whole
     batches/<uuid>/parts/<n>/rows-<e>.jsonl.zst  the rows, as read
+    batches/<uuid>/parts/<n>/pictures-<e>.zip    the pictures of rows, as they are sent
     batches/<uuid>/parts/<n>/answers-<k>-<e>.jsonl.zst   one line a row, in row order
     batches/<uuid>/parts/<n>/reply-<attempt>-<e>.json.zst    the raw reply
     batches/<uuid>/parts/<n>/receipt-<attempt>-<time>.txt.zst    see `receipts.py`
@@ -28,7 +30,7 @@ from contextlib import contextmanager, suppress
 from itertools import takewhile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.core.files.base import File
@@ -98,6 +100,11 @@ def source_path(batch_id: object) -> str:
     return f"batches/{batch_id}/source/upload"
 
 
+def picture_archive_path(batch_id: object) -> str:
+    """Where an archive with pictures is stored. Each has a name of its own: it can be replaced."""
+    return f"batches/{batch_id}/source/pictures-{uuid4().hex[:12]}"
+
+
 def further_path(batch: "Batch") -> str:
     """Where a file is stored that is made of another batch's answers, by who makes it."""
     return f"batches/{batch.pk}/source/upload-{batch.epoch}"
@@ -131,6 +138,11 @@ def rows_path(part: "Part") -> str:
 def copies_path(part: "Part") -> str:
     """Where is stored which rows of a part get the answer of another row."""
     return f"{_part_folder(part)}/copies-{part.epoch}.jsonl.zst"
+
+
+def pictures_path(part: "Part") -> str:
+    """Where the pictures of a part are stored, by the worker that gathered them."""
+    return f"{_part_folder(part)}/pictures-{part.epoch}.zip"
 
 
 def answers_path(part: "Part", *, version: int) -> str:

@@ -7,13 +7,13 @@ from contextlib import suppress
 from functools import partial
 from pathlib import PurePath
 from typing import Any, BinaryIO, cast
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.core.files.base import File
 from django.db import transaction
 
-from batchui.batches import files, lifecycle, settling, sources
+from batchui.batches import files, lifecycle, picture_archives, settling, sources
 from batchui.batches.changes import BatchChanges
 from batchui.batches.checking import check_file
 from batchui.batches.compressed import DamagedFile
@@ -60,13 +60,15 @@ def receive(
     name: str = "",
     ask: Ask | None = None,
     choices: Choices = AS_FOUND,
+    instead: Batch | None = None,
     check_now: bool = False,
 ) -> Batch:
     """Read the beginning of a file, store it untouched, make a batch, and check the whole file.
 
     The batch is a draft if its file is small or `check_now` is true; else it is `checking`, and a
     worker reads it. `ask`: the question, if known, such as that of the draft being replaced.
-    `choices`: how to read it. Raises BadInput, with a sentence, for a file that cannot be read or
+    `choices`: how to read it. `instead`: a draft whose archive of pictures
+    goes with it. Raises BadInput, with a sentence, for a file that cannot be read or
     is too large; nothing is left behind then.
     """
     source_name = PurePath((upload.name or "file").replace("\\", "/")).name[-LONGEST_NAME:]
@@ -86,6 +88,7 @@ def receive(
         name=name[:LONGEST_NAME]
         or _free_name(team, PurePath(source_name).stem.strip() or source_name.strip()),
         source_choices=choices.to_dict(),
+        pictures_of=instead if instead and not instead.has_pictures_inside else None,
         **found,
         **asked_fields(ask or Ask()),
     )
@@ -179,6 +182,7 @@ def run_again(batch: Batch, *, by: User | None) -> Batch:
             by=by,
             name=_free_name(batch.team, batch.name),
             rows_of=batch if of_answers else None,
+            pictures_of=batch,
             find_before=before,
             **{field: getattr(batch, field) for field in same},
             **asked,
@@ -224,14 +228,15 @@ def _store(
     team: Team,
     by: User | None,
     rows_of: Batch | None = None,
+    pictures_of: Batch | None = None,
     find_before: Callable[[], Batch | None] = lambda: None,
     **fields: Any,
 ) -> Batch:
     """Store an upload, and make a batch of it.
 
-    rows_of: a batch whose converted rows it has. find_before: finds the batch that is returned
-    instead of a new one; called in a transaction before the file is stored, and again in the one
-    that makes the batch, as somebody may have made it meanwhile.
+    rows_of: a batch whose converted rows it has. pictures_of: one whose pictures. find_before:
+    finds the batch that is returned instead of a new one; called in a transaction before the file
+    is stored, and again in the one that makes the batch, as somebody may have made it meanwhile.
     """
     with transaction.atomic():
         if batch := find_before():
@@ -242,10 +247,7 @@ def _store(
     stored_as = files.source_path(batch_id)
     try:
         size, sha256 = _saved(stored_as, upload)
-        if rows_of:
-            name = files.converted_path(Batch(pk=batch_id))
-            fields["converted_file"] = files.copy(rows_of.converted_file, name)
-            fields["converted"] = rows_of.converted
+        fields |= _copied(batch_id, rows_of, pictures_of)
         # 2. The batch that points to it.
         with transaction.atomic():
             batch = find_before()
@@ -268,6 +270,22 @@ def _store(
     if batch.pk != batch_id:
         files.remove_batch_files(batch_id)
     return batch
+
+
+def _copied(batch_id: UUID, rows_of: Batch | None, pictures_of: Batch | None) -> dict[str, Any]:
+    """The fields with the files of other batches that a new one has copies of."""
+    fields: dict[str, Any] = {}
+    try:
+        if rows_of:
+            name = files.converted_path(Batch(pk=batch_id))
+            fields["converted_file"] = files.copy(rows_of.converted_file, name)
+            fields["converted"] = rows_of.converted
+        if pictures_of:
+            source = files.source_path(batch_id)
+            fields |= picture_archives.copied(pictures_of, batch_id, source_file=source)
+    except OSError as problem:
+        raise BadInput(cannot_store(problem)) from problem
+    return fields
 
 
 def _saved(name: str, upload: AnyFile) -> tuple[int, str]:

@@ -55,6 +55,7 @@ class KnownModel(models.Model):
     context_window = models.PositiveIntegerField(null=True)
     needs_paid_plan = models.BooleanField(default=False)
     reasons = models.BooleanField(default=False)
+    sees = models.BooleanField(default=False)
     withdrawn_on = models.DateField(null=True)
     facts = models.JSONField(default=dict)
     first_seen = models.DateTimeField(default=timezone.now)

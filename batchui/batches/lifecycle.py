@@ -9,7 +9,7 @@ these functions.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Unpack, cast
 
 from django.db import models, transaction
@@ -150,11 +150,21 @@ def move_part(
     return True
 
 
-def settle_answers(part: Part, changes: PartChanges, *, closing: Closing, event: str = "") -> bool:
-    """Store a new version of a part's answers: the part is done, or ready if rows still wait."""
+def settle_answers(
+    part: Part,
+    changes: PartChanges,
+    *,
+    closing: Closing | None = None,
+    event: str = "",
+    resume_at: datetime | None = None,
+) -> bool:
+    """Store a new version of a part's answers: the part is done, or ready if rows still wait.
+
+    resume_at: those are not sent before.
+    """
     is_done = counted_rows(changes) >= part.rows and not changes.get("asked_again")
     to = PartStatus.DONE if is_done else PartStatus.READY
-    changes["resume_at"] = None
+    changes["resume_at"] = None if is_done else resume_at
     return move_part(part, to, event=event, closing=closing, **changes)
 
 

@@ -147,7 +147,8 @@ def _store(
         for name in ("task", "description", "takes_batches", "usd_read", "usd_written"):
             setattr(known, name, getattr(one, name))
         known.context_window, known.withdrawn_on = one.context_window, one.withdrawn_on
-        known.needs_paid_plan, known.reasons = one.needs_paid_plan, one.reasons
+        known.needs_paid_plan = one.needs_paid_plan
+        known.reasons, known.sees = one.reasons, one.sees
         known.took_batches = known.took_batches or one.takes_batches
         known.facts = facts.get(one.name, known.facts)
         known.last_seen = now

@@ -78,6 +78,8 @@ class Part(AnswerCounts):
     rows_file = models.CharField(max_length=255)
     # Which rows get the answer of another row, if there are any (see `copying.py`).
     copies_file = models.CharField(max_length=255, blank=True, default="")
+    # The pictures of its rows, once they were gathered (see `part_pictures.py`).
+    pictures_file = models.CharField(max_length=255, blank=True, default="")
     answers_file = models.CharField(max_length=255, blank=True)
     answers_version = models.PositiveIntegerField(default=0)
     # The status of rows that have no answer of their own; "" while they wait for one.

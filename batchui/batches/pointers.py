@@ -11,8 +11,8 @@ from django.db.models import Model
 from batchui.batches.models import Attempt, Batch, Export, Part
 
 COLUMNS: Mapping[type[Model], tuple[str, ...]] = {
-    Batch: ("source_file", "converted_file", "draft_rows_file", "problems_file"),
-    Part: ("rows_file", "copies_file", "answers_file"),
+    Batch: ("source_file", "converted_file", "draft_rows_file", "problems_file", "pictures_file"),
+    Part: ("rows_file", "copies_file", "pictures_file", "answers_file"),
     Attempt: ("reply_file",),
     Export: ("file",),
 }

@@ -8,7 +8,8 @@ from batchui.batches.catalogues import of_batch
 from batchui.batches.models import Batch
 from batchui.cloudflare.catalogue import Model, UnknownModel, find
 from batchui.prompts.ask import Ask
-from batchui.prompts.items import LONGEST_FIELDS, ItemWriter
+from batchui.prompts.item_settings import LONGEST_FIELDS
+from batchui.prompts.items import ItemWriter
 from batchui.prompts.jobs import job_of
 from batchui.prompts.model_facts import check_settings, longest_written
 from batchui.prompts.ranking import RankWriter

@@ -15,6 +15,7 @@ from batchui.batches import (
     call_limit,
     copying,
     lifecycle,
+    part_pictures,
     pauses,
     receipts,
     references,
@@ -73,6 +74,8 @@ def send(part: Part) -> bool:
         return False
     try:
         client = shared_client(part.batch.connection)
+        if part.batch.ask.shows_pictures and not part_pictures.gather(part):
+            return False
         prepared = write_attempt(part)
         copied = copying.copied(part) if prepared is None and part.copies_file else None
     except (BadInput, catalogue.UnknownModel) as problem:
@@ -140,6 +143,7 @@ def write_attempt(part: Part) -> tuple[Attempt, bytes] | None:
             sent,
             first_row=part.first_row,
             writer=references.item_writer(part.batch, longest=longest),
+            picture_of=part_pictures.opened(part) if part.batch.ask.shows_pictures else None,
         )
     attempt = Attempt(
         part=part,

@@ -47,7 +47,7 @@ SETTLED = timedelta(seconds=1.5)
 # What the survey depends on, besides how the file is read.
 ASKED = (
     *("model", "template", "instruction", "answer_columns", "as_items", "max_tokens", "options"),
-    *("target_lang", "effort", "query", "move_references"),
+    *("target_lang", "effort", "query", "move_references", "picture_column"),
 )
 
 

@@ -11,6 +11,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from batchui.batches import goes_to, settling, trying
+from batchui.batches.answer_lengths import PICTURE_TOKENS
 from batchui.batches.catalogues import of_batch
 from batchui.batches.compressed import DamagedFile
 from batchui.batches.costs import BYTES_PER_TOKEN
@@ -131,7 +132,9 @@ def _last_number(batch: Batch) -> int:
 def _tried(one: Try, row: Prepared) -> TriedRow:
     if row.item:
         size = len(row.item.encode())
-        return TriedRow(in_try=one, number=row.number, item=row.item, item_bytes=size)
+        return TriedRow(
+            in_try=one, number=row.number, item=row.item, item_bytes=size, picture=row.picture
+        )
     return TriedRow(in_try=one, number=row.number, status=TriedStatus.NOT_ASKED, error=row.problem)
 
 
@@ -201,4 +204,6 @@ def most_usd(
         return None
     largest = max(sizes, default=0)
     read, written = rows * largest / BYTES_PER_TOKEN, rows * longest_written(model, ask)
+    if ask.shows_pictures:
+        read += rows * PICTURE_TOKENS[1]
     return price_of(model, read=read, written=written)

@@ -60,6 +60,8 @@ class TriedRow(models.Model):
     # The body of the request; "" once it was made, or will not be.
     item = models.TextField(blank=True)
     item_bytes = models.PositiveIntegerField(default=0)
+    # What the row says of its picture; "" without one. It is fetched when the row is asked.
+    picture = models.TextField(blank=True, default="")
     status = models.CharField(
         max_length=16, choices=TriedStatus.choices, default=TriedStatus.WAITING
     )

@@ -41,10 +41,14 @@ class Which(StrEnum):
 
 @dataclass(frozen=True)
 class Prepared:
-    """A row to be tried. item: the body of its request; "" if it cannot be asked: `problem`."""
+    """A row to be tried. item: the body of its request; "" if it cannot be asked: `problem`.
+
+    picture: what it says of its picture, which is fetched when it is asked; "" without one.
+    """
 
     number: int
     item: str = ""
+    picture: str = ""
     problem: str = ""
 
 
@@ -82,7 +86,9 @@ def _preparer(batch: Batch, ask: Ask) -> Callable[[Row], Prepared]:
             item = writer.encode(row.number, row.cells)
         except BadInput as problem:
             return Prepared(row.number, problem=str(problem))
-        return Prepared(row.number, item=asked_at_once(item).decode())
+        return Prepared(
+            row.number, item=asked_at_once(item).decode(), picture=writer.picture(row.cells)
+        )
 
     return prepare
 

@@ -14,7 +14,7 @@ import msgspec
 from django.db.models import Q
 from django.utils import timezone
 
-from batchui.batches import call_limit, sending
+from batchui.batches import call_limit, pictures, sending
 from batchui.batches.answer_reading import answer_of
 from batchui.batches.clients import shared_client
 from batchui.batches.clock import LONGEST_LEASE, is_over
@@ -25,8 +25,11 @@ from batchui.batches.try_models import UNDER_WAY, TriedRow, TriedStatus, Try
 from batchui.cloudflare import errors
 from batchui.cloudflare.protocol import BatchClient
 from batchui.cloudflare.replies import Usage, read_result, usage_of
+from batchui.pictures.problems import NoPicture
+from batchui.pictures.scaling import media_type
 from batchui.prompts.answer_columns import AnswerColumn
 from batchui.prompts.items import longest_in
+from batchui.prompts.pictures import with_picture
 from batchui.teams.models import Connection
 from batchui.teams.problems import TeamProblem
 
@@ -89,11 +92,25 @@ def ask(row: TriedRow) -> bool:
         end_waiting(row.in_try, str(problem))
         sending.wait_for_person(row.connection, str(problem))
         return False
-    began = time.monotonic()
     asked = row.in_try.ask
-    outcome = post(client, model=asked.model, item=row.item.encode(), columns=asked.answer_columns)
+    try:
+        item = _with_its_picture(row)
+    except NoPicture as problem:
+        _keep(row, Told(TriedStatus.NOT_ASKED, error=str(problem)))
+        return False
+    began = time.monotonic()
+    outcome = post(client, model=asked.model, item=item, columns=asked.answer_columns)
     apply_outcome(row, outcome, seconds=time.monotonic() - began)
     return True
+
+
+def _with_its_picture(row: TriedRow) -> bytes:
+    """The item of a row as it is sent. Raises NoPicture."""
+    item = row.item.encode()
+    if not row.picture:
+        return item
+    picture = pictures.picture(row.in_try.batch, row.picture)
+    return with_picture(item, picture, media_type(picture))
 
 
 def post(

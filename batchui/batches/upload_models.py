@@ -26,6 +26,10 @@ class Upload(models.Model):
     converted = models.JSONField(default=dict)
     # The rows as they were read; goes some time after the start: see `draft_rows.py`.
     draft_rows_file = models.CharField(max_length=255, blank=True, default="")
+    # A ZIP archive with pictures that rows name; that of the rows themselves, or another file.
+    pictures_file = models.CharField(max_length=255, blank=True, default="")
+    pictures_name = models.CharField(max_length=255, blank=True, default="")
+    pictures_count = models.PositiveIntegerField(default=0)
     rows = models.PositiveIntegerField(default=0)
     bad_rows = models.PositiveIntegerField(default=0)
     # Why the batch cannot start, as a sentence, and the first rows it is about.
@@ -99,6 +103,11 @@ class Upload(models.Model):
     def askable_rows(self) -> int:
         """The number of rows that can be asked."""
         return self.rows - self.bad_rows
+
+    @property
+    def has_pictures_inside(self) -> bool:
+        """Whether the upload is an archive of pictures, with its rows or without."""
+        return self.pictures_file != "" and self.pictures_file == self.source_file
 
     @property
     def source_stem(self) -> str:

@@ -39,6 +39,7 @@ class ListedModel(Struct, frozen=True, kw_only=True):
     context_window: int | None
     needs_paid_plan: bool
     reasons: bool
+    sees: bool
     withdrawn_on: date | None
 
 
@@ -60,6 +61,7 @@ def listed(entry: Mapping[str, Any]) -> ListedModel | None:
         context_window=_whole(values.get("context_window")),
         needs_paid_plan=_is_true(values.get("require_workers_paid")),
         reasons=_is_true(values.get("reasoning")),
+        sees=_is_true(values.get("vision")),
         withdrawn_on=_day(values.get("planned_deprecation_date")),
     )
 

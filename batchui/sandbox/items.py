@@ -55,6 +55,14 @@ class Item(msgspec.Struct, kw_only=True):
         system = by_role.pop("system", "") or by_role.pop("developer", "")
         return by_role.get("user") or "".join(list(by_role.values())[-1:]), system
 
+    @property
+    def pictures(self) -> list[int]:
+        """The sizes of the pictures that came as data URLs, in bytes, about."""
+        messages = self.messages if _is_messages(self.messages) else ()
+        parts = [part for message in messages for part in _parts(message.get("content"))]
+        urls = [_url(part.get("image_url")) for part in parts]
+        return [len(url) * 3 // 4 for url in urls if url.startswith("data:image/")]
+
     def schema(self) -> Any:
         """The JSON Schema that the item asks for; {} for any JSON object, None for plain text.
 
@@ -145,6 +153,15 @@ _FORMS: dict[Kind, list[Form]] = {
 def _text(content: Any) -> str:
     """The text of a message, whose content may be a list of parts."""
     if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, dict)]
-        return "\n".join(part for part in parts if isinstance(part, str))
+        texts = [part.get("text") for part in _parts(content)]
+        return "\n".join(text for text in texts if isinstance(text, str))
     return content if isinstance(content, str) else ""
+
+
+def _parts(content: Any) -> list[dict[str, Any]]:
+    return [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
+
+
+def _url(given: Any) -> str:
+    url = given.get("url") if isinstance(given, dict) else given
+    return url if isinstance(url, str) else ""

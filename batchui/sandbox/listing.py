@@ -84,6 +84,7 @@ def _properties(model: Model) -> dict[str, Any]:
         "output_dimensions": str(model.width or ""),
         "require_workers_paid": _true(model.paid),
         "reasoning": _true(model.is_reasoning),
+        "vision": _true(model.sees),
         "planned_deprecation_date": model.withdrawn_on,
         "price": [
             {"unit": unit, "price": price, "currency": "USD"}

@@ -63,6 +63,10 @@ def _embedded(model: Model, item: Item) -> MadeUpAnswer:
     return MadeUpAnswer({name: data, "shape": shape, "pooling": pooling}, usage)
 
 
+# As Gemma counts one, whatever its size.
+TOKENS_OF_PICTURE = 280
+
+
 def _vector(text: str, width: int) -> list[float]:
     """A vector of length one, always the same for the same text, and with no meaning."""
     noise = [byte - 127.5 for byte in shake_128(text.encode()).digest(width)]
@@ -78,11 +82,13 @@ def _translated(item: Item, variant: int) -> MadeUpAnswer:
 
 def _generated(model: Model, item: Item, *, created: float, variant: int) -> GeneratedText:
     prompt, instruction = item.asked()
-    read = texts.tokens(prompt) + texts.tokens(instruction)
+    pictures = item.pictures
+    read = texts.tokens(prompt) + texts.tokens(instruction) + TOKENS_OF_PICTURE * len(pictures)
     _check_window(model, read + item.longest)
     value = _structured(item, prompt, instruction, variant)
     if value is None:
         text = texts.answer(prompt, instruction=instruction) + _other(variant)
+        text += "".join(f" A picture of {size:,} bytes came with it." for size in pictures)
     else:
         text = msgspec.json.encode(value).decode()
     text, was_cut = texts.cut(text, item.longest)

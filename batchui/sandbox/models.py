@@ -53,6 +53,11 @@ class Model:
         return str(uuid5(NAMESPACE_URL, f"sandbox:{self.name}"))
 
     @property
+    def sees(self) -> bool:
+        """Whether it takes pictures."""
+        return self.name in _SEEING
+
+    @property
     def is_reasoning(self) -> bool:
         """Whether its answers contain its reasoning too."""
         return self.kind in {Kind.COMPLETION, Kind.RESPONSES}
@@ -71,6 +76,14 @@ def _embedding(name: str, width: int, usd_input: float, context: int | None = No
     return Model(name, Kind.EMBEDDING, context, usd_input, task="Text Embeddings", width=width)
 
 
+_SEEING = frozenset(
+    {
+        "@cf/meta/llama-4-scout-17b-16e-instruct",
+        "@cf/google/gemma-4-26b-a4b-it",
+        "@cf/moonshotai/kimi-k2.6",
+        "@cf/qwen/qwen3.8-27b",
+    }
+)
 _QUEUED = [
     Model("@cf/meta/llama-3.3-70b-instruct-fp8-fast", Kind.CHAT, 24_000, 0.293, 2.253),
     Model("@cf/meta/llama-4-scout-17b-16e-instruct", Kind.CHAT, 131_000, 0.27, 0.85),

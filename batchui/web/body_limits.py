@@ -6,6 +6,7 @@ beside the session for which it was signed; what the request may do, the page de
 session still lives is asked in a thread, while a large body comes in.
 """
 
+import re
 from collections.abc import Callable, Mapping
 
 from django.conf import settings
@@ -21,6 +22,8 @@ from batchui.batches import upload_limits
 
 # Bytes of a request: of anybody (a form to sign in), of a member, and besides an uploaded file.
 ANYBODY, MEMBER, BESIDES_FILE = 64 * 1024, 3 * 1024**2, 64 * 1024
+# Where an archive with pictures is added.
+_PICTURES = re.compile(r"/batches/[0-9a-f-]{36}/pictures/")
 # A page that is open so long may still upload. The cookie is renewed when it is half as old.
 SECONDS = 24 * 3600
 
@@ -92,7 +95,8 @@ def lacked_room(request: HttpRequest) -> bool:
 def _most(path: str) -> int:
     """The largest body of a member, with all the room there may be."""
     upload: int = settings.MAX_UPLOAD_BYTES + BESIDES_FILE
-    return upload if path == reverse("new") else MEMBER
+    takes_files = path == reverse("new") or _PICTURES.fullmatch(path)
+    return upload if takes_files else MEMBER
 
 
 def _cookies(headers: Mapping[str, str]) -> dict[str, str]:

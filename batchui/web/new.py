@@ -70,7 +70,9 @@ def _take(request: MemberRequest) -> HttpResponseBase:
     instead = _corrected_draft(request)
     name, asked = _taken_over(instead, upload.name or "") if instead else ("", Ask())
     try:
-        batch = intake.receive(upload, team=request.team, by=request.user, name=name, ask=asked)
+        batch = intake.receive(
+            upload, team=request.team, by=request.user, name=name, ask=asked, instead=instead
+        )
     except BadInput as problem:
         pasted = _text_of(upload) if upload.name in PASTED else ""
         return _upload_page(request, str(problem), upload.name or "", pasted=pasted)

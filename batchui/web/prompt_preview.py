@@ -17,6 +17,7 @@ from batchui.prompts.reading.rows import cell_text, encode_row
 from batchui.prompts.template import Template
 from batchui.web.forms.fitting import items_kind, misfit
 from batchui.web.sheet.draft_grid import row_of_draft, rows_known
+from batchui.web.sheet.pictures import ShownPicture, picture_of
 
 # Characters of a prompt: one more than the page shows, which says that there are more.
 PREVIEWED = 1501
@@ -24,12 +25,16 @@ PREVIEWED = 1501
 
 @dataclass(frozen=True)
 class ShownPrompt:
-    """The prompt of one row. before, after: the numbers of the rows beside it, None at an end."""
+    """The prompt of one row. before, after: the numbers of the rows beside it, None at an end.
+
+    picture: what goes along; None for a text alone.
+    """
 
     number: int
     text: str
     before: int | None
     after: int | None
+    picture: ShownPicture | None = None
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,7 @@ def _shown_prompt(batch: Batch, fill: Callable[[Any, int], str], row: str) -> Sh
         text=fill(found.cells, PREVIEWED),
         before=number - 1 if number > first else None,
         after=number + 1 if number < last else None,
+        picture=picture_of(batch, found.cells, number),
     )
 
 
@@ -92,7 +98,7 @@ def prompt_filler(batch: Batch, template: str, *, as_items: bool) -> Callable[[A
     """
     if as_items:
         return _item_text
-    return Template(template).bind(batch.columns).fill
+    return Template(template).bind(batch.columns, needs_name=not batch.ask.shows_pictures).fill
 
 
 def _item_text(cells: Any, most: int) -> str:

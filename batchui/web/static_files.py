@@ -23,7 +23,7 @@ JOINED = {
         *("css/base.css", "css/controls.css", "css/tables.css", "css/states.css"),
         *("css/content.css", "css/messages.css", "css/pages.css", "css/asking.css"),
         *("css/trying.css", "css/sheet.css", "css/panel.css", "css/finding.css"),
-        *("css/history.css", "css/editing.css"),
+        *("css/history.css", "css/editing.css", "css/pictures.css"),
     ),
     "batchui.js": (
         *("django_htmx/htmx-2.min.js", "app.js", "asking.js", "trying.js"),

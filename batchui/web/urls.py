@@ -25,9 +25,11 @@ from batchui.web import (
     telling,
 )
 from batchui.web.asking import filling_in, listed_models, starting, where
+from batchui.web.asking import pictures as asking_pictures
 from batchui.web.asking import views as asking
 from batchui.web.sheet import editing, glance, likeness, live, searching
 from batchui.web.sheet import pages as sheet
+from batchui.web.sheet import pictures as sheet_pictures
 
 urlpatterns = [
     path("", history.batches, name="batches"),
@@ -104,6 +106,14 @@ urlpatterns = [
     path("batches/<uuid:pk>/asked/", sheet.asked, name="asked"),
     path("batches/<uuid:pk>/timeline/", sheet.timeline, name="timeline"),
     path("batches/<uuid:pk>/rows/<int:number>/", sheet.row, name="row"),
+    path(
+        "batches/<uuid:pk>/rows/<int:number>/picture/",
+        sheet_pictures.row_picture,
+        name="row_picture",
+    ),
+    path("batches/<uuid:pk>/pictures/", asking_pictures.add, name="add_pictures"),
+    path("batches/<uuid:pk>/pictures/choose/", asking_pictures.choose, name="choose_pictures"),
+    path("batches/<uuid:pk>/pictures/remove/", asking_pictures.remove, name="remove_pictures"),
     path("batches/<uuid:pk>/rows/<int:number>/nearest/", likeness.nearest_rows, name="nearest"),
     path("batches/<uuid:pk>/rows/<int:number>/reply/", sheet.row_reply, name="row_reply"),
     path(

@@ -10,7 +10,17 @@ import pytest
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from batchui.batches import clients, decisions, due, intake, lifecycle, polling, results, sending
+from batchui.batches import (
+    clients,
+    decisions,
+    due,
+    intake,
+    lifecycle,
+    pictures,
+    polling,
+    results,
+    sending,
+)
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.signals import work_waits
 from batchui.batches.states import BatchStatus, PartStatus
@@ -59,7 +69,7 @@ def api(settings: Any) -> Iterator[ScriptedServer]:
 
 
 @pytest.fixture(autouse=True)
-def files_in(tmp_path: Path, settings: Any) -> Path:
+def files_in(tmp_path: Path, settings: Any) -> Iterator[Path]:
     """Stored files of one test, in a folder of its own."""
     folder = tmp_path / "files"
     storages = dict(settings.STORAGES)
@@ -68,7 +78,8 @@ def files_in(tmp_path: Path, settings: Any) -> Path:
         "OPTIONS": {"location": folder},
     }
     settings.STORAGES = storages
-    return folder
+    yield folder
+    pictures.close()
 
 
 @pytest.fixture

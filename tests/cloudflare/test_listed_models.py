@@ -27,6 +27,7 @@ def test_the_properties_of_a_model_are_read() -> None:
             ("async_queue", "true"),
             ("context_window", "256000"),
             ("reasoning", True),
+            ("vision", "true"),
             ("planned_deprecation_date", "2026-12-31T00:00:00.000Z"),
             ("price", price),
         )
@@ -34,6 +35,7 @@ def test_the_properties_of_a_model_are_read() -> None:
     assert found is not None
     assert (found.takes_batches, found.reasons, found.needs_paid_plan) == (True, True, False)
     assert (found.usd_read, found.usd_written, found.context_window) == (0.1, 0.3, 256_000)
+    assert found.sees
     assert found.withdrawn_on == date(2026, 12, 31)
 
 
@@ -44,6 +46,7 @@ def test_what_cannot_be_read_is_left_out() -> None:
     assert found is not None
     assert (found.context_window, found.withdrawn_on, found.usd_read) == (None, None, None)
     assert not found.takes_batches
+    assert not found.sees
     bare = listed({"name": "@cf/a/b", "task": TEXT, "properties": "none"})
     assert bare is not None
     assert bare.description == ""

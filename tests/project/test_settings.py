@@ -33,6 +33,18 @@ def test_two_installations_share_a_bucket_without_seeing_each_other(tmp_path: Pa
         assert result.stdout.strip() == location, result.stderr
 
 
+def test_hosts_of_the_own_network_are_asked_for_pictures_too(tmp_path: Path) -> None:
+    code = "from django.conf import settings as s; print(sorted(s.PICTURE_HOSTS))"
+    for given, hosts in (
+        ("images.internal, 10.0.0.5:8080", ["10.0.0.5:8080", "images.internal"]),
+        ("", []),
+    ):
+        result = manage(
+            *("shell", "--no-imports", "-c", code), data=tmp_path, BATCHUI_PICTURE_HOSTS=given
+        )
+        assert result.stdout.strip() == str(hosts), result.stderr
+
+
 def test_every_wrong_value_is_said_at_once_and_without_a_traceback(tmp_path: Path) -> None:
     result = manage(
         "check",

@@ -126,6 +126,21 @@ def test_an_answer_without_max_tokens_is_cut_at_256(caller: Caller) -> None:
     assert len(caller.text("Translate to Dutch: " + "word " * 2_000, max_tokens=4_000)) > 9_000
 
 
+def test_a_picture_is_told_of_and_counted(caller: Caller) -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 400}}
+    text = {"type": "text", "text": "What is it?"}
+    bare, pictured = caller.results(
+        KIMI,
+        {"messages": [{"role": "user", "content": [text]}]},
+        {"messages": [{"role": "user", "content": [text, picture]}]},
+    )
+    said = pictured["choices"][0]["message"]["content"]
+    assert said.endswith("A picture of 316 bytes came with it.")
+    assert "picture" not in bare["choices"][0]["message"]["content"]
+    tokens = [one["usage"]["prompt_tokens"] for one in (bare, pictured)]
+    assert tokens[1] - tokens[0] == 280
+
+
 def test_kimi_answers_with_a_chat_completion(caller: Caller) -> None:
     messages = [{"role": "user", "content": "Hello"}]
     (result,) = caller.results(KIMI, {"messages": messages})

@@ -3,6 +3,7 @@
 import shutil
 import time
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.sessions.models import Session
@@ -36,6 +37,9 @@ def most_bytes(path: str, headers: dict[str, str], under_way: int = 0) -> int:
 def test_a_member_may_upload_a_file_and_send_forms(web: Client, settings: Any) -> None:
     web.get(reverse("batches"))
     assert most_bytes(reverse("new"), headers(web)) == settings.MAX_UPLOAD_BYTES + BESIDES_FILE
+    pictures = reverse("add_pictures", args=[uuid4()])
+    assert most_bytes(pictures, headers(web)) == settings.MAX_UPLOAD_BYTES + BESIDES_FILE
+    assert most_bytes(f"{pictures}choose/", headers(web)) == MEMBER
     assert most_bytes(reverse("account"), headers(web)) == MEMBER
     assert MEMBER > settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 

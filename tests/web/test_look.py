@@ -130,6 +130,7 @@ SHEETS = {
     "panel.css": ["pages"],
     "finding.css": ["pages"],
     "editing.css": ["pages"],
+    "pictures.css": ["pages"],
     "history.css": ["pages"],
 }
 

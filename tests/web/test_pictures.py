@@ -263,7 +263,7 @@ def test_a_started_batch_shows_what_was_sent(
     web: Client, server: PictureServer, sandbox: RunningSandbox
 ) -> None:
     batch = drafted(web, naming(server.address("/a.jpg"), server.address("/gone.jpg")))
-    press_start(web, batch, model=SEES, template="What?", picture_column="photo")
+    decisions.start(batch, by=None, ask=Ask(**LOOK), prepare_now=True)
     batch.refresh_from_db()
     work(batch)
     server.replies.clear()

@@ -28,7 +28,7 @@ from batchui.batches.signals import work_waits
 from batchui.batches.states import ENDED_PARTS, RETRYABLE_ANSWERS, AnswerStatus
 from batchui.cloudflare.catalogue import UnknownModel
 from batchui.prompts import ask
-from batchui.prompts.items import LONGEST_FIELDS
+from batchui.prompts.item_settings import LONGEST_FIELDS
 from batchui.prompts.model_facts import longest_with_room, longest_written, room_for_reasoning
 from batchui.prompts.problems import BadInput
 from batchui.teams.models import User

@@ -11,6 +11,7 @@ from batchui.prompts.reading.rows import as_object, cell_text, shown_text
 from batchui.web.damaged_files import without_path
 from batchui.web.prompt_preview import prompt_filler
 from batchui.web.sheet.draft_grid import row_of_draft, rows_known
+from batchui.web.sheet.pictures import picture_of
 
 # The panel shows so many characters of each text.
 LONGEST_TEXT_SHOWN = 100_000
@@ -32,7 +33,13 @@ def draft_row_context(batch: Batch, number: int) -> dict[str, Any]:
         "prompt": _prompt(batch, found, most),
         "beside": _beside(batch, found.row),
     }
-    return {"batch": batch, "row": row, "opened": found.row, "most": LONGEST_TEXT_SHOWN}
+    return {
+        "batch": batch,
+        "row": row,
+        "picture": picture_of(batch, found.cells, found.row),
+        "opened": found.row,
+        "most": LONGEST_TEXT_SHOWN,
+    }
 
 
 def _prompt(batch: Batch, row: Result, most: int) -> str:

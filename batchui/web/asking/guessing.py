@@ -6,6 +6,7 @@ from typing import Any
 
 from batchui.batches.models import Batch
 from batchui.prompts.reading.rows import as_list, cell_text
+from batchui.web.forms.pictures import picture_columns
 
 # Columns that are looked at: a name among thousands is no better a guess than one among these.
 LOOKED_AT = 200
@@ -19,7 +20,7 @@ def text_column(batch: Batch, hints: Sequence[str] = ()) -> str:
     A column whose name has one of the `hints` is taken first, in their order. Else the one whose
     cells are longest in the first rows: people ask about reviews, not about numbers.
     """
-    columns = batch.format.shown_columns[:LOOKED_AT]
+    columns = _not_pictures(batch, batch.format.shown_columns[:LOOKED_AT])
     for hint in hints:
         for column in columns:
             if hint in column.casefold():
@@ -31,8 +32,15 @@ def text_column(batch: Batch, hints: Sequence[str] = ()) -> str:
 def second_column(batch: Batch, besides: str) -> str:
     """The next best column with texts, `besides` if there is no other one."""
     lengths = _lengths(batch)
-    others = [c for c in batch.format.shown_columns[:LOOKED_AT] if c != besides]
+    shown = _not_pictures(batch, batch.format.shown_columns[:LOOKED_AT])
+    others = [column for column in shown if column != besides]
     return max(others, key=lambda column: lengths.get(column, 0.0), default=besides)
+
+
+def _not_pictures(batch: Batch, columns: Sequence[str]) -> Sequence[str]:
+    """The columns without those that name pictures, whose addresses are long; all if all do."""
+    pictures = picture_columns(batch)
+    return [column for column in columns if column not in pictures] or columns
 
 
 def _lengths(batch: Batch) -> dict[str, float]:

@@ -13,6 +13,7 @@ from batchui.web.asking.starting_points import BY_SLUG, TEXT, WORDS, StartingPoi
 from batchui.web.forms.ask import column_mark
 from batchui.web.forms.fitting import fitting_models, items_kind
 from batchui.web.forms.model_field import models_for
+from batchui.web.forms.pictures import offers_pictures
 
 # What a job begins with, where it needs more than a question.
 POINTS = {"fields": BY_SLUG["names"], "categories": BY_SLUG["categories"]}
@@ -38,9 +39,12 @@ def is_offered(job: Job, batch: Batch) -> bool:
     return bool(models_for(job, of_batch(batch)))
 
 
-def recommended(job: Job, known: Catalogue) -> str:
-    """The name of the model to recommend for a job: the usual one, while it is listed."""
-    return models_for(job, known)[0].name
+def recommended(job: Job, known: Catalogue, *, sees: bool = False) -> str:
+    """The name of the model to recommend for a job: the usual one, while it is listed.
+
+    sees: one that can be shown pictures.
+    """
+    return models_for(job, known, sees=sees)[0].name
 
 
 def ask_for(job: Job, batch: Batch, before: Ask) -> Ask:
@@ -57,6 +61,7 @@ def ask_for(job: Job, batch: Batch, before: Ask) -> Ask:
         as_items=job.slug == "items",
         options=before.options if model == before.model else {},
         answer_columns=before.answer_columns if job.item_formats == CHAT else (),
+        picture_column=before.picture_column if offers_pictures(job, known) else "",
     )
     if job.slug == "items":
         return changed
@@ -85,8 +90,9 @@ def _model(job: Job, batch: Batch, before: Ask, known: Catalogue) -> str:
     """The model as it is, if it can do the job; else the one to recommend."""
     if job.slug == "items" and (fitting := fitting_models(items_kind(batch), known)):
         return before.model if before.model in {one.name for one in fitting} else fitting[0].name
-    fits = before.model in {model.name for model in models_for(job, known)}
-    return before.model if fits else recommended(job, known)
+    sees = before.shows_pictures and offers_pictures(job, known)
+    fits = before.model in {model.name for model in models_for(job, known, sees=sees)}
+    return before.model if fits else recommended(job, known, sees=sees)
 
 
 def _is_chat(name: str, known: Catalogue) -> bool:

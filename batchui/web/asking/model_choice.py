@@ -52,7 +52,7 @@ class ModelChoice:
         known = form.known
         radios = {str(radio.data["value"]): radio for radio in form["model"]}
         models = [known.find(name) for name in radios]
-        best = recommended(form.job_chosen, known)
+        best = recommended(form.job_chosen, known, sees=form.shows_pictures)
         shown = [
             ShownModel(m, radios[m.name], facts(m), m.name == best, known.remark(m.name))
             for m in models
@@ -117,6 +117,8 @@ def facts(model: Model) -> str:
         found = ["Runs on your own server, which costs nothing"]
     if model.context_window:
         found.append(f"reads up to {_words(model.context_window)} words at a time")
+    if model.sees and not model.is_own:
+        found.append("sees pictures")
     if model.needs_paid_plan:
         found.append("needs the Workers Paid plan")
     return ", ".join(found) + "."

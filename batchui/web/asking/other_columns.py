@@ -8,6 +8,7 @@ from batchui.prompts.ask import Ask
 from batchui.prompts.problems import BadInput, joined, listed, quoted
 from batchui.prompts.template import Template
 from batchui.web.asking.guessing import LOOKED_AT, text_column
+from batchui.web.forms.pictures import picture_columns
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ def fitted(batch: Batch, ask: Ask) -> Fitted:
     """
     if ask.as_items:
         return Fitted(ask)
+    if ask.picture_column and ask.picture_column not in batch.columns:
+        ask = replace(ask, picture_column=next(iter(picture_columns(batch)), ""))
     template = Template(ask.template)
     taken = [name for name in template.names if _is_there(name, batch)]
     instead: dict[str, str] = {}

@@ -82,6 +82,9 @@ def _reckoned(found: Estimate) -> Iterator[Line]:
         f"{_tokens(found.read)}, from the length of the questions ({sample} were looked at) and "
         f"{_figures(found.bytes_per_token)} bytes for a token: {found.bytes_per_token.source}",
     )
+    if found.per_picture:
+        each = f"{_figures(found.per_picture)} tokens for each: {found.per_picture.source}"
+        yield Line("Pictures", f"read with the questions, {each}")
     if found.written_per_row.source is Source.NONE:
         yield Line("Written", "nothing: this model writes no text")
     else:

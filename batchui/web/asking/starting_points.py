@@ -13,10 +13,13 @@ from batchui.batches.models import Batch
 from batchui.cloudflare import catalogue
 from batchui.prompts.answer_columns import AnswerColumn
 from batchui.prompts.ask import Ask
+from batchui.prompts.jobs import BY_SLUG as JOBS
 from batchui.web.asking.guessing import second_column, text_column
 from batchui.web.forms.ask import column_mark
+from batchui.web.forms.model_field import models_for
 
 TEXT, OTHER = "{text}", "{other}"
+DESCRIBE = "Describe this picture in one plain sentence."
 # Names of columns with what people wrote, the surest first.
 WORDS = ("review", "comment", "feedback", "message", "text", "description", "answer", "note")
 
@@ -41,7 +44,7 @@ class StartingPoint:
         other = second_column(batch, besides=column) if OTHER in self.wording else ""
         wording = self.wording.replace(TEXT, column_mark(column))
         return Ask(
-            model=_chat_model(before.model, batch),
+            model=_chat_model(before, batch),
             template=wording.replace(OTHER, column_mark(other)),
             answer_columns=self.columns,
             max_tokens=before.max_tokens,
@@ -50,18 +53,16 @@ class StartingPoint:
             reference_column=before.reference_column,
             resend_once=before.resend_once,
             skip_invalid=before.skip_invalid,
+            picture_column=before.picture_column,
         )
 
 
-def _chat_model(name: str, batch: Batch) -> str:
+def _chat_model(before: Ask, batch: Batch) -> str:
     """The chosen model, if it answers questions; else the usual one."""
-    known = of_batch(batch)
-    try:
-        is_chat = known.find(name).task == "chat"
-    except catalogue.UnknownModel:
-        is_chat = False
-    chat = (model.name for model in known.models() if model.task == "chat")
-    return name if is_chat else next(chat, catalogue.DEFAULT_MODEL)
+    known, sees = of_batch(batch), before.shows_pictures
+    chat = [model.name for model in models_for(JOBS["ask"], known, sees=sees)]
+    fits = before.model in chat
+    return before.model if fits else next(iter(chat), catalogue.DEFAULT_MODEL)
 
 
 STARTING_POINTS = (
@@ -190,7 +191,28 @@ STARTING_POINTS = (
         ),
     ),
 )
-BY_SLUG = {point.slug: point for point in STARTING_POINTS}
+# For rows with pictures.
+PICTURE_POINTS = (
+    StartingPoint("describe", "Describe the picture", DESCRIBE),
+    StartingPoint(
+        "read",
+        "Read the text in it",
+        "Copy all text that can be read in this picture, line by line. Answer with the text alone; "
+        "where there is none, answer with a dash.",
+    ),
+    StartingPoint(
+        "product",
+        "Name the thing",
+        "Say what the main thing in this picture is. Leave a column empty where the picture does "
+        "not show it.",
+        columns=(
+            AnswerColumn("thing", "text", (), "In one to three words"),
+            AnswerColumn("colour", "text", (), "Its main colour"),
+            AnswerColumn("condition", "one_of", ("new", "used", "damaged", "unclear")),
+        ),
+    ),
+)
+BY_SLUG = {point.slug: point for point in (*STARTING_POINTS, *PICTURE_POINTS)}
 # So many stand on the page; the others are in a menu.
 SHOWN = 3
 SAVED_SHOWN = 30
@@ -198,8 +220,11 @@ SAVED_SHOWN = 30
 
 def starting_context(batch: Batch) -> dict[str, Any]:
     """What the page needs to offer the starting points and the saved questions."""
+    points: Sequence[StartingPoint] = STARTING_POINTS
+    if batch.ask.shows_pictures:
+        points = (*PICTURE_POINTS, *STARTING_POINTS)
     return {
-        "points_shown": STARTING_POINTS[:SHOWN],
-        "points_more": STARTING_POINTS[SHOWN:],
+        "points_shown": points[:SHOWN],
+        "points_more": points[SHOWN:],
         "saved_questions": saved_questions.of_team(batch.team)[:SAVED_SHOWN],
     }

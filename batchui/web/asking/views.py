@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
@@ -18,6 +19,7 @@ from batchui.batches.states import STARTED, BatchStatus
 from batchui.batches.surveys import Survey
 from batchui.prompts.answer_schema import LONGEST_SCHEMA, in_words
 from batchui.web.access import with_batch
+from batchui.web.asking.begin_with_pictures import begin_with_pictures
 from batchui.web.asking.draft_row import draft_row_context
 from batchui.web.asking.jobs import shown_jobs
 from batchui.web.asking.model_choice import ModelChoice
@@ -32,6 +34,7 @@ from batchui.web.first_rows import file_context
 from batchui.web.forms.answer_columns import SCHEMA
 from batchui.web.forms.ask import AskForm
 from batchui.web.forms.fitting import has_references_inside
+from batchui.web.forms.pictures import shows_pictures_first
 from batchui.web.members import MemberRequest
 from batchui.web.own_drafts import with_own_draft
 from batchui.web.prompt_preview import PromptPreview
@@ -67,6 +70,8 @@ def ask_page(
         return render(request, "sheet/_grid_area.html", sheet_context(request, batch))
     if not may_edit(batch, request.user):
         return _others_page(request, batch, row=row)
+    if form is None and not batch.ask.model and batch.status == BatchStatus.DRAFT:
+        begin_with_pictures(batch)
     form = form or AskForm(batch=batch)
     form.focus_on_first_error()
     question = question_context(request, batch, form)
@@ -166,6 +171,8 @@ def question_context(request: MemberRequest, batch: Batch, form: AskForm) -> dic
         "job": form.job_chosen,
         "listing": form.known,
         "references_inside": has_references_inside(batch),
+        "pictures_first": form.shows_pictures or shows_pictures_first(batch),
+        "upload_limit": settings.MAX_UPLOAD_BYTES,
         "jobs": shown_jobs(batch, form.job_chosen),
         "wording": wording,
         "before_start": BeforeStart.of(batch, preview.survey),
@@ -245,6 +252,8 @@ def checking(request: MemberRequest, batch: Batch) -> HttpResponseBase:
         return HttpResponse(status=204)
     was_preparing = request.GET.get("phase") == BatchStatus.PREPARING
     asks_otherwise = is_fresh and batch.format.items  # another model, and no question
+    if is_fresh and not batch.is_active and may_edit(batch, request.user):
+        asks_otherwise = begin_with_pictures(batch) or asks_otherwise
     ended = was_preparing and batch.status != BatchStatus.PREPARING
     if batch.is_unusable or ended or asks_otherwise:
         return HttpResponseClientRefresh()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from batchui.batches.models import Batch
 from batchui.prompts.jobs import BY_SLUG, Job
 from batchui.web.asking.guessing import text_column
+from batchui.web.asking.starting_points import DESCRIBE
 from batchui.web.forms.ask import column_mark
 
 
@@ -21,5 +22,7 @@ class Wording:
         mark = column_mark(text_column(batch) or "column")
         if job.slug in ("translate", "embed", "rank"):
             return cls(job.text_label, f"For example: {mark}")
+        if batch.ask.shows_pictures:
+            return cls(job.text_label or BY_SLUG["ask"].text_label, f"For example:\n{DESCRIBE}")
         example = f"Say in one sentence what this text is about:\n\n{mark}"
         return cls(job.text_label or BY_SLUG["ask"].text_label, f"For example:\n{example}")

@@ -1,11 +1,9 @@
 """The form for what to ask of every row. The page and `manage.py submit` share it."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import msgspec
 from django import forms
 
 from batchui.batches.catalogues import Catalogue, of_batch
@@ -24,16 +22,14 @@ from batchui.prompts.ranking import check_passages, query_of
 from batchui.prompts.ready_items import Kind
 from batchui.prompts.template import LONGEST_TEXT, Template
 from batchui.web.damaged_files import without_path
-from batchui.web.forms.answer_columns import AnswerColumnsField, Line, lines_of, those_that_fit
+from batchui.web.forms.answer_columns import Line, lines_of, those_that_fit
+from batchui.web.forms.ask_fields import TOO_LONG, form_field
 from batchui.web.forms.column_fields import ColumnField
 from batchui.web.forms.fitting import fitting_models, items_kind, misfit
 from batchui.web.forms.model_field import ModelField, models_for
+from batchui.web.forms.pictures import no_pictures, offers_pictures
 
 NO_TEMPLATE = "Write what to ask, then click a column to insert it."
-TOO_LONG = (
-    "At most %(limit_value)d characters are possible, and this has %(show_value)d. Shorten it."
-)
-NOT_JSON = 'This is not JSON. Write it like {"top_p": 0.9}.'
 NO_LANGUAGE = "The translation model does not know the language “%(value)s”. Choose another."
 
 NO_COLUMNS = {
@@ -42,64 +38,6 @@ NO_COLUMNS = {
 }
 EFFORT_CHOICES = [("", "The model's own"), *((name, name.capitalize()) for name in ask.EFFORTS)]
 NO_EFFORT = {"invalid_choice": "Choose low, medium or high, or leave it out."}
-
-
-class OptionsField(forms.Field):
-    """A JSON object, decoded as strictly as for sending: no NaN, no half characters.
-
-    It has at most LONGEST_TEXT characters: decoded, they take fifty times as much memory.
-    """
-
-    widget = forms.Textarea
-
-    def to_python(self, value: Any) -> dict[str, Any]:
-        text = str(value or "").strip()
-        if not text:
-            return {}
-        if len(text) > LONGEST_TEXT:
-            shown = {"limit_value": LONGEST_TEXT, "show_value": len(text)}
-            raise forms.ValidationError(TOO_LONG, params=shown)
-        try:
-            options = msgspec.json.decode(text.encode(), type=dict[str, Any])
-            if "\\u0000" not in json.dumps(options):
-                return options
-        except (ValueError, RecursionError):
-            pass
-        raise forms.ValidationError(self.error_messages["invalid"])
-
-    def prepare_value(self, value: Any) -> Any:
-        return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
-
-
-def form_field(field: ask.Field) -> forms.Field:
-    """The form's field for a field of `Ask`."""
-    about = field.about
-    shown: dict[str, Any] = {"label": about.label, "help_text": about.help, "required": False}
-    if field.kind is bool:
-        return forms.BooleanField(**shown)
-    if field.kind in (int, float | None):
-        return _number_field(field, shown)
-    if field.kind is str and about.most:
-        return forms.CharField(max_length=about.most, **shown)
-    if field.kind is str:
-        shown |= {"max_length": LONGEST_TEXT, "error_messages": {"max_length": TOO_LONG}}
-        return forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), **shown)
-    if field.name == "answer_columns":
-        return AnswerColumnsField(**shown)
-    return OptionsField(error_messages={"invalid": NOT_JSON}, **shown)
-
-
-def _number_field(field: ask.Field, shown: dict[str, Any]) -> forms.Field:
-    least, most = field.about.least or 0, field.about.most or 0
-    whole = field.kind is int
-    shown |= {"required": field.default is not None, "min_value": least, "max_value": most}
-    shown["error_messages"] = {
-        "required": f"Write a number, such as {field.default}.",
-        "invalid": f"Write a {'whole ' if whole else ''}number from {least:,} to {most:,}.",
-        "min_value": f"Write {least:,} or more.",
-        "max_value": f"Write {most:,} or less.",
-    }
-    return forms.IntegerField(**shown) if whole else forms.FloatField(**shown)
 
 
 class AskForm(forms.Form):
@@ -125,6 +63,7 @@ class AskForm(forms.Form):
     )
     effort = forms.ChoiceField(required=False, choices=EFFORT_CHOICES, error_messages=NO_EFFORT)
     reference_column = ColumnField(required=False)
+    picture_column = ColumnField(required=False)
 
     def __init__(self, data: Any = None, *, batch: Batch) -> None:
         self.batch = batch
@@ -137,7 +76,10 @@ class AskForm(forms.Form):
         self.job_chosen = self._job()
         model.look_in(self.known)
         fitting = fitting_models(self._items, self.known) if self.job_chosen.slug == "items" else ()
-        model.offer(self.as_typed()["model"], *(fitting or models_for(self.job_chosen, self.known)))
+        self.may_see = offers_pictures(self.job_chosen, self.known)
+        self.shows_pictures = self.may_see and bool(self["picture_column"].value())
+        usual = fitting or models_for(self.job_chosen, self.known, sees=self.shows_pictures)
+        model.offer(self.as_typed()["model"], *usual)
         self.items_have_languages = self._items == "translation"
         languages = [(language.code, language.name) for language in catalogue.languages()]
         self._choices("target_lang", [("", "Choose a language"), *languages])
@@ -149,6 +91,7 @@ class AskForm(forms.Form):
                 self.fields[name].widget = forms.HiddenInput()
         columns = [(column, column) for column in batch.columns]
         self._choices("reference_column", [("", "The row number"), *columns])
+        self._choices("picture_column", [("", "None"), *columns])
         if not batch.format.items:
             self.fields["as_items"].widget = forms.HiddenInput()
             self.fields["template"].required = True
@@ -250,6 +193,9 @@ class AskForm(forms.Form):
         named = self.cleaned_data["job"] == self.job_chosen.slug
         return self.job_chosen.slug if named else ""
 
+    def clean_picture_column(self) -> str:
+        return self.cleaned_data["picture_column"] if self.may_see else ""
+
     def clean_source_lang(self) -> str:
         return self.cleaned_data["source_lang"] or "en"
 
@@ -280,6 +226,7 @@ class AskForm(forms.Form):
             self.errors.pop("answer_columns", None)
             data["answer_columns"] = ()
         self._check_job()
+        self._check_pictures(model)
         if model and data.get("as_items") and (unfit := misfit(self._items, model)):
             self.add_error("model", unfit)
         if model and not self.errors:
@@ -289,6 +236,11 @@ class AskForm(forms.Form):
         """The chosen model; None where the choice is wrong."""
         name = self.cleaned_data.get("model")
         return self.known.find(name) if name else None
+
+    def _check_pictures(self, model: catalogue.Model | None) -> None:
+        column = self.cleaned_data.get("picture_column")
+        if model and column and (problem := no_pictures(self.batch, column, model, self.known)):
+            self.add_error("picture_column", problem)
 
     def _check_job(self) -> None:
         """What a job cannot do without."""
@@ -316,7 +268,8 @@ class AskForm(forms.Form):
             self.add_error("template", NO_TEMPLATE)
             return
         try:
-            Template(template).bind(self.batch.columns)
+            needs_name = not self.cleaned_data.get("picture_column")
+            Template(template).bind(self.batch.columns, needs_name=needs_name)
             if self.job_chosen.slug == "rank":
                 check_passages(template)
         except BadInput as problem:

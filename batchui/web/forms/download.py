@@ -8,7 +8,7 @@ from batchui.batches.exporting import ALL, Choice, Kind
 from batchui.batches.models import Batch
 from batchui.batches.whole_files import kinds_for
 from batchui.exports.names import ANSWER
-from batchui.web.forms.ask import TOO_LONG
+from batchui.web.forms.ask_fields import TOO_LONG
 from batchui.web.forms.column_fields import ColumnsField
 
 LONGEST_ANSWER_NAME = 100

@@ -16,10 +16,14 @@ TASKS = {
 }
 
 
-def models_for(job: Job, known: Catalogue) -> tuple[Model, ...]:
-    """The models that can do a job, recommended ones first; unlisted ones if none is listed."""
-    listed = (model for model in known.models() if model.item_format in job.item_formats)
-    return tuple(listed) or known.taking(job.item_formats)
+def models_for(job: Job, known: Catalogue, *, sees: bool = False) -> tuple[Model, ...]:
+    """The models that can do a job, recommended ones first; unlisted ones if none is listed.
+
+    sees: only those that can be shown pictures.
+    """
+    listed = tuple(model for model in known.models() if model.item_format in job.item_formats)
+    found = listed or known.taking(job.item_formats)
+    return tuple(model for model in found if model.sees) if sees else found
 
 
 class ModelRadios(forms.RadioSelect):

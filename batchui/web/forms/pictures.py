@@ -7,13 +7,14 @@ from batchui.batches.models import Batch
 from batchui.cloudflare.catalogue import Model
 from batchui.pictures.fetching import is_address
 from batchui.prompts.jobs import CHAT, Job
+from batchui.prompts.pictures import PICTURE_ENDINGS
 from batchui.prompts.problems import listed, quoted
 from batchui.prompts.reading.rows import as_list, shown_text
 from batchui.web.forms.model_field import models_for
 
 # Columns that are looked at, as in `asking/guessing.py`.
 LOOKED_AT = 200
-_ENDING = re.compile(r"\.(jpe?g|png|webp|gif|bmp|tiff?|avif|heic)([?#]|$)", re.I)
+_ENDING = re.compile(rf"({'|'.join(map(re.escape, PICTURE_ENDINGS))})([?#]|$)", re.I)
 
 
 def offers_pictures(job: Job, known: Catalogue) -> bool:

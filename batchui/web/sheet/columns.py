@@ -7,6 +7,8 @@ from itertools import islice
 from typing import Any
 from unicodedata import east_asian_width
 
+from django.urls import reverse
+
 from batchui.batches.catalogues import of_batch
 from batchui.batches.exporting import added_columns
 from batchui.batches.models import Batch
@@ -30,6 +32,7 @@ NUMBERS = "numbers"
 TAGGED: frozenset[Kind] = frozenset({"yes_no", "one_of", "several_of"})
 A_SIGN = 8.6  # of 14 px, in the wide fonts that some systems have
 PADDING = 28
+PICTURE_WIDTH = 52  # with the gap beside it
 MOST_SIGNS = 100
 # The names of columns stand in bold letters.
 BOLD = 1.15
@@ -43,6 +46,7 @@ class SheetColumn:
     the file, “a1” the first of the answers. at: its place among its own, from 0. kind: of an
     answer, the words under its name. width: before somebody drags it, in CSS pixels. has_tags: its
     values are out of a list. is_main: the first one that the question uses, which a phone shows.
+    pictures: the address of the picture of a row, with {} for its number, where its cells name one.
     """
 
     key: str
@@ -53,6 +57,7 @@ class SheetColumn:
     is_number: bool = False
     has_tags: bool = False
     is_main: bool = False
+    pictures: str = ""
 
     @property
     def is_answer(self) -> bool:
@@ -101,7 +106,8 @@ def columns_key(batch: Batch) -> str:
     """A word that is another one as soon as the question of a draft wants other columns shown."""
     answers = [(column.name, column.kind) for column in answer_columns_of(batch)]
     main = _main_column(batch, batch.format.shown_columns)
-    return blake2s(repr((answers, main)).encode(), digest_size=8).hexdigest()
+    shown = (answers, main, pictures_of(batch))
+    return blake2s(repr(shown).encode(), digest_size=8).hexdigest()
 
 
 def columns_of(batch: Batch, view: SheetView) -> SheetColumns:
@@ -114,7 +120,27 @@ def columns_of(batch: Batch, view: SheetView) -> SheetColumns:
     samples = _samples(batch)
     main = _main_column(batch, [name for _, name in window])
     hers = [_hers(at, name, [row[at] for row in samples], main) for at, name in window]
+    if address := pictures_of(batch):
+        named = batch.ask.picture_column
+        hers = [_pictured(one, address) if one.name == named else one for one in hers]
     return SheetColumns(hers, answer_columns_of(batch), first, len(filled))
+
+
+def _pictured(column: SheetColumn, address: str) -> SheetColumn:
+    width = min(WIDEST, column.width + PICTURE_WIDTH)
+    return replace(column, pictures=address, width=width, is_number=False)
+
+
+def pictures_of(batch: Batch) -> str:
+    """The address of the picture of a row, with {} for its number; "" if none are asked with.
+
+    It is another one as soon as other pictures are meant, because browsers keep them.
+    """
+    if not batch.ask.shows_pictures:
+        return ""
+    meant = repr((batch.ask.picture_column, batch.pictures_file)).encode()
+    address = reverse("row_picture", args=[batch.pk, 0]).replace("/0/", "/{}/")
+    return f"{address}?of={blake2s(meant, digest_size=4).hexdigest()}"
 
 
 def answer_columns_of(batch: Batch) -> list[SheetColumn]:

@@ -48,7 +48,7 @@ class SheetRow:
     @property
     def cells(self) -> SafeString:
         """The cells of the file, as HTML."""
-        return row_html.file_cells(self.columns, self.texts)
+        return row_html.file_cells(self.columns, self.texts, self.number)
 
     @property
     def answer_cells(self) -> SafeString:

@@ -16,7 +16,7 @@ from batchui.batches.sheet.selection import parse
 from batchui.batches.states import ENDED_PARTS, SENT_PARTS, AnswerStatus, PartStatus
 from batchui.prompts.answer_columns import AnswerColumn
 from batchui.prompts.answer_fitting import Value, fields_of
-from batchui.prompts.items import whole_instruction
+from batchui.prompts.item_settings import whole_instruction
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.rows import as_object, cell_text, extras, shown_text
 from batchui.prompts.template import Template
@@ -28,6 +28,7 @@ from batchui.web.sheet.cells import value_text
 from batchui.web.sheet.columns import TAGGED
 from batchui.web.sheet.edited import Mark, marks_of, places_of
 from batchui.web.sheet.likeness import Passage, ranked
+from batchui.web.sheet.pictures import picture_of
 from batchui.web.sheet.view import SheetView
 
 # In characters: of the prompt, of one cell, and of all cells together. The download has all.
@@ -138,6 +139,7 @@ def row_context(batch: Batch, view: SheetView, number: int) -> dict[str, Any]:
         "batch": batch,
         "view": view,
         "row": row,
+        "picture": picture_of(batch, found.result.cells, number),
         "opened": number,
         "instruction": instruction,
     }

@@ -26,13 +26,23 @@ def row_head(number: int, *, address: str) -> SafeString:
     return SafeString(f'<th scope="row" class="n">{link}</th>')
 
 
-def file_cells(columns: Sequence[SheetColumn], texts: Sequence[str]) -> SafeString:
-    """The cells of the file."""
-    pairs = zip(columns, texts, strict=True)
+def file_cells(columns: Sequence[SheetColumn], texts: Sequence[str], number: int) -> SafeString:
+    """The cells of the file, of the row with this number."""
     made = (
-        f'<td class="{column.classes}"><div>{escape(text)}</div></td>' for column, text in pairs
+        f'<td class="{column.classes}">'
+        f"{_picture(column, text, number) if column.pictures else ''}"
+        f"<div>{escape(text)}</div></td>"
+        for column, text in zip(columns, texts, strict=True)
     )
     return SafeString("".join(made))
+
+
+def _picture(column: SheetColumn, text: str, number: int) -> str:
+    """The picture that a cell names, which a browser fetches once it is near."""
+    if not text.strip():
+        return ""
+    address = escape(column.pictures.format(number))
+    return f'<img class="thumb" src="{address}" alt="" loading="lazy" width="44" height="44">'
 
 
 def answer_cells(cells: Iterable[AnswerCell]) -> SafeString:

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import DatabaseError
 
-from batchui.batches import decisions, estimates, intake
+from batchui.batches import decisions, estimates, intake, picture_archives
 from batchui.batches.models import Batch
 from batchui.batches.money import UsdRange
 from batchui.batches.phrases import problem_of
@@ -74,6 +74,12 @@ class Command(TerminalCommand):
             default=[],
             metavar="KEY=VALUE",
             help="a parameter of the model, such as max_tokens=200; may be given more than once",
+        )
+        parser.add_argument(
+            "--pictures",
+            type=Path,
+            metavar="FILE",
+            help="a ZIP archive with the pictures that the rows name",
         )
         parser.add_argument("--name", default="", help="what to call the batch")
         parser.add_argument(
@@ -159,6 +165,8 @@ class Command(TerminalCommand):
             raise BadInput(problem_of(batch))
         for remark in remarks(batch):
             self.say(remark)
+        if options["pictures"]:
+            _add_pictures(batch, options["pictures"])
         if options["output"]:
             kind_and_choice(options, batch)  # what cannot be written is refused before it is paid
         form = AskForm(fields(options, batch), batch=batch)
@@ -227,6 +235,14 @@ def _hint(batch: Batch) -> str:
             "Start one: python3 manage.py up"
         )
     return ""
+
+
+def _add_pictures(batch: Batch, path: Path) -> None:
+    try:
+        with opened_input(path, name="") as archive:
+            picture_archives.add(batch, archive)
+    except BadInput as problem:
+        raise BadInput(f"--pictures {path}: {problem}") from None
 
 
 def _check_output(options: dict[str, Any]) -> None:
