@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from batchui.batches.models import Batch
 from batchui.batches.phrases import rows_are, rows_phrase
 from batchui.batches.surveys import Survey
-from batchui.prompts.problems import BadInput, joined, listed
+from batchui.prompts.problems import BadInput, joined, listed, quoted
 from batchui.prompts.template import Template
 
 # Rows with nothing to ask that the page names.
@@ -77,6 +77,8 @@ def _where(batch: Batch) -> str:
     """The columns of the question, for the sentence."""
     if batch.ask.as_items:
         return "them that this model takes"
+    if batch.ask.shows_pictures:
+        return quoted(batch.ask.picture_column)
     try:
         return listed(Template(batch.ask.template).names)
     except BadInput:

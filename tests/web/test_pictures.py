@@ -289,6 +289,13 @@ def test_the_preview_shows_the_picture_of_its_row(web: Client, draft: Batch) -> 
     assert re.search(r'<img class="thumb" src="[^"]+/rows/3/picture/[^"]+" alt="The picture', page)
 
 
+def test_rows_without_one_are_said_before_start(web: Client) -> None:
+    batch = drafted(web, naming("https://x.example/a.jpg", "", "https://x.example/b.jpg", ""))
+    decisions.edit(batch, ask=Ask(**LOOK))
+    page = said(web.get(batch.get_absolute_url()))
+    assert "2 rows have nothing in “photo”: rows 3 and 5. They are skipped." in page
+
+
 def test_the_price_says_what_a_picture_is_read_as(web: Client, draft: Batch) -> None:
     decisions.edit(draft, ask=Ask(**LOOK))
     page = said(web.get(draft.get_absolute_url()))

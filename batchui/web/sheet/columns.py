@@ -200,6 +200,8 @@ def _samples(batch: Batch) -> list[list[str]]:
 def _main_column(batch: Batch, names: Sequence[str]) -> str:
     """The first of these columns that the question uses; else the one that it may be about."""
     used = () if batch.ask.as_items else Template(batch.ask.template).names
+    if batch.ask.shows_pictures:
+        used = (*used, batch.ask.picture_column)
     asked = (name for name in used if name in names)
     if found := next(asked, ""):
         return found

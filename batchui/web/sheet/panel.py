@@ -258,7 +258,9 @@ def split_columns(batch: Batch, cells: Any) -> tuple[list[Text], list[Text]]:
     """The cells of a row that the question uses, in its order, and the others, in the file's."""
     if cells is None:
         return [], []
-    wanted = [] if batch.ask.as_items else Template(batch.ask.template).names
+    wanted = () if batch.ask.as_items else Template(batch.ask.template).names
+    if batch.ask.shows_pictures:
+        wanted = (batch.ask.picture_column, *wanted)
     names = {name: place for place, name in enumerate(wanted)}
     names |= {name.strip(): place for name, place in names.items()}
     used: list[tuple[int, Text]] = []
