@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from PIL import Image
 
-from batchui.batches import checking, decisions, saved_questions
+from batchui.batches import checking, decisions, saved_questions, surveys
 from batchui.batches.models import Batch
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
@@ -292,6 +292,7 @@ def test_the_preview_shows_the_picture_of_its_row(web: Client, draft: Batch) -> 
 def test_rows_without_one_are_said_before_start(web: Client) -> None:
     batch = drafted(web, naming("https://x.example/a.jpg", "", "https://x.example/b.jpg", ""))
     decisions.edit(batch, ask=Ask(**LOOK))
+    surveys.find_out(batch.pk)
     page = said(web.get(batch.get_absolute_url()))
     assert "2 rows have nothing in “photo”: rows 3 and 5. They are skipped." in page
 
