@@ -10,8 +10,9 @@ import zipfile
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from functools import cache, partial
+from functools import partial
 from pathlib import PurePath
+from threading import BoundedSemaphore
 
 from django.utils import timezone
 
@@ -29,8 +30,9 @@ from batchui.prompts.reading.rows import decode_row
 
 # A part is given back after so long; what was gathered stays, and the rest is gathered next time.
 SECONDS, SECONDS_FOR_ONE = 40, 20
-# In one process, whichever parts they are of: each may be 25 MB for a moment.
-AT_ONCE = 8
+# Of one part, and in one process, whichever parts they are of: each may be 25 MB for a moment.
+AT_ONCE_OF_PART, AT_ONCE = 4, 8
+_room = BoundedSemaphore(AT_ONCE)
 # The pauses between the tries of pictures whose server does not answer. After the last one their
 # rows fail.
 PAUSES = (timedelta(minutes=1), timedelta(minutes=5))
@@ -128,22 +130,18 @@ def _fetched(part: Part, positions: Collection[int]) -> Gathered:
         if position in wanted
     }
     fetch = partial(_fetch, part, deadline=time.monotonic() + SECONDS)
-    return dict(zip(named, _pool().map(fetch, named.values()), strict=True))
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    """Made when a process needs it: threads do not outlive a fork."""
-    return ThreadPoolExecutor(AT_ONCE, "picture")
+    with ThreadPoolExecutor(AT_ONCE_OF_PART, "picture") as pool:
+        return dict(zip(named, pool.map(fetch, named.values()), strict=True))
 
 
 def _fetch(part: Part, named: str, *, deadline: float) -> bytes | NoPicture | None:
-    if time.monotonic() > deadline:
-        return None
-    try:
-        return pictures.picture(part.batch, named, seconds=SECONDS_FOR_ONE)
-    except NoPicture as problem:
-        return problem
+    with _room:
+        if time.monotonic() > deadline:
+            return None
+        try:
+            return pictures.picture(part.batch, named, seconds=SECONDS_FOR_ONE)
+        except NoPicture as problem:
+            return problem
 
 
 def _give_back(part: Part, found: Gathered, changes: PartChanges) -> None:

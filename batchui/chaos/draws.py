@@ -1,6 +1,9 @@
 """Files, faults and decisions, drawn from a seed."""
 
+import io
 import random
+import zipfile
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -62,6 +65,11 @@ FAULTS: Sequence[tuple[int, Mapping[str, Any]]] = (
 )
 
 
+# One point, white.
+PICTURE_NAME = "photo.png"
+PICTURE = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTj2FAAAAABJRU5ErkJggg=="
+)
 # Under the names of the columns.
 FIRST_ROW = 2
 
@@ -116,23 +124,38 @@ class Draws:
         self._files += 1
         name, rows = f"f{self._files}", self.number(FEWEST_ROWS, MOST_ROWS)
         once, in_columns = self.chance(0.3), self.chance(0.4)
-        lines = ["id,text"]
+        sees = not in_columns and self.chance(0.3)
+        lines = ["id,text,photo" if sees else "id,text"]
         for row in range(FIRST_ROW, FIRST_ROW + rows):
             repeats = once and self.chance(0.5)
             asked = self.number(FIRST_ROW, row) if repeats else row
-            lines.append(f"{row},{mark_of(name, asked)} of the file")
+            photo = f",{'lost.png' if self.chance(0.05) else PICTURE_NAME}" if sees else ""
+            lines.append(f"{row},{mark_of(name, asked)} of the file{photo}")
         ask = Ask(
             model=MODEL_OF_COLUMNS if in_columns else self._random.choice(MODELS),
             template=TEMPLATE,
             answer_columns=COLUMNS if in_columns else (),
             resend_once=self.chance(0.2),
             ask_once=once,
+            picture_column="photo" if sees else "",
         )
-        return File(f"{name}.csv", "\r\n".join([*lines, ""]).encode(), rows, ask)
+        table = "\r\n".join([*lines, ""]).encode()
+        if sees:
+            return File(f"{name}.zip", _packed(f"{name}.csv", table), rows, ask)
+        return File(f"{name}.csv", table, rows, ask)
 
     def seed(self) -> int:
         """A seed for something that draws by itself."""
         return self._random.getrandbits(32)
+
+
+def _packed(name: str, table: bytes) -> bytes:
+    """A ZIP archive with a table, and the picture that most of its rows name."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr(name, table)
+        archive.writestr(PICTURE_NAME, PICTURE)
+    return packed.getvalue()
 
 
 def mark_of(name: str, row: int) -> str:

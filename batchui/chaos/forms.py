@@ -34,6 +34,7 @@ def start(file: File) -> Fields:
     ask = file.ask
     fields: Fields = {"name": file.name, "model": ask.model, "template": ask.template}
     fields["max_tokens"] = str(ask.max_tokens)
+    fields["picture_column"] = ask.picture_column
     fields["answer_columns"] = msgspec.json.encode(to_json(ask.answer_columns)).decode()
     ticked = {"resend_once": ask.resend_once, "ask_once": ask.ask_once}
     return fields | {name: "on" for name, is_ticked in ticked.items() if is_ticked}

@@ -181,7 +181,7 @@ def wrong_answers(batch: Batch) -> int:
     for row in exporting.export_rows(batch):
         if row.status != AnswerStatus.ANSWERED or row.edited or row.error == COUNTED:
             continue
-        number, text = map(str, row.cells)
+        number, text, *_ = map(str, row.cells)
         mark = text.partition(" ")[0].encode()
         wrong += number != str(row.row) or mark not in (row.answer or b"")
     return wrong

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from batchui.batches import references
+from batchui.batches import part_pictures, references
 from batchui.batches.compressed import DamagedFile, read_lines
 from batchui.batches.models import Attempt
 from batchui.prompts.payload import payload
@@ -141,6 +141,7 @@ def sha256_of(attempt: Attempt) -> str:
             attempt.positions,
             first_row=part.first_row,
             writer=references.item_writer(part.batch, longest=attempt.longest),
+            picture_of=part_pictures.opened(part) if part.batch.ask.shows_pictures else None,
         )
     except (BadInput, DamagedFile, OSError, LookupError):
         return ""

@@ -317,9 +317,10 @@ def _position_of(column: str, columns: Sequence[str], *, what: str) -> int | Non
     if not column:
         return None
     if column not in columns:
+        those = f"whose columns are {listed(columns)}" if columns else "which has none"
         raise BadInput(
-            f"The column for {what}, {quoted(column)}, is not in the file, whose columns are "
-            f"{listed(columns)}. Choose one of those, or none."
+            f"The column for {what}, {quoted(column)}, is not in the file, {those}. Choose one of "
+            "those, or none."
         )
     return columns.index(column)
 

@@ -1,8 +1,11 @@
 """The same seed draws the same; what is drawn can be used."""
 
+import io
 import json
+import zipfile
 
-from batchui.chaos.draws import FAULTS, Draws, chosen, mark_of
+from batchui.chaos.draws import FAULTS, Draws, File, chosen, mark_of
+from batchui.pictures.scaling import scaled
 from batchui.sandbox.scripted_faults import read_steps
 
 
@@ -36,8 +39,24 @@ def test_numbers_stay_in_their_range() -> None:
     assert sorted(numbers)[250] < 40  # half of them are small
 
 
+def drawn(*, sees: bool) -> File:
+    """A file with pictures, or without."""
+    return next(one for one in iter(Draws(3).file, None) if one.ask.shows_pictures is sees)
+
+
+def test_rows_may_have_pictures() -> None:
+    file = drawn(sees=True)
+    with zipfile.ZipFile(io.BytesIO(file.content)) as archive:
+        table, photo = archive.namelist()
+        assert scaled(archive.read(photo)).startswith(b"\x89PNG")
+        lines = archive.read(table).decode().splitlines()
+    assert (table, lines[0]) == (file.name.replace(".zip", ".csv"), "id,text,photo")
+    named = {line.rpartition(",")[2] for line in lines[1:]}
+    assert photo in named <= {photo, "lost.png"}
+
+
 def test_every_row_of_a_file_has_a_text_of_its_own() -> None:
-    file = Draws(3).file()
+    file = drawn(sees=False)
     lines = file.content.decode().splitlines()
     assert lines[0] == "id,text"
     assert len(lines) == file.rows + 1
