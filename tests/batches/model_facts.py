@@ -92,6 +92,13 @@ FACTS: Mapping[str, Facts] = {
         {"text": str}, frozenset({"truncate_inputs"}), (0.0118, None), context=60_000, width=1_024
     ),
 }
+# To these pictures can be shown. With Llama 4 Scout that was seen in a batch, as data URLs.
+SEEING = {
+    "@cf/meta/llama-4-scout-17b-16e-instruct",
+    "@cf/google/gemma-4-26b-a4b-it",
+    "@cf/moonshotai/kimi-k2.6",
+    "@cf/qwen/qwen3.8-27b",
+}
 PAID = frozenset({"@cf/moonshotai/kimi-k2.6", "@cf/deepseek-ai/deepseek-v4-flash-0731"})
 # The containers of replies that were seen (or are documented); of the others either may come.
 RESPONSES = frozenset(

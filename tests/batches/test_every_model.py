@@ -10,15 +10,16 @@ from typing import Any
 
 import pytest
 
-from batchui.batches import exporting
+from batchui.batches import decisions, exporting
 from batchui.batches.states import BatchStatus
 from batchui.cloudflare import catalogue
-from batchui.prompts.ask import fields
+from batchui.prompts.ask import Ask, fields
 from batchui.prompts.model_facts import ROOM
 from batchui.sandbox.models import MODELS
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import MakeBatch, rows, work
-from tests.batches.model_facts import BOUNDS, FACTS, PAID, RESPONSES, RESULTS
+from tests.batches.model_facts import BOUNDS, FACTS, PAID, RESPONSES, RESULTS, SEEING
+from tests.batches.picturing import add_archive, archive, naming
 
 pytestmark = pytest.mark.django_db
 
@@ -64,7 +65,7 @@ def test_the_catalogue_says_what_is_published(name: str) -> None:
     model, facts = catalogue.find(name), FACTS[name]
     assert (model.usd_per_m_input, model.usd_per_m_output) == facts.usd
     assert model.context_window == facts.context
-    assert model.needs_paid_plan is (name in PAID)
+    assert (model.needs_paid_plan, model.sees) == (name in PAID, name in SEEING)
     settings = {"source_lang", "target_lang"} if model.task == "translation" else set()
     assert {option.name for option in model.options} <= facts.optional | settings
 
@@ -74,6 +75,7 @@ def test_the_sandbox_plays_what_is_published(name: str) -> None:
     played, facts = MODELS[name], FACTS[name]
     assert (played.usd_input, played.usd_output, played.context) == (*facts.usd, facts.context)
     assert (played.width, played.paid) == (facts.width, name in PAID)
+    assert played.sees is (name in SEEING)
     if name in RESPONSES | RESULTS:
         assert played.container == ("responses" if name in RESPONSES else "results")
 
@@ -118,3 +120,22 @@ def test_a_file_goes_through_the_whole_path_with_items_as_the_model_takes_them(
             assert len(json.loads(line[2])) == facts.width
         else:
             assert f"text number {number}" in line[2]
+
+
+@pytest.mark.parametrize("name", sorted(SEEING))
+def test_a_file_goes_through_with_pictures(
+    sandbox: RunningSandbox, receive: MakeBatch, name: str
+) -> None:
+    batch = receive(naming("a.jpg", "b.jpg"))
+    add_archive(batch, archive("a.jpg", "b.jpg"))
+    asked = asked_of(name) | {"template": "What is {{id}}?", "picture_column": "photo"}
+    decisions.start(batch, by=None, ask=Ask(**asked), prepare_now=True)
+    batch.refresh_from_db()
+    assert work(batch).answered == 2
+    [call] = sandbox.calls("submit")
+    body = sandbox.sandbox.context.store.body(call.request_id)
+    for number, item in enumerate(json.loads(body or b"")["requests"], 1):
+        text, picture = item["messages"][-1]["content"]
+        assert text == {"type": "text", "text": f"What is {number}?"}
+        assert picture["image_url"]["url"].startswith("data:image/jpeg;base64,")
+        assert set(item) - {"messages", "external_reference"} <= FACTS[name].optional
