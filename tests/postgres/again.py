@@ -1,7 +1,7 @@
-"""Runs tests once more, on a real PostgreSQL server: half of their files, by turns.
+"""Runs tests once more, on a real PostgreSQL server: a quarter of their files, by turns.
 
-The last digit of the commit decides which half: they take as long as all others do on SQLite.
-`BATCHUI_ALL_ON_POSTGRES=1 python3 manage.py test` runs both halves.
+The last digit of the commit decides which quarter: all take as long as all others do on SQLite.
+`BATCHUI_ALL_ON_POSTGRES=1 python3 manage.py test` runs them all.
 """
 
 import os
@@ -73,13 +73,16 @@ ONCE = (
 IT_IS = "tests/postgres/test_which_database.py"
 
 
+TURNS = 4
+
+
 def turn() -> int | None:
-    """Whose turn it is: 0 or 1; None: it is everybody's, as where nothing names the commit."""
+    """Whose turn it is, from 0 on; None: everybody's, as where nothing names the commit."""
     if os.environ.get("BATCHUI_ALL_ON_POSTGRES") == "1":
         return None
     commit = ["git", "rev-parse", "HEAD"]
     done = subprocess.run(commit, cwd=ROOT, capture_output=True, text=True, check=False)
-    return int(done.stdout.strip()[-1], 16) % 2 if done.returncode == 0 else None
+    return int(done.stdout.strip()[-1], 16) % TURNS if done.returncode == 0 else None
 
 
 def files_of_turn(folders: Iterable[str], whose: int | None) -> Iterator[str]:
@@ -87,7 +90,7 @@ def files_of_turn(folders: Iterable[str], whose: int | None) -> Iterator[str]:
     for folder in folders:
         for path in sorted(Path(ROOT, folder).rglob("test_*.py")):
             file = str(path.relative_to(ROOT))
-            if file not in ONCE and whose in (None, crc32(file.encode()) % 2):
+            if file not in ONCE and whose in (None, crc32(file.encode()) % TURNS):
                 yield file
 
 

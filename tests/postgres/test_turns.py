@@ -6,7 +6,7 @@ import pytest
 
 from batchui.up.venv import ROOT
 from tests.postgres import again
-from tests.postgres.again import ONCE, files_of_turn, turn
+from tests.postgres.again import ONCE, TURNS, files_of_turn, turn
 
 FOLDERS = ("tests/batches", "tests/worker")
 
@@ -17,10 +17,10 @@ def test_each_file_has_its_turn() -> None:
         for name in FOLDERS
         for path in ROOT.glob(f"{name}/**/test_*.py")
     }
-    even, odd = (set(files_of_turn(FOLDERS, whose)) for whose in (0, 1))
-    assert even | odd == there - set(ONCE) == set(files_of_turn(FOLDERS, None))
-    assert not even & odd
-    assert min(len(even), len(odd)) > len(there) / 4
+    turns = [set(files_of_turn(FOLDERS, whose)) for whose in range(TURNS)]
+    assert set().union(*turns) == there - set(ONCE) == set(files_of_turn(FOLDERS, None))
+    assert sum(map(len, turns)) == len(there - set(ONCE))
+    assert min(map(len, turns)) > len(there) / (2 * TURNS)
 
 
 def test_it_is_everybodys_turn_where_that_is_asked_for_or_no_commit_is_known(
