@@ -32,6 +32,11 @@ POINTERS = (
     "WHERE (deleted_at IS NULL OR kept_until IS NOT NULL) AND draft_rows_file <> ''",
     "SELECT problems_file FROM batches_batch "
     "WHERE (deleted_at IS NULL OR kept_until IS NOT NULL) AND problems_file <> ''",
+    # Where the pictures are in the upload, that is taken already.
+    "SELECT pictures_file FROM batches_batch WHERE (deleted_at IS NULL OR kept_until IS NOT NULL) "
+    "AND pictures_file NOT IN ('', source_file)",
+    "SELECT pictures_file FROM batches_part WHERE pictures_file <> '' AND batch_id IN "
+    "(SELECT id FROM batches_batch WHERE deleted_at IS NULL OR kept_until IS NOT NULL)",
     "SELECT file FROM batches_export JOIN batches_batch ON batches_batch.id = batch_id "
     "WHERE (deleted_at IS NULL OR kept_until IS NOT NULL) AND file <> ''",
     "SELECT rows_file FROM batches_part JOIN batches_batch ON batches_batch.id = batch_id "

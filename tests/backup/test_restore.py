@@ -20,6 +20,7 @@ from batchui.backup.restoring import put_back
 from batchui.batches import decisions, deleting, exporting, files, intake, results
 from batchui.batches.models import Attempt, Batch
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus, Question
+from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
 from batchui.up import prepare
@@ -29,6 +30,7 @@ from batchui.worker.models import Installation
 from tests.backup.conftest import kept_schemas
 from tests.backup.restoring import facts, forget_workers, repack, restore, stored
 from tests.batches.conftest import MakeBatch, counted, in_files, posts, rows, work
+from tests.batches.picturing import LOOK, add_archive, archive, naming
 
 pytestmark = pytest.mark.usefixtures("nobody_works")
 
@@ -55,6 +57,26 @@ def test_everything_is_as_it_was(
     assert stored(files_in) == contents
     assert download(batch) == result
     assert (done.asked, done.files, done.missing) == (0, len(contents), 0)
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_pictures_are_as_they_were(
+    sandbox: RunningSandbox, receive: MakeBatch, files_in: Path, to: Path, inside: bool
+) -> None:
+    photos, table = archive("a.jpg", table_csv=naming("a.jpg")), naming("a.jpg")
+    batch = receive(photos, "shop.zip") if inside else receive(table)
+    if not inside:
+        add_archive(batch, photos)
+    decisions.start(batch, by=None, ask=Ask(**LOOK), prepare_now=True)
+    batch.refresh_from_db()
+    work(batch)
+    contents = stored(files_in)
+    make(to)
+    deleting.delete(batch, by=None)
+    files.remove_batch_files(batch.pk)
+    done = restore(to)
+    assert stored(files_in) == contents
+    assert (done.files, done.missing) == (len(contents), 0)
 
 
 def test_nothing_that_may_have_been_sent_since_is_sent_again_until_a_person_decides(
