@@ -137,10 +137,22 @@ ENTRIES = [
     Entry("a zip that is cut", "r.zip", zipped({"r.csv": CSV})[:-30], CUT),
     Entry("a zip with a wrong sum", "r.zip", wrong_sum(), DAMAGED),
     Entry(
-        "a zip of a picture",
+        "a zip of a document",
         "r.zip",
-        zipped({"r.png": b"\x89PNG\r\n\x1a\n"}),
-        "This file is a picture (PNG), not text. …",
+        zipped({"r.pdf": b"%PDF-1.7\n"}),
+        "This file is a PDF document, not text. …",
+    ),
+    Entry(
+        "a zip of pictures",
+        "r.zip",
+        zipped({"b/r10.png": b"", "b/r2.PNG": b"", "b/": b"", "__MACOSX/b/._r2.PNG": b""}),
+        Table(("picture",), 2, ["b/r2.PNG"]),
+    ),
+    Entry(
+        "a zip of a table beside pictures",
+        "r.zip",
+        zipped({"r.csv": CSV, "r.png": b"", "b/s.jpg": b""}),
+        TWO,
     ),
     Entry(
         "a zip of a zip",
