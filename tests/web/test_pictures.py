@@ -233,7 +233,7 @@ def test_a_colleague_changes_nothing(web: Client, draft: Batch) -> None:
 def test_the_sheet_shows_them_small_and_a_row_larger(web: Client, draft: Batch) -> None:
     decisions.edit(draft, ask=Ask(**LOOK))
     page = html(web.get(draft.get_absolute_url()))
-    [address] = re.findall(r'<img class="thumb" src="([^"]+/rows/2/[^"]+)" alt="" loading', page)
+    [address] = re.findall(r'<img class="thumb" data-src="([^"]+/rows/2/[^"]+)" alt=""', page)
     response = web.get(address)
     assert (response.status_code, response["Content-Type"]) == (200, "image/jpeg")
     assert response["Cache-Control"] == "private, max-age=3600"
