@@ -39,6 +39,14 @@
   addEventListener("load", watch); /* Of the page, which they must not keep from being loaded. */
   for (const event of ["htmx:afterSwap", "htmx:oobAfterSwap"]) on(event, watch);
 
+  /* Arrows go through the columns, and each is another question: they stay in the list. */
+  on("htmx:afterSettle", ({ detail }) => {
+    const { elt: asked } = detail.requestConfig ?? {};
+    if (asked?.id === "id_picture_column") {
+      document.getElementById(asked.id)?.focus({ preventScroll: true });
+    }
+  });
+
   /* A picture that is not to be had: the grid goes without it, the panel says why. */
   on("error", ({ target }) => {
     if (!target.matches?.("[data-says-why]")) return target.matches?.(".thumb") && target.remove();

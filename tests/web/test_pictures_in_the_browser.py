@@ -43,3 +43,31 @@ def test_pictures_that_hang_leave_connections_for_the_page(
         hanging.pop().fulfill(status=404)
         page.wait_for_timeout(100)
     assert asked_for.evaluate_all("all => all.map((one) => one.naturalWidth)") == [64] * 4
+
+
+def test_arrows_go_through_the_columns_of_pictures(
+    new_page: NewPage, ana: User, web: Client
+) -> None:
+    page = new_page(ana)
+    page.goto(drafted(web, naming("a.jpg", "b.jpg")).get_absolute_url())
+    for key, column in (("ArrowDown", "id"), ("ArrowDown", "photo"), ("ArrowUp", "id")):
+        with page.expect_response("**/pictures/choose/"):
+            page.locator("#id_picture_column").press(key)
+        page.wait_for_load_state("networkidle")
+        page.locator("#id_picture_column:focus").wait_for()
+        assert page.locator("#id_picture_column").input_value() == column
+
+
+def test_a_reason_stands_above_the_question_and_not_beside_it(
+    new_page: NewPage, ana: User, web: Client
+) -> None:
+    batch = drafted(web, naming("a.jpg"))
+    decisions.edit(batch, ask=Ask(**LOOK))
+    page = new_page(ana, viewport={"width": 1280, "height": 900})
+    page.goto(batch.get_absolute_url())
+    page.get_by_text("is no address of a picture").wait_for()
+    boxes = page.locator(".prompt-asked > *").evaluate_all(
+        "all => all.map((one) => one.offsetWidth)"
+    )
+    assert len(boxes) == 2
+    assert boxes[0] == boxes[1]
