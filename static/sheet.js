@@ -348,21 +348,4 @@
     if (at) go(at, "center");
     else if (turned && document.activeElement === document.body) go(byId(active));
   });
-
-  /* A picture that is not to be had: the grid goes without it, the panel says why. */
-  on(
-    "error",
-    ({ target }) => {
-      if (!target.matches?.("[data-says-why]")) return target.matches?.(".thumb") && target.remove();
-      const why = document.createElement("p");
-      why.className = "soft";
-      why.textContent = "The picture cannot be shown now.";
-      target.replaceWith(why);
-      fetch(target.src).then(async (reply) => {
-        const isPlain = reply.headers.get("Content-Type")?.startsWith("text/plain");
-        if (!reply.ok && isPlain) why.textContent = await reply.text();
-      });
-    },
-    true,
-  );
 })();

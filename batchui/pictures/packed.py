@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from typing import IO, BinaryIO, cast
 
 from batchui.pictures.problems import LARGEST_SOURCE, NoPicture, too_large
+from batchui.prompts.conversion.looking import is_encrypted, name_of
 from batchui.prompts.pictures import is_picture_name
 from batchui.prompts.problems import listed, quoted
 
@@ -18,7 +19,6 @@ MOST_MEMBERS = 100_000
 # Bytes of a zip's list of its members.
 LONGEST_LIST = 64_000_000
 _IN_THE_LIST = b"PK\x01\x02"
-_ENCRYPTED, _UTF_8 = 0x1, 0x800  # in the flags of a member
 # Others cannot be unpacked a piece at a time: 50 bytes of bzip2 may become 45 MB.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _DAMAGE = (
@@ -44,7 +44,7 @@ class PackedPictures:
             self._zip = zipfile.ZipFile(cast(IO[bytes], _Counted(file)))
         except _DAMAGE:
             raise _no_zip(file) from None
-        self._members = {_name(one): one for one in self._zip.infolist() if _is_picture(one)}
+        self._members = {name_of(one): one for one in self._zip.infolist() if _is_picture(one)}
         self.names = tuple(self._members)
         if not self.names:
             raise NoPicture(
@@ -61,7 +61,7 @@ class PackedPictures:
         """
         member = self._members[self._index.meant(name)]
         what = f"The picture {quoted(name)}"
-        if member.flag_bits & _ENCRYPTED:
+        if is_encrypted(member):
             raise NoPicture(f"{what} is protected by a password. Pack the zip without one.")
         if member.compress_type not in _METHODS:
             raise NoPicture(
@@ -145,16 +145,6 @@ class _Index:
             return f"Perhaps {quoted(self._whole[alike[0]][0][1])} is meant."
         first = [found[0][1] for found in list(self._whole.values())[:_NAMED]]
         return f"It has {listed(first)}{', among others' if len(self._whole) > _NAMED else ''}."
-
-
-def _name(member: zipfile.ZipInfo) -> str:
-    """Its path. macOS writes UTF-8 and does not say so; it is read as the code page of DOS then."""
-    if not member.flag_bits & _UTF_8:
-        try:
-            return member.filename.encode("cp437").decode("utf-8")
-        except UnicodeError:
-            pass
-    return member.filename
 
 
 def _is_picture(member: zipfile.ZipInfo) -> bool:

@@ -27,7 +27,7 @@ JOINED = {
     ),
     "batchui.js": (
         *("django_htmx/htmx-2.min.js", "app.js", "asking.js", "trying.js"),
-        *("columns.js", "sheet.js", "live.js", "editing.js", "tell.js"),
+        *("columns.js", "sheet.js", "live.js", "pictures.js", "editing.js", "tell.js"),
     ),
 }
 

@@ -150,6 +150,15 @@ def test_a_workbook_with_pictures_in_it_is_a_workbook(receive: MakeBatch) -> Non
     assert (batch.columns, batch.pictures_file) == (("id", "text"), "")
 
 
+def test_names_that_macos_wrote_are_read_and_found(receive: MakeBatch) -> None:
+    # In UTF-8, which its zip does not say.
+    batch = receive(archive("Gr____e.jpg").replace(b"Gr____e", "Größe".encode()), "photos.zip")
+    decisions.edit(batch, ask=Ask(**LOOK | {"picture_column": "picture"}))
+    [[named]] = batch.first_rows
+    assert named == "Größe.jpg"
+    assert pictures.picture(batch, named)
+
+
 def test_one_picture_alone_is_an_archive_of_pictures(receive: MakeBatch) -> None:
     assert receive(archive("a.jpg"), "a.zip").rows == 1
 

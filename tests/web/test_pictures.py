@@ -16,6 +16,7 @@ from batchui.batches import checking, decisions, saved_questions, surveys
 from batchui.batches.models import Batch
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
+from batchui.web.asking.starting_points import DESCRIBE
 from tests.batches.conftest import rows, work
 from tests.batches.picturing import (
     BLIND,
@@ -114,6 +115,16 @@ def test_none_asks_without_pictures(web: Client, draft: Batch) -> None:
     assert "Rows are asked without pictures." in said(response)
 
 
+def test_none_takes_only_the_words_away_that_pictures_brought(web: Client, draft: Batch) -> None:
+    choose(web, draft, "photo", template="")
+    draft.refresh_from_db()
+    assert draft.template == DESCRIBE
+    for words, left in ((DESCRIBE, ""), ("My own words", "My own words")):
+        choose(web, draft, "", model=SEES, template=words)
+        draft.refresh_from_db()
+        assert draft.template == left
+
+
 def test_a_blind_model_cannot_be_started_with_pictures(web: Client, draft: Batch) -> None:
     response = press_start(web, draft, model=BLIND, template="What?", picture_column="photo")
     assert response.status_code == 422
@@ -124,6 +135,7 @@ def test_a_blind_model_cannot_be_started_with_pictures(web: Client, draft: Batch
 
 def test_names_of_files_need_an_archive(web: Client) -> None:
     batch = drafted(web, naming("a.jpg"))
+    assert "“a.jpg” is no address that begins with https://." in said(choose(web, batch, "photo"))
     asked = {"model": SEES, "template": "What?", "picture_column": "photo"}
     response = press_start(web, batch, **asked)
     assert response.status_code == 422
@@ -233,7 +245,7 @@ def test_a_colleague_changes_nothing(web: Client, draft: Batch) -> None:
 def test_the_sheet_shows_them_small_and_a_row_larger(web: Client, draft: Batch) -> None:
     decisions.edit(draft, ask=Ask(**LOOK))
     page = html(web.get(draft.get_absolute_url()))
-    [address] = re.findall(r'<img class="thumb" src="([^"]+/rows/2/[^"]+)" alt="" loading', page)
+    [address] = re.findall(r'<img class="thumb" data-src="([^"]+/rows/2/[^"]+)" alt=""', page)
     response = web.get(address)
     assert (response.status_code, response["Content-Type"]) == (200, "image/jpeg")
     assert response["Cache-Control"] == "private, max-age=3600"

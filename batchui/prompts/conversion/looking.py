@@ -11,7 +11,7 @@ from batchui.prompts.reading.format import HEAD_BYTES
 
 ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 MIMETYPE_BYTES = 100
-ENCRYPTED = 1  # in the flags of a member of a zip
+ENCRYPTED, UTF_8 = 0x1, 0x800  # in the flags of a member of a zip
 
 
 # What programs put beside the files that somebody packs.
@@ -64,6 +64,19 @@ def without_clutter(names: Iterable[str]) -> list[str]:
 def is_encrypted(member: zipfile.ZipInfo) -> bool:
     """Whether a member of a zip cannot be read without a password."""
     return bool(member.flag_bits & ENCRYPTED)
+
+
+def name_of(member: zipfile.ZipInfo) -> str:
+    """The path of a member of a zip, as its owner sees it.
+
+    macOS writes UTF-8 and does not say so; it is read as the code page of DOS then.
+    """
+    if not member.flag_bits & UTF_8:
+        try:
+            return member.filename.encode("cp437").decode("utf-8")
+        except UnicodeError:
+            pass
+    return member.filename
 
 
 def look(path: Path, name: str) -> File:

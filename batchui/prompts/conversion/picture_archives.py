@@ -2,9 +2,10 @@
 
 import json
 import re
+import zipfile
 
 from batchui.prompts.conversion.converted import Result, Sheet
-from batchui.prompts.conversion.looking import File, without_clutter
+from batchui.prompts.conversion.looking import File, name_of, without_clutter
 from batchui.prompts.conversion.outputs import Output
 from batchui.prompts.pictures import is_picture_name
 
@@ -28,7 +29,10 @@ def pictures_in(file: File) -> list[str]:
 
 def convert(file: File, out: Output) -> Result:
     """A table of names, in the order in which people count: img2 before img10."""
-    names = sorted(pictures_in(file), key=_counted)
+    pictures = set(pictures_in(file))
+    with zipfile.ZipFile(file.path) as archive:
+        named = {name_of(one) for one in archive.infolist() if one.filename in pictures}
+    names = sorted(named, key=_counted)
     with out.file(NAME) as write:
         for name in (COLUMN, *names):
             write(json.dumps([name], ensure_ascii=False).encode("utf-8", "replace") + b"\n")

@@ -29,7 +29,9 @@ def begin_with_pictures(batch: Batch) -> bool:
 def with_pictures(batch: Batch, ask: Ask, column: str) -> Ask:
     """A question with the pictures of a column, and a model that sees them; "": without."""
     if not column:
-        return replace(ask, picture_column="")
+        # What it began with makes no sense without them.
+        asks_nothing = ask.template.strip() == DESCRIBE
+        return replace(ask, picture_column="", template="" if asks_nothing else ask.template)
     known = of_batch(batch)
     model = seeing(known, ask.model)
     is_chat = job_of(ask, known.find(ask.model).item_format).item_formats == CHAT

@@ -17,6 +17,7 @@ from batchui.web.asking.begin_with_pictures import begin_with_pictures, with_pic
 from batchui.web.asking.filling_in import filled, keep_typed
 from batchui.web.errors import post_only
 from batchui.web.forms.ask import AskForm
+from batchui.web.forms.pictures import lacks_archive
 from batchui.web.members import MemberRequest
 from batchui.web.own_drafts import with_own_draft
 
@@ -36,7 +37,9 @@ def choose(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     batch.refresh_from_db()
     asked = with_pictures(batch, typed, column)
     saved_questions.fill_in(batch, asked)
-    return filled(request, batch, _said(batch, typed, asked))
+    missing = lacks_archive(batch, column) if column else ""
+    sentence = f"{_said(batch, typed, asked)} {missing}".strip()
+    return filled(request, batch, sentence, icon="triangle-alert" if missing else "check")
 
 
 def _said(batch: Batch, before: Ask, asked: Ask) -> str:

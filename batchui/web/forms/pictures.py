@@ -59,6 +59,11 @@ def no_pictures(batch: Batch, column: str, model: Model, known: Catalogue) -> st
     if not model.sees:
         others = [one.label for one in known.models() if one.sees]
         return f"{model.label} cannot see pictures. Choose a model that can: {listed(others)}."
+    return lacks_archive(batch, column)
+
+
+def lacks_archive(batch: Batch, column: str) -> str:
+    """That a column has names of files, and the batch no archive that has them; else ""."""
     named = next(iter(_filled(batch, batch.columns.index(column))), "")
     if named and not is_address(named) and not batch.pictures_file:
         return (

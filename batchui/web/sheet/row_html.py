@@ -38,11 +38,11 @@ def file_cells(columns: Sequence[SheetColumn], texts: Sequence[str], number: int
 
 
 def _picture(column: SheetColumn, text: str, number: int) -> str:
-    """The picture that a cell names, which a browser fetches once it is near."""
+    """The picture that a cell names. `pictures.js` fetches it once it is in view."""
     if not text.strip():
         return ""
     address = escape(column.pictures.format(number))
-    return f'<img class="thumb" src="{address}" alt="" loading="lazy" width="44" height="44">'
+    return f'<img class="thumb" data-src="{address}" alt="" width="44" height="44">'
 
 
 def answer_cells(cells: Iterable[AnswerCell]) -> SafeString:
