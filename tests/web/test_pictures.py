@@ -197,6 +197,13 @@ def test_a_file_without_pictures_says_so_where_it_was_chosen(
     assert draft.pictures_name == "photos.zip"
 
 
+def test_the_dialog_comes_when_it_is_opened(web: Client, draft: Batch) -> None:
+    address = reverse("add_pictures", args=[draft.pk])
+    assert "id_pictures" not in html(web.get(draft.get_absolute_url()))
+    assert 'id="id_pictures"' in html(web.get(address, headers=HTMX))
+    assert web.get(address)["Location"] == draft.get_absolute_url()
+
+
 def test_no_file_says_so(web: Client, draft: Batch) -> None:
     response = web.post(reverse("add_pictures", args=[draft.pk]), headers=HTMX)
     assert (response.status_code, "No file was chosen" in said(response)) == (422, True)

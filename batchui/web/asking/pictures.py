@@ -53,22 +53,21 @@ def _said(batch: Batch, before: Ask, asked: Ask) -> str:
     return f"{said} {blind} cannot see pictures, so {seer} was chosen."
 
 
-@post_only
 @with_own_draft
 def add(request: MemberRequest, batch: Batch) -> HttpResponseBase:
-    """Let an archive with pictures go with a draft."""
+    """Let an archive with pictures go with a draft; asked for, what its dialog shows."""
+    context = {"batch": batch, "upload_limit": settings.MAX_UPLOAD_BYTES}
+    if request.method != "POST":
+        if not request.htmx:
+            return redirect(batch)
+        return render(request, "asking/_pictures_dialog.html", context)
     upload = request.FILES.get("pictures")
     try:
         if upload is None:
             raise BadInput(NO_FILE)
         picture_archives.add(batch, upload)
     except BadInput as problem:
-        context = {
-            "batch": batch,
-            "problem": str(problem),
-            "file_name": upload.name if upload else "",
-            "upload_limit": settings.MAX_UPLOAD_BYTES,
-        }
+        context |= {"problem": str(problem), "file_name": upload.name if upload else ""}
         return render(request, "asking/_pictures_upload.html", context, status=422)
     begin_with_pictures(batch)
     return _back(request, batch)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
@@ -172,7 +171,6 @@ def question_context(request: MemberRequest, batch: Batch, form: AskForm) -> dic
         "listing": form.known,
         "references_inside": has_references_inside(batch),
         "pictures_first": form.shows_pictures or shows_pictures_first(batch),
-        "upload_limit": settings.MAX_UPLOAD_BYTES,
         "jobs": shown_jobs(batch, form.job_chosen),
         "wording": wording,
         "before_start": BeforeStart.of(batch, preview.survey),
