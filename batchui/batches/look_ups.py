@@ -67,15 +67,28 @@ def read_pasted(text: str) -> tuple[str, str]:
     text = text.strip()
     if not text.startswith("{"):
         return text.strip("\"'`, "), ""
-    try:
-        found: Any = msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    found = _result(text)
+    if found is None:
         return text, ""
-    inner = found.get("result")
-    found = inner if isinstance(inner, dict) else found
     known = (found.get("request_id"), found.get("model"))
     request_id, model = (one if isinstance(one, str) else "" for one in known)
     return request_id, model
+
+
+def holds_answers(text: str) -> bool:
+    """Whether what was pasted is a reply that has answers, such as comes of a poll."""
+    found = _result(text.strip()) or {}
+    return any(isinstance(found.get(name), list) for name in ("responses", "results"))
+
+
+def _result(text: str) -> dict[str, Any] | None:
+    """The result of a reply of Cloudflare, in its envelope or without; None: it is none."""
+    try:
+        found = msgspec.json.decode(text, type=dict[str, Any])
+    except msgspec.DecodeError:
+        return None
+    inner = found.get("result")
+    return inner if isinstance(inner, dict) else found
 
 
 def begin(

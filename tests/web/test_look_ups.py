@@ -58,6 +58,14 @@ def test_what_is_wrong_stands_at_its_field_and_what_was_written_stays(web: Clien
     assert not LookUp.objects.exists()
 
 
+@pytest.mark.parametrize("name", ["responses", "results"])
+def test_a_reply_with_the_answers_is_not_said_to_be_refused(web: Client, name: str) -> None:
+    reply = json.dumps({"success": True, "result": {name: [{"id": 0, "success": True}]}})
+    page = said(web.post(reverse(FORM), {"request_id": reply, "model": MODEL}, headers=HTMX))
+    assert "This reply has the answers, but not the id of its request." in page
+    assert "Nothing needs to be sent again." in page
+
+
 def test_how_far_it_is_follows_until_it_is_a_batch(
     web: Client, sandbox: RunningSandbox, team: Team
 ) -> None:

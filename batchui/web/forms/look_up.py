@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from batchui.batches.catalogues import catalogue_of
-from batchui.batches.look_ups import read_pasted
+from batchui.batches.look_ups import holds_answers, read_pasted
 from batchui.teams.connections import ensure_connection, open_connections
 from batchui.teams.models import Team
 
@@ -13,6 +13,10 @@ PASTED_MOST = 10_000
 NO_ID_IN_IT = (
     "This reply has no request_id, so nothing was accepted. Send the request again, and paste what "
     "comes then."
+)
+ANSWERS_IN_IT = (
+    "This reply has the answers, but not the id of its request. Paste the id, or the reply that "
+    "came when the request was sent. Nothing needs to be sent again."
 )
 
 
@@ -57,7 +61,8 @@ class LookUpForm(forms.Form):
         pasted = found.get("request_id", "")
         request_id, model = read_pasted(pasted)
         if pasted and not request_id:
-            self.add_error("request_id", NO_ID_IN_IT)
+            has_answers = holds_answers(pasted)
+            self.add_error("request_id", ANSWERS_IN_IT if has_answers else NO_ID_IN_IT)
         return {
             "request_id": request_id,
             "model": found.get("model") or model,
