@@ -205,3 +205,20 @@ def test_the_terminal_ranks_by_a_query(sandbox: RunningSandbox, tmp_path: Any) -
     assert Ran(file, *options, model=BGE_M3).status == 0
     [first, _] = [json.loads(line) for line in output.read_text().splitlines()]
     assert "score" in json.dumps(first)
+
+
+def test_what_a_job_began_with_goes_with_it_unless_somebody_changed_it(
+    web: Client, draft: Batch
+) -> None:
+    choose(web, draft, "fields", template="")
+    names = [column["name"] for column in draft.answer_columns]
+    assert (draft.template.split(".")[0], names[0]) == ("Find the names in this text", "people")
+    filled = {"template": draft.template, "answer_columns": json.dumps(draft.answer_columns)}
+    choose(web, draft, "categories", **filled)
+    assert draft.template.startswith("Sort this text")
+    assert [column["name"] for column in draft.answer_columns] == ["category"]
+    filled = {"template": draft.template, "answer_columns": json.dumps(draft.answer_columns)}
+    choose(web, draft, "ask", **filled)
+    assert draft.template == ""
+    choose(web, draft, "fields", template="Find who {{text}} thanks")
+    assert draft.template == "Find who {{text}} thanks"

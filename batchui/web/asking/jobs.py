@@ -9,7 +9,13 @@ from batchui.prompts.answer_columns import AnswerColumn
 from batchui.prompts.ask import Ask
 from batchui.prompts.jobs import CHAT, JOBS, ONE_OF, SEVERAL_OF, Job
 from batchui.web.asking.guessing import text_column
-from batchui.web.asking.starting_points import BY_SLUG, TEXT, WORDS, StartingPoint
+from batchui.web.asking.starting_points import (
+    BY_SLUG,
+    TEXT,
+    WORDS,
+    StartingPoint,
+    is_starting_point,
+)
 from batchui.web.forms.ask import column_mark
 from batchui.web.forms.fitting import fitting_models, items_kind
 from batchui.web.forms.model_field import models_for
@@ -68,14 +74,16 @@ def ask_for(job: Job, batch: Batch, before: Ask) -> Ask:
     if job.item_formats != CHAT:
         return replace(changed, template=column_mark(text_column(batch, WORDS)))
     is_question = _is_chat(before.model, known) and not before.as_items and before.template.strip()
-    template = before.template if is_question else ""
+    # The words of another job's beginning are nobody's: they go with it.
+    is_untouched = is_starting_point(batch, before)
+    template = before.template if is_question and not is_untouched else ""
     point = POINTS.get(job.slug)
     if point is None:
         return replace(changed, template=template, answer_columns=())
     return replace(
         changed,
         template=template or point.wording.replace(TEXT, column_mark(text_column(batch, WORDS))),
-        answer_columns=_columns(job, point, before),
+        answer_columns=point.columns if is_untouched else _columns(job, point, before),
     )
 
 

@@ -115,8 +115,8 @@ def facts(model: Model) -> str:
     found = [price_words, SPEEDS[model.speed]]
     if model.is_own:
         found = ["Runs on your own server, which costs nothing"]
-    if model.context_window:
-        found.append(f"reads up to {_words(model.context_window)} words at a time")
+    if reads := model.max_input_tokens or model.context_window:
+        found.append(f"reads up to {_words(reads)} words at a time")
     if model.sees and not model.is_own:
         found.append("sees pictures")
     if model.needs_paid_plan:

@@ -213,6 +213,16 @@ PICTURE_POINTS = (
     ),
 )
 BY_SLUG = {point.slug: point for point in (*STARTING_POINTS, *PICTURE_POINTS)}
+
+
+def is_starting_point(batch: Batch, asked: Ask) -> bool:
+    """Whether a question is one of these as it was filled in, and nobody has changed it."""
+    return any(
+        (point.ask(batch, asked).template, point.columns) == (asked.template, asked.answer_columns)
+        for point in BY_SLUG.values()
+    )
+
+
 # So many stand on the page; the others are in a menu.
 SHOWN = 3
 SAVED_SHOWN = 30
