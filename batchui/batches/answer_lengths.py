@@ -99,13 +99,15 @@ def written_per_row(batch: Batch, model: Model) -> Measured:
     same = _average_lengths(_before(batch).filter(**_wording(batch.ask)))
     if same:
         return _widened(same, Source.SAME_QUESTION)
-    others = _average_lengths(_before(batch))
-    if others:
-        return _widened(others, Source.SAME_MODEL)
     longest = batch.ask.max_tokens
     thinking = room_for_reasoning(model, batch.ask.effort) / 2
-    most = min(GUESSED[1], longest) + thinking
-    return Measured(min(GUESSED[0], longest), most, Source.RULE)
+    rule = Measured(min(GUESSED[0], longest), min(GUESSED[1], longest) + thinking, Source.RULE)
+    others = _average_lengths(_before(batch))
+    if not others:
+        return rule
+    # To another question the answers may be longer: what was measured only widens the rule.
+    found = _widened(others, Source.SAME_MODEL)
+    return found._replace(low=min(found.low, rule.low), high=max(found.high, rule.high))
 
 
 def _tried(batch: Batch) -> QuerySet[TriedRow]:
