@@ -73,8 +73,6 @@ class Model(Struct, frozen=True, kw_only=True):
     needs_paid_plan: only accounts on the Workers Paid plan may use it.
     is_own: a server of the team runs it, which nobody is paid for.
     listed: it is in `models()`.
-
-    No page uses max_input_tokens yet: it is for the estimate of limits before Start.
     """
 
     name: str

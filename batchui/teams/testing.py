@@ -107,7 +107,7 @@ def _found(connection: Connection, problem: errors.CloudflareError) -> Verdict:
     wrong = _by_code(problem)
     if connection.kind != Connection.Kind.REST:
         return Verdict(wrong, problem.user_message)
-    said = f" It said: {problem.detail}." if problem.detail else ""
+    said = f" Cloudflare said: {problem.detail}." if problem.detail else ""
     return Verdict(wrong, _SENTENCES[wrong].format(reason=said))
 
 
