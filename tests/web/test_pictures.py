@@ -347,4 +347,6 @@ def test_the_terminal_says_which_option_is_wrong(
     assert f"--pictures {table}: " in ran.err
     ran = Ran(table, *wrong)
     assert (ran.status, "--picture-column: “a.jpg” is no address" in ran.err) == (2, True)
+    ran = Ran(table, "--prompt", "What is it?", "--pictures", str(table))
+    assert (ran.status, "a row's, too: --picture-column." in ran.err) == (2, True)
     assert not Batch.objects.exists()

@@ -166,7 +166,7 @@ class Command(TerminalCommand):
         for remark in remarks(batch):
             self.say(remark)
         if options["pictures"]:
-            _add_pictures(batch, options["pictures"])
+            _add_pictures(batch, options)
         if options["output"]:
             kind_and_choice(options, batch)  # what cannot be written is refused before it is paid
         form = AskForm(fields(options, batch), batch=batch)
@@ -237,7 +237,13 @@ def _hint(batch: Batch) -> str:
     return ""
 
 
-def _add_pictures(batch: Batch, path: Path) -> None:
+def _add_pictures(batch: Batch, options: dict[str, Any]) -> None:
+    path = options["pictures"]
+    if not options["picture_column"]:
+        raise BadInput(
+            f"--pictures {path}: name the column that says which picture is a row's, too: "
+            "--picture-column."
+        )
     try:
         with opened_input(path, name="") as archive:
             picture_archives.add(batch, archive)
