@@ -107,6 +107,12 @@ def test_price_speed_and_context_are_said_in_a_sentence(web: Client, draft: Batc
     ) in said(web.get(draft.get_absolute_url()))
 
 
+def test_an_embedding_model_reads_as_much_as_it_reads(web: Client, draft: Batch) -> None:
+    page = choose(web, draft, "embed")
+    card = page.split('value="@cf/baai/bge-base-en-v1.5"')[1].split("</label>")[0]
+    assert "reads up to 380 words at a time." in card
+
+
 def test_what_was_typed_stays_where_it_fits_and_can_be_brought_back(
     web: Client, draft: Batch
 ) -> None:
