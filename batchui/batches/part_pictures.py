@@ -7,6 +7,7 @@ whose picture is not to be had fails, with the reason; a Retry looks for it agai
 import io
 import time
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -24,12 +25,15 @@ from batchui.batches.part_answers import Answer
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.states import AnswerStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
+from batchui.pictures.addresses import host_of, is_address
 from batchui.pictures.problems import NoPicture
 from batchui.pictures.scaling import media_type
 from batchui.prompts.reading.rows import decode_row
 
 # A part is given back after so long; what was gathered stays, and the rest is gathered next time.
 SECONDS, SECONDS_FOR_ONE = 40, 20
+# A host that has sent none so often in a row is left alone until the next pass.
+ENOUGH = 3
 # Of one part, and in one process, whichever parts they are of: each may be 25 MB for a moment.
 AT_ONCE_OF_PART, AT_ONCE = 4, 8
 _room = BoundedSemaphore(AT_ONCE)
@@ -129,19 +133,28 @@ def _fetched(part: Part, positions: Collection[int]) -> Gathered:
         for position, line in rows
         if position in wanted
     }
-    fetch = partial(_fetch, part, deadline=time.monotonic() + SECONDS)
+    fetch = partial(_fetch, part, deadline=time.monotonic() + SECONDS, failed=Counter())
     with ThreadPoolExecutor(AT_ONCE_OF_PART, "picture") as pool:
         return dict(zip(named, pool.map(fetch, named.values()), strict=True))
 
 
-def _fetch(part: Part, named: str, *, deadline: float) -> bytes | NoPicture | None:
+def _fetch(
+    part: Part, named: str, *, deadline: float, failed: Counter[str]
+) -> bytes | NoPicture | None:
+    """The picture that a row names. failed: how often in a row each host has sent none."""
+    host = host_of(named) if is_address(named) else ""
     with _room:
+        if host and failed[host] >= ENOUGH:
+            return NoPicture(f"{host} does not send its pictures now.", passes=True)
         if time.monotonic() > deadline:
             return None
         try:
-            return pictures.picture(part.batch, named, seconds=SECONDS_FOR_ONE)
+            picture = pictures.picture(part.batch, named, seconds=SECONDS_FOR_ONE)
         except NoPicture as problem:
+            failed[host] += problem.passes
             return problem
+        failed[host] = 0
+        return picture
 
 
 def _give_back(part: Part, found: Gathered, changes: PartChanges) -> None:

@@ -53,6 +53,14 @@ def is_address(text: str) -> bool:
     return text.strip().lower().startswith(_BEGINNINGS)
 
 
+def host_of(text: str) -> str:
+    """The host of an address, for a sentence; "" if there is none in the text."""
+    try:
+        return read_address(text).shown
+    except NoPicture:
+        return ""
+
+
 def read_address(text: str) -> Address:
     """The parts of an address. Raises NoPicture if it is none, or has a password in it."""
     try:

@@ -267,6 +267,21 @@ def test_a_server_that_answers_at_last_costs_no_row(
     assert work(batch).answered == 1
 
 
+def test_a_host_that_sends_none_is_left_alone_for_the_rest_of_a_pass(
+    sandbox: RunningSandbox, begun: Begun, server: PictureServer, quick: None
+) -> None:
+    names = [f"/{number}.jpg" for number in range(20)]
+    server.replies |= dict.fromkeys(names, 503)
+    batch = begun(naming(*map(server.address, names)), archive("z.jpg"))
+    send_all()
+    at_most = part_pictures.ENOUGH + part_pictures.AT_ONCE_OF_PART
+    assert part_pictures.ENOUGH <= len(server.asked) <= at_most
+    assert batch.parts.get().message.startswith("20 pictures could not be fetched yet. ")
+    server.replies |= dict.fromkeys(names, jpeg())
+    let_pauses_end()
+    assert work(batch).answered == 20
+
+
 def test_a_part_with_more_pictures_than_time_goes_on_with_the_others(
     sandbox: RunningSandbox, begun: Begun, server: PictureServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

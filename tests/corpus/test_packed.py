@@ -145,7 +145,16 @@ ENTRIES = [
     Entry(
         "a zip of pictures",
         "r.zip",
-        zipped({"b/r10.png": b"", "b/r2.PNG": b"", "b/": b"", "__MACOSX/b/._r2.PNG": b""}),
+        zipped(
+            {
+                "b/r10.png": b"",
+                "b/r2.PNG": b"",
+                "b/": b"",
+                "__MACOSX/b/._r2.PNG": b"",
+                ".thumbs/r2.PNG": b"",
+                "b/Thumbs.db": b"",
+            }
+        ),
         Table(("picture",), 2, ["b/r2.PNG"]),
     ),
     Entry(

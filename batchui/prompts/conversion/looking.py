@@ -15,7 +15,7 @@ ENCRYPTED, UTF_8 = 0x1, 0x800  # in the flags of a member of a zip
 
 
 # What programs put beside the files that somebody packs.
-_CLUTTER = ("__MACOSX/", "Thumbs.db", "desktop.ini")
+_CLUTTER = ("__MACOSX", "Thumbs.db", "desktop.ini")
 
 
 class File(NamedTuple):
@@ -55,10 +55,13 @@ def without_clutter(names: Iterable[str]) -> list[str]:
     return [
         name
         for name in names
-        if not name.endswith("/")
-        and not name.startswith(_CLUTTER)
-        and not PurePosixPath(name).name.startswith((".", *_CLUTTER))
+        if not (name.endswith("/") or any(map(_is_clutter, PurePosixPath(name).parts)))
     ]
+
+
+def _is_clutter(part: str) -> bool:
+    """Whether a folder or a file is hidden, or one that a program put there."""
+    return part in _CLUTTER or (part.startswith(".") and part != "..")
 
 
 def is_encrypted(member: zipfile.ZipInfo) -> bool:
