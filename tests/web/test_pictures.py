@@ -201,6 +201,7 @@ def test_the_dialog_comes_when_it_is_opened(web: Client, draft: Batch) -> None:
     address = reverse("add_pictures", args=[draft.pk])
     assert "id_pictures" not in html(web.get(draft.get_absolute_url()))
     assert 'id="id_pictures"' in html(web.get(address, headers=HTMX))
+    assert "Remove photos.zip" in said(web.get(address, headers=HTMX))
     assert web.get(address)["Location"] == draft.get_absolute_url()
 
 
