@@ -18,6 +18,7 @@ from batchui.batches.models import Batch, Part
 from batchui.batches.states import AnswerStatus, PartStatus
 from batchui.doctor import examine
 from batchui.doctor.records import Scope
+from batchui.pictures import fetching
 from batchui.prompts.ask import Ask
 from batchui.prompts.pictures import LARGEST_PICTURE
 from batchui.sandbox.testing import RunningSandbox
@@ -78,8 +79,8 @@ def bodies(monkeypatch: pytest.MonkeyPatch) -> list[list[dict[str, Any]]]:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Servers that do not answer are not asked again at once."""
-    monkeypatch.setattr(part_pictures, "SECONDS_FOR_ONE", 0.3)
+    """Servers that send none now are not asked again within a pass."""
+    monkeypatch.setattr(fetching, "PAUSES", ())
 
 
 def became(batch: Batch) -> list[tuple[str, str | None]]:
