@@ -4,6 +4,7 @@ import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from threading import BoundedSemaphore
 from typing import Any
 
 import pytest
@@ -16,7 +17,10 @@ from batchui.batches import checking, decisions, saved_questions, surveys
 from batchui.batches.models import Batch
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
+from batchui.teams.models import User
 from batchui.web.asking.starting_points import DESCRIBE
+from batchui.web.forms.pictures import picture_columns
+from batchui.web.sheet import pictures as sheet_pictures
 from tests.batches.conftest import rows, work
 from tests.batches.picturing import (
     BLIND,
@@ -29,7 +33,7 @@ from tests.batches.picturing import (
     naming,
     picture_server,
 )
-from tests.teams.people import outsider
+from tests.teams.people import join, outsider
 from tests.web.submitting import Ran, written
 from tests.web.visiting import HTMX, answers, drafted, html, press_start, said, signed_in
 
@@ -74,6 +78,15 @@ def field_of(page: str) -> str:
 def test_the_field_stands_beside_the_question_of_a_file_with_pictures(web: Client) -> None:
     page = html(web.get(drafted(web, naming("https://x.example/a.jpg")).get_absolute_url()))
     assert page.index('id="id_picture_column"') < page.index('id="more-settings"')
+
+
+def test_the_first_rows_are_read_once_however_many_columns_there_are(
+    web: Client, draft: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Any] = []
+    rows_of = Batch.first_rows.fget
+    monkeypatch.setattr(Batch, "first_rows", property(lambda b: read.append(b) or rows_of(b)))
+    assert (picture_columns(draft), len(read)) == (["photo"], 1)
 
 
 def test_elsewhere_it_is_among_more_settings(web: Client) -> None:
@@ -241,6 +254,21 @@ def test_a_page_that_waits_for_its_file_gets_the_pictures(web: Client) -> None:
     assert (batch.picture_column, batch.model) == ("picture", "@cf/google/gemma-4-26b-a4b-it")
 
 
+def test_a_column_that_was_chosen_stays_with_the_archive(web: Client) -> None:
+    batch = drafted(web, b"front,back\na.jpg,b.jpg\n")
+    decisions.edit(batch, ask=Ask(**LOOK | {"picture_column": "back"}))
+    add(web, batch, archive("a.jpg", "b.jpg"))
+    batch.refresh_from_db()
+    assert batch.picture_column == "back"
+
+
+def test_a_colleague_who_looks_on_begins_nothing(web: Client, ana: User) -> None:
+    batch = drafted(web, archive("a.jpg"), "photos.zip")
+    signed_in(join(ana)).get(reverse("checking", args=[batch.pk]), {"form": "x"}, headers=HTMX)
+    batch.refresh_from_db()
+    assert batch.picture_column == ""
+
+
 def test_a_colleague_changes_nothing(web: Client, draft: Batch) -> None:
     other = signed_in(outsider())
     assert picture(other, draft, 2).status_code == 404
@@ -293,6 +321,19 @@ def test_a_started_batch_shows_what_was_sent(
     gone = picture(web, batch, 3)
     assert (gone.status_code, gone["Content-Type"]) == (404, "text/plain; charset=utf-8")
     assert "404" in said(gone)
+
+
+def test_a_page_does_not_wait_long_behind_other_pictures(
+    web: Client, server: PictureServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = drafted(web, naming(server.address("/a.jpg")))
+    decisions.edit(batch, ask=Ask(**LOOK))
+    monkeypatch.setattr(sheet_pictures, "SECONDS", 0.01)
+    monkeypatch.setattr(sheet_pictures, "_fetching", BoundedSemaphore(1))
+    with sheet_pictures._fetching:
+        response = picture(web, batch, 2)
+    assert (response.status_code, server.asked) == (404, [])
+    assert sheet_pictures.BUSY in said(response)
 
 
 def test_a_row_without_one_has_none(web: Client, draft: Batch) -> None:

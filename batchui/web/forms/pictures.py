@@ -1,6 +1,8 @@
 """Pictures with the question of a draft: which columns have some, and which models see them."""
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 from batchui.batches.catalogues import Catalogue
 from batchui.batches.models import Batch
@@ -31,13 +33,15 @@ def seeing(known: Catalogue, name: str) -> str:
 
 def picture_columns(batch: Batch) -> list[str]:
     """The columns whose first cells look like addresses or file names of pictures."""
-    found = []
-    for at, name in enumerate(batch.columns[:LOOKED_AT]):
-        cells = _filled(batch, at)
-        looks = [bool(_ENDING.search(cell)) and "\n" not in cell for cell in cells]
-        if cells and sum(looks) * 2 > len(looks):
-            found.append(name)
-    return found
+    columns = batch.columns
+    rows = [as_list(cells, columns)[:LOOKED_AT] for cells in batch.first_rows]
+    return [name for at, name in enumerate(columns[:LOOKED_AT]) if _are_pictures(_filled(rows, at))]
+
+
+def _are_pictures(cells: Sequence[str]) -> bool:
+    """Whether most of these cells look so."""
+    looks = [bool(_ENDING.search(cell)) and "\n" not in cell for cell in cells]
+    return sum(looks) * 2 > len(looks)
 
 
 def shows_pictures_first(batch: Batch) -> bool:
@@ -64,7 +68,9 @@ def no_pictures(batch: Batch, column: str, model: Model, known: Catalogue) -> st
 
 def lacks_archive(batch: Batch, column: str) -> str:
     """That a column has names of files, and the batch no archive that has them; else ""."""
-    named = next(iter(_filled(batch, batch.columns.index(column))), "")
+    columns = batch.columns
+    rows = [as_list(cells, columns) for cells in batch.first_rows]
+    named = next(iter(_filled(rows, columns.index(column))), "")
     if named and not is_address(named) and not batch.pictures_file:
         return (
             f"{quoted(named)} is no address that begins with https://. Add the ZIP archive that "
@@ -73,8 +79,7 @@ def lacks_archive(batch: Batch, column: str) -> str:
     return ""
 
 
-def _filled(batch: Batch, at: int) -> list[str]:
-    """What the first rows have in a column, without blanks."""
-    rows = (as_list(cells, batch.columns) for cells in batch.first_rows)
+def _filled(rows: Sequence[list[Any]], at: int) -> list[str]:
+    """What these rows have in a column, without blanks."""
     cells = (shown_text(row[at]).strip() for row in rows if at < len(row))
     return [cell for cell in cells if cell]
