@@ -22,10 +22,10 @@ from batchui.batches.changes import PartChanges
 from batchui.batches.compressed import DamagedFile, read_lines
 from batchui.batches.models import Part
 from batchui.batches.part_answers import Answer
-from batchui.batches.phrases import rows_phrase
+from batchui.batches.phrases import counted, rows_phrase
 from batchui.batches.states import AnswerStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
-from batchui.pictures.addresses import host_of, is_address
+from batchui.pictures.addresses import host_of
 from batchui.pictures.problems import NoPicture
 from batchui.pictures.scaling import media_type
 from batchui.prompts.reading.rows import decode_row
@@ -142,7 +142,7 @@ def _fetch(
     part: Part, named: str, *, deadline: float, failed: Counter[str]
 ) -> bytes | NoPicture | None:
     """The picture that a row names. failed: how often in a row each host has sent none."""
-    host = host_of(named) if is_address(named) else ""
+    host = host_of(named)
     with _room:
         if host and failed[host] >= ENOUGH:
             return NoPicture(f"{host} does not send its pictures now.", passes=True)
@@ -167,7 +167,7 @@ def _give_back(part: Part, found: Gathered, changes: PartChanges) -> None:
         resume_at = timezone.now() + PAUSES[tries - 1]
         why = problems[unreached[0]]
         problems = {at: one for at, one in problems.items() if not one.passes}
-        changes["message"] = f"{_pictures(len(unreached))} could not be fetched yet. {why}"
+        changes["message"] = f"{counted(len(unreached), 'picture')} could not be fetched yet. {why}"
         changes["odd_kind"], changes["odd_seen"] = UNREACHED, tries
     elif unreached:
         changes["odd_kind"], changes["odd_seen"] = "", 0
@@ -185,7 +185,3 @@ def _give_back(part: Part, found: Gathered, changes: PartChanges) -> None:
         f"{problems[min(problems)]}"
     )
     lifecycle.settle_answers(part, changes, event=event, resume_at=resume_at)
-
-
-def _pictures(number: int) -> str:
-    return "1 picture" if number == 1 else f"{number:,} pictures"

@@ -2,8 +2,10 @@
 
 import io
 import json
+import time
 import zipfile
 from base64 import b64decode
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -281,6 +283,30 @@ def test_a_host_that_sends_none_is_left_alone_for_the_rest_of_a_pass(
     server.replies |= dict.fromkeys(names, jpeg())
     let_pauses_end()
     assert work(batch).answered == 20
+
+
+def test_a_host_that_sends_one_in_between_is_asked_on(begun: Begun, server: PictureServer) -> None:
+    part = begun(naming(server.address("/a.jpg"))).parts.get()
+    failed = Counter({"“127.0.0.1”": part_pictures.ENOUGH - 1})
+    deadline = time.monotonic() + 60
+    part_pictures._fetch(part, server.address("/a.jpg"), deadline=deadline, failed=failed)
+    assert failed.total() == 0
+
+
+def test_a_retry_is_as_patient_as_the_first_time(
+    sandbox: RunningSandbox, begun: Begun, server: PictureServer, quick: None
+) -> None:
+    server.replies["/a.jpg"] = 503
+    batch = begun(naming(server.address("/a.jpg")))
+    for _ in range(1 + len(part_pictures.PAUSES)):
+        send_all()
+        let_pauses_end()
+    batch.refresh_from_db()
+    assert batch.failed == 1
+    decisions.retry(batch, by=None)
+    send_all()
+    part = batch.parts.get()
+    assert (part.status, part.odd_seen) == (PartStatus.READY, 1)
 
 
 def test_a_part_with_more_pictures_than_time_goes_on_with_the_others(
