@@ -119,7 +119,7 @@ def _cut_into_parts(batch: Batch, beat: Beat | None) -> _CutParts:
     found, row = _CutParts(), 0
     sources.refuse_changed(batch)
     repeats = _repeats(batch, writer, progress) if batch.ask.ask_once else None
-    rows = draft_rows.read_rows(batch)
+    rows = draft_rows.read_many(batch)
     for piece in cut(rows, writer, total=batch.rows, limits=limits, repeats=repeats):
         row += len(piece.lines)
         found.take(piece, batch.ask)

@@ -1,13 +1,13 @@
 """Cuts rows into parts, each small enough for one request."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.payload import CLOSE, OPEN
 from batchui.prompts.problems import OR_SKIP, BadInput, Problem
 from batchui.prompts.reading.blocks import Cells
-from batchui.prompts.reading.readers import Row
+from batchui.prompts.reading.readers import Row, Rows
 from batchui.prompts.reading.rows import encode_row
 from batchui.prompts.repeats import Repeats
 
@@ -26,7 +26,7 @@ class Limits:
     the model, in tokens; None if it is not known.
     """
 
-    rows: int = 5_000
+    rows: int = 15_000
     item_bytes: int = 8_000_000
     row_bytes: int = 32_000_000
     least_rows: int = 25
@@ -64,9 +64,9 @@ class Cut:
     first_row: int
     lines: list[bytes]
     item_bytes: int
-    invalid: dict[int, Problem]
-    blank: dict[int, Problem]
-    copies: dict[int, int]
+    invalid: dict[int, Problem] = field(default_factory=dict)
+    blank: dict[int, Problem] = field(default_factory=dict)
+    copies: dict[int, int] = field(default_factory=dict)
 
 
 def rows_per_part(total: int, limits: Limits = USUAL) -> int:
@@ -76,7 +76,7 @@ def rows_per_part(total: int, limits: Limits = USUAL) -> int:
 
 
 def cut(
-    rows: Iterable[Row],
+    rows: Iterable[Rows],
     writer: ItemWriter,
     *,
     total: int,
@@ -89,40 +89,96 @@ def cut(
     blank prompt is `blank`. With `repeats`, a question is asked once: other rows with it are copies
     of the first.
     """
-    most = rows_per_part(total, limits)
-    # `most` questions of this size fit into a part.
-    enough = (limits.item_bytes - FRAME) // most - writer.picture_bytes
-    enough = min(enough, limits.question_bytes) - 1
-    part, first_row, item_bytes, row_bytes = 1, 0, FRAME, 0
-    lines: list[bytes] = []
-    invalid: dict[int, Problem] = {}
-    blank: dict[int, Problem] = {}
-    copies: dict[int, int] = {}
-    for number, cells, stored, size, problem in _sized(rows, writer, enough=enough, limits=limits):
-        first = number
-        if repeats and problem is None:
-            first = repeats.first(writer.question(cells) or b"", number)
-            if first != number:
-                size = 0
-        if lines and (
-            len(lines) >= most
-            or item_bytes + size > limits.item_bytes
-            or row_bytes + len(stored) > limits.row_bytes
+    cutter = _Cutter(writer, total=total, limits=limits, repeats=repeats)
+    for some in rows:
+        yield from cutter.take(some)
+    yield from cutter.rest()
+
+
+class _Cutter:
+    """Fills one part after another. Each `take` yields the parts that are full."""
+
+    def __init__(
+        self, writer: ItemWriter, *, total: int, limits: Limits, repeats: Repeats | None
+    ) -> None:
+        self._writer, self._limits, self._repeats = writer, limits, repeats
+        self._most = rows_per_part(total, limits)
+        # `_most` questions of this size fit into a part.
+        enough = (limits.item_bytes - FRAME) // self._most - writer.picture_bytes
+        self._enough = min(enough, limits.question_bytes) - 1
+        self._part = Cut(number=1, first_row=0, lines=[], item_bytes=FRAME)
+        self._row_bytes = 0
+
+    def take(self, rows: Rows) -> Iterator[Cut]:
+        """Add rows. Nearly always all are asked, and are small; then nobody looks at each."""
+        item_bytes = None
+        if not (rows.problems or self._repeats):
+            item_bytes = self._writer.most_bytes(rows.cells, rows.stored, enough=self._enough)
+        row_bytes = sum(map(len, rows.stored))
+        if (
+            item_bytes is None
+            or self._part.item_bytes + item_bytes > self._limits.item_bytes
+            or self._row_bytes + row_bytes > self._limits.row_bytes
         ):
-            yield Cut(part, first_row, lines, max(item_bytes, NOTHING), invalid, blank, copies)
-            part, item_bytes, row_bytes = part + 1, FRAME, 0
-            lines, invalid, blank, copies = [], {}, {}, {}
-        if not lines:
-            first_row = number
-        if problem is not None:
-            (blank if problem.blank else invalid)[len(lines)] = problem
-        elif first != number:
-            copies[len(lines)] = first
-        lines.append(stored)
-        item_bytes += size
-        row_bytes += len(stored)
-    if lines:
-        yield Cut(part, first_row, lines, max(item_bytes, NOTHING), invalid, blank, copies)
+            return self._take_each(rows)
+        return self._take_all(rows, -(-item_bytes // len(rows.stored)))
+
+    def rest(self) -> Iterator[Cut]:
+        """The last part, if it has rows."""
+        if self._part.lines:
+            yield self._ended()
+
+    def _take_all(self, rows: Rows, bytes_each: int) -> Iterator[Cut]:
+        at = 0
+        while at < len(rows.stored):
+            if len(self._part.lines) >= self._most:
+                yield self._ended()
+            part = self._part
+            some = rows.stored[at : at + self._most - len(part.lines)]
+            if not part.lines:
+                part.first_row = rows.number + at
+            part.lines += some
+            part.item_bytes += len(some) * bytes_each
+            self._row_bytes += sum(map(len, some))
+            at += len(some)
+
+    def _take_each(self, rows: Rows) -> Iterator[Cut]:
+        sized = _sized(rows.each(), self._writer, enough=self._enough, limits=self._limits)
+        for number, cells, stored, size, problem in sized:
+            first = number
+            if self._repeats and problem is None:
+                first = self._repeats.first(self._writer.question(cells) or b"", number)
+                if first != number:
+                    size = 0
+            if self._is_full(size, stored):
+                yield self._ended()
+            part = self._part
+            if not part.lines:
+                part.first_row = number
+            if problem is not None:
+                (part.blank if problem.blank else part.invalid)[len(part.lines)] = problem
+            elif first != number:
+                part.copies[len(part.lines)] = first
+            part.lines.append(stored)
+            part.item_bytes += size
+            self._row_bytes += len(stored)
+
+    def _is_full(self, size: int, stored: bytes) -> bool:
+        """Whether a row of this size has no room in the part."""
+        part, limits = self._part, self._limits
+        return bool(part.lines) and (
+            len(part.lines) >= self._most
+            or part.item_bytes + size > limits.item_bytes
+            or self._row_bytes + len(stored) > limits.row_bytes
+        )
+
+    def _ended(self) -> Cut:
+        """The part, to which nothing is added any more."""
+        part = self._part
+        part.item_bytes = max(part.item_bytes, NOTHING)
+        self._part = Cut(number=part.number + 1, first_row=0, lines=[], item_bytes=FRAME)
+        self._row_bytes = 0
+        return part
 
 
 def _sized(

@@ -163,6 +163,7 @@ class Filler:
         self._positions = tuple(positions)
         self._different = tuple(dict.fromkeys(positions))
         self._names = tuple(columns[position] for position in positions)
+        self._places = tuple((at, columns[at]) for at in self._different)
         self._literals = tuple(literals)
         self.used = tuple(dict.fromkeys(self._names))
         self.uses = max(map(self._positions.count, positions), default=0)
@@ -192,6 +193,18 @@ class Filler:
             if text and not text.isspace():
                 return False
         return True
+
+    def none_is_blank(self, rows: Sequence[Any]) -> bool:
+        """Whether certainly none of these rows is blank: a column of the text has text in each."""
+        for at, name in self._places:
+            try:
+                place = name if type(rows[0]) is dict else at
+                if all(map(str.strip, map(itemgetter(place), rows))):
+                    return True
+            # Rows that lack the column, are of another kind, or have no text there.
+            except (IndexError, KeyError, TypeError):
+                continue
+        return not self._positions
 
     def cell_bytes(self, cells: Cells) -> int:
         texts = self._cells_or_empty(cells)

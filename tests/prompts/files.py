@@ -1,13 +1,15 @@
 """Files for these tests: bytes in memory, whole or in small pieces."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any, BinaryIO, cast
 
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.checking import FirstProblems, Report, check
 from batchui.prompts.reading.format import HEAD_BYTES, Choices, Format
-from batchui.prompts.reading.readers import Row, read
+from batchui.prompts.reading.readers import Row, Rows, read
+from batchui.prompts.reading.rows import encode_row
 from batchui.prompts.reading.sniffing import sniff
 
 Checked = Report[FirstProblems]
@@ -68,3 +70,13 @@ def place_of(error: BadInput) -> tuple[int | None, int | None, str | None]:
     """The row, the line and the column that an error is about."""
     problem = error.problem
     return (problem.row, problem.line, problem.column) if problem else (None, None, None)
+
+
+def together(rows: Iterable[Row], at_once: int = 7) -> Iterator[Rows]:
+    """The rows, so many at once."""
+    left = iter(rows)
+    while some := list(islice(left, at_once)):
+        problems = {at: row.problem for at, row in enumerate(some) if row.problem}
+        stored = [encode_row(row.cells) for row in some]
+        cells = [row.cells for row in some]
+        yield Rows(some[0].number, [row.line for row in some], cells, problems, stored)

@@ -14,7 +14,7 @@ from batchui.prompts.problems import BadInput, Problem
 from batchui.prompts.reading.readers import Row
 from batchui.prompts.reading.rows import decode_row, encode_row
 from batchui.prompts.repeats import Repeats
-from tests.prompts.files import format_of, rows_of
+from tests.prompts.files import format_of, rows_of, together
 
 WRITER = ItemWriter("prompt", Ask(template="{{text}}"), ("id", "text"))
 
@@ -25,7 +25,7 @@ def rows(texts: list[str]) -> Iterator[Row]:
 
 
 def parts(texts: list[str], **limits: int) -> list[Cut]:
-    return list(cut(rows(texts), WRITER, total=len(texts), limits=Limits(**limits)))
+    return list(cut(together(rows(texts)), WRITER, total=len(texts), limits=Limits(**limits)))
 
 
 def sendable(part: Cut) -> list[int]:
@@ -39,9 +39,17 @@ def body(part: Cut, positions: list[int] | None = None) -> bytes:
 
 @pytest.mark.parametrize(
     ("total", "size"),
-    [(1, 25), (500, 25), (501, 26), (20_000, 1000), (100_000, 5000), (1_000_000, 5000)],
+    [
+        (1, 25),
+        (500, 25),
+        (501, 26),
+        (20_000, 1000),
+        (100_000, 5000),
+        (300_000, 15_000),
+        (1_000_000, 15_000),
+    ],
 )
-def test_about_twenty_parts_of_25_to_5000_rows(total: int, size: int) -> None:
+def test_about_twenty_parts_of_25_to_15000_rows(total: int, size: int) -> None:
     assert rows_per_part(total, Limits()) == size
 
 
@@ -109,7 +117,9 @@ def test_a_part_holds_no_more_of_the_file_than_it_may() -> None:
     big = [Row(at, at, ["y" * 1000, "x"], None) for at in range(1, 41)]
     five = 5 * len(encode_row(big[0].cells))
     for limit, rows_each in ((five, {5}), (five - 1, {4})):
-        cuts = list(cut(big, WRITER, total=40, limits=Limits(row_bytes=limit, least_rows=40)))
+        cuts = list(
+            cut(together(big), WRITER, total=40, limits=Limits(row_bytes=limit, least_rows=40))
+        )
         assert {len(part.lines) for part in cuts} == rows_each
 
 
@@ -128,7 +138,7 @@ def test_an_item_that_no_request_could_hold_is_invalid_with_a_reason() -> None:
 def test_bad_rows_and_blank_prompts_are_invalid_and_keep_their_places() -> None:
     data = b"id,text\n1,a\n2,b,c\n3, \n\n5,e\n"
     writer = ItemWriter("prompt", Ask(template="{{text}}"), format_of(data).columns)
-    [part] = cut(rows_of(data), writer, total=5)
+    [part] = cut(together(rows_of(data)), writer, total=5)
     assert sendable(part) == [0, 4]
     assert part.invalid[1].startswith("Row 3: 3 cells where the header has 2")
     assert part.blank[2].startswith("Row 4, column “text”: the cell is blank")
@@ -144,7 +154,7 @@ def test_a_blank_prompt_is_named_by_its_row_and_its_line() -> None:
 
 def test_a_part_of_nothing_but_bad_rows_is_still_a_part() -> None:
     bad = [Row(at, at + 1, ["x"], Problem("bad.", row=at)) for at in (1, 2)]
-    [part] = cut(bad, WRITER, total=2)
+    [part] = cut(together(bad), WRITER, total=2)
     assert (sendable(part), part.invalid) == ([], {0: "Row 1: bad.", 1: "Row 2: bad."})
     assert part.blank == {}
     assert len(body(part)) == part.item_bytes == 15
@@ -160,7 +170,9 @@ def test_a_full_part_of_nothing_but_bad_rows_is_a_request_without_items() -> Non
 def test_a_question_is_asked_once_whichever_part_its_other_rows_are_in() -> None:
     asked = list(rows(["a" * 1000, "b", "a" * 1000, "", "a" * 1000, "b"]))
     limits = Limits(rows=2, item_bytes=2_000, least_rows=1, parts=1)
-    cuts = list(cut(asked, WRITER, total=6, limits=limits, repeats=Repeats(asked, WRITER)))
+    cuts = list(
+        cut(together(asked), WRITER, total=6, limits=limits, repeats=Repeats(asked, WRITER))
+    )
     assert [(list(part.blank), part.copies) for part in cuts] == [
         ([], {}),
         ([1], {0: 1}),
@@ -174,7 +186,7 @@ def test_no_row_gets_the_answer_of_one_that_is_not_asked() -> None:
         Row(2, 2, ["1", "a", "and"], Problem("3 cells.", row=2)),
         *(Row(at, at, [str(at), "a"], None) for at in (3, 4)),
     ]
-    [part] = cut(asked, WRITER, total=3, repeats=Repeats(asked, WRITER))
+    [part] = cut(together(asked), WRITER, total=3, repeats=Repeats(asked, WRITER))
     assert (list(part.invalid), part.copies) == ([0], {2: 3})
 
 
@@ -217,7 +229,7 @@ def test_the_lines_of_a_part_may_come_one_by_one() -> None:
 def test_a_question_that_the_model_cannot_read_is_invalid_and_says_how_long_it_is() -> None:
     texts = ["ok", "word " * 6_000, "word " * 24_000]
     rows = [Row(at, at, [str(at), text], None) for at, text in enumerate(texts, 2)]
-    [part] = cut(rows, WRITER, total=3, limits=Limits(context_window=8_192))
+    [part] = cut(together(rows), WRITER, total=3, limits=Limits(context_window=8_192))
     assert sendable(part) == [0, 1]
     assert part.invalid[2] == (
         "Row 4: its question has about 20,000 words, and the model reads about 6,100 words at "
@@ -234,5 +246,63 @@ def test_a_question_that_a_request_just_takes_is_only_too_long_for_the_model() -
 
 def test_where_nobody_knows_what_a_model_reads_only_requests_are_limited() -> None:
     rows = [Row(2, 2, ["1", "word " * 500_000], None)]
-    [part] = cut(rows, WRITER, total=1, limits=Limits())
+    [part] = cut(together(rows), WRITER, total=1, limits=Limits())
     assert sendable(part) == [0]
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 10, 26, 1000])
+@pytest.mark.parametrize("kind", ["table", "objects"])
+def test_however_many_rows_come_at_once_the_parts_are_the_same(at_once: int, kind: str) -> None:
+    texts = ["x" * (at % 90) if at % 11 else " " for at in range(400)]
+    given = [
+        Row(at, at, [str(at), text] if kind == "table" else {"id": at, "text": text}, None)
+        for at, text in enumerate(texts, 2)
+    ]
+    limits = Limits(item_bytes=3_000, row_bytes=2_500, rows=30, least_rows=30)
+
+    def cuts(size: int) -> list[tuple[int, int, list[bytes], list[int]]]:
+        found = cut(together(given, size), WRITER, total=400, limits=limits)
+        return [(part.number, part.first_row, part.lines, list(part.blank)) for part in found]
+
+    assert cuts(at_once) == cuts(7)
+    assert [line for _, _, lines, _ in cuts(at_once) for line in lines] == [
+        encode_row(row.cells) for row in given
+    ]
+
+
+@pytest.mark.parametrize("objects", [False, True])
+def test_small_rows_that_come_together_are_counted_with_at_least_their_bytes(objects: bool) -> None:
+    texts = ['"é' * 20] * 100
+    given = [
+        Row(at, at, {"text": text} if objects else ["", text], None)
+        for at, text in enumerate(texts, 2)
+    ]
+    for part in cut(together(given, 50), WRITER, total=100, limits=Limits(rows=40, least_rows=40)):
+        assert len(body(part, list(range(len(part.lines))))) <= part.item_bytes <= 40 * 400
+
+
+def test_one_blank_row_among_many_is_found_wherever_it_is() -> None:
+    for blank in range(9):
+        texts = [" " if at == blank else "x" for at in range(9)]
+        [part] = parts(texts)
+        assert list(part.blank) == [blank]
+
+
+def test_a_row_is_asked_if_one_of_its_columns_has_text() -> None:
+    writer = ItemWriter("prompt", Ask(template="{{a}} {{b}}"), ("a", "b"))
+    for cells, blank in (
+        (["", "x"], []),
+        (["x", ""], []),
+        ([" ", ""], [1]),
+        ([], [1]),
+        (["x"], []),
+    ):
+        given = [Row(2, 2, ["x", "y"], None), Row(3, 3, cells, None)]
+        [part] = cut(together(given), writer, total=2)
+        assert list(part.blank) == blank
+
+
+def test_a_column_of_numbers_is_not_blank() -> None:
+    given = [Row(at, at, ["", at], None) for at in (2, 3)]
+    [part] = cut(together(given), WRITER, total=2)
+    assert (part.blank, part.invalid) == ({}, {})

@@ -21,6 +21,7 @@ from batchui.prompts.pictures import (
 from batchui.prompts.problems import BadInput
 from batchui.prompts.reading.readers import Row
 from batchui.prompts.reading.rows import encode_row
+from tests.prompts.files import together
 
 COLUMNS = ("id", "photo")
 SEES = "@cf/google/gemma-4-26b-a4b-it"
@@ -134,7 +135,7 @@ def sizes_of(parts: Any) -> list[int]:
 
 def test_parts_are_cut_so_that_their_pictures_fit() -> None:
     limits = Limits(parts=1)
-    [first, *_] = parts = list(cut(rows(120), writer(), total=120, limits=limits))
+    [first, *_] = parts = list(cut(together(rows(120)), writer(), total=120, limits=limits))
     assert sizes_of(parts) == [49, 49, 22]
     body = payload(
         first.lines,
@@ -148,10 +149,10 @@ def test_parts_are_cut_so_that_their_pictures_fit() -> None:
 
 
 def test_a_picture_does_not_count_as_text_that_the_model_has_to_read() -> None:
-    [part] = cut(rows(1), writer(), total=1, limits=Limits(context_window=100))
+    [part] = cut(together(rows(1)), writer(), total=1, limits=Limits(context_window=100))
     assert part.invalid == {}
     [part] = cut(
-        rows(1, "x" * 600),
+        together(rows(1, "x" * 600)),
         writer(template="{{id}}"),
         total=1,
         limits=Limits(context_window=100),
@@ -161,9 +162,9 @@ def test_a_picture_does_not_count_as_text_that_the_model_has_to_read() -> None:
 
 def test_a_question_that_leaves_its_picture_no_room_is_too_large() -> None:
     limits = Limits(item_bytes=PICTURE_BYTES + 500)
-    [part] = cut(rows(1), writer(), total=1, limits=limits)
+    [part] = cut(together(rows(1)), writer(), total=1, limits=limits)
     assert part.invalid == {}
-    [part] = cut(rows(1, "x" * 400), writer(template="{{id}}"), total=1, limits=limits)
+    [part] = cut(together(rows(1, "x" * 400)), writer(template="{{id}}"), total=1, limits=limits)
     assert list(part.invalid) == [0]
 
 

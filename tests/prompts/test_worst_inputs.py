@@ -16,6 +16,7 @@ from batchui.prompts.reading.readers import MOST_BYTES, Row, read_beginning
 from batchui.prompts.reading.rows import encode_row
 from batchui.prompts.reading.sniffing import sniff
 from batchui.prompts.template import LONGEST_TEXT, MOST_USES, Template
+from tests.prompts.files import together
 from tests.worst import assert_cheap
 
 CELL = "x" * 990_000
@@ -74,7 +75,7 @@ def test_a_question_too_large_for_any_request_is_never_built(cells: list[str]) -
     rows = [Row(1, 2, cells, None)]
 
     def cut_it() -> None:
-        [part] = cut(rows, writer, total=1)
+        [part] = cut(together(rows), writer, total=1)
         assert "its question would be 198.0 MB" in part.invalid[0]
 
     assert_cheap(cut_it)
