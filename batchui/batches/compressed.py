@@ -42,6 +42,13 @@ class Compressed:
         return made.whole()
 
     @classmethod
+    def of_bytes(cls, content: bytes) -> "Compressed":
+        """The content of a file that is in memory as a whole."""
+        made = cls()
+        made.write(_compressor().compress(content))
+        return made
+
+    @classmethod
     def of_file(cls, content: IO[bytes]) -> "Compressed":
         """The content of a whole file, from its beginning."""
         made = cls()

@@ -8,7 +8,6 @@ A piece has a line that says what is known besides the cells (`_About`), then on
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from decimal import Decimal
 from itertools import chain, count, islice
 from typing import NamedTuple
 
@@ -22,7 +21,7 @@ from batchui.batches.results import Result
 from batchui.prompts.problems import Problem
 from batchui.prompts.reading.blocks import Block
 from batchui.prompts.reading.readers import Row, Rows, read_blocks
-from batchui.prompts.reading.rows import decode_to_show, encode_row
+from batchui.prompts.reading.rows import decode_rows, decode_to_show, encode_row
 
 # A piece ends with the first rows that make it as large as this.
 PIECE_ROWS = 1_000
@@ -54,8 +53,6 @@ class _About(msgspec.Struct, array_like=True):
 
 _encode_about = msgspec.json.Encoder().encode
 _decode_about = msgspec.json.Decoder(_About).decode
-# The rows of a piece at once, as `decode_row` decodes each.
-_decode_rows = msgspec.json.Decoder(float_hook=Decimal).decode_lines
 
 
 class KeptRows:
@@ -167,7 +164,7 @@ def _rows_of(piece: Piece) -> Rows:
     head, _, text = piece.text.partition(b"\n")
     about = _decode_about(head)
     lines = count(about.lines) if isinstance(about.lines, int) else about.lines
-    return Rows(about.number, lines, _decode_rows(text), _problems(about), text.split(b"\n"))
+    return Rows(about.number, lines, decode_rows(text), _problems(about), text.split(b"\n"))
 
 
 def _problems(about: _About) -> dict[int, Problem]:

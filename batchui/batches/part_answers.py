@@ -6,7 +6,7 @@ own, else `[status, answer, error, usage, edit]`. All rows with `null` have the 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, repeat
 from typing import Any, NamedTuple, TypeVar
 
@@ -84,7 +84,7 @@ _decode = msgspec.json.Decoder(Answer | None).decode
 AT_ONCE, AT_ONCE_BYTES = 500, 256 * 1024
 # In place of an answer of which nobody needs more than that it is one; and how its line begins.
 ANSWERED = Answer(AnswerStatus.ANSWERED.value)
-_ANSWERED_LINE = _encode([AnswerStatus.ANSWERED.value])[:-1]
+_ANSWERED_LINE = _encode([AnswerStatus.ANSWERED.value])[:-1] + b","
 
 
 class NewAnswers(NamedTuple):
@@ -195,7 +195,22 @@ def new_answers(part: Part, answers: Iterable[Answer | None]) -> NewAnswers:
         counts[EDITED] += sum([answer.edit is not None for answer in there])
         counts[CUT] += sum([answer.is_cut for answer in there if answer.error is not None])
         made.add(_encode_lines(some))
-    content = made.whole()
+    return _version(part, made.whole(), counts)
+
+
+def all_answered(part: Part, lines: Sequence[bytes]) -> NewAnswers:
+    """A new version in which every row of the part is answered. lines: from `answered_line`."""
+    content = Compressed.of_bytes(b"\n".join([*lines, b""]))
+    return _version(part, content, {AnswerStatus.ANSWERED.value: part.rows})
+
+
+def answered_line(answer: bytes, usage: bytes) -> bytes:
+    """The line of a row that is answered. Both are JSON on one line."""
+    return b"%b%b,null,%b,null]" % (_ANSWERED_LINE, answer, usage)
+
+
+def _version(part: Part, content: Compressed, counts: Mapping[str, int]) -> NewAnswers:
+    """The next version of a part's answers. counts: its rows by status, EDITED and CUT."""
     version = part.answers_version + 1
     name = files.answers_path(part, version=version)
     changes: PartChanges = {
@@ -204,16 +219,16 @@ def new_answers(part: Part, answers: Iterable[Answer | None]) -> NewAnswers:
         "forget_unanswered": False,
         "empty_counts": False,
         "asked_again": None,
-        "answered": counts["answered"],
-        "empty": counts["empty"],
-        "unfit": counts["unfit"],
-        "failed": counts["failed"],
-        "missing": counts["missing"],
-        "unsent": counts["unsent"],
-        "invalid": counts["invalid"],
-        "skipped": counts["skipped"],
-        "edited": counts[EDITED],
-        "cut": counts[CUT],
+        "answered": counts.get("answered", 0),
+        "empty": counts.get("empty", 0),
+        "unfit": counts.get("unfit", 0),
+        "failed": counts.get("failed", 0),
+        "missing": counts.get("missing", 0),
+        "unsent": counts.get("unsent", 0),
+        "invalid": counts.get("invalid", 0),
+        "skipped": counts.get("skipped", 0),
+        "edited": counts.get(EDITED, 0),
+        "cut": counts.get(CUT, 0),
     }
     return NewAnswers(name, changes, content)
 

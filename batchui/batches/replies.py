@@ -8,7 +8,7 @@ the row whose reference it has, if no other row of the request was sent with tha
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import IO
+from typing import IO, NamedTuple
 
 import msgspec
 from django.utils import timezone
@@ -20,13 +20,14 @@ from batchui.batches.changes import PartChanges
 from batchui.batches.compressed import Compressed, read_lines
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import Answered, Incomplete
-from batchui.batches.part_answers import Answer
+from batchui.batches.part_answers import Answer, NewAnswers, answered_line
 from batchui.batches.patience import NOTHING_WRONG
 from batchui.batches.states import AnswerStatus
 from batchui.batches.steps import ONE_IN_MEMORY
 from batchui.cloudflare.catalogue import UnknownModel
 from batchui.cloudflare.local_errors import row_in_words
-from batchui.cloudflare.replies import ItemReply, Reply, decode
+from batchui.cloudflare.plain_replies import NotPlain, PlainReply
+from batchui.cloudflare.replies import ItemReply, Reply, Usage, decode
 from batchui.cloudflare.reply_body import TooManyItems
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.problems import BadInput
@@ -57,27 +58,67 @@ def absorb(
     """
     with ONE_IN_MEMORY:
         spool.seek(0)
-        reply = _decoded(spool.read(), attempt)
-        items = [item for item in reply.items if is_last or not item.broken]
-        arrived = match(part, attempt, items)
-        missing = attempt.items - len(arrived)
-        if missing and not is_last:
-            return Incomplete(_of_those_that_came(part, arrived), missing)
-        sent = set(attempt.positions) if attempt.positions is not None else None
-        answers = part_answers.merge(
-            part, arrived, missing=lambda position: _missing(position, sent)
-        )
-        raw = Compressed.of_file(spool)
+        body = spool.read()
+        taken = _all_answered(part, attempt, body) or _taken(part, attempt, body, is_last=is_last)
+        if isinstance(taken, Incomplete):
+            return taken
+        raw = Compressed.of_bytes(body)
+        del body
     reply_file = raw.store(files.reply_path(part, attempt=attempt.number))
-    changes = answers.store()
+    changes = taken.answers.store()
     changes.update(NOTHING_WRONG)
     changes["last_polled_at"] = timezone.now()
-    if reply.usage is not None:
-        changes["prompt_tokens"] = part.prompt_tokens + reply.usage.prompt_tokens
-        changes["completion_tokens"] = part.completion_tokens + reply.usage.completion_tokens
+    if taken.usage is not None:
+        changes["prompt_tokens"] = part.prompt_tokens + taken.usage.prompt_tokens
+        changes["completion_tokens"] = part.completion_tokens + taken.usage.completion_tokens
+    return Answered(changes, reply_file, taken.in_vain)
+
+
+class _Taken(NamedTuple):
+    """What came of a reply: answers that are not stored yet, tokens, and `Answered.in_vain`."""
+
+    answers: NewAnswers
+    usage: Usage | None
+    in_vain: int = 0
+
+
+def _all_answered(part: Part, attempt: Attempt, body: bytes) -> _Taken | None:
+    """A plain reply to all rows of a part that has no answers yet; None if it is any other.
+
+    Then `_taken` reads it anew, and says what is wrong if anything is. What both make of a plain
+    reply is the same to the byte.
+    """
+    batch = part.batch
+    is_usual = attempt.positions is None and not (part.answers_file or part.asked_again)
+    if not is_usual or batch.is_looked_up or batch.ask.answer_columns:
+        return None
+    if references.has_own_references(batch):
+        return None
+    lines: list[bytes] = [b""] * part.rows
+    try:
+        reply = PlainReply(body, request_id=attempt.request_id, items=part.rows)
+        for index, answer, usage, reference in reply.items(longest=_longest(part, attempt)):
+            if index < 0 or lines[index] or reference not in (None, str(part.first_row + index)):
+                return None
+            lines[index] = answered_line(answer, usage)
+    except (NotPlain, IndexError):
+        return None
+    return _Taken(part_answers.all_answered(part, lines), reply.usage)
+
+
+def _taken(part: Part, attempt: Attempt, body: bytes, *, is_last: bool) -> _Taken | Incomplete:
+    """The answers in any reply. Raises BadReply and MismatchError."""
+    reply = _decoded(body, attempt)
+    items = [item for item in reply.items if is_last or not item.broken]
+    arrived = match(part, attempt, items)
+    missing = attempt.items - len(arrived)
+    if missing and not is_last:
+        return Incomplete(_of_those_that_came(part, arrived), missing)
+    sent = set(attempt.positions) if attempt.positions is not None else None
+    answers = part_answers.merge(part, arrived, missing=lambda position: _missing(position, sent))
     broken = {item.index for item in items if item.broken}
     of_no_use = sum(answer.status in OF_NO_USE for answer in arrived.values())
-    return Answered(changes, reply_file, missing + len(broken) + of_no_use)
+    return _Taken(answers, reply.usage, missing + len(broken) + of_no_use)
 
 
 def _decoded(body: bytes, attempt: Attempt) -> Reply:
@@ -186,25 +227,30 @@ def _longest_answers(part: Part, attempt: Attempt) -> Callable[[int], int | None
     """
 
     @cache
-    def writer() -> ItemWriter | None:
-        try:
-            return references.item_writer(part.batch, longest=attempt.longest)
-        except (BadInput, UnknownModel):  # of a batch of an older version
-            return None
-
-    @cache
     def of_all() -> int | None:
-        known = writer()
-        return known.longest([]) if known else None
+        return _longest(part, attempt)
 
     @cache
     def of_each() -> list[int | None]:
-        known, lines = writer(), read_lines(part.rows_file, lines=part.rows)
+        known, lines = _writer(part, attempt), read_lines(part.rows_file, lines=part.rows)
         return [known.longest(decode_row(line)) if known else None for line in lines]
 
     if part.batch.ask.as_items:
         return lambda position: of_each()[position]
     return lambda _: of_all()
+
+
+def _longest(part: Part, attempt: Attempt) -> int | None:
+    """The longest answer that was asked for, in tokens, where it is the same for all rows."""
+    known = _writer(part, attempt)
+    return known.longest([]) if known else None
+
+
+def _writer(part: Part, attempt: Attempt) -> ItemWriter | None:
+    try:
+        return references.item_writer(part.batch, longest=attempt.longest)
+    except (BadInput, UnknownModel):  # of a batch of an older version
+        return None
 
 
 def _references(part: Part) -> Callable[[int], str]:

@@ -118,7 +118,9 @@ def decode(body: bytes, *, request_id: str | None = None, most: int = MOST_ITEMS
     if request_id is not None:
         check_request(state, asked=request_id)
     items = [_item(item) for item in result.items or []]
-    return Reply(items=[item for item in items if item is not _NOBODYS], usage=_usage(result))
+    return Reply(
+        items=[item for item in items if item is not _NOBODYS], usage=usage_in(result.usage)
+    )
 
 
 def read_result(raw: bytes) -> ItemReply:
@@ -135,7 +137,7 @@ def read_result(raw: bytes) -> ItemReply:
 
 def usage_of(raw: bytes | None) -> Usage:
     """The tokens in a `usage` object (raw JSON); noughts where it names none."""
-    return _tokens(small(raw or b"")) or Usage(0, 0)
+    return usage_in(raw or b"") or Usage(0, 0)
 
 
 def written_tokens(raw: bytes | None) -> int:
@@ -229,13 +231,13 @@ def _whole_item(item: Item) -> ItemReply:
         usage and len(usage) > SHALLOW and _is_too_deep(usage)
     ):
         return _broken(item)
-    if answer is not None and not _is_nothing(answer):
+    if answer is not None and not says_nothing(answer):
         return ItemReply(index, "answered", answer, None, reference, usage, False, found.cut)
     why = found.why or EMPTY
     return ItemReply(index, "empty", answer, why, reference, usage, False, found.cut)
 
 
-def _is_nothing(answer: bytes) -> bool:
+def says_nothing(answer: bytes) -> bool:
     """Whether an answer has no content; also one that is the text of JSON without content."""
     if tolerant_json.is_nothing(answer):
         return True
@@ -283,13 +285,12 @@ def _failure(reason: str) -> str:
     return f"The model could not answer this row.{why} Retry it, or shorten its text."
 
 
-def _usage(result: Level) -> Usage | None:
-    """The tokens of the whole reply."""
-    return _tokens(small(result.usage))
+def usage_in(raw: bytes | msgspec.Raw) -> Usage | None:
+    """The tokens that a `usage` object (raw JSON) names; None if it is none.
 
-
-def _tokens(usage: Any) -> Usage | None:
-    """The tokens that an object names. A Responses object has other names for them."""
+    A Responses object has other names for them.
+    """
+    usage = small(raw)
     if not isinstance(usage, dict):
         return None
     return Usage(

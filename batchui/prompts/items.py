@@ -41,7 +41,8 @@ from batchui.prompts.ready_items import (
 )
 from batchui.prompts.template import LONGEST_TEXT, Filler, Template, too_long
 
-_encode = msgspec.json.Encoder(decimal_format="number").encode
+_encoder = msgspec.json.Encoder(decimal_format="number")
+_encode, _encode_lines = _encoder.encode, _encoder.encode_lines
 
 # The fields that can hold the question of a ready-made item.
 CARRIERS: dict[str, tuple[str, ...]] = {
@@ -146,6 +147,21 @@ class ItemWriter:
             return b'%b%b%b"%d"}' % (self._head, _encode(prompt), self._tail, row_number)
         reference = _encode(self.reference(row_number, cells))
         return b"%b%b%b%b}" % (self._head, _encode(prompt), self._tail, reference)
+
+    def encode_many(self, first_row: int, rows: Sequence[Cells]) -> list[bytes]:
+        """The items for consecutive rows. Raises what `encode` raises."""
+        filler = self._filler
+        prompts: list[str | None] = [None]
+        if filler and self._referred is None and self._pictured is None:
+            prompts = list(map(filler.prompt_of, rows))
+        if None in prompts:  # it has to be looked at each
+            return [self.encode(row, cells) for row, cells in enumerate(rows, first_row)]
+        head, tail = self._head, self._tail
+        # No JSON string has a line break.
+        texts = _encode_lines(prompts).splitlines()
+        return [
+            b'%b%b%b"%d"}' % (head, text, tail, row) for row, text in enumerate(texts, first_row)
+        ]
 
     def question(self, cells: Cells) -> bytes | None:
         """What a row asks; None if it cannot be asked. Rows with the same are answered alike."""

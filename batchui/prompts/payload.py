@@ -7,7 +7,7 @@ import msgspec
 from batchui.prompts.item_settings import REFERENCE
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.pictures import with_picture
-from batchui.prompts.reading.rows import decode_row
+from batchui.prompts.reading.rows import decode_row, decode_rows
 
 OPEN, CLOSE = b'{"requests":[', b"]}"
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -30,7 +30,7 @@ def payload(
     """
     encode = writer.encode
     if positions is None:
-        items = [encode(row, decode_row(line)) for row, line in enumerate(lines, first_row)]
+        items = writer.encode_many(first_row, decode_rows(b"\n".join(lines)))
     else:
         kept = list(lines)
         items = [encode(first_row + at, decode_row(kept[at])) for at in positions]

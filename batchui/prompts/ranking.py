@@ -56,6 +56,13 @@ class RankWriter(ItemWriter):
         reference = {REFERENCE: self.reference(row_number, cells)}
         return _encode(self._ranked(row_number, cells, line) | self.settings | reference)
 
+    def encode_many(self, first_row: int, rows: Sequence[Cells]) -> list[bytes]:
+        """The items for consecutive rows. Raises what `encode` raises."""
+        return [self.encode(row, cells) for row, cells in enumerate(rows, first_row)]
+
+    def most_bytes(self, rows: Sequence[Cells], stored: Sequence[bytes], *, enough: int) -> None:
+        """Each row is looked at by itself."""
+
     def question(self, cells: Cells) -> bytes | None:
         """What a row asks; None if it cannot be asked."""
         try:

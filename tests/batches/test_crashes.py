@@ -11,8 +11,8 @@ from django.utils import timezone
 from batchui.batches import (
     call_limit,
     decisions,
+    draft_rows,
     due,
-    files,
     lifecycle,
     long_tasks,
     polling,
@@ -27,7 +27,6 @@ from batchui.batches.states import AnswerStatus, AttemptStatus, BatchStatus, Par
 from batchui.batches.steps import PART_LEASE
 from batchui.cloudflare.client import LONGEST_CALL_SECONDS, PATIENT
 from batchui.prompts.ask import Ask
-from batchui.prompts.reading.readers import read
 from batchui.prompts.reading.rows import SAMPLE_ROW
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Connection
@@ -229,9 +228,8 @@ def test_a_preparation_that_was_overtaken_writes_beside_what_is_in_use(
     lifecycle.claim_batch(slow, timedelta())
     preparing.prepare(batch.pk)
     stored = {name for part in batch.parts.all() for name in (part.rows_file, part.answers_file)}
-    with files.open_file(slow.source_file) as source:
-        writer = references.item_writer(slow)
-        piece = next(preparing.cut(read(source, slow.format), writer, total=slow.rows))
+    writer = references.item_writer(slow)
+    piece = next(preparing.cut(draft_rows.read_many(slow), writer, total=slow.rows))
     late = preparing._write_part(slow, piece)
     assert late.skipped == 1
     assert stored.isdisjoint({late.rows_file, late.answers_file})

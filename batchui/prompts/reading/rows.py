@@ -23,6 +23,8 @@ DEEPEST = 8
 _json = msgspec.json.Encoder(decimal_format="number").encode
 encode_row: Callable[[Cells], bytes] = _json
 decode_row: Callable[[bytes], Cells] = msgspec.json.Decoder(float_hook=Decimal).decode
+# The rows of many such lines at once.
+decode_rows: Callable[[bytes], list[Cells]] = msgspec.json.Decoder(float_hook=Decimal).decode_lines
 # The same for showing and exporting a row: the values of an object stay JSON.
 decode_to_show: Callable[[bytes], Cells] = msgspec.json.Decoder(
     list[Any] | dict[str, msgspec.Raw], float_hook=Decimal

@@ -1,0 +1,117 @@
+"""Reads a finished reply in which every row was answered with a text, as nearly all are.
+
+It takes a fifth of the time of `replies.decode`, which reads every other one: if anything in it is
+unusual, a reply is not plain.
+"""
+
+from collections.abc import Iterator
+
+from msgspec import Raw, Struct
+from msgspec.json import Decoder
+
+from batchui.cloudflare.replies import SHALLOW, Usage, says_nothing, usage_in, written_tokens
+from batchui.cloudflare.reply_body import MOST_AT_ONCE
+from batchui.cloudflare.tolerant_json import DAMAGED, one_line
+
+# A text that begins with one of these is not blank, and no JSON: not {, [, ` or an escape.
+_PLAIN_BEGINNINGS = frozenset(range(0x21, 0x7F)) - frozenset(b'"\\{[`')
+_QUOTE = ord('"')
+_NULL = b"null"
+
+# The position of a row in the request, its answer (a JSON string that is not blank), its own usage
+# (a JSON object, b"null" for none), and its reference.
+PlainItem = tuple[int, bytes, bytes, str | None]
+
+
+class NotPlain(Exception):
+    """Something in the reply is not as usual."""
+
+
+class _Result(Struct, gc=False, forbid_unknown_fields=True):
+    response: Raw
+    usage: Raw = Raw()
+    tool_calls: Raw = Raw()
+
+
+class _Item(Struct, gc=False, forbid_unknown_fields=True):
+    id: int
+    success: bool
+    result: _Result
+    external_reference: str | None = None
+
+
+class _Inner(Struct, forbid_unknown_fields=True):
+    responses: list[_Item]
+    usage: Raw = Raw()
+    request_id: str | None = None
+    status: str | None = None
+
+
+class _Envelope(Struct, forbid_unknown_fields=True):
+    result: _Inner
+    success: bool
+    errors: list[Raw] = []
+    messages: list[Raw] = []
+
+
+_decode = Decoder(_Envelope).decode
+
+
+class PlainReply:
+    """The reply to a request of so many items. Raises NotPlain.
+
+    usage: of all of them.
+    """
+
+    def __init__(self, body: bytes, *, request_id: str, items: int) -> None:
+        if items > MOST_AT_ONCE:
+            raise NotPlain
+        try:
+            envelope = _decode(body)
+        except DAMAGED:
+            raise NotPlain from None
+        inner = envelope.result
+        is_its_own = inner.request_id in (None, request_id)
+        has_ended = inner.status in (None, "completed")
+        is_whole = envelope.success and len(inner.responses) == items
+        if not (is_its_own and has_ended and is_whole):
+            raise NotPlain
+        self._items = inner.responses
+        self._is_ascii = body.isascii()
+        self.usage: Usage | None = usage_in(inner.usage)
+
+    def items(self, *, longest: int | None) -> Iterator[PlainItem]:
+        """The items, in the order of the reply. Raises NotPlain.
+
+        longest: the longest answer that each asks for, in tokens, if it names one. An answer with
+        as many was cut off, which is not plain.
+        """
+        for item in self._items:
+            result = item.result
+            answer, usage = bytes(result.response), _NULL
+            if not item.success or len(result.tool_calls) > len(_NULL):
+                raise NotPlain
+            if not (self._is_ascii or _is_utf8(answer)) or not _is_plain(answer):
+                raise NotPlain
+            if result.usage:
+                usage = one_line(result.usage)
+                is_cut = longest is not None and written_tokens(usage) >= longest
+                if is_cut or len(usage) > SHALLOW:
+                    raise NotPlain
+            yield item.id, answer, usage, item.external_reference
+
+
+def _is_plain(answer: bytes) -> bool:
+    """Whether raw JSON is a text, and not blank, nor the text of JSON without content."""
+    if answer[0] != _QUOTE:
+        return False
+    return answer[1] in _PLAIN_BEGINNINGS or not says_nothing(answer)
+
+
+def _is_utf8(answer: bytes) -> bool:
+    """Whether a raw value is valid: the decoder does not look into it."""
+    try:
+        answer.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

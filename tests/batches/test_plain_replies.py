@@ -1,0 +1,201 @@
+"""A reply in which all rows are answered is read at once; what comes of it is what always comes."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from batchui.batches.compressed import read_compressed
+from batchui.batches.models import Attempt, Part
+from batchui.batches.outcomes import Answered
+from batchui.batches.replies import MismatchError, absorb
+from batchui.cloudflare.errors import BadReply
+from batchui.cloudflare.plain_replies import NotPlain, PlainReply
+from batchui.teams.models import Team
+from tests.batches.conftest import on_record
+from tests.batches.test_replies import attempt_at
+
+pytestmark = pytest.mark.django_db
+
+ROWS = 4
+# As they stand in the reply. Most are answers; the others are blank, JSON, or no texts.
+RESPONSES = [
+    '"Yes."',
+    '"no: \\n, \\"quoted\\" \\\\ and {\\"not\\": \\"JSON\\"}"',
+    '"\\u00e9t\\u00e9"',
+    '"Grüße 👋"',
+    '"漢字"',
+    '"(a)"',
+    '"~"',
+    '"!"',
+    '"0"',
+    '""',
+    '" "',
+    '"  x"',
+    '"\\n"',
+    '"\\u0020"',
+    '"\u00a0"',
+    '"\u3000 "',
+    '"\u00a0x"',
+    '"{}"',
+    '"{\\"a\\": []}"',
+    '"{\\"a\\": 1}"',
+    '"[]"',
+    '"```json\\n{}\\n```"',
+    '" {}"',
+    '"\\t[\\n]"',
+    '"null"',
+    "null",
+    "12.50",
+    "true",
+    '{"a": 1}',
+    "[]",
+    "[\n1\n]",
+]
+USAGES = [
+    "",
+    ', "usage": null',
+    ', "usage": {"prompt_tokens": 5, "completion_tokens": 3}',
+    ', "usage": {\n"completion_tokens": 2\n}',
+    ', "usage": {"output_tokens": 1024}',
+    ', "usage": {"completion_tokens": 1023.0}',
+    ', "usage": {"completion_tokens": 1024}',
+    f', "usage": {{"completion_tokens": 1, "details": "{"x" * 200}"}}',
+    f', "usage": {{"details": {"[" * 120}{"]" * 120}}}',
+]
+MORE = ["", ', "tool_calls": []', ', "tool_calls": null', ', "tool_calls": [{"name": "f"}]']
+ITEM_ENDS = ['"success": true', '"success": true, "x": 1', '"success": false', '"success": null']
+INNER = [
+    "",
+    ', "usage": {"prompt_tokens": 7, "completion_tokens": 9}',
+    ', "usage": "none"',
+    ', "request_id": "known"',
+    ', "request_id": "another"',
+    ', "status": "completed"',
+    ', "status": "running"',
+    ', "status": "error"',
+    ', "model": "m"',
+]
+OUTER = ['"success": true', '"success": true, "errors": [], "messages": []', '"success": false']
+
+
+def part_of(team: Team, rows: int) -> Part:
+    """A part with so many rows, from row 1 on."""
+    part = on_record(team, rows=rows).parts.get()
+    part.rows = rows
+    return part
+
+
+def mostly(usual: Any, *others: Any) -> st.SearchStrategy[Any]:
+    return st.sampled_from([usual] * (3 * len(others)) + list(others))
+
+
+@st.composite
+def bodies(draw: st.DrawFn) -> bytes:
+    """Replies to four rows. Nearly everything in them is as usual."""
+    numbers = draw(st.permutations(range(ROWS)))
+    items = []
+    for number in numbers:
+        index = draw(mostly(number, 0, ROWS, -1, '"1"', "null"))
+        reference = draw(mostly(f'"{number + 1}"', '"2"', '"x"', "null", "2"))
+        response = draw(st.sampled_from([*RESPONSES[:12] * 5, *RESPONSES]))
+        usage, more = draw(mostly(*USAGES)), draw(mostly(*MORE))
+        end = draw(mostly(*ITEM_ENDS))
+        items.append(
+            f'{{"id": {index}, "result": {{"response": {response}{usage}{more}}}, {end}, '
+            f'"external_reference": {reference}}}'
+        )
+    if draw(mostly(False, True)):
+        items.pop()
+    inner, outer = draw(mostly(*INNER)), draw(mostly(*OUTER))
+    body = f'{{"result": {{"responses": [{", ".join(items)}]{inner}}}, {outer}}}'.encode()
+    return draw(mostly(body, body[:-1], body.replace(b"\xc3\xbc", b"\xc3"), b"[]", b"null"))
+
+
+def absorbed(part: Part, attempt: Attempt, body: bytes) -> Any:
+    """What comes of a reply, with its answers as they are stored; or its error."""
+    try:
+        found = absorb(part, attempt, io.BytesIO(body), is_last=True)
+    except BadReply as problem:
+        return problem.user_message
+    except MismatchError as problem:
+        return str(problem)
+    assert isinstance(found, Answered)
+    assert b"".join(read_compressed(found.reply_file)) == body
+    changes = {name: value for name, value in found.changes.items() if name != "last_polled_at"}
+    return changes, found.in_vain, b"".join(read_compressed(found.changes["answers_file"]))
+
+
+def with_something_unusual(body: bytes) -> bytes:
+    """The same reply with a field that says nothing, so that it is not plain."""
+    return body.replace(b'{"result":', b'{"trace": 1, "result":', 1)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=400)
+@given(body=bodies())
+def test_a_plain_reply_becomes_the_same_as_any_other(team: Team, body: bytes) -> None:
+    part = part_of(team, ROWS)
+    attempt = attempt_at(part)
+    whole, again = (absorbed(part, attempt, one) for one in (body, with_something_unusual(body)))
+    assert whole == again
+
+
+def plain(*responses: str, ending: str = '"success": true') -> bytes:
+    items = [
+        f'{{"id": {at}, "result": {{"response": {response}}}, "success": true}}'
+        for at, response in enumerate(responses)
+    ]
+    return f'{{"result": {{"responses": [{", ".join(items)}]}}, {ending}}}'.encode()
+
+
+def read(body: bytes, items: int) -> list[Any]:
+    reply = PlainReply(body, request_id="known", items=items)
+    return list(reply.items(longest=None))
+
+
+def test_what_most_models_answer_is_plain() -> None:
+    texts = RESPONSES[:9]
+    assert read(plain(*texts), 9) == [
+        (at, text.encode(), b"null", None) for at, text in enumerate(texts)
+    ]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        plain('""'),
+        plain("{}"),
+        plain('"a"', '"b"'),
+        plain('"a"', ending='"success": false'),
+        plain('"a"', ending='"success": true, "x": 1'),
+        plain('"a"')[:-1],
+        b'"a"',
+    ],
+)
+def test_anything_unusual_is_not_plain(body: bytes) -> None:
+    with pytest.raises(NotPlain):
+        read(body, 1)
+
+
+def test_a_reply_whose_rows_have_answers_already_is_read_like_any_other(team: Team) -> None:
+    part = part_of(team, 2)
+    attempt = attempt_at(part)
+    first = absorb(part, attempt, io.BytesIO(plain('"a"', '"b"')), is_last=True)
+    assert isinstance(first, Answered)
+    for name, value in first.changes.items():
+        setattr(part, name, value)
+    again = absorb(part, attempt, io.BytesIO(plain('"c"', '""')), is_last=True)
+    assert isinstance(again, Answered)
+    stored = b"".join(read_compressed(again.changes["answers_file"])).splitlines()
+    assert [json.loads(line)[1] for line in stored] == ["c", "b"]
+    assert again.changes["answered"] == 2
+
+
+def test_a_mismatch_is_named_as_always(team: Team) -> None:
+    part = part_of(team, 2)
+    body = plain('"a"', '"b"').replace(b'"id": 1', b'"id": 0')
+    with pytest.raises(MismatchError, match="two different answers for row 1"):
+        absorb(part, attempt_at(part), io.BytesIO(body), is_last=True)
