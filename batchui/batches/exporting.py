@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -13,13 +14,14 @@ from batchui.batches import references, results, sources
 from batchui.batches.compressed import DamagedFile
 from batchui.batches.models import Batch
 from batchui.batches.progress import Progress, telling, untold
+from batchui.batches.results import WAITING, Result
 from batchui.batches.sheet.selection import STATUSES
 from batchui.exports import names
 from batchui.exports.csv import csv_chunks, spreadsheet_delimiter
 from batchui.exports.formulas import Changed
 from batchui.exports.json import json_chunks, jsonl_chunks
 from batchui.exports.names import ANSWER
-from batchui.exports.rows import ExportRow
+from batchui.exports.rows import ExportRow, TextRows
 from batchui.exports.table import Selection, Table
 from batchui.prompts.answer_fitting import fields_of
 from batchui.prompts.reading.readers import rows_above
@@ -27,8 +29,6 @@ from batchui.prompts.reading.rows import as_list, cell_text, extras, typed_cell
 
 logger = logging.getLogger(__name__)
 
-# The status of a row that has none of `states.AnswerStatus` yet.
-WAITING = "waiting"
 # Which rows go out, by the word for them in addresses and options.
 ONLY: dict[str, frozenset[str] | None] = {
     "all": None,
@@ -120,7 +120,7 @@ def csv(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iter
     How many cells that has changed is noted at the end, if all rows and columns went out. Where the
     database takes no note (its disk is full, it is locked), the download is whole all the same.
     """
-    rows, changed = export_rows(batch, progress), Changed()
+    rows, changed = _rows_of_csv(batch, choice, progress), Changed()
     delimiter = spreadsheet_delimiter(batch.format.delimiter)
     yield from csv_chunks(
         rows, table(batch, choice), choice.selection, delimiter=delimiter, changed=changed
@@ -132,7 +132,7 @@ def csv(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iter
 
 def csv_plain(batch: Batch, choice: Choice = ALL, progress: Progress = untold) -> Iterator[bytes]:
     """CSV for programs: every cell exactly as it is, with the delimiter of the file."""
-    rows, delimiter = export_rows(batch, progress), batch.format.delimiter
+    rows, delimiter = _rows_of_csv(batch, choice, progress), batch.format.delimiter
     return csv_chunks(rows, table(batch, choice), choice.selection, delimiter=delimiter, plain=True)
 
 
@@ -202,6 +202,28 @@ def _above(batch: Batch) -> list[list[Any]]:
     ]
 
 
+def _rows_of_csv(
+    batch: Batch, choice: Choice, progress: Progress
+) -> Iterator[ExportRow | TextRows]:
+    """Every row of a batch for a CSV: many at once where it is one of texts, and all goes out."""
+    is_of_texts = batch.format.kind in ("csv", "txt")
+    if not (is_of_texts and choice.has_everything) or batch.ask.answer_columns:
+        yield from export_rows(batch, progress)
+        return
+    done = 0
+    for part in batch.parts.order_by("number").iterator():
+        there = 0
+        with suppress(DamagedFile):  # then the rest of its rows are read one by one
+            for rows in results.text_rows(part, columns=len(batch.columns)):
+                yield rows
+                there += len(rows.cells)
+                progress(done + there)
+        rest = islice(results.readable_results(part), there, None) if there < part.rows else ()
+        yield from _exported(batch, rest)
+        done += part.rows
+        progress(done)
+
+
 def export_rows(
     batch: Batch, progress: Progress = untold, *, typed: bool = False
 ) -> Iterator[ExportRow]:
@@ -210,10 +232,14 @@ def export_rows(
     progress: told now and then how many rows there were. typed: the numbers and booleans of JSON
     objects stay what they are in the cells, too; else these are texts.
     """
+    return _exported(batch, telling(results.results(batch), progress), typed=typed)
+
+
+def _exported(batch: Batch, found: Iterable[Result], *, typed: bool = False) -> Iterator[ExportRow]:
     columns, wanted = batch.columns, batch.ask.answer_columns
     value_cell = typed_cell if typed else cell_text
     reference = references.reference_of(batch)
-    for result in telling(results.results(batch), progress):
+    for result in found:
         row, cells, status, answer, error, usage, edit = result
         if cells is None:  # its text is lost; the error says why
             cells = [""] * len(columns)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
@@ -19,7 +19,13 @@ from batchui.batches.part_answers import (
     read_answers,
 )
 from batchui.batches.states import AnswerStatus
-from batchui.prompts.reading.rows import decode_to_show
+from batchui.exports.rows import TextRows
+from batchui.prompts.reading.rows import decode_rows, decode_to_show
+
+# The status of a row that has none of `states.AnswerStatus` yet, where rows go out.
+WAITING = "waiting"
+# Rows that are read at once, where nobody looks at each.
+AT_ONCE = 500
 
 
 class Result(NamedTuple):
@@ -51,6 +57,27 @@ def part_results(part: Part) -> Iterator[Result]:
     """The rows of a part, each with its answer. Raises DamagedFile if a file is damaged."""
     lines = read_lines(part.rows_file, lines=part.rows)
     return _joined(part, lines, read_answers(part))
+
+
+def text_rows(part: Part, *, columns: int) -> Iterator[TextRows]:
+    """The rows of a part of a text file, many at once, up to the first that has other cells.
+
+    columns: how many cells each of them has. Raises DamagedFile.
+    """
+    lines, answers = read_lines(part.rows_file, lines=part.rows), read_answers(part)
+    without = Answer(part.waiting_became or WAITING, error=part.waiting_error or None)
+    while stored := list(islice(lines, AT_ONCE)):
+        cells = decode_rows(b"".join(stored))
+        some = [answer or without for answer in islice(answers, AT_ONCE)]
+        if set(map(len, cells)) != {columns}:
+            return
+        yield TextRows(
+            cast(list[list[str]], cells),
+            [_json_or_none(answer.answer) for answer in some],
+            [answer.status for answer in some],
+            [answer.error for answer in some],
+        )
+    next(answers, None)  # a file with more lines is damaged, too
 
 
 def readable_results(part: Part) -> Iterator[Result]:

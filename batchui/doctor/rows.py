@@ -226,7 +226,7 @@ def _download_agrees(record: Record) -> Iterator[Finding]:
     if version != record.batch.version:
         return
     wanted = {status: n for status, n in record.batch.answer_counts().items() if n}
-    waiting = counted.pop(exporting.WAITING, 0)
+    waiting = counted.pop(results.WAITING, 0)
     rows = number - first_row
     if rows != record.batch.rows or waiting != record.batch.waiting or counted != wanted:
         yield record.finding(

@@ -61,13 +61,23 @@ def answer_cell(answer: bytes | None) -> Cell:
 
 def answer_cells(answers: Sequence[bytes | None]) -> Sequence[Cell]:
     """The cells for answers in raw JSON. Where all are texts, it takes half of the time."""
+    texts = _all_texts(answers)
+    return [answer_cell(answer) for answer in answers] if texts is None else texts
+
+
+def answer_texts(answers: Sequence[bytes | None]) -> Sequence[str]:
+    """The texts of the cells for answers in raw JSON, as quickly."""
+    texts = _all_texts(answers)
+    return [answer_text(answer) for answer in answers] if texts is None else texts
+
+
+def _all_texts(answers: Sequence[bytes | None]) -> list[str] | None:
+    """The answers, where all of them are valid texts."""
     try:
         texts = _decode_texts(b"\n".join(filter(None, answers)))
     except (msgspec.DecodeError, UnicodeDecodeError):
-        texts = []
-    if len(texts) == len(answers):
-        return texts
-    return [answer_cell(answer) for answer in answers]
+        return None
+    return texts if len(texts) == len(answers) else None
 
 
 def field_cell(value: Any) -> Cell:

@@ -6,12 +6,13 @@ sixth of the time.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from operator import ne
-from typing import Any
+from typing import Any, cast
 
-from batchui.exports.answers import answer_text, field_cells
+from batchui.exports.answers import answer_texts, field_cells
 from batchui.exports.formulas import Changed, inert, numbers_that_go_on
-from batchui.exports.rows import Cell, ExportRow, as_texts, column_texts, groups
+from batchui.exports.rows import Cell, ExportRow, TextRows, as_texts, column_texts, groups
 from batchui.exports.table import EVERYTHING, Layout, Selection, Table
 
 COMMA, SEMICOLON = ",", ";"
@@ -30,7 +31,7 @@ def spreadsheet_delimiter(delimiter: str | None) -> str:
 
 
 def csv_chunks(
-    rows: Iterable[ExportRow],
+    rows: Iterable[ExportRow | TextRows],
     table: Table,
     selection: Selection = EVERYTHING,
     *,
@@ -43,7 +44,8 @@ def csv_chunks(
     Every row has the cells of the file, then answer (or its fields), status and error, then the
     cells that the file had beyond its header. An answer that is a JSON string is written as its
     text, null as an empty cell, anything else as compact JSON. Only cells that need them get
-    quotation marks. Lines end with CR LF. delimiter: None (the file has none) means a comma. Raises
+    quotation marks. Lines end with CR LF. TextRows go out as they are: they fit a table without
+    fields, and a selection of everything. delimiter: None (the file has none) means a comma. Raises
     ValueError for a row that does not have one cell for each column.
 
     Without `plain` the file is for spreadsheets: it begins with a byte order mark, and no cell runs
@@ -54,8 +56,12 @@ def csv_chunks(
         layout, delimiter=delimiter or COMMA, plain=plain, changed=changed or Changed()
     )
     yield (b"" if plain else BOM) + writer.header()
-    for group in groups(layout.rows(rows)):
-        yield writer.chunk(group, typed=table.typed)
+    for kind, some in groupby(rows, type):
+        if kind is TextRows:
+            yield from map(writer.texts, cast(Iterable[TextRows], some))
+        else:
+            for group in groups(layout.rows(cast(Iterable[ExportRow], some))):
+                yield writer.chunk(group, typed=table.typed)
 
 
 def table_chunks(
@@ -125,6 +131,11 @@ class _Writer(_Lines):
         lines.append([*self._layout.header, *self._layout.added])
         return self.encode([line for cells in lines for line in self.line(cells)])
 
+    def texts(self, rows: TextRows) -> bytes:
+        columns: list[Sequence[str]] = list(zip(*rows.cells, strict=True))
+        columns += [answer_texts(rows.answers), rows.statuses]
+        return self.encode(self.lines([*columns, [error or "" for error in rows.errors]]))
+
     def chunk(self, group: Sequence[ExportRow], *, typed: bool) -> bytes:
         columns: list[Sequence[Any]] = list(zip(*(row.cells for row in group), strict=True))
         width = len(self._layout.columns)
@@ -134,7 +145,7 @@ class _Writer(_Lines):
             columns = list(map(column_texts, columns))
         columns += map(column_texts, field_cells(group, self._layout.fields))
         if self._layout.has_whole:
-            columns.append([answer_text(row.answer) for row in group])
+            columns.append(answer_texts([row.answer for row in group]))
         columns.append([row.status for row in group])
         columns.append([row.error or "" for row in group])
         lines = self.lines(columns)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from operator import itemgetter
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import msgspec
 from msgspec.structs import replace
@@ -52,6 +52,19 @@ class ExportRow(msgspec.Struct, gc=False):
     fields: Sequence[Any] = ()
     edited: bool = False
     own_answer: bytes | None = None
+
+
+class TextRows(NamedTuple):
+    """Consecutive rows of a file of texts, for a writer that needs no more of them than this.
+
+    cells: of each row, as many texts as the file has columns. answers, statuses, errors: as in
+    `ExportRow`.
+    """
+
+    cells: Sequence[Sequence[str]]
+    answers: Sequence[bytes | None]
+    statuses: Sequence[str]
+    errors: Sequence[str | None]
 
 
 def cell_text(cell: Cell) -> str:

@@ -12,7 +12,11 @@ import pytest
 from django.core.files.storage import default_storage
 
 from batchui.batches import decisions, exporting, intake, making
+from batchui.batches.compressed import Compressed, read_lines
 from batchui.batches.exporting import Choice
+from batchui.batches.models import Batch
+from batchui.exports.csv import csv_chunks
+from batchui.exports.table import EVERYTHING
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import MODEL, MakeBatch, rows, work
@@ -158,3 +162,47 @@ def test_how_many_cells_a_whole_csv_has_changed_is_kept_with_the_batch(start: Ma
         list(exporting.csv(batch, choice))
         batch.refresh_from_db()
         assert batch.cells_made_inert == count
+
+
+def one_by_one(batch: Batch) -> bytes:
+    """The CSV of a batch, made of one row after the other."""
+    table = exporting.table(batch, exporting.ALL)
+    found = exporting.export_rows(batch)
+    delimiter = batch.format.delimiter
+    return b"".join(csv_chunks(found, table, EVERYTHING, delimiter=delimiter, plain=True))
+
+
+@pytest.mark.parametrize("what", ["whole", "answers lost", "rows lost", "cut short", "one more"])
+def test_a_csv_of_many_rows_at_once_is_that_of_each_row(
+    sandbox: RunningSandbox, start: MakeBatch, what: str
+) -> None:
+    texts = [b"one; two", b'"a ""quoted"" cell, with a comma"', "Grüße 👋".encode(), b"=1+1"]
+    lines = [b"%d;%b" % (at, texts[at % 4]) for at in range(1_400)]
+    lines[700], lines[701], lines[1_399] = b"700;a;b", b"701;", b"1399"
+    sandbox.script({"fault": "failed", "items": [0, 3]}, {"fault": "empty", "items": [1]})
+    content = b"id;text\n" + b"\n".join(lines) + b"\n"
+    batch = work(start(content, skip_invalid=True, template="Say {{text}}"))
+    middle = batch.parts.get(number=9)
+    if what == "answers lost":
+        Path(default_storage.path(middle.answers_file)).unlink()
+    elif what == "rows lost":
+        Path(default_storage.path(middle.rows_file)).unlink()
+    elif what != "whole":
+        stored = list(read_lines(middle.answers_file, lines=middle.rows))
+        changed = stored[:40] if what == "cut short" else [*stored, b"null\n"]
+        lines_of = Compressed.of_lines(line.rstrip() for line in changed)
+        Path(default_storage.path(middle.answers_file)).unlink()
+        lines_of.store(middle.answers_file)
+    made = b"".join(exporting.csv_plain(batch))
+    assert made == one_by_one(batch)
+    assert made.count(b"\r\n") == 1_401
+
+
+def test_rows_that_wait_or_were_given_up_are_in_the_csv_as_well(start: MakeBatch) -> None:
+    batch = start(rows(1_100))
+    assert b"".join(exporting.csv_plain(batch)) == one_by_one(batch)
+    assert b"".join(exporting.csv_plain(batch)).count(b",waiting,") == 1_100
+    decisions.stop(batch, by=None)
+    batch.refresh_from_db()
+    assert b"".join(exporting.csv_plain(batch)) == one_by_one(batch)
+    assert b"".join(exporting.csv_plain(batch)).count(b",unsent,") == 1_100
