@@ -200,7 +200,7 @@ def new_answers(part: Part, answers: Iterable[Answer | None]) -> NewAnswers:
 
 def all_answered(part: Part, lines: Sequence[bytes]) -> NewAnswers:
     """A new version in which every row of the part is answered. lines: from `answered_line`."""
-    content = Compressed.of_bytes(b"\n".join([*lines, b""]))
+    content = Compressed.of_lines(lines)
     return _version(part, content, {AnswerStatus.ANSWERED.value: part.rows})
 
 

@@ -76,6 +76,8 @@ class Part(AnswerCounts):
     first_row = models.PositiveIntegerField()  # as a spreadsheet shows it
     rows = models.PositiveIntegerField()
     rows_file = models.CharField(max_length=255)
+    # The body of a request for all of its rows has at most so many; 0: of an older version.
+    request_bytes = models.PositiveIntegerField(default=0)
     # Which rows get the answer of another row, if there are any (see `copying.py`).
     copies_file = models.CharField(max_length=255, blank=True, default="")
     # The pictures of its rows, once they were gathered (see `part_pictures.py`).

@@ -146,6 +146,7 @@ def _write_part(batch: Batch, piece: Cut) -> Part:
         number=piece.number,
         first_row=piece.first_row,
         rows=len(piece.lines),
+        request_bytes=piece.item_bytes,
         epoch=batch.epoch,  # for the names of its files: another worker may be cutting, too
     )
     part.rows_file = Compressed.of_lines(piece.lines).store(files.rows_path(part))

@@ -18,6 +18,7 @@ import httpx
 
 from batchui.cloudflare.bodies import (
     NOT_IN_TIME,
+    PIECE,
     SMALL,
     Landing,
     OverLimit,
@@ -166,12 +167,11 @@ def _make(
 ) -> HttpReply | HttpFault:
     ends = time.monotonic() + call.seconds
     try:
-        headers = {"Content-Type": "application/json"} if call.content is not None else None
         request = client.http.build_request(
             call.method,
             call.url,
-            content=call.content,
-            headers=headers,
+            content=call.content if call.content is None else _Pieces(call.content),
+            headers=_headers(call),
             extensions={"trace": client.note},
         )
         response = client.http.send(request, stream=True)
@@ -196,6 +196,24 @@ def _make(
     finally:
         response.close()
     return _reply(response, landing)
+
+
+class _Pieces:
+    """A body in pieces. httpcore copies all that is left of what it is given at each send."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def __iter__(self) -> Iterator[bytes]:
+        content = self._content
+        return (content[at : at + PIECE] for at in range(0, len(content), PIECE))
+
+
+def _headers(call: Call) -> dict[str, str]:
+    if call.content is None:
+        return {}
+    # Else httpx would send pieces without saying how many bytes they are.
+    return {"Content-Type": "application/json", "Content-Length": str(len(call.content))}
 
 
 def _unsuccessful(response: httpx.Response, landing: Landing, ends: float) -> HttpReply:

@@ -1,6 +1,7 @@
 """Makes the body of one request from the rows of a part."""
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 
 import msgspec
 
@@ -10,6 +11,7 @@ from batchui.prompts.pictures import with_picture
 from batchui.prompts.reading.rows import decode_row, decode_rows
 
 OPEN, CLOSE = b'{"requests":[', b"]}"
+AT_ONCE = 500
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
@@ -28,18 +30,27 @@ def payload(
     for a row that cannot be asked: `positions` must not have the `invalid` rows of the part.
     picture_of: the picture of a row by its position, and its media type.
     """
-    encode = writer.encode
-    if positions is None:
-        items = writer.encode_many(first_row, decode_rows(b"\n".join(lines)))
+    if positions is None and picture_of is None:
+        items = _of_all(lines, first_row, writer)
     else:
         kept = list(lines)
-        items = [encode(first_row + at, decode_row(kept[at])) for at in positions]
+        positions = range(len(kept)) if positions is None else positions
+        items = [writer.encode(first_row + at, decode_row(kept[at])) for at in positions]
     if picture_of is not None:
-        pictured = map(picture_of, range(len(items)) if positions is None else positions)
+        pictured = map(picture_of, positions or ())
         items = [
             with_picture(item, *picture) for item, picture in zip(items, pictured, strict=True)
         ]
     return b"%b%b%b" % (OPEN, b",".join(items), CLOSE)
+
+
+def _of_all(lines: Iterable[bytes], first_row: int, writer: ItemWriter) -> list[bytes]:
+    """The items of all rows, AT_ONCE in each piece: no more rows are in memory at one time."""
+    left, made = iter(lines), list[bytes]()
+    while some := list(islice(left, AT_ONCE)):
+        made.append(b",".join(writer.encode_many(first_row, decode_rows(b"\n".join(some)))))
+        first_row += len(some)
+    return made
 
 
 def asked_at_once(item: bytes) -> bytes:

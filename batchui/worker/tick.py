@@ -17,6 +17,7 @@ from django.utils import timezone
 from batchui.batches import call_limit, due, events, look_ups, polling, sending, trying
 from batchui.batches.events import Pull
 from batchui.batches.models import LookUp, Part, TriedRow
+from batchui.batches.states import PartStatus
 from batchui.worker import generation, reading
 from batchui.worker.heartbeat import beat
 from batchui.worker.watchdog import stopping
@@ -28,9 +29,15 @@ THREADS = 8
 TRYING = 4
 # A tick looks for new work when so many threads are free. Doing so for each would cost queries.
 FREE_THREADS = 4
+# The bodies of the requests that a tick makes at one time have so many bytes, unless one alone has
+# more: threads wait for the other side while they hold them.
+MOST_BODY_BYTES = 16_000_000
 BEAT_SECONDS = 2
 # A tick begins nothing new after this long: its last call ends well before its task must.
 TICK_SECONDS = 100
+
+# The statuses of a part, from when it is chosen to be sent until it has been.
+BEING_SENT = (PartStatus.READY, PartStatus.SENDING)
 
 # What a step takes: a part of a batch, a row that is tried, a request that is looked up, or a queue
 # that is looked into.
@@ -113,11 +120,26 @@ def next_work(limit: int, *, besides: Collection[Work]) -> list[tuple[Step, Work
     work += [(polling.poll, part) for part in polls]
     # Polls that may not be made now take no place from the sends of another connection.
     if len(work) < limit:
-        ready = [part for part in due.ready_parts(limit - len(work)) if part not in besides]
+        ready = _that_fit([*besides, *(one for _, one in work)], due.ready_parts(limit - len(work)))
         # If this database is a copy, the parts wait for people now, and are not sent.
         sends = _allowed(ready) if ready and _may_send() else []
         work += [(sending.send, part) for part in sends]
     return work
+
+
+def _that_fit(under_way: Collection[Work], ready: Iterable[Part]) -> list[Part]:
+    """The first of the ready parts whose requests may be made beside those under way."""
+    sent = [work for work in under_way if isinstance(work, Part)]
+    taken = sum(part.request_bytes for part in sent if part.status in BEING_SENT)
+    chosen: list[Part] = []
+    for part in ready:
+        if part in sent:
+            continue
+        taken += part.request_bytes
+        if taken > MOST_BODY_BYTES and taken > part.request_bytes:
+            break
+        chosen.append(part)
+    return chosen
 
 
 def _tries(limit: int, besides: Collection[Work]) -> list[tuple[Step, Work]]:
