@@ -21,7 +21,7 @@ from batchui.batches.results import Result
 from batchui.prompts.problems import Problem
 from batchui.prompts.reading.blocks import Block
 from batchui.prompts.reading.readers import Row, Rows, read_blocks
-from batchui.prompts.reading.rows import decode_rows, decode_to_show, encode_row
+from batchui.prompts.reading.rows import decode_rows, decode_to_show, encode_row, encode_rows
 
 # A piece ends with the first rows that make it as large as this.
 PIECE_ROWS = 1_000
@@ -79,25 +79,26 @@ class KeptRows:
     def _new_piece(self) -> None:
         self._first = 0
         self._bytes = 0
-        self._rows: list[bytes] = []
+        self._text: list[bytes] = []
         self._lines: list[int] = []
         self._problems: list[_Problem] = []
 
     def _add(self, block: Block, problems: Mapping[int, Problem]) -> None:
         for begins in range(0, len(block.cells), AT_ONCE):
             ends = begins + AT_ONCE
-            at = len(self._rows)
+            at = len(self._lines)
             if not at:
                 self._first = block.number + begins
-            rows = list(map(encode_row, block.cells[begins:ends]))
-            self._rows += rows
-            self._lines += block.lines[begins:ends]
+            lines = block.lines[begins:ends]
+            text = encode_rows(block.cells[begins:ends])
+            self._text.append(text)
+            self._lines += lines
             if problems:
-                for position in range(begins, begins + len(rows)):
+                for position in range(begins, begins + len(lines)):
                     if position in problems:
                         self._note(at + position - begins, problems[position])
-            self._bytes += sum(map(len, rows))
-            if len(self._rows) >= PIECE_ROWS or self._bytes >= PIECE_BYTES:
+            self._bytes += len(text)
+            if len(self._lines) >= PIECE_ROWS or self._bytes >= PIECE_BYTES:
                 self._end_piece()
 
     def _note(self, at: int, problem: Problem) -> None:
@@ -105,13 +106,13 @@ class KeptRows:
         self._problems.append(_Problem(at, *found))
 
     def _end_piece(self) -> None:
-        if not self._rows:
+        if not self._lines:
             return
         lines = self._lines
         in_a_row = lines[-1] - lines[0] == len(lines) - 1
         about = _About(self._first, lines[0] if in_a_row else lines, self._problems)
-        text = b"\n".join([_encode_about(about), *self._rows])
-        self._frames.add(text, items=len(self._rows))
+        rows = b"".join(self._text).removesuffix(b"\n")
+        self._frames.add(b"%b\n%b" % (_encode_about(about), rows), items=len(lines))
         self._new_piece()
 
 

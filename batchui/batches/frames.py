@@ -9,6 +9,7 @@ index and one piece, and damage is noticed where it is read.
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import accumulate
 from operator import itemgetter
@@ -31,21 +32,36 @@ _TAIL = Struct("<II")
 
 
 class Frames:
-    """A file of pieces to be stored, to which they are added as they come."""
+    """A file of pieces to be stored, to which they are added as they come.
+
+    Another thread compresses a piece while the next one is made.
+    """
 
     def __init__(self) -> None:
         self._made = Compressed()
+        self._pool = ThreadPoolExecutor(1, "frames")
         self._compress = zstandard.ZstdCompressor(LEVEL).compress
         self._index = bytearray()
+        self._last: tuple[int, Future[bytes]] | None = None
 
     def add(self, text: bytes, *, items: int) -> None:
         """Add the next piece, which has so many items."""
-        frame = self._compress(text)
+        now = self._pool.submit(self._compress, text)
+        self._keep_last()
+        self._last = items, now
+
+    def _keep_last(self) -> None:
+        if self._last is None:
+            return
+        items, made = self._last
+        frame = made.result()
         self._index += _ENTRY.pack(items, len(frame), crc32(frame))
         self._made.write(frame)
 
     def whole(self) -> Compressed:
         """All pieces, ready to store. Call it once."""
+        self._keep_last()
+        self._pool.shutdown()
         index = bytes(self._index)
         tail = _TAIL.pack(len(index) // _ENTRY.size, crc32(index))
         self._made.write(_HEAD.pack(SKIPPED, len(index) + len(tail)) + index + tail)

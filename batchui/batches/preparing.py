@@ -1,10 +1,13 @@
 """Makes parts that are ready to send from a started draft."""
 
+from collections.abc import Iterable, Iterator
+from functools import partial
 from uuid import UUID
 
 from django.db import transaction
 
 from batchui.batches import copying, draft_rows, files, lifecycle, part_answers, references, sources
+from batchui.batches.behind import one_behind
 from batchui.batches.catalogues import of_batch
 from batchui.batches.changes import BatchChanges
 from batchui.batches.compressed import Compressed, DamagedFile
@@ -82,19 +85,31 @@ def limits_for(model: Model, *, max_tokens: int) -> Limits:
 
 
 class _CutParts:
-    """What was cut. parts: they are not in the database yet.
+    """What was cut. rows: how many. parts: they are not in the database yet.
 
     not_asked: the problems of all rows that are not asked. in_the_way: of those that keep the batch
     from starting; how many of them are blank.
     """
 
     def __init__(self) -> None:
+        self.rows = 0
         self.parts: list[Part] = []
         self.not_asked, self.in_the_way = RowProblems(), RowProblems()
         self.blank_in_the_way = 0
 
-    def take(self, piece: Cut, ask: Ask) -> None:
+    def taken(self, pieces: Iterable[Cut], ask: Ask, progress: Progress) -> Iterator[Cut]:
+        """The pieces, as long as no row is in the way. Raises BadInput for too many."""
+        for piece in pieces:
+            self._take(piece, ask)
+            if piece.number > MOST_PARTS:
+                raise BadInput(TOO_MANY_PARTS)
+            progress(self.rows)
+            if not self.in_the_way.count:
+                yield piece
+
+    def _take(self, piece: Cut, ask: Ask) -> None:
         """Take the problems of the next part, in the order of its rows."""
+        self.rows += len(piece.lines)
         found = piece.invalid | piece.blank
         for position in sorted(found):
             problem = found[position]
@@ -105,7 +120,7 @@ class _CutParts:
 
 
 def _cut_into_parts(batch: Batch, beat: Beat | None) -> _CutParts:
-    """Store the rows of every part, with one part in memory at a time.
+    """Store the rows of every part, with two parts in memory at a time.
 
     No more parts are made after a row that may not be skipped. Raises DamagedFile where rows are
     missing.
@@ -116,22 +131,19 @@ def _cut_into_parts(batch: Batch, beat: Beat | None) -> _CutParts:
     if batch.rows * writer.least_bytes > MOST_PARTS * limits.item_bytes:
         raise BadInput(TOO_MANY_PARTS)
     progress = progress_of(batch, beat=beat)
-    found, row = _CutParts(), 0
+    found = _CutParts()
     sources.refuse_changed(batch)
     repeats = _repeats(batch, writer, progress) if batch.ask.ask_once else None
-    rows = draft_rows.read_many(batch)
-    for piece in cut(rows, writer, total=batch.rows, limits=limits, repeats=repeats):
-        row += len(piece.lines)
-        found.take(piece, batch.ask)
-        if piece.number > MOST_PARTS:
-            raise BadInput(TOO_MANY_PARTS)
-        if not found.in_the_way.count:
-            found.parts.append(_write_part(batch, piece))
-        progress(row)
-    if row != batch.rows:  # one that was cut short reads to its end without an error
+    pieces = cut(
+        draft_rows.read_many(batch), writer, total=batch.rows, limits=limits, repeats=repeats
+    )
+    to_be_written = found.taken(pieces, batch.ask, progress)
+    found.parts += one_behind(partial(_write_part, batch), to_be_written)
+    if found.rows != batch.rows:  # one that was cut short reads to its end without an error
         name = batch.converted_file or batch.source_file
         raise DamagedFile(
-            f"The stored file {name} is damaged: it has {row:,} rows in place of {batch.rows:,}."
+            f"The stored file {name} is damaged: it has {found.rows:,} rows in place of "
+            f"{batch.rows:,}."
         )
     return found
 

@@ -20,10 +20,12 @@ DEEPEST = 8
 
 # Cells to one line of JSON (an array of texts, or the JSONL object) without a line break, and back.
 # They are methods of the compiled codec, because they run for every row.
-_json = msgspec.json.Encoder(decimal_format="number").encode
+_encoder = msgspec.json.Encoder(decimal_format="number")
+_json = _encoder.encode
 encode_row: Callable[[Cells], bytes] = _json
 decode_row: Callable[[bytes], Cells] = msgspec.json.Decoder(float_hook=Decimal).decode
-# The rows of many such lines at once.
+# The same for many rows at once; each line ends with a line break.
+encode_rows: Callable[[Sequence[Cells]], bytes] = _encoder.encode_lines
 decode_rows: Callable[[bytes], list[Cells]] = msgspec.json.Decoder(float_hook=Decimal).decode_lines
 # The same for showing and exporting a row: the values of an object stay JSON.
 decode_to_show: Callable[[bytes], Cells] = msgspec.json.Decoder(
