@@ -7,14 +7,14 @@ own, else `[status, answer, error, usage, edit]`. All rows with `null` have the 
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from batchui.batches import files
 from batchui.batches.changes import PartChanges
-from batchui.batches.compressed import Compressed, DamagedFile, Lines, read_lines
+from batchui.batches.compressed import Compressed, DamagedFile, Lines, read_lines, read_many_lines
 from batchui.batches.models import Part
 from batchui.batches.states import RETRYABLE_ANSWERS, AnswerStatus
 from batchui.cloudflare.answers import ALLOW_LONGER, AT_THE_LIMIT
@@ -79,7 +79,8 @@ def is_cut(status: str, error: str | None) -> bool:
 
 _encode = msgspec.json.Encoder().encode
 _encode_lines = msgspec.json.Encoder().encode_lines
-_decode = msgspec.json.Decoder(Answer | None).decode
+_decoder = msgspec.json.Decoder(Answer | None)
+_decode, _decode_lines = _decoder.decode, _decoder.decode_lines
 # So many answers are written at once, and of long ones fewer.
 AT_ONCE, AT_ONCE_BYTES = 500, 256 * 1024
 # In place of an answer of which nobody needs more than that it is one; and how its line begins.
@@ -108,8 +109,11 @@ def read_answers(part: Part, *, skips_answered: bool = False) -> Iterator[Answer
     """
     answers: Iterator[Answer | None] = iter([None] * part.rows)
     if part.answers_file:
-        decode = _decode_unanswered if skips_answered else _decode
-        answers = map(decode, read_lines(part.answers_file, lines=part.rows))
+        if skips_answered:
+            answers = map(_decode_unanswered, read_lines(part.answers_file, lines=part.rows))
+        else:
+            many = read_many_lines(part.answers_file, lines=part.rows)
+            answers = chain.from_iterable(_decode_lines(b"".join(some)) for some in many)
     if part.empty_counts:
         answers = map(_with_empty_counted, answers)
     if part.asked_again:

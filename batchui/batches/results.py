@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from batchui.batches.compressed import DamagedFile, read_lines
+from batchui.batches.compressed import DamagedFile, read_lines, read_many_lines
 from batchui.batches.models import Batch, Part
 from batchui.batches.part_answers import (
     CUT,
@@ -24,8 +24,6 @@ from batchui.prompts.reading.rows import decode_rows, decode_to_show
 
 # The status of a row that has none of `states.AnswerStatus` yet, where rows go out.
 WAITING = "waiting"
-# Rows that are read at once, where nobody looks at each.
-AT_ONCE = 500
 
 
 class Result(NamedTuple):
@@ -64,11 +62,11 @@ def text_rows(part: Part, *, columns: int) -> Iterator[TextRows]:
 
     columns: how many cells each of them has. Raises DamagedFile.
     """
-    lines, answers = read_lines(part.rows_file, lines=part.rows), read_answers(part)
+    answers = read_answers(part)
     without = Answer(part.waiting_became or WAITING, error=part.waiting_error or None)
-    while stored := list(islice(lines, AT_ONCE)):
+    for stored in read_many_lines(part.rows_file, lines=part.rows):
         cells = decode_rows(b"".join(stored))
-        some = [answer or without for answer in islice(answers, AT_ONCE)]
+        some = [answer or without for answer in islice(answers, len(stored))]
         if set(map(len, cells)) != {columns}:
             return
         yield TextRows(

@@ -1,7 +1,8 @@
 """Cuts rows into parts, each small enough for one request."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from batchui.prompts.items import ItemWriter
 from batchui.prompts.payload import CLOSE, OPEN
@@ -111,39 +112,49 @@ class _Cutter:
 
     def take(self, rows: Rows) -> Iterator[Cut]:
         """Add rows. Nearly always all are asked, and are small; then nobody looks at each."""
-        item_bytes = None
-        if not (rows.problems or self._repeats):
-            item_bytes = self._writer.most_bytes(rows.cells, rows.stored, enough=self._enough)
-        row_bytes = sum(map(len, rows.stored))
-        if (
-            item_bytes is None
-            or self._part.item_bytes + item_bytes > self._limits.item_bytes
-            or self._row_bytes + row_bytes > self._limits.row_bytes
-        ):
-            return self._take_each(rows)
-        return self._take_all(rows, -(-item_bytes // len(rows.stored)))
+        bound = None if rows.problems or self._repeats else self._writer.bound(rows.cells)
+        if bound is not None and self._are_small(rows.stored, bound):
+            return self._take_all(rows, bound)
+        return self._take_each(rows.each())
+
+    def _are_small(self, stored: Sequence[bytes], bound: tuple[int, int]) -> bool:
+        """Whether each row can be asked, and as many as these fit into a part as it may have."""
+        each, times = bound
+        number, longest = len(stored), max(map(len, stored))
+        in_all = number * each + times * sum(map(len, stored))
+        return (
+            each + times * longest < self._limits.question_bytes
+            and in_all <= number * self._enough
+            and longest * self._most <= self._limits.row_bytes
+        )
 
     def rest(self) -> Iterator[Cut]:
         """The last part, if it has rows."""
         if self._part.lines:
             yield self._ended()
 
-    def _take_all(self, rows: Rows, bytes_each: int) -> Iterator[Cut]:
+    def _take_all(self, rows: Rows, bound: tuple[int, int]) -> Iterator[Cut]:
+        each, times = bound
         at = 0
         while at < len(rows.stored):
             if len(self._part.lines) >= self._most:
                 yield self._ended()
             part = self._part
             some = rows.stored[at : at + self._most - len(part.lines)]
+            row_bytes = sum(map(len, some))
+            item_bytes = len(some) * (1 + each) + times * row_bytes
+            if part.item_bytes + item_bytes > self._limits.item_bytes:
+                yield from self._take_each(islice(rows.each(), at, None))
+                return
             if not part.lines:
                 part.first_row = rows.number + at
             part.lines += some
-            part.item_bytes += len(some) * bytes_each
-            self._row_bytes += sum(map(len, some))
+            part.item_bytes += item_bytes
+            self._row_bytes += row_bytes
             at += len(some)
 
-    def _take_each(self, rows: Rows) -> Iterator[Cut]:
-        sized = _sized(rows.each(), self._writer, enough=self._enough, limits=self._limits)
+    def _take_each(self, rows: Iterable[Row]) -> Iterator[Cut]:
+        sized = _sized(rows, self._writer, enough=self._enough, limits=self._limits)
         for number, cells, stored, size, problem in sized:
             first = number
             if self._repeats and problem is None:

@@ -206,23 +206,18 @@ class ItemWriter:
         reference = len(_encode(self.reference(row_number, cells))) + 1
         return self._constant - ROW_NUMBER_BYTES + filler.cell_bytes(cells) + reference
 
-    def most_bytes(
-        self, rows: Sequence[Cells], stored: Sequence[bytes], *, enough: int
-    ) -> int | None:
-        """An upper bound of the bytes of the items of all these rows, each with its comma.
+    def bound(self, rows: Sequence[Cells]) -> tuple[int, int] | None:
+        """How many bytes the item of each of these rows has at most: so many, and a row's own bytes
+        (of `encode_row`) so many times.
 
-        None where one of them may be more than `enough`, or may be blank, or each has to be looked
-        at: a ready-made item, a picture. stored: the rows as `encode_row` encodes them.
+        None where one of them may be blank, or each has to be looked at: a ready-made item, a
+        picture.
         """
         filler = self._filler
-        if filler is None or self._pictured is not None:
+        if filler is None or self._pictured is not None or not filler.none_is_blank(rows):
             return None
         # As in `size`.
-        times = self._uses if set(map(type, rows)) == {list} else 2 * self._uses
-        longest = self._constant + times * max(map(len, stored))
-        if longest > enough or not filler.none_is_blank(rows):
-            return None
-        return len(rows) * (1 + self._constant) + times * sum(map(len, stored))
+        return self._constant, self._uses if set(map(type, rows)) == {list} else 2 * self._uses
 
     def reference(self, row_number: int, cells: Cells) -> str:
         """The external_reference of the item: the text of the chosen column, or the row number."""

@@ -60,8 +60,8 @@ class RankWriter(ItemWriter):
         """The items for consecutive rows. Raises what `encode` raises."""
         return [self.encode(row, cells) for row, cells in enumerate(rows, first_row)]
 
-    def most_bytes(self, rows: Sequence[Cells], stored: Sequence[bytes], *, enough: int) -> None:
-        """Each row is looked at by itself."""
+    def bound(self, rows: Sequence[Cells]) -> None:
+        """Nothing is known of many rows at once."""
 
     def question(self, cells: Cells) -> bytes | None:
         """What a row asks; None if it cannot be asked."""

@@ -81,14 +81,13 @@ def test_with_a_filter_the_page_has_the_row_or_the_next_one_that_is_chosen(some:
 
 def test_only_the_parts_of_a_page_are_opened(some: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = []
-    really = compressed.read_lines
+    really = compressed.open_file
 
-    def read(name: str, **options: Any) -> Any:
+    def noted(name: str) -> Any:
         opened.append(name)
-        return really(name, **options)
+        return really(name)
 
-    for module in ("part_answers", "results"):
-        monkeypatch.setattr(f"batchui.batches.{module}.read_lines", read)
+    monkeypatch.setattr(compressed, "open_file", noted)
     second = some.parts.get(number=2)
     assert numbers(shown(some, page=2)) == [5, 6, 7, 8]
     assert set(opened) == {second.rows_file, second.answers_file}
