@@ -1,11 +1,14 @@
-"""The product, step by step in one process: intake, cutting, sending and storing, export.
+"""The product, step by step: intake, cutting, sending and storing, export.
 
-It calls what the pages and the workers call, without their pauses. It is the only module of the
-bench that imports the product. `stopwatch.py` runs it; settings come from the environment
-(`surroundings.py`).
+It calls what the pages and the workers call, without their pauses. Sending and storing is done by
+two processes, as many as a worker has; the other one is this module as a program. It is the only
+module of the bench that imports the product. `stopwatch.py` runs it; settings come from the
+environment (`surroundings.py`).
 """
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,15 +17,31 @@ from pathlib import Path
 import django
 
 from batchui.bench.question import MAX_TOKENS, MODEL, TEMPLATE
+from batchui.processes import procfs
+
+MANAGE = Path(__file__).resolve().parents[2] / "manage.py"
+READY = "ready"
+
+# Processes that `main` waits for, and the most memory that each had, in bytes.
+others: list[subprocess.Popen[str]] = []
+other_peaks: list[int] = []
 
 
 def prepare(*_: str) -> None:
-    """Read the settings and make the tables, as the start of the product does."""
+    """Make the tables, read the settings, and start the other process, as the product does."""
+    subprocess.run([sys.executable, MANAGE, "migrate", "--verbosity", "0"], check=True)
+    _read_settings()
+    other = subprocess.Popen(
+        [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    others.append(other)
+    if other.stdout is None or other.stdout.readline().strip() != READY:
+        raise RuntimeError("The other process did not start.")
+
+
+def _read_settings() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "batchui.settings")
     django.setup()
-    from django.core.management import call_command
-
-    call_command("migrate", verbosity=0)
 
 
 def main(source: str, target: str) -> dict[str, float]:
@@ -34,7 +53,6 @@ def main(source: str, target: str) -> dict[str, float]:
     from batchui.batches.models import Batch
     from batchui.prompts.ask import Ask
     from batchui.teams.founding import first_team
-    from batchui.worker import tick
 
     team = first_team()
     steps: dict[str, float] = {}
@@ -44,13 +62,36 @@ def main(source: str, target: str) -> dict[str, float]:
     with timed(steps, "cutting"):
         asked = Ask(model=MODEL, template=TEMPLATE, max_tokens=MAX_TOKENS)
         decisions.start(batch, by=None, ask=asked, prepare_now=True)
-    with timed(steps, "sending and storing"):
-        while not (batch := Batch.objects.get(pk=batch.pk)).has_ended:
-            tick.run_tick()
+    with timed(steps, "sending and storing"), _with_the_other(str(batch.pk)):
+        _work_off(str(batch.pk))
+    batch = Batch.objects.get(pk=batch.pk)
     with timed(steps, "export"), open(target, "wb") as out:
         for chunk in csv_plain(batch):
             out.write(chunk)
     return steps
+
+
+@contextmanager
+def _with_the_other(batch_id: str) -> Iterator[None]:
+    """Let the other process work at the batch, too, and wait for its end."""
+    [other] = others
+    assert other.stdin is not None  # noqa: S101
+    other.stdin.write(f"{batch_id}\n")
+    other.stdin.flush()
+    yield
+    said, _ = other.communicate()
+    if other.returncode:
+        raise RuntimeError("The other process failed.")
+    other_peaks.append(int(said))
+
+
+def _work_off(batch_id: str) -> None:
+    """Tick until the batch has ended."""
+    from batchui.batches.models import Batch
+    from batchui.worker import tick
+
+    while not Batch.objects.get(pk=batch_id).has_ended:
+        tick.run_tick()
 
 
 @contextmanager
@@ -59,3 +100,20 @@ def timed(steps: dict[str, float], name: str) -> Iterator[None]:
     began = time.perf_counter()
     yield
     steps[name] = time.perf_counter() - began
+
+
+def be_the_other() -> None:
+    """Wait for the id of a batch, work at it to its end, and print the most memory that it took."""
+    _read_settings()
+    from batchui.worker import tick
+
+    tick.next_work(0, besides=())  # all is imported, and there is a connection to the database
+    sys.stdout.write(f"{READY}\n")
+    sys.stdout.flush()
+    if batch_id := sys.stdin.readline().strip():
+        _work_off(batch_id)
+        sys.stdout.write(f"{procfs.peak_bytes()}\n")
+
+
+if __name__ == "__main__":
+    be_the_other()

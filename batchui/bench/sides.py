@@ -47,7 +47,8 @@ PRODUCT = Side(
     "b",
     "product",
     "batchui.bench.product",
-    "up to 8 threads, a new connection for each submission; keeps upload, rows, answers and "
+    "two processes, as a worker has, with up to 8 threads each; a new connection for each "
+    "submission; keeps upload, rows, answers and "
     "replies, each with fsync, and every step in SQLite (synchronous=FULL); waits 0.05 s before it "
     "polls; without upload over HTTP, queue and call limit (see --whole)",
 )

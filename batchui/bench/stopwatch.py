@@ -5,10 +5,12 @@
 The module's `prepare(ARGUMENT…)`, if it has one, runs before the clock starts; then
 `main(ARGUMENT…)` runs.
 The result of `main` (a dictionary or None) is printed too. So `seconds` and `cpu_seconds` (user and
-system, with children) do not include starting Python and importing. `peak_bytes` is the largest
-memory of the whole process: the kernel's VmHWM, because `ru_maxrss` also counts the memory of the
-parent when it forked. Of the children that ended, it is all there is: `largest_child_bytes` is at
-least what this process had when it started them, and 0 if there were none.
+system, with children) do not include starting Python and importing. Nor do they include those of
+the module's `others`, if it has such a list: processes that `prepare` has started and `main` waits
+for. `peak_bytes` is the largest memory of one process, this one or one of the module's
+`other_peaks`: the kernel's VmHWM, because `ru_maxrss` also counts the memory of the parent when it
+forked. Of other children that ended, it is all there is: `largest_child_bytes` is at least what
+this process had when it started them, and 0 if there were none.
 """
 
 import importlib
@@ -24,13 +26,14 @@ def main(name: str, *arguments: str) -> None:
     side = importlib.import_module(name)
     if hasattr(side, "prepare"):
         side.prepare(*arguments)
-    cpu, began = cpu_seconds(), time.perf_counter()
+    others = sum(procfs.cpu_seconds(one.pid) for one in getattr(side, "others", ()))
+    cpu, began = cpu_seconds() + others, time.perf_counter()
     details = side.main(*arguments)
     seconds = time.perf_counter() - began
     result = {
         "seconds": seconds,
         "cpu_seconds": cpu_seconds() - cpu,
-        "peak_bytes": procfs.peak_bytes(),
+        "peak_bytes": max([procfs.peak_bytes(), *getattr(side, "other_peaks", ())]),
         "largest_child_bytes": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024,
         "details": details or {},
     }
