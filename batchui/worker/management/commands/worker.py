@@ -17,6 +17,7 @@ from django_q.models import OrmQ
 from batchui import checks, data_folder
 from batchui.batches.phrases import counted
 from batchui.commands import ExactCommand
+from batchui.processes import memory
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team
 from batchui.worker.checks import files_are_ours, files_are_shared
@@ -42,6 +43,7 @@ class Command(ExactCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["cluster"]:
+            memory.share_with_forks()
             SteadyCluster().start()
         else:
             self.watch()
