@@ -34,11 +34,10 @@ def web_name() -> str:
 
 def beat(name: str = "") -> None:
     """Store the heartbeat of a process, with the id of its data folder. No name: this worker."""
-    name = name or settings.WORKER_NAME
-    signs = {"at": timezone.now(), "host": socket.gethostname(), "storage_id": storage_id()}
-    # All but the first need one statement.
-    if not Heartbeat.objects.filter(name=name).update(**signs):
-        Heartbeat.objects.update_or_create(name=name, defaults=signs)
+    Heartbeat.objects.update_or_create(
+        name=name or settings.WORKER_NAME,
+        defaults={"at": timezone.now(), "host": socket.gethostname(), "storage_id": storage_id()},
+    )
 
 
 def note(problem: str) -> None:
