@@ -116,7 +116,7 @@ def _of_one_connection(ready: list[Part], room: int, now: datetime) -> list[int]
     everything = Part.objects.filter(batch__connection=connection)
     if any(_is_being_sent(part, now) for part in everything):
         return []
-    firsts = {part.batch.model: part.pk for part in reversed(ready)}
+    firsts = {part.batch.ask.model: part.pk for part in reversed(ready)}
     in_order = [pk for pk in (part.pk for part in ready) if pk in firsts.values()]
     return [in_order[connection.failures_in_a_row % len(in_order)]]
 
