@@ -340,7 +340,8 @@ Q_CLUSTER = {
     "ack_failures": True,
     "catch_up": False,
     "save_limit": -1,
-    "poll": 0.5,
+    "poll": 0.2,
+    "broker_class": "batchui.worker.queue.CalmBroker",
     "log_level": "WARNING",
 }
 

@@ -192,6 +192,7 @@ def test_only_the_client_speaks_http() -> None:
 def test_only_the_tasks_and_the_worker_know_django_q() -> None:
     assert users("django_q") == {
         "worker/tasks.py",
+        "worker/queue.py",
         "worker/cluster.py",
         "worker/management/commands/worker.py",
     }

@@ -13,8 +13,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from batchui.batches.clock import LONGEST_WAIT, is_over
-from batchui.batches.pauses import MOST_STEPS
+from batchui.batches.clock import LONGEST_WAIT, MOST_STEPS, is_over
 from batchui.teams.models import Connection
 
 WINDOW_SECONDS = 300
@@ -67,6 +66,13 @@ def is_used_up(connection: Connection) -> bool:
     """Whether none or nearly none of a connection's calls is left."""
     left = _available(connection.calls_left, connection.calls_counted_at, timezone.now())
     return left < max(1.0, min(NEARLY_NONE, _capacity() / 4))
+
+
+def has_plenty(connection: Connection) -> bool:
+    """Whether at least three quarters of a connection's calls are left, so that some may be spent
+    on asking sooner."""
+    left = _available(connection.calls_left, connection.calls_counted_at, timezone.now())
+    return left >= _capacity() * 3 / 4
 
 
 def give_back(connection: Connection, unused: int) -> None:

@@ -13,6 +13,8 @@ LONGEST_PAUSE = timedelta(hours=2)
 # No wait that Cloudflare asks for is longer, and none until midnight. A longer one would hide a
 # clock that was set back by a day.
 LONGEST_WAIT = timedelta(hours=24)
+# After so many steps every pause that grows has its longest value. Larger powers would overflow.
+MOST_STEPS = 40
 
 
 def is_over(field: str, *, most: timedelta, now: datetime | None = None) -> Q:

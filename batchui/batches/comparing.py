@@ -98,6 +98,8 @@ def next_wanted() -> Comparison | None:
         one__deleted_at=None,
         other__deleted_at=None,
     )
+    if not waiting.exists():  # as nearly always; to ask for two whole batches costs ten times more
+        return None
     return waiting.select_related("one", "other").order_by("created_at").first()
 
 

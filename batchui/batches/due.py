@@ -1,18 +1,20 @@
 """Which parts are due: to be sent, to be polled, to be released from hold."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from itertools import chain, zip_longest
+from itertools import islice
+from typing import NamedTuple
+from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet, Window
+from django.db.models import Count, F, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from batchui.batches import call_limit, many_parts, pauses, settling
 from batchui.batches.clock import LONGEST_LEASE, LONGEST_PAUSE, LONGEST_WAIT, is_free, is_over
-from batchui.batches.models import MOST_FAILURES, Attempt, Part
+from batchui.batches.models import MOST_FAILURES, Attempt, Batch, Part
 from batchui.batches.outcomes import OF_ONE_MODEL
 from batchui.batches.states import SENT_PARTS, PartStatus
 from batchui.batches.steps import PART_LEASE
@@ -20,17 +22,31 @@ from batchui.teams.models import Connection
 
 # Requests of one connection under way at once. It limits what Stop cannot call back, and the polls.
 MOST_UNDER_WAY = 50
-# Ready parts considered at a time: more than a tick takes at once.
-CONSIDERED = 500
+# Where fewer parts are due at once, and nearly always they are, whose turn it is is found without
+# the database.
+FEW_DUE = 200
 # A part that is being sent counts as a request under way for so long. If its worker dies, it stays
 # `sending` until its lease is over; a few such deaths must not hold up the connection.
 SENDING_COUNTS = timedelta(seconds=60)
 # Sent parts whose polls fail again and again.
 IN_TROUBLE = Q(status__in=SENT_PARTS, failures_in_a_row__gte=MOST_FAILURES)
+# What may be sent when its time has come.
+TO_SEND = (PartStatus.READY, PartStatus.HELD)
+# What a tick has something to do with.
+NEED_A_WORKER = (*TO_SEND, PartStatus.SENDING, *SENT_PARTS)
 # Where a part goes.
 ROUTE = ("batch__connection", "batch__model")
 # Large fields that only pages need.
 NOT_NEEDED = ("batch__sample", "batch__problem_rows", "batch__blanks")
+
+
+def statuses_there() -> set[PartStatus]:
+    """Which of the statuses that need a worker some part has.
+
+    One query, which reads an index alone. Where nothing is to be done, others need not be made.
+    """
+    found = Part.objects.filter(status__in=NEED_A_WORKER).order_by()
+    return {PartStatus(status) for status in found.values_list("status", flat=True).distinct()}
 
 
 def ready_parts(limit: int) -> list[Part]:
@@ -41,39 +57,82 @@ def ready_parts(limit: int) -> list[Part]:
     """
     under_way = requests_under_way()
     full = [pk for pk, number in under_way.items() if number >= MOST_UNDER_WAY]
-    candidates = (
-        Part.objects.filter(
-            Q(resume_at=None) | is_over("resume_at", most=LONGEST_PAUSE),
-            call_limit.not_paused("batch__connection__"),
-            status=PartStatus.READY,
-            batch__deleted_at=None,
-        )
-        .exclude(batch__connection__in=full)
-        .annotate(turn=Window(RowNumber(), partition_by=F("batch"), order_by=F("number").asc()))
-        .order_by("turn", "batch__started_at")
-        .values_list("pk", *ROUTE, "batch__connection__failures_in_a_row")
+    ready = Part.objects.filter(
+        Q(resume_at=None) | is_over("resume_at", most=LONGEST_PAUSE), status=PartStatus.READY
     )
-    by_connection: dict[int, list[int]] = defaultdict(list)
-    failing: dict[int, int] = {}
-    models: set[tuple[int, str]] = set()
-    for pk, owner, model, failures in candidates[:CONSIDERED]:
-        if failures:
-            failing[owner] = failures
-            if (owner, model) not in models:
-                by_connection[owner].append(pk)
-            models.add((owner, model))
-        elif len(by_connection[owner]) < MOST_UNDER_WAY - under_way[owner]:
-            by_connection[owner].append(pk)
-    # Counted after the parts were read: a part that another worker has claimed meanwhile is either
+    with_ready = Batch.objects.filter(
+        call_limit.not_paused("connection__"),
+        pk__in=ready.order_by().values("batch").distinct(),
+        deleted_at=None,
+    )
+    by_connection: dict[int, list[_Waiting]] = defaultdict(list)
+    oldest_first = with_ready.exclude(connection__in=full).order_by("started_at", "pk")
+    for row in oldest_first.values_list(
+        "pk", "connection", "model", "connection__failures_in_a_row"
+    ):
+        by_connection[row[1]].append(_Waiting(*row))
+    queues = [
+        _one_at_a_time(batches, ready)
+        if batches[0].failures
+        else islice(_in_turns(batches, ready, limit), MOST_UNDER_WAY - under_way[owner])
+        for owner, batches in by_connection.items()
+    ]
+    return in_order(list(islice(_round_robin(queues), limit)), PartStatus.READY)
+
+
+class _Waiting(NamedTuple):
+    """A batch with ready parts. failures: of sends of its connection, in a row."""
+
+    pk: UUID
+    connection: int
+    model: str
+    failures: int
+
+
+def _in_turns(batches: Sequence[_Waiting], ready: QuerySet[Part], limit: int) -> Iterator[int]:
+    """The ready parts of these batches: the first of each, then the second of each, and so on.
+
+    No batch is asked before its turn. limit: so many are wanted at most.
+    """
+    asked: list[list[int]] = []
+    for batch in batches:
+        asked.append(_firsts(batch, ready, limit))
+        yield from asked[-1][:1]
+    for turn in range(1, limit):
+        yield from (parts[turn] for parts in asked if len(parts) > turn)
+
+
+def _one_at_a_time(batches: Sequence[_Waiting], ready: QuerySet[Part]) -> Iterator[int]:
+    """The part that is tried after a failed send; none while another one is being sent.
+
+    The models take turns, because the trouble may be that of one.
+    """
+    by_model: dict[str, _Waiting] = {}
+    for batch in batches:
+        by_model.setdefault(batch.model, batch)
+    chosen = list(by_model.values())[batches[0].failures % len(by_model)]
+    parts = _firsts(chosen, ready, 1)
+    # Counted after the part was read: one that another worker has claimed meanwhile is either
     # counted here, or is the one that this worker would try, too, and cannot claim.
-    sending = _sending(failing)
-    for owner, failures in failing.items():
-        # The models take turns, because the trouble may be that of one.
-        firsts = by_connection[owner]
-        by_connection[owner] = [] if sending[owner] else [firsts[failures % len(firsts)]]
-    turns = chain.from_iterable(zip_longest(*by_connection.values()))
-    chosen = [pk for pk in turns if pk is not None][:limit]
-    return in_order(chosen, PartStatus.READY)
+    if not _is_sending(chosen.connection):
+        yield from parts
+
+
+def _firsts(batch: _Waiting, ready: QuerySet[Part], limit: int) -> list[int]:
+    """The keys of the first ready parts of a batch."""
+    of_batch = ready.filter(batch=batch.pk).order_by("number")
+    return list(of_batch.values_list("pk", flat=True)[:limit])
+
+
+def _round_robin(queues: Iterable[Iterator[int]]) -> Iterator[int]:
+    """One of each, then another of each, until nothing is left. None is asked before its turn."""
+    waiting = deque(queues)
+    while waiting:
+        queue = waiting.popleft()
+        for one in queue:
+            yield one
+            waiting.append(queue)
+            break
 
 
 def requests_under_way() -> Counter[int]:
@@ -83,8 +142,9 @@ def requests_under_way() -> Counter[int]:
     and again, and parts whose worker has probably died while it sent them.
     """
     sent = Q(status__in=SENT_PARTS, failures_in_a_row__lt=MOST_FAILURES)
-    requests = Part.objects.filter(sent | _being_sent(), batch__deleted_at=None)
-    return Counter(requests.values_list("batch__connection", flat=True))
+    requests = Part.objects.filter(sent | _being_sent(), batch__deleted_at=None).order_by()
+    counted = requests.values("batch__connection").annotate(number=Count("pk"))
+    return Counter(dict(counted.values_list("batch__connection", "number")))
 
 
 def _being_sent() -> Q:
@@ -92,27 +152,67 @@ def _being_sent() -> Q:
     return Q(status=PartStatus.SENDING, lease_until__gt=begun + PART_LEASE)
 
 
-def _sending(connections: Iterable[int]) -> Counter[int]:
-    sending = Part.objects.filter(_being_sent(), batch__connection__in=list(connections))
-    return Counter(sending.values_list("batch__connection", flat=True))
+def _is_sending(connection: int) -> bool:
+    return Part.objects.filter(_being_sent(), batch__connection=connection).exists()
 
 
 def due_parts(limit: int) -> list[Part]:
     """Up to `limit` parts to poll now. The connections take turns; the longest due comes first."""
+    now = timezone.now()
+    # The status stands in both halves, so that each of them is a range of an index.
+    over = Q(status__in=SENT_PARTS, next_poll_at__lte=now)
+    over |= Q(status__in=SENT_PARTS, next_poll_at__gt=now + LONGEST_PAUSE)
+    due = Part.objects.filter(over, is_free(), batch__deleted_at=None)
+    longest_due = due.order_by("next_poll_at", "pk").values_list("pk", "batch__connection")
+    most = max(FEW_DUE, limit)
+    found = list(longest_due[:most])
+    turns = Counter[int]()
+    in_turns = []
+    for place, (pk, owner) in enumerate(found):
+        in_turns.append((turns[owner], place, pk))
+        turns[owner] += 1
+    if len(found) < most or _all_are_of(turns, due):
+        chosen = [pk for _, _, pk in sorted(in_turns)[:limit]]
+    else:
+        chosen = _in_turns_of_many(due, limit)
+    return in_order(chosen, *SENT_PARTS)
+
+
+def _all_are_of(connections: Collection[int], due: QuerySet[Part]) -> bool:
+    """Whether all of these parts go through one connection, which is the only one given."""
+    return len(connections) == 1 and not due.exclude(batch__connection__in=connections).exists()
+
+
+def _in_turns_of_many(due: QuerySet[Part], limit: int) -> list[int]:
+    """The keys of the first `limit` of these parts to poll, where they are many."""
     turn = Window(
         RowNumber(), partition_by=F("batch__connection"), order_by=F("next_poll_at").asc()
     )
-    due = (
-        Part.objects.filter(
-            is_over("next_poll_at", most=LONGEST_PAUSE),
-            is_free(),
-            status__in=SENT_PARTS,
-            batch__deleted_at=None,
-        )
-        .annotate(turn=turn)
-        .order_by("turn", "next_poll_at")
+    in_turns = due.annotate(turn=turn).order_by("turn", "next_poll_at")
+    return list(in_turns.values_list("pk", flat=True)[:limit])
+
+
+def next_poll_by(until: datetime) -> datetime | None:
+    """When the next part is to be polled, if that is by `until`. It may be over already."""
+    polled = Part.objects.filter(
+        is_free(), status__in=SENT_PARTS, next_poll_at__lte=until, batch__deleted_at=None
     )
-    return in_order(list(due.values_list("pk", flat=True)[:limit]), *SENT_PARTS)
+    return polled.order_by("next_poll_at").values_list("next_poll_at", flat=True).first()
+
+
+def next_send_by(until: datetime) -> datetime | None:
+    """When the next part may be sent that waits for its time, or for the pause of its connection.
+
+    None: none may by `until`. Parts that wait for nothing but the call limit, or for others of
+    their connection, do not count.
+    """
+    now = timezone.now()
+    waiting = Part.objects.filter(status__in=TO_SEND, batch__deleted_at=None)
+    resumed = waiting.filter(resume_at__gt=now, resume_at__lte=until).order_by("resume_at")
+    at: datetime | None = resumed.values_list("resume_at", flat=True).first()
+    paused = Connection.objects.filter(paused_until__gt=now, paused_until__lte=until)
+    pauses_end = list(paused.values_list("paused_until", flat=True))
+    return min((moment for moment in (at, *pauses_end) if moment is not None), default=None)
 
 
 def stranded_parts(now: datetime) -> list[Part]:
@@ -121,6 +221,8 @@ def stranded_parts(now: datetime) -> list[Part]:
     One query decides and loads. With two, a part that another worker brings back and sends again
     in between would be taken from it.
     """
+    if not Part.objects.filter(status=PartStatus.SENDING).exists():  # the larger query costs more
+        return []
     over = is_over("lease_until", most=LONGEST_LEASE, now=now)
     return list(_with_batch().filter(over, status=PartStatus.SENDING))
 
@@ -205,8 +307,12 @@ def in_order(pks: Sequence[int], *statuses: PartStatus) -> list[Part]:
 
     Parts that no longer have one of the `statuses` are not returned.
     """
-    found = _with_batch().filter(status__in=statuses).in_bulk(pks)
-    return [found[pk] for pk in pks if pk in found]
+    if not pks:
+        return []
+    found = _with_batch().in_bulk(pks)
+    parts = (found[pk] for pk in pks if pk in found)
+    # Not a condition of the query: SQLite would read all parts with the status.
+    return [part for part in parts if part.status in statuses]
 
 
 def _with_batch() -> QuerySet[Part]:

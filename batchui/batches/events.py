@@ -5,7 +5,7 @@ twice, late or never: a poll alone says what is so. Without a queue nothing chan
 """
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple, cast
 
 from django.db.models import Q, QuerySet
@@ -46,6 +46,17 @@ def due() -> list[Pull]:
     calm = Q(events_problem="") | Q(events_looked_at__lt=now - AFTER_PROBLEM)
     found = Connection.objects.exclude(queue_id="").filter(rested, calm)
     return [Pull(connection) for connection in found if _has_requests(connection)]
+
+
+def next_pull_by(until: datetime) -> datetime | None:
+    """When the next queue is to be looked into, if that is by `until`."""
+    found = Connection.objects.exclude(queue_id="").filter(events_looked_at__lt=until - PULL_EVERY)
+    pulls = [
+        connection.events_looked_at + (AFTER_PROBLEM if connection.events_problem else PULL_EVERY)
+        for connection in found
+        if connection.events_looked_at is not None and _has_requests(connection)
+    ]
+    return min((moment for moment in pulls if moment <= until), default=None)
 
 
 def _has_requests(connection: Connection) -> bool:

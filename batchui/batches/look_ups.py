@@ -6,7 +6,7 @@ A worker asks for each until its answers are there, which become a batch of its 
 
 import logging
 import tempfile
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, BinaryIO, cast
 
 import msgspec
@@ -135,7 +135,15 @@ def due(limit: int) -> list[LookUp]:
     """Up to `limit` look-ups to look after now, those that have waited longest first."""
     now = timezone.now()
     found = LookUp.objects.filter(is_free(), status__in=OPEN_LOOK_UPS, next_look_at__lte=now)
+    if not found.exists():  # as nearly always; to ask for whole rows costs more
+        return []
     return list(found.select_related("connection", "team").order_by("next_look_at")[:limit])
+
+
+def next_by(until: datetime) -> datetime | None:
+    """When the next look-up is due, if that is by `until`. It may be over already."""
+    found = LookUp.objects.filter(is_free(), status__in=OPEN_LOOK_UPS, next_look_at__lte=until)
+    return found.order_by("next_look_at").values_list("next_look_at", flat=True).first()
 
 
 def look_again(look_up: LookUp) -> bool:
@@ -215,7 +223,8 @@ def _claim(look_up: LookUp) -> bool:
 def _under_way(look_up: LookUp, status: str) -> None:
     connection = look_up.connection
     told = events.are_used(connection)
-    pause = pauses.next_poll(look_up.looks + 1, soon=connection.is_free, told=told)
+    first = pauses.usual_seconds(connection)
+    pause = pauses.next_poll(look_up.looks + 1, first=first, told=told)
     _change(look_up, pause, status=LookUpStatus(status), message="", failures_in_a_row=0)
 
 

@@ -82,16 +82,16 @@ def kept(batch: Batch) -> QuerySet[Export]:
 
 def next_unclaimed() -> Export | None:
     """The export to make next: the oldest that no worker has, or whose worker died."""
-    return (
-        Export.objects.filter(is_free(), status=ExportStatus.WAITING, batch__deleted_at=None)
-        .order_by("created_at")
-        .first()
-    )
+    return _unclaimed().order_by("created_at").first()
 
 
 def has_unclaimed() -> bool:
     """Whether an export waits to be made and no worker has claimed it."""
-    return next_unclaimed() is not None
+    return _unclaimed().exists()
+
+
+def _unclaimed() -> QuerySet[Export]:
+    return Export.objects.filter(is_free(), status=ExportStatus.WAITING, batch__deleted_at=None)
 
 
 def make(export_id: UUID, *, beat: Beat | None = None) -> None:

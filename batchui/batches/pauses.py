@@ -6,8 +6,11 @@ from datetime import UTC, datetime, timedelta
 from django.conf import settings
 from django.db.models import F
 
+from batchui.batches import call_limit
+from batchui.batches.clock import MOST_STEPS
 from batchui.batches.models import Attempt, Part
 from batchui.batches.states import AttemptStatus
+from batchui.teams.models import Connection
 
 LONGEST_BACKOFF_SECONDS = 120
 FAILURE_SECONDS = 10
@@ -19,8 +22,10 @@ LONGEST_ASKED_SECONDS = 3600
 # Between two tries of a part that waits for a person.
 PROBE_SECONDS = 300
 LONGEST_PROBE_SECONDS = 3600
-# After so many steps every pause has its longest value. Larger powers would overflow.
-MOST_STEPS = 40
+# Somebody may be waiting for a batch of so few parts, and it costs few calls to ask sooner.
+FEW_PARTS = 8
+# So much sooner.
+SOONER = 5
 
 
 def next_midnight(now: datetime) -> datetime:
@@ -38,8 +43,7 @@ def backoff(failures_in_a_row: int) -> timedelta:
 
 
 def first_poll(part: Part) -> timedelta:
-    """The pause before the first poll of an accepted part: FIRST_POLL_SECONDS, less in the
-    sandbox, and of a model server.
+    """The pause before the first poll of an accepted part: see `first_seconds`.
 
     Once parts of the batch are answered: a little less than the median time of the last five, if
     that is longer, up to LONGEST_PAUSE_SECONDS. Polls count against the call limit, as sends do.
@@ -55,25 +59,37 @@ def first_poll(part: Part) -> timedelta:
     )
     usual = took[len(took) // 2] if took else timedelta()
     longest = timedelta(seconds=settings.LONGEST_PAUSE_SECONDS)
-    first = _first_seconds(soon=part.connection.is_free)
-    return max(timedelta(seconds=first), min(usual, longest))
+    return max(timedelta(seconds=first_seconds(part)), min(usual, longest))
 
 
-def next_poll(polls: int, *, soon: bool = False, told: bool = False) -> timedelta:
+def next_poll(polls: int, *, first: float, told: bool = False) -> timedelta:
     """The pause after poll number `polls` (from 1): half as long again each time.
 
-    It is LONGEST_PAUSE_SECONDS at most; and always, where an event tells of the end (`told`).
+    first: the seconds before the first one. The pause is LONGEST_PAUSE_SECONDS at most; and always,
+    where an event tells of the end (`told`).
     """
     if told:
         return timedelta(seconds=settings.LONGEST_PAUSE_SECONDS)
-    seconds = max(_first_seconds(soon=soon), 0.5) * 1.5 ** min(polls, MOST_STEPS)
+    seconds = max(first, 0.5) * 1.5 ** min(polls, MOST_STEPS)
     return timedelta(seconds=min(settings.LONGEST_PAUSE_SECONDS, seconds))
 
 
-def _first_seconds(*, soon: bool) -> float:
-    """FIRST_POLL_SECONDS; in the sandbox SANDBOX_POLL_SECONDS, if that is less."""
+def first_seconds(part: Part) -> float:
+    """How long after it was accepted a part is polled first, unless others tell better.
+
+    A fifth of FIRST_POLL_SECONDS in a batch of up to FEW_PARTS, while its connection has plenty
+    of calls: a few polls more are nothing to it then.
+    """
+    if part.batch.part_count <= FEW_PARTS and call_limit.has_plenty(part.connection):
+        return min(usual_seconds(part.connection), settings.FIRST_POLL_SECONDS / SOONER)
+    return usual_seconds(part.connection)
+
+
+def usual_seconds(connection: Connection) -> float:
+    """FIRST_POLL_SECONDS; in the sandbox, and of a model server, SANDBOX_POLL_SECONDS if that is
+    less."""
     first = float(settings.FIRST_POLL_SECONDS)
-    return min(first, SANDBOX_POLL_SECONDS) if soon else first
+    return min(first, SANDBOX_POLL_SECONDS) if connection.is_free else first
 
 
 def after_failure(failures_in_a_row: int, wait: float | None) -> timedelta:

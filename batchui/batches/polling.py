@@ -126,7 +126,7 @@ def _under_way(part: Part, attempt: Attempt, status: str) -> None:
         "next_poll_at": now
         + pauses.next_poll(
             part.polls + 1,
-            soon=part.connection.is_free,
+            first=pauses.first_seconds(part),
             told=events.are_used(part.connection),
         ),
         "polls": part.polls + 1,

@@ -1,6 +1,6 @@
 """The signal that there is work to do.
 
-Work goes on without it: workers look for work every two seconds. A listener can wake them at once.
+Work goes on without it: workers look for work every five seconds. A listener can wake them at once.
 """
 
 from django.dispatch import Signal

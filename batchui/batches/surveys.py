@@ -95,14 +95,12 @@ def _can_be_taken(batch: Batch) -> bool:
 def next_wanted() -> Batch | None:
     """The draft whose question has waited longest to be held against its rows."""
     settled = Q(survey_wanted_at__lte=timezone.now() - SETTLED)
-    return (
-        Batch.objects.filter(
-            settled, is_free("survey_lease"), status=BatchStatus.DRAFT, deleted_at=None
-        )
-        .exclude(survey_wanted="")
-        .order_by("survey_wanted_at")
-        .first()
-    )
+    waiting = Batch.objects.filter(
+        settled, is_free("survey_lease"), status=BatchStatus.DRAFT, deleted_at=None
+    ).exclude(survey_wanted="")
+    if not waiting.exists():  # as nearly always; to ask for a whole batch costs more
+        return None
+    return waiting.order_by("survey_wanted_at").first()
 
 
 def find_out(batch_id: UUID, *, beat: Beat | None = None) -> None:

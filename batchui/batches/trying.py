@@ -70,8 +70,10 @@ def waiting(limit: int) -> list[TriedRow]:
     """Up to `limit` rows to ask now, those that have waited longest first."""
     rows = TriedRow.objects.filter(
         status=TriedStatus.WAITING, in_try__batch__deleted_at=None
-    ).select_related("in_try__connection")
-    return list(rows.order_by("pk")[:limit])
+    ).order_by("pk")
+    if not rows.exists():  # as nearly always; to ask for whole rows costs more
+        return []
+    return list(rows.select_related("in_try__connection")[:limit])
 
 
 def ask(row: TriedRow) -> bool:

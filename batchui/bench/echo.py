@@ -5,7 +5,9 @@ item is four sentences that depend only on its question (`texts.py`). The items 
 order than they were sent in, as the API may do. It uses as little CPU time as possible, because the
 client is what is measured; the bench prints its CPU time.
 
-    python -m batchui.bench.echo        prints its port, then serves until it is stopped
+    python -m batchui.bench.echo [SECONDS]   prints its port, then serves until it is stopped
+
+With SECONDS, a request is `running` until it was there for so long, and a poll does not wait.
 
 GET /calls returns the number of submissions and polls.
 """
@@ -13,6 +15,7 @@ GET /calls returns the number of submissions and polls.
 import json
 import re
 import sys
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
@@ -30,6 +33,7 @@ REPLY = (
 RECEIPT = (
     b'{"result":{"status":"queued","request_id":"%d"},"success":true,"errors":[],"messages":[]}'
 )
+RUNNING = RECEIPT.replace(b"queued", b"running")
 GONE = (
     b'{"result":null,"success":false,"errors":[{"code":5504,"message":"Request not found in '
     b'queue"}],"messages":[]}'
@@ -59,12 +63,14 @@ class Api:
     """The requests that wait to be fetched, and the number of calls.
 
     One thread answers them one after another, while the client goes on to its next request.
+    seconds: how long each is `running` before it is answered.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float = 0.0) -> None:
         self.submitted = self.polled = 0
+        self._seconds = seconds
         self._numbers = count(1)
-        self._replies: dict[int, Future[bytes]] = {}
+        self._replies: dict[int, tuple[float, Future[bytes]]] = {}
         self._worker = ThreadPoolExecutor(1)
         self._decode = msgspec.json.Decoder(Body).decode
         # As they are inside a JSON string.
@@ -74,13 +80,19 @@ class Api:
         """Put a request into the queue. Returns the receipt."""
         number = next(self._numbers)
         self.submitted += 1
-        self._replies[number] = self._worker.submit(self._answered, body)
+        answered_at = time.monotonic() + self._seconds
+        self._replies[number] = answered_at, self._worker.submit(self._answered, body)
         return RECEIPT % number
 
     def reply(self, number: int) -> bytes | None:
-        """The finished reply, as soon as it is there; None if it was fetched before."""
+        """The finished reply, as soon as it is there; None if it was fetched before.
+
+        Before its time, what the API says of a request that it works on.
+        """
         self.polled += 1
-        waiting = self._replies.get(number)
+        answered_at, waiting = self._replies.get(number, (0.0, None))
+        if time.monotonic() < answered_at:
+            return RUNNING % number
         return waiting.result() if waiting else None
 
     def fetched(self, number: int) -> None:
@@ -127,7 +139,8 @@ class Handler(BaseHTTPRequestHandler):
             self._send(404, GONE)
         else:
             self._send(200, reply)
-            self.api.fetched(number)
+            if reply != RUNNING % number:
+                self.api.fetched(number)
 
     def do_GET(self) -> None:
         calls = {"submitted": self.api.submitted, "polled": self.api.polled}
@@ -151,8 +164,8 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 64
 
 
-def main() -> None:
-    Handler.api = Api()
+def main(seconds: str = "0") -> None:
+    Handler.api = Api(float(seconds))
     server = Server(("127.0.0.1", 0), Handler)
     sys.stdout.write(f"{server.server_address[1]}\n")
     sys.stdout.flush()
@@ -160,4 +173,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

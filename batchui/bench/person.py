@@ -79,6 +79,17 @@ class Person:
         legs["download"] = time.perf_counter() - began
         return legs
 
+    def take_and_tell(self, source: Path, result: Path) -> tuple[float, float]:
+        """As `take`. Returns when Start was pressed (`time.time`), and the seconds to the end."""
+        batch = self._upload(source)
+        self._product.wait_for(batch, lambda status, _: status == "draft")
+        pressed, began = time.time(), time.perf_counter()
+        self._start(batch)
+        self._product.wait_for(batch, lambda status, _: status == "finished")
+        seconds = time.perf_counter() - began
+        self._download(batch, result)
+        return pressed, seconds
+
     def look(self, address: str) -> int:
         """Open a page. Returns the status of the answer; 0 if nobody answered."""
         try:

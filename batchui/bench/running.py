@@ -20,7 +20,11 @@ ENDS = {"attention", "failed", "finished", "finished with problems", "stopped"}
 # Between two queries of the database.
 SECONDS_BETWEEN_CHECKS = 0.02
 # The kinds of the children of `up`, by a text in their command line.
-KINDS = (("manage.py serve_pages", "web"), ("manage.py worker", "watchdog"))
+KINDS = (
+    ("manage.py serve_pages", "web"),
+    ("manage.py worker", "watchdog"),
+    ("batchui.sandbox", "sandbox"),
+)
 
 
 @dataclass
@@ -56,7 +60,7 @@ class Product:
     def used(self) -> dict[str, Used]:
         """The resources of all processes so far, by kind."""
         found: dict[str, Used] = {}
-        for pid, kind in _family(self.process.pid):
+        for pid, kind in self.all_processes():
             try:
                 peak, cpu = procfs.peak_bytes(pid), procfs.cpu_seconds(pid)
             except OSError:  # it ended meanwhile
@@ -69,7 +73,11 @@ class Product:
 
     def processes(self, kind: str) -> list[int]:
         """The ids of the running processes of a kind."""
-        return [pid for pid, found in _family(self.process.pid) if found == kind]
+        return [pid for pid, found in self.all_processes() if found == kind]
+
+    def all_processes(self) -> list[tuple[int, str]]:
+        """The id and the kind of every running process."""
+        return list(_family(self.process.pid))
 
     def last_lines(self) -> str:
         """The last lines that `up` printed, to be added to a sentence."""

@@ -58,9 +58,9 @@ class Api:
 
 
 @contextmanager
-def running_api() -> Iterator[Api]:
-    """The imitation of the API, in a process of its own."""
-    command = [sys.executable, "-m", "batchui.bench.echo"]
+def running_api(seconds: float = 0.0) -> Iterator[Api]:
+    """The imitation of the API, in a process of its own. It answers a request after `seconds`."""
+    command = [sys.executable, "-m", "batchui.bench.echo", str(seconds)]
     process = children.launch(
         command, environment=clean_environment(PYTHONPATH=str(ROOT)), output=subprocess.PIPE
     )

@@ -16,7 +16,7 @@ from batchui.doctor.findings import Finding
 from batchui.doctor.records import Record, Scope
 from batchui.teams.models import Connection
 
-# How long after the end of its lease something may still be in motion: a tick comes every 2 s.
+# How long after the end of its lease something may still be in motion: a tick comes every 5 s.
 GRACE = timedelta(minutes=1)
 # How long what is due may wait for its turn, when nothing else is being sent.
 QUIET = timedelta(minutes=10)

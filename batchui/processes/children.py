@@ -98,9 +98,17 @@ def collect_orphans(*, besides: Collection[int]) -> None:
 
     besides: the ids of processes that were launched here. Their ends are for who launched them.
     """
-    for pid, state, parent in procfs.running():
-        if parent == os.getpid() and state == "Z" and pid not in besides:
-            os.waitpid(pid, os.WNOHANG)
+    while (ended := _an_ended_child()) is not None and ended not in besides:
+        os.waitpid(ended, os.WNOHANG)
+
+
+def _an_ended_child() -> int | None:
+    """The id of a child that ended and was not collected; None: there is none."""
+    try:
+        found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:  # no child at all
+        return None
+    return None if found is None else found.si_pid
 
 
 def end_strays(*, grace: float = 0.5) -> list[int]:

@@ -1,6 +1,8 @@
-"""Where the threads of a process take their memory (glibc; elsewhere nothing has to be done)."""
+"""Where the threads of a process take their memory (glibc; elsewhere nothing has to be done), and
+what it shares with the processes that it forks."""
 
 import ctypes
+import gc
 
 # Of mallopt(3).
 M_ARENA_MAX = -8
@@ -16,3 +18,13 @@ def share_among_threads() -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(M_ARENA_MAX, 1)
+
+
+def share_with_forks() -> None:
+    """Leave what is in memory now alone for ever. Call it before processes are forked.
+
+    The collector writes into each object that it looks at, and the page of memory with it is no
+    longer shared then.
+    """
+    gc.collect()
+    gc.freeze()

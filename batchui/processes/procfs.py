@@ -21,6 +21,18 @@ def peak_bytes(pid: int | str = "self") -> int:
     return 0  # it has ended and waits to be collected
 
 
+def memory_bytes(pid: int) -> tuple[int, int]:
+    """What a process has in memory now: all of it, and its share, both in bytes.
+
+    In the share, a page that several processes have counts for each with its part of it, so that
+    the shares of all processes add up (`Rss` and `Pss` of proc_pid_smaps_rollup(5)). OSError if it
+    has ended.
+    """
+    text = (PROC / str(pid) / "smaps_rollup").read_text()
+    found = {line.split(":")[0]: line.split()[1] for line in text.splitlines()[1:]}
+    return int(found["Rss"]) * 1024, int(found["Pss"]) * 1024
+
+
 def cpu_seconds(pid: int) -> float:
     """User and system time of a process and its ended children. OSError if it has ended."""
     fields = _stat(pid)

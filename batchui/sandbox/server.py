@@ -21,7 +21,8 @@ from batchui.sandbox.options import Options
 from batchui.sandbox.wire import Sandbox
 
 _WAIT_FOR_THREADS = 0.5  # seconds
-_SECONDS_BETWEEN_CHECKS = 0.02  # whether it is asked to stop
+# Between two looks at whether it is asked to stop: in a test, and where it rests all day.
+_SECONDS_BETWEEN_CHECKS, _SECONDS_BETWEEN_CALM_CHECKS = 0.02, 0.2
 _PORT = re.compile(r":[0-9]*\Z")
 _THIS_MACHINE = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
@@ -47,7 +48,7 @@ def serve(*, host: str, port: int, options: Options, hint: str = "") -> int:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    with server.running():
+    with server.running(_SECONDS_BETWEEN_CALM_CHECKS):
         told = "No AI model runs here."
         if options.upstream:
             told = f"Its answers come from {options.upstream.model} at {options.upstream.server}."
@@ -90,11 +91,9 @@ class SandboxServer(ThreadingMixIn, TCPServer):
         return f"{self.root_url}/client/v4"
 
     @contextlib.contextmanager
-    def running(self) -> Iterator[None]:
+    def running(self, between_checks: float = _SECONDS_BETWEEN_CHECKS) -> Iterator[None]:
         """Answer calls while the context lasts; then close everything within a second."""
-        accepting = threading.Thread(
-            target=self.serve_forever, args=(_SECONDS_BETWEEN_CHECKS,), daemon=True
-        )
+        accepting = threading.Thread(target=self.serve_forever, args=(between_checks,), daemon=True)
         accepting.start()
         try:
             yield

@@ -7,8 +7,6 @@ the last start.
 import fcntl
 import hashlib
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -120,14 +118,14 @@ def static_fingerprint() -> str:
     return digest.hexdigest()
 
 
-@contextmanager
-def announced(address: str) -> Iterator[None]:
-    """While the context lasts, tell other commands (`submit`) the address of the pages."""
-    settings.ADDRESS_FILE.write_text(address)
-    try:
-        yield
-    finally:
-        settings.ADDRESS_FILE.unlink(missing_ok=True)
+def locks() -> list[int]:
+    """The descriptors of the locks that last as long as `up` runs."""
+    return [lock.fileno() for lock in _locks]
+
+
+def address_file() -> str:
+    """The path of the file with the address of the pages."""
+    return str(settings.ADDRESS_FILE)
 
 
 def remember_sandbox(port: int | None) -> None:

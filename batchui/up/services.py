@@ -14,8 +14,8 @@ from batchui.processes.web_server import DEBUG_FOR_OTHERS, LOOPBACK, web_server
 from batchui.teams.connections import cloudflare_is_configured, sandbox_token
 from batchui.up import venv
 from batchui.up.errors import CannotStart
+from batchui.up.plan import ToRun
 from batchui.up.ports import free_port, in_address, sandbox_address, this_machine
-from batchui.up.supervisor import Service
 
 # As `sandbox/upstream/settings.py` reads them.
 UPSTREAM_VARIABLES = tuple(
@@ -67,15 +67,15 @@ def environment_for(*, names: Sequence[str], sandbox: int | None) -> dict[str, s
 
 def the_services(
     *, host: str, port: int, sandbox: int | None, environment: Mapping[str, str]
-) -> list[Service]:
+) -> list[ToRun]:
     """The processes that `up` runs."""
     python, manage = sys.executable, str(venv.ROOT / "manage.py")
     web = web_server(
         python, root=venv.ROOT, host=host, port=port, seconds_to_stop=SECONDS_TO_END_DOWNLOADS
     )
     services = [
-        Service("web", web, environment),
-        Service("worker", [python, manage, "worker"], environment),
+        ToRun("web", web, environment),
+        ToRun("worker", [python, manage, "worker"], environment),
     ]
     if sandbox:
         command = [python, "-m", "batchui.sandbox", "--host", "127.0.0.1"]
@@ -84,5 +84,5 @@ def the_services(
         of_sandbox = {**environment, "PYTHONPATH": str(venv.ROOT)}
         for name in UPSTREAM_VARIABLES:  # whose server is a connection, and told to it as such
             of_sandbox.pop(name, None)
-        services.append(Service("sandbox", command, of_sandbox))
+        services.append(ToRun("sandbox", command, of_sandbox))
     return services

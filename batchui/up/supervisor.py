@@ -20,6 +20,8 @@ from batchui.processes.restarts import Restarts
 
 SECONDS_TO_STOP = 8.0
 SECONDS_BETWEEN_COLLECTIONS = 2.0
+# Between two looks at whether a service has ended or all are to stop. Lines are shown at once.
+SECONDS_OF_A_ROUND = 0.2
 # Seconds before a service that ended is started again.
 PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 CALM_SECONDS = 60.0
@@ -110,7 +112,7 @@ class Supervisor:
         try:
             while not self.stopping and not self.screen.closed:
                 self._start_those_due()
-                self._listen(seconds=0.05)
+                self._listen(seconds=SECONDS_OF_A_ROUND)
                 self._notice_the_ended()
                 self._collect_orphans()
                 each_round()

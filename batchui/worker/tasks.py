@@ -5,6 +5,7 @@ harm. Each worker has a queue with its own name, so that its watchdog sees wheth
 works. Only this module, the cluster and the worker command use django-q2.
 """
 
+import math
 import time
 from datetime import timedelta
 from typing import Any
@@ -19,7 +20,9 @@ from django_q.tasks import async_task
 from batchui.batches import listing
 from batchui.worker import generation, heartbeat, reading, sweep
 from batchui.worker.database import first_line
+from batchui.worker.lingering import Lingering
 from batchui.worker.tick import run_tick
+from batchui.worker.watchdog import stopping
 
 # Failed tasks are kept, with their tracebacks; successful ones are not.
 FAILURES_ARE_KEPT = timedelta(days=7)
@@ -30,6 +33,9 @@ SECONDS_BETWEEN_SWEEPS = 60
 SECONDS_BETWEEN_LISTINGS = 10 * 60
 # A tick that took longer leaves no room in its task for one more call.
 QUICK_SECONDS = 20
+
+# When this process last asked whether it is time for something (`time.monotonic`).
+_asked: dict[str, float] = {}
 
 TICK = "batchui.worker.tasks.tick"
 
@@ -45,16 +51,27 @@ def tick() -> None:
             enqueue_tick(settings.WORKER_NAME)
             return
         began = time.monotonic()
-        run_tick()
+        run_tick(linger=Lingering(stopping).wait)
         is_quick = time.monotonic() - began < QUICK_SECONDS
-        if is_quick and cache.add("models-read", True, SECONDS_BETWEEN_LISTINGS):
+        if is_quick and _is_time_for("models-read", SECONDS_BETWEEN_LISTINGS):
             listing.refresh_due()
-        if cache.add("swept", True, SECONDS_BETWEEN_SWEEPS):
+        if _is_time_for("swept", SECONDS_BETWEEN_SWEEPS):
             tidy()
     except Exception as error:
         heartbeat.note(_in_words(error))
         raise
     heartbeat.note("")
+
+
+def _is_time_for(what: str, seconds: int) -> bool:
+    """Whether no worker did this within so many seconds. It counts as done then.
+
+    The cache is in the database. A process that asked it a moment ago knows the answer.
+    """
+    if time.monotonic() - _asked.get(what, -math.inf) < seconds / 4:
+        return False
+    _asked[what] = time.monotonic()
+    return bool(cache.add(what, True, seconds))
 
 
 def _in_words(error: Exception) -> str:

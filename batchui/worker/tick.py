@@ -17,7 +17,7 @@ from django.utils import timezone
 from batchui.batches import call_limit, due, events, look_ups, polling, sending, trying
 from batchui.batches.events import Pull
 from batchui.batches.models import LookUp, Part, TriedRow
-from batchui.batches.states import PartStatus
+from batchui.batches.states import SENT_PARTS, PartStatus
 from batchui.worker import generation, reading
 from batchui.worker.heartbeat import beat
 from batchui.worker.watchdog import stopping
@@ -45,11 +45,17 @@ Work = Part | TriedRow | LookUp | Pull
 OneWork = TypeVar("OneWork", Part, TriedRow, LookUp, Pull)
 Step = Callable[[Any], bool]
 Pause = Callable[[Collection[Future[None]]], Collection[Future[None]]]
+Linger = Callable[[], bool]
 
 
 def first_done(under_way: Collection[Future[None]]) -> Collection[Future[None]]:
     """Wait until a step is done, or until the next heartbeat. Returns the steps that are done."""
     return wait(under_way, timeout=BEAT_SECONDS, return_when=FIRST_COMPLETED).done
+
+
+def not_at_all() -> bool:
+    """Do not wait: the tick ends as soon as there is nothing to do now."""
+    return False
 
 
 def run_tick(
@@ -58,32 +64,35 @@ def run_tick(
     pool: Executor | None = None,
     pause: Pause = first_done,
     is_stopping: Callable[[], bool] = stopping,
+    linger: Linger = not_at_all,
 ) -> None:
     """Work until there is nothing to do now.
 
     No new step begins when the tick has lasted TICK_SECONDS, when a file waits that this worker may
     read, or when background work is asked to stop; steps under way are finished.
     clock: seconds, as `time.monotonic`. pool: runs the steps; a given one is not shut down.
-    pause: waits for steps, and returns those that are done.
+    pause: waits for steps, and returns those that are done. linger: waits when there is nothing to
+    do now; False: this tick is not to wait.
     """
     began = clock()
     beat()
     sending.rescue(timezone.now())
     trying.rescue(timezone.now())
     if pool is not None:
-        _work(pool, began=began, clock=clock, pause=pause, is_stopping=is_stopping)
+        _work(pool, began, clock=clock, pause=pause, is_stopping=is_stopping, linger=linger)
         return
     with ThreadPoolExecutor(THREADS, "part") as own:
-        _work(own, began=began, clock=clock, pause=pause, is_stopping=is_stopping)
+        _work(own, began, clock=clock, pause=pause, is_stopping=is_stopping, linger=linger)
 
 
 def _work(
     pool: Executor,
-    *,
     began: float,
+    *,
     clock: Callable[[], float],
     pause: Pause,
     is_stopping: Callable[[], bool],
+    linger: Linger,
 ) -> None:
     last_beat = clock()
     under_way: dict[Future[None], Work] = {}
@@ -91,13 +100,15 @@ def _work(
     while True:
         free = THREADS - len(under_way)
         too_long = clock() - began > TICK_SECONDS
-        if free >= FREE_THREADS and not (too_long or give_way or is_stopping()):
+        may_begin = not (too_long or give_way or is_stopping())
+        if free >= FREE_THREADS and may_begin:
             for step, work in next_work(free, besides=set(under_way.values())):
                 under_way[pool.submit(take_step, step, work, is_stopping)] = work
-        if not under_way:
+        if under_way:
+            for future in pause(under_way):
+                del under_way[future]
+        elif not (may_begin and linger()):
             return
-        for future in pause(under_way):
-            del under_way[future]
         if clock() - last_beat > BEAT_SECONDS:
             beat()
             give_way = reading.is_possible()
@@ -110,16 +121,20 @@ def next_work(limit: int, *, besides: Collection[Work]) -> list[tuple[Step, Work
     Rows of tries come first, because somebody waits for them; then polls, because a finished part
     makes room for another one. besides: what is under way already.
     """
-    due.release_held()
+    there = due.statuses_there()
+    if PartStatus.HELD in there and due.release_held():
+        there.add(PartStatus.READY)
     work = _tries(limit, besides)
     pulls = [one for one in events.due()[: limit - len(work)] if one not in besides]
     work += [(events.look, one) for one in _allowed(pulls)]
     looks = [one for one in look_ups.due(limit - len(work)) if one not in besides]
     work += [(look_ups.look, one) for one in _allowed(looks)]
-    polls = _allowed(part for part in due.due_parts(limit - len(work)) if part not in besides)
-    work += [(polling.poll, part) for part in polls]
+    if there & SENT_PARTS:
+        to_poll = due.due_parts(limit - len(work))
+        polls = _allowed(part for part in to_poll if part not in besides)
+        work += [(polling.poll, part) for part in polls]
     # Polls that may not be made now take no place from the sends of another connection.
-    if len(work) < limit:
+    if PartStatus.READY in there and len(work) < limit:
         ready = _that_fit([*besides, *(one for _, one in work)], due.ready_parts(limit - len(work)))
         # If this database is a copy, the parts wait for people now, and are not sent.
         sends = _allowed(ready) if ready and _may_send() else []

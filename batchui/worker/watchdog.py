@@ -43,7 +43,7 @@ def stopping() -> bool:
 class Patience:
     """The times that the watchdog waits, in seconds."""
 
-    between_probes: float = 2.0
+    between_probes: float = 5.0  # less than `lingering.SOON_SECONDS`
     start: float = 60.0  # more than `silence`: for the first sign of life of a new cluster
     silence: float = 30.0
     longest_silence: float = 300.0  # each restart for silence doubles the patience, up to this

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils.timezone import now
 
-from batchui.batches import pauses
+from batchui.batches import call_limit, pauses
 from batchui.batches.models import Part
 from batchui.batches.states import AttemptStatus
 from batchui.teams.models import Team
@@ -44,23 +44,23 @@ def test_a_poll_comes_never_sooner_than_cloudflare_asked() -> None:
 
 
 def test_polls_begin_soon_and_grow_to_the_longest(settings: Any) -> None:
-    settings.FIRST_POLL_SECONDS, settings.LONGEST_PAUSE_SECONDS = 2, 60
-    waits = [seconds(pauses.next_poll(polls)) for polls in range(12)]
+    settings.LONGEST_PAUSE_SECONDS = 60
+    waits = [seconds(pauses.next_poll(polls, first=2)) for polls in range(12)]
     assert waits[:4] == [2, 3, 4.5, 6.75]
     assert waits == sorted(waits)
-    assert waits[-1] == seconds(pauses.next_poll(100_000)) == 60
+    assert waits[-1] == seconds(pauses.next_poll(100_000, first=2)) == 60
 
 
 def test_polls_leave_half_a_second_between_them_however_soon_they_begin(settings: Any) -> None:
-    settings.FIRST_POLL_SECONDS, settings.LONGEST_PAUSE_SECONDS = 0, 60
-    assert seconds(pauses.next_poll(1)) == 0.75
+    settings.LONGEST_PAUSE_SECONDS = 60
+    assert seconds(pauses.next_poll(1, first=0)) == 0.75
 
 
 @pytest.fixture
 def part(team: Team, settings: Any) -> Part:
     settings.FIRST_POLL_SECONDS, settings.LONGEST_PAUSE_SECONDS = 2, 60
     another_account(settings)
-    return polled_before(on_record(team).parts.get())
+    return polled_before(on_record(team, part_count=9).parts.get())
 
 
 def polled_before(part: Part) -> Part:
@@ -94,12 +94,44 @@ def test_the_sandbox_is_asked_sooner_so_that_a_sheet_is_seen_to_fill(
     team: Team, settings: Any
 ) -> None:
     settings.FIRST_POLL_SECONDS, settings.LONGEST_PAUSE_SECONDS = 2, 60
-    part = on_record(team).parts.get()
+    part = on_record(team, part_count=9).parts.get()
     assert part.connection.is_sandbox
     assert seconds(pauses.first_poll(part)) == 0.6
-    assert [seconds(pauses.next_poll(n, soon=True)) for n in (1, 2)] == [0.9, 1.35]
+    assert pauses.usual_seconds(part.connection) == 0.6
+    assert [seconds(pauses.next_poll(n, first=0.6)) for n in (1, 2)] == [0.9, 1.35]
     settings.FIRST_POLL_SECONDS = 0.1
     assert seconds(pauses.first_poll(part)) == 0.1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("parts", "first"), [(1, 0.4), (8, 0.4), (9, 2)])
+def test_a_batch_of_few_parts_is_polled_sooner(part: Part, parts: int, first: float) -> None:
+    part.batch.part_count = parts
+    assert seconds(pauses.first_poll(part)) == pauses.first_seconds(part) == first
+
+
+@pytest.mark.django_db
+def test_few_parts_in_the_sandbox_are_polled_as_soon_as_others_are_or_sooner(
+    team: Team, settings: Any
+) -> None:
+    part = on_record(team).parts.get()
+    settings.FIRST_POLL_SECONDS = 2
+    assert pauses.first_seconds(part) == 0.4
+    settings.FIRST_POLL_SECONDS = 100
+    assert pauses.first_seconds(part) == 0.6
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("calls", "first"), [(75, 0.4), (76, 2)])
+def test_few_parts_are_polled_sooner_only_while_there_are_plenty_of_calls(
+    part: Part, settings: Any, calls: int, first: float
+) -> None:
+    settings.CALLS_PER_5_MINUTES = 600
+    part.batch.part_count = 4
+    call_limit.take(part.connection, calls)
+    part.connection.refresh_from_db()
+    part.connection.calls_counted_at = now() + timedelta(minutes=1)  # none comes back meanwhile
+    assert pauses.first_seconds(part) == first
 
 
 @pytest.mark.django_db

@@ -2,6 +2,7 @@
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from batchui.bench.echo import Api as Imitation
 from batchui.bench.echo import Handler, Server
-from batchui.bench.surroundings import Api
+from batchui.bench.surroundings import Api, running_api
 from batchui.bench.texts import Answers
 
 QUESTIONS = ["How was it?", 'A "quiet"\nroom in the café?', "And the bed?"]
@@ -63,6 +64,23 @@ def test_a_reply_is_there_once(web: httpx.Client, api: Api) -> None:
     assert poll(web, api, request_id).status_code == 200
     again = poll(web, api, request_id)
     assert (again.status_code, again.json()["errors"][0]["code"]) == (404, 5504)
+
+
+def test_a_request_is_running_until_its_time_has_come() -> None:
+    imitation = Imitation(seconds=0.2)
+    imitation.submit(b'{"requests":[{"messages":[{"role":"user","content":"a"}]}]}')
+    assert b'"status":"running","request_id":"1"' in (imitation.reply(1) or b"")
+    time.sleep(0.25)
+    assert b'"responses"' in (imitation.reply(1) or b"")
+    assert imitation.polled == 2
+
+
+def test_a_request_that_runs_is_not_forgotten() -> None:
+    with running_api(0.3) as slow, httpx.Client(timeout=20, trust_env=False) as web:
+        request_id = submit(web, slow, item("a"))
+        assert poll(web, slow, request_id).json()["result"]["status"] == "running"
+        time.sleep(0.4)
+        assert len(poll(web, slow, request_id).json()["result"]["responses"]) == 1
 
 
 def test_calls_are_counted(web: httpx.Client, api: Api) -> None:

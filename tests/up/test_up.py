@@ -213,7 +213,7 @@ def test_pages_that_do_not_answer_yet_are_not_announced(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     address = f"http://127.0.0.1:{ports.free_port(0)}"
-    welcome = start.Welcome(address=address, screen=Screen(names=[], colours=False))
+    welcome = start.Welcome(address=address, first_page="/", screen=Screen(names=[], colours=False))
     welcome.check()
     assert not welcome.done
     assert capsys.readouterr().out == ""

@@ -13,6 +13,7 @@ from batchui.batches import pauses, sending
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import PartStatus
 from batchui.sandbox.testing import RunningSandbox
+from batchui.worker import tasks
 from tests.batches.conftest import (
     MakeBatch,
     ana,
@@ -40,12 +41,19 @@ __all__ = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def nothing_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that earlier tests asked the cache is known any more."""
+    monkeypatch.setattr(tasks, "_asked", {})
+
+
 @pytest.fixture
 def twenty(
     sandbox: RunningSandbox, start: MakeBatch, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> Batch:
     """Twenty parts, ready; what is accepted is polled much later."""
     monkeypatch.setattr(pauses, "SANDBOX_POLL_SECONDS", 1000)
+    monkeypatch.setattr(pauses, "SOONER", 1)
     settings.FIRST_POLL_SECONDS = 1000
     settings.LONGEST_PAUSE_SECONDS = 1000
     return start(rows(500))

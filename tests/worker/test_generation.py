@@ -324,7 +324,7 @@ def test_what_fails_is_said_without_what_an_error_may_carry(
 ) -> None:
     heartbeat.beat()
 
-    def fails() -> None:
+    def fails(**_: Any) -> None:
         raise ValueError("secret-token")
 
     monkeypatch.setattr(tasks, "run_tick", fails)

@@ -1,5 +1,6 @@
 """Every worker shows that it lives under a name of its own, and has a queue of its own."""
 
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -153,9 +154,22 @@ def tidies(team: Team) -> bool:
     return not Batch.objects.filter(pk=draft.pk, deleted_at=None).exists()
 
 
-def test_it_is_tidied_once_a_minute(team: Team) -> None:
+def test_it_is_tidied_once_a_minute(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [tidies(team) for _ in range(3)] == [True, False, False]
     cache.delete("swept")  # as a minute later
+    monkeypatch.setattr(tasks, "_asked", {"swept": time.monotonic() - 60})
+    assert tidies(team)
+
+
+def test_a_process_asks_every_quarter_of_a_minute_whether_another_one_tidied(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache.add("swept", value=True)  # by another process
+    assert not tidies(team)
+    cache.delete("swept")
+    monkeypatch.setattr(tasks, "_asked", {"swept": time.monotonic() - 14})
+    assert not tidies(team)
+    monkeypatch.setattr(tasks, "_asked", {"swept": time.monotonic() - 16})
     assert tidies(team)
 
 

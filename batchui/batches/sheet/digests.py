@@ -126,6 +126,8 @@ def _ask_a_worker(batch: Batch) -> None:
 def next_wanted() -> Counting | None:
     """The batch whose digests have been waited for longest."""
     free = Counting.objects.filter(is_free(), begun__lt=MOST_READINGS, batch__deleted_at=None)
+    if not free.exists():  # as nearly always; to ask for a whole batch costs more
+        return None
     return free.select_related("batch").order_by("wanted_at").first()
 
 

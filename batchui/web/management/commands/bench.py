@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from batchui.batches.phrases import Say
-from batchui.bench import compare, files, pages, slow, whole
+from batchui.bench import choosing, compare, files, idle, pages, slow, small, whole
 from batchui.bench.surroundings import BenchFailed
 from batchui.commands import ExactCommand
 from batchui.processes import procfs
@@ -18,12 +18,16 @@ class Command(ExactCommand):
         "same file against the same imitation of the API, and print the ratios b/a and b/t. With "
         "--whole: only the product, from upload to download, through all its processes. With "
         "--format: reading and writing of files, beside the bare library. With --pages: what each "
-        "page costs beside many rows, parts and batches."
+        "page costs beside many rows, parts and batches. With --small: how long a small batch "
+        "takes beyond the API's own time. With --idle: what is taken while nothing happens. With "
+        "--choosing: what it costs to choose work among 10,000 parts."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--rows", type=int, help="rows of the file (100,000; with --pages 1,000,000)"
+            "--rows",
+            type=int,
+            help="rows of the file (100,000; with --pages 1,000,000, with --small 100)",
         )
         parser.add_argument(
             "--repeat", type=int, default=1, help="how often; medians are printed (%(default)s)"
@@ -55,12 +59,19 @@ class Command(ExactCommand):
             "--batches", type=int, default=10_000, help="with --pages: small ones (%(default)s)"
         )
         parser.add_argument(
-            "--database-url", default="", help="with --pages: an empty database in place of SQLite"
+            "--database-url",
+            default="",
+            help="with --pages and --choosing: an empty database in place of SQLite",
         )
+        alone = parser.add_mutually_exclusive_group()
+        alone.add_argument("--small", action="store_true", help="only this: a small batch")
+        alone.add_argument("--idle", action="store_true", help="only this: everything at rest")
+        alone.add_argument("--choosing", action="store_true", help="only this: choosing work")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["rows"] is None:
-            options["rows"] = 1_000_000 if options["pages"] else 100_000
+            small = 100 if options["small"] else 100_000
+            options["rows"] = 1_000_000 if options["pages"] else small
         _refuse(options)
         if not procfs.is_there():
             raise CommandError("The bench reads memory and CPU time from /proc: run it on Linux.")
@@ -100,6 +111,12 @@ def _measure(options: dict[str, Any], say: Say) -> None:
             say=say,
             database=options["database_url"],
         )
+    elif options["small"]:
+        small.measure(rows, repeat, say)
+    elif options["idle"]:
+        idle.measure(say)
+    elif options["choosing"]:
+        choosing.measure(repeat, say, database=options["database_url"])
     elif options["format"]:
         files.measure(options["format"], rows, repeat, say)
     elif options["slow_clients"]:

@@ -6,9 +6,10 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
+from django.urls import get_resolver
 
 from batchui.commands import ExactCommand
-from batchui.processes import serving
+from batchui.processes import memory, serving
 from batchui.processes.web_server import DEBUG_FOR_OTHERS, LOOPBACK, PROCESSES, THREADS
 
 
@@ -24,6 +25,9 @@ class Command(ExactCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if settings.DEBUG and options["host"] not in LOOPBACK:
             sys.exit(DEBUG_FOR_OTHERS)
+        # Before the processes fork, so that they share the memory of all code.
+        get_resolver().url_patterns  # noqa: B018  imports all pages
+        memory.share_with_forks()
         try:
             status = serving.serve(
                 site,

@@ -1,0 +1,49 @@
+"""`manage.py bench --choosing`: what it costs to choose work among many parts.
+
+The parts are made in a folder that is thrown away, and the questions asked in a process of its own
+(`choosing_times.py`).
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from batchui.batches.phrases import Say
+from batchui.bench.surroundings import ROOT, BenchFailed, clean_environment
+
+MODULE = "batchui.bench.choosing_times"
+
+
+def measure(repeat: int, say: Say, *, database: str = "") -> None:
+    """Print the CPU milliseconds of each question, for each state that the parts may be in.
+
+    database: the address of an empty one; "" for SQLite. Raises BenchFailed.
+    """
+    rounds = max(repeat, 9)
+    for line in _figures(rounds, database):
+        if "parts" in line:
+            say(f"\n{line['parts']} ({line['database']}; medians of {rounds})")
+            say(f"{'CPU ms':32}{'median':>9}{'slowest':>9}")
+        else:
+            say(f"{line['question']:32}{1000 * line['median']:9.1f}{1000 * line['worst']:9.1f}")
+
+
+def _figures(rounds: int, database: str) -> Iterator[dict[str, Any]]:
+    """The lines that the process prints, as it prints them."""
+    command = [sys.executable, "-m", "batchui.bench.with_django", MODULE, str(rounds)]
+    with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder:
+        settings = {"BATCHUI_DATA": str(Path(folder, "data")), "PYTHONPATH": str(ROOT)}
+        if database:
+            settings["DATABASE_URL"] = database
+        with subprocess.Popen(
+            command, env=clean_environment(**settings), stdout=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdout is not None  # noqa: S101
+            for line in process.stdout:
+                yield json.loads(line)
+    if process.returncode:
+        raise BenchFailed("Choosing could not be measured; the reason is above.")
