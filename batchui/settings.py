@@ -182,6 +182,7 @@ DATABASE_KIND = KNOWN_DATABASES.get(DATABASES["default"]["ENGINE"], "")
 if DATABASE_KIND == "SQLite":
     # IMMEDIATE: a transaction takes the lock when it begins, so that two writers wait for each
     # other and neither fails half-way ("database is locked").
+    DATABASES["default"]["ENGINE"] = "batchui.one_writer"
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,

@@ -21,6 +21,7 @@ from batchui.processes import procfs
 
 MANAGE = Path(__file__).resolve().parents[2] / "manage.py"
 READY = "ready"
+SECONDS_BETWEEN_LOOKS = 0.05
 
 # Processes that `main` waits for, and the most memory that each had, in bytes.
 others: list[subprocess.Popen[str]] = []
@@ -86,12 +87,17 @@ def _with_the_other(batch_id: str) -> Iterator[None]:
 
 
 def _work_off(batch_id: str) -> None:
-    """Tick until the batch has ended."""
+    """Tick until the batch has ended; where nothing is to be done, look again a moment later."""
     from batchui.batches.models import Batch
+    from batchui.batches.states import ENDED_BATCHES
     from batchui.worker import tick
 
-    while not Batch.objects.get(pk=batch_id).has_ended:
-        tick.run_tick()
+    def goes_on() -> bool:
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+        return not Batch.objects.filter(pk=batch_id, status__in=ENDED_BATCHES).exists()
+
+    while goes_on():
+        tick.run_tick(linger=goes_on)
 
 
 @contextmanager
