@@ -25,7 +25,7 @@ from batchui.bench.workload import rounds_sentence
 
 # How long the imitation of the API works on a request, in seconds.
 API_SECONDS = (0.0, 0.6)
-# After a round, so that the next one begins at another moment of whatever the product does at
+# Before a round, so that each begins at another moment of whatever the product does at
 # regular times.
 PAUSE_SECONDS = 1.37
 # The steps of a batch, and which of the times of its requests each is.
@@ -71,14 +71,16 @@ def _rounds(source: Path, data: Path, *, check: Check, seconds: float, repeat: i
         running_product(data, api) as product,
         Person(product) as person,
     ):
+        # Not counted: it waits for background work, which starts after the pages.
+        person.take_and_tell(source, result)
         for number in range(repeat):
+            time.sleep(PAUSE_SECONDS)
             before = api.calls()
             pressed, finished = person.take_and_tell(source, result)
             check.result("product", result)
-            steps = {**_steps(product, number + 1, since=pressed), "finished": finished}
+            steps = {**_steps(product, number + 2, since=pressed), "finished": finished}
             submitted, polled = (n - b for n, b in zip(api.calls(), before, strict=True))
             rounds.append(Round(steps, (submitted, polled)))
-            time.sleep(PAUSE_SECONDS)
     return rounds
 
 
