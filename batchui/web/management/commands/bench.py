@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from batchui.batches.phrases import Say
-from batchui.bench import compare, files, pages, slow, whole
+from batchui.bench import compare, files, pages, slow, watchers, whole
 from batchui.bench.surroundings import BenchFailed
 from batchui.commands import ExactCommand
 from batchui.processes import procfs
@@ -18,7 +18,8 @@ class Command(ExactCommand):
         "same file against the same imitation of the API, and print the ratios b/a and b/t. With "
         "--whole: only the product, from upload to download, through all its processes. With "
         "--format: reading and writing of files, beside the bare library. With --pages: what each "
-        "page costs beside many rows, parts and batches."
+        "page costs beside many rows, parts and batches. With --watchers: what people cost who "
+        "watch pages."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -55,7 +56,12 @@ class Command(ExactCommand):
             "--batches", type=int, default=10_000, help="with --pages: small ones (%(default)s)"
         )
         parser.add_argument(
-            "--database-url", default="", help="with --pages: an empty database in place of SQLite"
+            "--watchers", type=int, metavar="N", help="only this: N people who watch pages"
+        )
+        parser.add_argument(
+            "--database-url",
+            default="",
+            help="with --pages or --watchers: an empty database in place of SQLite",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -85,6 +91,11 @@ def _refuse(options: dict[str, Any]) -> None:
         raise CommandError("Use --format without --whole and --slow-clients.")
     if options["pages"] and (form or clients is not None or options["whole"]):
         raise CommandError("Use --pages without --format, --whole and --slow-clients.")
+    if options["watchers"] is not None:
+        if options["watchers"] < 1:
+            raise CommandError("--watchers must be at least 1.")
+        if options["pages"] or form or clients is not None or options["whole"]:
+            raise CommandError("Use --watchers without any other kind of measurement.")
     if options["parts"] < 1 or options["batches"] < 1:
         raise CommandError("--parts and --batches must be at least 1.")
 
@@ -100,6 +111,8 @@ def _measure(options: dict[str, Any], say: Say) -> None:
             say=say,
             database=options["database_url"],
         )
+    elif options["watchers"]:
+        watchers.measure(options["watchers"], say, database=options["database_url"])
     elif options["format"]:
         files.measure(options["format"], rows, repeat, say)
     elif options["slow_clients"]:
