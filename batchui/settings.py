@@ -179,6 +179,8 @@ DATABASES: dict[str, dict[str, Any]] = {
 if DATABASES["default"].get("PASSWORD"):
     DATABASES["default"]["PASSWORD"] = Hidden(DATABASES["default"]["PASSWORD"])
 DATABASE_KIND = KNOWN_DATABASES.get(DATABASES["default"]["ENGINE"], "")
+# A connection is kept from one request to the next: making one costs more than most pages ask.
+DATABASES["default"]["CONN_MAX_AGE"] = 60
 if DATABASE_KIND == "SQLite":
     # IMMEDIATE: a transaction takes the lock when it begins, so that two writers wait for each
     # other and neither fails half-way ("database is locked").
@@ -188,7 +190,6 @@ if DATABASE_KIND == "SQLite":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
     }
 elif DATABASE_KIND == "PostgreSQL":
-    DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 10)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
