@@ -133,6 +133,7 @@ MIDDLEWARE = [
     "batchui.web.compression.CompressedPagesMiddleware",
     "csp.middleware.CSPMiddleware",
     "batchui.web.security.ClientAddressMiddleware",
+    "batchui.web.at_once.AtOnceMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
