@@ -133,6 +133,7 @@ MIDDLEWARE = [
     "batchui.web.compression.CompressedPagesMiddleware",
     "csp.middleware.CSPMiddleware",
     "batchui.web.security.ClientAddressMiddleware",
+    "batchui.web.at_once.AtOnceMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -179,6 +180,8 @@ DATABASES: dict[str, dict[str, Any]] = {
 if DATABASES["default"].get("PASSWORD"):
     DATABASES["default"]["PASSWORD"] = Hidden(DATABASES["default"]["PASSWORD"])
 DATABASE_KIND = KNOWN_DATABASES.get(DATABASES["default"]["ENGINE"], "")
+# A connection is kept from one request to the next: making one costs more than most pages ask.
+DATABASES["default"]["CONN_MAX_AGE"] = 60
 if DATABASE_KIND == "SQLite":
     # IMMEDIATE: a transaction takes the lock when it begins, so that two writers wait for each
     # other and neither fails half-way ("database is locked").
@@ -189,7 +192,6 @@ if DATABASE_KIND == "SQLite":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
     }
 elif DATABASE_KIND == "PostgreSQL":
-    DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 10)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from batchui.web.remembered import Remembered
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
     from pytest_django import DjangoDbBlocker
@@ -44,6 +46,12 @@ CHROMIUM_FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page shows what a test has just done; a module about what is remembered has its own."""
+    monkeypatch.setattr(Remembered, "get", lambda _, __, find_out: find_out())
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -3,6 +3,8 @@
 What was made at the terminal is nobody's, and so it is everybody's.
 """
 
+from collections.abc import Iterable
+
 from django.db.models import Q
 
 from batchui.batches.models import Batch
@@ -29,8 +31,13 @@ def may_edit(batch: Batch, by: User | None) -> bool:
 
 def is_author(batch: Batch, person: User) -> bool:
     """Whether somebody uploaded or started a batch, or nobody did but the terminal."""
-    authors = {batch.created_by_id, batch.started_by_id} - {None}
-    return not authors or person.pk in authors
+    return is_among((batch.created_by_id, batch.started_by_id), person.pk)
+
+
+def is_among(authors: Iterable[int | None], person: int) -> bool:
+    """Whether somebody is one of the authors of a batch, or it has none. All are ids."""
+    known = {author for author in authors if author is not None}
+    return not known or person in known
 
 
 def may_delete(batch: Batch, by: User | None) -> bool:

@@ -94,28 +94,28 @@ class FullTeam:
 
 def fill(sizes: Sizes) -> FullTeam:
     """Make a team of 40 people, three batches with `rows` rows, and many small ones."""
-    person = _people()
+    person = founder()
     team = person.membership.team
     with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder:
         source = Path(folder, "reviews.csv")
         write_reviews(source, sizes.rows)
-        ended, running = (_uploaded(source, team, person) for _ in range(2))
+        ended, running = (uploaded(source, team, person) for _ in range(2))
         _spoil(source, sizes.rows)
-        draft = _uploaded(source, team, person)
+        draft = uploaded(source, team, person)
         small = Path(folder, "small.csv")
         write_reviews(small, SMALL_ROWS)
-        pattern = _uploaded(small, team, person)
+        pattern = uploaded(small, team, person)
     for batch in (ended, running):
-        _start(batch, person, parts=sizes.parts)
-    _start(pattern, person, parts=1)
+        start(batch, person, parts=sizes.parts)
+    start(pattern, person, parts=1)
     decisions.edit(draft, ask=_ask())
-    answers = _Texts()
-    _answer(ended, answers)
-    _answer(running, answers, until=0.5)
-    _answer(pattern, answers)
+    answers = Texts()
+    answer_parts(ended, answers)
+    answer_parts(running, answers, until=0.5)
+    answer_parts(pattern, answers)
     count_answers(ended)
     _copies(pattern, team, sizes.batches)
-    _more_people(team)
+    add_people(team)
     _compare(ended, running)
     for batch in (ended, running, draft):
         batch.refresh_from_db()
@@ -134,7 +134,8 @@ def _compare(one: Batch, other: Batch) -> None:
     comparing.carry_out(wanted, beat=lambda: None)
 
 
-def _people() -> User:
+def founder() -> User:
+    """The administrator of a new team, which has four more people."""
     token = invitations.first_administrator_token() or ""
     first = invitations.accept(
         token, name="Ana", email="ana@example.com", password=PASSWORD, team_name="Care"
@@ -146,7 +147,8 @@ def _people() -> User:
     return first
 
 
-def _more_people(team: Team) -> None:
+def add_people(team: Team) -> None:
+    """People who have made nothing."""
     for number in range(1, MORE_PEOPLE + 1):
         email = f"person-{number}@example.com"
         user = User.objects.create_user(email=email, name=f"Person {number}", password=None)
@@ -165,7 +167,8 @@ def _ask(*, rows_a_part: int = 5_000) -> Ask:
     )
 
 
-def _uploaded(source: Path, team: Team, person: User) -> Batch:
+def uploaded(source: Path, team: Team, person: User) -> Batch:
+    """A draft with this file, which is checked."""
     with source.open("rb") as upload:
         return intake.receive(File(upload, source.name), team=team, by=person, check_now=True)
 
@@ -176,7 +179,8 @@ def _spoil(source: Path, rows: int) -> None:
         file.writelines("0,Porto,one,cell,too many\n" for _ in range(max(60, rows // EACH)))
 
 
-def _start(batch: Batch, person: User, *, parts: int) -> None:
+def start(batch: Batch, person: User, *, parts: int) -> None:
+    """Start a draft, and cut it into about so many parts."""
     ask = _ask(rows_a_part=-(-batch.rows // parts))
     decisions.start(batch, by=person, ask=ask, prepare_now=True)
     batch.refresh_from_db()
@@ -185,7 +189,7 @@ def _start(batch: Batch, person: User, *, parts: int) -> None:
 # -- answers ------------------------------------------------------------------------------------
 
 
-class _Texts:
+class Texts:
     """Answers with three fields, one after the other."""
 
     def __init__(self) -> None:
@@ -206,7 +210,7 @@ class _Texts:
             yield Answer(answered, msgspec.Raw(made.encode()))
 
 
-def _answer(batch: Batch, answers: _Texts, *, until: float = 1) -> None:
+def answer_parts(batch: Batch, answers: Texts, *, until: float = 1) -> None:
     """Give the first parts of a batch their answers; `until`: which share of them.
 
     A few of the others are at Cloudflare then.

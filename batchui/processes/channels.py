@@ -13,6 +13,7 @@ from typing import Any
 
 from waitress.buffers import ReadOnlyFileBasedBuffer
 from waitress.channel import HTTPChannel
+from waitress.task import WSGITask
 
 from batchui.processes.bodies import Inquiry
 
@@ -39,15 +40,31 @@ class Progress:
         return seconds > PATIENCE_SECONDS and self.done < seconds * BYTES_A_SECOND
 
 
+class Task(WSGITask):  # type: ignore[misc]
+    """A request that is worked on; its connection stays open after a reply without a body.
+
+    By itself waitress closes it after 204 and 304, which have no Content-Length; but these say by
+    their status where they end. Every page that is watched would open a connection every 2 s.
+    """
+
+    def set_close_on_finish(self) -> None:
+        asked = self.request.headers.get("CONNECTION", "").lower()
+        if self.has_body or self.version != "1.1" or asked == "close":
+            super().set_close_on_finish()
+
+
 class Channel(HTTPChannel):  # type: ignore[misc]
     """A connection that knows how slow its client is.
 
     most, most_of_one: how many of all, and of one address, a process keeps.
     """
 
+    task_class = Task
     most: int
     most_of_one: int
     sendbuf_len: int
+    will_close: bool
+    close_when_flushed: bool
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         self._request: Progress | None = Progress(time.monotonic())
@@ -81,6 +98,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def is_busy(self) -> bool:
         """Whether a request of this connection is worked on, or its reply is under way."""
         return bool(self.requests or self.total_outbufs_len)
+
+    @property
+    def is_restless(self) -> bool:
+        """Whether what it waits for may change by itself (see `sockets.py`)."""
+        return self.is_busy or self.will_close or self.close_when_flushed
 
     def received(self, data: bytes) -> bool:
         if self._request is None:

@@ -6,7 +6,6 @@ replaced. SIGTERM: no new connections, what is under way goes on for a while, th
 
 import os
 import resource
-import select
 import signal
 import socket
 import sys
@@ -20,14 +19,13 @@ from waitress import create_server
 from batchui.processes.bodies import MaySend, MostBytes, Parser
 from batchui.processes.channels import ALL_BYTES, FEW_BYTES, WAITING_BYTES, Channel
 from batchui.processes.parent_death import ask_to_stop_with_parent
+from batchui.processes.sockets import Sockets
 
 # Connections of a process, and of one address to it; each needs an open file, and perhaps one for
 # what it buffers.
 MOST_CONNECTIONS, MOST_OF_ONE = 2_000, 500
 # If all of them are busy, the process accepts so many more before it lets clients wait.
 SPARE_CONNECTIONS = 10
-# How many it lets in before it looks after the others again.
-LET_IN_AT_ONCE = 100
 LONGEST_HEAD = 64 * 1024  # bytes
 # A process that ends sooner than this would end again.
 SHORTEST_LIFE = 5.0
@@ -157,15 +155,15 @@ def _work(
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     most = min(MOST_CONNECTIONS, files // 2 if files > 0 else MOST_CONNECTIONS)
     site = load()
+    sockets = Sockets()
     server = create_server(
         bodiless(site.application),
+        map=sockets,
         sockets=[listener],
         threads=threads,
         connection_limit=most + SPARE_CONNECTIONS,
         channel_timeout=60,
         cleanup_interval=15,
-        asyncore_use_poll=True,
-        asyncore_loop_timeout=SECONDS_BETWEEN_CHECKS,
         recv_bytes=128 * 1024,
         inbuf_overflow=IN_MEMORY,
         outbuf_overflow=IN_MEMORY,
@@ -187,14 +185,15 @@ def _work(
 
     limits = {"most": most, "most_of_one": most if site.behind_proxy else MOST_OF_ONE}
     server.channel_class = type("SiteChannel", (Channel,), {"parser_class": SiteParser, **limits})
-    _Loop(server).run(seconds_to_stop)
+    server.is_restless = True  # whether it lets others in depends on how many there are
+    _Loop(server, sockets).run(seconds_to_stop)
 
 
 class _Loop:
     """The loop that reads and writes all connections of a process."""
 
-    def __init__(self, server: Any) -> None:
-        self._server = server
+    def __init__(self, server: Any, sockets: Sockets) -> None:
+        self._server, self._sockets = server, sockets
         self._stopping = False
 
     def run(self, seconds_to_stop: float) -> None:
@@ -202,7 +201,7 @@ class _Loop:
             signal.signal(number, self._stop)
         checked, give_up = time.monotonic(), 0.0
         while True:
-            self._turn()
+            self._sockets.turn(0.1 if self._stopping else SECONDS_BETWEEN_CHECKS)
             now = time.monotonic()
             if now - checked > SECONDS_BETWEEN_CHECKS:
                 checked = now
@@ -211,37 +210,17 @@ class _Loop:
                 if not give_up:
                     give_up = now + seconds_to_stop
                     self._server.accepting = False
-                    self._server.socket.close()
                     self._server.del_channel()
+                    self._server.socket.close()
                 if now > give_up or not any(one.is_busy for one in self._channels()):
                     return
-
-    def _turn(self) -> None:
-        server = self._server
-        self._let_in()
-        server.asyncore.loop(
-            timeout=0.1 if self._stopping else SECONDS_BETWEEN_CHECKS,
-            map=server._map,
-            use_poll=True,
-            count=1,
-        )
-
-    def _let_in(self) -> None:
-        """Accept those who wait to be let in. By itself waitress accepts one in a turn."""
-        server, looked = self._server, select.poll()
-        for _ in range(LET_IN_AT_ONCE):
-            if not server.readable():
-                return
-            looked.register(server.socket, select.POLLIN)
-            if not looked.poll(0):
-                return
-            server.handle_accept()
 
     def _channels(self) -> list[Channel]:
         return list(self._server.active_channels.values())
 
     def _check(self, now: float) -> None:
         """Cut off clients that are too slow, and let pages wait if much waits for clients."""
+        self._sockets.look_at_all()
         waiting = sum(channel.waiting_bytes for channel in self._channels())
         limit = WAITING_BYTES if waiting < ALL_BYTES else FEW_BYTES
         self._server.adj.outbuf_high_watermark = limit

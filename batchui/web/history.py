@@ -1,7 +1,7 @@
 """The Batches page: the history of the team. Active batches come first, then the newest."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
@@ -10,18 +10,20 @@ from uuid import UUID
 from django.core.paginator import Paginator
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Substr
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django_htmx.http import trigger_client_event
 
 from batchui.batches.models import Batch, Label
 from batchui.teams.models import User
-from batchui.web import holds, open_questions
+from batchui.web import holds, open_questions, shared, watchers
 from batchui.web.draft_folds import MOST_SHOWN, drafts_in, folds, not_drafts
 from batchui.web.history_filters import MOST_FOUND, STATUS_FILTERS, Filters, chosen
 from batchui.web.holds import Holds
 from batchui.web.look_ups import under_way_context
 from batchui.web.members import MemberRequest, member_required
+from batchui.web.remembered import Remembered
+from batchui.web.shared import Shared
+from batchui.web.watchers import Watcher
 
 PAGE_SIZE = 25
 # What a row of the history does not show. A batch may have a megabyte of it.
@@ -35,6 +37,11 @@ _A_MARK = re.compile(r"[0-9]{1,18}p?")
 PEOPLE_AND_CHAIN = ("created_by", "started_by", "asked_after", "connection")
 # In characters: of a question; a line has room for fewer.
 QUESTION_SHOWN = 240
+# The marks of the batches of a team that a page shows; and what is told to a page that shows these
+# marks, now that they are those. Many watch the same page.
+Marks = frozenset[tuple[UUID, str]]
+marks = Remembered[tuple[int, frozenset[UUID]], dict[UUID, str]](1.0, most=1_000)
+news = Remembered[tuple[int, Marks, Marks], Shared](shared.SECONDS, most=shared.MOST)
 
 
 @member_required
@@ -75,23 +82,47 @@ def changes(request: MemberRequest) -> HttpResponse:
 
     `?seen=` has each active batch on that page, with the version that it shows: see `_seen_query`.
     """
+    watchers.remember(request)
+    return _changes(request, request.team.pk)
+
+
+def changes_at_once(request: HttpRequest, watcher: Watcher) -> HttpResponse:
+    """The answer of `changes` to somebody who has watched before."""
+    return _changes(request, watcher.team_id)
+
+
+def _changes(request: HttpRequest, team_id: int) -> HttpResponse:
     seen = _seen(request)
-    found = list(_with_all(Batch.objects.of_team(request.team).filter(pk__in=seen)))
+    now = marks.get((team_id, frozenset(seen)), lambda: _marks_of(team_id, seen))
+    if now == seen:
+        return HttpResponse(status=204)
+    key = (team_id, frozenset(seen.items()), frozenset(now.items()))
+    return news.get(key, lambda: _news(team_id, seen)).response(request)
+
+
+def _marks_of(team_id: int, wanted: Iterable[UUID]) -> dict[UUID, str]:
+    """The marks of those of these batches that are there."""
+    found = Batch.objects.of_team(team_id).filter(pk__in=wanted).only("status", "version")
+    paused = holds.of(found)
+    return {batch.pk: _mark(batch, paused) for batch in found}
+
+
+def _news(team_id: int, seen: Mapping[UUID, str]) -> Shared:
+    """What is told to everybody in a team whose page shows these batches with these marks."""
+    found = list(_with_all(Batch.objects.of_team(team_id).filter(pk__in=seen)))
     paused = holds.of(found)
     context: dict[str, Any] = {
         "changed": [batch for batch in found if _mark(batch, paused) != seen[batch.pk]],
         "gone": seen.keys() - {batch.pk for batch in found},
         "holds": paused,
         "seen": _seen_query(found, paused),
+        "questions": open_questions.of_team(team_id),
     }
-    if not context["changed"] and not context["gone"]:
-        return HttpResponse(status=204)
-    context["questions"] = open_questions.of_team(request.team)
-    response = render(request, "batches/_history_changes.html", context)
+    events = ["history-changed"]
     # For the pictures of the last days. One that ended has its last rows, so they come at once.
     if any(not batch.is_active for batch in found):
-        trigger_client_event(response, "batch-ended")
-    return trigger_client_event(response, "history-changed")
+        events.append("batch-ended")
+    return Shared.made("batches/_history_changes.html", context, *events)
 
 
 def _with_all(batches: QuerySet[Batch]) -> QuerySet[Batch]:
@@ -122,7 +153,7 @@ def _seen_query(batches: Iterable[Batch], paused: Holds) -> str:
     return urlencode([("seen", f"{batch.pk}.{_mark(batch, paused)}") for batch in active])
 
 
-def _seen(request: MemberRequest) -> dict[UUID, str]:
+def _seen(request: HttpRequest) -> dict[UUID, str]:
     """What `_seen_query` wrote, as id -> mark. Anything else is ignored."""
     seen = {}
     for text in request.GET.getlist("seen")[: PAGE_SIZE + 2 * MOST_SHOWN]:

@@ -1,5 +1,6 @@
 """What keeps batches from being sent now: the reason, and until when."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from batchui.batches.due import MOST_UNDER_WAY, requests_under_way
 from batchui.batches.models import WAITING_FOR_COPIES, Batch, Part
 from batchui.batches.states import SENT_PARTS, BatchStatus, PartStatus
 from batchui.teams.models import Connection
+from batchui.web.remembered import Remembered
 
 TOO_MANY_REQUESTS = (
     "{} requests are under way at {}, the most at one time. The next ones are sent as "
@@ -41,6 +43,10 @@ IS_PAUSED = Q(
 )
 
 
+# It counts the parts of all batches, and every poll of a page asks for it.
+under_way = Remembered[None, Counter[int]](1.0, most=1)
+
+
 class Hold(NamedTuple):
     """Why nothing of a batch is sent now.
 
@@ -63,15 +69,16 @@ class Hold(NamedTuple):
 Holds = Mapping[UUID, Hold]
 
 
-def what_holds(batch: Batch) -> Hold | None:
+def what_holds(batch: Batch, *, has_held: bool = True) -> Hold | None:
     """Why nothing more of a batch is sent now; None if nothing is on hold.
 
-    Other parts of it may be under way: then it is not paused (see `of`).
+    Other parts of it may be under way: then it is not paused (see `of`). has_held: False where no
+    part is held, as is known.
     """
     connection = batch.connection
     paused_until = connection_paused_until(connection)
     probing = connection.failures_in_a_row > 0
-    part = batch.parts.filter(_ON_HOLD).order_by("number").first()
+    part = batch.parts.filter(_ON_HOLD).order_by("number").first() if has_held else None
     if part is not None:
         return Hold(part.message, part.resume_at or paused_until, probing)
     if paused_until and batch.parts.filter(status=PartStatus.READY).exists():
@@ -100,7 +107,7 @@ def connection_paused_until(connection: Connection) -> datetime | None:
 
 def is_full(connection: Connection) -> bool:
     """Whether as many requests of a connection are under way as may be at one time."""
-    return requests_under_way()[connection.pk] >= MOST_UNDER_WAY
+    return under_way.get(None, requests_under_way)[connection.pk] >= MOST_UNDER_WAY
 
 
 def of(batches: Iterable[Batch]) -> Holds:

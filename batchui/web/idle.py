@@ -35,6 +35,13 @@ def begin(*, request: HttpRequest, **_: object) -> None:
     request.session[USED_AT] = request.session[BEGAN_AT] = time.time()
 
 
+def signed_out_at(request: HttpRequest) -> float:
+    """When a session ends if nobody does anything until then, in seconds since 1970."""
+    now = time.time()
+    used_at, began_at = (float(request.session.get(name, now)) for name in (USED_AT, BEGAN_AT))
+    return min(used_at + settings.IDLE_SECONDS, began_at + settings.SESSION_COOKIE_AGE)
+
+
 def _check(request: HttpRequest) -> None:
     now = time.time()
     used_at = request.session.get(USED_AT, now)

@@ -60,11 +60,11 @@ def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
     return min(filter(None, (one, other)), default=None)
 
 
-def of_team(team: Team) -> list[Undecided]:
+def of_team(team: Team | int) -> list[Undecided]:
     """The questions that wait for somebody of a team."""
     return of_parts(parts_of_team(team).filter(status=PartStatus.UNSURE))
 
 
-def parts_of_team(team: Team) -> QuerySet[Part]:
+def parts_of_team(team: Team | int) -> QuerySet[Part]:
     """The parts of a team, except those of deleted batches."""
     return Part.objects.filter(batch__team=team, batch__deleted_at=None)

@@ -21,6 +21,9 @@ asked: list[str] = []
 def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterator[bytes]:
     path = environ["PATH_INFO"]
     length = [("Content-Length", "100000")] if path == "/long" else []
+    if path == "/nothing":
+        start("204 No Content", [])
+        return iter(())
     start("200 OK", [("Content-Type", "text/plain"), *length])
     return body_of(path, environ)
 

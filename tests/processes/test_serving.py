@@ -294,3 +294,47 @@ def _lets_in(site: Site) -> bool:
     except OSError:
         return False
     return True
+
+
+NOTHING = b"GET /nothing HTTP/1.%d\r\nHost: x\r\n%s\r\n"
+
+
+def nothing_on(client: socket.socket) -> bytes:
+    reply = b""
+    while not reply.endswith(b"\r\n\r\n"):
+        reply += (came := client.recv(65_536))
+        assert came
+    return reply
+
+
+def test_a_connection_stays_open_after_a_reply_without_a_body(site: Site) -> None:
+    with site.connect(NOTHING % (1, b"")) as client:
+        for _ in range(3):
+            assert b"Connection" not in nothing_on(client)
+            client.sendall(NOTHING % (1, b""))
+
+
+@pytest.mark.parametrize("asked", [NOTHING % (1, b"Connection: close\r\n"), NOTHING % (0, b"")])
+def test_it_is_closed_where_the_client_asks_for_that(site: Site, asked: bytes) -> None:
+    with site.connect(asked) as client:
+        assert b"Connection: close" in nothing_on(client)
+        assert client.recv(1) == b""
+
+
+def test_many_silent_connections_cost_a_request_nothing() -> None:
+    """Each page that is watched keeps one."""
+    with running_site(MOST_OF_ONE=2_000) as site, ExitStack() as held:
+        pid = int(site.get("/pid"))
+
+        def cost() -> float:
+            begun = cpu_seconds(pid)
+            with site.connect(NOTHING % (1, b"")) as client:
+                for _ in range(600):
+                    nothing_on(client)
+                    client.sendall(NOTHING % (1, b""))
+            return cpu_seconds(pid) - begun
+
+        few = cost()
+        for _ in range(800):
+            held.enter_context(site.connect(b""))
+        assert cost() < 2 * few + 0.05

@@ -18,7 +18,8 @@ from batchui.prompts.reading.format import HEAD_SIZE
 from batchui.sandbox.options import Options
 from batchui.teams import browsers, invitations
 from batchui.up.venv import ROOT
-from batchui.web import body_limits, download_limit
+from batchui.web import body_limits, download_limit, history, watchers
+from batchui.web.sheet import seen
 
 PAGE = (ROOT / "docs" / "security.md").read_text()
 TEXT = " ".join(PAGE.split())
@@ -179,3 +180,10 @@ def test_every_setting_and_check_that_it_names_is_there() -> None:
 def test_the_addresses_that_it_names_are_there() -> None:
     for name in ("join", "setup"):
         assert f"`{reverse(name, args=['x']).removesuffix('x/')}`" in PAGE
+
+
+def test_how_long_a_watcher_is_remembered_and_how_late_news_may_be() -> None:
+    assert watchers.LONGEST_SECONDS == 5 * 60
+    assert "remembers for 5 minutes whom it let through" in TEXT
+    assert seen.known.seconds == history.marks.seconds == 1
+    assert "is told a second late at most" in TEXT

@@ -268,7 +268,7 @@ def checking(request: MemberRequest, batch: Batch) -> HttpResponseBase:
 
 
 def check_context(batch: Batch) -> dict[str, Any]:
-    why = nothing_moves(batch)
+    why = nothing_moves() if batch.is_active else ""
     seen = f"{batch.version}.{why}" if why else str(batch.version)
     where = where_context(batch) if batch.status == BatchStatus.DRAFT else {}
     return {"batch": batch, "nothing_moves": why, "seen": seen, **where}

@@ -1,28 +1,30 @@
 """How a batch goes: what its page says of it, and asks again while it is active."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django.db.models import Count, Sum
-from django.http import HttpResponse
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
-from django_htmx.http import trigger_client_event
 
-from batchui.batches import call_limit, events
+from batchui.batches import events
 from batchui.batches.costs import charged_twice
 from batchui.batches.look_up_models import ReportedRequest
 from batchui.batches.models import Batch
+from batchui.batches.owners import is_among, is_author
 from batchui.batches.questions import LEFT_OUT_SENTENCES
 from batchui.batches.retrying import rows_of_retry
 from batchui.batches.sheet import searches
 from batchui.batches.sheet.sizes import sizes
 from batchui.batches.states import BatchStatus, Question
-from batchui.web import holds, open_questions
+from batchui.web import holds, open_questions, shared, watchers
 from batchui.web.access import with_batch
 from batchui.web.members import MemberRequest
+from batchui.web.remembered import Remembered
+from batchui.web.shared import Shared
 from batchui.web.sheet import waiting
 from batchui.web.sheet.cells import AnswerCell, answer_cells, said_once
 from batchui.web.sheet.chips import attention_count, chips_context, chips_of
@@ -31,10 +33,32 @@ from batchui.web.sheet.edited import marks_of
 from batchui.web.sheet.gaps import gaps_of, is_in
 from batchui.web.sheet.grid import Grid, grid_of
 from batchui.web.sheet.progress import progress_of
+from batchui.web.sheet.seen import now_of, seen_of
 from batchui.web.sheet.strip import Strip, strip_of
 from batchui.web.sheet.view import SheetView
 from batchui.web.standstill import nothing_moves
 from batchui.web.undecided import Undecided
+from batchui.web.watchers import Watcher
+
+# What a poll says of the age of its page.
+_HOW_OLD = ("seen", "at", "strip")
+
+
+class _Page(NamedTuple):
+    """What the news for a page depend on: which batch, as it is; the page; what its reader may do.
+
+    How old the page is makes no difference, so those that come late get what others had.
+    """
+
+    batch: UUID
+    seen: str
+    asked: tuple[tuple[str, tuple[str, ...]], ...]
+    has_strip: bool
+    may_delete: bool
+
+
+contexts = Remembered[tuple[UUID, str], dict[str, Any]](shared.SECONDS, most=shared.MOST)
+news = Remembered[_Page, Shared](shared.SECONDS, most=shared.MOST)
 
 
 @dataclass(frozen=True)
@@ -60,20 +84,61 @@ def live(request: MemberRequest, batch: Batch) -> HttpResponse:
     Of the rows that the page shows, only those come that waited and have changed. With `whole` all
     of them come: the page asks after some time, and others may have changed any of them.
     """
-    asked = request.GET
-    is_newest = asked.get("at") in (None, str(batch.version))
-    if asked.get("seen") == _seen(batch) and is_newest:
+    watchers.remember(request)
+    seen = seen_of(batch)
+    if _is_known(request.GET, seen, batch.version):
         return HttpResponse(status=204)
-    context = live_context(batch) | {"was": asked.get("was")}
-    context["is_new_strip"] = asked.get("strip") != context["strip"].signature
+    may_delete = request.membership.is_admin or is_author(batch, request.user)
+    context = contexts.get((batch.pk, seen), lambda: live_context(batch))
+    return _news(request, context, may_delete).response(request)
+
+
+def live_at_once(request: HttpRequest, watcher: Watcher, pk: UUID) -> HttpResponse | None:
+    """The answer of `live` to somebody who has watched before; None: the view has to say it."""
+    now = now_of(pk)
+    if now is None or now.team != watcher.team_id:
+        return None
+    if _is_known(request.GET, now.seen, now.version):
+        return HttpResponse(status=204)
+    may_delete = watcher.is_admin or is_among(now.authors, watcher.user_id)
+    context = contexts.get((pk, now.seen), lambda: live_context(_batch(pk)))
+    return _news(request, context, may_delete).response(request)
+
+
+def _batch(pk: UUID) -> Batch:
+    return Batch.objects.select_related("connection").get(pk=pk)
+
+
+def _is_known(asked: QueryDict, seen: str, version: int) -> bool:
+    """Whether a page, its rows too, is as new as the batch."""
+    return asked.get("seen") == seen and asked.get("at") in (None, str(version))
+
+
+def _news(request: HttpRequest, context: dict[str, Any], may_delete: bool) -> Shared:
+    """What is told to everybody with such a page. context: of `live_context`."""
+    asked = sorted(request.GET.lists())
+    page = _Page(
+        batch=context["batch"].pk,
+        seen=context["seen"],
+        asked=tuple((name, tuple(values)) for name, values in asked if name not in _HOW_OLD),
+        has_strip=request.GET.get("strip") == context["strip"].signature,
+        may_delete=may_delete,
+    )
+    return news.get(page, lambda: _made(request, context, page))
+
+
+def _made(request: HttpRequest, context: dict[str, Any], page: _Page) -> Shared:
+    batch, asked = context["batch"], request.GET
+    context = context | {"was": asked.get("was"), "may_delete": page.may_delete}
+    context["is_new_strip"] = not page.has_strip
     if "rows" in asked:
         context |= _rows_context(request, batch)
-    response = render(request, "batches/_live_update.html", context)
+    events = ["batch-changed"]
     if "whole" in asked:
-        trigger_client_event(response, "answer-changed")
+        events.append("answer-changed")
     if not batch.is_active:
-        trigger_client_event(response, "batch-ended")
-    return trigger_client_event(response, "batch-changed")
+        events.append("batch-ended")
+    return Shared.made("batches/_live_update.html", context, *events)
 
 
 def watched_of(batch: Batch, view: SheetView, grid: Grid) -> Watched:
@@ -84,17 +149,21 @@ def watched_of(batch: Batch, view: SheetView, grid: Grid) -> Watched:
 
 def live_context(batch: Batch) -> dict[str, Any]:
     """What the progress of a batch needs."""
-    paused = holds.of([batch])
-    strip = strip_of(batch, is_paused=batch.pk in paused)
+    strip = strip_of(batch)
+    is_held = any(strip.counts[state] for state in ("held", "person"))
+    may_be_paused = is_held or holds.connection_paused_until(batch.connection)
+    paused = holds.of([batch]) if may_be_paused else {}
+    strip = replace(strip, is_paused=batch.pk in paused)
     return {
         **live_counts(batch),
-        "poll_url": _poll_url(batch, strip),
+        "seen": (seen := seen_of(batch)),
+        "poll_url": _poll_url(batch, seen, strip),
         "strip": strip,
         "progress": progress_of(batch),
-        "nothing_moves": nothing_moves(batch),
+        "nothing_moves": nothing_moves() if batch.is_active else "",
         "questions": (questions := open_questions.of_parts(batch.parts.all())),
         "reported": _reported(batch, questions),
-        "on_hold": holds.what_holds(batch),
+        "on_hold": holds.what_holds(batch, has_held=is_held),
         "holds": paused,
         "is_paused": strip.is_paused,
         "stopped_by": _stopped_by(batch),
@@ -111,12 +180,12 @@ def _reported(batch: Batch, asked: Sequence[Undecided]) -> list[ReportedRequest]
     return events.unknown_to(batch) if is_unclear else []
 
 
-def _poll_url(batch: Batch, strip: Strip) -> str:
+def _poll_url(batch: Batch, seen: str, strip: Strip) -> str:
     """Where the page asks what has changed since it was made.
 
     An ended batch asks for the whole: whoever changes one of its rows may change any of them.
     """
-    made_of = {"seen": _seen(batch), "was": batch.status, "strip": strip.signature}
+    made_of = {"seen": seen, "was": batch.status, "strip": strip.signature}
     if not batch.is_active:
         made_of["whole"] = "1"
     return f"{reverse('live', args=[batch.pk])}?{urlencode(made_of)}"
@@ -130,7 +199,7 @@ def _stopped_by(batch: Batch) -> str:
     return stops.values_list("actor__name", flat=True).first() or ""
 
 
-def _rows_context(request: MemberRequest, batch: Batch) -> dict[str, Any]:
+def _rows_context(request: HttpRequest, batch: Batch) -> dict[str, Any]:
     """The cells that have changed, and what the page watches from now on."""
     asked = request.GET
     view = SheetView.of(request, batch)
@@ -194,22 +263,6 @@ def _charged_twice(batch: Batch) -> dict[str, Any]:
     if batch.connection.is_free or batch.is_active:
         return {}
     return charged_twice(batch.parts.all()).aggregate(parts=Count("pk"), rows=Sum("rows"))
-
-
-def _seen(batch: Batch) -> str:
-    """A text that changes when the progress of a batch must be shown again.
-
-    It has the batch's version, what holds its connection, and why nothing moves at all. Another
-    batch may pause the connection, end its pause or fill it; the version of this one stays the
-    same then.
-    """
-    connection = batch.connection
-    paused_until = holds.connection_paused_until(connection)
-    pause = f".{paused_until.timestamp()}" if paused_until else ""
-    calls = ".calls" if call_limit.is_used_up(connection) else ""
-    full = ".full" if batch.is_active and holds.is_full(connection) else ""
-    standstill = f".{why}" if (why := nothing_moves(batch)) else ""
-    return f"{batch.version}{pause}{calls}{full}{standstill}"
 
 
 def _why_failed(batch: Batch) -> str:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from uuid import UUID
 
 from django.db.models import F, Sum
 from django.utils import timezone
@@ -10,11 +11,15 @@ from batchui.batches.models import Attempt, Batch
 from batchui.batches.money import UsdRange
 from batchui.batches.states import AttemptStatus
 from batchui.batches.usual_times import usual_time
+from batchui.web.remembered import Remembered
 from batchui.web.sheet.became import cost_text
 
 PACE_OVER = timedelta(seconds=60)
 # A shorter time says nothing about a pace.
 SHORTEST = timedelta(seconds=3)
+
+# How long others took changes when one of them ends.
+usual = Remembered[UUID, str](30.0, most=1_000)
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,12 @@ def progress_of(batch: Batch) -> Progress:
         cost += f" at list price, estimated {expected}"
     if not batch.is_active:
         return Progress("", cost, read + written)
-    return Progress(_pace(batch), cost, read + written, str(usual_time(batch) or ""))
+    return Progress(
+        _pace(batch),
+        cost,
+        read + written,
+        usual.get(batch.pk, lambda: str(usual_time(batch) or "")),
+    )
 
 
 def _estimated(batch: Batch) -> str:

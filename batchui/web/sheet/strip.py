@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 from zlib import crc32
 
@@ -101,7 +102,7 @@ class Strip:
     counts: Counter[str]
     is_paused: bool = False
 
-    @property
+    @cached_property
     def signature(self) -> str:
         """A short text that changes when the strip looks or sounds different."""
         looks = "|".join(f"{one.name} {one.sent}" for one in self.segments)
@@ -123,8 +124,8 @@ class Strip:
         return f"{counted(self.counts.total(), 'part')}: {counts_text(self.counts)}"
 
 
-def strip_of(batch: Batch, *, is_paused: bool = False) -> Strip:
-    """The strip of a started batch. is_paused: whether the batch is."""
+def strip_of(batch: Batch) -> Strip:
+    """The strip of a started batch, as if it were not paused."""
     groups = min(MOST_SEGMENTS, max(1, batch.part_count))
     found: dict[int, Segment] = {}
     for row in _grouped(batch, groups):
@@ -141,7 +142,7 @@ def strip_of(batch: Batch, *, is_paused: bool = False) -> Strip:
     if batch.part_count <= MOST_SEGMENTS:
         _tell_when_sent(batch, segments)
     counts = sum((segment.counts for segment in segments), Counter())
-    return Strip(segments, counts, is_paused)
+    return Strip(segments, counts)
 
 
 def parts_in_state(batch: Batch, state: str) -> QuerySet[Part]:

@@ -339,6 +339,7 @@ def test_a_poll_costs_as_many_queries_for_many_parts_as_for_few(
     for number in (60, 300):
         batch = start(rows(number))
         page = Page(web, batch.get_absolute_url())
+        assert page.poll() == ""
         batch.parts.update(status="queued")
         # It has a pace only from its third second on.
         Batch.objects.filter(pk=batch.pk).update(version=99, started_at=timezone.now())

@@ -6,21 +6,19 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from batchui.batches.phrases import Say
-from batchui.bench import choosing, compare, files, idle, pages, slow, small, whole
+from batchui.bench import choosing, compare, files, idle, pages, slow, small, watchers, whole
 from batchui.bench.surroundings import BenchFailed
 from batchui.commands import ExactCommand
 from batchui.processes import procfs
+
+COUNTED = ("rows", "repeat", "parts", "batches", "slow_clients", "watchers")
 
 
 class Command(ExactCommand):
     help = (
         "Measure (a) a streaming script, (t) a tuned script and (b) the product's own path on the "
-        "same file against the same imitation of the API, and print the ratios b/a and b/t. With "
-        "--whole: only the product, from upload to download, through all its processes. With "
-        "--format: reading and writing of files, beside the bare library. With --pages: what each "
-        "page costs beside many rows, parts and batches. With --small: how long a small batch "
-        "takes beyond the API's own time. With --idle: what is taken while nothing happens. With "
-        "--choosing: what it costs to choose work among 10,000 parts."
+        "same file against the same imitation of the API, and print the ratios b/a and b/t; or one "
+        "of the other things below, alone."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -32,25 +30,40 @@ class Command(ExactCommand):
         parser.add_argument(
             "--repeat", type=int, default=1, help="how often; medians are printed (%(default)s)"
         )
-        parser.add_argument("--whole", action="store_true", help="from upload to download")
-        parser.add_argument(
+        alone = parser.add_mutually_exclusive_group()
+        alone.add_argument(
+            "--whole", action="store_true", help="from upload to download, through all processes"
+        )
+        alone.add_argument(
             "--format",
             choices=[*files.FORMATS, files.ALL],
-            help="only this: reading and writing of files in a format, beside the bare library",
+            help="reading and writing of files in a format, beside the bare library",
         )
-        parser.add_argument(
+        alone.add_argument(
+            "--pages", action="store_true", help="what each page costs beside much data"
+        )
+        alone.add_argument(
+            "--watchers", type=int, metavar="N", help="what it costs that N people watch pages"
+        )
+        alone.add_argument(
             "--slow-clients",
             type=int,
             metavar="N",
-            help="only this: whether N slow clients of each kind hold the pages up",
+            help="whether N slow clients of each kind hold the pages up",
+        )
+        alone.add_argument(
+            "--small", action="store_true", help="what a small batch takes beyond the API's time"
+        )
+        alone.add_argument(
+            "--idle", action="store_true", help="what is taken while nothing happens"
+        )
+        alone.add_argument(
+            "--choosing", action="store_true", help="choosing work among 10,000 parts"
         )
         parser.add_argument(
             "--calls-per-5-minutes",
             type=int,
             help="with --whole: the call limit (default: the product's own)",
-        )
-        parser.add_argument(
-            "--pages", action="store_true", help="only this: what each page costs beside much data"
         )
         parser.add_argument(
             "--parts", type=int, default=1_000, help="with --pages: of a batch (%(default)s)"
@@ -61,18 +74,17 @@ class Command(ExactCommand):
         parser.add_argument(
             "--database-url",
             default="",
-            help="with --pages and --choosing: an empty database in place of SQLite",
+            help="with --pages, --watchers and --choosing: an empty database in place of SQLite",
         )
-        alone = parser.add_mutually_exclusive_group()
-        alone.add_argument("--small", action="store_true", help="only this: a small batch")
-        alone.add_argument("--idle", action="store_true", help="only this: everything at rest")
-        alone.add_argument("--choosing", action="store_true", help="only this: choosing work")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["rows"] is None:
-            small = 100 if options["small"] else 100_000
-            options["rows"] = 1_000_000 if options["pages"] else small
-        _refuse(options)
+        for name in COUNTED:
+            if options[name] is not None and options[name] < 1:
+                raise CommandError(f"--{name.replace('_', '-')} must be at least 1.")
+        if options["calls_per_5_minutes"] is not None and not options["whole"]:
+            raise CommandError(
+                "Use --calls-per-5-minutes only with --whole; without it there is no limit."
+            )
         if not procfs.is_there():
             raise CommandError("The bench reads memory and CPU time from /proc: run it on Linux.")
         try:
@@ -81,47 +93,31 @@ class Command(ExactCommand):
             raise CommandError(str(reason)) from None
 
 
-def _refuse(options: dict[str, Any]) -> None:
-    """Raise CommandError for options that cannot be measured, or not together."""
-    clients, form = options["slow_clients"], options["format"]
-    if options["rows"] < 1 or options["repeat"] < 1:
-        raise CommandError("--rows and --repeat must be at least 1.")
-    if options["calls_per_5_minutes"] is not None and not options["whole"]:
-        raise CommandError(
-            "Use --calls-per-5-minutes only with --whole; without it there is no limit."
-        )
-    if clients is not None and clients < 1:
-        raise CommandError("--slow-clients must be at least 1.")
-    if form and (clients is not None or options["whole"]):
-        raise CommandError("Use --format without --whole and --slow-clients.")
-    if options["pages"] and (form or clients is not None or options["whole"]):
-        raise CommandError("Use --pages without --format, --whole and --slow-clients.")
-    if options["parts"] < 1 or options["batches"] < 1:
-        raise CommandError("--parts and --batches must be at least 1.")
-
-
 def _measure(options: dict[str, Any], say: Say) -> None:
-    rows, repeat = options["rows"], options["repeat"]
+    rows, repeat, database = options["rows"], options["repeat"], options["database_url"]
     if options["pages"]:
         pages.measure(
-            rows=rows,
+            rows=rows or 1_000_000,
             parts=options["parts"],
             batches=options["batches"],
             repeat=repeat,
             say=say,
-            database=options["database_url"],
+            database=database,
         )
+    elif options["watchers"]:
+        watchers.measure(options["watchers"], say, database=database)
     elif options["small"]:
-        small.measure(rows, repeat, say)
+        small.measure(rows or 100, repeat, say)
     elif options["idle"]:
         idle.measure(say)
     elif options["choosing"]:
-        choosing.measure(repeat, say, database=options["database_url"])
+        choosing.measure(repeat, say, database=database)
     elif options["format"]:
-        files.measure(options["format"], rows, repeat, say)
+        files.measure(options["format"], rows or 100_000, repeat, say)
     elif options["slow_clients"]:
         slow.measure(options["slow_clients"], say)
     elif options["whole"]:
-        whole.measure(rows, repeat, say, calls_per_5_minutes=options["calls_per_5_minutes"])
+        limit = options["calls_per_5_minutes"]
+        whole.measure(rows or 100_000, repeat, say, calls_per_5_minutes=limit)
     else:
-        compare.compare(rows, repeat, say)
+        compare.compare(rows or 100_000, repeat, say)

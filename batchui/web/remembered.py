@@ -1,0 +1,52 @@
+"""What many people ask for at the same time is found out once, and kept for a moment."""
+
+import time
+from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class _Kept(Generic[V]):
+    """What is found out for a key; until: when it counts no more (`time.monotonic`)."""
+
+    def __init__(self, until: float) -> None:
+        self.until = until
+        self.lock = Lock()
+        self.found: list[V] = []
+
+
+class Remembered(Generic[K, V]):
+    """A memory of this process. seconds: how old what it says may be. most: of its keys."""
+
+    def __init__(self, seconds: float, *, most: int) -> None:
+        self.seconds, self.most = seconds, most
+        self._kept: dict[K, _Kept[V]] = {}
+        self._lock = Lock()
+
+    def get(self, key: K, find_out: Callable[[], V]) -> V:
+        """What is known for a key, or what `find_out` returns now.
+
+        While one thread finds it out, others that ask for the same wait. What `find_out` raises is
+        raised, and is not kept.
+        """
+        with self._lock:
+            now = time.monotonic()
+            kept = self._kept.get(key)
+            if kept is None or now >= kept.until:
+                self._make_room(now)
+                kept = self._kept[key] = _Kept(now + self.seconds)
+        with kept.lock:
+            if not kept.found:
+                kept.found.append(find_out())
+            return kept.found[0]
+
+    def _make_room(self, now: float) -> None:
+        """Forget what is too old; and the oldest, where there is no room for another key."""
+        if len(self._kept) < self.most:
+            return
+        self._kept = {key: kept for key, kept in self._kept.items() if now < kept.until}
+        while len(self._kept) >= self.most:
+            del self._kept[next(iter(self._kept))]
