@@ -177,6 +177,8 @@ def _is_broken_upload(folder: str) -> bool:
     if restored_at is None:
         return True
     try:
-        return default_storage.get_modified_time(files.source_path(folder)) > restored_at
+        names = list(files.stored_below(f"batches/{folder}/source"))
+        written = map(default_storage.get_modified_time, names)
+        return bool(names) and all(time > restored_at for time in written)
     except OSError:
         return False

@@ -105,7 +105,7 @@ def test_the_files_of_a_bucket_go_into_another_folder_of_it(
     assert before <= in_backup
     bucket.use("another")
     # An empty installation was started there before.
-    files.save_source(generation.MARK, ContentFile(b"another-database 7"))
+    files.save(generation.MARK, ContentFile(b"another-database 7"))
     put_back(to, replace=True)
     assert not generation.belong_to_another()
     assert names(client, "another") == before | {generation.MARK}
@@ -154,7 +154,7 @@ def test_a_restore_that_fails_at_its_last_write_changes_nothing(
     make(to)
     bucket.use(f"last-{moment}-{len(mark)}")
     if mark:  # an empty installation was started there before
-        files.save_source(generation.MARK, ContentFile(mark))
+        files.save(generation.MARK, ContentFile(mark))
     before = names(client, bucket.prefix)
     there = facts()
     save = S3Storage.save
