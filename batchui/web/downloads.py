@@ -12,7 +12,7 @@ from batchui import security_log
 from batchui.batches import files, uploads
 from batchui.batches.compressed import IF_DAMAGED, read_compressed
 from batchui.batches.models import Batch, Part
-from batchui.batches.phrases import NOT_STARTED
+from batchui.batches.phrases import NOT_STARTED, REPLY_IS_GONE
 from batchui.batches.whole_files import file_name
 from batchui.exports.zipped import zip_chunks
 from batchui.web.access import with_batch
@@ -139,7 +139,8 @@ def raw_reply(request: MemberRequest, batch: Batch, number: int, attempt: int) -
     part: Part | None = batch.parts.filter(number=number).first()
     found = part.attempts.filter(number=attempt).first() if part else None
     if found is None or not found.reply_file:
-        raise Http404("No reply is kept for this attempt.")
+        is_gone = found is not None and found.reply_is_gone
+        raise Http404(REPLY_IS_GONE if is_gone else "No reply is kept for this attempt.")
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what="raw reply")
     return streamed(
         request,
