@@ -74,6 +74,7 @@ class BatchChanges(AnswerChanges, total=False):
     source_file: str
     source_size: int
     source_sha256: str
+    source_stored_size: int
     source_choices: dict[str, Any]
     source_format: dict[str, Any]
     converted_file: str

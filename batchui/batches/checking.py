@@ -40,6 +40,8 @@ def check_file(batch_id: UUID, *, beat: Beat | None = None) -> None:
     try:
         refuse_endless(batch)
         progress = progress_of(batch, beat=beat)
+        if batch.source_file:
+            sources.refuse_changed(batch)
         if not batch.source_format:
             _look(batch, progress)
         rows = KeptRows()

@@ -59,6 +59,11 @@ class Compressed:
         _compressor().copy_stream(content, made._spool)
         return made
 
+    @property
+    def size(self) -> int:
+        """How many bytes it has, as long as it is not stored."""
+        return self._spool.tell()
+
     def write(self, compressed: bytes) -> None:
         """Add content that is compressed already."""
         self._spool.write(compressed)

@@ -11,7 +11,7 @@ import msgspec
 from django.conf import settings
 from django.core.files.storage import FileSystemStorage, default_storage
 
-from batchui.batches import files
+from batchui.batches import files, uploads
 from batchui.batches.changes import BatchChanges
 from batchui.batches.models import Batch
 from batchui.batches.progress import Progress
@@ -107,12 +107,17 @@ def _first_rows(path: Path) -> list[Any]:
 
 @contextmanager
 def _on_disk(name: str) -> Iterator[Path]:
-    """The path of a stored file. One from a bucket is copied first."""
-    if isinstance(default_storage._wrapped, FileSystemStorage):  # type: ignore[attr-defined]
+    """The path of a stored upload.
+
+    One from a bucket is copied first; and so is one that an older version took for a plain text,
+    and compressed.
+    """
+    is_here = isinstance(default_storage._wrapped, FileSystemStorage)  # type: ignore[attr-defined]
+    if is_here and not uploads.is_compressed(name):
         yield Path(default_storage.path(name))
         return
     with tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR, suffix=".upload") as copy:
-        with files.open_file(name) as stored:
+        with uploads.open_upload(name) as stored:
             while data := stored.read(files.CHUNK_BYTES):
                 copy.write(data)
         copy.flush()

@@ -1,7 +1,8 @@
-"""Files of batches: compressed (except the upload), never changed, whole or not there at all.
+"""Files of batches: compressed (except what is packed), never changed, whole or not there at all.
 
-    batches/<uuid>/source/upload                 the upload, untouched
-    batches/<uuid>/source/upload-<e>             the same, made of another batch's answers
+    batches/<uuid>/source/upload.zst             the upload, a plain text (`uploads.py`)
+    batches/<uuid>/source/upload                 the upload, untouched: anything else
+    batches/<uuid>/source/upload-<e>[.zst]       the same, made of another batch's answers
     batches/<uuid>/source/converted-<e>.zst      the rows of an upload that is no plain text
     batches/<uuid>/source/rows-<e>.jsonl.zst     the rows of a draft, as read (`draft_rows.py`)
     batches/<uuid>/source/problems-<e>.jsonl.zst the rows that cannot be asked, and why
@@ -21,7 +22,6 @@ it is committed, so every pointer leads to a file. A file that a crash leaves wi
 removed some hours later (`worker/overtaken.py`).
 """
 
-import hashlib
 import os
 import shutil
 import tempfile
@@ -96,7 +96,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def source_path(batch_id: object) -> str:
-    """Where an upload is stored."""
+    """Where an upload is stored; a plain text has an ending besides (see `uploads.py`)."""
     return f"batches/{batch_id}/source/upload"
 
 
@@ -106,7 +106,10 @@ def picture_archive_path(batch_id: object) -> str:
 
 
 def further_path(batch: "Batch") -> str:
-    """Where a file is stored that is made of another batch's answers, by who makes it."""
+    """Where a file is stored that is made of another batch's answers, by who makes it.
+
+    It is an upload, and may have an ending as such.
+    """
     return f"batches/{batch.pk}/source/upload-{batch.epoch}"
 
 
@@ -166,18 +169,6 @@ def receipt_path(attempt: "Attempt") -> str:
 
 def _part_folder(part: "Part") -> str:
     return f"batches/{part.batch_id}/parts/{part.number}"
-
-
-def save_source(name: str, content: AnyFile) -> tuple[int, str]:
-    """Store an upload under `name`, untouched. Returns its size in bytes and its SHA-256."""
-    sha256, size = hashlib.sha256(), 0
-    content.seek(0)
-    for chunk in content.chunks(CHUNK_BYTES):
-        sha256.update(chunk)
-        size += len(chunk)
-    content.seek(0)
-    default_storage.save(name, content)
-    return size, sha256.hexdigest()
 
 
 def save(name: str, content: IO[bytes]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from django.core.files.base import File
 
-from batchui.batches import files
+from batchui.batches import files, uploads
 from batchui.batches.changes import BatchChanges
 from batchui.batches.compressed import Compressed
 from batchui.batches.exporting import ALL, csv_plain, export_rows, table
@@ -122,13 +122,8 @@ def _write_source(first: Batch, target: Path, progress: Progress) -> str:
 
 
 def _stored(draft: Batch, first: Batch, target: Path, ending: str) -> BatchChanges:
-    stored_as = files.further_path(draft)
-    with target.open("rb") as content:
-        size, sha256 = files.save_source(stored_as, File(content))
     stem = first.source_stem.removesuffix(WITH_ANSWERS)
-    return {
-        "source_name": f"{stem[:LONGEST_NAME]}{WITH_ANSWERS}{ending}",
-        "source_file": stored_as,
-        "source_size": size,
-        "source_sha256": sha256,
-    }
+    name = f"{stem[:LONGEST_NAME]}{WITH_ANSWERS}{ending}"
+    with target.open("rb") as content:
+        stored = uploads.store(files.further_path(draft), File(content), called=name)
+    return {"source_name": name, **stored.as_fields()}

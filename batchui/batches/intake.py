@@ -10,10 +10,9 @@ from typing import Any, BinaryIO, cast
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.core.files.base import File
 from django.db import transaction
 
-from batchui.batches import files, lifecycle, picture_archives, settling, sources
+from batchui.batches import files, lifecycle, picture_archives, settling, sources, uploads
 from batchui.batches.changes import BatchChanges
 from batchui.batches.checking import check_file
 from batchui.batches.compressed import DamagedFile
@@ -25,6 +24,7 @@ from batchui.batches.pressed_twice import made_before
 from batchui.batches.row_problems import NO_PROBLEMS
 from batchui.batches.states import EDITABLE, BatchStatus
 from batchui.batches.upload_limits import refuse_full_disk, too_large
+from batchui.batches.uploads import Stored
 from batchui.prompts.ask import Ask
 from batchui.prompts.conversion.kinds import is_text
 from batchui.prompts.problems import BadInput
@@ -63,7 +63,7 @@ def receive(
     instead: Batch | None = None,
     check_now: bool = False,
 ) -> Batch:
-    """Read the beginning of a file, store it untouched, make a batch, and check the whole file.
+    """Read the beginning of a file, store it, make a batch, and check the whole file.
 
     The batch is a draft if its file is small or `check_now` is true; else it is `checking`, and a
     worker reads it. `ask`: the question, if known, such as that of the draft being replaced.
@@ -81,7 +81,8 @@ def receive(
             lambda: _at_start(upload), name=source_name, choices=choices
         ).as_fields()
     batch = _store(
-        upload,
+        partial(uploads.store, content=upload, called=source_name),
+        size=size,
         team=team,
         by=by,
         source_name=source_name,
@@ -126,13 +127,6 @@ def read_differently(batch: Batch, choices: Choices, *, by: User | None) -> bool
     return moved
 
 
-def _opened(name: str) -> BinaryIO:
-    try:
-        return files.open_file(name)
-    except OSError as problem:
-        raise BadInput(cannot_store(problem)) from problem
-
-
 def _look(batch: Batch, choices: Choices) -> BatchChanges:
     try:
         return sources.look(batch, choices).as_fields()
@@ -158,12 +152,16 @@ def run_again(batch: Batch, *, by: User | None) -> Batch:
     """A new draft with the same file and question, to be edited before it is started.
 
     A second click gets the draft of the first (see `pressed_twice.py`). Raises BadInput if the file
-    is not there yet, or is lost, or if only answers are known (`Batch.is_looked_up`).
+    is not there yet, or is lost or cut short, or if only answers are known (`Batch.is_looked_up`).
     """
     if batch.is_looked_up:
         raise BadInput(ANSWERS_ALONE)
     if not batch.source_file:
         raise BadInput(NOT_READ)
+    try:
+        sources.refuse_changed(batch)
+    except (OSError, DamagedFile) as problem:
+        raise BadInput(sentence_for(problem)) from problem
     of_answers = batch.converted.get("of_answers", False)
     same = SAME_FILE if batch.converted_file and not of_answers else SAME_TEXT
     asked = asked_fields(batch.ask)
@@ -175,18 +173,18 @@ def run_again(batch: Batch, *, by: User | None) -> Batch:
         **{field: getattr(batch, field) for field in SAME_FILE},
         **asked,
     )
-    with _opened(batch.source_file) as source:
-        copy = _store(
-            File(source),
-            team=batch.team,
-            by=by,
-            name=_free_name(batch.team, batch.name),
-            rows_of=batch if of_answers else None,
-            pictures_of=batch,
-            find_before=before,
-            **{field: getattr(batch, field) for field in same},
-            **asked,
-        )
+    copy = _store(
+        partial(uploads.copy, batch),
+        size=batch.source_size,
+        team=batch.team,
+        by=by,
+        name=_free_name(batch.team, batch.name),
+        rows_of=batch if of_answers else None,
+        pictures_of=batch,
+        find_before=before,
+        **{field: getattr(batch, field) for field in same},
+        **asked,
+    )
     return _checked(copy)
 
 
@@ -223,8 +221,9 @@ def ask_further(batch: Batch, *, by: User | None) -> Batch:
 
 
 def _store(
-    upload: AnyFile,
+    store: Callable[[str], Stored],
     *,
+    size: int,
     team: Team,
     by: User | None,
     rows_of: Batch | None = None,
@@ -234,20 +233,20 @@ def _store(
 ) -> Batch:
     """Store an upload, and make a batch of it.
 
-    rows_of: a batch whose converted rows it has. pictures_of: one whose pictures. find_before:
-    finds the batch that is returned instead of a new one; called in a transaction before the file
-    is stored, and again in the one that makes the batch, as somebody may have made it meanwhile.
+    store: stores it under the name that it is given. size: of the upload, in bytes. rows_of: a
+    batch whose converted rows it has. pictures_of: one whose pictures. find_before: finds the batch
+    that is returned instead of a new one; called in a transaction before the file is stored, and
+    again in the one that makes the batch, as somebody may have made it meanwhile.
     """
     with transaction.atomic():
         if batch := find_before():
             return batch
-    refuse_full_disk(upload.size)
+    refuse_full_disk(size)
     # 1. The file, under the id that the batch will have.
     batch_id = uuid4()
-    stored_as = files.source_path(batch_id)
     try:
-        size, sha256 = _saved(stored_as, upload)
-        fields |= _copied(batch_id, rows_of, pictures_of)
+        stored = _stored(store, batch_id)
+        fields |= _copied(batch_id, stored, rows_of, pictures_of)
         # 2. The batch that points to it.
         with transaction.atomic():
             batch = find_before()
@@ -257,9 +256,7 @@ def _store(
                     team=team,
                     connection=ensure_connection(team),
                     created_by=by,
-                    source_file=stored_as,
-                    source_size=size,
-                    source_sha256=sha256,
+                    **stored.as_fields(),
                     **fields,
                 )
                 settling.record(batch, "uploaded", f"“{batch.source_name}” was uploaded.", by=by)
@@ -272,7 +269,9 @@ def _store(
     return batch
 
 
-def _copied(batch_id: UUID, rows_of: Batch | None, pictures_of: Batch | None) -> dict[str, Any]:
+def _copied(
+    batch_id: UUID, upload: Stored, rows_of: Batch | None, pictures_of: Batch | None
+) -> dict[str, Any]:
     """The fields with the files of other batches that a new one has copies of."""
     fields: dict[str, Any] = {}
     try:
@@ -281,16 +280,15 @@ def _copied(batch_id: UUID, rows_of: Batch | None, pictures_of: Batch | None) ->
             fields["converted_file"] = files.copy(rows_of.converted_file, name)
             fields["converted"] = rows_of.converted
         if pictures_of:
-            source = files.source_path(batch_id)
-            fields |= picture_archives.copied(pictures_of, batch_id, source_file=source)
+            fields |= picture_archives.copied(pictures_of, batch_id, source_file=upload.name)
     except OSError as problem:
         raise BadInput(cannot_store(problem)) from problem
     return fields
 
 
-def _saved(name: str, upload: AnyFile) -> tuple[int, str]:
+def _stored(store: Callable[[str], Stored], batch_id: UUID) -> Stored:
     try:
-        return files.save_source(name, upload)
+        return store(files.source_path(batch_id))
     except OSError as problem:
         raise BadInput(cannot_store(problem)) from problem
 

@@ -10,6 +10,7 @@ from batchui.batches.compressed import DamagedFile, read_compressed
 from batchui.batches.copying import copies_of
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.part_answers import read_answers
+from batchui.batches.phrases import REPLY_IS_GONE
 from batchui.batches.results import Result, readable_results, results_at
 from batchui.batches.states import AttemptStatus
 from batchui.cloudflare.catalogue import UnknownModel
@@ -81,6 +82,8 @@ def asked_with(row: OneRow) -> int | None:
 def reply_item(attempt: Attempt, row: OneRow) -> str:
     """What Cloudflare's reply to a request says of a row, as JSON. Raises ReplyUnread."""
     index = _position_in(attempt, row)
+    if index is not None and attempt.reply_is_gone:
+        raise ReplyUnread(REPLY_IS_GONE)
     if index is None or not attempt.reply_file:
         raise ReplyUnread("There is no reply to this row.")
     body = bytearray()

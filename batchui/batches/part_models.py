@@ -1,5 +1,6 @@
 """The tables of parts and of the requests that were made of them."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.db import models
@@ -59,6 +60,11 @@ class AnswerCounts(models.Model):
         """The number of rows that a retry would send again."""
         return sum(getattr(self, status.value) for status in RETRYABLE_ANSWERS)
 
+
+# A raw reply that was taken for answers is kept so long; any other one as long as its batch.
+CLEAN_REPLIES_ARE_KEPT = timedelta(days=3)
+# For queries: an attempt whose raw reply is stored, and was taken for answers.
+CLEAN_REPLY = Q(status=AttemptStatus.ANSWERED) & ~Q(reply_file="")
 
 # Why a part waits whose rows ask what other rows ask (see `copying.py`).
 WAITS_FOR_COPIES = (
@@ -186,6 +192,7 @@ class Attempt(models.Model):
     in_vain = models.PositiveIntegerField(default=0)
     code = models.IntegerField(null=True)
     message = models.TextField(blank=True)
+    # The raw reply; that of an answered request goes some days later, by a sweep.
     reply_file = models.CharField(max_length=255, blank=True)
     # The beginning of the latest reply that batchui did not recognise, as it came.
     raw = models.TextField(blank=True, default="")
@@ -195,7 +202,17 @@ class Attempt(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("part", "number"), name="attempt_number_once"),
         )
-        indexes = (models.Index(fields=("finished_at",), name="attempt_finished"),)
+        indexes = (
+            models.Index(fields=("finished_at",), name="attempt_finished"),
+            models.Index(
+                fields=("finished_at",), condition=CLEAN_REPLY, name="attempt_clean_reply"
+            ),
+        )
 
     def __str__(self) -> str:
         return f"attempt {self.number} of {self.part}"
+
+    @property
+    def reply_is_gone(self) -> bool:
+        """Whether its reply was kept for as long as a clean one is, and is not there any more."""
+        return self.status == AttemptStatus.ANSWERED and not self.reply_file

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from batchui.batches.models import Batch
+from batchui.batches.part_models import CLEAN_REPLIES_ARE_KEPT
 from batchui.teams.models import Connection
 
 # Tells somebody how far something is, in a sentence.
@@ -11,6 +12,10 @@ Say = Callable[[str], object]
 # Runs of consecutive numbers that a sentence names.
 RUNS_NAMED = 12
 
+REPLY_IS_GONE = (
+    "The raw reply is not kept any more: one whose answers were stored is kept for "
+    f"{CLEAN_REPLIES_ARE_KEPT.days} days."
+)
 NOT_STARTED = "This batch has not been started, so there are no answers to download yet."
 
 

@@ -10,7 +10,7 @@ from typing import BinaryIO, NamedTuple
 
 from django.core.files.storage import default_storage
 
-from batchui.batches import files
+from batchui.batches import uploads
 from batchui.batches.changes import BatchChanges
 from batchui.batches.compressed import DamagedFile, open_unpacked
 from batchui.batches.models import Batch
@@ -43,25 +43,26 @@ def open_rows(batch: Batch) -> BinaryIO:
     """What the rows of a batch are read from, at its beginning."""
     if batch.converted_file:
         return open_unpacked(batch.converted_file)
-    return files.open_file(batch.source_file)
+    return uploads.open_upload(batch.source_file)
 
 
 def refuse_changed(batch: Batch) -> None:
-    """Raise DamagedFile for an upload that is not as long as when it came; OSError if it is lost.
+    """Raise DamagedFile for an upload that is not as long as it was stored; OSError if it is lost.
 
     Its rows may be in another file by now, but the answers are to go into this one.
     """
     size = default_storage.size(batch.source_file)
-    if size != batch.source_size:
+    stored_size = uploads.stored_size(batch)
+    if size != stored_size:
         raise DamagedFile(
             f"The stored file {batch.source_file} is damaged: it has {size:,} bytes in place of "
-            f"{batch.source_size:,}."
+            f"{stored_size:,}."
         )
 
 
 def head(batch: Batch) -> bytes:
     """The first HEAD_BYTES of an upload."""
-    with files.open_file(batch.source_file) as source:
+    with uploads.open_upload(batch.source_file) as source:
         return read_head(source)
 
 

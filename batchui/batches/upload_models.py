@@ -18,6 +18,8 @@ class Upload(models.Model):
     source_file = models.CharField(max_length=255)
     source_size = models.PositiveBigIntegerField()
     source_sha256 = models.CharField(max_length=64)
+    # The bytes of the stored file; 0: of an older version, which stored it as it came.
+    source_stored_size = models.PositiveBigIntegerField(default=0)
     # How a person wants it to be read, and how it is read: see `choices` and `format`.
     source_choices = models.JSONField(default=dict)
     source_format = models.JSONField(default=dict)

@@ -32,7 +32,8 @@ def report(rows: int, runs: Mapping[Side, Sequence[Run]], say: Say) -> None:
             say(_line(f"   {step}", rows, median(run.steps[step] for run in taken)))
     for other in (BARE, TUNED):
         say(f"b/{other.letter} {_ratios(runs[PRODUCT], runs[other])}")
-    say(f"\nDisk use of the product: {disk_sentence(runs[PRODUCT][-1].disk)}")
+    say("\nDisk use of the product:")
+    say_disk(runs[PRODUCT][-1].disk, say)
     for side in runs:
         say(f"{side.letter}: {side.note}.")
 
@@ -52,6 +53,12 @@ def _ratios(product: Sequence[Run], script: Sequence[Run]) -> str:
     by_clock = _spread([ours.seconds / theirs.seconds for ours, theirs in pairs])
     by_cpu = _spread([ours.cpu_seconds / theirs.cpu_seconds for ours, theirs in pairs])
     return f"{by_clock} by the clock, {by_cpu} by CPU seconds"
+
+
+def say_disk(disk: Mapping[str, Mapping[str, int]], say: Say) -> None:
+    """Print what `disk_over_time` found, a line for each time."""
+    for when, sizes in disk.items():
+        say(f"   {when}: {disk_sentence(sizes)}")
 
 
 def disk_sentence(disk: Mapping[str, int]) -> str:

@@ -1,9 +1,44 @@
-"""The sizes of the files in the product's data folder, by kind."""
+"""The sizes of the files in the product's data folder, by kind: at once, and after its sweeps."""
 
 import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 
-KINDS = ("upload", "rows", "answers", "replies", "database", "other")
+from batchui.bench.surroundings import ROOT, BenchFailed
+
+KINDS = ("upload", "rows", "draft rows", "answers", "replies", "database", "other")
+# When the disk is measured: as it is, and after the product's own sweeps at a later time.
+LATER = {"an hour later": timedelta(hours=1.1), "three days later": timedelta(days=3.1)}
+
+
+def disk_over_time(data: Path, environment: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    """The disk use as it is, and as the product's sweeps leave it (LATER).
+
+    environment: of the product, which does not run any more. Its own clock is moved. Raises
+    BenchFailed.
+    """
+    found = {"when it has ended": disk_use(data)}
+    for name, passed in LATER.items():
+        _sweep(passed, environment)
+        found[name] = disk_use(data)
+    return found
+
+
+def _sweep(passed: timedelta, environment: Mapping[str, str]) -> None:
+    command = [sys.executable, "-m", "batchui.bench.with_django", "batchui.bench.later"]
+    done = subprocess.run(
+        [*command, str(passed.total_seconds())],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env=environment,
+    )
+    if done.returncode:
+        raise BenchFailed(f"The sweeps failed:\n{done.stderr}")
 
 
 def disk_use(data: Path) -> dict[str, int]:
@@ -22,10 +57,10 @@ def disk_use(data: Path) -> dict[str, int]:
 def _kind(path: Path) -> str:
     if ".sqlite3" in path.name:
         return "database"
+    of_batch = path.parent.name == "source"
     kinds = {
-        "rows": "rows",
+        "rows": "draft rows" if of_batch else "rows",
         "answers": "answers",
         "reply": "replies",
-    }  # rows: also those of a draft
-    kind = kinds.get(path.name.partition("-")[0], "other")
-    return "upload" if path.parent.name == "source" and kind == "other" else kind
+    }
+    return kinds.get(path.name.partition("-")[0], "upload" if of_batch else "other")

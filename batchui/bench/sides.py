@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from batchui.bench.check import Check
-from batchui.bench.disk import disk_use
+from batchui.bench.disk import disk_over_time
 from batchui.bench.surroundings import (
     ROOT,
     Api,
@@ -59,6 +59,8 @@ SIDES = (BARE, TUNED, PRODUCT)
 class Run:
     """The figures of one run. calls: submissions and polls. steps, disk: of the product only.
 
+    disk: as `disk_over_time` gives it.
+
     `cpu_seconds` do not include those of the imitation of the API.
     """
 
@@ -68,7 +70,7 @@ class Run:
     api_cpu_seconds: float
     calls: int
     steps: Mapping[str, float] = field(default_factory=dict)
-    disk: Mapping[str, int] = field(default_factory=dict)
+    disk: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 def run_side(side: Side, source: Path, *, api: Api, check: Check) -> Run:
@@ -76,13 +78,10 @@ def run_side(side: Side, source: Path, *, api: Api, check: Check) -> Run:
     with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder:
         data, result = Path(folder, "data"), Path(folder, "result.csv")
         called, api_cpu = sum(api.calls()), api.cpu_seconds()
+        environment = product_environment(
+            data, api, BATCHUI_CALLS_PER_5_MINUTES="1000000", BATCHUI_FIRST_POLL_SECONDS="0.05"
+        )
         if side is PRODUCT:
-            environment = product_environment(
-                data,
-                api,
-                BATCHUI_CALLS_PER_5_MINUTES="1000000",
-                BATCHUI_FIRST_POLL_SECONDS="0.05",
-            )
             found = measured(side.name, side.module, [source, result], environment)
         else:
             found = measured(
@@ -97,7 +96,7 @@ def run_side(side: Side, source: Path, *, api: Api, check: Check) -> Run:
             api_cpu_seconds=api_cpu,
             calls=called,
             steps=found["details"],
-            disk=disk_use(data) if side is PRODUCT else {},
+            disk=disk_over_time(data, environment) if side is PRODUCT else {},
         )
 
 

@@ -13,11 +13,11 @@ from statistics import median
 
 from batchui.batches.phrases import Say
 from batchui.bench.check import Check
-from batchui.bench.compare import disk_sentence
-from batchui.bench.disk import disk_use
+from batchui.bench.compare import say_disk
+from batchui.bench.disk import disk_over_time
 from batchui.bench.person import Person
 from batchui.bench.running import Used, running_product
-from batchui.bench.surroundings import Api
+from batchui.bench.surroundings import Api, product_environment
 from batchui.bench.workload import rounds_sentence, workload
 
 
@@ -29,7 +29,7 @@ class Journey:
     submitted: int
     polled: int
     api_cpu_seconds: float
-    disk: Mapping[str, int]
+    disk: Mapping[str, Mapping[str, int]]
     used: Mapping[str, Used]
 
 
@@ -76,7 +76,7 @@ def take_through(
             submitted=submitted,
             polled=polled,
             api_cpu_seconds=api.cpu_seconds() - api_cpu,
-            disk=disk_use(data),
+            disk=disk_over_time(data, product_environment(data, api)),
             used=used,
         )
 
@@ -96,7 +96,8 @@ def report(journeys: Sequence[Journey], say: Say) -> None:
         say(f"{kind:32}{cpu:9.1f}{peak / 1e6:9.0f}{used[-1].processes:11}")
     api = median(journey.api_cpu_seconds for journey in journeys)
     say(f"{'(imitation of the API)':32}{api:9.1f}")
-    say(f"\nDisk use: {disk_sentence(last.disk)}")
+    say("\nDisk use:")
+    say_disk(last.disk, say)
     say(
         "Peak: of the largest process of a kind. The person and the imitation of the API have "
         "their share of the same cores; nobody watches the page meanwhile."

@@ -26,7 +26,8 @@ def each_answer_belongs_to_its_row(record: Record) -> Iterator[Finding]:
     The answer of a row is one that a stored reply gives at the place at which its request had the
     row; and the request that the API has on record had these rows. A good answer stays until
     another one has come, whatever else is asked again or corrected. Of a reply that is not whole
-    yet the answers are kept, and the reply itself is not: of those rows nothing can be said.
+    yet the answers are kept, and the reply itself is not; and a clean reply is removed after some
+    days. Of those rows nothing can be said.
     """
     for part in record.parts:
         for attempt in record.attempts(part):
@@ -57,10 +58,14 @@ def _sent_these_rows(record: Record, part: Part, attempt: Attempt) -> Iterator[F
 
 def _answers_stand_in_replies(record: Record, part: Part) -> Iterator[Finding]:
     given: dict[int, list[Answer]] = {}
+    may_be_of_another: set[int] = set()  # rows to which a reply came that is not kept any more
     columns = record.batch.ask.answer_columns
     try:
         for attempt in record.attempts(part):
-            if attempt.status == AttemptStatus.ANSWERED and attempt.reply_file:
+            if attempt.reply_is_gone:
+                sent = attempt.positions
+                may_be_of_another.update(range(part.rows) if sent is None else sent)
+            elif attempt.status == AttemptStatus.ANSWERED:
                 for position, answer in _in_reply(attempt, columns):
                     given.setdefault(position, []).append(answer)
         for position, line in enumerate(part_answers.read_answers(part)):
@@ -74,7 +79,9 @@ def _answers_stand_in_replies(record: Record, part: Part) -> Iterator[Finding]:
                 continue
             # What has another fate in them came in a reply that was not whole, which is not stored.
             comparable = [one for one in given.get(position, ()) if one.status == stored.status]
-            if comparable and not any(_same(stored, one) for one in comparable):
+            if position in may_be_of_another or not comparable:
+                continue
+            if not any(_same(stored, one) for one in comparable):
                 yield record.finding(
                     2,
                     "answer",

@@ -3,15 +3,16 @@
 import logging
 from collections.abc import Iterator
 
+from django.core.files.storage import default_storage
 from django.http import FileResponse, Http404, HttpResponseBase, StreamingHttpResponse
 from django.utils import timezone
 from django.utils.http import content_disposition_header
 
 from batchui import security_log
-from batchui.batches import files
+from batchui.batches import files, uploads
 from batchui.batches.compressed import IF_DAMAGED, read_compressed
 from batchui.batches.models import Batch, Part
-from batchui.batches.phrases import NOT_STARTED
+from batchui.batches.phrases import NOT_STARTED, REPLY_IS_GONE
 from batchui.batches.whole_files import file_name
 from batchui.exports.zipped import zip_chunks
 from batchui.web.access import with_batch
@@ -112,13 +113,19 @@ def source(request: MemberRequest, batch: Batch) -> HttpResponseBase:
     """The file as it was uploaded, byte for byte."""
     if not batch.source_file:
         raise Http404("The file of this draft is not made yet.")
-    try:
-        content = files.open_file(batch.source_file)
-    except FileNotFoundError:
-        raise FileLost(f"The uploaded file is not there any more. {IF_DAMAGED}") from None
+    if not default_storage.exists(batch.source_file):
+        raise FileLost(f"The uploaded file is not there any more. {IF_DAMAGED}")
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what="upload")
+    if uploads.is_compressed(batch.source_file):
+        return streamed(
+            request,
+            uploads.chunks_of(batch),
+            content_type=UNTYPED,
+            # By it a browser tells that the download broke off.
+            headers=attachment(batch.source_name) | {"Content-Length": str(batch.source_size)},
+        )
     return FileResponse(
-        content,
+        files.open_file(batch.source_file),
         as_attachment=True,
         filename=batch.source_name,
         content_type=UNTYPED,
@@ -132,7 +139,8 @@ def raw_reply(request: MemberRequest, batch: Batch, number: int, attempt: int) -
     part: Part | None = batch.parts.filter(number=number).first()
     found = part.attempts.filter(number=attempt).first() if part else None
     if found is None or not found.reply_file:
-        raise Http404("No reply is kept for this attempt.")
+        is_gone = found is not None and found.reply_is_gone
+        raise Http404(REPLY_IS_GONE if is_gone else "No reply is kept for this attempt.")
     security_log.record("downloaded", who=request.user.in_log, batch=batch.pk, what="raw reply")
     return streamed(
         request,

@@ -13,8 +13,9 @@ from django.utils import timezone
 
 from batchui.batches import events, files, look_ups
 from batchui.batches.export_models import KEPT, Export
-from batchui.batches.models import Batch, asked_fields
-from batchui.batches.states import STARTED, BatchStatus
+from batchui.batches.models import Attempt, Batch, asked_fields
+from batchui.batches.part_models import CLEAN_REPLIES_ARE_KEPT, CLEAN_REPLY
+from batchui.batches.states import ENDED_PARTS, STARTED, BatchStatus
 from batchui.prompts.ask import Ask
 from batchui.worker import overtaken, this_host
 from batchui.worker.generation import belong_to_another
@@ -25,6 +26,8 @@ logger = logging.getLogger(__name__)
 # A draft that nobody started is kept this long.
 DRAFTS_ARE_KEPT = timedelta(days=30)
 AT_ONCE = 50
+# Of large batches there are many; each takes a millisecond, in a bucket some fifty.
+REPLIES_AT_ONCE = 200
 NOTHING_LEFT: dict[str, Any] = {
     **asked_fields(Ask()),
     "source_choices": {},
@@ -50,7 +53,8 @@ BACKUP_LASTS = timedelta(hours=1)
 def sweep() -> None:
     """Remove old drafts, the files of deleted batches, and files that belong to no batch.
 
-    And what dead processes left behind on this host.
+    Also exports, the rows of what were drafts, and raw replies, once they were kept long enough;
+    and what dead processes left behind on this host.
 
     While a backup is made no file is removed: it may be one that the backup is about to read.
     """
@@ -80,6 +84,7 @@ def sweep() -> None:
         Batch.objects.filter(pk=batch.pk).update(files_removed=True, **NOTHING_LEFT)
     _remove_exports()
     _remove_draft_rows()
+    _remove_clean_replies()
     look_ups.forget_old()
     events.forget_old()
     overtaken.remove()
@@ -92,13 +97,8 @@ def sweep() -> None:
 def _remove_exports() -> None:
     """Remove the exports that are kept no longer, with their files."""
     for export in Export.objects.filter(created_at__lt=timezone.now() - KEPT)[:AT_ONCE]:
-        if export.file:
-            try:
-                default_storage.delete(export.file)
-            except OSError as problem:
-                logger.warning("The export %s cannot be removed: %s", export.pk, problem)
-                continue
-        export.delete()
+        if not export.file or _remove(export.file, f"export {export.pk}"):
+            export.delete()
 
 
 def _remove_draft_rows() -> None:
@@ -107,13 +107,38 @@ def _remove_draft_rows() -> None:
         status__in=STARTED, started_at__lt=timezone.now() - FILES_OUTLIVE, deleted_at=None
     )
     for batch in started.exclude(draft_rows_file="").only("draft_rows_file")[:AT_ONCE]:
-        try:
-            default_storage.delete(batch.draft_rows_file)
-        except OSError as problem:
-            logger.warning("The rows of the draft %s cannot be removed: %s", batch.pk, problem)
-            continue
-        # After the file: a name without a file is put right by the next sweep.
-        Batch.objects.filter(pk=batch.pk).update(draft_rows_file="")
+        if _remove(batch.draft_rows_file, f"rows of the draft {batch.pk}"):
+            # After the file: a name without a file is put right by the next sweep.
+            Batch.objects.filter(pk=batch.pk).update(draft_rows_file="")
+
+
+def _remove_clean_replies() -> None:
+    """Remove the raw replies that were taken for answers some days ago, the oldest first.
+
+    Those about which people were asked, or that said why a request failed, stay with their batch.
+    """
+    old = Attempt.objects.filter(
+        CLEAN_REPLY,
+        finished_at__lt=timezone.now() - CLEAN_REPLIES_ARE_KEPT,
+        part__status__in=ENDED_PARTS,
+    )
+    removed = [
+        attempt.pk
+        for attempt in old.order_by("finished_at").only("reply_file")[:REPLIES_AT_ONCE]
+        if _remove(attempt.reply_file, f"reply to attempt {attempt.pk}")
+    ]
+    # After the files, as above.
+    Attempt.objects.filter(pk__in=removed).update(reply_file="")
+
+
+def _remove(name: str, what: str) -> bool:
+    """Remove a stored file. False: it was not possible, and the next sweep tries again."""
+    try:
+        default_storage.delete(name)
+    except Exception as problem:  # those of a bucket are no OSErrors
+        logger.warning("The %s cannot be removed: %s", what, problem)
+        return False
+    return True
 
 
 def _remove_files(batch_id: object) -> bool:
@@ -177,6 +202,8 @@ def _is_broken_upload(folder: str) -> bool:
     if restored_at is None:
         return True
     try:
-        return default_storage.get_modified_time(files.source_path(folder)) > restored_at
+        names = list(files.stored_below(f"batches/{folder}/source"))
+        written = map(default_storage.get_modified_time, names)
+        return bool(names) and all(time > restored_at for time in written)
     except OSError:
         return False

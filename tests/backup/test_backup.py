@@ -79,7 +79,7 @@ def test_everything_the_database_points_to_is_in_it_and_nothing_else(
     files.save(export.file, ContentFile(b"a workbook"))
     monkeypatch.setattr(long_tasks, "SMALL_BYTES", -1)
     assert not intake.ask_further(batch, by=None).source_file  # not made yet
-    files.save_source("batches/left/source/upload", ContentFile(b"left by a crash"))
+    files.save("batches/left/source/upload", ContentFile(b"left by a crash"))
     made = make(to)
     assert names(to) == pointed()
     assert (made.files, made.missing) == (len(pointed()), [])

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import random
 import resource
 import shutil
 import tarfile
@@ -12,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 from django.db import connection
 
@@ -19,12 +21,17 @@ from batchui.backup import making
 from batchui.backup.archive import SQLITE, check
 from batchui.backup.making import make
 from batchui.backup.problems import NotPossible
-from batchui.batches import files
-from batchui.batches.models import Batch
+from batchui.batches import pointers
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
 from tests.backup.conftest import nothing_is_left
-from tests.batches.conftest import MakeBatch, on_record, rows
+from tests.batches.conftest import MakeBatch, on_record
+
+
+def hard_to_pack(count: int) -> bytes:
+    """A file of so many rows that is half as large when it is stored."""
+    chance = random.Random(1)
+    return b"".join([b"text\n", *(b"%032x\n" % chance.getrandbits(128) for _ in range(count))])
 
 
 @contextmanager
@@ -43,7 +50,7 @@ def test_a_disk_that_fills_leaves_the_earlier_backup_and_no_half_one(
 ) -> None:
     make(to)
     before = to.read_bytes()
-    receive(rows(40_000))
+    receive(hard_to_pack(40_000))
     with room_for(len(before) + 200_000), pytest.raises(CommandError, match="No backup was made"):
         call_command("backup", to)
     assert list(to.parent.iterdir()) == [to]
@@ -53,11 +60,11 @@ def test_a_disk_that_fills_leaves_the_earlier_backup_and_no_half_one(
 def test_a_disk_with_too_little_room_is_not_filled(
     sandbox: RunningSandbox, receive: MakeBatch, to: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    receive(rows(130_000))
+    batch = receive(hard_to_pack(130_000))
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2_000_000))
     with pytest.raises(NotPossible) as refused:
         make(to)
-    needed = round(files.default_storage.size(Batch.objects.get().source_file) / 1e6)
+    needed = round(sum(map(default_storage.size, pointers.files_of(batch))) / 1e6)
     assert str(refused.value) == (
         f"The files need {needed} MB, and 2 MB are free in {to.parent}. Choose another disk."
     )

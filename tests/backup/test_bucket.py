@@ -8,6 +8,7 @@ from typing import Any
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 from django.core.files.base import ContentFile
 from django.core.management import CommandError, call_command
 from django.utils import timezone
@@ -20,10 +21,10 @@ from batchui.backup.making import make
 from batchui.backup.problems import NotPossible
 from batchui.backup.restoring import put_back
 from batchui.batches import files
-from batchui.batches.models import Batch, Part
+from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import Question
 from batchui.sandbox.testing import RunningSandbox
-from batchui.worker import generation, overtaken, tick
+from batchui.worker import generation, overtaken, sweep, tick
 from batchui.worker.generation import Mark
 from batchui.worker.models import Installation
 from tests.batches.conftest import counted, in_files, posts, work
@@ -105,7 +106,7 @@ def test_the_files_of_a_bucket_go_into_another_folder_of_it(
     assert before <= in_backup
     bucket.use("another")
     # An empty installation was started there before.
-    files.save_source(generation.MARK, ContentFile(b"another-database 7"))
+    files.save(generation.MARK, ContentFile(b"another-database 7"))
     put_back(to, replace=True)
     assert not generation.belong_to_another()
     assert names(client, "another") == before | {generation.MARK}
@@ -154,7 +155,7 @@ def test_a_restore_that_fails_at_its_last_write_changes_nothing(
     make(to)
     bucket.use(f"last-{moment}-{len(mark)}")
     if mark:  # an empty installation was started there before
-        files.save_source(generation.MARK, ContentFile(mark))
+        files.save(generation.MARK, ContentFile(mark))
     before = names(client, bucket.prefix)
     there = facts()
     save = S3Storage.save
@@ -194,12 +195,38 @@ def test_a_copy_of_the_database_is_noticed_by_the_number_in_the_bucket(
     assert batch.parts.filter(question=Question.RESTORED).count() == 3
 
 
+def test_clean_replies_go_from_a_bucket_once_it_answers_again(
+    bucket: Bucket,
+    client: Any,
+    ended: Batch,
+    tmp_path: Path,
+    to: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Attempt.objects.update(finished_at=timezone.now() - timedelta(days=4))
+    replies = {name for name in names(client, tmp_path.name) if "/reply-" in name}
+    assert len(replies) == 3
+
+    def slow_down(*_: Any) -> None:
+        said = {"Error": {"Code": "SlowDown"}, "ResponseMetadata": {"HTTPStatusCode": 503}}
+        raise ClientError(said, "DeleteObject")
+
+    with monkeypatch.context() as during:
+        during.setattr(S3Storage, "delete", slow_down)
+        sweep.sweep()
+    assert set(Attempt.objects.values_list("reply_file", flat=True)) == replies
+    sweep.sweep()
+    assert set(Attempt.objects.values_list("reply_file", flat=True)) == {""}
+    assert not replies & names(client, tmp_path.name)
+    assert make(to).missing == []
+
+
 def test_files_that_nothing_points_to_are_removed_from_a_bucket(
     bucket: Bucket, client: Any, ended: Batch, tmp_path: Path
 ) -> None:
     before = names(client, tmp_path.name)
     left = f"batches/{ended.pk}/parts/1/answers-9-7.jsonl.zst"
-    files.save_source(left, ContentFile(b"left"))
+    files.save(left, ContentFile(b"left"))
     tomorrow = timezone.now() + timedelta(days=1)
     overtaken.remove_of(ended, before=timezone.now() - timedelta(hours=1))
     assert left in names(client, tmp_path.name)

@@ -1,12 +1,11 @@
 """Reading the whole of an upload: what is found out, and what keeps the batch from starting."""
 
-import io
 from typing import Any
 
 import pytest
-from django.core.files.base import File
+from django.core.files.base import ContentFile
 
-from batchui.batches import checking, files, intake, lifecycle
+from batchui.batches import checking, files, intake, lifecycle, uploads
 from batchui.batches.long_tasks import READING_LEASE
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
@@ -39,7 +38,9 @@ def checked(batch: Batch) -> Batch:
 
 def put(batch: Batch, content: bytes) -> None:
     """Let another file stand where the upload of the batch was stored."""
-    files.save_source(batch.source_file, File(io.BytesIO(content)))
+    name = batch.source_file.removesuffix(uploads.COMPRESSED)
+    stored = uploads.store(name, ContentFile(content), called=batch.source_name)
+    Batch.objects.update(**stored.as_fields())
 
 
 def test_what_was_found_out_is_kept(unread: MakeBatch) -> None:

@@ -254,7 +254,7 @@ def test_parts_are_cut_the_same_from_them_and_from_the_upload(
 def test_the_upload_is_not_read_again(receive: MakeBatch) -> None:
     batch = receive(rows(60))
     upload = Path(default_storage.path(batch.source_file))
-    upload.write_bytes(b"?" * batch.source_size)
+    upload.write_bytes(b"?" * batch.source_stored_size)
     assert started(batch).status == BatchStatus.QUEUED
 
 

@@ -1,6 +1,5 @@
 """Stored files: whole or not there at all, and gone when they should be."""
 
-import hashlib
 import os
 import stat
 from collections.abc import Iterator
@@ -81,18 +80,10 @@ def test_a_file_is_on_the_disk_before_it_has_its_name_and_so_is_the_name_in_the_
     assert {what for what, _ in synced[:-2]} == {"the folder"}
 
 
-def test_an_upload_is_measured_and_hashed_from_its_beginning() -> None:
-    upload = ContentFile(b"x" * 700_000)
-    upload.seek(500_000)
-    size, sha256 = files.save_source("source", upload)
-    assert size == default_storage.size("source") == 700_000
-    assert sha256 == hashlib.sha256(b"x" * 700_000).hexdigest()
-
-
 def test_only_folders_with_the_id_of_a_batch_are_folders_of_batches(files_in: Path) -> None:
     assert files.batch_folders() == []
     for folder in (ID, ID.replace("-", ""), ID.replace("4", "A"), "lost+found"):
-        files.save_source(files.source_path(folder), ContentFile(b"x"))
+        files.save(files.source_path(folder), ContentFile(b"x"))
     assert files.batch_folders() == [ID]
 
 

@@ -24,6 +24,7 @@ from batchui.batches import (
     part_answers,
     progress,
     sources,
+    uploads,
 )
 from batchui.batches.exporting import ALL, csv_plain, export_rows
 from batchui.batches.models import Batch, Part
@@ -72,7 +73,7 @@ def cells_of(draft: Batch) -> list[tuple[int, Any]]:
 
 
 def source_of(batch: Batch) -> bytes:
-    with files.open_file(batch.source_file) as source:
+    with uploads.open_upload(batch.source_file) as source:
         return source.read()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.files.base import ContentFile, File
 
-from batchui.batches import files, intake, long_tasks
+from batchui.batches import intake, long_tasks, uploads
 from batchui.batches.checking import check_file
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
@@ -35,12 +35,14 @@ def stored(files_in: Path) -> list[Path]:
 # -- what is taken ------------------------------------------------------------------------------
 
 
-def test_an_upload_is_stored_untouched_wherever_it_was_read_to(team: Team, ana: User) -> None:
+def test_an_upload_is_stored_from_its_beginning_wherever_it_was_read_to(
+    team: Team, ana: User
+) -> None:
     content = rows(30)
     upload = ContentFile(content, "texts.csv")
     upload.seek(100)
     batch = intake.receive(upload, team=team, by=ana)
-    with files.open_file(batch.source_file) as source:
+    with uploads.open_upload(batch.source_file) as source:
         assert source.read() == content
     assert (batch.columns, batch.rows, len(batch.sample)) == (("id", "text"), 30, 20)
     assert batch.source_size == len(content)

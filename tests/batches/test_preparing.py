@@ -80,7 +80,7 @@ def test_once_a_row_cannot_be_asked_no_more_is_stored(started: MakeBatch, files_
     batch = started(b"id,text\n1\n" + rows(200).partition(b"\r\n")[2])
     assert prepared(batch).status == BatchStatus.DRAFT
     stored = {path.name.partition("-")[0] for path in files_in.rglob("*") if path.is_file()}
-    assert stored == {"upload", "rows", "problems"}
+    assert stored == {"upload.zst", "rows", "problems"}
     assert not list(files_in.glob("batches/*/parts/*"))
 
 

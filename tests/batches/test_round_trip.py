@@ -8,7 +8,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from batchui.batches import checking, deleting, exporting, files, intake, part_answers
+from batchui.batches import (
+    checking,
+    deleting,
+    exporting,
+    files,
+    intake,
+    part_answers,
+    uploads,
+)
 from batchui.batches.models import Batch
 from batchui.batches.sheet import pages
 from batchui.batches.sheet.selection import parse
@@ -214,5 +222,5 @@ def test_run_again_makes_a_draft_with_the_same_file_and_settings(
     assert (copy.model, copy.template, copy.rows) == (batch.model, batch.template, 60)
     assert deleting.delete(batch, by=None)
     files.remove_batch_files(batch.pk)
-    with files.open_file(copy.source_file) as kept:
+    with uploads.open_upload(copy.source_file) as kept:
         assert kept.read() == rows(60)

@@ -40,8 +40,15 @@ def test_the_product_is_measured_step_by_step_with_what_it_keeps(
     run = run_side(PRODUCT, reviews, api=api, check=check)
     assert list(run.steps) == ["intake", "cutting", "sending and storing", "export"]
     assert run.seconds / 2 < sum(run.steps.values()) <= run.seconds
-    assert run.disk["upload"] == reviews.stat().st_size
-    assert all(run.disk[kind] > 0 for kind in KINDS)
+    ended, hour_later, days_later = run.disk.values()
+    assert list(run.disk) == ["when it has ended", "an hour later", "three days later"]
+    assert all(ended[kind] > 0 for kind in KINDS)
+    assert ended["upload"] < reviews.stat().st_size / 2
+    gone = {"draft rows": 0, "replies": 0, "database": 0, "other": 0}
+    assert hour_later | gone == ended | gone
+    assert (hour_later["draft rows"], hour_later["replies"]) == (0, ended["replies"])
+    assert days_later | gone == ended | gone
+    assert (days_later["draft rows"], days_later["replies"]) == (0, 0)
     assert run.calls >= 2
 
 

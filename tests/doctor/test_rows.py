@@ -2,22 +2,26 @@
 
 import gzip
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.db.models import F
+from django.utils import timezone
 
 from batchui.batches import corrections, part_answers, results
 from batchui.batches.answer_editing import seen_of
 from batchui.batches.compressed import Compressed
-from batchui.batches.models import Batch, Part
+from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.part_answers import Answer
 from batchui.batches.sheet import digests
 from batchui.batches.sheet_models import Digest
 from batchui.doctor import ledger
+from batchui.doctor.findings import Finding
 from batchui.doctor.ledger import Accepted, Ledger
 from batchui.sandbox.testing import RunningSandbox
-from tests.batches.conftest import MakeBatch, rows, work
+from batchui.worker import sweep
+from tests.batches.conftest import MakeBatch, attempt_on_record, rows, work
 from tests.doctor.conftest import Find, places
 
 pytestmark = pytest.mark.django_db
@@ -160,6 +164,43 @@ def test_a_stored_reply_that_is_damaged_is_found(
     attempt = finished.parts.get(number=3).attempts.get()
     Compressed.of_lines([b"no reply"]).store(attempt.reply_file)
     assert places(find()) == [(2, "stored reply", 3)]
+
+
+def test_replies_that_are_not_kept_any_more_are_no_fault(
+    finished: Batch, find: Find, files_in: Path
+) -> None:
+    Attempt.objects.update(finished_at=timezone.now() - timedelta(days=4))
+    sweep.sweep()
+    assert not list(files_in.rglob("reply-*"))
+    assert find() == []
+
+
+@pytest.mark.parametrize("which", ["all rows", "some rows"])
+def test_a_row_of_a_reply_that_is_gone_is_not_held_against_another_reply(
+    finished: Batch, find: Find, which: str
+) -> None:
+    """It may be the answer of the reply that is gone; of every other row it can be told."""
+    part = finished.parts.get(number=2)
+    positions = None if which == "all rows" else [4]
+    gone = attempt_on_record(part, status="answered", positions=positions)
+    kept = list(part_answers.read_answers(part))
+    put(part, kept, at=4)
+    assert others(find()) == []
+    put(part, kept, at=5)
+    assert others(find()) == ([] if which == "all rows" else [(2, "answer", 2)])
+    gone.delete()
+    assert others(find()) == [(2, "answer", 2)]
+
+
+def put(part: Part, kept: list[Answer | None], *, at: int) -> None:
+    """Let another answer stand where the part has one."""
+    kept[at] = Answer("answered", b'"another answer"')
+    Part.objects.filter(pk=part.pk).update(**part_answers.new_answers(part, kept).store())
+
+
+def others(findings: list[Finding]) -> list[tuple[int, str, int | None]]:
+    """What was found of answers."""
+    return [place for place in places(findings) if place[0] == 2]
 
 
 # -- the sheet ----------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ asked: list[str] = []
 
 def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterator[bytes]:
     path = environ["PATH_INFO"]
-    length = [("Content-Length", "100000")] if path == "/long" else []
+    length = [("Content-Length", "100000")] if path in ("/long", "/broken") else []
     if path == "/nothing":
         start("204 No Content", [])
         return iter(())
@@ -36,6 +36,9 @@ def body_of(path: str, environ: dict[str, Any]) -> Iterator[bytes]:
         yield json.dumps([environ.get("CONTENT_LENGTH"), len(body)]).encode()
     elif path == "/long":
         yield b"x" * 100_000
+    elif path == "/broken":
+        yield b"x" * 60_000
+        raise ValueError("a damaged file")
     elif path == "/large":
         for _ in range(400):
             yield b"x" * 100_000

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from http.client import HTTPConnection
+from http.client import HTTPConnection, IncompleteRead
 from pathlib import Path
 
 import pytest
@@ -161,6 +161,14 @@ def test_what_follows_the_reply_to_a_head_is_the_next_reply(site: Site) -> None:
             reply = connection.getresponse()
             assert (reply.status, reply.headers["Content-Length"]) == (200, "100000")
             assert len(reply.read()) == length
+
+
+def test_a_reply_that_breaks_off_is_not_taken_for_whole(site: Site) -> None:
+    with closing(HTTPConnection("127.0.0.1", site.port, timeout=PATIENCE)) as connection:
+        connection.request("GET", "/broken")
+        with pytest.raises(IncompleteRead) as broken:
+            connection.getresponse().read()
+    assert len(broken.value.partial) <= 60_000
 
 
 def test_nothing_is_made_for_the_reply_to_a_head(site: Site) -> None:

@@ -1,5 +1,6 @@
 """What the sweep removes, and what outlives it."""
 
+import os
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from batchui.batches import files
+from batchui.batches import files, uploads
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox
@@ -157,7 +158,7 @@ def test_files_are_removed_once_and_fifty_batches_at_a_time(team: Team) -> None:
     first = Batch.objects.filter(files_removed=True).first()
     assert first is not None
     kept = files.source_path(first.pk)
-    files.save_source(kept, ContentFile(b"stored again"))
+    files.save(kept, ContentFile(b"stored again"))
     sweep.sweep()
     assert Batch.objects.filter(files_removed=True).count() == 51
     files.open_file(kept).close()
@@ -168,10 +169,10 @@ def test_files_are_removed_once_and_fifty_batches_at_a_time(team: Team) -> None:
 ORPHAN = "00000000-0000-4000-8000-000000000000"
 
 
-def leave(folder: str) -> str:
+def leave(folder: str, ending: str = "") -> str:
     """A file in a folder, as a crash in the middle of an upload leaves it. Returns its name."""
-    name = files.source_path(folder)
-    files.save_source(name, ContentFile(b"left by a crash"))
+    name = f"{files.source_path(folder)}{ending}"
+    files.save(name, ContentFile(b"left by a crash"))
     return name
 
 
@@ -210,7 +211,7 @@ def test_a_batch_of_another_database_is_never_taken_for_an_upload(
     team: Team, files_in: Path
 ) -> None:
     name = leave(ORPHAN)
-    files.save_source(f"batches/{ORPHAN}/parts/1/rows-1.jsonl.zst", ContentFile(b"rows"))
+    files.save(f"batches/{ORPHAN}/parts/1/rows-1.jsonl.zst", ContentFile(b"rows"))
     look_daily()
     files.open_file(name).close()
 
@@ -229,10 +230,11 @@ def test_where_the_files_belong_to_another_database_none_of_them_is_removed(
 
 
 @pytest.mark.parametrize(("hours", "stays"), [(1, False), (-1, True)])
+@pytest.mark.parametrize("ending", ["", uploads.COMPRESSED])
 def test_an_upload_that_a_copy_of_the_database_does_not_know_stays(
-    team: Team, hours: float, stays: bool
+    team: Team, hours: float, stays: bool, ending: str
 ) -> None:
-    name = leave(ORPHAN)
+    name = leave(ORPHAN, ending)
     Installation.here()
     Installation.objects.update(restored_at=ago(hours=hours))
     look_daily()
@@ -251,10 +253,27 @@ def test_an_upload_that_is_as_old_as_a_copy_of_the_database_stays(team: Team) ->
     files.open_file(name).close()
 
 
-def test_a_folder_of_a_copy_without_an_upload_stays(team: Team, files_in: Path) -> None:
+def test_an_upload_with_pictures_that_are_older_than_a_copy_of_the_database_stays(
+    team: Team, files_in: Path
+) -> None:
+    name = leave(ORPHAN)
+    pictures = files.picture_archive_path(ORPHAN)
+    files.save(pictures, ContentFile(b"pictures"))
+    two_hours_ago = ago(hours=2).timestamp()
+    os.utime(files_in / pictures, (two_hours_ago, two_hours_ago))
     Installation.here()
     Installation.objects.update(restored_at=ago(hours=1))
-    (files_in / "batches" / ORPHAN).mkdir(parents=True)
+    look_daily()
+    files.open_file(name).close()
+
+
+@pytest.mark.parametrize("folder", ["", "source"])
+def test_a_folder_of_a_copy_without_an_upload_stays(
+    team: Team, files_in: Path, folder: str
+) -> None:
+    Installation.here()
+    Installation.objects.update(restored_at=ago(hours=1))
+    (files_in / "batches" / ORPHAN / folder).mkdir(parents=True)
     look_daily()
     assert (files_in / "batches" / ORPHAN).exists()
 

@@ -50,7 +50,9 @@ def test_a_tick_reads_cuts_and_sends_what_waits(
     assert decisions.start(batch, by=None, ask=Ask(model=MODEL, template=TEMPLATE))
     new = on_record(batch.team, parts=0, status=BatchStatus.CHECKING, rows=0)
     Batch.objects.filter(pk=new.pk).update(
-        source_file=batch.source_file, source_format=batch.source_format
+        source_file=batch.source_file,
+        source_stored_size=batch.source_stored_size,
+        source_format=batch.source_format,
     )
     for _ in range(3):  # each file takes a task of its own
         tasks.tick()

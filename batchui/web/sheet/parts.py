@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest
 
 from batchui.batches.costs import charged_twice
 from batchui.batches.models import Batch, Part
-from batchui.batches.phrases import part_numbers
+from batchui.batches.phrases import REPLY_IS_GONE, part_numbers
 from batchui.batches.states import PartStatus
 from batchui.web.damaged_files import without_path
 from batchui.web.holds import what_holds
@@ -71,5 +71,6 @@ def part_context(batch: Batch, number: int) -> dict[str, Any]:
         "batch": batch,
         "part": part,
         "attempts": part.attempts.all(),
+        "reply_is_gone": REPLY_IS_GONE,
         "events": list(reversed(events)),
     }
