@@ -13,7 +13,7 @@ from django.db import DatabaseError
 from batchui.batches import references, results, sources
 from batchui.batches.compressed import DamagedFile
 from batchui.batches.models import Batch
-from batchui.batches.progress import Progress, telling, untold
+from batchui.batches.progress import Progress, in_steps, telling, untold
 from batchui.batches.results import WAITING, Result
 from batchui.batches.sheet.selection import STATUSES
 from batchui.exports import names
@@ -210,18 +210,18 @@ def _rows_of_csv(
     if not (is_of_texts and choice.has_everything) or batch.ask.answer_columns:
         yield from export_rows(batch, progress)
         return
-    done = 0
+    done, tell = 0, in_steps(progress)
     for part in batch.parts.order_by("number").iterator():
         there = 0
         with suppress(DamagedFile):  # then the rest of its rows are read one by one
             for rows in results.text_rows(part, columns=len(batch.columns)):
                 yield rows
                 there += len(rows.cells)
-                progress(done + there)
+                tell(done + there)
         rest = islice(results.readable_results(part), there, None) if there < part.rows else ()
         yield from _exported(batch, rest)
         done += part.rows
-        progress(done)
+        tell(done)
 
 
 def export_rows(

@@ -24,3 +24,17 @@ def telling(rows: Iterable[Item], progress: Progress) -> Iterator[Item]:
         yield row
         yield from islice(rows, TOLD_ROWS - 1)
         done += TOLD_ROWS
+
+
+def in_steps(progress: Progress) -> Progress:
+    """The same for who is told of any number of rows: `progress` is told as `telling` does."""
+    told = 0
+
+    def tell(rows: int) -> None:
+        nonlocal told
+        step = (rows - 1) // TOLD_ROWS * TOLD_ROWS
+        if step > told:
+            told = step
+            progress(step)
+
+    return tell

@@ -66,8 +66,10 @@ def test_a_download_tells_after_every_thousand_rows_how_far_it_is(
     batch = start(rows(2_001))
     for kind in ("csv", "csv-plain", "json", "jsonl"):
         told: list[int] = []
-        making.write(batch, kind, Choice(only="answered"), tmp_path / kind, told.append)
-        assert told == [1_000, 2_000], kind
+        for choice in (Choice(only="answered"), exporting.ALL):
+            told.clear()
+            making.write(batch, kind, choice, tmp_path / kind, told.append)
+            assert told == [1_000, 2_000], (kind, choice)
 
 
 TYPED = b"""[
