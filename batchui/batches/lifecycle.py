@@ -22,6 +22,7 @@ from batchui.batches.clock import is_free
 from batchui.batches.models import Attempt, Batch, Part, asked_fields
 from batchui.batches.settling import ANSWER_FIELDS
 from batchui.batches.states import (
+    ALIKE_PARTS,
     ATTEMPT_MOVES,
     BATCH_MOVES,
     ENDED_PARTS,
@@ -134,6 +135,7 @@ def move_part(
         raise IllegalMoveError(f"part {part.pk}: {part.status} -> {to}")
     moved = {"lease_until": None, "question": "", **changes}
     moved |= {"status": to, "epoch": part.epoch + 1}
+    alike = ALIKE_PARTS.issuperset((part.status, to))
     with transaction.atomic():
         batch = settling.lock_to_settle(part.batch_id)
         if not _update_part(part, moved):
@@ -146,7 +148,10 @@ def move_part(
         if batch.stop_requested_at is not None and many_parts.stop(Part.objects.filter(pk=part.pk)):
             part.refresh_from_db(fields=STOP_CHANGES)
             sums = True
-        settling.settle(batch, sums=sums)
+        if sums or not alike:
+            settling.settle(batch, sums=sums)
+        else:
+            settling.raise_version(batch)
     return True
 
 
@@ -216,12 +221,20 @@ def touch_part(part: Part, *, event: str = "", **changes: Unpack[PartChanges]) -
     return True
 
 
+def renew_lease(part: Part, lease: timedelta) -> bool:
+    """Renew the lease of a part that this worker has; of what was odd, nothing counts any more.
+
+    The caller has locked the batch. False: another worker has the part.
+    """
+    return _update_part(part, {"lease_until": timezone.now() + lease, "odd_seen": 0})
+
+
 def note(part: Part, text: str) -> None:
     """Write a line about a part into its batch's timeline, whoever has the part."""
     with transaction.atomic():
         batch = settling.lock_to_settle(part.batch_id)
         settling.record(batch, "failure", text, part=part.number)
-        Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1)
+        settling.raise_version(batch)
 
 
 def close_waiting(part: Part, status: AnswerStatus, error: str) -> WaitingChanges:

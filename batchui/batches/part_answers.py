@@ -204,8 +204,10 @@ def new_answers(part: Part, answers: Iterable[Answer | None]) -> NewAnswers:
 
 def all_answered(part: Part, lines: Sequence[bytes]) -> NewAnswers:
     """A new version in which every row of the part is answered. lines: from `answered_line`."""
-    content = Compressed.of_lines(lines)
-    return _version(part, content, {AnswerStatus.ANSWERED.value: part.rows})
+    made = Lines()
+    for at in range(0, len(lines), AT_ONCE):
+        made.add(b"\n".join([*lines[at : at + AT_ONCE], b""]))
+    return _version(part, made.whole(), {AnswerStatus.ANSWERED.value: part.rows})
 
 
 def answered_line(answer: bytes, usage: bytes) -> bytes:

@@ -97,7 +97,8 @@ def _all_answered(part: Part, attempt: Attempt, body: bytes) -> _Taken | None:
     lines: list[bytes] = [b""] * part.rows
     try:
         reply = PlainReply(body, request_id=attempt.request_id, items=part.rows)
-        for index, answer, usage, reference in reply.items(longest=_longest(part, attempt)):
+        longest = cache(lambda: _longest(part, attempt))
+        for index, answer, usage, reference in reply.items(longest=longest):
             if index < 0 or lines[index] or reference not in (None, str(part.first_row + index)):
                 return None
             lines[index] = answered_line(answer, usage)

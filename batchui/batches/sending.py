@@ -162,7 +162,7 @@ def _commit(attempt: Attempt) -> bool:
         if settling.lock_to_settle(part.batch_id).stop_requested_at is not None:
             lifecycle.move_part(part, PartStatus.READY)  # which stops it
             return False
-        if not lifecycle.touch_part(part, lease_until=timezone.now() + PART_LEASE, odd_seen=0):
+        if not lifecycle.renew_lease(part, PART_LEASE):
             return False
         attempt.number = part.attempts.count() + 1
         attempt.save()

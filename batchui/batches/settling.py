@@ -72,6 +72,11 @@ def record(
     )
 
 
+def raise_version(batch: Batch) -> None:
+    """Note that something of a batch is to be shown anew, although its status and sums stay."""
+    Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1)
+
+
 def settle(batch: Batch, *, sums: bool = True) -> None:
     """Recompute the status and the sums of a started batch from its parts.
 

@@ -194,6 +194,8 @@ STOPPABLE_BATCHES = frozenset({BatchStatus.QUEUED, BatchStatus.RUNNING, BatchSta
 
 ENDED_PARTS = (PartStatus.DONE, PartStatus.STOPPED)
 OPEN_PARTS = frozenset(PartStatus) - frozenset(ENDED_PARTS)
+# Of a part that moves between two of these, nothing follows for its batch: `derive` says the same.
+ALIKE_PARTS = frozenset({PartStatus.READY, PartStatus.SENDING, PartStatus.QUEUED})
 SENT_PARTS = frozenset({PartStatus.QUEUED, PartStatus.RUNNING})
 
 # Requests without an answer that Cloudflare has charged, or may have charged.

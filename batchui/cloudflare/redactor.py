@@ -40,7 +40,7 @@ class Redactor:
             if written in data:
                 data = data.replace(written, MARK)
         # Ten times as slow as the search above, so only where one of the characters is escaped.
-        if any(escape.search(data) for escape in self._escapes):
+        if any(begins in data and escape.search(data) for begins, escape in self._escapes):
             data = self._escaped.sub(MARK, data)
         return data
 
@@ -69,17 +69,20 @@ class RedactedStream:
         return held
 
 
-def _escapes(secret: bytes) -> list[re.Pattern[bytes]]:
-    """Patterns for one escaped character of the secret. Each begins with what is found quickly."""
+def _escapes(secret: bytes) -> list[tuple[bytes, re.Pattern[bytes]]]:
+    """Patterns for one escaped character of the secret, each with how it begins."""
     codes = sorted(set(secret))
     hexadecimal = b"|".join(b"%02x" % code for code in codes)
     decimal = b"|".join(b"%d;" % code for code in codes)
     signs = b"".join(re.escape(bytes([code])) for code in codes if not chr(code).isalnum())
-    escapes = [rb"\\u00(?i:%b)" % hexadecimal, b"%%(?i:%b)" % hexadecimal]
-    escapes.append(b"&#(?:0{0,4}(?:%b)|[xX]0{0,4}(?i:%b);)" % (decimal, hexadecimal))
+    escapes = {
+        rb"\u00": rb"\\u00(?i:%b)" % hexadecimal,
+        b"%": b"%%(?i:%b)" % hexadecimal,
+        b"&#": b"&#(?:0{0,4}(?:%b)|[xX]0{0,4}(?i:%b);)" % (decimal, hexadecimal),
+    }
     if signs:
-        escapes.append(rb"\\[%b]" % signs)
-    return [re.compile(escape) for escape in escapes]
+        escapes[b"\\"] = rb"\\[%b]" % signs
+    return [(begins, re.compile(escape)) for begins, escape in escapes.items()]
 
 
 def _written(code: int) -> bytes:

@@ -135,20 +135,27 @@ def next_work(limit: int, *, besides: Collection[Work]) -> list[tuple[Step, Work
         work += [(polling.poll, part) for part in polls]
     # Polls that may not be made now take no place from the sends of another connection.
     if PartStatus.READY in there and len(work) < limit:
-        ready = _that_fit([*besides, *(one for _, one in work)], due.ready_parts(limit - len(work)))
+        ready = _that_fit([*besides, *(one for _, one in work)], limit - len(work))
         # If this database is a copy, the parts wait for people now, and are not sent.
         sends = _allowed(ready) if ready and _may_send() else []
         work += [(sending.send, part) for part in sends]
     return work
 
 
-def _that_fit(under_way: Collection[Work], ready: Iterable[Part]) -> list[Part]:
-    """The first of the ready parts whose requests may be made beside those under way."""
-    sent = [work for work in under_way if isinstance(work, Part)]
-    taken = sum(part.request_bytes for part in sent if part.status in BEING_SENT)
+def _that_fit(under_way: Collection[Work], limit: int) -> list[Part]:
+    """The first ready parts whose requests may be made beside those under way, up to `limit`.
+
+    Where another one like the largest under way has no room, it is not looked for: parts of a batch
+    are alike.
+    """
+    parts = [work for work in under_way if isinstance(work, Part)]
+    sizes = [part.request_bytes for part in parts if part.status in BEING_SENT]
+    taken = sum(sizes)
+    if sizes and taken + max(sizes) > MOST_BODY_BYTES:
+        return []
     chosen: list[Part] = []
-    for part in ready:
-        if part in sent:
+    for part in due.ready_parts(limit):
+        if part in parts:
             continue
         taken += part.request_bytes
         if taken > MOST_BODY_BYTES and taken > part.request_bytes:

@@ -153,7 +153,7 @@ def plain(*responses: str, ending: str = '"success": true') -> bytes:
 
 def read(body: bytes, items: int) -> list[Any]:
     reply = PlainReply(body, request_id="known", items=items)
-    return list(reply.items(longest=None))
+    return list(reply.items(longest=lambda: None))
 
 
 def test_what_most_models_answer_is_plain() -> None:

@@ -216,7 +216,7 @@ def test_an_accepted_part_begins_anew_at_being_polled(
     assert (part.polls, part.failures_in_a_row, part.failing_since) == (0, 0, None)
     assert (part.odd_kind, part.odd_seen, part.odd_at, part.message) == ("", 0, None, "")
     assert part.next_poll_at is not None
-    assert timedelta(seconds=25) < part.next_poll_at - timezone.now() <= timedelta(seconds=30)
+    assert timedelta(seconds=1) < part.next_poll_at - timezone.now() <= timedelta(seconds=6)
 
 
 def test_each_failure_to_send_is_waited_for_longer_and_told_once(

@@ -1,5 +1,6 @@
 """What a batch shows follows from its parts, and whoever watches it learns of every change."""
 
+import itertools
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -10,7 +11,7 @@ from django.utils import timezone
 
 from batchui.batches import decisions, lifecycle, settling
 from batchui.batches.models import WAITS_FOR_COPIES, Batch, Part
-from batchui.batches.states import BatchStatus, PartStatus
+from batchui.batches.states import ALIKE_PARTS, BatchStatus, PartStatus, derive
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team, User
 from tests.batches.conftest import on_record, work
@@ -247,3 +248,37 @@ def test_stop_changes_the_sums_whatever_move_it_meets(team: Team) -> None:
     assert lifecycle.move_part(part, PartStatus.READY)
     batch.refresh_from_db()
     assert (batch.unsent, batch.status) == (batch.rows, BatchStatus.STOPPED)
+
+
+@pytest.mark.parametrize("stop", [False, True])
+def test_a_move_between_parts_that_are_alike_never_changes_what_their_batch_is(stop: bool) -> None:
+    few = (0, 1)
+    for numbers in itertools.product(few, repeat=len(PartStatus)):
+        others = dict(zip(PartStatus, numbers, strict=True))
+        held = others[PartStatus.HELD]
+        found = {
+            derive(
+                {**others, status: others[status] + 1},
+                held_for_person=held,
+                answers={},
+                stop_requested=stop,
+            )
+            for status in ALIKE_PARTS
+        }
+        assert len(found) == 1
+
+
+def test_a_part_on_its_way_to_cloudflare_is_shown_anew_without_adding_all_parts_up(
+    team: Team,
+) -> None:
+    batch = on_record(team, parts=3)
+    part = batch.parts.select_related("batch").get(number=2)
+    for status in (PartStatus.SENDING, PartStatus.QUEUED):
+        before = Batch.objects.get(pk=batch.pk).version
+        with CaptureQueriesContext(connection) as asked:
+            assert lifecycle.move_part(part, status)
+        assert not any("COUNT" in query["sql"] for query in asked)
+        now = Batch.objects.get(pk=batch.pk)
+        assert (now.status, now.version) == (BatchStatus.QUEUED, before + 1)
+    assert lifecycle.move_part(part, PartStatus.RUNNING)
+    assert Batch.objects.get(pk=batch.pk).status == BatchStatus.RUNNING
