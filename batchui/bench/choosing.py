@@ -13,23 +13,30 @@ from pathlib import Path
 from typing import Any
 
 from batchui.batches.phrases import Say
+from batchui.bench.figures import Figures, unit_seconds
 from batchui.bench.surroundings import ROOT, BenchFailed, clean_environment
 
 MODULE = "batchui.bench.choosing_times"
 
 
-def measure(repeat: int, say: Say, *, database: str = "") -> None:
+def measure(repeat: int, say: Say, *, database: str = "") -> Figures:
     """Print the CPU milliseconds of each question, for each state that the parts may be in.
 
-    database: the address of an empty one; "" for SQLite. Raises BenchFailed.
+    Returns what choosing takes, in units of work. database: the address of an empty one; "" for
+    SQLite. Raises BenchFailed.
     """
+    unit, parts, found = unit_seconds(), "", Figures()
     rounds = max(repeat, 9)
     for line in _figures(rounds, database):
         if "parts" in line:
+            parts = line["parts"]
             say(f"\n{line['parts']} ({line['database']}; medians of {rounds})")
             say(f"{'CPU ms':32}{'median':>9}{'slowest':>9}")
         else:
+            if line["question"] == "next_work":
+                found[f"choosing, {parts}, units"] = line["median"] / unit
             say(f"{line['question']:32}{1000 * line['median']:9.1f}{1000 * line['worst']:9.1f}")
+    return found
 
 
 def _figures(rounds: int, database: str) -> Iterator[dict[str, Any]]:

@@ -4,14 +4,16 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from batchui.batches.phrases import Say
+from batchui.bench.figures import Figures
 from batchui.bench.sides import BARE, PRODUCT, SIDES, TUNED, Run, Side, run_side
 from batchui.bench.workload import rounds_sentence, workload
 
 
-def compare(rows: int, repeat: int, say: Say) -> None:
+def compare(rows: int, repeat: int, say: Say) -> Figures:
     """Run every side `repeat` times on the same file of `rows` rows, and print the figures.
 
-    Raises BenchFailed if a side fails or its result is wrong.
+    Returns the ratios, each of the best round, and what is counted. Raises BenchFailed if a side
+    fails or its result is wrong.
     """
     runs: dict[Side, list[Run]] = {side: [] for side in SIDES}
     with workload(rows, say) as work:
@@ -20,6 +22,22 @@ def compare(rows: int, repeat: int, say: Say) -> None:
                 runs[side].append(run_side(side, work.source, api=work.api, check=work.check))
     say(f"{rounds_sentence(repeat, load=work.load, order=', the sides in turn')}\n")
     report(rows, runs, say)
+    return _figures(runs)
+
+
+def _figures(runs: Mapping[Side, Sequence[Run]]) -> Figures:
+    ours = runs[PRODUCT]
+    found: Figures = {}
+    for other in (BARE, TUNED):
+        pairs = list(zip(ours, runs[other], strict=True))
+        name = f"product / {other.name}"
+        found[f"{name}, by the clock"] = min(b.seconds / a.seconds for b, a in pairs)
+        found[f"{name}, by CPU"] = min(b.cpu_seconds / a.cpu_seconds for b, a in pairs)
+    found["product, peak MB"] = max(run.peak_bytes for run in ours) / 1e6
+    found["product, calls"] = ours[0].calls
+    for when, sizes in ours[-1].disk.items():
+        found[f"disk, {when}, MB"] = sum(sizes.values()) / 1e6
+    return found
 
 
 def report(rows: int, runs: Mapping[Side, Sequence[Run]], say: Say) -> None:

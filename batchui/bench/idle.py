@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from batchui.batches.phrases import Say
+from batchui.bench.figures import Figures
 from batchui.bench.running import Product, running_product
 from batchui.bench.surroundings import running_api
 from batchui.processes import procfs
@@ -30,8 +31,11 @@ class Resting:
 
 def measure(
     say: Say, *, until_quiet: float = SECONDS_UNTIL_QUIET, seconds: float = SECONDS
-) -> None:
-    """Print CPU share and memory of each process, and of all. Raises BenchFailed."""
+) -> Figures:
+    """Print CPU share and memory of each process, and of all. Raises BenchFailed.
+
+    Returns those of all.
+    """
     with (
         tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder,
         running_api() as api,
@@ -45,6 +49,10 @@ def measure(
         _line(one.kind, [one], say)
     _line(f"all {len(found)} processes", found, say)
     say("MB: what a process has in memory. Share: a page of several processes counts once in all.")
+    return {
+        "at rest, % of a core": 100 * sum(one.cpu for one in found),
+        "at rest, MB": sum(one.share for one in found) / 1e6,
+    }
 
 
 def watched(product: Product, seconds: float) -> list[Resting]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from batchui.batches.phrases import Say
+from batchui.bench.figures import Figures, unit_seconds
 from batchui.bench.surroundings import ROOT, BenchFailed, clean_environment
 
 MODULE = "batchui.bench.page_times"
@@ -24,12 +25,15 @@ WIDTH = 26
 
 def measure(
     *, rows: int, parts: int, batches: int, repeat: int, say: Say, database: str = ""
-) -> None:
+) -> Figures:
     """Print a line for each page. database: the address of an empty one; "" for SQLite.
 
-    Raises BenchFailed where a page cannot be opened.
+    Returns what is the sum of all pages, and the heaviest. Raises BenchFailed where a page cannot
+    be opened.
     """
     over: list[str] = []
+    seen: list[dict[str, Any]] = []
+    unit = unit_seconds()
     for line in _figures(rows, parts, batches, repeat, database):
         if "made" in line:
             say(
@@ -47,7 +51,15 @@ def measure(
                 say(_head())
             say(_line(line))
             over += _over(line)
+            seen.append(line)
     say(f"\nOver {MOST_MS} ms or {MOST_BYTES:,} bytes: {', '.join(over) or 'no page'}.")
+    return {
+        "all pages together, units of CPU": sum(line["median"] for line in seen) / unit,
+        "the slowest page, units of CPU": max(line["median"] for line in seen) / unit,
+        "all pages together, queries": sum(line["queries"] for line in seen),
+        "the heaviest first load, bytes": max(line["first"] or 0 for line in seen),
+        "all pages again, bytes": sum(line["again"] for line in seen),
+    }
 
 
 def _figures(

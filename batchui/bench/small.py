@@ -17,6 +17,7 @@ from statistics import median
 
 from batchui.batches.phrases import Say
 from batchui.bench.check import Check
+from batchui.bench.figures import Figures
 from batchui.bench.person import Person
 from batchui.bench.running import Product, running_product
 from batchui.bench.surroundings import running_api
@@ -44,11 +45,13 @@ class Round:
     calls: tuple[int, int]
 
 
-def measure(rows: int, repeat: int, say: Say) -> None:
+def measure(rows: int, repeat: int, say: Say) -> Figures:
     """Take `repeat` batches of `rows` rows through the product, for each speed of the API.
 
-    Prints medians and the slowest of each step. Raises BenchFailed.
+    Prints medians and the slowest of each step. Returns the medians beyond the API's own time.
+    Raises BenchFailed.
     """
+    found: Figures = {}
     with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder:
         source = Path(folder, "reviews.csv")
         write_reviews(source, rows)
@@ -61,6 +64,9 @@ def measure(rows: int, repeat: int, say: Say) -> None:
             say(f"{rows:,} rows; the API answers after {seconds:g} s.")
             say(f"{rounds_sentence(repeat, load=load)}\n")
             _report(rounds, seconds=seconds, say=say)
+            beyond = median(one.steps["finished"] - seconds for one in rounds)
+            found[f"a small batch beyond the API of {seconds:g} s, seconds"] = beyond
+    return found
 
 
 def _rounds(source: Path, data: Path, *, check: Check, seconds: float, repeat: int) -> list[Round]:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from batchui.batches.phrases import Say
+from batchui.bench.figures import Figures, unit_seconds
 from batchui.bench.polls import Seen, watch
 from batchui.bench.surroundings import ROOT, BenchFailed, clean_environment
 from batchui.processes import children, procfs
@@ -33,13 +34,20 @@ WIDTH = 34
 
 
 @dataclass(frozen=True)
-class Figures:
+class Watched:
     """What a crowd saw in so many seconds, and the CPU seconds of the server and of the crowd."""
 
     seen: Seen
     seconds: float
     web: float
     crowd: float
+
+    @property
+    def polls(self) -> int:
+        """How many were answered. Raises BenchFailed if none was."""
+        if not self.seen.seconds:
+            raise BenchFailed("No poll was answered.")
+        return len(self.seen.seconds)
 
     def line(self, name: str) -> str:
         """The figures in columns: see `HEAD`."""
@@ -75,11 +83,13 @@ HEAD = (
 )
 
 
-def measure(watchers: int, say: Say, *, database: str = "") -> None:
-    """Print how `watchers` people fare who watch the same pages. Raises BenchFailed.
+def measure(watchers: int, say: Say, *, database: str = "", seconds: float = SECONDS) -> Figures:
+    """Print how `watchers` people fare who watch the same pages, for so many seconds each.
 
-    database: the address of an empty one; "" for SQLite.
+    Returns what a poll takes, in units of work. database: the address of an empty one; "" for
+    SQLite. Raises BenchFailed.
     """
+    unit, took = unit_seconds(), Figures()
     before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder:
         settings = {"BATCHUI_DATA": str(Path(folder, "data")), "PYTHONPATH": str(ROOT)}
@@ -89,7 +99,7 @@ def measure(watchers: int, say: Say, *, database: str = "") -> None:
         with _working(environment, watchers) as work, _serving(environment, Path(folder)) as web:
             made = work.made
             say(
-                f"{watchers:,} watchers, {SECONDS:.0f} s each, "
+                f"{watchers:,} watchers, {seconds:.0f} s each, "
                 f"{database.partition(':')[0] or 'sqlite'}; load of the machine {before:.1f}.\n"
                 "“new”: polls with news. “web”: CPU of the web processes, % of a core; “ms each”: "
                 "the same of a poll. “crowd”: CPU of those who ask. “opened”: connections a poll.\n"
@@ -101,10 +111,14 @@ def measure(watchers: int, say: Say, *, database: str = "") -> None:
                 (f"{BATCHES} batches that change", made["changing"], True),
                 ("the history, they change", [made["history"]], True),
             ):
-                found = _watch(web, work, made["cookies"], pages, is_changing=is_changing)
+                found = _watch(
+                    web, work, made["cookies"], pages, seconds=seconds, is_changing=is_changing
+                )
                 say(found.line(name))
+                took[f"a poll of {name}, units of CPU"] = found.web / found.polls / unit
                 if troubles := found.troubles():
                     say(troubles)
+    return took
 
 
 @dataclass
@@ -138,21 +152,27 @@ class Web:
 
 
 def _watch(
-    web: Web, work: Work, cookies: Sequence[str], pages: Sequence[str], *, is_changing: bool
-) -> Figures:
-    """Let everybody watch these pages. is_changing: the batches do meanwhile."""
+    web: Web,
+    work: Work,
+    cookies: Sequence[str],
+    pages: Sequence[str],
+    *,
+    seconds: float,
+    is_changing: bool,
+) -> Watched:
+    """Let everybody watch these pages for so many seconds. is_changing: their batches are."""
     at: list[float] = []
 
     def note() -> None:
         at.extend((time.monotonic(), web.cpu_seconds(), time.process_time()))
 
     work.ask("change" if is_changing else "rest")
-    seen = asyncio.run(watch(web.server, pages, cookies, seconds=SECONDS, begin=note))
+    seen = asyncio.run(watch(web.server, pages, cookies, seconds=seconds, begin=note))
     note()
-    seconds, web_cpu, own = (end - start for start, end in zip(at[:3], at[3:], strict=True))
+    lasted, web_cpu, own = (end - start for start, end in zip(at[:3], at[3:], strict=True))
     if not work.ask("rest") and is_changing:
         raise BenchFailed("No batch was changed.")
-    return Figures(seen, seconds, web_cpu, own)
+    return Watched(seen, lasted, web_cpu, own)
 
 
 @contextmanager

@@ -1,6 +1,6 @@
-"""Runs tests once more, on a real PostgreSQL server: a quarter of their files, by turns.
+"""Runs tests once more, on a real PostgreSQL server: an eighth of their files, by turns.
 
-The last digit of the commit decides which quarter: all take as long as all others do on SQLite.
+The last digit of the commit decides which: all take as long as all others do on SQLite.
 `BATCHUI_ALL_ON_POSTGRES=1 python3 manage.py test` runs them all.
 """
 
@@ -9,11 +9,11 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from zlib import crc32
 
 import pytest
 
 from batchui.up.venv import ROOT
+from tests import turns
 
 # This run is on another database already.
 not_again = pytest.mark.skipif(
@@ -73,16 +73,12 @@ ONCE = (
 IT_IS = "tests/postgres/test_which_database.py"
 
 
-TURNS = 4
+TURNS = 8
 
 
 def turn() -> int | None:
-    """Whose turn it is, from 0 on; None: everybody's, as where nothing names the commit."""
-    if os.environ.get("BATCHUI_ALL_ON_POSTGRES") == "1":
-        return None
-    commit = ["git", "rev-parse", "HEAD"]
-    done = subprocess.run(commit, cwd=ROOT, capture_output=True, text=True, check=False)
-    return int(done.stdout.strip()[-1], 16) % TURNS if done.returncode == 0 else None
+    """Whose turn it is, from 0 on; None: everybody's."""
+    return turns.turn(TURNS, unless="BATCHUI_ALL_ON_POSTGRES")
 
 
 def files_of_turn(folders: Iterable[str], whose: int | None) -> Iterator[str]:
@@ -90,7 +86,7 @@ def files_of_turn(folders: Iterable[str], whose: int | None) -> Iterator[str]:
     for folder in folders:
         for path in sorted(Path(ROOT, folder).rglob("test_*.py")):
             file = str(path.relative_to(ROOT))
-            if file not in ONCE and whose in (None, crc32(file.encode()) % TURNS):
+            if file not in ONCE and turns.has_turn(file, whose, TURNS):
                 yield file
 
 

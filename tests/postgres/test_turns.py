@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from batchui.up.venv import ROOT
-from tests.postgres import again
+from tests import turns
 from tests.postgres.again import ONCE, TURNS, files_of_turn, turn
 
 FOLDERS = ("tests/batches", "tests/worker")
@@ -17,16 +17,16 @@ def test_each_file_has_its_turn() -> None:
         for name in FOLDERS
         for path in ROOT.glob(f"{name}/**/test_*.py")
     }
-    turns = [set(files_of_turn(FOLDERS, whose)) for whose in range(TURNS)]
-    assert set().union(*turns) == there - set(ONCE) == set(files_of_turn(FOLDERS, None))
-    assert sum(map(len, turns)) == len(there - set(ONCE))
-    assert min(map(len, turns)) > len(there) / (2 * TURNS)
+    each = [set(files_of_turn(FOLDERS, whose)) for whose in range(TURNS)]
+    assert set().union(*each) == there - set(ONCE) == set(files_of_turn(FOLDERS, None))
+    assert sum(map(len, each)) == len(there - set(ONCE))
+    assert min(map(len, each)) > len(there) / (2 * TURNS)
 
 
 def test_it_is_everybodys_turn_where_that_is_asked_for_or_no_commit_is_known(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(again, "ROOT", tmp_path)
+    monkeypatch.setattr(turns, "ROOT", tmp_path)
     assert turn() is None
     monkeypatch.undo()
     monkeypatch.setenv("BATCHUI_ALL_ON_POSTGRES", "1")

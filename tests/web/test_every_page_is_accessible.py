@@ -30,6 +30,7 @@ from tests.batches.trying import ask_all, begun
 from tests.conftest import PATIENCE
 from tests.stories.visitors import COLOURS, faults, sticks_out
 from tests.teams.people import join
+from tests.turns import has_turn, turn
 from tests.web.deciding import asked
 from tests.web.test_people_in_the_browser import NewPage, new_page
 from tests.web.visiting import drafted, signed_in
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["new_page"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
+TURNS = 2
 DESK: "ViewportSize" = {"width": 1280, "height": 900}
 TABLET: "ViewportSize" = {"width": 820, "height": 1000}
 PHONE: "ViewportSize" = {"width": 390, "height": 800}
@@ -89,11 +91,15 @@ def problems(page: "Page", state: State) -> list[str]:
 
 
 def found_in(page: "Page", states: list[State]) -> dict[str, list[str]]:
-    """What is wrong with these states, by name; every one of them is looked at."""
+    """What is wrong with these states, by name; every one of them is looked at.
+
+    At each commit it is half of them, by turns. `BATCHUI_ALL_STATES=1` looks at all.
+    """
     from playwright.sync_api import Error
 
     found = {}
-    for state in states:
+    whose = turn(TURNS, unless="BATCHUI_ALL_STATES")
+    for state in [state for state in states if has_turn(state.name, whose, TURNS)]:
         try:
             found[state.name] = problems(page, state)
         except Error as problem:

@@ -6,7 +6,18 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from batchui.batches.phrases import Say
-from batchui.bench import choosing, compare, files, idle, pages, slow, small, watchers, whole
+from batchui.bench import (
+    choosing,
+    compare,
+    everything,
+    files,
+    idle,
+    pages,
+    slow,
+    small,
+    watchers,
+    whole,
+)
 from batchui.bench.surroundings import BenchFailed
 from batchui.commands import ExactCommand
 from batchui.processes import procfs
@@ -60,6 +71,17 @@ class Command(ExactCommand):
         alone.add_argument(
             "--choosing", action="store_true", help="choosing work among 10,000 parts"
         )
+        alone.add_argument(
+            "--all",
+            choices=everything.SIZES,
+            nargs="?",
+            const="weekly",
+            metavar="SIZE",
+            help="all of it, held against what is recorded: weekly (default) or small",
+        )
+        parser.add_argument(
+            "--record", action="store_true", help="with --all: write down what is found"
+        )
         parser.add_argument(
             "--calls-per-5-minutes",
             type=int,
@@ -95,7 +117,9 @@ class Command(ExactCommand):
 
 def _measure(options: dict[str, Any], say: Say) -> None:
     rows, repeat, database = options["rows"], options["repeat"], options["database_url"]
-    if options["pages"]:
+    if options["all"]:
+        everything.measure(options["all"], say, record=options["record"])
+    elif options["pages"]:
         pages.measure(
             rows=rows or 1_000_000,
             parts=options["parts"],
