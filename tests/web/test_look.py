@@ -10,7 +10,8 @@ from django.template.loader import render_to_string
 
 from batchui.batches.states import AnswerStatus, BatchStatus, PartStatus
 from batchui.web import status_words
-from batchui.web.templatetags.look import icon
+from batchui.web.icons import icon
+from batchui.web.marks import bar
 
 ROOT = Path(__file__).parents[2]
 CSS = ROOT / "static" / "css"
@@ -103,9 +104,9 @@ def test_icons_are_hidden_from_screen_readers() -> None:
 
 
 def test_a_bar_says_its_figure() -> None:
-    shown = render_to_string("_progress.html", {"value": 97, "max": 1000, "text": "97 of 1,000"})
-    bar = " ".join(shown.split())
-    assert '<progress max="1000" value="97" aria-label="97 of 1,000"></progress>' in bar
+    shown = bar(97, 1000, "97 of 1,000")
+    assert '<progress max="1000" value="97" aria-label="97 of 1,000"></progress>' in shown
+    assert '<span class="progress-text">97 of 1,000</span>' in shown
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -170,9 +171,12 @@ def test_only_the_tokens_name_colours() -> None:
 
 
 # Classes that no template writes down: htmx sets the first, a message's level is the next ones, and
-# columns and cells of the sheet have the last, which `row_html.py` writes.
+# columns and cells of the sheet have the last.
 SET_BY_OTHERS = {"htmx-request", *DEFAULT_TAGS.values(), "answer", "main", "editing", "waits"}
-ROW_HTML = ROOT / "batchui" / "web" / "sheet" / "row_html.py"
+# What no template writes, because it stands many times on a page.
+WRITTEN_BY_CODE = [
+    ROOT / "batchui" / "web" / name for name in ("sheet/row_html.py", "history_row.py", "marks.py")
+]
 
 
 def test_every_styled_class_is_on_a_page() -> None:
@@ -181,7 +185,7 @@ def test_every_styled_class_is_on_a_page() -> None:
     values = r'\bclass="((?:[^"{]|\{\{.*?\}\}|\{%.*?%\}|\{\w+\})*)"|block body_class %\}([\w-]+)'
     written = {
         word
-        for source in (*TEMPLATES, ROW_HTML)
+        for source in (*TEMPLATES, *WRITTEN_BY_CODE)
         for value in re.findall(values, source.read_text())
         for word in re.findall(r"[\w-]+", " ".join(value))
     }
