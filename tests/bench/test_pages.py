@@ -69,7 +69,9 @@ def test_the_command_prints_a_line_for_each_page() -> None:
     printed = bench("--pages", "--rows", "300", "--parts", "12", "--batches", "30")
     assert "300 rows in each of three batches, 12 parts, 30 small batches, sqlite" in printed
     assert re.search(r"Search for “breakfast”: \d+ rows", printed)
-    lines = re.findall(r"^(\S.*?)\s+(\d+)\s+(\d+)\s+(\d+)\s+([\d,]+)\s+[\d,]+$", printed, re.M)
+    lines = re.findall(
+        r"^(\S.*?)\s+(\d+)\s+(\d+)\s+(\d+)\s+([\d,]+)\s+[\d,]+\s+[\d,]+$", printed, re.M
+    )
     first_loads = {name: int(first.replace(",", "")) for name, *_, first in lines}
     named = {"batches", "sheet, opened", "draft", "running sheet", "two runs compared", "people"}
     assert named <= set(first_loads)
