@@ -1,12 +1,12 @@
-"""The stylesheet and the scripts that browsers get: one of each, and one script more on some pages.
+"""The stylesheets and scripts that browsers get: one of each, and one more of a kind of page.
 
 Their pieces are in `static/` and in packages. `collectstatic` joins them, so that a first visit
-asks for two or three files instead of fifteen, and minifies ours, which is a sixth of what travels.
+asks for two to four files instead of fifteen, and minifies ours, which is a sixth of what travels.
 There is no other build step: if `collectstatic` did not run (tests, DEBUG), pages link to the
 pieces.
 
-A page that htmx puts in the place of another keeps the scripts of the first. So what answers a
-button of a page by a whole page, and no redirect, must not need more scripts than that page.
+A page that htmx puts in the place of another keeps the files of the first. So what answers a
+button of a page by a whole page, and no redirect, must not need more of them than that page.
 """
 
 from collections.abc import Iterator
@@ -25,17 +25,19 @@ from batchui.web.minifying import minified
 # What the sheet of a draft has, and that of a started batch.
 _SHEET = ("columns.js", "sheet.js", "pictures.js")
 
-# File -> its pieces, in order. Every page has the first two, and a few pages one more.
+# File -> its pieces, in order. Every page has the first two; the others are of a kind of page.
 JOINED = {
     "batchui.css": (
         *("css/base.css", "css/controls.css", "css/tables.css", "css/states.css"),
-        *("css/content.css", "css/messages.css", "css/pages.css", "css/asking.css"),
-        *("css/trying.css", "css/sheet.css", "css/panel.css", "css/finding.css"),
-        *("css/history.css", "css/editing.css", "css/pictures.css"),
+        *("css/content.css", "css/messages.css", "css/pages.css", "css/sheet.css"),
+        *("css/panel.css", "css/finding.css", "css/history.css", "css/editing.css"),
+        "css/pictures.css",
     ),
     "batchui.js": ("django_htmx/htmx-2.min.js", "app.js", "live.js"),
     "batchui-history.js": ("tell.js",),
-    "batchui-draft.js": ("asking.js", "trying.js", *_SHEET),
+    "batchui-new.js": ("upload.js",),
+    "batchui-draft.css": ("css/asking.css", "css/trying.css"),
+    "batchui-draft.js": ("asking.js", "trying.js", *_SHEET, "upload.js"),
     "batchui-sheet.js": (*_SHEET, "editing.js", "tell.js"),
 }
 

@@ -12,6 +12,7 @@ from batchui.batches.states import AnswerStatus, BatchStatus, PartStatus
 from batchui.web import status_words
 from batchui.web.icons import icon
 from batchui.web.marks import bar
+from batchui.web.static_files import JOINED
 
 ROOT = Path(__file__).parents[2]
 CSS = ROOT / "static" / "css"
@@ -192,6 +193,36 @@ def test_every_styled_class_is_on_a_page() -> None:
     for script in SCRIPTS:
         written |= set(re.findall(r"\bclassName(?:: | = )\"([\w-]+)\"", script.read_text()))
     assert styled - written - SET_BY_OTHERS == set()
+
+
+def classes_of(template: Path) -> set[str]:
+    """The classes that a page's template writes, with those that it extends and includes."""
+    text = template.read_text()
+    values = re.findall(r'\bclass="([^"]*)"', re.sub(r"\{%.*?%\}|\{\{.*?\}\}", " ", text))
+    found = {word for value in values for word in value.split()}
+    for other in re.findall(r'\{% (?:extends|include) "([\w/]+\.html)"', text):
+        # The grid of a draft has tries; that of a started batch has none.
+        if template.parent.name != "sheet" or not other.startswith("trying/"):
+            found |= classes_of(ROOT / "templates" / other)
+    return found
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_page_links_the_style_of_what_is_on_it(template: Path) -> None:
+    """Fragments that are in no page's own template come into that of a draft."""
+    linked = re.findall(r'linked "([\w-]+\.css)"', template.read_text())
+    of_draft = template.name in ("_problem_rows.html", "_found_rows.html")
+    if of_draft or template.parent.name in ("asking", "trying"):
+        linked.append("batchui-draft.css")
+    here = {Path(piece).name for name in ("batchui.css", *linked) for piece in JOINED[name]}
+    styled: dict[str, set[str]] = {}
+    for sheet in SHEETS:
+        for name in re.findall(
+            r"\.([a-z][\w-]*)", re.sub(r"\{[^{}]*\}", "{", (CSS / sheet).read_text())
+        ):
+            styled.setdefault(name, set()).add(sheet)
+    missing = {name for name in classes_of(template) if name in styled and not styled[name] & here}
+    assert missing == set()
 
 
 # Templates that Django or allauth ask for by name.
