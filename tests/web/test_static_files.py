@@ -64,6 +64,7 @@ def test_a_browser_gets_the_smallest_that_it_takes(collected: Path, web: Client)
         answer = web.get(address, headers={"Accept-Encoding": takes})
         assert answer["Content-Encoding"] == gets
         assert "Accept-Encoding" in answer["Vary"]
+        answer.close()
 
 
 def test_a_page_has_the_files_of_its_kind(
