@@ -69,7 +69,7 @@ STATIC_ROOT = DATA / "static"
 STATIC_ROOT.mkdir()
 FILE_UPLOAD_TEMP_DIR.mkdir()
 WHITENOISE_USE_FINDERS = True
-# Where tests in a browser keep their one stylesheet and one script (`web/conftest.py`).
+# Where tests in a browser keep the joined stylesheets and scripts (`web/conftest.py`).
 JOINED_FILES = DATA / "joined"
 JOINED_FILES.mkdir()
 STATICFILES_DIRS = [*STATICFILES_DIRS, (JOINED_FILES.name, JOINED_FILES)]

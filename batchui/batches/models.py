@@ -180,6 +180,11 @@ class Batch(Searched, AnswerCounts, Upload, Asked):
                 ),
                 name="batch_history",
             ),
+            # The same of a status: what is under way, drafts, a filter, and how many there are.
+            models.Index(
+                fields=("team", "status", "-created_at", "deleted_at", "created_by", "id"),
+                name="batch_by_status",
+            ),
             models.Index(fields=("team", "source_sha256"), name="batch_of_file"),
             models.Index(fields=("status",), name="batch_status"),
             models.Index(fields=("team", "finished_at"), name="batch_ended"),

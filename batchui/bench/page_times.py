@@ -6,7 +6,7 @@ Prints lines of JSON: what was made, each search, each page. The CPU seconds are
 that makes the page, from the request to its last byte, compressed: what others do on the machine
 does not count. The database is in the seconds where it is SQLite. Bytes are what a browser gets,
 heads included; a first load has every file that the page names, and the fragments that it asks for
-by itself.
+by itself: in Brotli, as browsers take it over HTTPS and from their own machine, and as gzip.
 """
 
 import gzip
@@ -21,6 +21,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import brotli
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
@@ -33,7 +34,8 @@ from batchui.bench.full_team import FullTeam
 from batchui.bench.page_list import Visit, visits
 from batchui.bench.surroundings import BenchFailed
 
-BROWSER = {"host": "localhost", "accept-encoding": "gzip, deflate"}
+GZIP, BROTLI = "gzip, deflate", "gzip, deflate, br"
+BROWSER = {"host": "localhost", "accept-encoding": BROTLI}
 
 
 def main(rows: str, parts: str, batches: str, repeat: str) -> None:
@@ -71,12 +73,14 @@ def measured(team: FullTeam, *, repeat: int) -> Iterator[dict[str, Any]]:
             seconds[visit.name].append(time.thread_time() - began)
     for visit in pages:
         again, files = weight(browser, visit)
+        elder = sum(weight(browser, visit, GZIP))
         yield {
             "page": visit.name,
             "median": median(seconds[visit.name]),
             "worst": max(seconds[visit.name]),
             "queries": len(queries(browser, visit)),
             "first": None if visit.fragment else again + files,
+            "gzip": None if visit.fragment else elder,
             "again": again,
         }
 
@@ -88,10 +92,10 @@ def signed_in(team: FullTeam) -> Client:
     return browser
 
 
-def opened(browser: Client, visit: Visit) -> Any:
+def opened(browser: Client, visit: Visit, encodings: str = BROTLI) -> Any:
     """The response to a visit. Raises BenchFailed for one that is no page."""
     htmx = {"HX-Request": "true", "HX-Target": visit.fragment} if visit.fragment else {}
-    response = browser.get(visit.address, headers=htmx)
+    response = browser.get(visit.address, headers=htmx | {"accept-encoding": encodings})
     if response.status_code != 200:
         raise BenchFailed(f"{visit.name}: {visit.address} was answered {response.status_code}.")
     return response
@@ -108,20 +112,23 @@ def queries(browser: Client, visit: Visit) -> Sequence[str]:
 # -- bytes --------------------------------------------------------------------------------------
 
 
-def weight(browser: Client, visit: Visit) -> tuple[int, int]:
+def weight(browser: Client, visit: Visit, encodings: str = BROTLI) -> tuple[int, int]:
     """The bytes of a page, with the fragments that it asks for at once; and of all its files."""
-    response = opened(browser, visit)
-    body = response.content
-    if response.headers.get("Content-Encoding") == "gzip":
-        body = gzip.decompress(body)
     named = _Named()
-    named.feed(body.decode())
-    fragments = sum(
-        _bytes(opened(browser, Visit(visit.name, address, "fragment")))
-        for address in named.fragments
+    named.feed(_text(opened(browser, visit)))
+    page, *fragments = (
+        _bytes(opened(browser, one, encodings))
+        for one in (visit, *(Visit(visit.name, there, "fragment") for there in named.fragments))
     )
-    files = sum(_bytes(opened(browser, Visit(visit.name, file))) for file in sorted(named.files))
-    return _bytes(response) + fragments, files
+    files = (opened(browser, Visit(visit.name, file), encodings) for file in sorted(named.files))
+    return page + sum(fragments), sum(map(_bytes, files))
+
+
+def _text(response: Any) -> str:
+    """The HTML of a page, which may be too short to be compressed."""
+    unpack = {"br": brotli.decompress, "gzip": gzip.decompress}
+    encoding = response.headers.get("Content-Encoding")
+    return (unpack[encoding](response.content) if encoding else response.content).decode()
 
 
 def _bytes(response: Any) -> int:

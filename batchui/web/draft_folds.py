@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
+from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, QuerySet
+from django.utils.safestring import SafeString
 
 from batchui.batches.models import Batch
 from batchui.batches.owners import own_drafts
@@ -18,12 +21,16 @@ FEW = 3
 
 @dataclass
 class Fold:
-    """Some drafts, the newest first. count: how many there are, shown or not."""
+    """Some drafts, the newest first. count: how many there are, shown or not.
+
+    ids: of those that are shown. rows: their lines, as HTML.
+    """
 
     whose: str
     title: str
     count: int
-    batches: list[Batch] = field(default_factory=list)
+    ids: list[UUID] = field(default_factory=list)
+    rows: SafeString = SafeString()  # noqa: RUF009
 
     @property
     def is_open(self) -> bool:
@@ -33,33 +40,38 @@ class Fold:
     @property
     def more(self) -> int:
         """How many there are that are not shown."""
-        return self.count - len(self.batches)
+        return self.count - len(self.ids)
 
 
 def folds(batches: QuerySet[Batch], person: User) -> list[Fold]:
-    """The folds that have something in them. batches: those of the team.
+    """The folds that have something in them, still without rows. batches: those of the team.
 
     It takes three queries at most, however many drafts there are.
     """
     mine = own_drafts(person)
     drafts = batches.filter(status__in=EDITABLE)
-    counts = drafts.aggregate(mine=Count("pk", filter=mine), theirs=Count("pk", filter=~mine))
+    counted = drafts.order_by("status").values_list("status")
+    counts = list(counted.annotate(mine=Count("pk", filter=mine), theirs=Count("pk", filter=~mine)))
     found = [
-        Fold("mine", "Your drafts", counts["mine"]),
-        Fold("theirs", "Drafts of colleagues", counts["theirs"]),
+        Fold("mine", "Your drafts", sum(own for _, own, _ in counts)),
+        Fold("theirs", "Drafts of colleagues", sum(others for *_, others in counts)),
     ]
     for fold, whose in zip(found, (mine, ~mine), strict=True):
         if fold.count:
-            fold.batches = list(drafts.filter(whose).order_by("-created_at")[:MOST_SHOWN])
+            fold.ids = _newest(drafts.filter(whose))
     return [fold for fold in found if fold.count]
 
 
-def drafts_in(found: list[Fold]) -> Iterator[Batch]:
-    """All drafts that the folds show."""
+def _newest(drafts: QuerySet[Batch]) -> list[UUID]:
+    """The ids of the newest of these drafts; those that are being read are among them.
+
+    They are read along the index by status: other indexes have all batches of the team.
+    """
+    found = drafts.order_by("status", "-created_at").values_list("created_at", "pk")[:MOST_SHOWN]
+    return [pk for _, pk in sorted(found, key=itemgetter(0), reverse=True)]
+
+
+def drafts_in(found: list[Fold]) -> Iterator[UUID]:
+    """The ids of all drafts that the folds show."""
     for fold in found:
-        yield from fold.batches
-
-
-def not_drafts() -> Q:
-    """For queries of batches: those that stand in the history itself."""
-    return ~Q(status__in=EDITABLE)
+        yield from fold.ids

@@ -8,16 +8,17 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.core.paginator import Paginator
-from django.db.models import Q, QuerySet
-from django.db.models.functions import Substr
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.safestring import SafeString
 
 from batchui.batches.models import Batch, Label
-from batchui.teams.models import User
+from batchui.teams.models import Team, User
 from batchui.web import holds, open_questions, shared, watchers
-from batchui.web.draft_folds import MOST_SHOWN, drafts_in, folds, not_drafts
+from batchui.web.draft_folds import MOST_SHOWN, drafts_in, folds
 from batchui.web.history_filters import MOST_FOUND, STATUS_FILTERS, Filters, chosen
+from batchui.web.history_lines import Line, lines_of
+from batchui.web.history_row import rows_of
 from batchui.web.holds import Holds
 from batchui.web.look_ups import under_way_context
 from batchui.web.members import MemberRequest, member_required
@@ -26,17 +27,7 @@ from batchui.web.shared import Shared
 from batchui.web.watchers import Watcher
 
 PAGE_SIZE = 25
-# What a row of the history does not show. A batch may have a megabyte of it.
-LARGE = (
-    *("template", "instruction", "options"),
-    *("source_format", "blanks", "sample", "problem", "problem_rows", "above", "converted"),
-)
-# The same of the batch about which it asks further: of that one only the name is shown.
-DEFERRED = (*LARGE, *(f"asked_after__{name}" for name in LARGE))
 _A_MARK = re.compile(r"[0-9]{1,18}p?")
-PEOPLE_AND_CHAIN = ("created_by", "started_by", "asked_after", "connection")
-# In characters: of a question; a line has room for fewer.
-QUESTION_SHOWN = 240
 # The marks of the batches of a team that a page shows; and what is told to a page that shows these
 # marks, now that they are those. Many watch the same page.
 Marks = frozenset[tuple[UUID, str]]
@@ -51,23 +42,25 @@ def batches(request: MemberRequest) -> HttpResponse:
     Without a filter drafts stand in folds of their own; with one, among the others.
     """
     filters = Filters.of(request.GET)
-    drafts = [] if filters else folds(_with_all(Batch.objects.of_team(request.team)), request.user)
-    found = chosen(request.team, filters, Q() if filters else not_drafts())
+    drafts = [] if filters else folds(Batch.objects.of_team(request.team), request.user)
+    found = chosen(request.team, filters)
     page = Paginator(found.ids, PAGE_SIZE).get_page(request.GET.get("page"))
-    lines = _in_order(page)
-    shown = [*lines, *drafts_in(drafts)]
+    lines = lines_of(Batch.objects.filter(pk__in=[*page, *drafts_in(drafts)]))
+    shown = [line.batch for line in lines.values()]
+    paused = holds.of(shown)
+    for fold in drafts:
+        fold.rows = _rows(fold.ids, lines, paused)
     context: dict[str, Any] = {
         "page": page,
-        "lines": lines,
+        "rows": _rows(page, lines, paused),
         "drafts": drafts,
-        "holds": (paused := holds.of(shown)),
         "seen": _seen_query(shown, paused),
         "filters": filters,
         "is_cut": found.is_cut,
         "most_found": MOST_FOUND,
-        "status_filters": [(word, name) for word, (name, _) in STATUS_FILTERS.items()],
+        "status_filters": [(word, name) for word, (name, *_) in STATUS_FILTERS.items()],
         "team_labels": Label.objects.filter(team=request.team),
-        "people": User.objects.filter(membership__team=request.team).order_by("name"),
+        "people": _people(request.team),
         "questions": open_questions.of_team(request.team),
         **under_way_context(request.team),
     }
@@ -109,12 +102,13 @@ def _marks_of(team_id: int, wanted: Iterable[UUID]) -> dict[UUID, str]:
 
 def _news(team_id: int, seen: Mapping[UUID, str]) -> Shared:
     """What is told to everybody in a team whose page shows these batches with these marks."""
-    found = list(_with_all(Batch.objects.of_team(team_id).filter(pk__in=seen)))
+    lines = lines_of(Batch.objects.of_team(team_id).filter(pk__in=seen))
+    found = [line.batch for line in lines.values()]
     paused = holds.of(found)
+    changed = [line for pk, line in lines.items() if _mark(line.batch, paused) != seen[pk]]
     context: dict[str, Any] = {
-        "changed": [batch for batch in found if _mark(batch, paused) != seen[batch.pk]],
-        "gone": seen.keys() - {batch.pk for batch in found},
-        "holds": paused,
+        "rows": rows_of(changed, paused, oob=True),
+        "gone": seen.keys() - lines.keys(),
         "seen": _seen_query(found, paused),
         "questions": open_questions.of_team(team_id),
     }
@@ -125,18 +119,15 @@ def _news(team_id: int, seen: Mapping[UUID, str]) -> Shared:
     return Shared.made("batches/_history_changes.html", context, *events)
 
 
-def _with_all(batches: QuerySet[Batch]) -> QuerySet[Batch]:
-    """The batches with all that their lines show, and nothing large."""
-    question = Substr("template", 1, QUESTION_SHOWN)
-    found = batches.defer(*DEFERRED).select_related(*PEOPLE_AND_CHAIN)
-    return found.prefetch_related("labels").annotate(question=question)
+def _rows(ids: Iterable[UUID], lines: Mapping[UUID, Line], paused: Holds) -> SafeString:
+    """The rows of these batches, in their order. One that has just gone has no line any more."""
+    return rows_of((lines[pk] for pk in ids if pk in lines), paused)
 
 
-def _in_order(ids: Iterable[UUID]) -> list[Batch]:
-    """The batches with these ids, in their order."""
-    wanted = list(ids)
-    found = {batch.pk: batch for batch in _with_all(Batch.objects.filter(pk__in=wanted))}
-    return [found[pk] for pk in wanted if pk in found]
+def _people(team: Team) -> list[tuple[int, str]]:
+    """Who is in a team: their ids and names."""
+    people = User.objects.filter(membership__team=team).order_by("name")
+    return list(people.values_list("pk", "name"))
 
 
 def _mark(batch: Batch, paused: Holds) -> str:

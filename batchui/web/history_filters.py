@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 from uuid import UUID
 
-from django.db.models import Case, Q, QuerySet, Value, When
+from django.db.models import Q
 from django.http import QueryDict
 
 from batchui.batches.models import LONGEST_NAME, Batch, SearchText
@@ -12,7 +12,8 @@ from batchui.batches.search_models import folded
 from batchui.batches.states import ACTIVE_BATCHES, EDITABLE, BatchStatus
 from batchui.teams.models import Team
 from batchui.web import status_words
-from batchui.web.holds import IS_PAUSED
+from batchui.web.history_order import InOrder
+from batchui.web.holds import IS_PAUSED, MAY_BE_PAUSED
 
 # Of the batches with the words that are searched for: only so many are shown, the newest.
 MOST_FOUND = 1000
@@ -20,25 +21,39 @@ MOST_WORDS = 8
 # A longer number is no id.
 MOST_DIGITS = 18
 
-_PAUSED = Q(status=BatchStatus.ATTENTION) | IS_PAUSED
-_QUEUED = Q(status__in=(BatchStatus.PREPARING, BatchStatus.QUEUED)) & ~IS_PAUSED
-_RUNNING = (Q(status=BatchStatus.RUNNING) & ~IS_PAUSED) | Q(status=BatchStatus.STOPPING)
-_PROBLEMS = Q(status__in=(BatchStatus.PROBLEMS, BatchStatus.FAILED))
-
-# The status filter: word in the address -> name on the page, and what it shows. The names are the
-# words of `status_words.py`.
-STATUS_FILTERS: dict[str, tuple[str, Q]] = {
-    "active": ("Under way", Q(status__in=ACTIVE_BATCHES)),
-    "draft": (status_words.DRAFT, Q(status__in=EDITABLE)),
-    "queued": (status_words.QUEUED, _QUEUED),
-    "running": (status_words.RUNNING, _RUNNING),
-    "paused": (status_words.PAUSED, _PAUSED),
-    "finished": (status_words.FINISHED, Q(status=BatchStatus.FINISHED) | _PROBLEMS),
-    "problems": ("Finished, needs attention", _PROBLEMS),
-    "stopped": (status_words.STOPPED, Q(status=BatchStatus.STOPPED)),
+# The status filter: word in the address -> name on the page, the statuses that it shows, and what
+# else must be true. The names are the words of `status_words.py`.
+STATUS_FILTERS: dict[str, tuple[str, frozenset[BatchStatus], Q]] = {
+    "active": ("Under way", ACTIVE_BATCHES, Q()),
+    "draft": (status_words.DRAFT, frozenset(EDITABLE), Q()),
+    "queued": (
+        status_words.QUEUED,
+        frozenset({BatchStatus.PREPARING, BatchStatus.QUEUED}),
+        ~IS_PAUSED,
+    ),
+    "running": (
+        status_words.RUNNING,
+        frozenset({BatchStatus.RUNNING, BatchStatus.STOPPING}),
+        Q(status=BatchStatus.STOPPING) | ~IS_PAUSED,
+    ),
+    "paused": (
+        status_words.PAUSED,
+        frozenset(MAY_BE_PAUSED),
+        Q(status=BatchStatus.ATTENTION) | IS_PAUSED,
+    ),
+    "finished": (
+        status_words.FINISHED,
+        frozenset({BatchStatus.FINISHED, BatchStatus.PROBLEMS, BatchStatus.FAILED}),
+        Q(),
+    ),
+    "problems": (
+        "Finished, needs attention",
+        frozenset({BatchStatus.PROBLEMS, BatchStatus.FAILED}),
+        Q(),
+    ),
+    "stopped": (status_words.STOPPED, frozenset({BatchStatus.STOPPED}), Q()),
 }
-# What is under way is first, then the newest.
-_ORDER = (Case(When(status__in=ACTIVE_BATCHES, then=Value(0)), default=Value(1)), "-created_at")
+_EVERYTHING = frozenset(BatchStatus)
 
 
 @dataclass(frozen=True)
@@ -71,29 +86,34 @@ class Chosen(NamedTuple):
     is_cut: more batches have the words, and were not looked at.
     """
 
-    ids: QuerySet[Batch, UUID]
+    ids: InOrder
     is_cut: bool = False
 
 
-def chosen(team: Team, filters: Filters, among: Q) -> Chosen:
-    """The batches of a team that fit. among: those that are looked at.
+def chosen(team: Team, filters: Filters) -> Chosen:
+    """The batches of a team that fit. Without a filter drafts are not among them.
 
     Counting them, and finding those of a page, takes nothing but indexes and the search texts.
     """
-    batches = Batch.objects.of_team(team).filter(among)
+    batches = Batch.objects.of_team(team)
+    statuses = _EVERYTHING if filters else _EVERYTHING - set(EDITABLE)
     is_cut = False
     if filters.words:
         found = _with_words(team, filters.words)
         is_cut = len(found) == MOST_FOUND
         batches = batches.filter(pk__in=found)
     if filters.status:
-        batches = batches.filter(STATUS_FILTERS[filters.status][1])
+        _, statuses, more = STATUS_FILTERS[filters.status]
+        batches = batches.filter(more)
     if filters.person is not None:
         started = Q(started_by=filters.person)
         batches = batches.filter(started | Q(started_at=None, created_by=filters.person))
     if filters.label is not None:
         batches = batches.filter(labels=filters.label)
-    return Chosen(batches.order_by(*_ORDER).values_list("pk", flat=True), is_cut)
+    # What depends on more than a status is counted each time.
+    is_plain = filters == Filters(status=filters.status)
+    key = (team.pk, filters.status) if is_plain else None
+    return Chosen(InOrder(batches, statuses, key), is_cut)
 
 
 def _with_words(team: Team, words: str) -> list[UUID]:

@@ -27,7 +27,8 @@ TOO_MANY_CALLS = (
     "become free again."
 )
 _GOING_ON = (BatchStatus.QUEUED, BatchStatus.RUNNING)
-_MAY_BE_PAUSED = (*_GOING_ON, BatchStatus.ATTENTION)
+# Only batches of these may be paused.
+MAY_BE_PAUSED = (*_GOING_ON, BatchStatus.ATTENTION)
 _ON_HOLD = ~WAITING_FOR_COPIES & Q(status=PartStatus.HELD)
 _PARTS = Part.objects.filter(batch=OuterRef("pk")).order_by()
 # For queries of batches: something of it is on hold, and nothing of it is under way, which is to be
@@ -112,7 +113,7 @@ def is_full(connection: Connection) -> bool:
 
 def of(batches: Iterable[Batch]) -> Holds:
     """Those of these batches that are paused, each with the reason. It takes one query."""
-    asked = [batch.pk for batch in batches if batch.status in _MAY_BE_PAUSED]
+    asked = [batch.pk for batch in batches if batch.status in MAY_BE_PAUSED]
     if not asked:
         return {}
     held = _PARTS.filter(_ON_HOLD).order_by("number")

@@ -1,6 +1,7 @@
 """The People page: who is in the team, and what administrators may change."""
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -16,15 +17,16 @@ from batchui.web.errors import post_only
 from batchui.web.forms.people import InviteForm, SpendingForm
 from batchui.web.members import MemberRequest, admin_required, member_required
 
+# An administrator's page has a menu and three dialogs for each colleague.
+PAGE_SIZE = 50
+
 
 @member_required
 def people(request: MemberRequest) -> HttpResponse:
     """The people of the team. Administrators also see the open links and can change things."""
-    context: dict[str, object] = {
-        "members": Membership.objects.filter(team=request.team)
-        .select_related("user")
-        .order_by("user__name", "pk"),
-    }
+    members = Membership.objects.filter(team=request.team).select_related("user")
+    everybody = Paginator(members.order_by("user__name", "pk"), PAGE_SIZE)
+    context: dict[str, object] = {"page": everybody.get_page(request.GET.get("page"))}
     if request.membership.is_admin:
         context["invite_form"] = InviteForm()
         context["invitations"] = invitations.open_invitations(request.team)

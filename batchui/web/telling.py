@@ -8,7 +8,7 @@ from django.http import HttpResponse, JsonResponse
 from batchui.batches.models import Batch
 from batchui.batches.states import ACTIVE_BATCHES
 from batchui.web import status_words
-from batchui.web.history import DEFERRED
+from batchui.web.history_lines import SHOWN
 from batchui.web.members import MemberRequest, member_required
 
 # A page watches so many batches.
@@ -25,9 +25,7 @@ def ended(request: MemberRequest) -> HttpResponse:
     for text in request.GET.getlist("batch")[:MOST_WATCHED]:
         with suppress(ValueError):
             ids.append(UUID(text))
-    # Not the chain: only the batches themselves.
-    deferred = [name for name in DEFERRED if not name.startswith("asked_after__")]
-    found = Batch.objects.of_team(request.team).filter(pk__in=ids).defer(*deferred)
+    found = Batch.objects.of_team(request.team).filter(pk__in=ids).only(*SHOWN)
     over = [_told(batch) for batch in found.exclude(status__in=ACTIVE_BATCHES)]
     return JsonResponse({"ended": over}) if over else HttpResponse(status=204)
 

@@ -81,16 +81,18 @@ def test_queued_is_not_running(part: Part) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "expected"),
+    ("kind", "parts", "expected"),
     [
-        (Connection.Kind.REST, [3, 4.5, 6.75, 10.125]),
-        (Connection.Kind.SANDBOX, [0.9, 1.35, 2.025, 3.0375]),  # whoever tries batchui watches it
+        (Connection.Kind.REST, 9, [3, 4.5, 6.75, 10.125]),
+        (Connection.Kind.SANDBOX, 9, [0.9, 1.35, 2.025, 3.0375]),  # whoever tries it watches it
+        (Connection.Kind.REST, 8, [0.75, 1.125, 1.6875, 2.53125]),
     ],
 )
 def test_polls_that_find_it_under_way_come_less_and_less_often(
-    part: Part, kind: str, expected: list[float]
+    part: Part, kind: str, parts: int, expected: list[float]
 ) -> None:
     Connection.objects.update(kind=kind)
+    Batch.objects.update(part_count=parts)
     part = Part.objects.select_related("batch__connection").get()
     waits = []
     for _ in range(4):

@@ -45,7 +45,7 @@ def test_watchers_see_what_changes_and_else_nothing(monkeypatch: pytest.MonkeyPa
 
 
 def test_it_is_measured_alone_and_with_somebody() -> None:
-    with pytest.raises(CommandError, match="Use --watchers without"):
+    with pytest.raises(CommandError, match="not allowed with argument --watchers"):
         bench("--watchers", "5", "--whole")
     with pytest.raises(CommandError, match="--watchers must be at least 1"):
         bench("--watchers", "0")

@@ -37,7 +37,7 @@ def joined_files() -> None:
 
 @pytest.fixture
 def two_static_files(joined_files: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages link one stylesheet and one script, as deployed ones do: a browser has them sooner."""
+    """Pages link the joined files, as deployed ones do: a browser has them sooner."""
     for name in JOINED:
         monkeypatch.setitem(JOINED, name, (f"{settings.JOINED_FILES.name}/{name}",))
 

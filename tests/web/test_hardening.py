@@ -124,7 +124,7 @@ def test_counters_of_sign_in_attempts_outlive_many_others(db: None) -> None:
 def test_no_file_name_is_a_problem(web: Client, files_in: Path, name: str) -> None:
     response = upload(web, rows(3), name)
     assert response.status_code == 302
-    assert [path.name for path in files_in.rglob("source/*")] == ["upload"]
+    assert [path.name for path in files_in.rglob("source/*")] == ["upload.zst"]
     assert Batch.objects.get().name.strip()
 
 

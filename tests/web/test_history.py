@@ -338,6 +338,7 @@ def test_the_history_reads_nothing_large_and_no_batch_twice(web: Client, team: T
 
     made(team, "one", BatchStatus.RUNNING, started_at=timezone.now())
     made(team, "two", BatchStatus.DRAFT)
+    made(team, "three")
     few = queries()
     for status in BatchStatus:
         made(team, status.value, status)
@@ -346,3 +347,18 @@ def test_the_history_reads_nothing_large_and_no_batch_twice(web: Client, team: T
     for column in ("source_format", "sample", "blanks", "problem_rows", "template", "options"):
         whole = re.compile(rf'(?<!SUBSTR\()(?<!SUBSTRING\()"batches_batch"."{column}"')
         assert not any(whole.search(query) for query in many), column
+
+
+def test_what_people_wrote_is_never_markup_in_a_line(web: Client, ana: User, team: Team) -> None:
+    odd = """<i>&"'"""
+    User.objects.filter(pk=ana.pk).update(name=f"{odd}person")
+    asked = made(team, f"{odd}asked")
+    more = {"created_by": ana, "asked_after": asked, "source_name": f"{odd}file"}
+    paused = made(team, f"{odd}name", BatchStatus.ATTENTION, template=f"{odd}question", **more)
+    paused.parts.create(number=1, first_row=1, rows=10, status="held", message=f"{odd}reason")
+    paused.labels.create(team=team, name=f"{odd}label", key="odd")
+    Batch.objects.filter(pk=asked.pk).update(model=f"{odd}model")
+    page = html(web.get(reverse("batches")))
+    assert "<i>" not in page
+    words = ("person", "asked", "file", "name", "question", "reason", "label", "model")
+    assert {word for word in words if f"&lt;i&gt;&amp;&quot;&#x27;{word}" in page} == set(words)

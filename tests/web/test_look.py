@@ -10,7 +10,9 @@ from django.template.loader import render_to_string
 
 from batchui.batches.states import AnswerStatus, BatchStatus, PartStatus
 from batchui.web import status_words
-from batchui.web.templatetags.look import icon
+from batchui.web.icons import icon
+from batchui.web.marks import bar
+from batchui.web.static_files import JOINED
 
 ROOT = Path(__file__).parents[2]
 CSS = ROOT / "static" / "css"
@@ -103,9 +105,9 @@ def test_icons_are_hidden_from_screen_readers() -> None:
 
 
 def test_a_bar_says_its_figure() -> None:
-    shown = render_to_string("_progress.html", {"value": 97, "max": 1000, "text": "97 of 1,000"})
-    bar = " ".join(shown.split())
-    assert '<progress max="1000" value="97" aria-label="97 of 1,000"></progress>' in bar
+    shown = bar(97, 1000, "97 of 1,000")
+    assert '<progress max="1000" value="97" aria-label="97 of 1,000"></progress>' in shown
+    assert '<span class="progress-text">97 of 1,000</span>' in shown
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -170,9 +172,12 @@ def test_only_the_tokens_name_colours() -> None:
 
 
 # Classes that no template writes down: htmx sets the first, a message's level is the next ones, and
-# columns and cells of the sheet have the last, which `row_html.py` writes.
+# columns and cells of the sheet have the last.
 SET_BY_OTHERS = {"htmx-request", *DEFAULT_TAGS.values(), "answer", "main", "editing", "waits"}
-ROW_HTML = ROOT / "batchui" / "web" / "sheet" / "row_html.py"
+# What no template writes, because it stands many times on a page.
+WRITTEN_BY_CODE = [
+    ROOT / "batchui" / "web" / name for name in ("sheet/row_html.py", "history_row.py", "marks.py")
+]
 
 
 def test_every_styled_class_is_on_a_page() -> None:
@@ -181,13 +186,43 @@ def test_every_styled_class_is_on_a_page() -> None:
     values = r'\bclass="((?:[^"{]|\{\{.*?\}\}|\{%.*?%\}|\{\w+\})*)"|block body_class %\}([\w-]+)'
     written = {
         word
-        for source in (*TEMPLATES, ROW_HTML)
+        for source in (*TEMPLATES, *WRITTEN_BY_CODE)
         for value in re.findall(values, source.read_text())
         for word in re.findall(r"[\w-]+", " ".join(value))
     }
     for script in SCRIPTS:
         written |= set(re.findall(r"\bclassName(?:: | = )\"([\w-]+)\"", script.read_text()))
     assert styled - written - SET_BY_OTHERS == set()
+
+
+def classes_of(template: Path) -> set[str]:
+    """The classes that a page's template writes, with those that it extends and includes."""
+    text = template.read_text()
+    values = re.findall(r'\bclass="([^"]*)"', re.sub(r"\{%.*?%\}|\{\{.*?\}\}", " ", text))
+    found = {word for value in values for word in value.split()}
+    for other in re.findall(r'\{% (?:extends|include) "([\w/]+\.html)"', text):
+        # The grid of a draft has tries; that of a started batch has none.
+        if template.parent.name != "sheet" or not other.startswith("trying/"):
+            found |= classes_of(ROOT / "templates" / other)
+    return found
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_page_links_the_style_of_what_is_on_it(template: Path) -> None:
+    """Fragments that are in no page's own template come into that of a draft."""
+    linked = re.findall(r'linked "([\w-]+\.css)"', template.read_text())
+    of_draft = template.name in ("_problem_rows.html", "_found_rows.html")
+    if of_draft or template.parent.name in ("asking", "trying"):
+        linked.append("batchui-draft.css")
+    here = {Path(piece).name for name in ("batchui.css", *linked) for piece in JOINED[name]}
+    styled: dict[str, set[str]] = {}
+    for sheet in SHEETS:
+        for name in re.findall(
+            r"\.([a-z][\w-]*)", re.sub(r"\{[^{}]*\}", "{", (CSS / sheet).read_text())
+        ):
+            styled.setdefault(name, set()).add(sheet)
+    missing = {name for name in classes_of(template) if name in styled and not styled[name] & here}
+    assert missing == set()
 
 
 # Templates that Django or allauth ask for by name.

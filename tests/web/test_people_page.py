@@ -46,6 +46,22 @@ def test_everybody_sees_everybody_of_their_team_and_nobody_else(ana: User, ben: 
         assert "zoe@example.org" not in page
 
 
+def test_fifty_people_are_on_a_page(ana: User) -> None:
+    team = ana.membership.team
+    for number in range(60):
+        user = User.objects.create_user(
+            email=f"p{number}@example.com", name=f"P {number:02}", password=None
+        )
+        Membership.objects.create(user=user, team=team)
+    first, second = (text(signed_in(ana), f"{PEOPLE}?page={page}") for page in (1, 2))
+    assert [page.count('class="person"') for page in (first, second)] == [50, 11]
+    assert [len(re.findall(r'id="remove-\d+"', page)) for page in (first, second)] == [49, 11]
+    assert "1–50 of 61 people" in said(signed_in(ana).get(PEOPLE))
+    assert 'href="/people/?page=2"' in first
+    assert "p59@example.com" in second
+    assert "p59@example.com" not in first
+
+
 def test_only_administrators_see_links_and_buttons(ana: User, ben: User) -> None:
     invitations.create(ana.membership.team, by=ana, role=Role.MEMBER)
     assert "Invite a colleague" in text(signed_in(ana))
@@ -171,8 +187,8 @@ def test_the_page_costs_the_same_with_three_people_and_with_twelve(
             invitations.create(ana.membership.team, by=ana, role=Role.MEMBER)
 
     add(0, 2)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         browser.get(PEOPLE)
     add(2, 11)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         browser.get(PEOPLE)

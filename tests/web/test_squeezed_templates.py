@@ -86,15 +86,14 @@ def test_pages_say_what_they_said(monkeypatch: pytest.MonkeyPatch) -> None:
     browser = signed_in(team)
     # Not what says how fast a batch is.
     pages = [page for page in visits(team) if not page.name.startswith(("running", "its"))]
-    del browser.defaults["HTTP_ACCEPT_ENCODING"]
-    squeezed_pages = {page.name: html(opened(browser, page)) for page in pages}
+    squeezed_pages = {page.name: html(opened(browser, page, "identity")) for page in pages}
     engine = engines["django"]
     assert isinstance(engine, DjangoTemplates)
     monkeypatch.setattr("batchui.web.squeezed_templates.squeezed", lambda text: text)
     engine.engine.template_loaders[0].reset()
     try:
         for page in pages:
-            before, now = html(opened(browser, page)), squeezed_pages[page.name]
+            before, now = html(opened(browser, page, "identity")), squeezed_pages[page.name]
             assert _Said(now).said == _Said(before).said, page.name
             assert len(now) < len(before)
     finally:

@@ -1,4 +1,4 @@
-"""One stylesheet and one script are served, joined by `collectstatic`; tests link the pieces."""
+"""A stylesheet and few scripts are served, joined by `collectstatic`; tests link the pieces."""
 
 import gzip
 import re
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import brotli
 import pytest
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
@@ -15,8 +16,12 @@ from django.test.utils import override_settings
 from django.urls import reverse
 
 from batchui import settings as batchui_settings
+from batchui.batches.models import Batch
+from batchui.teams.models import User
 from batchui.web.static_files import JOINED, joined
-from tests.web.visiting import html
+from tests.batches.conftest import MakeBatch, rows
+from tests.teams.people import join
+from tests.web.visiting import html, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -32,9 +37,9 @@ def collected(settings: Any, tmp_path: Path) -> Iterator[Path]:
         yield tmp_path
 
 
-def linked() -> list[str]:
-    """The stylesheets and scripts of the sign-in page."""
-    head = html(Client().get(reverse("account_login"))).split("</head>")[0]
+def linked(page: Any = None) -> list[str]:
+    """The stylesheets and scripts of a page; without one, of that to sign in."""
+    head = html(page or Client().get(reverse("account_login"))).split("</head>")[0]
     return re.findall(r'(?:rel="stylesheet" href|<script src)="([^"]*)">', head)
 
 
@@ -46,9 +51,41 @@ def test_a_page_links_one_stylesheet_and_one_script(collected: Path) -> None:
     ]
     for address in addresses:
         file = collected / address.removeprefix("/static/")
-        compressed = Path(f"{file}.gz").read_bytes()
-        assert gzip.decompress(compressed) == file.read_bytes()
-        assert len(compressed) < 0.97 * len(gzip.compress(file.read_bytes(), 9))
+        content, zipped = file.read_bytes(), Path(f"{file}.gz").read_bytes()
+        assert gzip.decompress(zipped) == content
+        assert len(zipped) < 0.98 * len(gzip.compress(content, 9))
+        assert brotli.decompress(smaller := Path(f"{file}.br").read_bytes()) == content
+        assert len(smaller) < 0.94 * len(zipped)
+
+
+def test_a_browser_gets_the_smallest_that_it_takes(collected: Path, web: Client) -> None:
+    address = linked()[0]
+    for takes, gets in (("gzip, deflate, br, zstd", "br"), ("gzip, deflate", "gzip")):
+        answer = web.get(address, headers={"Accept-Encoding": takes})
+        assert answer["Content-Encoding"] == gets
+        assert "Accept-Encoding" in answer["Vary"]
+        answer.close()
+
+
+def test_a_page_has_the_files_of_its_kind(
+    collected: Path, web: Client, ana: User, batch: Batch, receive: MakeBatch
+) -> None:
+    draft = receive(rows(3))
+    Batch.objects.filter(pk=draft.pk).update(created_by=ana)
+    ben = signed_in(join(ana))
+    theirs = ben.get(draft.get_absolute_url())
+    assert "id_template" not in html(theirs)
+    of_draft = ("batchui-draft.css", "batchui-draft.js")
+    for page, more in (
+        (web.get(reverse("people")), ()),
+        (web.get(reverse("batches")), ("batchui-history.js",)),
+        (web.get(reverse("new")), ("batchui-new.js",)),
+        (web.get(draft.get_absolute_url()), of_draft),
+        (theirs, of_draft),
+        (web.get(batch.get_absolute_url()), ("batchui-sheet.js",)),
+    ):
+        names = {re.sub(r"\.\w{12}\.", ".", address) for address in linked(page)}
+        assert names == {f"/static/{file}" for file in ("batchui.css", "batchui.js", *more)}
 
 
 def test_what_is_served_is_its_pieces_in_order(collected: Path) -> None:
@@ -83,14 +120,14 @@ def test_gathering_again_follows_a_change(collected: Path, settings: Any) -> Non
     before = staticfiles_storage.url("batchui.js")
     changed = collected.parent / "changed"
     changed.mkdir()
-    (changed / "asking.js").write_text("window.changed = 1;\n")
+    (changed / "app.js").write_text("window.changed = 1;\n")
     with override_settings(STATICFILES_DIRS=[changed, *settings.STATICFILES_DIRS]):
         call_command("collectstatic", interactive=False, verbosity=0)
     assert (collected / "batchui.js").read_text().count("\nwindow.changed=1;\n") == 1
     assert staticfiles_storage.url("batchui.js") != before
 
 
-PIECES = [f"/static/{piece}" for pieces in JOINED.values() for piece in pieces]
+PIECES = [f"/static/{piece}" for name in ("batchui.css", "batchui.js") for piece in JOINED[name]]
 
 
 def test_without_collectstatic_pages_link_the_pieces() -> None:

@@ -1,28 +1,25 @@
 """Icons; and how people see the state of a batch, a part or a row."""
 
-from functools import lru_cache
-
 from django import template
 from django.contrib.messages.storage.base import Message
 from django.template import Context
-from lucide.templatetags.lucide import lucide
+from django.urls import reverse
+from django.utils.safestring import SafeString
 
 from batchui.batches.models import Batch, Part
 from batchui.batches.phrases import size_phrase
-from batchui.web import status_words
+from batchui.web import marks, status_words
 from batchui.web.deleted import UNDO
 from batchui.web.holds import Holds
+from batchui.web.icons import icon
 from batchui.web.status_words import Shown
 
 register = template.Library()
 
 
-@register.simple_tag
-@lru_cache(maxsize=256)
-def icon(name: str, size: int = 16) -> str:
-    """A lucide icon. It is hidden from screen readers, because its word is always beside it."""
-    return lucide(name, size=size, aria_hidden="true")
-
+register.simple_tag(icon)
+register.simple_tag(marks.status_mark)
+register.simple_tag(marks.took)
 
 KIND_ICONS = {
     "csv-plain": "file-text",
@@ -46,6 +43,14 @@ def shown_as(context: Context, thing: Batch | Part | str | None) -> Shown:
     """
     holds: Holds = context.get("holds") or {}
     return status_words.of(thing, holds.get(thing.pk) if isinstance(thing, Batch) else None)
+
+
+@register.simple_tag
+def closed_labels(batch: Batch, focus: object = None) -> SafeString:
+    """The labels of a batch, and the button to change them. focus: whether it gets the focus."""
+    address = reverse("batch_labels", args=[batch.pk])
+    labels = list(batch.labels.all())
+    return marks.closed_labels(batch.pk, batch.name, labels, address, focus=bool(focus))
 
 
 @register.filter
