@@ -128,7 +128,8 @@ def _text(response: Any) -> str:
     """The HTML of a page, which may be too short to be compressed."""
     unpack = {"br": brotli.decompress, "gzip": gzip.decompress}
     encoding = response.headers.get("Content-Encoding")
-    return (unpack[encoding](response.content) if encoding else response.content).decode()
+    content: bytes = response.content
+    return (unpack[encoding](content) if encoding else content).decode()
 
 
 def _bytes(response: Any) -> int:

@@ -1,6 +1,5 @@
 """Makes the calls to one endpoint: paid ones, where a lost reply may cost money, and free ones."""
 
-from contextlib import closing
 from dataclasses import dataclass
 from queue import Empty, LifoQueue
 from typing import Any, BinaryIO
@@ -41,6 +40,24 @@ class Network:
     proxy: str | None
 
 
+@dataclass
+class _Place:
+    """Room for one call. Its clients are made when they are first needed, which takes 6 ms.
+
+    kept: the client that keeps its connection. fresh: one that makes a new one for each call.
+    """
+
+    kept: CuttableClient | None = None
+    fresh: CuttableClient | None = None
+
+    def close(self) -> None:
+        """Close both clients. The next call makes new ones."""
+        for client in (self.kept, self.fresh):
+            if client is not None:
+                client.close()
+        self.kept = self.fresh = None
+
+
 class _Lent(httpx.BaseTransport):
     """A transport that belongs to somebody else: it is used, but not closed."""
 
@@ -72,18 +89,16 @@ class Caller:
         if not endpoint.problem:
             self._headers["Authorization"] = f"Bearer {token.strip()}"
         self._redactor = Redactor("" if endpoint.problem else token.strip(), behind)
-        # One place for each connection; the last one put back is taken first. None: not made yet.
-        self._places: LifoQueue[CuttableClient | None] = LifoQueue()
+        # One place for each connection; the last one put back is taken first.
+        self._places: LifoQueue[_Place] = LifoQueue()
         for _ in range(network.max_connections):
-            self._places.put(None)
+            self._places.put(_Place())
 
     def close(self) -> None:
         """Close every connection. No call may be under way."""
-        kept = [self._places.get() for _ in range(self._places.qsize())]
-        for client in kept:
-            self._places.put(None)
-            if client:
-                client.close()
+        for place in [self._places.get() for _ in range(self._places.qsize())]:
+            place.close()
+            self._places.put(place)
 
     def paid(self, call: Call) -> HttpReply:
         """Make a call that may cost money. Returns the reply, whatever its HTTP status.
@@ -142,25 +157,32 @@ class Caller:
         Waits for a free connection, but not longer than the `pool` timeout.
         """
         try:
-            kept = self._places.get(timeout=self._network.timeout.pool)
+            place = self._places.get(timeout=self._network.timeout.pool)
         except Empty:
             return HttpFault("no place", "every connection is in use")
         try:
-            if fresh:
-                with closing(CuttableClient(self._client())) as client:
-                    return make_call(client, call, self._redactor, spool)
-            kept = kept or CuttableClient(self._client())
-            return make_call(kept, call, self._redactor, spool)
+            return make_call(self._client_at(place, fresh=fresh), call, self._redactor, spool)
         finally:
-            self._places.put(kept)
+            self._places.put(place)
 
-    def _client(self) -> httpx.Client:
+    def _client_at(self, place: _Place, *, fresh: bool) -> CuttableClient:
+        if fresh:
+            place.fresh = place.fresh or CuttableClient(self._client(connections_kept=0))
+            return place.fresh
+        place.kept = place.kept or CuttableClient(self._client(connections_kept=1))
+        return place.kept
+
+    def _client(self, *, connections_kept: int) -> httpx.Client:
         network = self._network
         # A proxy can read all of plain http, even the token.
         proxy = network.proxy if self._endpoint.base_url.startswith("https:") else None
         return httpx.Client(
             headers=self._headers,
-            limits=httpx.Limits(max_connections=1, keepalive_expiry=KEPT_SECONDS),
+            limits=httpx.Limits(
+                max_connections=1,
+                max_keepalive_connections=connections_kept,
+                keepalive_expiry=KEPT_SECONDS,
+            ),
             timeout=network.timeout,
             transport=_Lent(network.transport) if network.transport else None,
             verify=certificates(),
