@@ -17,6 +17,8 @@ from batchui.bench.figures import Figures, unit_seconds
 from batchui.bench.surroundings import ROOT, BenchFailed, clean_environment
 
 MODULE = "batchui.bench.choosing_times"
+# The question that has all others.
+WHOLE = "all of next_work"
 
 
 def measure(repeat: int, say: Say, *, database: str = "") -> Figures:
@@ -33,7 +35,7 @@ def measure(repeat: int, say: Say, *, database: str = "") -> Figures:
             say(f"\n{line['parts']} ({line['database']}; medians of {rounds})")
             say(f"{'CPU ms':32}{'median':>9}{'slowest':>9}")
         else:
-            if line["question"] == "next_work":
+            if line["question"] == WHOLE:
                 found[f"choosing, {parts}, units"] = line["median"] / unit
             say(f"{line['question']:32}{1000 * line['median']:9.1f}{1000 * line['worst']:9.1f}")
     return found
