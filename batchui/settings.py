@@ -185,7 +185,6 @@ DATABASES["default"]["CONN_MAX_AGE"] = 60
 if DATABASE_KIND == "SQLite":
     # IMMEDIATE: a transaction takes the lock when it begins, so that two writers wait for each
     # other and neither fails half-way ("database is locked").
-    DATABASES["default"]["ENGINE"] = "batchui.one_writer"
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,

@@ -21,8 +21,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "data_folder": {"keys"},
     "urls": {"web", "worker"},
     "wsgi": {"checks", "data_folder", "worker"},
-    # The database.
-    "one_writer": set(),
     # What the commands of all packages share.
     "commands": set(),
     # Plain packages.

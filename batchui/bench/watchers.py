@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -167,7 +168,9 @@ def _watch(
         at.extend((time.monotonic(), web.cpu_seconds(), time.process_time()))
 
     work.ask("change" if is_changing else "rest")
-    seen = asyncio.run(watch(web.server, pages, cookies, seconds=seconds, begin=note))
+    with ThreadPoolExecutor(1) as own_thread:  # this one may have an event loop already
+        crowd = watch(web.server, pages, cookies, seconds=seconds, begin=note)
+        seen = own_thread.submit(asyncio.run, crowd).result()
     note()
     lasted, web_cpu, own = (end - start for start, end in zip(at[:3], at[3:], strict=True))
     if not work.ask("rest") and is_changing:
