@@ -64,8 +64,9 @@ def remember(request: MemberRequest) -> None:
     membership = request.membership
     until = min(time.time() + LONGEST_SECONDS, signed_out_at(request))
     user, role = request.user, membership.role
+    # As the newest. Another thread may forget the session between any two steps.
+    _known.pop(session, None)
     _known[session] = Watcher(session, user.pk, user.password, membership.team_id, role, until)
-    _known.move_to_end(session)
     while len(_known) > MOST:
         _known.popitem(last=False)
 

@@ -4,18 +4,22 @@ import io
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from batchui.batches import part_answers
 from batchui.batches.compressed import read_compressed
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import Answered
+from batchui.batches.part_answers import Answer, Edit
 from batchui.batches.replies import MismatchError, absorb
 from batchui.cloudflare.errors import BadReply
 from batchui.cloudflare.plain_replies import NotPlain, PlainReply
+from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
-from tests.batches.conftest import on_record
+from tests.batches.conftest import MakeBatch, on_record
 from tests.batches.test_replies import attempt_at
 
 pytestmark = pytest.mark.django_db
@@ -90,7 +94,7 @@ def part_of(team: Team, rows: int) -> Part:
 
 
 def mostly(usual: Any, *others: Any) -> st.SearchStrategy[Any]:
-    return st.sampled_from([usual] * (3 * len(others)) + list(others))
+    return st.sampled_from([usual] * 60 + list(others))
 
 
 @st.composite
@@ -101,7 +105,7 @@ def bodies(draw: st.DrawFn) -> bytes:
     for number in numbers:
         index = draw(mostly(number, 0, ROWS, -1, '"1"', "null"))
         reference = draw(mostly(f'"{number + 1}"', '"2"', '"x"', "null", "2"))
-        response = draw(st.sampled_from([*RESPONSES[:12] * 5, *RESPONSES]))
+        response = draw(st.sampled_from([*RESPONSES[:9] * 50, *RESPONSES]))
         usage, more = draw(mostly(*USAGES)), draw(mostly(*MORE))
         end = draw(mostly(*ITEM_ENDS))
         items.append(
@@ -141,6 +145,72 @@ def test_a_plain_reply_becomes_the_same_as_any_other(team: Team, body: bytes) ->
     attempt = attempt_at(part)
     whole, again = (absorbed(part, attempt, one) for one in (body, with_something_unusual(body)))
     assert whole == again
+
+
+def reply(**odd: str) -> bytes:
+    """A reply to four rows with one odd thing in its last item, or around the items."""
+    usual = {"id": "3", "response": '"d"', "usage": "", "more": "", "end": ITEM_ENDS[0]}
+    usual |= {"reference": '"4"', "inner": "", "outer": OUTER[0]} | odd
+    first = [
+        f'{{"id": {at}, "result": {{"response": "{at}"}}, "success": true}}' for at in (0, 1, 2)
+    ]
+    last = (
+        '{{"id": {id}, "result": {{"response": {response}{usage}{more}}}, {end}, '
+        '"external_reference": {reference}}}'
+    ).format(**usual)
+    items = ", ".join([last, *first])
+    return f'{{"result": {{"responses": [{items}]{usual["inner"]}}}, {usual["outer"]}}}'.encode()
+
+
+ODD = [
+    {},
+    *({"id": one} for one in ("-1", "0", "4", "99", '"3"', "null", "3.0")),
+    *({"reference": one} for one in ("null", '"3"', '"x"', "4")),
+    *({"response": one} for one in RESPONSES),
+    *({"usage": one} for one in USAGES),
+    *({"more": one} for one in MORE),
+    *({"end": one} for one in ITEM_ENDS),
+    *({"inner": one} for one in INNER),
+    *({"outer": one} for one in OUTER),
+    {"id": "-1", "reference": "null"},
+    {"id": "-1", "reference": '"0"'},
+]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=str)
+def test_one_odd_thing_alone_is_taken_as_in_any_other_reply(
+    team: Team, odd: dict[str, str]
+) -> None:
+    part = part_of(team, ROWS)
+    body = reply(**odd)
+    whole, again = (
+        absorbed(part, attempt_at(part), one) for one in (body, with_something_unusual(body))
+    )
+    assert whole == again
+
+
+def test_what_a_person_corrected_stays_also_if_all_rows_are_answered(team: Team) -> None:
+    part = part_of(team, 2)
+    edit = Edit(1, 0.0, "failed")
+    edited = Answer("answered", msgspec.Raw(b'"mine"'), edit=edit)
+    for name, value in part_answers.new_answers(part, [edited, None]).store().items():
+        setattr(part, name, value)
+    found = absorb(part, attempt_at(part), io.BytesIO(plain('"a"', '"b"')), is_last=True)
+    assert isinstance(found, Answered)
+    lines = b"".join(read_compressed(found.changes["answers_file"])).splitlines()
+    assert [json.loads(line)[1] for line in lines] == ["mine", "b"]
+    assert found.changes["edited"] == 1
+
+
+def test_references_of_a_column_are_compared_in_a_plain_reply_too(
+    sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    part = start(b"id,text\nA-7,one\n3,two\n", reference_column="id").parts.get()
+    body = plain('"a"', '"b"').replace(
+        b'"success": true}, {', b'"success": true, "external_reference": "2"}, {'
+    )
+    with pytest.raises(MismatchError, match="gives row 2 the reference"):
+        absorb(part, attempt_at(part), io.BytesIO(body), is_last=True)
 
 
 def plain(*responses: str, ending: str = '"success": true') -> bytes:

@@ -282,3 +282,13 @@ def test_a_part_on_its_way_to_cloudflare_is_shown_anew_without_adding_all_parts_
         assert (now.status, now.version) == (BatchStatus.QUEUED, before + 1)
     assert lifecycle.move_part(part, PartStatus.RUNNING)
     assert Batch.objects.get(pk=batch.pk).status == BatchStatus.RUNNING
+
+
+def test_a_part_that_comes_from_elsewhere_is_added_up(team: Team) -> None:
+    batch = on_record(team, parts=2)
+    part = batch.parts.select_related("batch").get(number=2)
+    Part.objects.filter(pk=part.pk).update(status=PartStatus.UNSURE)
+    assert settled(batch).status == BatchStatus.ATTENTION
+    part.refresh_from_db()
+    assert lifecycle.move_part(part, PartStatus.READY)
+    assert Batch.objects.get(pk=batch.pk).status == BatchStatus.QUEUED

@@ -306,3 +306,11 @@ def test_a_column_of_numbers_is_not_blank() -> None:
     given = [Row(at, at, ["", at], None) for at in (2, 3)]
     [part] = cut(together(given), WRITER, total=2)
     assert (part.blank, part.invalid) == ({}, {})
+
+
+def test_one_question_that_is_too_long_is_found_among_many_short_ones() -> None:
+    given = [Row(at, at, [str(at), "x" * (900 if at == 50 else 5)], None) for at in range(2, 102)]
+    [part] = cut(
+        together(given, 100), WRITER, total=100, limits=Limits(context_window=100, parts=1)
+    )
+    assert list(part.invalid) == [48]

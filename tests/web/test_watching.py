@@ -238,14 +238,19 @@ def test_nothing_that_is_shared_is_a_persons(
     """Of all that is told at the end only “Delete …” depends on who reads it."""
     cleo = join(ben_by(ben), name="Cleo", email="cleo@example.com")
     Batch.objects.update(created_by=ben, started_by=ben)
+    dan = join(ben_by(ben), name="Dan", email="dan@example.com")
+    of_dan = Membership.objects.filter(user=dan)
+    of_dan.update(role=Role.ADMIN)
     people = {"admin": web, "author": signed_in(ben), "colleague": signed_in(cleo)}
+    people["no administrator any more"] = signed_in(dan)
     address = address_of(batch, web)
     for browser in people.values():
         assert asks(browser, address).status_code == 204
+    of_dan.update(role=Role.MEMBER)
     work(batch)
     forget_the_batch()
     told = {name: html(asks(browser, address)) for name, browser in people.items()}
-    assert ["Delete …" in told[name] for name in people] == [True, True, False]
+    assert ["Delete …" in told[name] for name in people] == [True, True, False, False]
     assert told["admin"] == told["author"]
     assert "csrfmiddlewaretoken" not in told["admin"]
     assert "Run again, with changes" in told["colleague"]
