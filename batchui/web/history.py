@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 
 from batchui.batches.models import Batch, Label
 from batchui.teams.models import Team, User
-from batchui.web import holds, open_questions, shared, watchers
+from batchui.web import holds, open_questions, watchers
 from batchui.web.draft_folds import MOST_SHOWN, drafts_in, folds
 from batchui.web.history_filters import MOST_FOUND, STATUS_FILTERS, Filters, chosen
 from batchui.web.history_lines import Line, lines_of
@@ -23,7 +23,7 @@ from batchui.web.holds import Holds
 from batchui.web.look_ups import under_way_context
 from batchui.web.members import MemberRequest, member_required
 from batchui.web.remembered import Remembered
-from batchui.web.shared import Shared
+from batchui.web.shared import News, Shared
 from batchui.web.watchers import Watcher
 
 PAGE_SIZE = 25
@@ -32,7 +32,9 @@ _A_MARK = re.compile(r"[0-9]{1,18}p?")
 # marks, now that they are those. Many watch the same page.
 Marks = frozenset[tuple[UUID, str]]
 marks = Remembered[tuple[int, frozenset[UUID]], dict[UUID, str]](1.0, most=1_000)
-news = Remembered[tuple[int, Marks, Marks], Shared](shared.SECONDS, most=shared.MOST)
+news = News[tuple[int, Marks, Marks]](
+    "history", lambda key: f"{key[0]} {sorted(key[1])} {sorted(key[2])}"
+)
 
 
 @member_required

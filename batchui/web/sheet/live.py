@@ -24,7 +24,7 @@ from batchui.web import holds, open_questions, shared, watchers
 from batchui.web.access import with_batch
 from batchui.web.members import MemberRequest
 from batchui.web.remembered import Remembered
-from batchui.web.shared import Shared
+from batchui.web.shared import News, Shared
 from batchui.web.sheet import waiting
 from batchui.web.sheet.cells import AnswerCell, answer_cells, said_once
 from batchui.web.sheet.chips import attention_count, chips_context, chips_of
@@ -58,7 +58,7 @@ class _Page(NamedTuple):
 
 
 contexts = Remembered[tuple[UUID, str], dict[str, Any]](shared.SECONDS, most=shared.MOST)
-news = Remembered[_Page, Shared](shared.SECONDS, most=shared.MOST)
+news = News[_Page]("live")
 
 
 @dataclass(frozen=True)
