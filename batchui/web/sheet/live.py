@@ -40,8 +40,8 @@ from batchui.web.standstill import nothing_moves
 from batchui.web.undecided import Undecided
 from batchui.web.watchers import Watcher
 
-# What a poll says of the age of its page.
-_HOW_OLD = ("seen", "at", "strip")
+# What a poll says of the age of its page alone.
+_HOW_OLD = ("seen", "at")
 
 
 class _Page(NamedTuple):
@@ -53,7 +53,6 @@ class _Page(NamedTuple):
     batch: UUID
     seen: str
     asked: tuple[tuple[str, tuple[str, ...]], ...]
-    has_strip: bool
     may_delete: bool
 
 
@@ -89,8 +88,8 @@ def live(request: MemberRequest, batch: Batch) -> HttpResponse:
     if _is_known(request.GET, seen, batch.version):
         return HttpResponse(status=204)
     may_delete = request.membership.is_admin or is_author(batch, request.user)
-    context = contexts.get((batch.pk, seen), lambda: live_context(batch))
-    return _news(request, context, may_delete).response(request)
+    page = _page(request, batch.pk, seen, may_delete)
+    return news.get(page, lambda: _made(request, page, batch)).response(request)
 
 
 def live_at_once(request: HttpRequest, watcher: Watcher, pk: UUID) -> HttpResponse | None:
@@ -101,8 +100,8 @@ def live_at_once(request: HttpRequest, watcher: Watcher, pk: UUID) -> HttpRespon
     if _is_known(request.GET, now.seen, now.version):
         return HttpResponse(status=204)
     may_delete = watcher.is_admin or is_among(now.authors, watcher.user_id)
-    context = contexts.get((pk, now.seen), lambda: live_context(_batch(pk)))
-    return _news(request, context, may_delete).response(request)
+    page = _page(request, pk, now.seen, may_delete)
+    return news.get(page, lambda: _made(request, page)).response(request)
 
 
 def _batch(pk: UUID) -> Batch:
@@ -114,23 +113,20 @@ def _is_known(asked: QueryDict, seen: str, version: int) -> bool:
     return asked.get("seen") == seen and asked.get("at") in (None, str(version))
 
 
-def _news(request: HttpRequest, context: dict[str, Any], may_delete: bool) -> Shared:
-    """What is told to everybody with such a page. context: of `live_context`."""
+def _page(request: HttpRequest, pk: UUID, seen: str, may_delete: bool) -> _Page:
     asked = sorted(request.GET.lists())
-    page = _Page(
-        batch=context["batch"].pk,
-        seen=context["seen"],
-        asked=tuple((name, tuple(values)) for name, values in asked if name not in _HOW_OLD),
-        has_strip=request.GET.get("strip") == context["strip"].signature,
-        may_delete=may_delete,
-    )
-    return news.get(page, lambda: _made(request, context, page))
+    kept = tuple((name, tuple(values)) for name, values in asked if name not in _HOW_OLD)
+    return _Page(pk, seen, kept, may_delete)
 
 
-def _made(request: HttpRequest, context: dict[str, Any], page: _Page) -> Shared:
-    batch, asked = context["batch"], request.GET
+def _made(request: HttpRequest, page: _Page, loaded: Batch | None = None) -> Shared:
+    """What is told to everybody with such a page. loaded: its batch, if it is."""
+    asked = request.GET
+    key = (page.batch, page.seen)
+    context = contexts.get(key, lambda: live_context(loaded or _batch(page.batch)))
+    batch = context["batch"]
     context = context | {"was": asked.get("was"), "may_delete": page.may_delete}
-    context["is_new_strip"] = not page.has_strip
+    context["is_new_strip"] = asked.get("strip") != context["strip"].signature
     if "rows" in asked:
         context |= _rows_context(request, batch)
     events = ["batch-changed"]
