@@ -7,13 +7,15 @@ hosts may differ.
 """
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
-from django.db.models import F, Q
+from django.db.models import BigIntegerField, F, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from batchui.batches.clock import LONGEST_WAIT, MOST_STEPS, is_over
+from batchui.batches.prepared import Given, prepared
 from batchui.teams.models import Connection
 
 WINDOW_SECONDS = 300
@@ -29,12 +31,7 @@ def take(connection: Connection, wanted: int) -> int:
     One conditional UPDATE; a caller that loses a race tries again.
     """
     while wanted > 0:
-        row = (
-            Connection.objects.annotate(now=Now())
-            .values("calls_left", "calls_counted_at", "now")
-            .get(pk=connection.pk)
-        )
-        left, noted_at, now = row["calls_left"], row["calls_counted_at"], row["now"]
+        [(left, noted_at, now)] = _left(connection=connection.pk)
         available = _available(left, noted_at, now)
         granted = min(wanted, int(available))
         if not granted and (noted_at is None or noted_at <= now):
@@ -48,6 +45,13 @@ def take(connection: Connection, wanted: int) -> int:
         if won:
             return granted
     return 0
+
+
+@prepared(connection=BigIntegerField())
+def _left(connection: Given) -> QuerySet[Any, Any]:
+    """The calls that were left, when that was noted, and the time of the database."""
+    found = Connection.objects.filter(pk=connection)
+    return found.values_list("calls_left", "calls_counted_at", Now())
 
 
 def _capacity() -> float:
@@ -81,13 +85,13 @@ def give_back(connection: Connection, unused: int) -> None:
         Connection.objects.filter(pk=connection.pk).update(calls_left=F("calls_left") + unused)
 
 
-def not_paused(connection: str = "") -> Q:
+def not_paused(connection: str = "", *, now: datetime | Given | None = None) -> Q:
     """Whether sends may go through a connection now.
 
     connection: the prefix of its fields in a query of parts, "batch__connection__".
     """
     field = f"{connection}paused_until"
-    return Q(**{field: None}) | is_over(field, most=LONGEST_WAIT)
+    return Q(**{field: None}) | is_over(field, most=LONGEST_WAIT, now=now)
 
 
 def pause(connection: Connection, *, until: datetime, reason: str) -> None:

@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 from django.db.models import Q
 from django.utils import timezone
 
+from batchui.batches.prepared import Given
+
 # Longer than any lease (of a part, of a file that is read), and than clocks of hosts may differ: a
 # lease that is wrongly taken for over may be paid for twice.
 LONGEST_LEASE = timedelta(hours=1)
@@ -17,7 +19,7 @@ LONGEST_WAIT = timedelta(hours=24)
 MOST_STEPS = 40
 
 
-def is_over(field: str, *, most: timedelta, now: datetime | None = None) -> Q:
+def is_over(field: str, *, most: timedelta, now: datetime | Given | None = None) -> Q:
     """Whether the time in `field` is over, now or at the moment `now`. An empty field is not.
 
     most: how far off such a time can be when it is written. One that is further off was written
@@ -28,6 +30,6 @@ def is_over(field: str, *, most: timedelta, now: datetime | None = None) -> Q:
     return Q(**{f"{field}__lte": now}) | Q(**{f"{field}__gt": now + most})
 
 
-def is_free(field: str = "lease_until") -> Q:
+def is_free(field: str = "lease_until", *, now: datetime | Given | None = None) -> Q:
     """Whether nobody has a lease."""
-    return Q(**{field: None}) | is_over(field, most=LONGEST_LEASE)
+    return Q(**{field: None}) | is_over(field, most=LONGEST_LEASE, now=now)

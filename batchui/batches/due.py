@@ -4,18 +4,20 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet, Window
+from django.db.models import Count, DateTimeField, F, Q, QuerySet, UUIDField, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from batchui.batches import call_limit, many_parts, pauses, settling
 from batchui.batches.clock import LONGEST_LEASE, LONGEST_PAUSE, LONGEST_WAIT, is_free, is_over
+from batchui.batches.loading import NOT_NEEDED, parts_with
 from batchui.batches.models import MOST_FAILURES, Attempt, Batch, Part
 from batchui.batches.outcomes import OF_ONE_MODEL
+from batchui.batches.prepared import Given, prepared
 from batchui.batches.states import SENT_PARTS, PartStatus
 from batchui.batches.steps import PART_LEASE
 from batchui.teams.models import Connection
@@ -36,8 +38,6 @@ TO_SEND = (PartStatus.READY, PartStatus.HELD)
 NEED_A_WORKER = (*TO_SEND, PartStatus.SENDING, *SENT_PARTS)
 # Where a part goes.
 ROUTE = ("batch__connection", "batch__model")
-# Large fields that only pages need.
-NOT_NEEDED = ("batch__sample", "batch__problem_rows", "batch__blanks")
 
 
 def statuses_there() -> set[PartStatus]:
@@ -45,39 +45,52 @@ def statuses_there() -> set[PartStatus]:
 
     One query, which reads an index alone. Where nothing is to be done, others need not be made.
     """
+    return {PartStatus(status) for (status,) in _statuses()}
+
+
+@prepared()
+def _statuses() -> QuerySet[Any, Any]:
     found = Part.objects.filter(status__in=NEED_A_WORKER).order_by()
-    return {PartStatus(status) for status in found.values_list("status", flat=True).distinct()}
+    return found.values_list("status").distinct()
 
 
 def ready_parts(limit: int) -> list[Part]:
-    """Up to `limit` parts to send now. The connections take turns.
+    """Up to `limit` parts to send now, MOST_UNDER_WAY at most. The connections take turns.
 
     Of each connection, the first part of every batch comes before any second part, the oldest batch
     first. After a failed send it is one part of a connection at a time, until one is accepted.
     """
     under_way = requests_under_way()
     full = [pk for pk, number in under_way.items() if number >= MOST_UNDER_WAY]
-    ready = Part.objects.filter(
-        Q(resume_at=None) | is_over("resume_at", most=LONGEST_PAUSE), status=PartStatus.READY
-    )
-    with_ready = Batch.objects.filter(
-        call_limit.not_paused("connection__"),
-        pk__in=ready.order_by().values("batch").distinct(),
-        deleted_at=None,
-    )
     by_connection: dict[int, list[_Waiting]] = defaultdict(list)
-    oldest_first = with_ready.exclude(connection__in=full).order_by("started_at", "pk")
-    for row in oldest_first.values_list(
-        "pk", "connection", "model", "connection__failures_in_a_row"
-    ):
-        by_connection[row[1]].append(_Waiting(*row))
+    for waiting in map(_Waiting._make, _with_ready(now=timezone.now())):
+        if waiting.connection not in full:
+            by_connection[waiting.connection].append(waiting)
     queues = [
-        _one_at_a_time(batches, ready)
+        _one_at_a_time(batches)
         if batches[0].failures
-        else islice(_in_turns(batches, ready, limit), MOST_UNDER_WAY - under_way[owner])
+        else islice(_in_turns(batches, limit), MOST_UNDER_WAY - under_way[owner])
         for owner, batches in by_connection.items()
     ]
     return in_order(list(islice(_round_robin(queues), limit)), PartStatus.READY)
+
+
+@prepared(now=DateTimeField())
+def _with_ready(now: Given) -> QuerySet[Any, Any]:
+    """The batches with ready parts that may be sent now, the oldest first: see `_Waiting`."""
+    found = Batch.objects.filter(
+        call_limit.not_paused("connection__", now=now),
+        pk__in=_ready(now).order_by().values("batch").distinct(),
+        deleted_at=None,
+    )
+    of_connection = ("connection", "model", "connection__failures_in_a_row")
+    return found.order_by("started_at", "pk").values_list("pk", *of_connection)
+
+
+def _ready(now: Given) -> QuerySet[Part]:
+    """The parts that are ready, and do not wait for their time."""
+    may_go = Q(resume_at=None) | is_over("resume_at", most=LONGEST_PAUSE, now=now)
+    return Part.objects.filter(may_go, status=PartStatus.READY)
 
 
 class _Waiting(NamedTuple):
@@ -89,20 +102,20 @@ class _Waiting(NamedTuple):
     failures: int
 
 
-def _in_turns(batches: Sequence[_Waiting], ready: QuerySet[Part], limit: int) -> Iterator[int]:
+def _in_turns(batches: Sequence[_Waiting], limit: int) -> Iterator[int]:
     """The ready parts of these batches: the first of each, then the second of each, and so on.
 
     No batch is asked before its turn. limit: so many are wanted at most.
     """
     asked: list[list[int]] = []
     for batch in batches:
-        asked.append(_firsts(batch, ready, limit))
+        asked.append(_firsts(batch))
         yield from asked[-1][:1]
     for turn in range(1, limit):
         yield from (parts[turn] for parts in asked if len(parts) > turn)
 
 
-def _one_at_a_time(batches: Sequence[_Waiting], ready: QuerySet[Part]) -> Iterator[int]:
+def _one_at_a_time(batches: Sequence[_Waiting]) -> Iterator[int]:
     """The part that is tried after a failed send; none while another one is being sent.
 
     The models take turns, because the trouble may be that of one.
@@ -111,17 +124,22 @@ def _one_at_a_time(batches: Sequence[_Waiting], ready: QuerySet[Part]) -> Iterat
     for batch in batches:
         by_model.setdefault(batch.model, batch)
     chosen = list(by_model.values())[batches[0].failures % len(by_model)]
-    parts = _firsts(chosen, ready, 1)
+    parts = _firsts(chosen)[:1]
     # Counted after the part was read: one that another worker has claimed meanwhile is either
     # counted here, or is the one that this worker would try, too, and cannot claim.
     if not _is_sending(chosen.connection):
         yield from parts
 
 
-def _firsts(batch: _Waiting, ready: QuerySet[Part], limit: int) -> list[int]:
+def _firsts(batch: _Waiting) -> list[int]:
     """The keys of the first ready parts of a batch."""
-    of_batch = ready.filter(batch=batch.pk).order_by("number")
-    return list(of_batch.values_list("pk", flat=True)[:limit])
+    return [pk for (pk,) in _first_ready(batch=batch.pk, now=timezone.now())]
+
+
+@prepared(batch=UUIDField(), now=DateTimeField())
+def _first_ready(batch: Given, now: Given) -> QuerySet[Any, Any]:
+    of_batch = _ready(now).filter(batch=batch).order_by("number")
+    return of_batch.values_list("pk")[:MOST_UNDER_WAY]
 
 
 def _round_robin(queues: Iterable[Iterator[int]]) -> Iterator[int]:
@@ -141,41 +159,55 @@ def requests_under_way() -> Counter[int]:
     Two kinds do not count, because they would hold up all others: requests whose polls fail again
     and again, and parts whose worker has probably died while it sent them.
     """
+    return Counter(dict(_under_way(now=timezone.now())))
+
+
+@prepared(now=DateTimeField())
+def _under_way(now: Given) -> QuerySet[Any, Any]:
     sent = Q(status__in=SENT_PARTS, failures_in_a_row__lt=MOST_FAILURES)
-    requests = Part.objects.filter(sent | _being_sent(), batch__deleted_at=None).order_by()
-    counted = requests.values("batch__connection").annotate(number=Count("pk"))
-    return Counter(dict(counted.values_list("batch__connection", "number")))
+    requests = Part.objects.filter(sent | _being_sent(now), batch__deleted_at=None).order_by()
+    return requests.values_list("batch__connection").annotate(number=Count("pk"))
 
 
-def _being_sent() -> Q:
-    begun = timezone.now() - SENDING_COUNTS
-    return Q(status=PartStatus.SENDING, lease_until__gt=begun + PART_LEASE)
+def _being_sent(now: datetime | Given) -> Q:
+    return Q(status=PartStatus.SENDING, lease_until__gt=now + (PART_LEASE - SENDING_COUNTS))
 
 
 def _is_sending(connection: int) -> bool:
-    return Part.objects.filter(_being_sent(), batch__connection=connection).exists()
+    being_sent = _being_sent(timezone.now())
+    return Part.objects.filter(being_sent, batch__connection=connection).exists()
 
 
 def due_parts(limit: int) -> list[Part]:
-    """Up to `limit` parts to poll now. The connections take turns; the longest due comes first."""
+    """Up to `limit` parts to poll now, FEW_DUE at most.
+
+    The connections take turns; the longest due comes first.
+    """
     now = timezone.now()
-    # The status stands in both halves, so that each of them is a range of an index.
-    over = Q(status__in=SENT_PARTS, next_poll_at__lte=now)
-    over |= Q(status__in=SENT_PARTS, next_poll_at__gt=now + LONGEST_PAUSE)
-    due = Part.objects.filter(over, is_free(), batch__deleted_at=None)
-    longest_due = due.order_by("next_poll_at", "pk").values_list("pk", "batch__connection")
-    most = max(FEW_DUE, limit)
-    found = list(longest_due[:most])
+    found = _longest_due(now=now)
     turns = Counter[int]()
     in_turns = []
     for place, (pk, owner) in enumerate(found):
         in_turns.append((turns[owner], place, pk))
         turns[owner] += 1
-    if len(found) < most or _all_are_of(turns, due):
+    if len(found) < FEW_DUE or _all_are_of(turns, _due(now)):
         chosen = [pk for _, _, pk in sorted(in_turns)[:limit]]
     else:
-        chosen = _in_turns_of_many(due, limit)
+        chosen = _in_turns_of_many(_due(now), limit)
     return in_order(chosen, *SENT_PARTS)
+
+
+def _due(now: datetime | Given) -> QuerySet[Part]:
+    # The status stands in both halves, so that each of them is a range of an index.
+    over = Q(status__in=SENT_PARTS, next_poll_at__lte=now)
+    over |= Q(status__in=SENT_PARTS, next_poll_at__gt=now + LONGEST_PAUSE)
+    return Part.objects.filter(over, is_free(now=now), batch__deleted_at=None)
+
+
+@prepared(now=DateTimeField())
+def _longest_due(now: Given) -> QuerySet[Any, Any]:
+    ordered = _due(now).order_by("next_poll_at", "pk")
+    return ordered.values_list("pk", "batch__connection")[:FEW_DUE]
 
 
 def _all_are_of(connections: Collection[int], due: QuerySet[Part]) -> bool:
@@ -194,10 +226,15 @@ def _in_turns_of_many(due: QuerySet[Part], limit: int) -> list[int]:
 
 def next_poll_by(until: datetime) -> datetime | None:
     """When the next part is to be polled, if that is by `until`. It may be over already."""
+    return next((at for (at,) in _next_poll(now=timezone.now(), until=until)), None)
+
+
+@prepared(now=DateTimeField(), until=DateTimeField())
+def _next_poll(now: Given, until: Given) -> QuerySet[Any, Any]:
     polled = Part.objects.filter(
-        is_free(), status__in=SENT_PARTS, next_poll_at__lte=until, batch__deleted_at=None
+        is_free(now=now), status__in=SENT_PARTS, next_poll_at__lte=until, batch__deleted_at=None
     )
-    return polled.order_by("next_poll_at").values_list("next_poll_at", flat=True).first()
+    return polled.order_by("next_poll_at").values_list("next_poll_at")[:1]
 
 
 def next_send_by(until: datetime) -> datetime | None:
@@ -224,7 +261,10 @@ def stranded_parts(now: datetime) -> list[Part]:
     if not Part.objects.filter(status=PartStatus.SENDING).exists():  # the larger query costs more
         return []
     over = is_over("lease_until", most=LONGEST_LEASE, now=now)
-    return list(_with_batch().filter(over, status=PartStatus.SENDING))
+    with_batch = Part.objects.select_related("batch__connection").defer(
+        *(f"batch__{name}" for name in NOT_NEEDED)
+    )
+    return list(with_batch.filter(over, status=PartStatus.SENDING))
 
 
 def release_held() -> int:
@@ -307,14 +347,4 @@ def in_order(pks: Sequence[int], *statuses: PartStatus) -> list[Part]:
 
     Parts that no longer have one of the `statuses` are not returned.
     """
-    if not pks:
-        return []
-    found = _with_batch().in_bulk(pks)
-    parts = (found[pk] for pk in pks if pk in found)
-    # Not a condition of the query: SQLite would read all parts with the status.
-    return [part for part in parts if part.status in statuses]
-
-
-def _with_batch() -> QuerySet[Part]:
-    """Parts with their batch and connection, as a step takes them."""
-    return Part.objects.select_related("batch__connection").defer(*NOT_NEEDED)
+    return [part for part in parts_with(pks) if part.status in statuses]

@@ -6,7 +6,7 @@ twice, late or never: a poll alone says what is so. Without a queue nothing chan
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
@@ -15,6 +15,7 @@ from batchui.batches import call_limit
 from batchui.batches.clients import shared_client
 from batchui.batches.look_up_models import LONGEST_ID, OPEN_LOOK_UPS, LookUp, ReportedRequest
 from batchui.batches.models import Attempt, Batch, Part
+from batchui.batches.prepared import prepared
 from batchui.batches.states import SENT_PARTS, AttemptStatus
 from batchui.cloudflare import errors
 from batchui.cloudflare.catalogue import LONGEST_NAME
@@ -41,11 +42,18 @@ def are_used(connection: Connection) -> bool:
 
 def due() -> list[Pull]:
     """The queues to look into now: of connections with requests under way."""
+    if not _some_have_queues():  # as nearly always
+        return []
     now = timezone.now()
     rested = Q(events_looked_at=None) | Q(events_looked_at__lt=now - PULL_EVERY)
     calm = Q(events_problem="") | Q(events_looked_at__lt=now - AFTER_PROBLEM)
     found = Connection.objects.exclude(queue_id="").filter(rested, calm)
     return [Pull(connection) for connection in found if _has_requests(connection)]
+
+
+@prepared()
+def _some_have_queues() -> QuerySet[Any, Any]:
+    return Connection.objects.exclude(queue_id="").order_by().values_list("pk")[:1]
 
 
 def next_pull_by(until: datetime) -> datetime | None:

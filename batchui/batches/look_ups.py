@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, cast
 
 import msgspec
 from django.db import InterfaceError, OperationalError
-from django.db.models import F, QuerySet
+from django.db.models import DateTimeField, F, QuerySet
 from django.utils import timezone
 
 from batchui.batches import events, looked_up, pauses
@@ -20,6 +20,7 @@ from batchui.batches.clock import is_free
 from batchui.batches.compressed import SPOOL_BYTES
 from batchui.batches.look_up_models import LONGEST_ID, OPEN_LOOK_UPS, LookUp, LookUpStatus
 from batchui.batches.models import Attempt, Batch
+from batchui.batches.prepared import Given, prepared
 from batchui.batches.replies import MismatchError
 from batchui.batches.signals import work_waits
 from batchui.batches.steps import PART_LEASE
@@ -134,10 +135,19 @@ def open_of(team: Team) -> QuerySet[LookUp]:
 def due(limit: int) -> list[LookUp]:
     """Up to `limit` look-ups to look after now, those that have waited longest first."""
     now = timezone.now()
-    found = LookUp.objects.filter(is_free(), status__in=OPEN_LOOK_UPS, next_look_at__lte=now)
-    if not found.exists():  # as nearly always; to ask for whole rows costs more
+    if not _some_are_due(now=now):  # as nearly always; to ask for whole rows costs more
         return []
-    return list(found.select_related("connection", "team").order_by("next_look_at")[:limit])
+    found = _due(now).select_related("connection", "team")
+    return list(found.order_by("next_look_at")[:limit])
+
+
+def _due(now: datetime | Given) -> QuerySet[LookUp]:
+    return LookUp.objects.filter(is_free(now=now), status__in=OPEN_LOOK_UPS, next_look_at__lte=now)
+
+
+@prepared(now=DateTimeField())
+def _some_are_due(now: Given) -> QuerySet[Any, Any]:
+    return _due(now).order_by().values_list("pk")[:1]
 
 
 def next_by(until: datetime) -> datetime | None:

@@ -9,9 +9,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 import msgspec
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from batchui.batches import call_limit, pictures, sending
@@ -20,6 +21,7 @@ from batchui.batches.clients import shared_client
 from batchui.batches.clock import LONGEST_LEASE, is_over
 from batchui.batches.outcomes import OnHold
 from batchui.batches.part_answers import NOTHING
+from batchui.batches.prepared import prepared
 from batchui.batches.steps import PART_LEASE
 from batchui.batches.try_models import UNDER_WAY, TriedRow, TriedStatus, Try
 from batchui.cloudflare import errors
@@ -71,9 +73,15 @@ def waiting(limit: int) -> list[TriedRow]:
     rows = TriedRow.objects.filter(
         status=TriedStatus.WAITING, in_try__batch__deleted_at=None
     ).order_by("pk")
-    if not rows.exists():  # as nearly always; to ask for whole rows costs more
+    if not _some_wait():  # as nearly always; to ask for whole rows costs more
         return []
     return list(rows.select_related("in_try__connection")[:limit])
+
+
+@prepared()
+def _some_wait() -> QuerySet[Any, Any]:
+    waiting = TriedRow.objects.filter(status=TriedStatus.WAITING, in_try__batch__deleted_at=None)
+    return waiting.order_by().values_list("pk")[:1]
 
 
 def ask(row: TriedRow) -> bool:

@@ -1,12 +1,15 @@
 """What people are asked now: about the parts of a batch, or of the whole team."""
 
+from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
-from django.db.models import Count, Max, Min, QuerySet, Sum
+from django.db.models import Count, Max, Min, QuerySet, Sum, UUIDField
 from django.utils import timezone
 
 from batchui.batches.many_parts import WAITING_ROWS
-from batchui.batches.models import Part
+from batchui.batches.models import Batch, Part
+from batchui.batches.prepared import Given, prepared
 from batchui.batches.questions import QUESTION
 from batchui.batches.states import PartStatus, Question
 from batchui.teams.models import Team
@@ -14,13 +17,26 @@ from batchui.web.damaged_files import names_answers, without_path
 from batchui.web.undecided import Undecided
 
 
+def of_batch(batch: Batch) -> list[Undecided]:
+    """The questions about the parts of a batch."""
+    return _undecided(_of_batch(batch=batch.pk))
+
+
 def of_parts(parts: QuerySet[Part]) -> list[Undecided]:
     """The questions about these parts, each with the parts it is about.
 
     One query, however many parts there are.
     """
-    found: dict[Question, Undecided] = {}
-    groups = (
+    return _undecided(_groups(parts))
+
+
+@prepared(batch=UUIDField())
+def _of_batch(batch: Given) -> QuerySet[Any, Any]:
+    return _groups(Part.objects.filter(batch=batch))
+
+
+def _groups(parts: QuerySet[Part]) -> QuerySet[Any, Any]:
+    return (
         parts.annotate(asked=QUESTION)
         .exclude(asked="")
         .values_list("asked", "batch", "message")
@@ -36,6 +52,10 @@ def of_parts(parts: QuerySet[Part]) -> list[Undecided]:
         )
         .order_by("batch__started_at", "asked")
     )
+
+
+def _undecided(groups: Iterable[tuple[Any, ...]]) -> list[Undecided]:
+    found: dict[Question, Undecided] = {}
     now = timezone.now()
     for word, batch, message, number, rows, first, since, next_poll, *more in groups:
         answered, failing, paused = more

@@ -86,7 +86,11 @@ class News(Remembered[K, Shared]):
         if found:
             return msgspec.msgpack.decode(found, type=Shared)
         _common.put(name, _BEING_MADE, seconds=PATIENCE)
-        made = make()
+        try:
+            made = make()
+        except BaseException:
+            _common.put(name, _BEING_MADE, seconds=0)
+            raise
         # Each process keeps what it takes for SECONDS, too.
         _common.put(name, msgspec.msgpack.encode(made), seconds=SECONDS / 2)
         return made

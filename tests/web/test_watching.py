@@ -9,7 +9,7 @@ import pytest
 from django.contrib.sessions.models import Session
 from django.db import connection
 from django.db.models import F
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
@@ -19,7 +19,7 @@ from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Membership, Role, User
-from batchui.web import history, holds, idle, standstill, watchers
+from batchui.web import history, holds, idle, shared, standstill, watchers
 from batchui.web.sheet import live, progress, seen
 from batchui.worker.heartbeat import beat
 from tests.batches.conftest import work
@@ -107,6 +107,60 @@ def test_news_are_made_once_for_all_who_may_do_the_same(
     assert len(queries(browsers[2], address, 200)) == 1
     bodies = {asks(browser, address).content for browser in browsers[1:]}
     assert len(bodies) == 1
+
+
+def test_what_another_process_has_made_is_taken_from_it(
+    web: Client, batch: Batch, ben: User
+) -> None:
+    address, other = address_of(batch, web), signed_in(ben)
+    asks(other, address)
+    change(batch)
+    told = asks(web, address)
+    live.news._kept.clear()  # as in another process
+    live.contexts._kept.clear()
+    forget_the_batch()
+    assert len(queries(other, address, 200)) == 2  # who asks, and which version there is
+    assert told.content == asks(other, address).content
+    assert told.headers["HX-Trigger"] == asks(other, address).headers["HX-Trigger"]
+
+
+def test_what_another_process_is_making_is_waited_for_but_not_for_long(
+    monkeypatch: pytest.MonkeyPatch, web: Client, batch: Batch
+) -> None:
+    page = live._page(RequestFactory().get("/"), batch.pk, "1", may_delete=True)
+    waited: list[float] = []
+    monkeypatch.setattr(shared.time, "sleep", waited.append)
+    made, late = shared.Shared(b"mine", b"", ()), shared.Shared(b"theirs", b"", ())
+    name = f"live {page!r}".encode()
+
+    shared._common.put(name, b"", seconds=60)
+    monkeypatch.setattr(shared, "PATIENCE", 0.01)
+    assert live.news.get(page, lambda: made) == made
+    assert waited
+
+    live.news._kept.clear()
+    shared._common.put(name, b"", seconds=60)
+    monkeypatch.setattr(shared, "PATIENCE", 60.0)
+    theirs = shared.msgspec.msgpack.encode(late)
+    monkeypatch.setattr(
+        shared.time, "sleep", lambda _: shared._common.put(name, theirs, seconds=60)
+    )
+    assert live.news.get(page, lambda: made) == late
+
+
+def test_nobody_waits_for_one_that_could_not_be_made(
+    monkeypatch: pytest.MonkeyPatch, batch: Batch
+) -> None:
+    page = live._page(RequestFactory().get("/"), batch.pk, "2", may_delete=True)
+
+    def fails() -> shared.Shared:
+        raise RuntimeError("no template")
+
+    with pytest.raises(RuntimeError, match="no template"):
+        live.news.get(page, fails)
+    monkeypatch.setattr(shared.time, "sleep", lambda _: pytest.fail("nobody makes it"))
+    made = shared.Shared(b"mine", b"", ())
+    assert live.news.get(page, lambda: made) == made
 
 
 def ben_by(ben: User) -> User:

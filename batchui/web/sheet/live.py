@@ -7,11 +7,12 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.db.models import Count, Sum
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 
 from batchui.batches import events
 from batchui.batches.costs import charged_twice
+from batchui.batches.loading import batch_with
 from batchui.batches.look_up_models import ReportedRequest
 from batchui.batches.models import Batch
 from batchui.batches.owners import is_among, is_author
@@ -105,7 +106,10 @@ def live_at_once(request: HttpRequest, watcher: Watcher, pk: UUID) -> HttpRespon
 
 
 def _batch(pk: UUID) -> Batch:
-    return Batch.objects.select_related("connection").get(pk=pk)
+    batch = batch_with(pk)
+    if batch is None:
+        raise Http404
+    return batch
 
 
 def _is_known(asked: QueryDict, seen: str, version: int) -> bool:
@@ -157,7 +161,7 @@ def live_context(batch: Batch) -> dict[str, Any]:
         "strip": strip,
         "progress": progress_of(batch),
         "nothing_moves": nothing_moves() if batch.is_active else "",
-        "questions": (questions := open_questions.of_parts(batch.parts.all())),
+        "questions": (questions := open_questions.of_batch(batch)),
         "reported": _reported(batch, questions),
         "on_hold": holds.what_holds(batch, has_held=is_held),
         "holds": paused,

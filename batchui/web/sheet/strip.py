@@ -5,7 +5,7 @@ a few; where a segment is a part, another one says when it was sent.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -22,6 +22,7 @@ from django.db.models import (
     Min,
     Q,
     QuerySet,
+    UUIDField,
     Value,
     When,
 )
@@ -29,6 +30,7 @@ from django.db.models.expressions import Combinable
 
 from batchui.batches.models import WAITING_FOR_COPIES, Attempt, Batch, Part
 from batchui.batches.phrases import counted
+from batchui.batches.prepared import Given, prepared
 from batchui.batches.states import SENT_PARTS, AttemptStatus, PartStatus
 from batchui.web.status_words import SEGMENTS
 
@@ -126,18 +128,18 @@ class Strip:
 
 def strip_of(batch: Batch) -> Strip:
     """The strip of a started batch, as if it were not paused."""
-    groups = min(MOST_SEGMENTS, max(1, batch.part_count))
+    number = max(1, batch.part_count)
     found: dict[int, Segment] = {}
-    for row in _grouped(batch, groups):
-        segment = found.setdefault(
-            row["segment"],
-            Segment(row["first"], row["last"], row["from_row"], row["to_row"]),
-        )
-        segment.first = min(segment.first, row["first"])
-        segment.last = max(segment.last, row["last"])
-        segment.first_row = min(segment.first_row, row["from_row"])
-        segment.last_row = max(segment.last_row, row["to_row"])
-        segment.counts[row["state"]] += row["parts"]
+    for place, state, parts, *span in _grouped(
+        batch=batch.pk, groups=min(MOST_SEGMENTS, number), part_count=number
+    ):
+        first, last, first_row, last_row = span
+        segment = found.setdefault(place, Segment(first, last, first_row, last_row))
+        segment.first = min(segment.first, first)
+        segment.last = max(segment.last, last)
+        segment.first_row = min(segment.first_row, first_row)
+        segment.last_row = max(segment.last_row, last_row)
+        segment.counts[state] += parts
     segments = [found[place] for place in sorted(found)]
     if batch.part_count <= MOST_SEGMENTS:
         _tell_when_sent(batch, segments)
@@ -159,10 +161,7 @@ def states_of(batch: Batch) -> dict[str, int]:
 
 def _tell_when_sent(batch: Batch, segments: Iterable[Segment]) -> None:
     """Say of each part that is at Cloudflare when it was accepted there. One query."""
-    there = Attempt.objects.filter(part__batch=batch, part__status__in=SENT_PARTS)
-    accepted = dict(
-        there.filter(status=AttemptStatus.ACCEPTED).values_list("part__number", "accepted_at")
-    )
+    accepted = dict(_accepted(batch=batch.pk))
     for segment in segments:
         segment.sent = accepted.get(segment.first)
 
@@ -179,13 +178,14 @@ def _inside(words: str) -> str:
     return words[0].lower() + words[1:]
 
 
-def _grouped(batch: Batch, groups: int) -> Iterable[Mapping[str, Any]]:
+@prepared(batch=UUIDField(), groups=IntegerField(), part_count=IntegerField())
+def _grouped(batch: Given, groups: Given, part_count: Given) -> QuerySet[Any, Any]:
     # Both divisions are of whole numbers, in SQLite and in PostgreSQL.
-    place: Combinable = (F("number") - 1) * groups / max(1, batch.part_count)
-    parts = Part.objects.filter(batch=batch).order_by()
+    place: Combinable = (F("number") - 1) * groups / part_count
+    found = Part.objects.filter(batch=batch).order_by()
     return (
-        parts.annotate(segment=ExpressionWrapper(place, output_field=IntegerField()), state=_STATE)
-        .values("segment", "state")
+        found.annotate(segment=ExpressionWrapper(place, output_field=IntegerField()), state=_STATE)
+        .values_list("segment", "state")
         .annotate(
             parts=Count("pk"),
             first=Min("number"),
@@ -194,3 +194,10 @@ def _grouped(batch: Batch, groups: int) -> Iterable[Mapping[str, Any]]:
             to_row=Max(F("first_row") + F("rows") - 1),
         )
     )
+
+
+@prepared(batch=UUIDField())
+def _accepted(batch: Given) -> QuerySet[Any, Any]:
+    there = Attempt.objects.filter(part__batch=batch, part__status__in=SENT_PARTS)
+    accepted = there.filter(status=AttemptStatus.ACCEPTED)
+    return accepted.values_list("part__number", "accepted_at")
