@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import BigIntegerField, F, Q, QuerySet
+from django.db.models import BigIntegerField, DateTimeField, F, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -142,7 +142,19 @@ def recover(connection: Connection) -> None:
 
     A send that comes back during the pause was under way before, and proves nothing.
     """
+    now = timezone.now()
+    # Looked up first: an UPDATE would lock the database for each part that is accepted.
+    if _is_doubted(connection=connection.pk, now=now):
+        _doubted(connection.pk, now).update(
+            failures_in_a_row=0, refused_since=None, refused_reason=""
+        )
+
+
+@prepared(connection=BigIntegerField(), now=DateTimeField())
+def _is_doubted(connection: Given, now: Given) -> QuerySet[Any, Any]:
+    return _doubted(connection, now).values_list("pk")
+
+
+def _doubted(connection: int | Given, now: datetime | Given) -> QuerySet[Connection]:
     doubted = Q(failures_in_a_row__gt=0) | ~Q(refused_since=None)
-    Connection.objects.filter(not_paused(), doubted, pk=connection.pk).update(
-        failures_in_a_row=0, refused_since=None, refused_reason=""
-    )
+    return Connection.objects.filter(not_paused(now=now), doubted, pk=connection)

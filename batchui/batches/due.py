@@ -8,7 +8,16 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, DateTimeField, F, Q, QuerySet, UUIDField, Window
+from django.db.models import (
+    BigIntegerField,
+    Count,
+    DateTimeField,
+    F,
+    Q,
+    QuerySet,
+    UUIDField,
+    Window,
+)
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
@@ -283,8 +292,16 @@ def release_like(part: Part) -> int:
     They go to the same model through the same connection. Returns how many there were.
     """
     batch = part.batch
+    if not _is_held(connection=batch.connection_id):  # as nearly always
+        return 0
     on_connection = _held_for_person().filter(batch__connection=batch.connection_id)
     return _release(on_connection.filter(batch__model=batch.ask.model))
+
+
+@prepared(connection=BigIntegerField())
+def _is_held(connection: Given) -> QuerySet[Any, Any]:
+    held = _held_for_person().filter(batch__connection=connection)
+    return held.order_by().values_list("pk")[:1]
 
 
 def release_refused(connection: Connection) -> int:

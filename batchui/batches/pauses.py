@@ -2,13 +2,15 @@
 
 import random
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from django.conf import settings
-from django.db.models import F
+from django.db.models import F, QuerySet, UUIDField
 
 from batchui.batches import call_limit
 from batchui.batches.clock import MOST_STEPS
 from batchui.batches.models import Attempt, Part
+from batchui.batches.prepared import Given, prepared
 from batchui.batches.states import AttemptStatus
 from batchui.teams.models import Connection
 
@@ -48,18 +50,24 @@ def first_poll(part: Part) -> timedelta:
     Once parts of the batch are answered: a little less than the median time of the last five, if
     that is longer, up to LONGEST_PAUSE_SECONDS. Polls count against the call limit, as sends do.
     """
-    answered = Attempt.objects.filter(
-        part__batch=part.batch_id, status=AttemptStatus.ANSWERED, accepted_at__isnull=False
-    )
-    latest = answered.annotate(took=F("finished_at") - F("accepted_at")).order_by("-finished_at")
     took = sorted(
         # An answer found at the first poll may have been there long before, while no worker ran.
         time * (0.8 if polls else 0.5)
-        for time, polls in latest.values_list("took", "part__polls")[:5]
+        for time, polls in _last_five(batch=part.batch_id)
     )
     usual = took[len(took) // 2] if took else timedelta()
     longest = timedelta(seconds=settings.LONGEST_PAUSE_SECONDS)
     return max(timedelta(seconds=first_seconds(part)), min(usual, longest))
+
+
+@prepared(batch=UUIDField())
+def _last_five(batch: Given) -> QuerySet[Any, Any]:
+    """How long the last five answered requests of a batch took, and how many polls."""
+    answered = Attempt.objects.filter(
+        part__batch=batch, status=AttemptStatus.ANSWERED, accepted_at__isnull=False
+    )
+    latest = answered.annotate(took=F("finished_at") - F("accepted_at")).order_by("-finished_at")
+    return latest.values_list("took", "part__polls")[:5]
 
 
 def next_poll(polls: int, *, first: float, told: bool = False) -> timedelta:

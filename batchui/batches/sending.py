@@ -7,8 +7,10 @@ id, or `unsure`. They are never sent twice without a person's decision.
 
 import logging
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import BigIntegerField, QuerySet
 from django.utils import timezone
 
 from batchui.batches import (
@@ -41,6 +43,7 @@ from batchui.batches.outcomes import (
     Unsure,
 )
 from batchui.batches.part_answers import AskedAgain
+from batchui.batches.prepared import Given, prepared
 from batchui.batches.states import AttemptStatus, PartStatus, Question
 from batchui.batches.steps import ONE_IN_MEMORY, PART_LEASE
 from batchui.cloudflare import catalogue, errors
@@ -66,7 +69,7 @@ def send(part: Part) -> bool:
     """
     if not lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now() + PART_LEASE):
         return False
-    if part.attempts.filter(status=AttemptStatus.ACCEPTED).exists():
+    if AttemptStatus.ACCEPTED in _became_of(part):
         # It was unsure, and then its receipt came: its answer can be fetched.
         receipts.queue(
             part, f"Part {part.number} had been accepted after all. Nothing is sent twice."
@@ -164,9 +167,19 @@ def _commit(attempt: Attempt) -> bool:
             return False
         if not lifecycle.renew_lease(part, PART_LEASE):
             return False
-        attempt.number = part.attempts.count() + 1
+        attempt.number = len(_became_of(part)) + 1
         attempt.save()
     return True
+
+
+def _became_of(part: Part) -> list[str]:
+    """The status of each attempt to send a part, the first one first."""
+    return [status for (status,) in _statuses_of_attempts(part=part.pk)]
+
+
+@prepared(part=BigIntegerField())
+def _statuses_of_attempts(part: Given) -> QuerySet[Any, Any]:
+    return Attempt.objects.filter(part=part).order_by("number").values_list("status")
 
 
 def post(client: BatchClient, *, model: str, body: bytes) -> SendOutcome:
