@@ -5,10 +5,24 @@ Compressing, writing and syncing let other threads go on, so on two cores they t
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import TypeVar, cast
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
+_END = object()
+
+
+def one_ahead(items: Iterable[Item]) -> Iterator[Item]:
+    """The same items, of which another thread makes the next one while the caller uses one.
+
+    Making one may not use the database. Raises what it raises.
+    """
+    coming = iter(items)
+    with ThreadPoolExecutor(1, "ahead") as pool:
+        made = pool.submit(next, coming, _END)
+        while (item := made.result()) is not _END:
+            made = pool.submit(next, coming, _END)
+            yield cast(Item, item)
 
 
 def one_behind(make: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:

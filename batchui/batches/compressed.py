@@ -5,19 +5,22 @@ A file that was damaged is told from a whole one, wherever it is read.
 
 import io
 import tempfile
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Generator, Iterable, Iterator
+from itertools import chain, islice
 from typing import IO, BinaryIO, cast
 
 import zstandard
 from django.core.files.base import File
 from django.core.files.storage import default_storage
 
+from batchui.batches.behind import one_ahead
 from batchui.batches.files import CHUNK_BYTES, open_file
 
 LEVEL = 1
 # Lines that are read at one time have about so many bytes.
 LINES_BYTES = 64 * 1024
+# A file that is read as one text is unpacked so many bytes at a time.
+AHEAD_BYTES = 1024 * 1024
 # Above this many bytes a file that is being made moves from memory to a temporary file.
 SPOOL_BYTES = 4 * 1024 * 1024
 # What to do about a damaged file.
@@ -52,11 +55,15 @@ class Compressed:
         return made
 
     @classmethod
-    def of_file(cls, content: IO[bytes]) -> "Compressed":
-        """The content of a whole file, from its beginning."""
+    def of_file(cls, content: IO[bytes], *, threads: int = 0) -> "Compressed":
+        """The content of a whole file, from its beginning.
+
+        threads: so many compress it while it is read; 0: the one that reads does.
+        """
         made = cls()
         content.seek(0)
-        _compressor().copy_stream(content, made._spool)
+        compressor = zstandard.ZstdCompressor(LEVEL, write_checksum=True, threads=threads)
+        compressor.copy_stream(content, made._spool, read_size=CHUNK_BYTES)
         return made
 
     @property
@@ -202,18 +209,41 @@ def open_unpacked(name: str) -> BinaryIO:
 
 
 class _Unpacked(io.RawIOBase):
+    """It is unpacked ahead of its reader, unless that reads no more than the beginning."""
+
     def __init__(self, name: str) -> None:
         self._name = name
         self._reader = zstandard.ZstdDecompressor().stream_reader(
             open_file(name), read_size=CHUNK_BYTES, closefd=True
         )
+        self._chunks = self._unpack()
+        self._chunk, self._at = b"", 0
+
+    def _unpack(self) -> Generator[bytes, None, None]:
+        chunks = iter(lambda: self._reader.read(AHEAD_BYTES), b"")
+        yield from islice(chunks, 1)
+        yield from one_ahead(chunks)
 
     def read(self, size: int = -1) -> bytes:
+        found, left = [], size
+        while left:
+            if self._at == len(self._chunk):
+                self._chunk, self._at = self._next(), 0
+                if not self._chunk:
+                    break
+            piece = self._chunk[self._at :] if left < 0 else self._chunk[self._at : self._at + left]
+            self._at += len(piece)
+            found.append(piece)
+            left -= len(piece) if left > 0 else 0
+        return b"".join(found)
+
+    def _next(self) -> bytes:
         try:
-            return self._reader.read(size)
+            return next(self._chunks, b"")
         except zstandard.ZstdError:
             raise DamagedFile(f"The stored file {self._name} is damaged.") from None
 
     def close(self) -> None:
+        self._chunks.close()  # waits for what is unpacked just now
         self._reader.close()  # type: ignore[no-untyped-call]
         super().close()

@@ -19,6 +19,8 @@ from batchui.prompts.conversion.looking import read_head
 
 # The end of the name of one that is stored compressed.
 COMPRESSED = ".zst"
+# So many compress one. More would take the processor from others who look at pages meanwhile.
+THREADS = 2
 
 
 class Stored(NamedTuple):
@@ -59,7 +61,7 @@ def store(name: str, content: AnyFile, *, called: str) -> Stored:
 def _store_compressed(name: str, content: AnyFile) -> Stored:
     """Measure, hash and compress it in one pass."""
     measured = _Measured(content)
-    compressed = Compressed.of_file(cast(BinaryIO, measured))
+    compressed = Compressed.of_file(cast(BinaryIO, measured), threads=THREADS)
     stored_size = compressed.size
     compressed.store(name)
     return Stored(name, measured.size, measured.sha256.hexdigest(), stored_size)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from batchui.batches.behind import one_behind
+from batchui.batches.behind import one_ahead, one_behind
 
 
 def test_what_is_made_comes_in_order() -> None:
@@ -53,3 +53,48 @@ def test_an_error_comes_out_where_it_was_made(fails: int) -> None:
     assert [next(made) for _ in range(fails)] == list(range(fails))
     with pytest.raises(OSError, match="full"):
         next(made)
+
+
+def test_what_is_made_ahead_comes_in_order() -> None:
+    for number in (0, 1, 5):
+        assert list(one_ahead(range(number))) == list(range(number))
+    assert list(one_ahead([None, None])) == [None, None]
+
+
+def test_the_next_one_is_made_while_the_last_one_is_used() -> None:
+    made = threading.Event()
+
+    def items() -> Iterator[int]:
+        yield 1
+        made.set()
+        yield 2
+
+    coming = one_ahead(items())
+    assert next(coming) == 1
+    assert made.wait(30)
+    assert list(coming) == [2]
+
+
+def test_no_more_than_one_is_made_ahead() -> None:
+    begun: list[int] = []
+
+    def items() -> Iterator[int]:
+        for number in range(10):
+            begun.append(number)
+            yield number
+
+    coming = one_ahead(items())
+    assert next(coming) == 0
+    coming.close()  # type: ignore[attr-defined]  # waits for the one that is made
+    assert begun == [0, 1]
+
+
+def test_an_error_ahead_comes_in_its_turn() -> None:
+    def items() -> Iterator[int]:
+        yield 1
+        raise OSError("gone")
+
+    coming = one_ahead(items())
+    assert next(coming) == 1
+    with pytest.raises(OSError, match="gone"):
+        next(coming)

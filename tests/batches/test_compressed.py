@@ -2,6 +2,7 @@
 
 import io
 import random
+import threading
 import tracemalloc
 from pathlib import Path
 
@@ -10,9 +11,11 @@ from django.core.files.storage import default_storage
 
 from batchui.batches import decisions, files, sending
 from batchui.batches.compressed import (
+    AHEAD_BYTES,
     Compressed,
     DamagedFile,
     Lines,
+    open_unpacked,
     read_blocks,
     read_compressed,
     read_lines,
@@ -200,3 +203,52 @@ def test_a_whole_file_is_compressed_from_its_beginning() -> None:
     spool.seek(500)
     name = Compressed.of_file(spool).store("reply")
     assert b"".join(read_compressed(name)) == spool.getvalue()
+
+
+@pytest.fixture(scope="module")
+def large() -> bytes:
+    """More than three of the pieces that are unpacked at one time, in which no bytes repeat."""
+    return random.Random(5).randbytes(3 * AHEAD_BYTES + 12_345)
+
+
+@pytest.mark.parametrize("threads", [0, 2])
+@pytest.mark.parametrize("size", [1, 7, 65_536, AHEAD_BYTES, AHEAD_BYTES + 1, 10 * AHEAD_BYTES, -1])
+def test_a_file_is_unpacked_in_pieces_of_any_size(
+    files_in: Path, large: bytes, threads: int, size: int
+) -> None:
+    content = large if abs(size) > 7 or size < 0 else large[:20_000]
+    name = Compressed.of_file(io.BytesIO(content), threads=threads).store("large.zst")
+    with open_unpacked(name) as file:
+        pieces = list(iter(lambda: file.read(size), b""))
+        assert file.read(size) == b""
+    assert b"".join(pieces) == content
+    if size > 0:
+        assert {len(piece) for piece in pieces[:-1]} <= {size}
+
+
+def test_a_file_of_which_only_the_beginning_is_read_begins_no_thread(
+    files_in: Path, large: bytes
+) -> None:
+    name = Compressed.of_file(io.BytesIO(large)).store("large.zst")
+    threads = set(threading.enumerate())
+    with open_unpacked(name) as file:
+        assert file.read(10) == large[:10]
+        assert file.read(AHEAD_BYTES - 10) == large[10:AHEAD_BYTES]
+        assert set(threading.enumerate()) == threads
+        file.read(1)
+        assert set(threading.enumerate()) != threads
+    assert set(threading.enumerate()) == threads
+
+
+def test_damage_in_what_is_unpacked_ahead_is_told_when_it_is_reached(
+    files_in: Path, large: bytes
+) -> None:
+    name = Compressed.of_file(io.BytesIO(large)).store("large.zst")
+    path = files_in / name
+    changed = bytearray(path.read_bytes())
+    changed[-200_000] ^= 0xFF
+    path.write_bytes(changed)
+    with open_unpacked(name) as file:
+        assert file.read(2 * AHEAD_BYTES) == large[: 2 * AHEAD_BYTES]
+        with pytest.raises(DamagedFile, match="damaged"):
+            file.read(2 * AHEAD_BYTES)
