@@ -47,16 +47,22 @@ SIZES = {
 def measure(size: str, say: Say, *, record: bool = False) -> None:
     """Measure everything and print each figure beside the recorded one. Raises BenchFailed.
 
-    record: writes down what was found, and fails for none.
+    What seems worse is measured twice, and the better figures count: other work may have held up
+    the first time. record: writes down what was found, and fails for none.
     """
-    found: Figures = {}
+    recorded, found = read().get(size, {}), Figures()
     for one in _measurements(SIZES[size]):
-        found |= one(say)
+        figures = one(say)
+        if not record and any(is_worse(recorded, name, figures[name], size) for name in figures):
+            say("\nThat seems worse than what is recorded. Once more:\n")
+            again = one(say)
+            figures = {name: min(value, again[name]) for name, value in figures.items()}
+        found |= figures
         say("")
     if record:
         write({**read(), size: found})
         return
-    worse = list(held_against(read().get(size, {}), found, size, say))
+    worse = held_against(recorded, found, size, say)
     if worse:
         raise BenchFailed(f"Worse than what is recorded: {'; '.join(worse)}.")
 
@@ -83,13 +89,21 @@ def held_against(recorded: Figures, found: Figures, size: str, say: Say) -> list
         if before is None:
             worse.append(f"“{name}” is not recorded")
             continue
-        ratio = value / before if before else 1.0 if not value else float("inf")
-        most = COUNTED if name.endswith(ARE_COUNTED) else TIMED[size]
-        mark = "" if ratio <= most else "  worse"
-        say(f"{name:56}{before:12,.2f}{value:12,.2f}{ratio:8.2f}{mark}")
+        mark = "  worse" if is_worse(recorded, name, value, size) else ""
+        say(f"{name:56}{before:12,.2f}{value:12,.2f}{_ratio(before, value):8.2f}{mark}")
         if mark:
             worse.append(f"“{name}”, {value:,.2f} in place of {before:,.2f}")
     return worse
+
+
+def is_worse(recorded: Figures, name: str, value: float, size: str) -> bool:
+    """Whether a figure is more than it may be; one that is not recorded is not."""
+    most = COUNTED if name.endswith(ARE_COUNTED) else TIMED[size]
+    return name in recorded and _ratio(recorded[name], value) > most
+
+
+def _ratio(before: float, value: float) -> float:
+    return value / before if before else 1.0 if not value else float("inf")
 
 
 def read() -> dict[str, Figures]:

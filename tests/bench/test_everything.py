@@ -1,9 +1,12 @@
 """Whatever is measured is held against what is recorded."""
 
+from contextlib import nullcontext
+
 import pytest
 
 from batchui.bench import everything
 from batchui.bench.figures import unit_seconds
+from batchui.bench.surroundings import BenchFailed
 
 RECORDED = {"a script, by CPU": 2.0, "disk, MB": 100.0, "errors, calls": 0.0}
 
@@ -28,6 +31,21 @@ def test_at_the_small_size_the_clock_may_say_half_as_much_again() -> None:
     assert worse({"a script, by CPU": 2.9}, "small") == []
     assert len(worse({"a script, by CPU": 3.1}, "small")) == 1
     assert len(worse({"disk, MB": 111.0}, "small")) == 1  # which is counted, not timed
+
+
+@pytest.mark.parametrize(
+    ("values", "fails"), [([1.0], False), ([3.0, 1.0], False), ([3.0, 3.1], True)]
+)
+def test_what_seems_worse_is_measured_once_more(
+    monkeypatch: pytest.MonkeyPatch, values: list[float], fails: bool
+) -> None:
+    coming = iter(values)
+    figures = lambda _: {"a script, by CPU": next(coming), "disk, MB": 90.0}  # noqa: E731
+    monkeypatch.setattr(everything, "_measurements", lambda _: [figures])
+    monkeypatch.setattr(everything, "read", lambda: {"weekly": RECORDED})
+    with pytest.raises(BenchFailed, match="by CPU”, 3") if fails else nullcontext():
+        everything.measure("weekly", lambda _: None)
+    assert next(coming, None) is None
 
 
 def test_a_figure_that_is_not_recorded_is_not_passed_over() -> None:
