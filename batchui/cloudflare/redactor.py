@@ -40,13 +40,18 @@ class Redactor:
             if written in data:
                 data = data.replace(written, MARK)
         # Ten times as slow as the search above, so only where one of the characters is escaped.
-        if any(begins in data and escape.search(data) for begins, escape in self._escapes):
+        if any(_is_in(data, begins) and escape.search(data) for begins, escape in self._escapes):
             data = self._escaped.sub(MARK, data)
         return data
 
     def text(self, text: str) -> str:
         """The text without the secrets."""
         return self.bytes(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+
+
+def _is_in(data: bytes, begins: bytes) -> bool:
+    """Whether an escape may begin there. Looking for its first character is much quicker."""
+    return begins[:1] in data and begins in data
 
 
 class RedactedStream:
