@@ -45,11 +45,13 @@ class Given(Expression):
 
 
 class _Built(NamedTuple):
-    """The SQL of a query, what its placeholders hold, and the expressions of its columns."""
+    """The SQL of a query, what its placeholders hold, and those of its columns, by their place,
+    whose values the database gives otherwise than Django does.
+    """
 
     sql: str
     holds: tuple[Any, ...]
-    columns: tuple[Any, ...]
+    converted: dict[int, Any]
 
 
 class Prepared:
@@ -69,7 +71,7 @@ class Prepared:
         held = [one.held(values) if isinstance(one, Given) else one for one in built.holds]
         with connection.cursor() as cursor:
             cursor.execute(built.sql, held)
-            return _as_python(cursor.fetchall(), built.columns)
+            return _as_python(cursor.fetchall(), built.converted)
 
     def _build(self) -> _Built:
         given = {name: Given(name, field) for name, field in self._given.items()}
@@ -78,7 +80,9 @@ class Prepared:
             sql, holds = compiler.as_sql()
         except EmptyResultSet as problem:
             raise ValueError("A prepared query that never finds anything") from problem
-        return _Built(sql, tuple(holds), tuple(column for column, *_ in compiler.select))
+        columns = {place: column for place, (column, *_) in enumerate(compiler.select)}
+        converted = {place: column for place, column in columns.items() if _converters(column)}
+        return _Built(sql, tuple(holds), converted)
 
 
 def prepared(
@@ -93,20 +97,24 @@ def prepared(
     return lambda make: Prepared(make, given)
 
 
-def _as_python(rows: list[tuple[Any, ...]], columns: tuple[Any, ...]) -> list[tuple[Any, ...]]:
-    """Rows as the database gives them, with the values that Django would make of them."""
-    converters = {
-        place: (*connection.ops.get_db_converters(column), *column.get_db_converters(connection))
-        for place, column in enumerate(columns)
-    }
-    converters = {place: some for place, some in converters.items() if some}
-    if not converters:
+def _converters(column: Any) -> list[Any]:
+    return [
+        *connection.ops.get_db_converters(column),
+        *column.get_db_converters(connection),
+    ]
+
+
+def _as_python(rows: list[tuple[Any, ...]], columns: Mapping[int, Any]) -> list[tuple[Any, ...]]:
+    """Rows as the database gives them, with the values that Django would make of these columns."""
+    if not columns or not rows:
         return rows
-    converted = []
+    # Each thread has a connection of its own, to which its converters belong.
+    converters = [(place, column, _converters(column)) for place, column in columns.items()]
+    made = []
     for row in rows:
         values = list(row)
-        for place, some in converters.items():
+        for place, column, some in converters:
             for convert in some:
-                values[place] = convert(values[place], columns[place], connection)
-        converted.append(tuple(values))
-    return converted
+                values[place] = convert(values[place], column, connection)
+        made.append(tuple(values))
+    return made

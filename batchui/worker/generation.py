@@ -72,7 +72,7 @@ def keep_up() -> int:
     else:
         asked = 0
         Installation.objects.update(**raised)
-    installation.refresh_from_db()
+    installation = Installation.here()
     _write_mark(Mark(installation.database_id, installation.generation))
     return asked
 

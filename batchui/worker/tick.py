@@ -33,6 +33,7 @@ FREE_THREADS = 4
 # more: threads wait for the other side while they hold them.
 MOST_BODY_BYTES = 16_000_000
 BEAT_SECONDS = 2
+SECONDS_FOR_OTHERS = 0.02
 # A tick begins nothing new after this long: its last call ends well before its task must.
 TICK_SECONDS = 100
 
@@ -49,8 +50,12 @@ Linger = Callable[[], bool]
 
 
 def first_done(under_way: Collection[Future[None]]) -> Collection[Future[None]]:
-    """Wait until a step is done, or until the next heartbeat. Returns the steps that are done."""
-    return wait(under_way, timeout=BEAT_SECONDS, return_when=FIRST_COMPLETED).done
+    """Wait until a step is done, or until the next heartbeat. Returns the steps that are done.
+
+    Once one is done it waits a moment for others: looking for work again takes as long as a step.
+    """
+    done = wait(under_way, timeout=BEAT_SECONDS, return_when=FIRST_COMPLETED).done
+    return wait(under_way, timeout=SECONDS_FOR_OTHERS).done if done else done
 
 
 def not_at_all() -> bool:
