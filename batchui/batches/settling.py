@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, F, Max, Sum
+from django.db.models import Count, F, Max, QuerySet, Sum, UUIDField
 from django.utils import timezone
 
 from batchui.batches import many_parts
 from batchui.batches.models import WAITING_FOR_COPIES, Batch, Event, Part
 from batchui.batches.phrases import rows_phrase
+from batchui.batches.prepared import Given, prepared
 from batchui.batches.states import (
     ENDED_BATCHES,
     OPEN_PARTS,
@@ -25,6 +26,12 @@ SUMMED = (*ANSWER_FIELDS, "edited", "cut", "prompt_tokens", "completion_tokens")
 # A move that changes one of these of a part changes the sums of its batch.
 CHANGE_SUMS = (*SUMMED, "last_polled_at")
 READ_TO_SETTLE = ("status", "epoch", "rows", "stop_requested_at", "finished_at", *CHANGE_SUMS)
+# In the order in which `from_db` takes them.
+_READ = tuple(
+    field.attname
+    for field in Batch._meta.concrete_fields
+    if field.primary_key or field.attname in READ_TO_SETTLE
+)
 ENDINGS = {
     BatchStatus.FINISHED: "Finished.",
     BatchStatus.PROBLEMS: "Finished, with problems.",
@@ -40,7 +47,15 @@ def lock(batch_id: UUID) -> Batch:
 
 def lock_to_settle(batch_id: UUID) -> Batch:
     """The same, with only what `settle` reads: a batch has many more fields, and some are large."""
-    return Batch.objects.select_for_update().only(*READ_TO_SETTLE).get(pk=batch_id)
+    for row in _locked(batch=batch_id):
+        return Batch.from_db("default", _READ, row)
+    raise Batch.DoesNotExist(f"There is no batch {batch_id} any more.")
+
+
+@prepared(batch=UUIDField())
+def _locked(batch: Given) -> QuerySet[Any, Any]:
+    found = Batch.objects.select_for_update().filter(pk=batch)
+    return found.order_by().values_list(*_READ)
 
 
 def _answered(rows: int, answers: Mapping[str, int]) -> str:
@@ -77,6 +92,21 @@ def raise_version(batch: Batch) -> None:
     Batch.objects.filter(pk=batch.pk).update(version=F("version") + 1)
 
 
+@prepared(batch=UUIDField())
+def _counts(batch: Given) -> QuerySet[Any, Any]:
+    """How many parts of a batch have each status."""
+    found = Part.objects.filter(batch=batch).order_by()
+    return found.values_list("status").annotate(Count("pk"))
+
+
+@prepared(batch=UUIDField())
+def _sums(batch: Given) -> QuerySet[Any, Any]:
+    """The same, with the latest poll and the sums of SUMMED of these parts."""
+    found = Part.objects.filter(batch=batch).order_by()
+    summed = [Max("last_polled_at"), *map(Sum, SUMMED)]
+    return found.values_list("status").annotate(Count("pk"), *summed)
+
+
 def settle(batch: Batch, *, sums: bool = True) -> None:
     """Recompute the status and the sums of a started batch from its parts.
 
@@ -87,8 +117,7 @@ def settle(batch: Batch, *, sums: bool = True) -> None:
     """
     parts = Part.objects.filter(batch=batch.pk).order_by()
     # 1. In groups: Django needs three times as long for the SQL of a count of each status.
-    summed = [Max("last_polled_at"), *map(Sum, SUMMED)] if sums else []
-    groups = list(parts.values_list("status").annotate(Count("pk"), *summed))
+    groups = (_sums if sums else _counts)(batch=batch.pk)
     by_status = {PartStatus(group[0]): group[1] for group in groups}
     changes: dict[str, Any] = {}
     if sums:
