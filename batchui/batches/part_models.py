@@ -1,6 +1,6 @@
 """The tables of parts and of the requests that were made of them."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import models
@@ -216,3 +216,10 @@ class Attempt(models.Model):
     def reply_is_gone(self) -> bool:
         """Whether its reply was kept for as long as a clean one is, and is not there any more."""
         return self.status == AttemptStatus.ANSWERED and not self.reply_file
+
+    @property
+    def reply_kept_until(self) -> datetime | None:
+        """Until when its reply is kept for sure; None where that is as long as its batch."""
+        if self.status != AttemptStatus.ANSWERED or self.finished_at is None:
+            return None
+        return self.finished_at + CLEAN_REPLIES_ARE_KEPT

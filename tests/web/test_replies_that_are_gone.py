@@ -13,6 +13,7 @@ from batchui.batches import one_row
 from batchui.batches.models import Attempt, Batch
 from batchui.batches.one_row import ReplyUnread
 from batchui.batches.phrases import REPLY_IS_GONE
+from batchui.batches.states import AttemptStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.worker import sweep
 from tests.batches.conftest import MakeBatch, attempt_on_record, rows, work
@@ -58,3 +59,19 @@ def test_the_answers_stay_and_so_does_what_is_downloaded(web: Client, swept: Bat
     response: Any = web.get(reverse("download", args=[swept.pk, "json"]))
     answered = json.loads(b"".join(response.streaming_content))
     assert [row["status"] for row in answered] == ["answered"] * 10
+
+
+def test_it_is_said_until_when_a_clean_reply_is_kept(
+    web: Client, sandbox: RunningSandbox, start: MakeBatch
+) -> None:
+    batch = work(start(rows(10)))
+    attempt = Attempt.objects.get()
+    assert attempt.finished_at is not None
+    until = attempt.finished_at + timedelta(days=3)
+    address = reverse("part", args=[batch.pk, 1])
+    assert f"is kept until {until:%-d} {until:%b %Y, %H:%M} UTC." in said(
+        web.get(address, headers=HTMX)
+    )
+    Attempt.objects.update(status=AttemptStatus.QUARANTINED)
+    assert "The raw reply" in said(web.get(address, headers=HTMX))
+    assert "is kept until" not in said(web.get(address, headers=HTMX))
