@@ -47,6 +47,18 @@ def test_a_tick_goes_on_as_soon_as_a_step_is_done(monkeypatch: pytest.MonkeyPatc
     assert time.monotonic() - began < 15
 
 
+def test_steps_that_are_done_soon_after_one_come_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tick, "SECONDS_FOR_OTHERS", 10)
+    futures = [Future[None]() for _ in range(3)]
+    futures[0].set_result(None)
+    soon = [threading.Timer(0.05, future.set_result, [None]) for future in futures[1:]]
+    for timer in soon:
+        timer.start()
+    began = time.monotonic()
+    assert tick.first_done(futures) == set(futures)
+    assert time.monotonic() - began < 8
+
+
 def test_a_tick_waits_for_a_step_only_until_it_is_time_to_beat(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
