@@ -13,13 +13,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import unescape
 from http.client import HTTPConnection
+from random import Random
 from urllib.parse import urlencode
 
 from batchui.bench.surroundings import BenchFailed
 
-# Seconds in which all watchers open their pages, and when counting begins. Of watchers who come one
-# after the other in so many seconds, every moment between two polls of a page has as many.
-TO_OPEN, TO_WARM_UP = 10.0, 14.0
+# How many watchers open a page in a second; and how long all of them ask before it counts. All
+# together need no less than the time between two polls, so that each moment in it has as many.
+OPENED_A_SECOND, SHORTEST_TO_OPEN, TO_WARM_UP = 100, 2.0, 4.0
 PATIENCE = 60.0
 _FRAGMENT = re.compile(r'<(?:section|div)\s[^>]*?id="(?:live|history-poll)"[^>]*>', re.DOTALL)
 _ADDRESS = re.compile(r'hx-get="([^"]*)"')
@@ -99,9 +100,9 @@ class Watcher(asyncio.Protocol):
         self._came = b""
         self.seen = Seen()
 
-    async def watch(self, share: float) -> None:
-        """Ask again and again, for the first time after this share of the time to open pages."""
-        due = time.monotonic() + share * TO_OPEN
+    async def watch(self, first: float) -> None:
+        """Ask again and again, for the first time after so many seconds."""
+        due = time.monotonic() + first
         while self._asks is not None:
             await asyncio.sleep(max(0.0, due - time.monotonic()))
             due += self._asks.seconds
@@ -190,7 +191,7 @@ async def watch(
 ) -> Seen:
     """Let a watcher with each of these cookies watch one of the pages, in turn.
 
-    They begin evenly spread. Counts what they see in `seconds`,
+    They begin one after the other, in any order. Counts what they see in `seconds`,
     which begin when all have asked a few times; `begin` is called then.
     """
     asks = [asked_by(server, page, cookies[0]) for page in pages]
@@ -204,8 +205,14 @@ async def watch(
         )
         for at, cookie in enumerate(cookies)
     ]
-    tasks = [asyncio.create_task(one.watch(at / len(watchers))) for at, one in enumerate(watchers)]
-    await asyncio.sleep(TO_WARM_UP)
+    # In order, those who watch the same page would ask at the same moments.
+    order = Random(1).sample(range(len(watchers)), len(watchers))  # noqa: S311
+    opening = max(SHORTEST_TO_OPEN, len(watchers) / OPENED_A_SECOND)
+    tasks = [
+        asyncio.create_task(one.watch(opening * place / len(watchers)))
+        for place, one in zip(order, watchers, strict=True)
+    ]
+    await asyncio.sleep(opening + TO_WARM_UP)
     seen = Seen()
     for one in watchers:
         one.seen = seen
