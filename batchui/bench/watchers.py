@@ -84,12 +84,15 @@ HEAD = (
 )
 
 
-def measure(watchers: int, say: Say, *, database: str = "", seconds: float = SECONDS) -> Figures:
+def measure(
+    watchers: int, say: Say, *, database: str = "", seconds: float | None = None
+) -> Figures:
     """Print how `watchers` people fare who watch the same pages, for so many seconds each.
 
     Returns what a poll takes, in units of work. database: the address of an empty one; "" for
     SQLite. Raises BenchFailed.
     """
+    seconds = SECONDS if seconds is None else seconds
     unit, took = unit_seconds(), Figures()
     before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder:

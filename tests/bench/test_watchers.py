@@ -25,7 +25,7 @@ def test_a_watcher_asks_what_its_page_asks_and_goes_on_with_what_comes() -> None
 
 @pytest.mark.processes
 def test_watchers_see_what_changes_and_else_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("batchui.bench.watchers.SECONDS", 5.0)
+    monkeypatch.setattr("batchui.bench.watchers.SECONDS", 4.5)
     monkeypatch.setattr("batchui.bench.watchers.BATCHES", 2)
     monkeypatch.setattr("batchui.bench.polls.SHORTEST_TO_OPEN", 1.0)
     monkeypatch.setattr("batchui.bench.polls.TO_WARM_UP", 4.0)
