@@ -1,9 +1,9 @@
 """The stylesheets and scripts that browsers get: one of each, and one more of a kind of page.
 
 Their pieces are in `static/` and in packages. `collectstatic` joins them, so that a first visit
-asks for two to four files instead of fifteen, and minifies ours, which is a sixth of what travels.
-There is no other build step: if `collectstatic` did not run (tests, DEBUG), pages link to the
-pieces.
+asks for two to four files instead of twenty, and minifies them, htmx without what nobody uses of it
+(`lean_htmx.py`). There is no other build step: if `collectstatic` did not run (tests, DEBUG), pages
+link to the pieces.
 
 A page that htmx puts in the place of another keeps the files of the first. So what answers a
 button of a page by a whole page, and no redirect, must not need more of them than that page.
@@ -20,24 +20,31 @@ from django.core.files.base import ContentFile
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 from zopfli import gzip as zopfli
 
+from batchui.web.lean_htmx import lean
 from batchui.web.minifying import minified
 
+_HTMX = "django_htmx/htmx-2.js"
 # What the sheet of a draft has, and that of a started batch.
 _SHEET = ("columns.js", "sheet.js", "pictures.js")
+_GRID = ("css/labels.css", "css/grid.css", "css/panel.css", "css/pictures.css")
 
 # File -> its pieces, in order. Every page has the first two; the others are of a kind of page.
 JOINED = {
     "batchui.css": (
         *("css/base.css", "css/controls.css", "css/tables.css", "css/states.css"),
-        *("css/content.css", "css/messages.css", "css/pages.css", "css/sheet.css"),
-        *("css/panel.css", "css/finding.css", "css/history.css", "css/editing.css"),
-        "css/pictures.css",
+        *("css/content.css", "css/messages.css", "css/pages.css"),
     ),
-    "batchui.js": ("django_htmx/htmx-2.min.js", "app.js", "live.js"),
+    "batchui.js": (_HTMX, "app.js", "live.js"),
+    "batchui-connecting.css": ("css/connecting.css",),
+    "batchui-history.css": ("css/labels.css", "css/history.css", "css/comparing.css"),
     "batchui-history.js": ("tell.js",),
     "batchui-new.js": ("upload.js",),
-    "batchui-draft.css": ("css/asking.css", "css/trying.css"),
+    "batchui-draft.css": (*_GRID, "css/asking.css", "css/trying.css"),
     "batchui-draft.js": ("asking.js", "trying.js", *_SHEET, "upload.js"),
+    "batchui-sheet.css": (
+        *(*_GRID, "css/sheet.css", "css/strip.css", "css/answers.css", "css/finding.css"),
+        "css/editing.css",
+    ),
     "batchui-sheet.js": (*_SHEET, "editing.js", "tell.js"),
 }
 
@@ -48,7 +55,7 @@ _ITERATIONS = 5
 class JoinedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     """Joins the pieces of `JOINED`, before file names get a digest and files are compressed.
 
-    Raises KeyError, with its name, for a missing piece.
+    Raises KeyError, with its name, for a missing piece, and what `joined` raises.
     """
 
     def post_process(
@@ -98,11 +105,13 @@ def _read(storage: Any, path: str) -> str:
 
 
 def joined(name: str, pieces: dict[str, str]) -> str:
-    """The content of a file of `JOINED`. pieces: name -> text, in order; ours are minified."""
-    ours = [piece for piece in pieces if ".min." not in piece]
+    """The content of a file of `JOINED`, minified. pieces: name -> text, in order.
+
+    Raises ValueError for a htmx that `lean_htmx.py` does not know.
+    """
     is_style = name.endswith(".css")
     kind = "text/css" if is_style else "application/javascript"
-    small = dict(zip(ours, minified(kind, [pieces[piece] for piece in ours]), strict=True))
+    texts = [lean(text) if piece == _HTMX else text for piece, text in pieces.items()]
     # A script would call what the next piece begins with.
     end = "\n" if is_style else ";\n"
-    return "\n".join(small[piece] + end if piece in small else pieces[piece] for piece in pieces)
+    return "\n".join(f"{text}{end}" for text in minified(kind, texts))

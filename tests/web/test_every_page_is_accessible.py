@@ -32,6 +32,7 @@ from tests.stories.visitors import COLOURS, faults, sticks_out
 from tests.teams.people import join
 from tests.turns import has_turn, turn
 from tests.web.deciding import asked
+from tests.web.linked_styles import unlinked_rules
 from tests.web.test_people_in_the_browser import NewPage, new_page
 from tests.web.visiting import drafted, signed_in
 
@@ -80,7 +81,8 @@ def problems(page: "Page", state: State) -> list[str]:
         page.keyboard.type(state.typed)
     if state.shows:
         page.locator(state.shows).first.wait_for()
-    found = [f"light: {fault}" for fault in faults(page)]
+    found = [f"no stylesheet has {rule}" for rule in unlinked_rules(page)]
+    found += [f"light: {fault}" for fault in faults(page)]
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     found += [f"dark: {fault}" for fault in faults(page, rules=COLOURS)]
     for name, size in (("tablet", TABLET), ("phone", PHONE)):

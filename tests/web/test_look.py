@@ -128,12 +128,13 @@ SHEETS = {
     "pages.css": ["pages"],
     "asking.css": ["pages"],
     "trying.css": ["pages"],
-    "sheet.css": ["pages"],
-    "panel.css": ["pages"],
-    "finding.css": ["pages"],
-    "editing.css": ["pages"],
-    "pictures.css": ["pages"],
-    "history.css": ["pages"],
+    **{
+        f"{name}.css": ["pages"]
+        for name in (
+            *("labels", "grid", "panel", "sheet", "strip", "answers", "finding", "editing"),
+            *("pictures", "history", "comparing", "connecting"),
+        )
+    },
 }
 
 
@@ -195,33 +196,49 @@ def test_every_styled_class_is_on_a_page() -> None:
     assert styled - written - SET_BY_OTHERS == set()
 
 
-def classes_of(template: Path) -> set[str]:
+# What the grid of a draft has and that of a started batch has not, and the other way round.
+OF_OTHERS = {"sheet": ("trying/",), "draft": ("sheet/_chips.html", "sheet/_searching.html")}
+
+
+def classes_of(template: Path, kind: str) -> set[str]:
     """The classes that a page's template writes, with those that it extends and includes."""
     text = template.read_text()
     values = re.findall(r'\bclass="([^"]*)"', re.sub(r"\{%.*?%\}|\{\{.*?\}\}", " ", text))
     found = {word for value in values for word in value.split()}
     for other in re.findall(r'\{% (?:extends|include) "([\w/]+\.html)"', text):
-        # The grid of a draft has tries; that of a started batch has none.
-        if template.parent.name != "sheet" or not other.startswith("trying/"):
-            found |= classes_of(ROOT / "templates" / other)
+        if not other.startswith(OF_OTHERS.get(kind, ())):
+            found |= classes_of(ROOT / "templates" / other, kind)
     return found
+
+
+# The kind of pages into which fragments of a folder come, and some of no such folder.
+KINDS = {
+    **dict.fromkeys(("asking", "trying", "_problem_rows.html", "_found_rows.html"), "draft"),
+    **dict.fromkeys(("comparing", "_days.html", "_drafts.html", "_history.html"), "history"),
+    **dict.fromkeys(("sheet", "_live.html", "_live_update.html", "_parts.html"), "sheet"),
+    **dict.fromkeys(("_parts_row.html", "_labels.html", "_tell.html"), "sheet"),
+    "connections": "connecting",
+}
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_page_links_the_style_of_what_is_on_it(template: Path) -> None:
-    """Fragments that are in no page's own template come into that of a draft."""
-    linked = re.findall(r'linked "([\w-]+\.css)"', template.read_text())
-    of_draft = template.name in ("_problem_rows.html", "_found_rows.html")
-    if of_draft or template.parent.name in ("asking", "trying"):
-        linked.append("batchui-draft.css")
-    here = {Path(piece).name for name in ("batchui.css", *linked) for piece in JOINED[name]}
+    linked = re.findall(r'linked "batchui-([\w-]+)\.css"', template.read_text())
+    if template.name.startswith("_"):
+        kinds = (KINDS.get(template.parent.name), KINDS.get(template.name))
+        linked = [kind for kind in kinds if kind][:1]
+    kind = linked[0] if linked else ""
+    names = ("batchui.css", *(f"batchui-{kind}.css" for kind in linked))
+    here = {Path(piece).name for name in names for piece in JOINED[name]}
     styled: dict[str, set[str]] = {}
     for sheet in SHEETS:
         for name in re.findall(
             r"\.([a-z][\w-]*)", re.sub(r"\{[^{}]*\}", "{", (CSS / sheet).read_text())
         ):
             styled.setdefault(name, set()).add(sheet)
-    missing = {name for name in classes_of(template) if name in styled and not styled[name] & here}
+    missing = {
+        name for name in classes_of(template, kind) if name in styled and not styled[name] & here
+    }
     assert missing == set()
 
 

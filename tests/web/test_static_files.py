@@ -78,11 +78,13 @@ def test_a_page_has_the_files_of_its_kind(
     of_draft = ("batchui-draft.css", "batchui-draft.js")
     for page, more in (
         (web.get(reverse("people")), ()),
-        (web.get(reverse("batches")), ("batchui-history.js",)),
+        (web.get(reverse("connections")), ("batchui-connecting.css",)),
+        (web.get(reverse("labels")), ("batchui-history.css",)),
+        (web.get(reverse("batches")), ("batchui-history.css", "batchui-history.js")),
         (web.get(reverse("new")), ("batchui-new.js",)),
         (web.get(draft.get_absolute_url()), of_draft),
         (theirs, of_draft),
-        (web.get(batch.get_absolute_url()), ("batchui-sheet.js",)),
+        (web.get(batch.get_absolute_url()), ("batchui-sheet.css", "batchui-sheet.js")),
     ):
         names = {re.sub(r"\.\w{12}\.", ".", address) for address in linked(page)}
         assert names == {f"/static/{file}" for file in ("batchui.css", "batchui.js", *more)}
@@ -91,9 +93,7 @@ def test_a_page_has_the_files_of_its_kind(
 def test_what_is_served_is_its_pieces_in_order(collected: Path) -> None:
     for name, pieces in JOINED.items():
         contents = {piece: (collected / piece).read_text() for piece in pieces}
-        expected = [
-            one if "min" in piece else joined(name, {piece: one}) for piece, one in contents.items()
-        ]
+        expected = [joined(name, {piece: one}) for piece, one in contents.items()]
         assert (collected / name).read_text() == "\n".join(expected)
 
 
