@@ -25,7 +25,7 @@ from batchui.web.minifying import minified
 
 _HTMX = "django_htmx/htmx-2.js"
 # What the sheet of a draft has, and that of a started batch.
-_SHEET = ("columns.js", "sheet.js", "pictures.js")
+_SHEET = ("live.js", "columns.js", "sheet.js", "pictures.js")
 _GRID = ("css/labels.css", "css/grid.css", "css/panel.css", "css/pictures.css")
 
 # File -> its pieces, in order. Every page has the first two; the others are of a kind of page.
@@ -34,18 +34,18 @@ JOINED = {
         *("css/base.css", "css/controls.css", "css/tables.css", "css/states.css"),
         *("css/content.css", "css/messages.css", "css/pages.css"),
     ),
-    "batchui.js": (_HTMX, "app.js", "live.js"),
+    "batchui.js": (_HTMX, "app.js"),
     "batchui-connecting.css": ("css/connecting.css",),
     "batchui-history.css": ("css/labels.css", "css/history.css", "css/comparing.css"),
     "batchui-history.js": ("tell.js",),
     "batchui-new.js": ("upload.js",),
     "batchui-draft.css": (*_GRID, "css/asking.css", "css/trying.css"),
-    "batchui-draft.js": ("asking.js", "trying.js", *_SHEET, "upload.js"),
+    "batchui-draft.js": ("asking.js", "trying.js", *_SHEET),
     "batchui-sheet.css": (
         *(*_GRID, "css/sheet.css", "css/strip.css", "css/answers.css", "css/finding.css"),
         "css/editing.css",
     ),
-    "batchui-sheet.js": (*_SHEET, "editing.js", "tell.js"),
+    "batchui-sheet.js": (*_SHEET, "around.js", "editing.js", "tell.js"),
 }
 
 # More of them find a byte or two.
