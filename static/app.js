@@ -204,6 +204,9 @@
       firstStates.set(dialog, dialog.innerHTML);
     }
     dialog.showModal();
+    /* What comes only now. If it does not, the next opening asks again. */
+    const awaited = dialog.querySelector("[hx-trigger=opened]");
+    if (awaited) window.htmx.trigger(awaited, "opened");
   };
   /* A reply that asks once more opens its dialog itself. */
   on("opens-dialog", ({ detail }) => {

@@ -56,6 +56,7 @@ urlpatterns = [
         name="row_problems_download",
     ),
     path("batches/<uuid:pk>/job/<slug:slug>/", filling_in.choose_job, name="choose_job"),
+    path("batches/<uuid:pk>/models/", listed_models.models, name="models"),
     path("batches/<uuid:pk>/models/read/", listed_models.read_models, name="read_models"),
     path("batches/<uuid:pk>/models/add/", listed_models.add_model, name="add_model"),
     path("batches/<uuid:pk>/start-from/<slug:slug>/", filling_in.start_from, name="start_from"),

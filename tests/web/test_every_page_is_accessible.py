@@ -253,7 +253,7 @@ def test_drafts(page: "Page", draft: Batch, web: Client, receive: MakeBatch) -> 
         State("starting points", plain, ("#more-points",), "#points"),
         State("filled in", plain, ("#start-from-summarise",), ".filled-in"),
         State("saved questions", here, ("#saved-points",), "#saved-questions"),
-        State("models", here, ("#change-model",), "#model-title"),
+        State("models", here, ("#change-model",), "#models .model-card"),
         State("the sheets", here, ("#choose-sheet-button",), "#choose-sheet"),
         State("the header row", here, ("#choose-header_row-button",), "#choose-header_row"),
         State("rows that are skipped", here, ("#skips-button",), "#skips-note"),
@@ -287,7 +287,7 @@ def test_the_jobs_of_a_draft(page: "Page", web: Client, every_file_is_small: Non
         State("translate", here, ("#jobs-button", "#job-translate"), "#id_target_lang"),
         State("rank", here, ("#jobs-button", "#job-rank"), "#id_query"),
         State("rank, refused", here, ("#start-button",), "#id_query[aria-invalid=true]"),
-        State("its model", here, ("#change-model",), "#model-title"),
+        State("its model", here, ("#change-model",), "#models .model-card"),
         State("ready-made requests", items, shows="#id_move_references"),
         State("effort", thinking.get_absolute_url(), shows="#id_effort"),
     ]
