@@ -4,7 +4,8 @@ It is cut from the readable htmx of the package django-htmx, whose version is pi
 minified. What goes: attributes that evaluate scripts (`app.js` forbids them, and so does the
 content security policy), extensions, copies of pages in the browser's storage (`historyCacheSize`
 is 0), the trigger `revealed`, styles of its own, and functions for scripts that ours do not call.
-The rest is its own code, unchanged. Who needs one of these takes it out of the lists here.
+The rest, but for what `_INSTEAD` says, is its own code. Who needs one of these takes it out of the
+lists here.
 """
 
 import re
@@ -37,11 +38,12 @@ _INSTEAD = {
         "      : urlEncode(filteredParameters)"
     ),
     "getExpressionVars": "return getHXValsForElement(elt, event)",
-    # What stands in `hx-vals` and `hx-headers` is JSON.
+    # What stands in `hx-vals` and `hx-headers` is JSON. It is added to `values` itself.
     "getValuesForElement": (
         "values = values || {}\n"
         "    if (elt == null) return values\n"
-        "    values = mergeObjects(parseJSON(getAttributeValue(elt, attr) || '{}'), values)\n"
+        "    const found = parseJSON(getAttributeValue(elt, attr) || '{}')\n"
+        "    for (const key in found) if (values[key] == null) values[key] = found[key]\n"
         "    return getValuesForElement(asElement(parentElt(elt)), attr, evalAsDefault, values)"
     ),
 }
