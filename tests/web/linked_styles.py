@@ -19,7 +19,8 @@ _STYLED = r"""(texts) => {
     [...(rule.cssRules ?? [])].forEach(look);
     const elements = rule.selectorText?.replace(/::[\w-]+|:(hover|focus[\w-]*|checked)/g, "");
     try {
-      if (elements && document.querySelector(elements)) found.push(rule.selectorText);
+      const fits = elements ? [...document.querySelectorAll(elements)] : [];
+      if (fits.some((one) => !one.closest("svg"))) found.push(rule.selectorText); /* no drawing */
     } catch {} /* Only what was left out made it a selector. */
   };
   for (const text of texts) {
