@@ -16,7 +16,7 @@ MINIFIER = "minify"
 def minified(kind: str, texts: Sequence[str]) -> Sequence[str]:
     """Each text without comments, white space and long names of variables.
 
-    kind: their media type. As they are where the minifier is not made for the system: that is 10 kB
+    kind: their media type. As they are where the minifier is not made for the system: that is 4 kB
     more to a page. Raises CalledProcessError for what is no such text.
     """
     if find_spec(MINIFIER) is None:

@@ -1,9 +1,9 @@
 """The stylesheets and scripts that browsers get: one of each, and one more of a kind of page.
 
 Their pieces are in `static/` and in packages. `collectstatic` joins them, so that a first visit
-asks for two to four files instead of twenty, and minifies them, htmx without what nobody uses of it
-(`lean_htmx.py`). There is no other build step: if `collectstatic` did not run (tests, DEBUG), pages
-link to the pieces.
+asks for two to four files instead of twenty, and minifies ours; htmx is whole, as its authors
+minified it. There is no other build step: if `collectstatic` did not run (tests, DEBUG), pages link
+to the pieces.
 
 A page that htmx puts in the place of another keeps the files of the first. So what answers a
 button of a page by a whole page, and no redirect, must not need more of them than that page.
@@ -20,10 +20,8 @@ from django.core.files.base import ContentFile
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 from zopfli import gzip as zopfli
 
-from batchui.web.lean_htmx import lean
 from batchui.web.minifying import minified
 
-_HTMX = "django_htmx/htmx-2.js"
 # What the sheet of a draft has, and that of a started batch.
 _SHEET = ("live.js", "columns.js", "sheet.js", "pictures.js")
 _GRID = ("css/labels.css", "css/grid.css", "css/panel.css", "css/pictures.css")
@@ -34,7 +32,7 @@ JOINED = {
         *("css/base.css", "css/controls.css", "css/tables.css", "css/states.css"),
         *("css/content.css", "css/messages.css", "css/pages.css"),
     ),
-    "batchui.js": (_HTMX, "app.js"),
+    "batchui.js": ("django_htmx/htmx-2.min.js", "app.js"),
     "batchui-connecting.css": ("css/connecting.css",),
     "batchui-history.css": ("css/labels.css", "css/history.css", "css/comparing.css"),
     "batchui-history.js": ("tell.js",),
@@ -55,7 +53,7 @@ _ITERATIONS = 5
 class JoinedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     """Joins the pieces of `JOINED`, before file names get a digest and files are compressed.
 
-    Raises KeyError, with its name, for a missing piece, and what `joined` raises.
+    Raises KeyError, with its name, for a missing piece.
     """
 
     def post_process(
@@ -105,13 +103,11 @@ def _read(storage: Any, path: str) -> str:
 
 
 def joined(name: str, pieces: dict[str, str]) -> str:
-    """The content of a file of `JOINED`, minified. pieces: name -> text, in order.
-
-    Raises ValueError for a htmx that `lean_htmx.py` does not know.
-    """
+    """The content of a file of `JOINED`. pieces: name -> text, in order; ours are minified."""
+    ours = [piece for piece in pieces if ".min." not in piece]
     is_style = name.endswith(".css")
     kind = "text/css" if is_style else "application/javascript"
-    texts = [lean(text) if piece == _HTMX else text for piece, text in pieces.items()]
+    small = dict(zip(ours, minified(kind, [pieces[piece] for piece in ours]), strict=True))
     # A script would call what the next piece begins with.
     end = "\n" if is_style else ";\n"
-    return "\n".join(f"{text}{end}" for text in minified(kind, texts))
+    return "\n".join(small[piece] + end if piece in small else pieces[piece] for piece in pieces)
