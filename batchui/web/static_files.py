@@ -38,8 +38,10 @@ JOINED = {
     "batchui-connecting.css": ("css/connecting.css",),
     "batchui-history.css": ("css/labels.css", "css/history.css", "css/comparing.css"),
     "batchui-history.js": ("tell.js",),
+    "batchui-people.css": ("css/people.css",),
+    "batchui-new.css": ("css/dropping.css", "css/new.css"),
     "batchui-new.js": ("upload.js",),
-    "batchui-draft.css": (*_GRID, "css/asking.css", "css/trying.css"),
+    "batchui-draft.css": (*_GRID, "css/dropping.css", "css/asking.css", "css/trying.css"),
     "batchui-draft.js": ("asking.js", "trying.js", *_SHEET),
     "batchui-sheet.css": (
         *(*_GRID, "css/sheet.css", "css/strip.css", "css/answers.css", "css/finding.css"),

@@ -126,13 +126,14 @@ SHEETS = {
     "content.css": ["components"],
     "messages.css": ["components"],
     "pages.css": ["pages"],
-    "asking.css": ["pages"],
+    **{f"{name}.css": ["components"] for name in ("dropping", "new")},
+    **{f"{name}.css": ["components", "pages"] for name in ("asking", "strip", "history", "people")},
     "trying.css": ["pages"],
     **{
         f"{name}.css": ["pages"]
         for name in (
-            *("labels", "grid", "panel", "sheet", "strip", "answers", "finding", "editing"),
-            *("pictures", "history", "comparing", "connecting"),
+            *("labels", "grid", "panel", "sheet", "answers", "finding", "editing"),
+            *("pictures", "comparing", "connecting"),
         )
     },
 }
@@ -216,8 +217,11 @@ KINDS = {
     **dict.fromkeys(("asking", "trying", "_problem_rows.html", "_found_rows.html"), "draft"),
     **dict.fromkeys(("comparing", "_days.html", "_drafts.html", "_history.html"), "history"),
     **dict.fromkeys(("sheet", "_live.html", "_live_update.html", "_parts.html"), "sheet"),
-    **dict.fromkeys(("_parts_row.html", "_labels.html", "_tell.html"), "sheet"),
+    **dict.fromkeys(("_part.html", "_parts_row.html", "_labels.html", "_tell.html"), "sheet"),
+    **dict.fromkeys(("_steps.html", "_upload.html"), "new"),
+    "_search.html": "history",
     "connections": "connecting",
+    "people": "people",
 }
 
 

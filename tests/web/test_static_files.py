@@ -90,11 +90,12 @@ def test_a_page_has_the_files_of_its_kind(
     assert "id_template" not in html(theirs)
     of_draft = ("batchui-draft.css", "batchui-draft.js")
     for page, more in (
-        (web.get(reverse("people")), ()),
+        (web.get(reverse("saved_questions")), ()),
+        *((web.get(reverse(name)), ("batchui-people.css",)) for name in ("people", "account")),
         (web.get(reverse("connections")), ("batchui-connecting.css",)),
         (web.get(reverse("labels")), ("batchui-history.css",)),
         (web.get(reverse("batches")), ("batchui-history.css", "batchui-history.js")),
-        (web.get(reverse("new")), ("batchui-new.js",)),
+        (web.get(reverse("new")), ("batchui-new.css", "batchui-new.js")),
         (web.get(draft.get_absolute_url()), of_draft),
         (theirs, of_draft),
         (web.get(batch.get_absolute_url()), ("batchui-sheet.css", "batchui-sheet.js")),
