@@ -6,6 +6,18 @@
   const byId = (id) => document.getElementById(id);
   const on = (event, act, capture = false) => document.addEventListener(event, act, capture);
 
+  /* The number of a part is in the address of its segment, and the server says it once: a strip may have
+     120 of them. By its id a segment keeps the focus when the strip is replaced. */
+  const nameSegments = () => {
+    for (const segment of document.querySelectorAll(".segment:not([id])")) {
+      segment.id = `strip-${segment.pathname.split("/").at(-2)}`;
+    }
+  };
+  on("DOMContentLoaded", nameSegments);
+  for (const event of ["htmx:afterSwap", "htmx:oobAfterSwap"]) {
+    on(event, ({ detail: { target } }) => target.matches("td") || nameSegments());
+  }
+
   /* The strip is one stop of Tab; arrows lead from segment to segment. */
   const steps = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
   on("keydown", (event) => {
