@@ -50,9 +50,9 @@ JOINED = {
     "batchui-sheet.js": (*_SHEET, "around.js", "editing.js", "tell.js"),
 }
 
-# A file with a digest in its name is not asked for again, and if it is, its ETag says as much; the
-# others tell a browser something about pages and what they link.
-_NOT_FOR_FILES = ("Last-Modified", "Referrer-Policy", "Cross-Origin-Opener-Policy")
+# A file with a digest in its name never changes, and nobody asks whether it has; the others tell a
+# browser something about pages and what they link.
+_NOT_FOR_FILES = ("ETag", "Last-Modified", "Referrer-Policy", "Cross-Origin-Opener-Policy")
 
 # More of them find a byte or two.
 _ITERATIONS = 5
@@ -86,14 +86,14 @@ class JoinedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: i
 
 
 class ShortHeadsMiddleware:
-    """Leaves out what says nothing in the head of a static file: 600 bytes of a first visit."""
+    """Leaves out what says nothing in the head of a static file: 740 bytes of a first visit."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        if request.path_info.startswith(settings.STATIC_URL) and "ETag" in response.headers:
+        if "immutable" in response.headers.get("Cache-Control", ""):
             for name in _NOT_FOR_FILES:
                 response.headers.pop(name, None)
         return response

@@ -255,3 +255,11 @@ def test_every_template_is_used() -> None:
     named = set(re.findall(r'"([\w/]+\.html)"', "".join(source.read_text() for source in sources)))
     names = {str(template.relative_to(ROOT / "templates")) for template in TEMPLATES}
     assert {name for name in names - named if not ASKED_FOR.fullmatch(name)} == set()
+
+
+def test_the_paths_of_an_icon_are_one_that_draws_the_same() -> None:
+    assert icon("log-out").count("<path") == 1
+    assert ' d="M16 17l5-5-5-5M21 12H9M9 21H5a2' in icon("log-out"), (
+        "of “m16 17 5-5-5-5” and others"
+    )
+    assert '<circle cx="12" cy="12" r="4"/><path d="M12 2v2M12 20v2M4.93 4.93l1.41' in icon("sun")
