@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import brotli
 import pytest
@@ -17,6 +18,7 @@ from django.urls import reverse
 
 from batchui import settings as batchui_settings
 from batchui.batches.models import Batch
+from batchui.bench.surroundings import ROOT
 from batchui.teams.models import User
 from batchui.web.static_files import JOINED, joined
 from tests.batches.conftest import MakeBatch, rows
@@ -78,6 +80,13 @@ def test_the_head_of_a_file_has_only_what_is_about_files(collected: Path, web: C
         answer.close()
     assert for_pages <= set(web.get(reverse("batches")).headers)
     assert for_pages <= set(web.get("/static/none.css").headers), "an error is a page"
+
+
+def test_a_page_has_its_icon_with_it() -> None:
+    head = html(Client().get(reverse("account_login"))).split("</head>")[0]
+    (icon,) = re.findall(r'rel="icon" href="data:image/svg\+xml,([^"#]*)"', head)
+    drawing = (ROOT / "static" / "favicon.svg").read_text().strip()
+    assert unquote(icon) == drawing.replace('"', "'")
 
 
 def test_a_page_has_the_files_of_its_kind(
