@@ -14,7 +14,7 @@ from batchui.bench.own_process import lines_of
 
 MODULE = "batchui.bench.page_times"
 # What no page should exceed: milliseconds of CPU, and bytes of a first load, in Brotli and by gzip.
-MOST_MS, MOST_BYTES, MOST_BY_GZIP = 100, 50_000, 54_000
+MOST_MS, MOST_BYTES, MOST_BY_GZIP = 100, 50_000, 55_000
 WIDTH = 26
 
 

@@ -48,6 +48,7 @@ urlpatterns = [
     path("batches/<uuid:pk>/name/", naming.name, name="name"),
     path("batches/<uuid:pk>/preview/", asking.preview, name="preview"),
     path("batches/<uuid:pk>/answer-columns/", asking.answer_columns, name="answer_columns"),
+    path("batches/<uuid:pk>/encodings/", first_rows.encodings, name="encodings"),
     path("batches/<uuid:pk>/read-as/", first_rows.read_as, name="read_as"),
     path("batches/<uuid:pk>/problems/", row_problems.row_problems, name="row_problems"),
     path(

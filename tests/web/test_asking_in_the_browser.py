@@ -423,3 +423,28 @@ def test_the_list_of_models_comes_when_it_is_asked_for(page: "Page", draft: Batc
     change.press("Enter")
     page.locator("#models input:checked:focus").wait_for()
     assert draft.model == page.locator("#models input:checked").input_value()
+
+
+def test_the_encodings_come_as_soon_as_somebody_is_at_their_button(
+    page: "Page", draft: Batch
+) -> None:
+    """Not at all, then at the second attempt, and for a pointer as for the keyboard."""
+    button, chosen = page.locator("#choose-encoding-button"), page.locator("#id_reading_encoding")
+    page.route("**/encodings/", lambda route: route.abort())
+    button.focus()
+    page.locator("#offline", has_text="batchui cannot be reached now.").wait_for()
+    page.keyboard.press("Enter")
+    assert chosen.input_value() == "utf-8"
+    assert chosen.locator("option").count() == 1
+    page.keyboard.press("Escape")
+    page.locator("#choose-encoding-button:focus").wait_for()
+
+    page.unroute("**/encodings/")
+    button.hover()
+    page.locator("#id_reading_encoding option").nth(20).wait_for(state="attached")
+    button.press("Enter")
+    chosen.focus()
+    chosen.select_option("KOI8-R (Russian)")
+    page.locator("#choose-encoding-button", has_text="KOI8-R").wait_for()
+    draft.refresh_from_db()
+    assert draft.format.encoding == "koi8-r"
