@@ -149,6 +149,7 @@
     show("error", sentence, document.querySelector("dialog[open] form, dialog[open]") ?? undefined);
   };
   const say = (sentence) => show("success", sentence);
+  on("says", ({ detail }) => say(detail));
 
   /* A note over the grid that somebody closed stays closed until it says something else. */
   let closedNote = null;
@@ -203,6 +204,9 @@
       firstStates.set(dialog, dialog.innerHTML);
     }
     dialog.showModal();
+    /* What comes only now. If it does not, the next opening asks again. */
+    const awaited = dialog.querySelector("[hx-trigger=opened]");
+    if (awaited) window.htmx.trigger(awaited, "opened");
   };
   /* A reply that asks once more opens its dialog itself. */
   on("opens-dialog", ({ detail }) => {
@@ -243,7 +247,6 @@
     },
     insert,
     reveals: reveal,
-    aborts: (button) => cancelUpload(button.closest("form")),
     themeChoice: (button) => {
       remembered.set("theme", button.dataset.themeChoice);
       choose("theme", button.dataset.themeChoice);
@@ -409,58 +412,6 @@
     if (isNone) announce("No name has these letters.");
   });
 
-  /* Uploads: a bar with a figure. */
-  const megabytes = (bytes) => (bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 1 : 0);
-
-  const showUpload = (form, { loaded, total, lengthComputable }) => {
-    const file = form.querySelector("input[type=file]")?.files[0];
-    /* The download of the answer fires the same event. */
-    if (!lengthComputable || !file || total < file.size) return;
-    const bar = form.querySelector("[data-upload-status] progress");
-    const text = form.querySelector("[data-upload-text]");
-    if (loaded < total) {
-      bar.max = total;
-      bar.value = loaded;
-      text.textContent = `${megabytes(loaded)} of ${megabytes(total)} MB`;
-    } else {
-      bar.removeAttribute("value");
-      text.textContent = `${megabytes(total)} MB are uploaded. Reading the file …`;
-    }
-  };
-  const uploading = (form, under) => {
-    const status = form.querySelector("[data-upload-status]");
-    if (status) status.hidden = !under;
-  };
-
-  /* A file over the limit is refused here, before it is uploaded. */
-  const refuse = (form) => {
-    const input = form.querySelector("input[data-limit]");
-    if (!(input?.files[0]?.size > Number(input?.dataset.limit))) return false;
-    const problem = form.querySelector("[data-upload-problem]");
-    problem.textContent = input.dataset.tooLarge;
-    problem.closest("[role=alert]").hidden = false;
-    input.value = "";
-    return true;
-  };
-
-  on("htmx:xhr:progress", (event) => {
-    const form = event.target.closest("form[data-upload]");
-    if (form) showUpload(form, event.detail);
-  });
-  const cancelUpload = (form) => {
-    window.htmx.trigger(form, "htmx:abort");
-    form.reset();
-    const name = form.querySelector("[data-file-name]");
-    if (name) name.textContent = name.dataset.fileName;
-    say("The upload was cancelled. Nothing was kept.");
-    form.querySelector("input[type=file]")?.focus();
-  };
-
-  let underWay = false;
-  addEventListener("beforeunload", (event) => {
-    if (underWay) event.preventDefault();
-  });
-
   /* The server cannot be reached: one quiet banner, until it answers again. */
   const reachable = (yes) => {
     const banner = byId("offline");
@@ -479,28 +430,18 @@
 
   on("htmx:beforeRequest", (event) => {
     const form = event.detail.elt;
-    if (!form.matches("form")) return;
-    if (refuse(form)) return event.preventDefault();
-    setBusy(form);
-    uploading(form, true);
-    underWay = form.matches("[data-upload]");
+    if (form.matches("form") && !event.defaultPrevented) setBusy(form);
   });
   /* An answer that takes the place of the whole page may be of another kind of page. */
   on("htmx:beforeSwap", ({ detail: { target, serverResponse, shouldSwap } }) => {
     if (!shouldSwap || target !== document.body) return;
     document.body.className = /<body\s+class="([^"]*)"/.exec(serverResponse)?.[1] ?? "";
   });
-  /* Before the answer leads to another page: leaving for that is no loss. */
-  on("htmx:beforeOnLoad", (event) => {
-    if (event.detail.elt.matches("[data-upload]")) underWay = false;
-  });
   on("htmx:afterRequest", (event) => {
     const { elt, xhr } = event.detail;
     if (xhr.status > 0 && !isAway(xhr.status)) reachable(true);
-    if (elt.matches("[data-upload]")) underWay = false;
     if (!elt.matches("form") || xhr.getResponseHeader("HX-Redirect")) return;
     setReady(elt);
-    uploading(elt, false);
   });
   const NOT_DONE = "batchui cannot be reached, so nothing was done. Try again in a moment.";
   const notReached = ({ detail: { elt, target } }) => {
@@ -518,6 +459,19 @@
   for (const event of ["htmx:sendError", "htmx:timeout"]) on(event, notReached);
   addEventListener("offline", () => reachable(false));
   addEventListener("online", () => reachable(true));
+
+  /* A tab that nobody sees does not ask. As soon as it is seen, or its window is used again, it does:
+     also that of a batch that has ended, whose answers others may have corrected or asked again. */
+  const POLLS = "[hx-trigger*='every'], [hx-trigger='seen']";
+  on("htmx:beforeRequest", (event) => {
+    if (document.hidden && event.detail.elt.matches(POLLS)) event.preventDefault();
+  });
+  const askNow = () => {
+    if (document.hidden) return;
+    for (const one of document.querySelectorAll(POLLS)) window.htmx.trigger(one, "seen");
+  };
+  on("visibilitychange", askNow);
+  addEventListener("focus", askNow);
 
   /* A time that has the focus (for its exact value) keeps it when its fragment is replaced. For elements
      with an id, htmx does the same. A line of the history has its time twice, one of them hidden. */

@@ -380,10 +380,16 @@
     target.closest("dialog")?.close();
   });
 
-  /* The list of models opens at the chosen one. */
+  /* The list of models opens at the chosen one, which may have to come first. */
+  const toChosenModel = () => {
+    const dialog = byId("model-dialog");
+    if (dialog?.open) dialog.querySelector("input:checked")?.focus();
+  };
   on("click", ({ target }) => {
-    if (!target.closest("[data-opens=model-dialog]")) return;
-    byId("model-dialog").querySelector("input:checked")?.focus();
+    if (target.closest("[data-opens=model-dialog]")) toChosenModel();
+  });
+  on("htmx:load", ({ target }) => {
+    if (target.id === "models") toChosenModel();
   });
 
   /* What a refused Start is about may be in a note that is closed. */

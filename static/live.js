@@ -1,42 +1,9 @@
-/* A batch that is watched: its strip by the keyboard, polls only where somebody looks, and answers that
-   come in without moving what is read. */
+/* A grid that is watched: answers and rows come in without moving what is read. */
 (() => {
   "use strict";
 
   const byId = (id) => document.getElementById(id);
   const on = (event, act, capture = false) => document.addEventListener(event, act, capture);
-
-  /* A tab that nobody sees does not ask. As soon as it is seen, or its window is used again, it does:
-     also that of a batch that has ended, whose answers others may have corrected or asked again. */
-  const POLLS = "[hx-trigger*='every'], [hx-trigger='seen']";
-  on("htmx:beforeRequest", (event) => {
-    if (document.hidden && event.detail.elt.matches(POLLS)) event.preventDefault();
-  });
-  const askNow = () => {
-    if (document.hidden) return;
-    for (const one of document.querySelectorAll(POLLS)) window.htmx.trigger(one, "seen");
-  };
-  on("visibilitychange", askNow);
-  addEventListener("focus", askNow);
-
-  /* The strip is one stop of Tab; arrows lead from segment to segment. */
-  const steps = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
-  on("keydown", (event) => {
-    const segment = event.target.closest?.(".segment");
-    const by = steps[event.key];
-    if (!segment || !by || event.ctrlKey || event.metaKey || event.altKey) return;
-    const all = [...segment.closest(".strip").querySelectorAll(".segment")];
-    const place = all.indexOf(segment) + by;
-    all[Math.max(0, Math.min(all.length - 1, place))].focus();
-    event.preventDefault();
-  });
-  on("focusin", ({ target }) => {
-    if (!target.matches(".segment")) return;
-    for (const one of target.closest(".strip").querySelectorAll(".segment[tabindex='0']")) {
-      one.tabIndex = -1;
-    }
-    target.tabIndex = 0;
-  });
 
   /* A row keeps its height when its answer comes, so that what is read stays where it is: of a longer
      answer it shows as many lines as there is room. Another page, or a reload, shows more. */

@@ -176,25 +176,6 @@
   };
   addEventListener("resize", shade);
 
-  /* The chosen filter, and the tab, where they stand beyond the end of their line. */
-  const LINES = "#chips, #chips > .filters, #tabs";
-  const fade = (line) => {
-    line.toggleAttribute("data-more", line.scrollWidth - line.clientWidth - line.scrollLeft > 1);
-  };
-  const fadeAll = () => document.querySelectorAll(LINES).forEach(fade);
-  on("scroll", ({ target }) => target.matches?.(LINES) && fade(target), true);
-  addEventListener("resize", fadeAll);
-  const showChosen = () => {
-    fadeAll();
-    for (const line of document.querySelectorAll(LINES)) {
-      const chosen = [...line.querySelectorAll("[aria-current], .chosen")].pop()?.getBoundingClientRect();
-      if (!chosen) continue;
-      const seen = line.getBoundingClientRect();
-      if (chosen.right > seen.right) line.scrollLeft += chosen.right - seen.right;
-      else if (chosen.left < seen.left) line.scrollLeft -= seen.left - chosen.left;
-    }
-  };
-
   /* The panel: beside the grid, or a dialog over it where there is no room for both. */
   const PHONE = matchMedia("(width < 48rem)");
 
@@ -319,27 +300,18 @@
   on("htmx:load", ({ target }) => {
     if (!target.matches("td")) ready();
     if (target.id === "grid-area") showAnswers();
-    if (target.id === "chips") showChosen();
     if (target.id === "grid-area" && byId("panel")?.open) select();
   });
   on("DOMContentLoaded", () => {
     complete();
     ready();
     showAnswers();
-    showChosen();
     const panel = byId("panel");
     if (panel?.open) showPanel();
     const at = document.querySelector("#grid-rows tr.at");
     if (at) go(at, "center"); /* Rows are there on both sides of it. */
   });
-  /* The search field says what is searched, also after its filter was taken away. */
-  const sayWords = () => {
-    const field = byId("search-words");
-    const words = new URLSearchParams(location.search).get("q") ?? "";
-    if (field && field !== document.activeElement) field.value = words;
-  };
   on("htmx:afterSettle", ({ detail }) => {
-    if (detail.elt?.id === "grid-area") sayWords();
     const { elt: asked } = detail.requestConfig ?? {};
     if (detail.elt?.id !== "grid-area" || asked === document.body) return; /* It came by itself. */
     const at = document.querySelector("#grid-rows tr.at");

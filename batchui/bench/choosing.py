@@ -4,17 +4,9 @@ The parts are made in a folder that is thrown away, and the questions asked in a
 (`choosing_times.py`).
 """
 
-import json
-import subprocess
-import sys
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
 from batchui.batches.phrases import Say
 from batchui.bench.figures import Figures, unit_seconds
-from batchui.bench.surroundings import ROOT, BenchFailed, clean_environment
+from batchui.bench.own_process import lines_of
 
 MODULE = "batchui.bench.choosing_times"
 # The question that has all others.
@@ -29,7 +21,7 @@ def measure(repeat: int, say: Say, *, database: str = "") -> Figures:
     """
     unit, parts, found = unit_seconds(), "", Figures()
     rounds = max(repeat, 9)
-    for line in _figures(rounds, database):
+    for line in lines_of(MODULE, rounds, what="Choosing", database=database):
         if "parts" in line:
             parts = line["parts"]
             say(f"\n{line['parts']} ({line['database']}; medians of {rounds})")
@@ -39,20 +31,3 @@ def measure(repeat: int, say: Say, *, database: str = "") -> Figures:
                 found[f"choosing, {parts}, units"] = line["median"] / unit
             say(f"{line['question']:32}{1000 * line['median']:9.1f}{1000 * line['worst']:9.1f}")
     return found
-
-
-def _figures(rounds: int, database: str) -> Iterator[dict[str, Any]]:
-    """The lines that the process prints, as it prints them."""
-    command = [sys.executable, "-m", "batchui.bench.with_django", MODULE, str(rounds)]
-    with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder:
-        settings = {"BATCHUI_DATA": str(Path(folder, "data")), "PYTHONPATH": str(ROOT)}
-        if database:
-            settings["DATABASE_URL"] = database
-        with subprocess.Popen(
-            command, env=clean_environment(**settings), stdout=subprocess.PIPE, text=True
-        ) as process:
-            assert process.stdout is not None  # noqa: S101
-            for line in process.stdout:
-                yield json.loads(line)
-    if process.returncode:
-        raise BenchFailed("Choosing could not be measured; the reason is above.")

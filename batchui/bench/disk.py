@@ -1,13 +1,11 @@
 """The sizes of the files in the product's data folder, by kind: at once, and after its sweeps."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
-from batchui.bench.surroundings import ROOT, BenchFailed
+from batchui.bench.own_process import WITH_DJANGO, output_of
 
 KINDS = ("upload", "rows", "draft rows", "answers", "replies", "database", "other")
 # When the disk is measured: as it is, and after the product's own sweeps at a later time.
@@ -28,17 +26,9 @@ def disk_over_time(data: Path, environment: Mapping[str, str]) -> dict[str, dict
 
 
 def _sweep(passed: timedelta, environment: Mapping[str, str]) -> None:
-    command = [sys.executable, "-m", "batchui.bench.with_django", "batchui.bench.later"]
-    done = subprocess.run(
-        [*command, str(passed.total_seconds())],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        env=environment,
-    )
-    if done.returncode:
-        raise BenchFailed(f"The sweeps failed:\n{done.stderr}")
+    seconds = passed.total_seconds()
+    later = "batchui.bench.later"
+    output_of(WITH_DJANGO, later, seconds, what="The sweeps", environment=environment)
 
 
 def disk_use(data: Path) -> dict[str, int]:

@@ -1,8 +1,6 @@
 """The sides of the bench, and one run of one of them."""
 
 import json
-import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,13 +9,8 @@ from typing import Any
 
 from batchui.bench.check import Check
 from batchui.bench.disk import disk_over_time
-from batchui.bench.surroundings import (
-    ROOT,
-    Api,
-    BenchFailed,
-    clean_environment,
-    product_environment,
-)
+from batchui.bench.own_process import output_of
+from batchui.bench.surroundings import Api, clean_environment, product_environment
 
 
 @dataclass(frozen=True)
@@ -107,15 +100,12 @@ def measured(
 
     name: of the side. Raises BenchFailed if it fails.
     """
-    done = subprocess.run(
-        [sys.executable, "-m", "batchui.bench.stopwatch", module, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        env=environment,
+    lines = output_of(
+        "batchui.bench.stopwatch",
+        module,
+        *arguments,
+        what=f"The {name}",
+        environment=environment,
     )
-    if done.returncode:
-        raise BenchFailed(f"The {name} failed:\n{done.stderr}")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    found: dict[str, Any] = json.loads(lines[-1])
     return found

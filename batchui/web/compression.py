@@ -11,8 +11,8 @@ from django.utils.cache import patch_vary_headers
 
 # A response of fewer bytes would hardly get smaller; as in Django.
 _LEAST_BYTES = 200
-# From here on it takes much longer, and saves 1 %.
-_QUALITY = 5
+# 0.3 ms more for a page than 5, which saves 1 %. From here on it takes 15 ms, and saves nothing.
+_QUALITY = 8
 _TAKES_BROTLI = re.compile(r"(?:^|[\s,])br(?=[\s,;]|$)(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")
 _HIGHEST = 256
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpResponseBase
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django_htmx.http import HttpResponseClientRefresh
 
@@ -109,6 +109,13 @@ def _sample_rows(batch: Batch) -> list[SampleRow]:
             )
         )
     return rows
+
+
+@with_own_draft
+def encodings(request: MemberRequest, batch: Batch) -> HttpResponseBase:
+    """All encodings that the text of a draft can be read as, to choose from."""
+    reading = ReadingForm(batch=batch)
+    return HttpResponse(str(reading["encoding"]) if "encoding" in reading.fields else "")
 
 
 @post_only

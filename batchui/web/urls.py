@@ -48,6 +48,7 @@ urlpatterns = [
     path("batches/<uuid:pk>/name/", naming.name, name="name"),
     path("batches/<uuid:pk>/preview/", asking.preview, name="preview"),
     path("batches/<uuid:pk>/answer-columns/", asking.answer_columns, name="answer_columns"),
+    path("batches/<uuid:pk>/encodings/", first_rows.encodings, name="encodings"),
     path("batches/<uuid:pk>/read-as/", first_rows.read_as, name="read_as"),
     path("batches/<uuid:pk>/problems/", row_problems.row_problems, name="row_problems"),
     path(
@@ -56,6 +57,7 @@ urlpatterns = [
         name="row_problems_download",
     ),
     path("batches/<uuid:pk>/job/<slug:slug>/", filling_in.choose_job, name="choose_job"),
+    path("batches/<uuid:pk>/models/", listed_models.models, name="models"),
     path("batches/<uuid:pk>/models/read/", listed_models.read_models, name="read_models"),
     path("batches/<uuid:pk>/models/add/", listed_models.add_model, name="add_model"),
     path("batches/<uuid:pk>/start-from/<slug:slug>/", filling_in.start_from, name="start_from"),

@@ -13,7 +13,7 @@ from batchui.batches.sheet import digests
 from batchui.teams.models import Team, User
 from batchui.web import download_limit
 from batchui.web.sheet import gaps
-from batchui.web.static_files import JOINED
+from batchui.web.static_files import JOINED, joined
 from tests.batches.conftest import batch, files_in, receive, sandbox, shared_sandbox, start
 from tests.teams.people import set_up
 from tests.web.visiting import signed_in
@@ -31,8 +31,8 @@ def whole_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def joined_files() -> None:
     for name, pieces in JOINED.items():
-        found = [Path(str(finders.find(piece))).read_text() for piece in pieces]
-        (settings.JOINED_FILES / name).write_text("\n".join(found))
+        found = {piece: Path(str(finders.find(piece))).read_text() for piece in pieces}
+        (settings.JOINED_FILES / name).write_text(joined(name, found))
 
 
 @pytest.fixture

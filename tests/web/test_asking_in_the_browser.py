@@ -351,6 +351,7 @@ def test_enter_in_a_field_starts_nothing(page: "Page", draft: Batch) -> None:
     page.get_by_text("More settings").click()
     page.get_by_label("Longest answer").press("Enter")
     page.get_by_role("button", name="Change the model").click()
+    page.locator("#models input:checked:focus").wait_for()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.locator("#model-dialog").wait_for(state="hidden")
@@ -391,3 +392,59 @@ def test_on_a_narrow_screen_the_question_comes_first_and_start_stays_in_view(
     assert start["height"] >= 36
     assert page.get_by_role("button", name="Start: 3 rows").count() == 1
     assert sticks_out(page) == []
+
+
+def test_the_list_of_models_comes_when_it_is_asked_for(page: "Page", draft: Batch) -> None:
+    """Late, not at all, then at the second attempt; the model stays what it was meanwhile."""
+    held: list[Route] = []
+    page.route("**/models/?*", lambda route: held.append(route))
+    change = page.get_by_role("button", name="Change the model")
+    change.press("Enter")
+    page.locator("#models .skeleton").first.wait_for()
+    page.wait_for_timeout(100)
+    held.pop().abort()
+    page.locator("#model-dialog [role=alert]", has_text="batchui cannot be reached now.").wait_for()
+    page.keyboard.press("Escape")
+    page.locator("#change-model:focus").wait_for()
+    with page.expect_response("**/preview/"):
+        page.locator("#id_template").fill("Judge {{review}}")
+    assert page.locator("#model-line").inner_text().startswith("Llama 3.3 70B")
+
+    page.unroute("**/models/?*")
+    change.press("Enter")
+    page.locator("#models input:checked:focus").wait_for()
+    with page.expect_response("**/preview/"):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Escape")
+    page.locator("#model-line", has_text="Qwen3 30B").wait_for()
+    draft.refresh_from_db()
+    assert "qwen3-30b" in draft.model
+    # What was fetched stays, at the model that is chosen now.
+    change.press("Enter")
+    page.locator("#models input:checked:focus").wait_for()
+    assert draft.model == page.locator("#models input:checked").input_value()
+
+
+def test_the_encodings_come_as_soon_as_somebody_is_at_their_button(
+    page: "Page", draft: Batch
+) -> None:
+    """Not at all, then at the second attempt, and for a pointer as for the keyboard."""
+    button, chosen = page.locator("#choose-encoding-button"), page.locator("#id_reading_encoding")
+    page.route("**/encodings/", lambda route: route.abort())
+    button.focus()
+    page.locator("#offline", has_text="batchui cannot be reached now.").wait_for()
+    page.keyboard.press("Enter")
+    assert chosen.input_value() == "utf-8"
+    assert chosen.locator("option").count() == 1
+    page.keyboard.press("Escape")
+    page.locator("#choose-encoding-button:focus").wait_for()
+
+    page.unroute("**/encodings/")
+    button.hover()
+    page.locator("#id_reading_encoding option").nth(20).wait_for(state="attached")
+    button.press("Enter")
+    chosen.focus()
+    chosen.select_option("KOI8-R (Russian)")
+    page.locator("#choose-encoding-button", has_text="KOI8-R").wait_for()
+    draft.refresh_from_db()
+    assert draft.format.encoding == "koi8-r"

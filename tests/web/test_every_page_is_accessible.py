@@ -32,6 +32,7 @@ from tests.stories.visitors import COLOURS, faults, sticks_out
 from tests.teams.people import join
 from tests.turns import has_turn, turn
 from tests.web.deciding import asked
+from tests.web.linked_styles import unlinked_rules
 from tests.web.test_people_in_the_browser import NewPage, new_page
 from tests.web.visiting import drafted, signed_in
 
@@ -80,7 +81,8 @@ def problems(page: "Page", state: State) -> list[str]:
         page.keyboard.type(state.typed)
     if state.shows:
         page.locator(state.shows).first.wait_for()
-    found = [f"light: {fault}" for fault in faults(page)]
+    found = [f"no stylesheet has {rule}" for rule in unlinked_rules(page)]
+    found += [f"light: {fault}" for fault in faults(page)]
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     found += [f"dark: {fault}" for fault in faults(page, rules=COLOURS)]
     for name, size in (("tablet", TABLET), ("phone", PHONE)):
@@ -251,7 +253,7 @@ def test_drafts(page: "Page", draft: Batch, web: Client, receive: MakeBatch) -> 
         State("starting points", plain, ("#more-points",), "#points"),
         State("filled in", plain, ("#start-from-summarise",), ".filled-in"),
         State("saved questions", here, ("#saved-points",), "#saved-questions"),
-        State("models", here, ("#change-model",), "#model-title"),
+        State("models", here, ("#change-model",), "#models .model-card"),
         State("the sheets", here, ("#choose-sheet-button",), "#choose-sheet"),
         State("the header row", here, ("#choose-header_row-button",), "#choose-header_row"),
         State("rows that are skipped", here, ("#skips-button",), "#skips-note"),
@@ -285,7 +287,7 @@ def test_the_jobs_of_a_draft(page: "Page", web: Client, every_file_is_small: Non
         State("translate", here, ("#jobs-button", "#job-translate"), "#id_target_lang"),
         State("rank", here, ("#jobs-button", "#job-rank"), "#id_query"),
         State("rank, refused", here, ("#start-button",), "#id_query[aria-invalid=true]"),
-        State("its model", here, ("#change-model",), "#model-title"),
+        State("its model", here, ("#change-model",), "#models .model-card"),
         State("ready-made requests", items, shows="#id_move_references"),
         State("effort", thinking.get_absolute_url(), shows="#id_effort"),
     ]

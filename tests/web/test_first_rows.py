@@ -15,6 +15,7 @@ from pyarrow.parquet import write_table
 from batchui.batches import checking
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
+from batchui.prompts.reading.code_pages import NAMES
 from tests.batches.books import book, reviews
 from tests.web.visiting import HTMX, answers, drafted, element, html, press_start, said, upload
 
@@ -130,6 +131,21 @@ def test_a_wrong_encoding_is_corrected_with_one_choice(web: Client) -> None:
     batch = read_as(web, batch, encoding="cp1251")
     assert batch.first_rows[1] == ["2", "Љбrka"]
     assert batch.choices.encoding == "cp1251"
+
+
+def test_all_encodings_come_when_somebody_is_at_their_button(web: Client) -> None:
+    batch = drafted(web, "id;text\n1;Größe\n".encode("cp1250"))
+    page = html(web.get(batch.get_absolute_url()))
+    (select,) = re.findall(r'<select name="encoding".*?</select>', page, re.DOTALL)
+    assert re.findall(r'<option value="([^"]*)" selected>', select) == [batch.format.encoding]
+    assert select.count("<option") == 1
+    address = reverse("encodings", args=[batch.pk])
+    assert f'hx-get="{address}"' in select
+    every = html(web.get(address, headers=HTMX))
+    assert 'id="id_reading_encoding"' in select
+    assert 'id="id_reading_encoding"' in every
+    assert re.findall(r'<option value="([^"]*)"', every) == list(NAMES)
+    assert re.findall(r'value="([^"]*)" selected>', every) == [batch.format.encoding]
 
 
 def test_another_delimiter_makes_other_columns(web: Client) -> None:

@@ -1,5 +1,6 @@
 """The models that an account lists, on the page before Start and beside saved questions."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from batchui.teams.models import Connection, Membership, Role
 from batchui.web.sheet.became import cost_text
 from batchui.web.templatetags.batches import cost_in_history
 from tests.web.submitting import PROMPT, Ran, written
-from tests.web.visiting import HTMX, answers, drafted, html, press_start, said
+from tests.web.visiting import HTMX, answers, drafted, html, listed_models, press_start, said
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("every_file_is_small")]
 
@@ -52,16 +53,30 @@ def press(web: Client, draft: Batch, what: str, **typed: str) -> str:
 def test_the_list_is_read_on_demand_and_its_changes_are_told(
     web: Client, draft: Batch, listing: RunningSandbox
 ) -> None:
-    page = html(web.get(draft.get_absolute_url()))
-    assert "was not read yet" in page
+    assert "was not read yet" in listed_models(web, draft)
     assert "The list of models was read." in press(web, draft, "read_models")
     listing.change_models({"name": SCOUT, "gone": True}, {"name": NEW, "like": DEFAULT_MODEL})
     page = press(web, draft, "read_models")
     line = page.split('id="model-line"')[1].split("</p>")[0]
     assert escape(NO_LONGER) in line
-    assert f'value="{NEW}"' in page
-    assert escape("New in Cloudflare's list.") in page
-    assert "Models and prices as Sandbox listed them" in " ".join(page.split())
+    models = listed_models(web, draft)
+    assert f'value="{NEW}"' in models
+    assert escape("New in Cloudflare's list.") in models
+    assert "Models and prices as Sandbox listed them" in " ".join(models.split())
+
+
+def test_the_list_is_at_the_model_that_the_page_has_chosen(web: Client, draft: Batch) -> None:
+    def chosen(query: str = "") -> str:
+        page = html(web.get(reverse("models", args=[draft.pk]) + query))
+        [radio] = re.findall(r'<input type="radio"[^>]*checked[^>]*>', page)
+        return radio.split('value="')[1].split('"')[0]
+
+    assert chosen() == SCOUT
+    assert chosen(f"?model={DEFAULT_MODEL}") == DEFAULT_MODEL
+    assert chosen("?model=of-nobody") == SCOUT
+    page = html(web.get(draft.get_absolute_url()))
+    assert page.count('type="radio" name="model"') == 1
+    assert draft.model == SCOUT
 
 
 def test_a_list_that_does_not_come_says_why(
@@ -70,7 +85,7 @@ def test_a_list_that_does_not_come_says_why(
     listing.script({"fault": "error", "code": 3040, "call": "search", "times": 0})
     page = press(web, draft, "read_models")
     assert "The list of models was read." not in page
-    assert "The latest list did not come:" in page
+    assert "The latest list did not come:" in listed_models(web, draft)
 
 
 def test_a_price_of_the_account_is_the_one_that_is_said(

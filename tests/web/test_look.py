@@ -126,14 +126,16 @@ SHEETS = {
     "content.css": ["components"],
     "messages.css": ["components"],
     "pages.css": ["pages"],
-    "asking.css": ["pages"],
+    **{f"{name}.css": ["components"] for name in ("dropping", "new")},
+    **{f"{name}.css": ["components", "pages"] for name in ("asking", "strip", "history", "people")},
     "trying.css": ["pages"],
-    "sheet.css": ["pages"],
-    "panel.css": ["pages"],
-    "finding.css": ["pages"],
-    "editing.css": ["pages"],
-    "pictures.css": ["pages"],
-    "history.css": ["pages"],
+    **{
+        f"{name}.css": ["pages"]
+        for name in (
+            *("labels", "grid", "panel", "sheet", "answers", "finding", "editing"),
+            *("pictures", "comparing", "connecting"),
+        )
+    },
 }
 
 
@@ -195,33 +197,52 @@ def test_every_styled_class_is_on_a_page() -> None:
     assert styled - written - SET_BY_OTHERS == set()
 
 
-def classes_of(template: Path) -> set[str]:
+# What the grid of a draft has and that of a started batch has not, and the other way round.
+OF_OTHERS = {"sheet": ("trying/",), "draft": ("sheet/_chips.html", "sheet/_searching.html")}
+
+
+def classes_of(template: Path, kind: str) -> set[str]:
     """The classes that a page's template writes, with those that it extends and includes."""
     text = template.read_text()
     values = re.findall(r'\bclass="([^"]*)"', re.sub(r"\{%.*?%\}|\{\{.*?\}\}", " ", text))
     found = {word for value in values for word in value.split()}
     for other in re.findall(r'\{% (?:extends|include) "([\w/]+\.html)"', text):
-        # The grid of a draft has tries; that of a started batch has none.
-        if template.parent.name != "sheet" or not other.startswith("trying/"):
-            found |= classes_of(ROOT / "templates" / other)
+        if not other.startswith(OF_OTHERS.get(kind, ())):
+            found |= classes_of(ROOT / "templates" / other, kind)
     return found
+
+
+# The kind of pages into which fragments of a folder come, and some of no such folder.
+KINDS = {
+    **dict.fromkeys(("asking", "trying", "_problem_rows.html", "_found_rows.html"), "draft"),
+    **dict.fromkeys(("comparing", "_days.html", "_drafts.html", "_history.html"), "history"),
+    **dict.fromkeys(("sheet", "_live.html", "_live_update.html", "_parts.html"), "sheet"),
+    **dict.fromkeys(("_part.html", "_parts_row.html", "_labels.html", "_tell.html"), "sheet"),
+    **dict.fromkeys(("_steps.html", "_upload.html"), "new"),
+    "_search.html": "history",
+    "connections": "connecting",
+    "people": "people",
+}
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_page_links_the_style_of_what_is_on_it(template: Path) -> None:
-    """Fragments that are in no page's own template come into that of a draft."""
-    linked = re.findall(r'linked "([\w-]+\.css)"', template.read_text())
-    of_draft = template.name in ("_problem_rows.html", "_found_rows.html")
-    if of_draft or template.parent.name in ("asking", "trying"):
-        linked.append("batchui-draft.css")
-    here = {Path(piece).name for name in ("batchui.css", *linked) for piece in JOINED[name]}
+    linked = re.findall(r'linked "batchui-([\w-]+)\.css"', template.read_text())
+    if template.name.startswith("_"):
+        kinds = (KINDS.get(template.parent.name), KINDS.get(template.name))
+        linked = [kind for kind in kinds if kind][:1]
+    kind = linked[0] if linked else ""
+    names = ("batchui.css", *(f"batchui-{kind}.css" for kind in linked))
+    here = {Path(piece).name for name in names for piece in JOINED[name]}
     styled: dict[str, set[str]] = {}
     for sheet in SHEETS:
         for name in re.findall(
             r"\.([a-z][\w-]*)", re.sub(r"\{[^{}]*\}", "{", (CSS / sheet).read_text())
         ):
             styled.setdefault(name, set()).add(sheet)
-    missing = {name for name in classes_of(template) if name in styled and not styled[name] & here}
+    missing = {
+        name for name in classes_of(template, kind) if name in styled and not styled[name] & here
+    }
     assert missing == set()
 
 
@@ -234,3 +255,11 @@ def test_every_template_is_used() -> None:
     named = set(re.findall(r'"([\w/]+\.html)"', "".join(source.read_text() for source in sources)))
     names = {str(template.relative_to(ROOT / "templates")) for template in TEMPLATES}
     assert {name for name in names - named if not ASKED_FOR.fullmatch(name)} == set()
+
+
+def test_the_paths_of_an_icon_are_one_that_draws_the_same() -> None:
+    assert icon("log-out").count("<path") == 1
+    assert ' d="M16 17l5-5-5-5M21 12H9M9 21H5a2' in icon("log-out"), (
+        "of “m16 17 5-5-5-5” and others"
+    )
+    assert '<circle cx="12" cy="12" r="4"/><path d="M12 2v2M12 20v2M4.93 4.93l1.41' in icon("sun")

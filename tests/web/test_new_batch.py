@@ -21,6 +21,7 @@ from tests.web.visiting import (
     drafted,
     element,
     html,
+    listed_models,
     press_start,
     roots,
     said,
@@ -348,8 +349,7 @@ def test_the_page_says_which_encoding_a_file_is_read_in(
 
 def test_a_model_that_needs_the_paid_plan_says_so(web: Client) -> None:
     batch = drafted(web, rows(2))
-    page = html(web.get(batch.get_absolute_url()))
-    cards = page.split('<label class="model-card">')[1:]
+    cards = listed_models(web, batch).split('<label class="model-card">')[1:]
     said_so = ["needs the Workers Paid plan" in card.split("</label>")[0] for card in cards]
     chat = [model for model in catalogue.models() if model.task == "chat"]
     assert said_so == [model.needs_paid_plan for model in chat]

@@ -35,7 +35,16 @@ from tests.batches.picturing import (
 )
 from tests.teams.people import join, outsider
 from tests.web.submitting import Ran, written
-from tests.web.visiting import HTMX, answers, drafted, html, press_start, said, signed_in
+from tests.web.visiting import (
+    HTMX,
+    answers,
+    drafted,
+    html,
+    listed_models,
+    press_start,
+    said,
+    signed_in,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -101,7 +110,7 @@ def test_a_model_that_sees_is_chosen_with_the_column(web: Client, draft: Batch) 
     assert draft.template == "Describe this picture in one plain sentence."
     told = "Each row is asked with its picture, in “photo”. Llama 3.3 70B cannot see pictures, so"
     assert told in said(response)
-    models = re.findall(r'name="model" value="([^"]+)"', html(response))
+    models = re.findall(r'name="model" value="([^"]+)"', listed_models(web, draft))
     assert BLIND not in models
     assert SEES in models
 

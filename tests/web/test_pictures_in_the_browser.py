@@ -1,6 +1,7 @@
 """The page of a draft with pictures stays usable, however slowly they come."""
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -71,3 +72,35 @@ def test_a_reason_stands_above_the_question_and_not_beside_it(
     )
     assert len(boxes) == 2
     assert boxes[0] == boxes[1]
+
+
+def test_an_archive_goes_up_once_however_often_its_dialog_was_opened(
+    new_page: NewPage, ana: User, web: Client, tmp_path: Path
+) -> None:
+    """The script of uploads comes with the dialog."""
+    batch = drafted(web, naming("a.jpg"))
+    decisions.edit(batch, ask=Ask(**LOOK))
+    packed = tmp_path / "pictures.zip"
+    packed.write_bytes(archive("a.jpg"))
+    page = new_page(ana)
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.method + request.url))
+    page.goto(batch.get_absolute_url())
+    assert not [address for address in sent if "upload.js" in address or "-new." in address]
+    for _ in range(2):
+        page.get_by_role("button", name="ZIP archive").click()
+        page.locator("#pictures-upload").wait_for()
+        page.wait_for_load_state("networkidle")
+        page.keyboard.press("Escape")
+    page.get_by_role("button", name="ZIP archive").click()
+    field = page.locator("#id_pictures")
+    field.evaluate("field => { field.dataset.limit = 1; }")
+    field.set_input_files(packed)
+    page.get_by_text("This file is larger than the limit").wait_for()
+    assert not [address for address in sent if address.startswith("POST")]
+
+    field.evaluate("field => { field.dataset.limit = 1e6; }")
+    field.set_input_files(packed)
+    page.get_by_text("pictures.zip").first.wait_for()
+    page.locator("#pictures-dialog").wait_for(state="hidden")
+    assert len([one for one in sent if one.startswith("POST") and "/pictures/" in one]) == 1

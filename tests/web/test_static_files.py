@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import brotli
 import pytest
@@ -17,6 +18,7 @@ from django.urls import reverse
 
 from batchui import settings as batchui_settings
 from batchui.batches.models import Batch
+from batchui.bench.surroundings import ROOT
 from batchui.teams.models import User
 from batchui.web.static_files import JOINED, joined
 from tests.batches.conftest import MakeBatch, rows
@@ -67,6 +69,26 @@ def test_a_browser_gets_the_smallest_that_it_takes(collected: Path, web: Client)
         answer.close()
 
 
+def test_the_head_of_a_file_has_only_what_is_about_files(collected: Path, web: Client) -> None:
+    for_pages = {"Referrer-Policy", "Cross-Origin-Opener-Policy"}
+    for_changes = {"ETag", "Last-Modified"}
+    for address in linked():
+        answer = web.get(address)
+        assert not (for_pages | for_changes) & set(answer.headers)
+        assert answer["X-Content-Type-Options"] == "nosniff"
+        assert "immutable" in answer["Cache-Control"]
+        answer.close()
+    assert for_pages <= set(web.get(reverse("batches")).headers)
+    assert for_pages <= set(web.get("/static/none.css").headers), "an error is a page"
+
+
+def test_a_page_has_its_icon_with_it() -> None:
+    head = html(Client().get(reverse("account_login"))).split("</head>")[0]
+    (icon,) = re.findall(r'rel="icon" href="data:image/svg\+xml,([^"#]*)"', head)
+    drawing = (ROOT / "static" / "favicon.svg").read_text().strip()
+    assert unquote(icon) == drawing.replace('"', "'")
+
+
 def test_a_page_has_the_files_of_its_kind(
     collected: Path, web: Client, ana: User, batch: Batch, receive: MakeBatch
 ) -> None:
@@ -77,12 +99,15 @@ def test_a_page_has_the_files_of_its_kind(
     assert "id_template" not in html(theirs)
     of_draft = ("batchui-draft.css", "batchui-draft.js")
     for page, more in (
-        (web.get(reverse("people")), ()),
-        (web.get(reverse("batches")), ("batchui-history.js",)),
-        (web.get(reverse("new")), ("batchui-new.js",)),
+        (web.get(reverse("saved_questions")), ()),
+        *((web.get(reverse(name)), ("batchui-people.css",)) for name in ("people", "account")),
+        (web.get(reverse("connections")), ("batchui-connecting.css",)),
+        (web.get(reverse("labels")), ("batchui-history.css",)),
+        (web.get(reverse("batches")), ("batchui-history.css", "batchui-history.js")),
+        (web.get(reverse("new")), ("batchui-new.css", "batchui-new.js")),
         (web.get(draft.get_absolute_url()), of_draft),
         (theirs, of_draft),
-        (web.get(batch.get_absolute_url()), ("batchui-sheet.js",)),
+        (web.get(batch.get_absolute_url()), ("batchui-sheet.css", "batchui-sheet.js")),
     ):
         names = {re.sub(r"\.\w{12}\.", ".", address) for address in linked(page)}
         assert names == {f"/static/{file}" for file in ("batchui.css", "batchui.js", *more)}

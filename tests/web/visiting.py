@@ -65,6 +65,11 @@ def answers(batch: Batch, **changes: Any) -> dict[str, Any]:
     return {name: value for name, value in (filled | changes).items() if value is not None}
 
 
+def listed_models(web: Client, batch: Batch) -> str:
+    """The list from which the model of a draft is chosen."""
+    return html(web.get(reverse("models", args=[batch.pk])))
+
+
 def press_start(web: Client, batch: Batch, **changes: Any) -> Any:
     return web.post(reverse("start", args=[batch.pk]), answers(batch, **changes))
 

@@ -1,9 +1,10 @@
-"""The models of a draft's connection: listed anew, or typed in by an administrator."""
+"""The models of a draft's connection: shown, listed anew, or typed in by an administrator."""
 
 from dataclasses import replace
 
 from django.core.exceptions import PermissionDenied
-from django.http import HttpResponseBase
+from django.http import HttpResponse, HttpResponseBase
+from django.shortcuts import render
 
 from batchui.batches import goes_to, listing, saved_questions
 from batchui.batches.catalogues import TYPED_IN, forget, of_batch
@@ -11,13 +12,29 @@ from batchui.batches.models import Batch
 from batchui.prompts.jobs import job_of
 from batchui.prompts.problems import BadInput
 from batchui.teams.administrators import ONLY_ADMINISTRATORS
+from batchui.web.access import with_batch
 from batchui.web.asking.filling_in import filled, keep_typed
 from batchui.web.asking.jobs import ask_for
+from batchui.web.asking.model_choice import groups_of
 from batchui.web.errors import post_only
+from batchui.web.forms.ask import AskForm
+from batchui.web.forms.model_field import ModelField
 from batchui.web.members import MemberRequest
 from batchui.web.own_drafts import with_own_draft
 
 READ = "The list of models was read."
+
+
+@with_batch
+def models(request: MemberRequest, batch: Batch) -> HttpResponse:
+    """The list to choose a model from. `model` in the query is the one that the page has chosen."""
+    form = AskForm(batch=batch)
+    field, chosen = form.fields["model"], request.GET.get("model", "")
+    assert isinstance(field, ModelField)  # noqa: S101
+    if field.valid_value(chosen):
+        form.initial["model"] = chosen
+    context = {"batch": batch, "listing": form.known, "groups": groups_of(form)}
+    return render(request, "asking/_models.html", context)
 
 
 @post_only

@@ -1,4 +1,4 @@
-"""The model of a draft as one line, and the list to choose another from."""
+"""The model of a draft as one line, and the list to choose another from, which comes alone."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -34,43 +34,51 @@ class ShownModel:
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """The chosen model, a few words about it, and all models by what they do.
+    """The chosen model, and a few words about it.
 
-    thinking: a sentence about a model that thinks before it answers; else "".
+    radio: its button, with which the form names it until the list of all is there. thinking: a
+    sentence about a model that thinks before it answers; else "".
     """
 
     chosen: Model
+    radio: str
     line: str
     facts: str
     thinking: str
     remark: str
-    groups: list[tuple[str, list[ShownModel]]]
 
     @classmethod
     def of(cls, form: AskForm) -> "ModelChoice":
         """The choice as the form has it."""
-        known = form.known
-        radios = {str(radio.data["value"]): radio for radio in form["model"]}
-        models = [known.find(name) for name in radios]
-        best = recommended(form.job_chosen, known, sees=form.shows_pictures)
-        shown = [
-            ShownModel(m, radios[m.name], facts(m), m.name == best, known.remark(m.name))
-            for m in models
-        ]
-        groups = [
-            (title, [one for one in shown if one.model.task == task])
-            for task, title in TASKS.items()
-        ]
-        chosen = known.find(form.as_typed()["model"])
-        thinking = thinking_of(chosen, str(form["effort"].value() or ""))
+        chosen = form.known.find(form.as_typed()["model"])
         return cls(
             chosen,
+            _radios(form)[chosen.name].tag(),
             in_short(chosen),
             facts(chosen),
-            thinking,
-            _instead(form, chosen) or known.remark(chosen.name),
-            [group for group in groups if group[1]],
+            thinking_of(chosen, str(form["effort"].value() or "")),
+            _instead(form, chosen) or form.known.remark(chosen.name),
         )
+
+
+def groups_of(form: AskForm) -> list[tuple[str, list[ShownModel]]]:
+    """All models of a form by what they do, where there are any."""
+    known = form.known
+    radios = _radios(form)
+    models = [known.find(name) for name in radios]
+    best = recommended(form.job_chosen, known, sees=form.shows_pictures)
+    shown = [
+        ShownModel(m, radios[m.name], facts(m), m.name == best, known.remark(m.name))
+        for m in models
+    ]
+    groups = [
+        (title, [one for one in shown if one.model.task == task]) for task, title in TASKS.items()
+    ]
+    return [group for group in groups if group[1]]
+
+
+def _radios(form: AskForm) -> dict[str, Any]:
+    return {str(radio.data["value"]): radio for radio in form["model"]}
 
 
 def _instead(form: AskForm, chosen: Model) -> str:

@@ -41,63 +41,8 @@ class Command(ExactCommand):
         parser.add_argument(
             "--repeat", type=int, default=1, help="how often; medians are printed (%(default)s)"
         )
-        alone = parser.add_mutually_exclusive_group()
-        alone.add_argument(
-            "--whole", action="store_true", help="from upload to download, through all processes"
-        )
-        alone.add_argument(
-            "--format",
-            choices=[*files.FORMATS, files.ALL],
-            help="reading and writing of files in a format, beside the bare library",
-        )
-        alone.add_argument(
-            "--pages", action="store_true", help="what each page costs beside much data"
-        )
-        alone.add_argument(
-            "--watchers", type=int, metavar="N", help="what it costs that N people watch pages"
-        )
-        alone.add_argument(
-            "--slow-clients",
-            type=int,
-            metavar="N",
-            help="whether N slow clients of each kind hold the pages up",
-        )
-        alone.add_argument(
-            "--small", action="store_true", help="what a small batch takes beyond the API's time"
-        )
-        alone.add_argument(
-            "--idle", action="store_true", help="what is taken while nothing happens"
-        )
-        alone.add_argument(
-            "--choosing", action="store_true", help="choosing work among 10,000 parts"
-        )
-        alone.add_argument(
-            "--all",
-            choices=everything.SIZES,
-            nargs="?",
-            const="weekly",
-            metavar="SIZE",
-            help="all of it, held against what is recorded: weekly (default) or small",
-        )
-        parser.add_argument(
-            "--record", action="store_true", help="with --all: write down what is found"
-        )
-        parser.add_argument(
-            "--calls-per-5-minutes",
-            type=int,
-            help="with --whole: the call limit (default: the product's own)",
-        )
-        parser.add_argument(
-            "--parts", type=int, default=1_000, help="with --pages: of a batch (%(default)s)"
-        )
-        parser.add_argument(
-            "--batches", type=int, default=10_000, help="with --pages: small ones (%(default)s)"
-        )
-        parser.add_argument(
-            "--database-url",
-            default="",
-            help="with --pages, --watchers and --choosing: an empty database in place of SQLite",
-        )
+        _add_what(parser)
+        _add_details(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         for name in COUNTED:
@@ -113,6 +58,65 @@ class Command(ExactCommand):
             _measure(options, self.stdout.write)
         except BenchFailed as reason:
             raise CommandError(str(reason)) from None
+
+
+def _add_what(parser: ArgumentParser) -> None:
+    """What is measured in place of the sides, alone."""
+    alone = parser.add_mutually_exclusive_group()
+    alone.add_argument(
+        "--whole", action="store_true", help="from upload to download, through all processes"
+    )
+    alone.add_argument(
+        "--format",
+        choices=[*files.FORMATS, files.ALL],
+        help="reading and writing of files in a format, beside the bare library",
+    )
+    alone.add_argument("--pages", action="store_true", help="what each page costs beside much data")
+    alone.add_argument(
+        "--watchers", type=int, metavar="N", help="what it costs that N people watch pages"
+    )
+    alone.add_argument(
+        "--slow-clients",
+        type=int,
+        metavar="N",
+        help="whether N slow clients of each kind hold the pages up",
+    )
+    alone.add_argument(
+        "--small", action="store_true", help="what a small batch takes beyond the API's time"
+    )
+    alone.add_argument("--idle", action="store_true", help="what is taken while nothing happens")
+    alone.add_argument("--choosing", action="store_true", help="choosing work among 10,000 parts")
+    alone.add_argument(
+        "--all",
+        choices=everything.SIZES,
+        nargs="?",
+        const="weekly",
+        metavar="SIZE",
+        help="all of it, held against what is recorded: weekly (default) or small",
+    )
+
+
+def _add_details(parser: ArgumentParser) -> None:
+    """What some of it has besides."""
+    parser.add_argument(
+        "--record", action="store_true", help="with --all: write down what is found"
+    )
+    parser.add_argument(
+        "--calls-per-5-minutes",
+        type=int,
+        help="with --whole: the call limit (default: the product's own)",
+    )
+    parser.add_argument(
+        "--parts", type=int, default=1_000, help="with --pages: of a batch (%(default)s)"
+    )
+    parser.add_argument(
+        "--batches", type=int, default=10_000, help="with --pages: small ones (%(default)s)"
+    )
+    parser.add_argument(
+        "--database-url",
+        default="",
+        help="with --pages, --watchers and --choosing: an empty database in place of SQLite",
+    )
 
 
 def _measure(options: dict[str, Any], say: Say) -> None:
