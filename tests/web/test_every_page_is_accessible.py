@@ -286,7 +286,12 @@ def test_the_jobs_of_a_draft(page: "Page", web: Client, every_file_is_small: Non
         ),
         State("translate", here, ("#jobs-button", "#job-translate"), "#id_target_lang"),
         State("rank", here, ("#jobs-button", "#job-rank"), "#id_query"),
-        State("rank, refused", here, ("#start-button",), "#id_query[aria-invalid=true]"),
+        State(
+            "rank, refused",
+            here,
+            ("#jobs-button", "#job-rank", "#start-button"),
+            "#id_query[aria-invalid=true]",
+        ),
         State("its model", here, ("#change-model",), "#models .model-card"),
         State("ready-made requests", items, shows="#id_move_references"),
         State("effort", thinking.get_absolute_url(), shows="#id_effort"),
