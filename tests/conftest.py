@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 from batchui.web.remembered import Remembered
+from batchui.web.shared import News
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -51,7 +52,8 @@ CHROMIUM_FLAGS = [
 @pytest.fixture(autouse=True)
 def nothing_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page shows what a test has just done; a module about what is remembered has its own."""
-    monkeypatch.setattr(Remembered, "get", lambda _, __, find_out: find_out())
+    for memory in (Remembered, News):
+        monkeypatch.setattr(memory, "get", lambda _, __, find_out: find_out())
 
 
 def pytest_xdist_auto_num_workers() -> int:
