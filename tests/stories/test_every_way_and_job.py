@@ -159,7 +159,8 @@ def test_a_worker_is_connected_as_its_page_says_and_asked(
     ana.start_button().wait_for()
     page.locator("#goes-to-button").click()
     page.locator("#goes-to-choices button", has_text="Cloudflare Worker").click()
-    page.locator("#goes-to-button").wait_for()
+    chosen = page.locator("#goes-to-choices button[aria-current]", has_text="Cloudflare Worker")
+    chosen.wait_for(state="attached")  # the page is loaded anew with it
     page.locator("#id_template").fill("Summarise: {{review}}")
     ana.start_button().click()
     page.locator("#live").wait_for()
