@@ -72,7 +72,10 @@
     if (saved === changes) tell("Saved");
     else if (event.detail.failed && event.detail.xhr.status) tell("Not saved");
   });
-  for (const event of ["htmx:sendError", "htmx:timeout"]) on(event, () => tell("Not saved"));
+  for (const name of ["htmx:sendError", "htmx:timeout"])
+    on(name, (event) => {
+      if (replaces(event) || isSaving(event)) tell("Not saved");
+    });
 
   /* What was typed in the last moment is saved when the page is left, or put in the background. */
   const saveNow = () => {

@@ -403,7 +403,9 @@ def test_the_list_of_models_comes_when_it_is_asked_for(page: "Page", draft: Batc
     page.locator("#models .skeleton").first.wait_for()
     page.wait_for_timeout(100)
     held.pop().abort()
-    page.locator("#model-dialog [role=alert]", has_text="batchui cannot be reached now.").wait_for()
+    told = "batchui cannot be reached now. Close this, and open it again in a moment."
+    page.locator("#model-dialog [role=alert]", has_text=told).wait_for()
+    assert page.locator("#saved").inner_text() == "Saved"  # nothing was to be
     page.keyboard.press("Escape")
     page.locator("#change-model:focus").wait_for()
     with page.expect_response("**/preview/"):
