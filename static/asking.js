@@ -32,20 +32,21 @@
     if (isOfQuestion(target)) typed();
   });
   /* While Start, or a question to start from, is under way nothing else is asked: the answer may
-     replace the whole question. */
-  let starting = false;
+     replace the whole question. Nor is Start pressed then, for a question that is about to change. */
+  let replacing = null; /* Its request. */
   const replaces = ({ detail }) => detail.target?.id === "ask";
+  const mayStart = (yes) => byId("start-button")?.toggleAttribute("disabled", !yes);
   on("htmx:configRequest", (event) => {
     if (!event.detail.formData.has("template")) return;
     if (replaces(event)) changes += 1;
     event.detail.formData.set("change", change());
   });
   on("htmx:beforeRequest", (event) => {
+    if (replacing && (replaces(event) || isSaving(event))) return event.preventDefault();
     if (replaces(event)) {
-      starting = true;
+      replacing = event.detail.xhr;
+      mayStart(false);
       window.htmx.trigger("#prompt-preview", "htmx:abort");
-    } else if (starting && isSaving(event)) {
-      return event.preventDefault();
     }
     if (replaces(event) || isSaving(event)) upTo.set(event.detail.xhr, changes);
   });
@@ -57,8 +58,10 @@
   });
   on("htmx:afterRequest", (event) => {
     const underWay = upTo.get(event.detail.xhr) ?? 0;
-    if (replaces(event)) {
-      starting = false;
+    /* The dialog that asks for consent to the price has another target than the question. */
+    if (event.detail.xhr === replacing) {
+      replacing = null;
+      if (event.detail.elt.id !== "ask") mayStart(true);
       if (saved === changes) tell("Saved");
       else byId("prompt-preview")?.dispatchEvent(new CustomEvent("typed"));
       return;

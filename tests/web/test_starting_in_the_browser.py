@@ -17,7 +17,7 @@ from tests.web.test_people_pages_are_accessible import faults
 from tests.web.visiting import drafted
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 __all__ = ["new_page"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -36,6 +36,13 @@ def ask(page: "Page", batch: Batch) -> None:
     """Open a draft, and word its question."""
     page.goto(batch.get_absolute_url())
     page.locator("#id_template").fill("Judge {{review}}")
+    page.locator("#saved").get_by_text("Saved", exact=True).wait_for()
+
+
+def ask_otherwise(page: "Page") -> None:
+    """Reword the question: it is saved as before."""
+    page.locator("#id_template").fill("Judge {{review}} again")
+    page.locator("#saved").get_by_text("Saving …", exact=True).wait_for()
     page.locator("#saved").get_by_text("Saved", exact=True).wait_for()
 
 
@@ -98,7 +105,50 @@ def test_who_agrees_to_the_price_starts_the_batch(
     dialog = page.locator("#decision-dialog")
     dialog.get_by_role("heading", name="This batch may cost $").wait_for()
     assert faults(page) == []
+    dialog.get_by_role("button", name="Do not start").click()
+    ask_otherwise(page)
+    page.locator("#start-button").click()
     dialog.get_by_role("button", name="Start for $").click()
+    page.locator("#live").wait_for()
+    batch.refresh_from_db()
+    assert batch.started_at is not None
+
+
+def held_back(page: "Page") -> list["Route"]:
+    """Choices of a job that are on their way: they wait until they are let through, or cut."""
+    held: list[Route] = []
+    page.route("**/job/**", lambda route: held.append(route))
+    return held
+
+
+@pytest.mark.usefixtures("every_file_is_small")
+def test_start_waits_for_the_question_that_was_chosen(page: "Page", web: Client) -> None:
+    batch = drafted(web, b"id,review\n1,Lovely room\n", "reviews.csv")
+    ask(page, batch)
+    held = held_back(page)
+    page.locator("#jobs-button").click()
+    for job in ("rank", "categories"):
+        page.locator(f"#job-{job}").click()
+    page.locator("#start-button:disabled").wait_for()
+    assert len(held) == 1
+    held[0].continue_()
+    page.locator("#start-button:enabled").click()
+    page.locator("#id_query[aria-invalid=true]").wait_for()
+    batch.refresh_from_db()
+    assert batch.started_at is None
+
+
+@pytest.mark.usefixtures("every_file_is_small")
+def test_start_is_there_again_where_the_question_did_not_come(page: "Page", web: Client) -> None:
+    batch = drafted(web, b"id,review\n1,Lovely room\n", "reviews.csv")
+    ask(page, batch)
+    held = held_back(page)
+    page.locator("#jobs-button").click()
+    page.locator("#job-rank").click()
+    page.locator("#start-button:disabled").wait_for()
+    held[0].abort()
+    page.locator("#offline").wait_for()
+    page.locator("#start-button:enabled").click()
     page.locator("#live").wait_for()
     batch.refresh_from_db()
     assert batch.started_at is not None
