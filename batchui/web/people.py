@@ -19,6 +19,7 @@ from batchui.web.members import MemberRequest, admin_required, member_required
 
 # An administrator's page has a menu and three dialogs for each colleague.
 PAGE_SIZE = 50
+MOST_DIGITS = 6  # of the number of a page
 
 
 @member_required
@@ -90,7 +91,7 @@ def change_role(request: MemberRequest, pk: int) -> HttpResponse:
     else:
         what = "an administrator" if role == Role.ADMIN else "a member"
         messages.success(request, f"{membership.user} is now {what}.")
-    return redirect("people")
+    return _to_page_of(request)
 
 
 @post_only
@@ -105,7 +106,7 @@ def remove(request: MemberRequest, pk: int) -> HttpResponse:
         messages.error(request, str(problem))
     else:
         messages.success(request, f"{person} was removed and is signed out everywhere.")
-    return redirect("people")
+    return _to_page_of(request)
 
 
 @post_only
@@ -121,6 +122,13 @@ def withdraw(request: MemberRequest, pk: int) -> HttpResponse:
             "This link was used or withdrawn before. The list below is up to date.",
         )
     return redirect("people")
+
+
+def _to_page_of(request: MemberRequest) -> HttpResponse:
+    """Back to the page of People on which a colleague was changed, or the last one that is left."""
+    page = request.POST.get("page", "")[:MOST_DIGITS]
+    there = reverse("people")
+    return redirect(f"{there}?page={int(page)}" if page.isdecimal() else there)
 
 
 def _colleague(request: MemberRequest, pk: int) -> Membership:

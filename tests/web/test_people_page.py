@@ -62,6 +62,19 @@ def test_fifty_people_are_on_a_page(ana: User) -> None:
     assert "p59@example.com" not in first
 
 
+def test_who_changes_a_colleague_stays_on_the_page(ana: User, ben: User) -> None:
+    """The last one, if that one has no colleagues any more. Nonsense is the first."""
+    web, member = signed_in(ana), ben.membership
+    page = text(web, f"{PEOPLE}?page=1")
+    assert page.count('<input type="hidden" name="page" value="1">') == 2
+    change_role = reverse("people_change_role", args=[member.pk])
+    for sent, shown in (("2", "?page=2"), ("9" * 5_000, "?page=999999"), ("x", ""), ("", "")):
+        done = web.post(change_role, {"role": "member", "page": sent})
+        assert done["Location"] == f"{PEOPLE}{shown}"
+    removed = web.post(reverse("people_remove", args=[member.pk]), {"page": "2"}, follow=True)
+    assert "In the team 1 " in said(removed)
+
+
 def test_only_administrators_see_links_and_buttons(ana: User, ben: User) -> None:
     invitations.create(ana.membership.team, by=ana, role=Role.MEMBER)
     assert "Invite a colleague" in text(signed_in(ana))
