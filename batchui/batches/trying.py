@@ -70,18 +70,19 @@ class Told:
 
 def waiting(limit: int) -> list[TriedRow]:
     """Up to `limit` rows to ask now, those that have waited longest first."""
-    rows = TriedRow.objects.filter(
-        status=TriedStatus.WAITING, in_try__batch__deleted_at=None
-    ).order_by("pk")
     if not _some_wait():  # as nearly always; to ask for whole rows costs more
         return []
+    rows = _all_waiting().order_by("pk")
     return list(rows.select_related("in_try__connection")[:limit])
 
 
 @prepared()
 def _some_wait() -> QuerySet[Any, Any]:
-    waiting = TriedRow.objects.filter(status=TriedStatus.WAITING, in_try__batch__deleted_at=None)
-    return waiting.order_by().values_list("pk")[:1]
+    return _all_waiting().order_by().values_list("pk")[:1]
+
+
+def _all_waiting() -> QuerySet[TriedRow]:
+    return TriedRow.objects.filter(status=TriedStatus.WAITING, in_try__batch__deleted_at=None)
 
 
 def ask(row: TriedRow) -> bool:
