@@ -20,8 +20,8 @@ from batchui.cloudflare.http_call import (
     CuttableClient,
     HttpFault,
     HttpReply,
-    certificates,
     make_call,
+    trusted_by,
 )
 from batchui.cloudflare.redaction import clean
 from batchui.cloudflare.redactor import Redactor
@@ -185,7 +185,7 @@ class Caller:
             ),
             timeout=network.timeout,
             transport=_Lent(network.transport) if network.transport else None,
-            verify=certificates(),
+            verify=trusted_by(self._endpoint.base_url),
             proxy=proxy,
             follow_redirects=False,
             trust_env=False,

@@ -240,7 +240,20 @@ def _named(exc: Exception, client: CuttableClient) -> str:
     return f"{NOT_IN_TIME} ({told})" if client.was_cut else told
 
 
+def trusted_by(address: str) -> ssl.SSLContext:
+    """The certificates that calls to this address trust: those of httpx; for plain http, none.
+
+    They are read once, which takes 20 ms, also where several threads begin at the same moment.
+    """
+    if not address.startswith("https:"):
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    with _reading:
+        return _certificates()
+
+
+_reading = threading.Lock()
+
+
 @cache
-def certificates() -> ssl.SSLContext:
-    """The certificates that httpx trusts. They are read once, because reading them is slow."""
+def _certificates() -> ssl.SSLContext:
     return httpx.create_ssl_context(trust_env=False)
