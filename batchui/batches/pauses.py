@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import F, QuerySet, UUIDField
+from django.db.models import QuerySet, UUIDField
 
 from batchui.batches import call_limit
 from batchui.batches.clock import MOST_STEPS
@@ -52,8 +52,8 @@ def first_poll(part: Part) -> timedelta:
     """
     took = sorted(
         # An answer found at the first poll may have been there long before, while no worker ran.
-        time * (0.8 if polls else 0.5)
-        for time, polls in _last_five(batch=part.batch_id)
+        (min(finished, polled or finished) - accepted) * (0.8 if polls else 0.5)
+        for accepted, polled, finished, polls in _last_five(batch=part.batch_id)
     )
     usual = took[len(took) // 2] if took else timedelta()
     longest = timedelta(seconds=settings.LONGEST_PAUSE_SECONDS)
@@ -62,12 +62,16 @@ def first_poll(part: Part) -> timedelta:
 
 @prepared(batch=UUIDField())
 def _last_five(batch: Given) -> QuerySet[Any, Any]:
-    """How long the last five answered requests of a batch took, and how many polls."""
+    """When the last five answered requests of a batch were accepted, asked for and stored, and how
+    many polls found no answers before.
+
+    What it took to store them, with others in its way, says nothing of how long Cloudflare takes.
+    """
     answered = Attempt.objects.filter(
         part__batch=batch, status=AttemptStatus.ANSWERED, accepted_at__isnull=False
     )
-    latest = answered.annotate(took=F("finished_at") - F("accepted_at")).order_by("-finished_at")
-    return latest.values_list("took", "part__polls")[:5]
+    moments = ("accepted_at", "part__last_polled_at", "finished_at")
+    return answered.order_by("-finished_at").values_list(*moments, "part__polls")[:5]
 
 
 def next_poll(polls: int, *, first: float, told: bool = False) -> timedelta:

@@ -56,6 +56,7 @@ def absorb(
     Raises BadReply if it is not a finished reply, MismatchError if it does not fit what was sent;
     nothing is stored then.
     """
+    arrived_at = timezone.now()
     with ONE_IN_MEMORY:
         spool.seek(0)
         body = spool.read()
@@ -67,7 +68,7 @@ def absorb(
     reply_file = raw.store(files.reply_path(part, attempt=attempt.number))
     changes = taken.answers.store()
     changes.update(NOTHING_WRONG)
-    changes["last_polled_at"] = timezone.now()
+    changes["last_polled_at"] = arrived_at
     if taken.usage is not None:
         changes["prompt_tokens"] = part.prompt_tokens + taken.usage.prompt_tokens
         changes["completion_tokens"] = part.completion_tokens + taken.usage.completion_tokens

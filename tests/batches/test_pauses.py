@@ -9,7 +9,7 @@ import pytest
 from django.utils.timezone import now
 
 from batchui.batches import call_limit, pauses
-from batchui.batches.models import Part
+from batchui.batches.models import Attempt, Part
 from batchui.batches.states import AttemptStatus
 from batchui.teams.models import Team
 from tests.batches.conftest import another_account, attempt_on_record, on_record
@@ -142,6 +142,17 @@ def test_once_parts_came_back_the_first_poll_is_when_the_next_is_likely_to(
     assert seconds(pauses.first_poll(part)) == 32
     settings.LONGEST_PAUSE_SECONDS = 20
     assert seconds(pauses.first_poll(part)) == 20
+
+
+@pytest.mark.django_db
+def test_how_long_it_takes_to_store_answers_says_nothing_of_the_next(part: Part) -> None:
+    took(part, 100)
+    found = Attempt.objects.get(accepted_at__isnull=False)
+    assert found.accepted_at is not None
+    for asked_after, first in ((40, 20), (100, 50), (500, 50)):
+        polled_at = found.accepted_at + timedelta(seconds=asked_after)
+        Part.objects.filter(pk=found.part_id).update(last_polled_at=polled_at, polls=0)
+        assert seconds(pauses.first_poll(part)) == first
 
 
 @pytest.mark.django_db
