@@ -21,7 +21,7 @@ from batchui.processes import procfs
 
 MANAGE = Path(__file__).resolve().parents[2] / "manage.py"
 READY = "ready"
-SECONDS_BETWEEN_LOOKS = 0.05
+SECONDS_BETWEEN_TICKS = 0.02
 
 # Processes that `main` waits for, and the most memory that each had, in bytes.
 others: list[subprocess.Popen[str]] = []
@@ -38,11 +38,19 @@ def prepare(*_: str) -> None:
     others.append(other)
     if other.stdout is None or other.stdout.readline().strip() != READY:
         raise RuntimeError("The other process did not start.")
+    _warm_up()
 
 
 def _read_settings() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "batchui.settings")
     django.setup()
+
+
+def _warm_up() -> None:
+    """Import what a worker has imported long ago, and connect to the database."""
+    from batchui.worker import tick
+
+    tick.next_work(0, besides=())
 
 
 def main(source: str, target: str) -> dict[str, float]:
@@ -69,35 +77,41 @@ def main(source: str, target: str) -> dict[str, float]:
     with timed(steps, "export"), open(target, "wb") as out:
         for chunk in csv_plain(batch):
             out.write(chunk)
+    _end_the_other()
     return steps
 
 
 @contextmanager
 def _with_the_other(batch_id: str) -> Iterator[None]:
-    """Let the other process work at the batch, too, and wait for its end."""
+    """Let the other process work at the batch, too, and wait until it finds that it has ended."""
     [other] = others
     assert other.stdin is not None  # noqa: S101
+    assert other.stdout is not None  # noqa: S101
     other.stdin.write(f"{batch_id}\n")
     other.stdin.flush()
     yield
-    said, _ = other.communicate()
+    other_peaks.append(int(other.stdout.readline() or 0))
+
+
+def _end_the_other() -> None:
+    """Wait until the other process is gone: its seconds of CPU count, too."""
+    [other] = others
+    other.communicate()
     if other.returncode:
         raise RuntimeError("The other process failed.")
-    other_peaks.append(int(said))
 
 
 def _work_off(batch_id: str) -> None:
-    """Tick until the batch has ended; where nothing is to be done, look again a moment later."""
+    """Tick until the batch has ended. Between two looks it waits as a worker does."""
     from batchui.batches.models import Batch
     from batchui.batches.states import ENDED_BATCHES
     from batchui.worker import tick
+    from batchui.worker.lingering import Lingering
+    from batchui.worker.watchdog import stopping
 
-    def goes_on() -> bool:
-        time.sleep(SECONDS_BETWEEN_LOOKS)
-        return not Batch.objects.filter(pk=batch_id, status__in=ENDED_BATCHES).exists()
-
-    while goes_on():
-        tick.run_tick(linger=goes_on)
+    while not Batch.objects.filter(pk=batch_id, status__in=ENDED_BATCHES).exists():
+        tick.run_tick(linger=Lingering(stopping).wait)
+        time.sleep(SECONDS_BETWEEN_TICKS)
 
 
 @contextmanager
@@ -111,14 +125,13 @@ def timed(steps: dict[str, float], name: str) -> Iterator[None]:
 def be_the_other() -> None:
     """Wait for the id of a batch, work at it to its end, and print the most memory that it took."""
     _read_settings()
-    from batchui.worker import tick
-
-    tick.next_work(0, besides=())  # all is imported, and there is a connection to the database
+    _warm_up()
     sys.stdout.write(f"{READY}\n")
     sys.stdout.flush()
     if batch_id := sys.stdin.readline().strip():
         _work_off(batch_id)
         sys.stdout.write(f"{procfs.peak_bytes()}\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
