@@ -7,7 +7,7 @@ both counted. The decisions of people (start, stop, retry …) are in `decisions
 these functions.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Unpack, cast
@@ -131,8 +131,7 @@ def move_part(
     needs a decision is ended at once. Raises IllegalMoveError for a move that is not in
     `PART_MOVES`.
     """
-    if to not in PART_MOVES[PartStatus(part.status)]:
-        raise IllegalMoveError(f"part {part.pk}: {part.status} -> {to}")
+    _check_move(part, to)
     moved = {"lease_until": None, "question": "", **changes}
     moved |= {"status": to, "epoch": part.epoch + 1}
     alike = ALIKE_PARTS.issuperset((part.status, to))
@@ -153,6 +152,11 @@ def move_part(
         else:
             settling.raise_version(batch)
     return True
+
+
+def _check_move(part: Part, to: PartStatus) -> None:
+    if to not in PART_MOVES[PartStatus(part.status)]:
+        raise IllegalMoveError(f"part {part.pk}: {part.status} -> {to}")
 
 
 def settle_answers(
@@ -180,6 +184,22 @@ def claim_part(part: Part, lease: timedelta) -> bool:
     """
     claimed = {"lease_until": timezone.now() + lease, "epoch": part.epoch + 1}
     return _update_part(part, claimed, is_free())
+
+
+def claim_to_send(parts: Sequence[Part], lease: timedelta) -> list[Part]:
+    """Move ready parts of one batch to `sending`, in one transaction: who writes to SQLite keeps
+    all others from it. Returns those that no other worker has moved. Raises IllegalMoveError as
+    `move_part`, and Batch.DoesNotExist if their batch is gone.
+    """
+    for part in parts:
+        _check_move(part, PartStatus.SENDING)
+    claimed = {"status": PartStatus.SENDING, "question": "", "lease_until": timezone.now() + lease}
+    with transaction.atomic():
+        batch = settling.lock_to_settle(parts[0].batch_id)
+        won = [part for part in parts if _update_part(part, {**claimed, "epoch": part.epoch + 1})]
+        if won:
+            settling.raise_version(batch)
+    return won
 
 
 def take_over(part: Part, lease: timedelta) -> bool:

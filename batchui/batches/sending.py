@@ -6,10 +6,13 @@ id, or `unsure`. They are never sent twice without a person's decision.
 """
 
 import logging
+from collections import defaultdict
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import DatabaseError, InterfaceError, OperationalError, transaction
 from django.db.models import BigIntegerField, QuerySet
 from django.utils import timezone
 
@@ -31,7 +34,7 @@ from batchui.batches.clients import shared_client
 from batchui.batches.compressed import read_lines
 from batchui.batches.due import stranded_parts
 from batchui.batches.lifecycle import Closing
-from batchui.batches.models import WAITS_FOR_COPIES, Attempt, Part
+from batchui.batches.models import WAITS_FOR_COPIES, Attempt, Batch, Part
 from batchui.batches.outcomes import (
     OF_ONE_MODEL,
     Accepted,
@@ -63,12 +66,40 @@ NOT_CONFIRMED = "Cloudflare did not confirm the last request."
 
 
 def send(part: Part) -> bool:
-    """Send one ready part: claim it, commit the attempt, make the POST, apply the outcome.
+    """Claim one ready part, and send it. Returns whether Cloudflare was called."""
+    return bool(claim([part])) and send_claimed(part)
+
+
+def claim(parts: Iterable[Part]) -> list[Part]:
+    """Claim ready parts. Returns those that no other worker has, and that are still ready.
+
+    Where the database does not take the claims of a batch, its parts are tried again later. One
+    that was deleted meanwhile has none.
+    """
+    by_batch: dict[UUID, list[Part]] = defaultdict(list)
+    for part in parts:
+        by_batch[part.batch_id].append(part)
+    claimed: list[Part] = []
+    for batch_id, some in by_batch.items():
+        try:
+            claimed += lifecycle.claim_to_send(some, PART_LEASE)
+        except Batch.DoesNotExist:
+            continue
+        except DatabaseError:
+            logger.exception("Parts of batch %s could not be claimed", batch_id)
+    return claimed
+
+
+def let_go(part: Part) -> None:
+    """Give up a claimed part of which nothing was sent."""
+    lifecycle.move_part(part, PartStatus.READY)
+
+
+def send_claimed(part: Part) -> bool:
+    """Send one claimed part: commit the attempt, make the POST, apply the outcome.
 
     Returns whether Cloudflare was called.
     """
-    if not lifecycle.move_part(part, PartStatus.SENDING, lease_until=timezone.now() + PART_LEASE):
-        return False
     if AttemptStatus.ACCEPTED in _became_of(part):
         # It was unsure, and then its receipt came: its answer can be fetched.
         receipts.queue(

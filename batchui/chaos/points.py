@@ -24,7 +24,16 @@ from batchui.cloudflare.client import ApiClient
 ORDER = "order"
 TAKEN = "taken"
 # The functions within which a commit or a write is meant, besides anywhere.
-PLACES = ("move_part", "touch_part", "claim_part", "store_receipt", "_commit", "settle", "record")
+PLACES = (
+    "move_part",
+    "touch_part",
+    "claim_part",
+    "claim_to_send",
+    "store_receipt",
+    "_commit",
+    "settle",
+    "record",
+)
 
 
 class Order(NamedTuple):

@@ -5,8 +5,8 @@ Every part and every row is claimed first, so any number of ticks may run at the
 
 import logging
 import time
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
@@ -107,7 +107,7 @@ def _work(
         too_long = clock() - began > TICK_SECONDS
         may_begin = not (too_long or give_way or is_stopping())
         if free >= FREE_THREADS and may_begin:
-            for step, work in next_work(free, besides=set(under_way.values())):
+            for step, work in claimed(next_work(free, besides=set(under_way.values()))):
                 under_way[pool.submit(take_step, step, work, is_stopping)] = work
         if under_way:
             for future in pause(under_way):
@@ -204,6 +204,20 @@ def _allowed(waiting: Iterable[OneWork]) -> list[OneWork]:
     return allowed
 
 
+def claimed(chosen: Sequence[tuple[Step, Work]]) -> list[tuple[Step, Work]]:
+    """The same, with the parts to be sent claimed together, and without those that others have.
+
+    If each thread claimed its own, they would wait for each other, and those of another worker,
+    which has chosen the same parts, for nothing. The calls of what others have are given back.
+    """
+    to_send = [work for step, work in chosen if step is sending.send and isinstance(work, Part)]
+    ours = set(sending.claim(to_send))
+    for connection, lost in Counter(part.connection for part in set(to_send) - ours).items():
+        call_limit.give_back(connection, lost)
+    rest = [(step, work) for step, work in chosen if step is not sending.send]
+    return [*rest, *((sending.send_claimed, part) for part in to_send if part in ours)]
+
+
 def take_step(step: Step, work: Work, is_stopping: Callable[[], bool] = stopping) -> None:
     """Take one part, row, look-up or queue through a step, in a thread of its own.
 
@@ -212,8 +226,9 @@ def take_step(step: Step, work: Work, is_stopping: Callable[[], bool] = stopping
     """
     called = True
     try:
-        # No step begins that could be cut off half-way.
-        called = not is_stopping() and step(work)
+        if is_stopping():  # no step begins that could be cut off half-way
+            step = _do_without
+        called = step(work)
     except Exception:
         name = str(work)
         logger.exception("%s%s: unexpected error", name[0].upper(), name[1:])
@@ -221,3 +236,10 @@ def take_step(step: Step, work: Work, is_stopping: Callable[[], bool] = stopping
         if not called:
             call_limit.give_back(work.connection, 1)
         database.close()  # each thread has a database connection of its own
+
+
+def _do_without(work: Work) -> bool:
+    """The step of what is left to the next worker."""
+    if isinstance(work, Part) and work.status == PartStatus.SENDING:
+        sending.let_go(work)
+    return False

@@ -97,7 +97,9 @@ def test_an_archive_goes_up_once_however_often_its_dialog_was_opened(
     field.evaluate("field => { field.dataset.limit = 1; }")
     field.set_input_files(packed)
     page.get_by_text("This file is larger than the limit").wait_for()
-    assert not [address for address in sent if address.startswith("POST") and "/pictures/" in address]
+    assert not [
+        address for address in sent if address.startswith("POST") and "/pictures/" in address
+    ]
 
     field.evaluate("field => { field.dataset.limit = 1e6; }")
     field.set_input_files(packed)

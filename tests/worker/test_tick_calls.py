@@ -86,6 +86,7 @@ def test_calls_that_were_not_made_are_given_back(
     assert len(pool.begun) == 3
     assert posts(sandbox) == 0
     assert calls_left() == pytest.approx(50, abs=0.5)
+    assert statuses(batch) == [PartStatus.READY] * 3  # for the next worker, at once
 
 
 def test_calls_that_were_made_are_not_given_back(
