@@ -1,7 +1,9 @@
 """Who watches is answered at once: never what is not theirs, and never for long what is past."""
 
 import re
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from typing import Any
 
@@ -161,6 +163,51 @@ def test_nobody_waits_for_one_that_could_not_be_made(
     monkeypatch.setattr(shared.time, "sleep", lambda _: pytest.fail("nobody makes it"))
     made = shared.Shared(b"mine", b"", ())
     assert live.news.get(page, lambda: made) == made
+
+
+def test_few_are_made_at_one_time_and_those_that_wait_take_what_others_made() -> None:
+    """Threads that wait are in nobody's way; threads that all render are in each other's."""
+    news = shared.News[int]("few")
+    under_way, most, go_on = 0, 0, threading.Event()
+    counting = threading.Lock()
+
+    def slowly() -> shared.Shared:
+        nonlocal under_way, most
+        with counting:
+            under_way += 1
+            most = max(most, under_way)
+        go_on.wait(30)
+        with counting:
+            under_way -= 1
+        return shared.Shared(b"mine", b"", ())
+
+    waiting = 6
+    with ThreadPoolExecutor(waiting) as pool:
+        made = [pool.submit(news.get, key, slowly) for key in range(waiting)]
+        while under_way < shared.AT_ONE_TIME:
+            time.sleep(0.001)
+        time.sleep(0.05)
+        by_another = shared.Shared(b"theirs", b"", ())
+        packed = shared.msgspec.msgpack.encode(by_another)
+        for key in range(waiting):
+            shared._common.put(f"few {key}".encode(), packed, seconds=60)
+        go_on.set()
+        found = [one.result(30) for one in made]
+    assert most == shared.AT_ONE_TIME
+    assert found.count(by_another) == waiting - shared.AT_ONE_TIME
+
+
+def test_one_that_could_not_be_made_takes_no_place(batch: Batch) -> None:
+    news = shared.News[int]("none")
+
+    def fails() -> shared.Shared:
+        raise RuntimeError("no template")
+
+    for key in range(shared.AT_ONE_TIME + 1):
+        with pytest.raises(RuntimeError):
+            news.get(key, fails)
+    made = shared.Shared(b"mine", b"", ())
+    assert news.get(-1, lambda: made) == made
 
 
 def ben_by(ben: User) -> User:

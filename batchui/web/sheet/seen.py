@@ -1,16 +1,21 @@
 """What a page has seen of a batch: a text that its polls name, so that only news is sent."""
 
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 from uuid import UUID
+
+from django.db.models import Model, QuerySet, UUIDField
 
 from batchui.batches import call_limit
 from batchui.batches.models import Batch
+from batchui.batches.prepared import Given, prepared
+from batchui.teams.models import Connection
 from batchui.web import holds
 from batchui.web.remembered import Remembered
 from batchui.web.standstill import nothing_moves
 
-READ = ("version", "status", "team_id", "created_by_id", "started_by_id", "deleted_at")
-READ_OF_CONNECTION = ("paused_until", "calls_left", "calls_counted_at")
+READ = ("id", "version", "status", "team_id", "created_by_id", "started_by_id", "connection_id")
+READ_OF_CONNECTION = ("id", "paused_until", "calls_left", "calls_counted_at")
 
 
 class Now(NamedTuple):
@@ -32,12 +37,29 @@ def now_of(pk: UUID) -> Now | None:
 
 
 def _now_of(pk: UUID) -> Now | None:
-    found = Batch.objects.filter(pk=pk, deleted_at=None).select_related("connection")
-    batch = found.only(*READ, *(f"connection__{name}" for name in READ_OF_CONNECTION)).first()
-    if batch is None:
-        return None
-    authors = (batch.created_by_id, batch.started_by_id)
-    return Now(seen_of(batch), batch.version, batch.team_id, authors)
+    for row in _read(batch=pk):
+        of_batch = _names(Batch, READ)
+        batch = Batch.from_db("default", of_batch, row[: len(of_batch)])
+        batch.connection = Connection.from_db(
+            "default", _names(Connection, READ_OF_CONNECTION), row[len(of_batch) :]
+        )
+        authors = (batch.created_by_id, batch.started_by_id)
+        return Now(seen_of(batch), batch.version, batch.team_id, authors)
+    return None
+
+
+@prepared(batch=UUIDField())
+def _read(batch: Given) -> QuerySet[Any, Any]:
+    found = Batch.objects.filter(pk=batch, deleted_at=None).order_by()
+    of_connection = (f"connection__{name}" for name in _names(Connection, READ_OF_CONNECTION))
+    return found.values_list(*_names(Batch, READ), *of_connection)
+
+
+@cache
+def _names(model: type[Model], some: tuple[str, ...]) -> tuple[str, ...]:
+    """These fields of a model, in the order in which `from_db` takes them."""
+    names = (field.attname for field in model._meta.concrete_fields)
+    return tuple(name for name in names if name in some)
 
 
 def seen_of(batch: Batch) -> str:
