@@ -10,12 +10,16 @@ V = TypeVar("V")
 
 
 class _Kept(Generic[V]):
-    """What is found out for a key; until: when it counts no more (`time.monotonic`)."""
+    """What is found out for a key; until: when it counts no more (`time.monotonic`).
 
-    def __init__(self, until: float) -> None:
+    before: what was found out before, and counted until just now.
+    """
+
+    def __init__(self, until: float, before: list[V]) -> None:
         self.until = until
         self.lock = Lock()
         self.found: list[V] = []
+        self.before = before
 
 
 class Remembered(Generic[K, V]):
@@ -29,19 +33,32 @@ class Remembered(Generic[K, V]):
     def get(self, key: K, find_out: Callable[[], V]) -> V:
         """What is known for a key, or what `find_out` returns now.
 
-        While one thread finds it out, others that ask for the same wait. What `find_out` raises is
-        raised, and is not kept.
+        While one thread finds it out, others that ask for the same are given what counted until
+        just now (for as long again at most), or else wait. What `find_out` raises is raised, and is
+        not kept.
         """
+        kept = self._at(key)
+        if kept.found:
+            return kept.found[0]
+        if not kept.lock.acquire(blocking=not kept.before):
+            return kept.before[0]
+        try:
+            if not kept.found:
+                kept.found.append(find_out())
+            return kept.found[0]
+        finally:
+            kept.lock.release()
+
+    def _at(self, key: K) -> _Kept[V]:
         with self._lock:
             now = time.monotonic()
             kept = self._kept.get(key)
             if kept is None or now >= kept.until:
+                is_recent = kept is not None and now < kept.until + self.seconds
+                before = kept.found if kept and is_recent else []
                 self._make_room(now)
-                kept = self._kept[key] = _Kept(now + self.seconds)
-        with kept.lock:
-            if not kept.found:
-                kept.found.append(find_out())
-            return kept.found[0]
+                kept = self._kept[key] = _Kept(now + self.seconds, before)
+            return kept
 
     def _make_room(self, now: float) -> None:
         """Forget what is too old; and the oldest, where there is no room for another key."""

@@ -52,6 +52,64 @@ def test_those_who_ask_meanwhile_wait_for_the_first() -> None:
     assert found == [0] * 5
 
 
+def test_those_who_ask_while_it_is_found_out_again_get_what_counted_until_now() -> None:
+    memory, finding, go_on = Remembered[str, int](0.2, most=9), threading.Event(), threading.Event()
+    assert memory.get("a", lambda: 1) == 1
+    time.sleep(0.25)
+
+    def slowly() -> int:
+        finding.set()
+        go_on.wait(30)
+        return 2
+
+    again: list[int] = []
+    thread = threading.Thread(target=lambda: again.append(memory.get("a", slowly)))
+    thread.start()
+    assert finding.wait(30)
+    assert memory.get("a", lambda: 3) == 1
+    go_on.set()
+    thread.join(30)
+    assert again == [2]
+
+
+def test_who_asks_alone_gets_nothing_that_counts_no_more() -> None:
+    memory, numbers = Remembered[str, int](0.05, most=9), count()
+    found = []
+    for _ in range(3):
+        found.append(memory.get("a", lambda: next(numbers)))
+        time.sleep(0.06)
+    assert found == [0, 1, 2]
+
+
+def test_what_is_too_old_is_given_to_nobody() -> None:
+    memory, finding, go_on = (
+        Remembered[str, int](0.05, most=9),
+        threading.Event(),
+        threading.Event(),
+    )
+    assert memory.get("a", lambda: 1) == 1
+    time.sleep(0.15)
+
+    def slowly() -> int:
+        finding.set()
+        go_on.wait(30)
+        return 2
+
+    found: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(memory.get("a", slowly))) for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    assert finding.wait(30)
+    time.sleep(0.02)
+    assert found == []
+    go_on.set()
+    for thread in threads:
+        thread.join(30)
+    assert set(found) == {2}
+
+
 def test_what_fails_is_raised_and_tried_again() -> None:
     memory = Remembered[str, int](60, most=9)
     with pytest.raises(ZeroDivisionError):
