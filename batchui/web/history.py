@@ -10,11 +10,11 @@ from uuid import UUID
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from batchui.batches.models import Batch, Label
 from batchui.teams.models import Team, User
-from batchui.web import holds, open_questions, watchers
+from batchui.web import holds, open_questions, shared, watchers
 from batchui.web.draft_folds import MOST_SHOWN, drafts_in, folds
 from batchui.web.history_filters import MOST_FOUND, STATUS_FILTERS, Filters, chosen
 from batchui.web.history_lines import Line, lines_of
@@ -92,7 +92,7 @@ def _changes(request: HttpRequest, team_id: int) -> HttpResponse:
     if now == seen:
         return HttpResponse(status=204)
     key = (team_id, frozenset(seen.items()), frozenset(now.items()))
-    return news.get(key, lambda: _news(team_id, seen)).response(request)
+    return news.get(key, lambda: _news(team_id, seen, now)).response(request)
 
 
 def _marks_of(team_id: int, wanted: Iterable[UUID]) -> dict[UUID, str]:
@@ -102,21 +102,52 @@ def _marks_of(team_id: int, wanted: Iterable[UUID]) -> dict[UUID, str]:
     return {batch.pk: _mark(batch, paused) for batch in found}
 
 
-def _news(team_id: int, seen: Mapping[UUID, str]) -> Shared:
-    """What is told to everybody in a team whose page shows these batches with these marks."""
-    lines = lines_of(Batch.objects.of_team(team_id).filter(pk__in=seen))
-    found = [line.batch for line in lines.values()]
-    paused = holds.of(found)
-    changed = [line for pk, line in lines.items() if _mark(line.batch, paused) != seen[pk]]
+class _Lines:
+    """Lines of the history as they are now, and what is told with them: read and rendered once for
+    all pages, whatever each of them showed before.
+    """
+
+    def __init__(self, team_id: int, wanted: Iterable[UUID]) -> None:
+        self.of_batch = lines_of(Batch.objects.of_team(team_id).filter(pk__in=wanted))
+        batches = [line.batch for line in self.of_batch.values()]
+        self._paused = holds.of(batches)
+        self._rendered: dict[UUID, SafeString] = {}
+        self.marks = {batch.pk: _mark(batch, self._paused) for batch in batches}
+        self.seen = _seen_query(batches, self._paused)
+        self.questions = open_questions.of_team(team_id)
+        self.some_ended = any(not batch.is_active for batch in batches)
+
+    def other_than(self, seen: Mapping[UUID, str]) -> SafeString:
+        """The rows of those that have another mark."""
+        return mark_safe(  # noqa: S308
+            "".join(self._row(pk) for pk, mark in self.marks.items() if mark != seen.get(pk))
+        )
+
+    def _row(self, pk: UUID) -> SafeString:
+        if pk not in self._rendered:
+            self._rendered[pk] = rows_of([self.of_batch[pk]], self._paused, oob=True)
+        return self._rendered[pk]
+
+
+current = Remembered[tuple[int, Marks], _Lines](shared.SECONDS, most=100)
+
+
+def _news(team_id: int, seen: Mapping[UUID, str], now: Mapping[UUID, str]) -> Shared:
+    """What is told to everybody in a team whose page shows these batches with these marks.
+
+    now: the marks that they have.
+    """
+    key = (team_id, frozenset(now.items()))
+    lines = current.get(key, lambda: _Lines(team_id, now))
     context: dict[str, Any] = {
-        "rows": rows_of(changed, paused, oob=True),
-        "gone": seen.keys() - lines.keys(),
-        "seen": _seen_query(found, paused),
-        "questions": open_questions.of_team(team_id),
+        "rows": lines.other_than(seen),
+        "gone": seen.keys() - lines.marks.keys(),
+        "seen": lines.seen,
+        "questions": lines.questions,
     }
     events = ["history-changed"]
     # For the pictures of the last days. One that ended has its last rows, so they come at once.
-    if any(not batch.is_active for batch in found):
+    if lines.some_ended:
         events.append("batch-ended")
     return Shared.made("batches/_history_changes.html", context, *events)
 

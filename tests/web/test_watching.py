@@ -30,7 +30,7 @@ from tests.web.visiting import HTMX, element, html, signed_in
 
 pytestmark = pytest.mark.django_db
 MEMORIES = (
-    *(seen.known, live.contexts, live.news, history.marks, history.news),
+    *(seen.known, live.contexts, live.news, history.marks, history.current, history.news),
     *(holds.under_way, standstill.why, progress.usual),
 )
 
@@ -109,6 +109,36 @@ def test_news_are_made_once_for_all_who_may_do_the_same(
     assert len(queries(browsers[2], address, 200)) == 1
     bodies = {asks(browser, address).content for browser in browsers[1:]}
     assert len(bodies) == 1
+
+
+def test_the_history_is_read_once_for_pages_that_showed_different_things(
+    web: Client, batch: Batch, ben: User
+) -> None:
+    other, late = signed_in(ben), of_history(batch)
+    change(batch)
+    later = of_history(batch)
+    for browser, address in ((web, late), (other, later)):
+        asks(browser, address)
+    change(batch)
+    forget_the_batch()
+    first = asks(web, late)
+    [one] = queries(other, later, 200)  # who asks
+    assert "django_session" in one
+    for browser, address in ((web, late), (other, later)):
+        told = asks(browser, address).content.decode()
+        assert f'id="batch-{batch.pk}"' in told
+        assert f"seen={batch.pk}.{batch.version}" in told
+    assert first.status_code == 200
+
+
+def test_a_page_that_shows_all_as_it_is_gets_no_row(web: Client, batch: Batch) -> None:
+    """Another may be read anew before its marks are."""
+    before = of_history(batch)
+    assert asks(web, before).status_code == 204
+    change(batch)
+    told = asks(web, of_history(batch))
+    assert told.status_code == 200
+    assert f'id="batch-{batch.pk}"' not in told.content.decode()
 
 
 def test_what_another_process_has_made_is_taken_from_it(
