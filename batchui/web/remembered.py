@@ -9,13 +9,18 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
+# After this share of its time the first who asks finds it out anew; the others get the old one as
+# long as it counts.
+RENEWED_AFTER = 0.75
+
+
 class _Kept(Generic[V]):
     """What is found out for a key; until: when it counts no more (`time.monotonic`).
 
-    before: what was found out before, and counted until just now.
+    before: the one before it, for those who ask while this one is found out.
     """
 
-    def __init__(self, until: float, before: list[V]) -> None:
+    def __init__(self, until: float, before: "_Kept[V] | None") -> None:
         self.until = until
         self.lock = Lock()
         self.found: list[V] = []
@@ -33,15 +38,18 @@ class Remembered(Generic[K, V]):
     def get(self, key: K, find_out: Callable[[], V]) -> V:
         """What is known for a key, or what `find_out` returns now.
 
-        While one thread finds it out, others that ask for the same are given what counted until
-        just now (for as long again at most), or else wait. What `find_out` raises is raised, and is
-        not kept.
+        While one thread finds it out, others that ask for the same are given what was known before,
+        as long as that counts; else they wait. What `find_out` raises is raised, and is not kept.
         """
         kept = self._at(key)
         if kept.found:
             return kept.found[0]
-        if not kept.lock.acquire(blocking=not kept.before):
-            return kept.before[0]
+        before = kept.before
+        if before and time.monotonic() < before.until:
+            if not kept.lock.acquire(blocking=False):
+                return before.found[0]
+        else:
+            kept.lock.acquire()
         try:
             if not kept.found:
                 kept.found.append(find_out())
@@ -53,12 +61,17 @@ class Remembered(Generic[K, V]):
         with self._lock:
             now = time.monotonic()
             kept = self._kept.get(key)
-            if kept is None or now >= kept.until:
-                is_recent = kept is not None and now < kept.until + self.seconds
-                before = kept.found if kept and is_recent else []
+            if kept is None or now >= self._renewed_at(kept):
                 self._make_room(now)
+                if kept:
+                    kept.before = None
+                before = kept if kept and kept.found else None
                 kept = self._kept[key] = _Kept(now + self.seconds, before)
             return kept
+
+    def _renewed_at(self, kept: _Kept[V]) -> float:
+        """When something is found out anew; what is not known yet, when its time is over."""
+        return kept.until - self.seconds * (1 - RENEWED_AFTER if kept.found else 0)
 
     def _make_room(self, now: float) -> None:
         """Forget what is too old; and the oldest, where there is no room for another key."""

@@ -2,10 +2,13 @@
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 
 import pytest
 
+from batchui.web import remembered
 from batchui.web.remembered import Remembered
 
 
@@ -52,62 +55,86 @@ def test_those_who_ask_meanwhile_wait_for_the_first() -> None:
     assert found == [0] * 5
 
 
-def test_those_who_ask_while_it_is_found_out_again_get_what_counted_until_now() -> None:
-    memory, finding, go_on = Remembered[str, int](0.2, most=9), threading.Event(), threading.Event()
-    assert memory.get("a", lambda: 1) == 1
-    time.sleep(0.25)
+class Clock:
+    """Seconds that pass when the test says so."""
+
+    def __init__(self) -> None:
+        self.seconds = 1_000.0
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(remembered, "time", clock)
+    return clock
+
+
+@contextmanager
+def finding_out(memory: Remembered[str, int], found: int) -> Iterator[list[int]]:
+    """While a thread finds something out for “a”. It has what it was given afterwards."""
+    finding, go_on = threading.Event(), threading.Event()
 
     def slowly() -> int:
         finding.set()
         go_on.wait(30)
-        return 2
+        return found
 
-    again: list[int] = []
-    thread = threading.Thread(target=lambda: again.append(memory.get("a", slowly)))
+    given: list[int] = []
+    thread = threading.Thread(target=lambda: given.append(memory.get("a", slowly)))
     thread.start()
     assert finding.wait(30)
-    assert memory.get("a", lambda: 3) == 1
+    yield given
     go_on.set()
     thread.join(30)
-    assert again == [2]
 
 
-def test_who_asks_alone_gets_nothing_that_counts_no_more() -> None:
-    memory, numbers = Remembered[str, int](0.05, most=9), count()
+def test_it_is_found_out_anew_before_it_counts_no_more(clock: Clock) -> None:
+    memory, numbers = Remembered[str, int](1, most=9), count()
     found = []
-    for _ in range(3):
+    for passed in (0, 0.7, 0.1, 0.7, 0.1, 1, 5):
+        clock.seconds += passed
         found.append(memory.get("a", lambda: next(numbers)))
-        time.sleep(0.06)
-    assert found == [0, 1, 2]
+    assert found == [0, 0, 1, 1, 2, 3, 4]
 
 
-def test_what_is_too_old_is_given_to_nobody() -> None:
-    memory, finding, go_on = (
-        Remembered[str, int](0.05, most=9),
-        threading.Event(),
-        threading.Event(),
-    )
+def test_those_who_ask_while_it_is_found_out_anew_get_what_still_counts(clock: Clock) -> None:
+    memory = Remembered[str, int](1, most=9)
     assert memory.get("a", lambda: 1) == 1
-    time.sleep(0.15)
+    clock.seconds += 0.8
+    with finding_out(memory, 2) as given:
+        assert memory.get("a", lambda: 3) == 1
+        clock.seconds += 0.15
+        assert memory.get("a", lambda: 3) == 1
+    assert given == [2]
+    assert memory.get("a", lambda: 3) == 2
 
-    def slowly() -> int:
-        finding.set()
-        go_on.wait(30)
-        return 2
 
-    found: list[int] = []
-    threads = [
-        threading.Thread(target=lambda: found.append(memory.get("a", slowly))) for _ in range(3)
-    ]
-    for thread in threads:
+@pytest.mark.parametrize(("before", "meanwhile"), [(0.8, 0.2), (1, 0), (3, 0)])
+def test_nobody_gets_what_counts_no_more(clock: Clock, before: float, meanwhile: float) -> None:
+    memory = Remembered[str, int](1, most=9)
+    assert memory.get("a", lambda: 1) == 1
+    clock.seconds += before
+    asked: list[int] = []
+    thread = threading.Thread(target=lambda: asked.append(memory.get("a", lambda: 3)))
+    with finding_out(memory, 2):
+        clock.seconds += meanwhile
         thread.start()
-    assert finding.wait(30)
-    time.sleep(0.02)
-    assert found == []
-    go_on.set()
-    for thread in threads:
-        thread.join(30)
-    assert set(found) == {2}
+        thread.join(0.05)
+        assert asked == []
+    thread.join(30)
+    assert asked == [2]
+
+
+def test_what_took_all_its_time_to_be_found_out_is_given_to_nobody_else(clock: Clock) -> None:
+    memory = Remembered[str, int](1, most=9)
+    with finding_out(memory, 1) as given:
+        clock.seconds += 1
+        assert memory.get("a", lambda: 2) == 2
+    assert given == [1]
+    assert memory.get("a", lambda: 3) == 2
 
 
 def test_what_fails_is_raised_and_tried_again() -> None:
