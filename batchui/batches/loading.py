@@ -4,7 +4,7 @@ A part comes with its batch, and a batch with its connection. Each is an object 
 the same batch in several threads share none.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from typing import Any, TypeVar
 from uuid import UUID
@@ -67,9 +67,19 @@ def _made(model: type[M], names: Sequence[str], row: Sequence[Any]) -> M:
 @cache
 def _names(model: type[Model]) -> tuple[str, ...]:
     """The fields that are loaded of a model, as its rows have them."""
-    left_out = NOT_NEEDED if model is Batch else ()
-    names = (field.attname for field in model._meta.concrete_fields)
-    return tuple(name for name in names if name not in left_out)
+    return fields_of(model, without=NOT_NEEDED if model is Batch else ())
+
+
+def fields_of(
+    model: type[Model], only: Collection[str] | None = None, *, without: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Names of a model's fields in the order in which its `from_db` takes them; the key is there.
+
+    only: these; None: all. without: not these.
+    """
+    fields = model._meta.concrete_fields
+    wanted = [one for one in fields if only is None or one.primary_key or one.attname in only]
+    return tuple(field.attname for field in wanted if field.attname not in without)
 
 
 @prepared(**dict.fromkeys(_KEYS, BigIntegerField()))

@@ -8,6 +8,7 @@ from django.db.models import Count, F, Max, QuerySet, Sum, UUIDField
 from django.utils import timezone
 
 from batchui.batches import many_parts
+from batchui.batches.loading import fields_of
 from batchui.batches.models import WAITING_FOR_COPIES, Batch, Event, Part
 from batchui.batches.phrases import rows_phrase
 from batchui.batches.prepared import Given, prepared
@@ -26,12 +27,7 @@ SUMMED = (*ANSWER_FIELDS, "edited", "cut", "prompt_tokens", "completion_tokens")
 # A move that changes one of these of a part changes the sums of its batch.
 CHANGE_SUMS = (*SUMMED, "last_polled_at")
 READ_TO_SETTLE = ("status", "epoch", "rows", "stop_requested_at", "finished_at", *CHANGE_SUMS)
-# In the order in which `from_db` takes them.
-_READ = tuple(
-    field.attname
-    for field in Batch._meta.concrete_fields
-    if field.primary_key or field.attname in READ_TO_SETTLE
-)
+_READ = fields_of(Batch, READ_TO_SETTLE)
 ENDINGS = {
     BatchStatus.FINISHED: "Finished.",
     BatchStatus.PROBLEMS: "Finished, with problems.",

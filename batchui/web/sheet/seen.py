@@ -1,12 +1,12 @@
 """What a page has seen of a batch: a text that its polls name, so that only news is sent."""
 
-from functools import cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Model, QuerySet, UUIDField
+from django.db.models import QuerySet, UUIDField
 
 from batchui.batches import call_limit
+from batchui.batches.loading import fields_of
 from batchui.batches.models import Batch
 from batchui.batches.prepared import Given, prepared
 from batchui.teams.models import Connection
@@ -14,8 +14,10 @@ from batchui.web import holds
 from batchui.web.remembered import Remembered
 from batchui.web.standstill import nothing_moves
 
-READ = ("id", "version", "status", "team_id", "created_by_id", "started_by_id", "connection_id")
-READ_OF_CONNECTION = ("id", "paused_until", "calls_left", "calls_counted_at")
+READ = fields_of(
+    Batch, ("version", "status", "team_id", "created_by_id", "started_by_id", "connection_id")
+)
+READ_OF_CONNECTION = fields_of(Connection, ("paused_until", "calls_left", "calls_counted_at"))
 
 
 class Now(NamedTuple):
@@ -38,11 +40,8 @@ def now_of(pk: UUID) -> Now | None:
 
 def _now_of(pk: UUID) -> Now | None:
     for row in _read(batch=pk):
-        of_batch = _names(Batch, READ)
-        batch = Batch.from_db("default", of_batch, row[: len(of_batch)])
-        batch.connection = Connection.from_db(
-            "default", _names(Connection, READ_OF_CONNECTION), row[len(of_batch) :]
-        )
+        batch = Batch.from_db("default", READ, row[: len(READ)])
+        batch.connection = Connection.from_db("default", READ_OF_CONNECTION, row[len(READ) :])
         authors = (batch.created_by_id, batch.started_by_id)
         return Now(seen_of(batch), batch.version, batch.team_id, authors)
     return None
@@ -51,15 +50,8 @@ def _now_of(pk: UUID) -> Now | None:
 @prepared(batch=UUIDField())
 def _read(batch: Given) -> QuerySet[Any, Any]:
     found = Batch.objects.filter(pk=batch, deleted_at=None).order_by()
-    of_connection = (f"connection__{name}" for name in _names(Connection, READ_OF_CONNECTION))
-    return found.values_list(*_names(Batch, READ), *of_connection)
-
-
-@cache
-def _names(model: type[Model], some: tuple[str, ...]) -> tuple[str, ...]:
-    """These fields of a model, in the order in which `from_db` takes them."""
-    names = (field.attname for field in model._meta.concrete_fields)
-    return tuple(name for name in names if name in some)
+    of_connection = (f"connection__{name}" for name in READ_OF_CONNECTION)
+    return found.values_list(*READ, *of_connection)
 
 
 def seen_of(batch: Batch) -> str:
