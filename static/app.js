@@ -443,11 +443,13 @@
     if (!elt.matches("form") || xhr.getResponseHeader("HX-Redirect")) return;
     setReady(elt);
   });
+  /* What a person does, unlike a poll, or a question that saves itself and says so. */
+  const ACTS = "form, button[hx-post], select[hx-post]";
   const NOT_DONE = "batchui cannot be reached, so nothing was done. Try again in a moment.";
   const notReached = ({ detail: { elt, target } }) => {
     unanswered(target);
     reachable(false);
-    if (elt.matches("form")) complain(NOT_DONE);
+    if (elt.matches(ACTS)) complain(NOT_DONE);
   };
   on("htmx:responseError", (event) => {
     const { status } = event.detail.xhr;

@@ -114,24 +114,26 @@ def test_who_agrees_to_the_price_starts_the_batch(
     assert batch.started_at is not None
 
 
-def held_back(page: "Page") -> list["Route"]:
-    """Choices of a job that are on their way: they wait until they are let through, or cut."""
+def chosen(page: "Page", web: Client, *jobs: str) -> tuple[Batch, list["Route"]]:
+    """A draft with a question, and these jobs chosen one after the other.
+
+    What that asks is on its way, until its route is continued or cut.
+    """
+    batch = drafted(web, b"id,review\n1,Lovely room\n", "reviews.csv")
+    ask(page, batch)
     held: list[Route] = []
     page.route("**/job/**", lambda route: held.append(route))
-    return held
+    page.locator("#jobs-button").click()
+    for job in jobs:
+        page.locator(f"#job-{job}").click()
+    page.locator("#start-button:disabled").wait_for()
+    return batch, held
 
 
 @pytest.mark.usefixtures("every_file_is_small")
 def test_start_waits_for_the_question_that_was_chosen(page: "Page", web: Client) -> None:
-    batch = drafted(web, b"id,review\n1,Lovely room\n", "reviews.csv")
-    ask(page, batch)
-    held = held_back(page)
-    page.locator("#jobs-button").click()
-    for job in ("rank", "categories"):
-        page.locator(f"#job-{job}").click()
-    page.locator("#start-button:disabled").wait_for()
-    assert len(held) == 1
-    held[0].continue_()
+    batch, [choice] = chosen(page, web, "rank", "categories")
+    choice.continue_()
     page.locator("#start-button:enabled").click()
     page.locator("#id_query[aria-invalid=true]").wait_for()
     batch.refresh_from_db()
@@ -140,14 +142,9 @@ def test_start_waits_for_the_question_that_was_chosen(page: "Page", web: Client)
 
 @pytest.mark.usefixtures("every_file_is_small")
 def test_start_is_there_again_where_the_question_did_not_come(page: "Page", web: Client) -> None:
-    batch = drafted(web, b"id,review\n1,Lovely room\n", "reviews.csv")
-    ask(page, batch)
-    held = held_back(page)
-    page.locator("#jobs-button").click()
-    page.locator("#job-rank").click()
-    page.locator("#start-button:disabled").wait_for()
-    held[0].abort()
-    page.locator("#offline").wait_for()
+    batch, [choice] = chosen(page, web, "rank")
+    choice.abort()
+    page.get_by_text("batchui cannot be reached, so nothing was done.").wait_for()
     page.locator("#start-button:enabled").click()
     page.locator("#live").wait_for()
     batch.refresh_from_db()
