@@ -1,9 +1,7 @@
 """Who watches is answered at once: never what is not theirs, and never for long what is past."""
 
 import re
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from typing import Any
 
@@ -11,7 +9,7 @@ import pytest
 from django.contrib.sessions.models import Session
 from django.db import connection
 from django.db.models import F
-from django.test import Client, RequestFactory
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
@@ -21,7 +19,7 @@ from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Membership, Role, User
-from batchui.web import history, holds, idle, shared, standstill, watchers
+from batchui.web import history, holds, idle, standstill, watchers
 from batchui.web.sheet import live, progress, seen
 from batchui.worker.heartbeat import beat
 from tests.batches.conftest import work
@@ -154,90 +152,6 @@ def test_what_another_process_has_made_is_taken_from_it(
     assert len(queries(other, address, 200)) == 2  # who asks, and which version there is
     assert told.content == asks(other, address).content
     assert told.headers["HX-Trigger"] == asks(other, address).headers["HX-Trigger"]
-
-
-def test_what_another_process_is_making_is_waited_for_but_not_for_long(
-    monkeypatch: pytest.MonkeyPatch, web: Client, batch: Batch
-) -> None:
-    page = live._page(RequestFactory().get("/"), batch.pk, "1", may_delete=True)
-    waited: list[float] = []
-    monkeypatch.setattr(shared.time, "sleep", waited.append)
-    made, late = shared.Shared(b"mine", b"", ()), shared.Shared(b"theirs", b"", ())
-    name = f"live {page!r}".encode()
-
-    shared._common.put(name, b"", seconds=60)
-    monkeypatch.setattr(shared, "PATIENCE", 0.01)
-    assert live.news.get(page, lambda: made) == made
-    assert waited
-
-    live.news._kept.clear()
-    shared._common.put(name, b"", seconds=60)
-    monkeypatch.setattr(shared, "PATIENCE", 60.0)
-    theirs = shared.msgspec.msgpack.encode(late)
-    monkeypatch.setattr(
-        shared.time, "sleep", lambda _: shared._common.put(name, theirs, seconds=60)
-    )
-    assert live.news.get(page, lambda: made) == late
-
-
-def test_nobody_waits_for_one_that_could_not_be_made(
-    monkeypatch: pytest.MonkeyPatch, batch: Batch
-) -> None:
-    page = live._page(RequestFactory().get("/"), batch.pk, "2", may_delete=True)
-
-    def fails() -> shared.Shared:
-        raise RuntimeError("no template")
-
-    with pytest.raises(RuntimeError, match="no template"):
-        live.news.get(page, fails)
-    monkeypatch.setattr(shared.time, "sleep", lambda _: pytest.fail("nobody makes it"))
-    made = shared.Shared(b"mine", b"", ())
-    assert live.news.get(page, lambda: made) == made
-
-
-def test_few_are_made_at_one_time_and_those_that_wait_take_what_others_made() -> None:
-    """Threads that wait are in nobody's way; threads that all render are in each other's."""
-    news = shared.News[int]("few")
-    under_way, most, go_on = 0, 0, threading.Event()
-    counting = threading.Lock()
-
-    def slowly() -> shared.Shared:
-        nonlocal under_way, most
-        with counting:
-            under_way += 1
-            most = max(most, under_way)
-        go_on.wait(30)
-        with counting:
-            under_way -= 1
-        return shared.Shared(b"mine", b"", ())
-
-    waiting = 6
-    with ThreadPoolExecutor(waiting) as pool:
-        made = [pool.submit(news.get, key, slowly) for key in range(waiting)]
-        while under_way < shared.AT_ONE_TIME:
-            time.sleep(0.001)
-        time.sleep(0.05)
-        by_another = shared.Shared(b"theirs", b"", ())
-        packed = shared.msgspec.msgpack.encode(by_another)
-        for key in range(waiting):
-            shared._common.put(f"few {key}".encode(), packed, seconds=60)
-        go_on.set()
-        found = [one.result(30) for one in made]
-    assert most == shared.AT_ONE_TIME
-    assert found.count(by_another) == waiting - shared.AT_ONE_TIME
-
-
-def test_one_that_could_not_be_made_takes_no_place(batch: Batch) -> None:
-    news = shared.News[int]("none")
-
-    def fails() -> shared.Shared:
-        raise RuntimeError("no template")
-
-    for key in range(shared.AT_ONE_TIME + 1):
-        with pytest.raises(RuntimeError):
-            news.get(key, fails)
-    made = shared.Shared(b"mine", b"", ())
-    assert news.get(-1, lambda: made) == made
 
 
 def ben_by(ben: User) -> User:
