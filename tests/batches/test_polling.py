@@ -1,6 +1,6 @@
 """What a poll can find, and what it means for the rows."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -9,6 +9,7 @@ from django.utils import timezone
 from batchui.batches import decisions, due, lifecycle, polling
 from batchui.batches.compressed import read_compressed
 from batchui.batches.models import Part
+from batchui.batches.part_answers import NewAnswers
 from batchui.batches.sheet import pages
 from batchui.batches.sheet.selection import parse
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
@@ -29,6 +30,25 @@ def test_queued_then_running_then_done(sandbox: RunningSandbox, start: MakeBatch
     assert seen == [PartStatus.QUEUED, PartStatus.RUNNING, PartStatus.DONE]
     batch.refresh_from_db()
     assert batch.status == BatchStatus.FINISHED
+
+
+def test_a_part_was_polled_when_its_answers_came_not_when_they_were_stored(
+    sandbox: RunningSandbox, start: MakeBatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch, store = accepted(start), NewAnswers.store
+    stored_at: list[datetime] = []
+
+    def store_later(answers: NewAnswers) -> Any:
+        stored_at.append(timezone.now())
+        return store(answers)
+
+    monkeypatch.setattr(NewAnswers, "store", store_later)
+    began = timezone.now()
+    poll_all()
+    part = batch.parts.get()
+    assert part.status == PartStatus.DONE
+    assert part.last_polled_at is not None
+    assert began <= part.last_polled_at < stored_at[0]
 
 
 @pytest.mark.parametrize(

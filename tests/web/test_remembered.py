@@ -112,10 +112,14 @@ def test_those_who_ask_while_it_is_found_out_anew_get_what_still_counts(clock: C
     assert memory.get("a", lambda: 3) == 2
 
 
-@pytest.mark.parametrize(("before", "meanwhile"), [(0.8, 0.2), (1, 0), (3, 0)])
-def test_nobody_gets_what_counts_no_more(clock: Clock, before: float, meanwhile: float) -> None:
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize(("before", "meanwhile"), [(0.8, 0.2), (1, 0), (1, 0.9), (3, 0)])
+def test_nobody_gets_what_counts_no_more_and_one_finds_it_out(
+    clock: Clock, known: bool, before: float, meanwhile: float
+) -> None:
     memory = Remembered[str, int](1, most=9)
-    assert memory.get("a", lambda: 1) == 1
+    if known:
+        assert memory.get("a", lambda: 1) == 1
     clock.seconds += before
     asked: list[int] = []
     thread = threading.Thread(target=lambda: asked.append(memory.get("a", lambda: 3)))
