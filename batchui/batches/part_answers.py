@@ -202,17 +202,12 @@ def new_answers(part: Part, answers: Iterable[Answer | None]) -> NewAnswers:
     return _version(part, made.whole(), counts)
 
 
-def all_answered(part: Part, lines: Sequence[bytes]) -> NewAnswers:
-    """A new version in which every row of the part is answered. lines: from `answered_line`."""
+def all_answered(part: Part, answers: Sequence[Answer]) -> NewAnswers:
+    """A new version in which every row of the part is answered, each by the model alone."""
     made = Lines()
-    for at in range(0, len(lines), AT_ONCE):
-        made.add(b"\n".join([*lines[at : at + AT_ONCE], b""]))
+    for at in range(0, len(answers), AT_ONCE):
+        made.add(_encode_lines(answers[at : at + AT_ONCE]))
     return _version(part, made.whole(), {AnswerStatus.ANSWERED.value: part.rows})
-
-
-def answered_line(answer: bytes, usage: bytes) -> bytes:
-    """The line of a row that is answered. Both are JSON on one line."""
-    return b"%b%b,null,%b,null]" % (_ANSWERED_LINE, answer, usage)
 
 
 def _version(part: Part, content: Compressed, counts: Mapping[str, int]) -> NewAnswers:

@@ -20,7 +20,7 @@ from batchui.batches.changes import PartChanges
 from batchui.batches.compressed import Compressed, read_lines
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import Answered, Incomplete
-from batchui.batches.part_answers import Answer, NewAnswers, answered_line
+from batchui.batches.part_answers import Answer, NewAnswers
 from batchui.batches.patience import NOTHING_WRONG
 from batchui.batches.states import AnswerStatus
 from batchui.batches.steps import ONE_IN_MEMORY
@@ -38,6 +38,9 @@ NO_ANSWER = "Cloudflare's reply has no answer for this row."
 MOST_TIMES = 4
 # Of answers that are charged like all others.
 OF_NO_USE = (AnswerStatus.EMPTY, AnswerStatus.UNFIT)
+# As they are in a file of answers; looking up the value of a status takes as long as a row.
+ANSWERED = AnswerStatus.ANSWERED.value
+_NOT_YET = Answer(ANSWERED)
 
 
 class MismatchError(Exception):
@@ -95,17 +98,19 @@ def _all_answered(part: Part, attempt: Attempt, body: bytes) -> _Taken | None:
         return None
     if references.has_own_references(batch):
         return None
-    lines: list[bytes] = [b""] * part.rows
+    answers: list[Answer] = [_NOT_YET] * part.rows
     try:
         reply = PlainReply(body, request_id=attempt.request_id, items=part.rows)
         longest = cache(lambda: _longest(part, attempt))
         for index, answer, usage, reference in reply.items(longest=longest):
-            if index < 0 or lines[index] or reference not in (None, str(part.first_row + index)):
+            if index < 0 or answers[index] is not _NOT_YET:
                 return None
-            lines[index] = answered_line(answer, usage)
+            if reference is not None and reference != str(part.first_row + index):
+                return None
+            answers[index] = Answer(ANSWERED, answer, None, usage)
     except (NotPlain, IndexError):
         return None
-    return _Taken(part_answers.all_answered(part, lines), reply.usage)
+    return _Taken(part_answers.all_answered(part, answers), reply.usage)
 
 
 def _taken(part: Part, attempt: Attempt, body: bytes, *, is_last: bool) -> _Taken | Incomplete:

@@ -18,11 +18,11 @@ from batchui.cloudflare.tolerant_json import DAMAGED, one_line
 # A text that begins with one of these is not blank, and no JSON: not {, [, ` or an escape.
 _PLAIN_BEGINNINGS = frozenset(range(0x21, 0x7F)) - frozenset(b'"\\{[`')
 _QUOTE = ord('"')
-_NULL = b"null"
+_NULL = Raw(b"null")
 
 # The position of a row in the request, its answer (a JSON string that is not blank), its own usage
-# (a JSON object, b"null" for none), and its reference.
-PlainItem = tuple[int, bytes, bytes, str | None]
+# (a JSON object on one line, null for none), and its reference.
+PlainItem = tuple[int, Raw, Raw, str | None]
 
 
 class NotPlain(Exception):
@@ -91,23 +91,27 @@ class PlainReply:
         """
         for item in self._items:
             result = item.result
-            answer, usage = bytes(result.response), _NULL
-            if not (item.success and _is_plain(answer)) or len(result.tool_calls) > len(_NULL):
+            answer, usage = result.response, _NULL
+            if not (item.success and _is_plain(answer)):
+                raise NotPlain
+            if result.tool_calls and len(result.tool_calls) > len(_NULL):
                 raise NotPlain
             if result.usage:
-                usage = one_line(result.usage)
+                on_one_line = one_line(result.usage)
                 most = longest()
-                is_cut = most is not None and written_tokens(usage) >= most
-                if is_cut or len(usage) > SHALLOW:
+                is_cut = most is not None and written_tokens(on_one_line) >= most
+                if is_cut or len(on_one_line) > SHALLOW:
                     raise NotPlain
+                usage = Raw(on_one_line)
             yield item.id, answer, usage, item.external_reference
 
 
-def _is_plain(answer: bytes) -> bool:
+def _is_plain(answer: Raw) -> bool:
     """Whether raw JSON is a text, and not blank, nor the text of JSON without content."""
-    if answer[0] != _QUOTE:
+    text = bytes(answer)
+    if text[0] != _QUOTE:
         return False
-    return answer[1] in _PLAIN_BEGINNINGS or not says_nothing(answer)
+    return text[1] in _PLAIN_BEGINNINGS or not says_nothing(text)
 
 
 def _is_utf8(body: bytes) -> bool:

@@ -223,7 +223,8 @@ def plain(*responses: str, ending: str = '"success": true') -> bytes:
 
 def read(body: bytes, items: int) -> list[Any]:
     reply = PlainReply(body, request_id="known", items=items)
-    return list(reply.items(longest=lambda: None))
+    items = reply.items(longest=lambda: None)
+    return [(at, bytes(answer), bytes(usage), named) for at, answer, usage, named in items]
 
 
 def test_what_most_models_answer_is_plain() -> None:
