@@ -50,27 +50,39 @@ def first_poll(part: Part) -> timedelta:
     Once parts of the batch are answered: a little less than the median time of the last five, if
     that is longer, up to LONGEST_PAUSE_SECONDS. Polls count against the call limit, as sends do.
     """
-    took = sorted(
-        # An answer found at the first poll may have been there long before, while no worker ran.
-        (min(finished, polled or finished) - accepted) * (0.8 if polls else 0.5)
-        for accepted, polled, finished, polls in _last_five(batch=part.batch_id)
-    )
+    took = sorted(_took(*moments) for moments in _last_five(batch=part.batch_id))
     usual = took[len(took) // 2] if took else timedelta()
     longest = timedelta(seconds=settings.LONGEST_PAUSE_SECONDS)
     return max(timedelta(seconds=first_seconds(part)), min(usual, longest))
 
 
+def _took(
+    accepted: datetime,
+    due: datetime | None,
+    polled: datetime | None,
+    finished: datetime,
+    polls_before: int,
+) -> timedelta:
+    """A little less than what Cloudflare took for an answered request, as far as it is known.
+
+    What it took to store the answers, with others in its way, says nothing of that. If they were
+    there at the first poll, they may have been there long before. How late that poll was says
+    nothing, either: no worker ran, or all had other things to do.
+    """
+    if polls_before:
+        return (min(finished, polled or finished) - accepted) * 0.8
+    return (min(finished, polled or finished, due or finished) - accepted) * 0.5
+
+
 @prepared(batch=UUIDField())
 def _last_five(batch: Given) -> QuerySet[Any, Any]:
-    """When the last five answered requests of a batch were accepted, asked for and stored, and how
-    many polls found no answers before.
-
-    What it took to store them, with others in its way, says nothing of how long Cloudflare takes.
+    """The last five answered requests of a batch: when each was accepted, was to be asked for, was
+    asked for, and was stored, and how many polls found no answers before.
     """
     answered = Attempt.objects.filter(
         part__batch=batch, status=AttemptStatus.ANSWERED, accepted_at__isnull=False
     )
-    moments = ("accepted_at", "part__last_polled_at", "finished_at")
+    moments = ("accepted_at", "part__next_poll_at", "part__last_polled_at", "finished_at")
     return answered.order_by("-finished_at").values_list(*moments, "part__polls")[:5]
 
 

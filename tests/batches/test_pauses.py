@@ -175,6 +175,17 @@ def test_half_a_time_counts_where_the_answer_was_there_at_the_first_poll(part: P
 
 
 @pytest.mark.django_db
+def test_how_late_the_first_poll_was_says_nothing_of_the_next(part: Part) -> None:
+    took(part, 100)
+    found = Attempt.objects.get(accepted_at__isnull=False)
+    assert found.accepted_at is not None
+    for due_after, polls, first in ((40, 0, 20), (500, 0, 50), (40, 1, 60)):
+        due = found.accepted_at + timedelta(seconds=due_after)
+        Part.objects.filter(pk=found.part_id).update(next_poll_at=due, polls=polls)
+        assert seconds(pauses.first_poll(part)) == first  # a minute at most
+
+
+@pytest.mark.django_db
 def test_only_answers_of_the_same_batch_tell_when(part: Part, team: Team) -> None:
     took(polled_before(on_record(team).parts.get()), 50)
     took(part, 50, status=AttemptStatus.REFUSED)
