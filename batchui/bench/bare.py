@@ -20,6 +20,11 @@ PROMPT = "Say in one sentence what the guest liked and disliked: "
 QUEUED = {"queueRequest": "true"}
 
 
+def prepare(*_: str) -> None:
+    """Import all of httpx, which imports half of itself when it is first used."""
+    httpx.Client().close()
+
+
 def submit(client: httpx.Client, url: str, rows: list[list[str]], first: int) -> str:
     items = [
         {

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import django
+import httpx
 
 from batchui.bench.question import MAX_TOKENS, MODEL, TEMPLATE
 from batchui.processes import procfs
@@ -47,10 +48,13 @@ def _read_settings() -> None:
 
 
 def _warm_up() -> None:
-    """Import what a worker has imported long ago, and connect to the database."""
+    """Be like a worker that has worked before, and found nothing to do now."""
+    from batchui.processes import memory
     from batchui.worker import tick
 
-    tick.next_work(0, besides=())
+    tick.run_tick()
+    httpx.Client().close()  # which imports the half of httpx
+    memory.share_with_forks()
 
 
 def main(source: str, target: str) -> dict[str, float]:
