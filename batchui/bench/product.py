@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import django
-import httpx
 
 from batchui.bench.question import MAX_TOKENS, MODEL, TEMPLATE
 from batchui.processes import procfs
@@ -49,11 +48,12 @@ def _read_settings() -> None:
 
 def _warm_up() -> None:
     """Be like a worker that has worked before, and found nothing to do now."""
+    import httpcore  # noqa: F401  what httpx imports in the first request
+
     from batchui.processes import memory
     from batchui.worker import tick
 
     tick.run_tick()
-    httpx.Client().close()  # which imports the half of httpx
     memory.share_with_forks()
 
 
