@@ -54,7 +54,11 @@ HOW_TO_MAKE_A_FERNET_KEY = (
 registry.registered_checks.discard(check_setting_file_upload_temp_dir)
 
 
-@checks.register
+# What the processes without pages check at their start: the other checks import every page.
+TAG = "batchui"
+
+
+@checks.register(TAG)
 def settings_are_right(**_: Any) -> list[checks.CheckMessage]:
     """The problems of all settings, each in a sentence."""
     unread = [checks.Error(p.sentence, hint=p.advice, id=p.id) for p in settings.PROBLEMS]

@@ -1,7 +1,10 @@
 """The folder list is the architecture: who may import whom."""
 
 import ast
+import os
 import re
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -189,9 +192,27 @@ def test_only_the_client_speaks_http() -> None:
     assert outside == {"bench/bare.py", "bench/person.py"}
 
 
+def test_a_process_that_is_started_imports_no_more_than_it_needs() -> None:
+    """A fifth of a second for each command; and the watchdog would keep it all in memory."""
+    begin = "import django, sys; django.setup(); print(*sys.modules)"
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "batchui.settings"}
+    done = subprocess.run(
+        [sys.executable, "-c", begin],
+        cwd=ROOT.parent,
+        env=environment,
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    found = set(done.stdout.decode().split())
+    assert "batchui.worker.apps" in found
+    needless = {"httpx", "PIL", "xlsxwriter", "python_calamine", "batchui.worker.tasks"}
+    assert not found & needless
+
+
 def test_only_the_tasks_and_the_worker_know_django_q() -> None:
     assert users("django_q") == {
         "worker/tasks.py",
+        "worker/waking.py",
         "worker/queue.py",
         "worker/cluster.py",
         "worker/management/commands/worker.py",

@@ -35,8 +35,8 @@ from batchui.batches.phrases import Say
 from batchui.keys import kept_text
 from batchui.teams import crypto
 from batchui.teams.models import Connection
-from batchui.worker import generation, restored
-from batchui.worker.generation import MARK, Mark
+from batchui.worker import installation_mark, restored
+from batchui.worker.installation_mark import MARK, Mark
 from batchui.worker.models import Installation
 
 
@@ -175,7 +175,7 @@ def _swap(folder: Path, manifest: Manifest) -> PutBack:
 def _known_generation() -> int:
     """How far the database had come that was here."""
     with suppress(OSError):
-        if mark := generation.read_mark():
+        if mark := installation_mark.read_mark():
             return mark.generation
     return 0
 
@@ -234,7 +234,7 @@ def _mark_bucket(folder: Path, swap: Swap) -> None:
     """
     if not settings.S3_BUCKET:
         return
-    before = generation.read_mark()
+    before = installation_mark.read_mark()
     swap.note(lambda: _put_mark(bytes(before)) if before else default_storage.delete(MARK))
     _put_mark((folder / FILES / MARK).read_bytes())
 

@@ -19,7 +19,7 @@ class WorkerConfig(AppConfig):
         import batchui.checks
         import batchui.worker.checks  # noqa: F401
         from batchui.batches.signals import work_waits
-        from batchui.worker.tasks import wake_workers
+        from batchui.worker.waking import wake_workers
 
         work_waits.connect(wake_workers, dispatch_uid="wake workers")
         post_migrate.connect(complete_database, sender=self)

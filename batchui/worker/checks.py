@@ -15,8 +15,8 @@ from django.core import checks
 from django.db import DatabaseError
 from django.utils import timezone
 
-from batchui.worker import generation
 from batchui.worker.heartbeat import kept_storage_id
+from batchui.worker.installation_mark import another_database, belong_to_another
 from batchui.worker.models import Heartbeat
 
 # An older heartbeat does not show where a host keeps its files now.
@@ -50,10 +50,10 @@ def files_are_ours(
     if not databases:
         return []
     try:
-        another = generation.belong_to_another()
+        another = belong_to_another()
     except Exception:  # no database or no storage; that of a bucket has errors of its own
         return []
-    return [checks.Error(generation.another_database(), id="batchui.E018")] if another else []
+    return [checks.Error(another_database(), id="batchui.E018")] if another else []
 
 
 def another_storage(name: str, *, host: str) -> checks.CheckMessage:

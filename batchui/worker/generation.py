@@ -13,12 +13,7 @@ then; the person who runs batchui says so (`note_restored`).
 """
 
 import logging
-from contextlib import suppress
-from typing import NamedTuple
 
-from django.conf import settings
-from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
 from django.db.models import F, Value
 from django.db.models.functions import Greatest
 from django.utils import timezone
@@ -27,32 +22,13 @@ from batchui.batches.models import Part
 from batchui.batches.phrases import parts_phrase
 from batchui.batches.states import PartStatus
 from batchui.worker import restored
+from batchui.worker.installation_mark import Mark, own_mark, write_mark
 from batchui.worker.models import Installation
 
 logger = logging.getLogger(__name__)
 
-# Beside the files: the id of the database they belong to, and its number.
-MARK = "installation"
 OLDER = "It is older than the files beside it."
 MACHINE_PUT_BACK = "The whole machine was put back."
-
-
-class AnotherDatabase(Exception):
-    """The files belong to another database than this one. str() says so, and what to do."""
-
-
-class Mark(NamedTuple):
-    """What is written down beside the files."""
-
-    database_id: str
-    generation: int
-
-    def __bytes__(self) -> bytes:
-        return f"{self.database_id} {self.generation}\n".encode()
-
-
-# Of no database that is known.
-UNREADABLE = Mark("", 0)
 
 
 def keep_up() -> int:
@@ -61,7 +37,7 @@ def keep_up() -> int:
     Returns the number of parts about which they are asked. Raises AnotherDatabase.
     """
     # The mark is read first: another worker may raise both numbers in between.
-    mark, installation = _own_mark(), Installation.here()
+    mark, installation = own_mark(), Installation.here()
     known = mark.generation if mark else 0
     reason = installation.restored_from or (OLDER if known > installation.generation else "")
     raised = {"generation": Greatest(F("generation"), Value(known)) + 1}
@@ -73,7 +49,7 @@ def keep_up() -> int:
         asked = 0
         Installation.objects.update(**raised)
     installation = Installation.here()
-    _write_mark(Mark(installation.database_id, installation.generation))
+    write_mark(Mark(installation.database_id, installation.generation))
     return asked
 
 
@@ -82,18 +58,10 @@ def note_restored(reason: str) -> int:
 
     Raises AnotherDatabase; nothing is noted then.
     """
-    _own_mark()
+    own_mark()
     Installation.here()
     Installation.objects.update(restored_from=reason)
     return keep_up()
-
-
-def _own_mark() -> Mark | None:
-    """What is written down beside the files. Raises AnotherDatabase."""
-    mark = read_mark()
-    if mark and mark.database_id != Installation.here().database_id:
-        raise AnotherDatabase(another_database())
-    return mark
 
 
 def in_words(asked: int) -> str:
@@ -116,39 +84,3 @@ def _earlier_ones() -> str:
         f"No other part waits to be sent. {parts_phrase(undecided)} {wait} for a decision on the "
         "page “Batches” already."
     )
-
-
-def belong_to_another() -> bool:
-    """Whether the files here belong to another database."""
-    mark = read_mark()
-    if mark is None:
-        return False
-    return not Installation.objects.filter(database_id=mark.database_id).exists()
-
-
-def another_database() -> str:
-    """The sentence that the files here belong to another database, and what to do."""
-    if settings.S3_BUCKET:
-        where, elsewhere = f"The bucket {settings.S3_BUCKET}", "BATCHUI_S3_PREFIX to another folder"
-    else:
-        where, elsewhere = str(settings.DATA), "BATCHUI_DATA to another folder"
-    return (
-        f"{where} has the files of another database than the one that is set now. Set DATABASE_URL "
-        f"to that database, or {elsewhere}."
-    )
-
-
-def read_mark() -> Mark | None:
-    """What is written down beside the files; None if there is nothing."""
-    with suppress(FileNotFoundError), default_storage.open(MARK) as stored:
-        words = stored.read().decode(errors="replace").split()
-        return Mark(words[0], int(words[1])) if _is_mark(words) else UNREADABLE
-    return None
-
-
-def _is_mark(words: list[str]) -> bool:
-    return len(words) == 2 and words[1].isdecimal()
-
-
-def _write_mark(mark: Mark) -> None:
-    default_storage.save(MARK, ContentFile(bytes(mark)))

@@ -18,7 +18,7 @@ from batchui.batches.part_models import CLEAN_REPLIES_ARE_KEPT, CLEAN_REPLY
 from batchui.batches.states import ENDED_PARTS, STARTED, BatchStatus
 from batchui.prompts.ask import Ask
 from batchui.worker import overtaken, this_host
-from batchui.worker.generation import belong_to_another
+from batchui.worker.installation_mark import belong_to_another
 from batchui.worker.models import Heartbeat, Installation
 
 logger = logging.getLogger(__name__)

@@ -1,27 +1,25 @@
-"""The task that django-q2 runs to wake a worker.
+"""The task that django-q2 runs when a worker is woken.
 
 The tables say what there is to do. A task has no arguments; it may run twice, late or never without
-harm. Each worker has a queue with its own name, so that its watchdog sees whether *this* worker
-works. Only this module, the cluster and the worker command use django-q2.
+harm.
 """
 
 import math
 import time
 from datetime import timedelta
-from typing import Any
 
 from django.conf import settings
 from django.core.cache import cache
 from django.db import DatabaseError
 from django.utils import timezone
 from django_q.models import OrmQ, Task
-from django_q.tasks import async_task
 
 from batchui.batches import listing
-from batchui.worker import generation, heartbeat, reading, sweep
+from batchui.worker import generation, heartbeat, installation_mark, reading, sweep
 from batchui.worker.database import first_line
 from batchui.worker.lingering import Lingering
 from batchui.worker.tick import run_tick
+from batchui.worker.waking import enqueue_tick
 from batchui.worker.watchdog import stopping
 
 # Failed tasks are kept, with their tracebacks; successful ones are not.
@@ -36,8 +34,6 @@ QUICK_SECONDS = 20
 
 # When this process last asked whether it is time for something (`time.monotonic`).
 _asked: dict[str, float] = {}
-
-TICK = "batchui.worker.tasks.tick"
 
 
 def tick() -> None:
@@ -76,7 +72,7 @@ def _is_time_for(what: str, seconds: int) -> bool:
 
 def _in_words(error: Exception) -> str:
     """Why a tick failed, for a page that everybody may read."""
-    if isinstance(error, generation.AnotherDatabase):
+    if isinstance(error, installation_mark.AnotherDatabase):
         return str(error)
     kind = type(error).__name__
     return f"{kind}: {first_line(error)}." if isinstance(error, DatabaseError) else f"{kind}."
@@ -90,15 +86,3 @@ def tidy() -> None:
     heartbeat.forget_the_dead()
     OrmQ.objects.filter(lock__lt=now - QUEUES_ARE_KEPT).delete()
     Task.objects.filter(stopped__lt=now - FAILURES_ARE_KEPT).delete()
-
-
-def enqueue_tick(worker: str) -> None:
-    """Wake a worker for a tick, unless one waits in its queue already."""
-    if not OrmQ.objects.filter(key=worker, lock__lte=timezone.now()).exists():
-        async_task(TICK, cluster=worker)
-
-
-def wake_workers(**_: Any) -> None:
-    """Wake every worker that is alive, because there is work to do (see `batches.signals`)."""
-    for worker in heartbeat.live_workers():
-        enqueue_tick(worker)

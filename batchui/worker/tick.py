@@ -18,7 +18,7 @@ from batchui.batches import call_limit, due, events, look_ups, polling, sending,
 from batchui.batches.events import Pull
 from batchui.batches.models import LookUp, Part, TriedRow
 from batchui.batches.states import SENT_PARTS, PartStatus
-from batchui.worker import generation, reading
+from batchui.worker import generation, installation_mark, reading
 from batchui.worker.heartbeat import beat
 from batchui.worker.watchdog import stopping
 
@@ -185,7 +185,7 @@ def _may_send() -> bool:
     """
     try:
         generation.keep_up()
-    except (DatabaseError, generation.AnotherDatabase):
+    except (DatabaseError, installation_mark.AnotherDatabase):
         raise
     except Exception as problem:  # a bucket has errors of its own
         logger.error("Nothing is sent, because the storage cannot be written: %s", problem)

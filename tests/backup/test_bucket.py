@@ -24,8 +24,8 @@ from batchui.batches import files
 from batchui.batches.models import Attempt, Batch, Part
 from batchui.batches.states import Question
 from batchui.sandbox.testing import RunningSandbox
-from batchui.worker import generation, overtaken, sweep, tick
-from batchui.worker.generation import Mark
+from batchui.worker import generation, installation_mark, overtaken, sweep, tick
+from batchui.worker.installation_mark import Mark
 from batchui.worker.models import Installation
 from tests.batches.conftest import counted, in_files, posts, work
 from tests.worker.copies import copied
@@ -106,10 +106,10 @@ def test_the_files_of_a_bucket_go_into_another_folder_of_it(
     assert before <= in_backup
     bucket.use("another")
     # An empty installation was started there before.
-    files.save(generation.MARK, ContentFile(b"another-database 7"))
+    files.save(installation_mark.MARK, ContentFile(b"another-database 7"))
     put_back(to, replace=True)
-    assert not generation.belong_to_another()
-    assert names(client, "another") == before | {generation.MARK}
+    assert not installation_mark.belong_to_another()
+    assert names(client, "another") == before | {installation_mark.MARK}
     assert names(client, tmp_path.name) == before
     assert counted(ended) == in_files(ended) == {"answered": 60}
 
@@ -155,7 +155,7 @@ def test_a_restore_that_fails_at_its_last_write_changes_nothing(
     make(to)
     bucket.use(f"last-{moment}-{len(mark)}")
     if mark:  # an empty installation was started there before
-        files.save(generation.MARK, ContentFile(mark))
+        files.save(installation_mark.MARK, ContentFile(mark))
     before = names(client, bucket.prefix)
     there = facts()
     save = S3Storage.save
@@ -164,7 +164,7 @@ def test_a_restore_that_fails_at_its_last_write_changes_nothing(
         raise OSError(28, "No space left on device")
 
     def save_no_new_mark(storage: S3Storage, name: str, content: Any) -> Any:
-        if name == generation.MARK:
+        if name == installation_mark.MARK:
             if content.read() != mark:
                 full()
             content.seek(0)
@@ -179,7 +179,7 @@ def test_a_restore_that_fails_at_its_last_write_changes_nothing(
             call_command("restore", to, replace=True)
     assert facts() == there
     assert names(client, bucket.prefix) == before
-    assert generation.read_mark() == (Mark("another-database", 7) if mark else None)
+    assert installation_mark.read_mark() == (Mark("another-database", 7) if mark else None)
 
 
 def test_a_copy_of_the_database_is_noticed_by_the_number_in_the_bucket(
@@ -188,7 +188,7 @@ def test_a_copy_of_the_database_is_noticed_by_the_number_in_the_bucket(
     generation.keep_up()
     put_back_copy = copied()
     tick.run_tick()
-    assert generation.MARK in names(client, tmp_path.name)
+    assert installation_mark.MARK in names(client, tmp_path.name)
     put_back_copy()
     tick.run_tick()
     assert posts(sandbox) == 3

@@ -25,7 +25,7 @@ from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
 from batchui.up import prepare
 from batchui.up.errors import CannotStart
-from batchui.worker import generation, tick
+from batchui.worker import generation, installation_mark, tick
 from batchui.worker.models import Installation
 from tests.backup.conftest import kept_schemas
 from tests.backup.restoring import facts, forget_workers, repack, restore, stored
@@ -247,7 +247,7 @@ def test_the_files_know_at_once_to_which_database_they_belong(
     make(to)
     restore(to)
     installation = Installation.objects.get()
-    assert generation.read_mark() == (installation.database_id, installation.generation)
+    assert installation_mark.read_mark() == (installation.database_id, installation.generation)
     Installation.objects.all().delete()  # the empty database that a start would make
     with pytest.raises(CannotStart, match="has the files of another database"):
         prepare.prepare_database()

@@ -17,7 +17,7 @@ from batchui.teams import crypto
 from batchui.teams.models import Connection, Team
 from batchui.up import prepare
 from batchui.up import start as start_up
-from batchui.worker import generation, tick
+from batchui.worker import generation, installation_mark, tick
 from tests.backup.restoring import forget_workers
 from tests.batches.conftest import posts
 
@@ -135,11 +135,11 @@ def test_beside_the_files_of_another_database_nothing_is_noted(
     sandbox: RunningSandbox, batch: Batch, files_in: Path
 ) -> None:
     generation.keep_up()
-    mark = (files_in / generation.MARK).read_bytes()
-    (files_in / generation.MARK).write_text("another-database 7\n")
+    mark = (files_in / installation_mark.MARK).read_bytes()
+    (files_in / installation_mark.MARK).write_text("another-database 7\n")
     with pytest.raises(CommandError, match=r"Nothing was noted\. .*files of another database"):
         call_command("restored")
-    (files_in / generation.MARK).write_bytes(mark)
+    (files_in / installation_mark.MARK).write_bytes(mark)
     tick.run_tick()  # with the right files again
     assert posts(sandbox) == 3
     assert not batch.parts.filter(question=Question.RESTORED).exists()

@@ -17,9 +17,9 @@ from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
 from batchui.up import prepare
 from batchui.up.errors import CannotStart
-from batchui.worker import generation, health, heartbeat, tasks, tick
+from batchui.worker import generation, health, heartbeat, installation_mark, tasks, tick
 from batchui.worker.checks import files_are_ours
-from batchui.worker.generation import Mark
+from batchui.worker.installation_mark import Mark
 from batchui.worker.management.commands import worker
 from batchui.worker.models import Heartbeat, Installation, new_database_id
 from tests.batches.conftest import on_record, posts
@@ -42,7 +42,9 @@ def test_the_number_grows_and_is_the_same_beside_the_files(team: Team) -> None:
     for _ in range(3):
         assert generation.keep_up() == 0
         numbers.append(number())
-        assert generation.read_mark() == Mark(Installation.objects.get().database_id, numbers[-1])
+        assert installation_mark.read_mark() == Mark(
+            Installation.objects.get().database_id, numbers[-1]
+        )
     assert numbers == sorted(set(numbers))
 
 
@@ -65,7 +67,7 @@ def test_where_the_number_cannot_be_written_down_nothing_is_sent_and_polls_go_on
 ) -> None:
     first = batch.parts.get(number=1)
     assert sending.send(first)
-    (files_in / generation.MARK).mkdir(parents=True)
+    (files_in / installation_mark.MARK).mkdir(parents=True)
     tick.run_tick()
     first.refresh_from_db()
     assert first.status == PartStatus.DONE
@@ -73,9 +75,9 @@ def test_where_the_number_cannot_be_written_down_nothing_is_sent_and_polls_go_on
     [said] = {line.getMessage() for line in caplog.records if line.name == tick.__name__}
     assert said == (
         "Nothing is sent, because the storage cannot be written: [Errno 21] Is a directory: "
-        f"'{files_in / generation.MARK}'"
+        f"'{files_in / installation_mark.MARK}'"
     )
-    (files_in / generation.MARK).rmdir()
+    (files_in / installation_mark.MARK).rmdir()
     tick.run_tick()
     assert posts(sandbox) == 3
 
@@ -219,12 +221,12 @@ def test_parts_that_wait_for_a_decision_already_are_counted(team: Team) -> None:
 def test_beside_the_files_of_another_database_nothing_is_sent_and_the_reason_is_said(
     sandbox: RunningSandbox, batch: Batch, files_in: Path, client: Client, mark: bytes
 ) -> None:
-    (files_in / generation.MARK).write_bytes(mark)
+    (files_in / installation_mark.MARK).write_bytes(mark)
     heartbeat.beat()
-    with pytest.raises(generation.AnotherDatabase):
+    with pytest.raises(installation_mark.AnotherDatabase):
         tasks.tick()
     assert posts(sandbox) == 0
-    assert (files_in / generation.MARK).read_bytes() == mark
+    assert (files_in / installation_mark.MARK).read_bytes() == mark
     health.forget()
     reply = client.get("/readyz")
     assert reply.status_code == 503
@@ -238,7 +240,7 @@ def test_a_start_beside_the_files_of_another_database_is_refused(
     files_in: Path, settings: Any
 ) -> None:
     files_in.mkdir()
-    (files_in / generation.MARK).write_text(ANOTHER)
+    (files_in / installation_mark.MARK).write_text(ANOTHER)
     [error] = files_are_ours(databases=["default"])
     assert error.id == "batchui.E018"
     assert error.msg.startswith(f"{settings.DATA} has the files of another database")
@@ -254,7 +256,7 @@ def test_a_worker_and_up_refuse_the_files_of_another_database(files_in: Path) ->
     generation.keep_up()
     worker.Command().refuse_another_storage()
     prepare.prepare_database()
-    (files_in / generation.MARK).write_text(ANOTHER)
+    (files_in / installation_mark.MARK).write_text(ANOTHER)
     with pytest.raises(CommandError, match=r"\(batchui\.E018\)"):
         worker.Command().refuse_another_storage()
     with pytest.raises(CannotStart, match=r"\(batchui\.E018\)"):

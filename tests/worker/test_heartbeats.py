@@ -19,7 +19,7 @@ from batchui.batches.states import BatchStatus
 from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
-from batchui.worker import heartbeat, tasks, this_host
+from batchui.worker import heartbeat, tasks, this_host, waking
 from batchui.worker.models import Heartbeat
 from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, on_record, rows
 
@@ -110,19 +110,19 @@ def test_what_waits_wakes_every_worker_that_lives_and_each_once() -> None:
     heartbeat.beat("worker:gone:3")
     fell_silent("worker:gone:3")
     for _ in range(3):
-        tasks.wake_workers()
+        waking.wake_workers()
     assert (waiting(ONE), waiting(OTHER), waiting("worker:gone:3")) == (1, 1, 0)
 
 
 def test_what_wakes_a_worker_is_a_tick() -> None:
-    tasks.enqueue_tick(ONE)
+    waking.enqueue_tick(ONE)
     assert import_string(OrmQ.objects.get().task["func"]) is tasks.tick
 
 
 def test_a_tick_that_is_being_done_does_not_keep_the_next_from_waiting() -> None:
-    tasks.enqueue_tick(ONE)
+    waking.enqueue_tick(ONE)
     OrmQ.objects.update(lock=timezone.now() + timedelta(minutes=20))  # as when a process takes it
-    tasks.enqueue_tick(ONE)
+    waking.enqueue_tick(ONE)
     assert waiting(ONE) == 2
 
 
@@ -131,9 +131,9 @@ def test_what_is_left_of_workers_that_are_gone_is_removed() -> None:
     heartbeat.beat(OTHER)
     fell_silent(ONE, ago=timedelta(days=2))
     fell_silent(OTHER, ago=timedelta(hours=23))
-    tasks.enqueue_tick(ONE)
+    waking.enqueue_tick(ONE)
     OrmQ.objects.update(lock=timezone.now() - timedelta(hours=2))
-    tasks.enqueue_tick(OTHER)
+    waking.enqueue_tick(OTHER)
     tasks.tidy()
     assert list(Heartbeat.objects.values_list("name", flat=True)) == [OTHER]
     assert (waiting(ONE), waiting(OTHER)) == (0, 1)

@@ -17,7 +17,7 @@ from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.models import Team
-from batchui.worker import generation, heartbeat, sweep
+from batchui.worker import heartbeat, installation_mark, sweep
 from batchui.worker.models import Heartbeat, Installation
 from tests.batches.conftest import MakeBatch, on_record, rows, work
 from tests.worker.conftest import kept_in_cache
@@ -220,10 +220,10 @@ def test_where_the_files_belong_to_another_database_none_of_them_is_removed(
     team: Team, files_in: Path
 ) -> None:
     name = leave(ORPHAN)
-    (files_in / generation.MARK).write_text("another-database 7\n")
+    (files_in / installation_mark.MARK).write_text("another-database 7\n")
     look_daily()
     files.open_file(name).close()
-    (files_in / generation.MARK).write_text(f"{Installation.here().database_id} 1\n")
+    (files_in / installation_mark.MARK).write_text(f"{Installation.here().database_id} 1\n")
     look_daily()
     with pytest.raises(FileNotFoundError):
         files.open_file(name)

@@ -21,7 +21,7 @@ from batchui.prompts.ask import Ask
 from batchui.sandbox.testing import RunningSandbox
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team
-from batchui.worker import heartbeat, reading, tasks
+from batchui.worker import heartbeat, reading, tasks, waking
 from batchui.worker.models import Heartbeat
 from tests.batches.conftest import MODEL, TEMPLATE, MakeBatch, on_record, posts, rows
 
@@ -241,7 +241,7 @@ def test_the_place_is_left_when_a_task_is_over_its_time(
 def failed(ago: timedelta) -> Task:
     now = timezone.now() - ago
     return Task.objects.create(
-        id=str(ago), name=str(ago), func=tasks.TICK, started=now, stopped=now, success=False
+        id=str(ago), name=str(ago), func=waking.TICK, started=now, stopped=now, success=False
     )
 
 
@@ -266,8 +266,8 @@ def test_what_waits_an_hour_in_a_queue_waits_for_nobody(minutes: float, stays: b
 @pytest.mark.django_db
 def test_a_tick_that_waits_for_a_neighbour_does_not_keep_mine_away() -> None:
     for _ in range(2):
-        tasks.enqueue_tick("worker:one")
-        tasks.enqueue_tick("worker:other")
+        waking.enqueue_tick("worker:one")
+        waking.enqueue_tick("worker:other")
     assert sorted(OrmQ.objects.values_list("key", flat=True)) == ["worker:one", "worker:other"]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from batchui.commands import ExactCommand
-from batchui.worker import generation
+from batchui.worker import generation, installation_mark
 from batchui.worker.database import why_not_ready
 
 
@@ -21,6 +21,6 @@ class Command(ExactCommand):
             raise CommandError(problem)
         try:
             asked = generation.note_restored(generation.MACHINE_PUT_BACK)
-        except generation.AnotherDatabase as problem:
+        except installation_mark.AnotherDatabase as problem:
             raise CommandError(f"Nothing was noted. {problem}") from None
         self.stdout.write(generation.in_words(asked))

@@ -21,10 +21,9 @@ from batchui.processes import memory
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team
 from batchui.worker.checks import files_are_ours, files_are_shared
-from batchui.worker.cluster import SteadyCluster
 from batchui.worker.database import first_line, migrations_waiting
 from batchui.worker.heartbeat import last_beat, new_worker_name
-from batchui.worker.tasks import enqueue_tick
+from batchui.worker.waking import enqueue_tick
 from batchui.worker.watchdog import Probes, Watchdog
 
 SECONDS_BETWEEN_TRIES = 2
@@ -37,6 +36,7 @@ STALLED_AT = 10
 
 class Command(ExactCommand):
     help = "Send batches, ask for their answers and store them, until stopped (Ctrl-C, SIGTERM)."
+    requires_system_checks = (checks.TAG,)
 
     def add_arguments(self, parser: CommandParser) -> None:
         # This command starts itself with --cluster, and watches that process.
@@ -45,8 +45,7 @@ class Command(ExactCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         keep_connections()
         if options["cluster"]:
-            memory.share_with_forks()
-            SteadyCluster().start()
+            work()
         else:
             self.watch()
 
@@ -85,6 +84,15 @@ class Command(ExactCommand):
         found = files_are_shared(databases=["default"]) + files_are_ours(databases=["default"])
         for sentence in checks.in_sentences(found):
             raise CommandError(sentence)
+
+
+def work() -> None:
+    """Run the cluster. Its processes share what is imported here; the watchdog never needs it."""
+    from batchui.worker import tasks  # noqa: F401
+    from batchui.worker.cluster import SteadyCluster
+
+    memory.share_with_forks()
+    SteadyCluster().start()
 
 
 def keep_connections() -> None:
