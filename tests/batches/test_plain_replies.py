@@ -213,6 +213,19 @@ def test_references_of_a_column_are_compared_in_a_plain_reply_too(
         absorb(part, attempt_at(part), io.BytesIO(body), is_last=True)
 
 
+def test_every_row_of_a_plain_reply_is_stored_however_many_are_encoded_at_once(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(part_answers, "AT_ONCE", 2)
+    part = part_of(team, 5)
+    texts = [f"answer {at}" for at in range(5)]
+    body = plain(*map(json.dumps, texts))
+    found = absorb(part, attempt_at(part), io.BytesIO(body), is_last=True)
+    assert isinstance(found, Answered)
+    lines = b"".join(read_compressed(found.changes["answers_file"])).splitlines()
+    assert [json.loads(line)[1] for line in lines] == texts
+
+
 def plain(*responses: str, ending: str = '"success": true') -> bytes:
     items = [
         f'{{"id": {at}, "result": {{"response": {response}}}, "success": true}}'
