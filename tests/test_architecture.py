@@ -192,21 +192,36 @@ def test_only_the_client_speaks_http() -> None:
     assert outside == {"bench/bare.py", "bench/person.py"}
 
 
-def test_a_process_that_is_started_imports_no_more_than_it_needs() -> None:
-    """A fifth of a second for each command; and the watchdog would keep it all in memory."""
-    begin = "import django, sys; django.setup(); print(*sys.modules)"
+def modules_after(*lines: str) -> set[str]:
+    """Every module that a process has imported after these lines."""
+    program = "\n".join(["import django, sys", "django.setup()", *lines, "print(*sys.modules)"])
     environment = os.environ | {"DJANGO_SETTINGS_MODULE": "batchui.settings"}
-    done = subprocess.run(
-        [sys.executable, "-c", begin],
-        cwd=ROOT.parent,
-        env=environment,
-        stdout=subprocess.PIPE,
-        check=True,
+    command = [sys.executable, "-c", program]
+    return set(
+        subprocess.check_output(command, cwd=ROOT.parent, env=environment, text=True).split()
     )
-    found = set(done.stdout.decode().split())
+
+
+# What most processes never need: a fifth of a second each time one is started.
+HEAVY = {"PIL", "xlsxwriter", "python_calamine", "batchui.worker.tasks"}
+
+
+def test_a_process_that_is_started_imports_no_more_than_it_needs() -> None:
+    found = modules_after()
     assert "batchui.worker.apps" in found
-    needless = {"httpx", "PIL", "xlsxwriter", "python_calamine", "batchui.worker.tasks"}
-    assert not found & needless
+    assert not found & (HEAVY | {"httpx"})
+
+
+def test_the_watchdog_keeps_no_pages_in_memory_and_checks_all_settings() -> None:
+    found = modules_after(
+        "from batchui.worker.management.commands.worker import Command",
+        "Command().check(tags=Command.requires_system_checks)",
+        "from django.core.checks.registry import registry",
+        "tags = Command.requires_system_checks",
+        "print(*(one.__name__ for one in registry.get_checks() if set(one.tags) & set(tags)))",
+    )
+    assert "settings_are_right" in found
+    assert not found & (HEAVY | {"batchui.urls", "batchui.web.pages"})
 
 
 def test_only_the_tasks_and_the_worker_know_django_q() -> None:

@@ -1,6 +1,6 @@
 """What is written down beside the files: which database they belong to, and how far it had come.
 
-See `generation.py`, which raises the number. Checks at the start of every process read it.
+`generation.py` raises the number. Checks read it, so every process that is started imports this.
 """
 
 from contextlib import suppress
