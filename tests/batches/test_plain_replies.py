@@ -177,7 +177,7 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize("odd", ODD, ids=str)
+@pytest.mark.parametrize("odd", ODD)
 def test_one_odd_thing_alone_is_taken_as_in_any_other_reply(
     team: Team, odd: dict[str, str]
 ) -> None:
