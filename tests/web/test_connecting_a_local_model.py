@@ -17,6 +17,7 @@ from batchui.teams.models import Connection, Team, User
 from tests.batches.conftest import MakeBatch, rows, work
 from tests.batches.trying import ask_all
 from tests.conftest import PATIENCE
+from tests.project.helpers import until
 from tests.sandbox.upstream.model_server import MODELS, ModelServer, model_server
 from tests.stories.visitors import faults, sticks_out
 from tests.web.test_people_in_the_browser import NewPage, new_page
@@ -45,6 +46,11 @@ def connect(web: Client, server: ModelServer, does: str = "save", **typed: str) 
     return web.post(CONNECT, filled | {"does": does} | typed, headers=HTMX)
 
 
+def worked(batch: Batch) -> Batch:
+    """Send and poll until the batch has ended: the server needs a while for its answers."""
+    return until(lambda: done if (done := work(batch, rounds=1)).has_ended else None)
+
+
 def test_a_batch_goes_to_the_model_server_that_was_connected(
     web: Client, team: Team, server: ModelServer, start: MakeBatch, sandbox: RunningSandbox
 ) -> None:
@@ -56,7 +62,7 @@ def test_a_batch_goes_to_the_model_server_that_was_connected(
     page = html(web.get(LIST))
     assert KEY not in page
     assert f"small at {server.url.removeprefix('http://')}" in page
-    done = work(start(rows(6), model="small"))
+    done = worked(start(rows(6), model="small"))
     assert (done.status, done.answered) == (BatchStatus.FINISHED, 6), done.problem
     assert done.connection == stored
     assert len(server.answered) == 6
@@ -171,7 +177,7 @@ def test_a_draft_and_its_try_go_to_the_model_server(
     assert "$" not in words(page, "try-1-facts")
     assert press_start(web, draft, **asked).status_code == 302
     preparing.prepare(draft.pk)
-    done = work(Batch.objects.get(pk=draft.pk))
+    done = worked(Batch.objects.get(pk=draft.pk))
     assert (done.status, done.answered) == (BatchStatus.FINISHED, 2), done.problem
 
 
