@@ -80,8 +80,10 @@ def test_a_batch_whose_claims_the_database_does_not_take_stops_no_other(
     locked = {part.pk for part in batch.parts.all()}
 
     def refuses(execute: Callable[..., Any], sql: str, params: Any, *rest: Any) -> Any:
-        if sql.startswith('UPDATE "batches_part"') and locked.intersection(params):
-            raise OperationalError("database is locked")
+        if sql.startswith('UPDATE "batches_part"'):
+            before = sql.partition('"batches_part"."id" = %s')[0]
+            if params[before.count("%s")] in locked:
+                raise OperationalError("database is locked")
         return execute(sql, params, *rest)
 
     work = tick.next_work(8, besides=())
