@@ -72,7 +72,7 @@ LOOKS: dict[str, tuple[Doubtful, int, float, float, PartStatus, str]] = {
     "mismatch": (Quarantined(SAID, "raw"), 3, 2, 1, PartStatus.UNSURE, Question.MISMATCH),
     "oversized": (TooLong(SAID, "raw"), 2, 2, 2, PartStatus.UNSURE, Question.UNREADABLE),
     "damaged": (Unusable(SAID, "raw"), 3, 2, 1, PartStatus.UNSURE, Question.DAMAGED),
-    "cut off": (CutOff(SAID), 5, 4, 1, PartStatus.UNSURE, Question.UNREADABLE),
+    "cut off": (CutOff(SAID), 5, 2 / 3, 1 / 6, PartStatus.UNSURE, Question.UNREADABLE),
 }
 EACH = pytest.mark.parametrize(
     ("outcome", "polls", "minutes", "pause", "status", "question"), LOOKS.values(), ids=LOOKS
