@@ -190,7 +190,7 @@ def usage_of(batch: Batch) -> list[Used]:
     )
     used = found.order_by("number").values_list("number", "model", "answered", "read", "written")
     known = of_batch(batch)
-    return [Used(*one, known.prices_of(one[1])) for one in used if one[2] and one[3]]
+    return [Used(*one, known.prices_of(one[1])) for one in used if one[3]]
 
 
 def most_usd(

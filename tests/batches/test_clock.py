@@ -71,6 +71,13 @@ def test_a_pause_ends_after_the_clock_went_back_by_a_day(team: Team) -> None:
     assert Connection.objects.get().pause_reason == "Again."
 
 
+def test_a_pause_ends_although_the_process_looked_for_parts_before_it_did(team: Team) -> None:
+    batch = on_record(team)
+    assert len(due.ready_parts(5)) == 1
+    call_limit.pause(batch.connection, until=timezone.now(), reason="A moment.")
+    assert len(due.ready_parts(5)) == 1
+
+
 def test_a_pause_until_midnight_is_still_one(team: Team) -> None:
     batch = on_record(team)
     call_limit.pause(batch.connection, until=timezone.now() + DAY - SECOND, reason="Used up.")

@@ -269,7 +269,7 @@ def test_a_question_is_renamed_deleted_and_brought_back(web: Client, draft: Batc
     tone = SavedQuestion.objects.get(name="Tone")
     renamed = web.post(reverse("rename_question", args=[tone.pk]), {"name": "length"}, follow=True)
     assert "There is a saved question with this name." in html(renamed)
-    web.post(reverse("rename_question", args=[tone.pk]), {"name": "TONE"})
+    web.post(reverse("rename_question", args=[tone.pk]), {"name": " TO\0NE\n"})
     tone.refresh_from_db()
     assert tone.name == "TONE"
     gone = web.post(reverse("delete_question", args=[tone.pk]), follow=True)
