@@ -30,6 +30,13 @@ def test_json_is_found_in_fences_and_among_words(
         assert json.loads(unwrapped(answer(among), anywhere=True)) == value
 
 
+def test_a_list_is_found_in_a_fence_alone() -> None:
+    fenced, bare = "It {is}:\n```json\n[1]\n```\nThat {is} it.", "It is [1]."
+    assert unwrapped(answer(fenced), anywhere=True) == b"[1]"
+    assert unwrapped(answer(fenced)) == answer(fenced)
+    assert unwrapped(answer(bare), anywhere=True) == answer(bare)
+
+
 @given(st.text(max_size=40))
 def test_any_text_stays_valid_json_on_one_line(text: str) -> None:
     for anywhere in (False, True):

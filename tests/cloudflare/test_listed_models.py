@@ -18,7 +18,7 @@ def entry(*properties: tuple[str, Any], task: Any = TEXT) -> dict[str, Any]:
 def test_the_properties_of_a_model_are_read() -> None:
     price = [
         {"unit": "per M input tokens", "price": 0.1, "currency": "USD"},
-        {"unit": "per M output tokens", "price": "0.3", "currency": "USD"},
+        {"unit": "per M output tokens", "price": "0.3"},
         {"unit": "per M cached input tokens", "price": 0.05, "currency": "EUR"},
         {"unit": "per M audio tokens", "price": None},
     ]
