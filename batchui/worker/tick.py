@@ -8,10 +8,10 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 from django.db import DatabaseError
-from django.db import connection as database
 from django.utils import timezone
 
 from batchui.batches import call_limit, due, events, look_ups, polling, sending, trying
@@ -19,6 +19,7 @@ from batchui.batches.events import Pull
 from batchui.batches.models import LookUp, Part, TriedRow
 from batchui.batches.states import SENT_PARTS, PartStatus
 from batchui.worker import generation, installation_mark, reading
+from batchui.worker.database import ThreadConnections
 from batchui.worker.heartbeat import beat
 from batchui.worker.watchdog import stopping
 
@@ -83,15 +84,26 @@ def run_tick(
     beat()
     sending.rescue(timezone.now())
     trying.rescue(timezone.now())
-    if pool is not None:
-        _work(pool, began, clock=clock, pause=pause, is_stopping=is_stopping, linger=linger)
-        return
-    with ThreadPoolExecutor(THREADS, "part") as own:
-        _work(own, began, clock=clock, pause=pause, is_stopping=is_stopping, linger=linger)
+    with ThreadConnections() as kept, _pool_or_own(pool) as threads:
+
+        def take(step: Step, work: Work) -> None:
+            try:
+                take_step(step, work, is_stopping)
+            finally:
+                kept.keep()
+
+        _work(
+            threads, take, began, clock=clock, pause=pause, is_stopping=is_stopping, linger=linger
+        )
+
+
+def _pool_or_own(pool: Executor | None) -> AbstractContextManager[Executor]:
+    return ThreadPoolExecutor(THREADS, "part") if pool is None else nullcontext(pool)
 
 
 def _work(
     pool: Executor,
+    take: Callable[[Step, Work], None],
     began: float,
     *,
     clock: Callable[[], float],
@@ -108,7 +120,7 @@ def _work(
         may_begin = not (too_long or give_way or is_stopping())
         if free >= FREE_THREADS and may_begin:
             for step, work in claimed(next_work(free, besides=set(under_way.values()))):
-                under_way[pool.submit(take_step, step, work, is_stopping)] = work
+                under_way[pool.submit(take, step, work)] = work
         if under_way:
             for future in pause(under_way):
                 del under_way[future]
@@ -235,7 +247,6 @@ def take_step(step: Step, work: Work, is_stopping: Callable[[], bool] = stopping
     finally:
         if not called:
             call_limit.give_back(work.connection, 1)
-        database.close()  # each thread has a database connection of its own
 
 
 def _do_without(work: Work) -> bool:

@@ -1,7 +1,7 @@
 """One tick: what it begins and in which order, and when it begins nothing more.
 
-The clock, the pool and the pauses are the test's; parts, files, database and sandbox are real. Each
-step closes its database connection, so these tests cannot run in one transaction.
+The clock, the pool and the pauses are the test's; parts, files, database and sandbox are real. A
+tick closes database connections, so these tests cannot run in one transaction.
 """
 
 import threading

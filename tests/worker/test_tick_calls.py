@@ -146,14 +146,6 @@ def test_a_step_that_breaks_may_have_made_its_call(
     assert calls_left() == pytest.approx(49, abs=0.5)
 
 
-def test_a_step_leaves_no_database_connection_behind(sandbox: RunningSandbox, batch: Batch) -> None:
-    def step(part: Part) -> bool:
-        return Part.objects.filter(pk=part.pk).exists()
-
-    tick.take_step(step, batch.parts.get(number=1))
-    assert connection.connection is None
-
-
 def test_a_pool_that_was_given_is_not_shut_down(team: Team) -> None:
     with ThreadPoolExecutor(1) as pool:
         tick.run_tick(pool=pool)
