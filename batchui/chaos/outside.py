@@ -44,8 +44,8 @@ SECONDS_TO_START = 180
 SECONDS_TO_REACH = 4.0
 SHORTEST_RUN, LONGEST_RUN = 0.3, 5.0
 LONGEST_FREEZE = 2.5
-# What a worker does in the last minutes of a campaign takes real time.
-SECONDS_FOR_A_TURN = 60.0 * rest.MINUTES_OF_A_TURN
+# Of real time, for what a worker does in the last minutes of a campaign.
+SECONDS_FOR_A_TURN = 40.0
 
 
 @dataclass

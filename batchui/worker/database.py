@@ -1,8 +1,8 @@
 """The migrations that the database still needs, its errors on one line, connections of threads."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections
@@ -37,33 +37,26 @@ def first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
 
 
-class ThreadConnections:
-    """The database connections of threads that end before this does, which closes them.
+@contextmanager
+def kept_connections() -> Iterator[Callable[[], None]]:
+    """Keep the database connections of threads from step to step. They end before this does.
 
-    Each thread opens one, and keeps it from step to step: to open it, and to prepare anew whatever
-    it asks, takes as long as a few statements.
+    To open a connection, and to prepare anew whatever it asks, takes as long as a few statements.
+    Yields what a thread calls after each step: it keeps the thread's connection, unless an error
+    may have broken it. All are closed at the end.
     """
+    kept: list[BaseDatabaseWrapper] = []
 
-    def __init__(self) -> None:
-        self._kept: list[BaseDatabaseWrapper] = []
-
-    def keep(self) -> None:
-        """After each step of a thread: keep its connection, unless an error may have broken it."""
+    def keep() -> None:
         used = connections[DEFAULT_DB_ALIAS]
-        if used not in self._kept:
-            used.inc_thread_sharing()
-            self._kept.append(used)
+        if used not in kept:
+            used.inc_thread_sharing()  # it is closed in another thread
+            kept.append(used)
         used.close_if_unusable_or_obsolete()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for used in self._kept:
+    try:
+        yield keep
+    finally:
+        for used in kept:
             used.close()
             used.dec_thread_sharing()

@@ -19,7 +19,7 @@ from batchui.batches.events import Pull
 from batchui.batches.models import LookUp, Part, TriedRow
 from batchui.batches.states import SENT_PARTS, PartStatus
 from batchui.worker import generation, installation_mark, reading
-from batchui.worker.database import ThreadConnections
+from batchui.worker.database import kept_connections
 from batchui.worker.heartbeat import beat
 from batchui.worker.watchdog import stopping
 
@@ -84,13 +84,13 @@ def run_tick(
     beat()
     sending.rescue(timezone.now())
     trying.rescue(timezone.now())
-    with ThreadConnections() as kept, _pool_or_own(pool) as threads:
+    with kept_connections() as keep, _pool_or_own(pool) as threads:
 
         def take(step: Step, work: Work) -> None:
             try:
                 take_step(step, work, is_stopping)
             finally:
-                kept.keep()
+                keep()
 
         _work(
             threads, take, began, clock=clock, pause=pause, is_stopping=is_stopping, linger=linger

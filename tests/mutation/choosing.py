@@ -50,9 +50,9 @@ def main() -> None:
         return collect(mutant_names=wanted)
 
     mutmut.collect_source_file_mutation_data = choose_and_collect
-    # They have passed a moment before, while it was noted which functions they run; and controls
-    # are mutants that change nothing.
-    ForkRunner.run_clean_tests = _do_not_run_again  # type: ignore[method-assign]
+    if not options.keep:
+        # They have passed a moment before, while it was noted which functions they run.
+        ForkRunner.run_clean_tests = _do_not_run_again  # type: ignore[method-assign]
     forget_tests()
     mutmut._run(wanted, None)
 

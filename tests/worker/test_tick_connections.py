@@ -16,7 +16,7 @@ from batchui.batches.models import Batch, Part
 from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox
 from batchui.worker import tick
-from batchui.worker.database import ThreadConnections
+from batchui.worker.database import kept_connections
 from tests.batches.conftest import MakeBatch, rows
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -69,7 +69,7 @@ def test_a_tick_that_fails_leaves_none_either(
     monkeypatch.setattr(sending, "send_claimed", looks)
     with opened() as found, pytest.raises(OperationalError, match="away"):
         tick.run_tick()
-    theirs = [one for thread, ones in found.items() for one in ones]
+    theirs = [one for ones in found.values() for one in ones]
     assert theirs
     assert {one.connection for one in theirs} - {connection.connection} == {None}
 
@@ -78,12 +78,12 @@ def test_a_connection_that_an_error_broke_is_opened_anew(
     batch: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = connection.connection
-    with ThreadConnections() as kept:
-        kept.keep()
+    with kept_connections() as keep:
+        keep()
         assert connection.connection is before is not None
         connection.errors_occurred = True
         monkeypatch.setattr(connection, "is_usable", lambda: False)
-        kept.keep()
+        keep()
         assert connection.connection is None
         assert Batch.objects.exists()
     assert connection.connection is None
