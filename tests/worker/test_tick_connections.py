@@ -1,6 +1,7 @@
 """A tick's threads have a connection to the database each, and leave none behind."""
 
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from django.db import OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
-from batchui.batches import sending
+from batchui.batches import call_limit, sending
 from batchui.batches.models import Batch, Part
 from batchui.batches.states import BatchStatus
 from batchui.sandbox.testing import RunningSandbox
@@ -39,6 +40,12 @@ def opened() -> Iterator[Opened]:
         connection_created.disconnect(note)
 
 
+def of_threads(found: Opened) -> list[Any]:
+    """What those of other threads are connected to now."""
+    others = found.keys() - {threading.get_ident()}
+    return [one.connection for thread in others for one in found[thread]]
+
+
 @pytest.mark.usefixtures("at_once")
 def test_a_thread_opens_one_connection_for_all_its_steps(
     sandbox: RunningSandbox, start: MakeBatch
@@ -52,26 +59,49 @@ def test_a_thread_opens_one_connection_for_all_its_steps(
     assert batch.part_count * 2 > tick.THREADS
     assert 1 < len(found) <= 1 + tick.THREADS
     assert {len(ones) for ones in found.values()} == {1}
-    theirs = [one for thread, [one] in found.items() if thread != threading.get_ident()]
-    assert [one.connection for one in theirs] == [None] * len(theirs)
+    theirs = of_threads(found)
+    assert theirs == [None] * len(theirs)
 
 
-def test_a_tick_that_fails_leaves_none_either(
+def test_a_tick_that_fails_waits_for_its_steps_and_leaves_none_either(
+    sandbox: RunningSandbox, batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed = threading.Event()
+
+    def fails(*_: Any, **__: Any) -> Any:
+        failed.set()
+        raise OperationalError("the database is away")
+
+    def looks(part: Part) -> bool:
+        monkeypatch.setattr(tick, "next_work", fails)
+        if part.number > 1:  # these are under way when the tick fails, and go on
+            assert failed.wait(20)
+            time.sleep(0.2)
+        return Part.objects.filter(pk=part.pk).exists()
+
+    monkeypatch.setattr(tick, "FREE_THREADS", 1)
+    monkeypatch.setattr(sending, "send_claimed", looks)
+    with opened() as found, pytest.raises(OperationalError, match="away"):
+        tick.run_tick()
+    theirs = of_threads(found)  # of three threads, or of two where one was quick
+    assert theirs == [None] * len(theirs) != []
+
+
+def test_a_step_whose_call_cannot_be_given_back_leaves_none_either(
     sandbox: RunningSandbox, batch: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: Any, **__: Any) -> Any:
         raise OperationalError("the database is away")
 
     def looks(part: Part) -> bool:
-        monkeypatch.setattr(tick, "next_work", fails)
         return not Part.objects.filter(pk=part.pk).exists()
 
+    monkeypatch.setattr(call_limit, "give_back", fails)
     monkeypatch.setattr(sending, "send_claimed", looks)
-    with opened() as found, pytest.raises(OperationalError, match="away"):
+    with opened() as found:
         tick.run_tick()
-    theirs = [one for ones in found.values() for one in ones]
-    assert theirs
-    assert {one.connection for one in theirs} - {connection.connection} == {None}
+    theirs = of_threads(found)
+    assert theirs == [None] * len(theirs) != []
 
 
 def test_a_connection_that_an_error_broke_is_opened_anew(
