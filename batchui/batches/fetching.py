@@ -13,7 +13,7 @@ from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from batchui.batches import patience
-from batchui.batches.compressed import SPOOL_BYTES, DamagedFile
+from batchui.batches.compressed import DamagedFile
 from batchui.batches.models import Attempt, Part
 from batchui.batches.outcomes import (
     OF_ONE_MODEL,
@@ -27,6 +27,7 @@ from batchui.batches.outcomes import (
     Unusable,
 )
 from batchui.batches.replies import MismatchError, absorb, keep_raw
+from batchui.batches.steps import REPLY_IN_MEMORY
 from batchui.cloudflare import errors
 from batchui.cloudflare.protocol import BatchClient
 
@@ -42,7 +43,7 @@ def fetch(part: Part, attempt: Attempt, *, client: BatchClient) -> PollOutcome:
     A finished reply is read to a spool, decoded as a whole, and stored before this returns. This
     does not change the part.
     """
-    with tempfile.SpooledTemporaryFile(SPOOL_BYTES) as spool:
+    with tempfile.SpooledTemporaryFile(REPLY_IN_MEMORY) as spool:
         reply = cast(BinaryIO, spool)
         try:
             return _fetch(part, attempt, client, reply)

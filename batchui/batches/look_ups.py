@@ -17,13 +17,12 @@ from django.utils import timezone
 from batchui.batches import events, looked_up, pauses
 from batchui.batches.clients import shared_client
 from batchui.batches.clock import is_free
-from batchui.batches.compressed import SPOOL_BYTES
 from batchui.batches.look_up_models import LONGEST_ID, OPEN_LOOK_UPS, LookUp, LookUpStatus
 from batchui.batches.models import Attempt, Batch
 from batchui.batches.prepared import Given, prepared
 from batchui.batches.replies import MismatchError
 from batchui.batches.signals import work_waits
-from batchui.batches.steps import PART_LEASE
+from batchui.batches.steps import PART_LEASE, REPLY_IN_MEMORY
 from batchui.cloudflare import errors
 from batchui.cloudflare.accounts import check_model
 from batchui.cloudflare.catalogue import DEFAULT_MODEL
@@ -190,7 +189,7 @@ def look(look_up: LookUp) -> bool:
     except TeamProblem as problem:  # the token cannot be read
         _later(look_up, str(problem))
         return False
-    with tempfile.SpooledTemporaryFile(SPOOL_BYTES) as spool:
+    with tempfile.SpooledTemporaryFile(REPLY_IN_MEMORY) as spool:
         reply = cast(BinaryIO, spool)
         try:
             status = client.poll(look_up.model, look_up.request_id, reply)

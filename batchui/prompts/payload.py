@@ -1,7 +1,7 @@
 """Makes the body of one request from the rows of a part."""
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
+from itertools import chain, islice, repeat
 
 import msgspec
 
@@ -41,7 +41,9 @@ def payload(
         items = [
             with_picture(item, *picture) for item, picture in zip(items, pictured, strict=True)
         ]
-    return b"%b%b%b" % (OPEN, b",".join(items), CLOSE)
+    commas_first = chain.from_iterable(zip(repeat(b","), items, strict=False))
+    # All at once: what is joined first would be in memory once more.
+    return b"".join((OPEN, *islice(commas_first, 1, None), CLOSE))
 
 
 def _of_all(lines: Iterable[bytes], first_row: int, writer: ItemWriter) -> list[bytes]:
