@@ -26,6 +26,12 @@ def test_the_middle_and_the_bars_are_near_the_truth(number: int) -> None:
     assert sum(one.rows for one in together.histogram(4)) == pytest.approx(together.count, rel=0.01)
 
 
+def test_each_bar_begins_where_the_one_before_it_ends() -> None:
+    bars = Together([Spread(2, 10.0, 30.0, 40.0, [10.0, 30.0])]).histogram(4)
+    edges = [(bar.start, bar.end) for bar in bars]
+    assert edges == [(10.0, 15.0), (15.0, 20.0), (20.0, 25.0), (25.0, 30.0)]
+
+
 def test_of_many_parts_fewer_points_are_looked_at() -> None:
     few, many = parts(100, rows=40), parts(5_000, rows=40)
     assert len(spread._weighted(few)) == 100 * POINTS
