@@ -12,12 +12,14 @@ LARGE_BYTES = 1024 * 1024
 KEPT_BYTES = 4 * LARGE_BYTES
 
 
-def share_among_threads() -> None:
-    """Let all threads take memory from one place, and give it back there.
+def give_back_what_is_free() -> None:
+    """Let no free memory stay with threads, or between small things.
 
-    glibc has a place for each thread, which keeps the most that this thread ever had: with eight
-    that store replies of 2 MB in turn, 30 MB more. They need not wait for one another because of
-    this, since Python lets one of them run at a time.
+    All threads take memory from one place, and give it back there.
+
+    glibc would have a place for each thread, which keeps the most that this thread ever had: with
+    eight that store replies of 2 MB in turn, 30 MB more. They need not wait for one another
+    because of this, since Python lets one of them run at a time.
 
     What is large has a mapping of its own, and is given back as soon as it is free. glibc stops
     doing so once such memory has been free, up to 32 MB, and small things then lie between the

@@ -1,5 +1,6 @@
 """What a poll can find, and what it means for the rows."""
 
+import io
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,6 +15,7 @@ from batchui.batches.sheet import pages
 from batchui.batches.sheet.selection import parse
 from batchui.batches.states import AttemptStatus, BatchStatus, PartStatus
 from batchui.batches.steps import PART_LEASE
+from batchui.cloudflare.client import ApiClient
 from batchui.sandbox.testing import RunningSandbox
 from tests.batches.conftest import CHAT_COMPLETIONS, MakeBatch, accepted, poll_all, work
 
@@ -193,6 +195,27 @@ def test_the_raw_reply_is_kept(sandbox: RunningSandbox, start: MakeBatch) -> Non
     batch = work(accepted(start))
     attempt = batch.parts.get().attempts.get()
     assert b"text number 1" in b"".join(read_compressed(attempt.reply_file))
+
+
+@pytest.mark.parametrize(("more", "is_in_memory"), [(0, True), (1, False)])
+def test_a_long_reply_waits_in_a_file(
+    sandbox: RunningSandbox,
+    start: MakeBatch,
+    monkeypatch: pytest.MonkeyPatch,
+    more: int,
+    is_in_memory: bool,
+) -> None:
+    found: list[bool] = []
+
+    def poll(self: ApiClient, model: str, request_id: str, spool: Any) -> str:
+        spool.write(b" " * (256 * 1024 + more))
+        found.append(isinstance(spool._file, io.BytesIO))
+        return "queued"
+
+    accepted(start)
+    monkeypatch.setattr(ApiClient, "poll", poll)
+    poll_all()
+    assert found == [is_in_memory]
 
 
 def test_tokens_are_counted(sandbox: RunningSandbox, start: MakeBatch) -> None:

@@ -1,6 +1,7 @@
 """Rows become parts, and parts become the bodies of requests."""
 
 import json
+import tracemalloc
 from collections.abc import Iterator
 from typing import Any
 
@@ -206,6 +207,15 @@ def test_the_body_asks_for_the_rows_in_the_order_of_their_positions() -> None:
     assert asked(None) == [("a", "1"), ("b", "2"), ("c", "3"), ("d", "4")]
     assert asked([3, 1]) == [("d", "4"), ("b", "2")]
     assert asked([]) == []
+
+
+def test_a_body_is_in_memory_once_beside_its_items() -> None:
+    lines = [encode_row(["1", "x" * 1_000])] * 2_000
+    tracemalloc.start()
+    made = payload(lines, None, first_row=1, writer=WRITER)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert 2_000_000 < len(made) < peak < 2.6 * len(made)
 
 
 def test_row_numbers_in_a_body_count_through_the_batch() -> None:
