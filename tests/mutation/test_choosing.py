@@ -2,10 +2,12 @@
 
 import json
 import random
+import sys
 from pathlib import Path
 
 import pytest
 from mutmut.configuration import config
+from mutmut.workers.isolation import ForkRunner
 
 from tests.mutation import choosing
 from tests.mutation.choosing import (
@@ -154,3 +156,25 @@ def test_nothing_that_has_changed_is_said(made: list[str], monkeypatch: pytest.M
     monkeypatch.setattr(choosing, "changed_functions", lambda *_: set())
     with pytest.raises(SystemExit, match=r"name like \* and has changed since HEAD"):
         files("--since", "HEAD")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "runs_again"), [(["--all"], False), (["--all", "--keep"], True)]
+)
+def test_tests_that_passed_a_moment_before_are_not_run_again(
+    arguments: list[str], runs_again: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With --keep none have: it goes on with mutants that were made before."""
+    usual = ForkRunner.run_clean_tests
+    found: list[bool] = []
+    monkeypatch.setattr(sys, "argv", ["choosing", *arguments])
+    monkeypatch.setattr(ForkRunner, "run_clean_tests", usual)  # and is put back
+    collect = choosing.mutmut.collect_source_file_mutation_data
+    monkeypatch.setattr(choosing.mutmut, "collect_source_file_mutation_data", collect)
+    monkeypatch.setattr(config(), "only_mutate", config().only_mutate)
+    monkeypatch.setattr(choosing, "forget_tests", lambda: None)
+    monkeypatch.setattr(
+        choosing.mutmut, "_run", lambda *_: found.append(ForkRunner.run_clean_tests is usual)
+    )
+    choosing.main()
+    assert found == [runs_again]
