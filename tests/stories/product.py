@@ -98,6 +98,15 @@ class Product:
         wanted = {"queued": queued, "running": running, "per_1000_items": 0, "longest": running}
         self.control("PUT", "timings", wanted)
 
+    def let_parts_run(self) -> None:
+        """Let what waits at the sandbox, and what it is given from now on, run: for an hour."""
+        self.timings(queued=0, running=3600)
+        with closing(sqlite3.connect(self.data / "sandbox.sqlite3", timeout=20)) as database:
+            now = time.time()
+            query = "UPDATE requests SET runs_at = ?, done_at = ? WHERE runs_at > ?"
+            with database:
+                database.execute(query, (now, now + 3600, now))
+
     def let_parts_end(self, *, apart: float) -> None:
         """Let what the sandbox works at end from now on, one so many seconds after the other."""
         with closing(sqlite3.connect(self.data / "sandbox.sqlite3", timeout=20)) as database:
