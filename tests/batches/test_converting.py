@@ -174,6 +174,7 @@ def test_the_body_of_a_request_as_the_documents_show_it_is_a_file_of_items(
     document = json.dumps({"requests": items}).encode()
     batch = receive(document, "payload.json")
     assert (batch.format.items, batch.rows) == (True, 3)
+    assert batch.converted == {"kind": "jsonl", "inside": "requests"}
     batch = work(start(document, "payload.json", model=model, as_items=True, template=""))
     assert (batch.status, batch.answered) == (BatchStatus.FINISHED, 3)
     rows = [json.loads(line) for line in b"".join(exporting.jsonl(batch)).splitlines()]

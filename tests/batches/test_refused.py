@@ -41,7 +41,7 @@ def test_a_refused_send_is_noted_once_with_its_reason(held: Batch) -> None:
 def test_with_a_new_token_everything_goes_on_at_once(held: Batch, woken: list[Batch]) -> None:
     assert due.ready_parts(10) == []
     assert refused.go_on(connection()) == 3
-    assert connection().refused_since is None
+    assert (connection().refused_since, connection().refused_reason) == (None, "")
     assert woken == [held]
     assert len(due.ready_parts(10)) == 3  # not one at a time
     assert work(held).status == BatchStatus.FINISHED
@@ -130,6 +130,9 @@ def test_one_model_that_is_refused_says_nothing_of_the_token(
     assert connection().refused_since is None
 
 
-def test_other_connections_are_left_alone(held: Batch) -> None:
-    assert refused.go_on(another(held)) == 0
+def test_other_connections_are_left_alone(held: Batch, woken: list[Batch]) -> None:
+    other = another(held)
+    assert refused.go_on(other) == 0
+    assert woken == []
+    assert list(refused.batches_waiting(other)) == []
     assert set(held.parts.values_list("status", flat=True)) == {PartStatus.HELD}

@@ -1,7 +1,10 @@
 """Digests: what a part's answers come to, for the version of the answers that there is."""
 
+from datetime import timedelta
+
 import msgspec
 import pytest
+from django.utils import timezone
 
 from batchui.batches import part_answers
 from batchui.batches.long_tasks import StoppedError
@@ -200,6 +203,18 @@ def test_two_workers_do_not_count_the_same_batch(team: Team, no_time: None) -> N
         assert Digest.objects.count() == seen
 
     digests.make_all(wanted, beat=meanwhile)
+    assert not Counting.objects.exists()
+
+
+def test_a_batch_that_is_being_counted_is_left_alone_until_the_lease_ends(
+    team: Team, no_time: None
+) -> None:
+    digests.of(made(team, [yes()]))
+    wanted = Counting.objects.get()
+    Counting.objects.update(lease_until=timezone.now() + timedelta(seconds=5))
+    digests.make_all(wanted, beat=pytest.fail)  # type: ignore[arg-type]
+    Counting.objects.update(lease_until=timezone.now() - timedelta(seconds=5))
+    digests.make_all(wanted, beat=lambda: None)
     assert not Counting.objects.exists()
 
 
