@@ -7,6 +7,7 @@ of all others, and running the tests that are not about them.
 
 import fnmatch
 import json
+import os
 import random
 import sys
 from collections.abc import Iterable
@@ -20,8 +21,11 @@ from mutmut.workers.isolation import ForkRunner
 from tests.mutation import mutants
 from tests.mutation.changed import changed_functions, module_of
 from tests.mutation.options import Options
+from tests.mutation.plugin import ENOUGH
 
 FILES_OF_A_SAMPLE = 12
+# For how many seconds of tests each of its mutants is tried: most die in the first.
+SECONDS_OF_A_SAMPLE = 20
 # The tests of a package that are not in its own folder: what a worker does is done to batches, what
 # the sheet shows is found out there, and saved questions are tested where they are used.
 TESTS_BESIDE = {
@@ -40,6 +44,7 @@ def main() -> None:
     config().only_mutate = files
     if options.is_of_few_files:
         config().pytest_add_cli_args_test_selection = folders_of_tests(files[0])
+        os.environ[ENOUGH] = str(SECONDS_OF_A_SAMPLE)
     collect = mutmut.collect_source_file_mutation_data
     # What mutmut is given: filled before it reads it.
     wanted: list[str] = []

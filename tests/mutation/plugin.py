@@ -7,9 +7,9 @@ share one test database, break each other's tests, and every breakage counts as 
 import os
 import signal
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import chain
+from itertools import accumulate, chain
 from types import FrameType
 
 import pytest
@@ -19,8 +19,10 @@ from mutmut.state import state
 
 # Processor time after which a test has met a mutant that never ends: many times what a test takes.
 LONGEST_SECONDS = 20.0
-# The name of the mutant while the code runs as it is.
-UNCHANGED = ""
+# The name of the mutant while the code runs as it is, and while it is noted which test runs what.
+UNCHANGED, NOTED = "", "stats"
+# The variable that says for how many seconds of tests a mutant of a sample is tried.
+ENOUGH = "MUTATION_ENOUGH_SECONDS"
 
 
 @contextmanager
@@ -67,11 +69,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     mutmut runs all tests of its mutants unchanged before it begins. One is enough: it has just run
     every test for its statistics, and a mutant that changes nothing would show one that fails.
+
+    In a sample those first tests are all that a mutant is tried with: of a function that thousands
+    reach, one that survives would take as long as all others together.
     """
-    if get_mutant_under_test() == UNCHANGED:
+    mutant = get_mutant_under_test()
+    if mutant == UNCHANGED:
         del items[1:]
     reached = functions_reached()
     items.sort(key=lambda item: reached[item.nodeid])
+    if mutant not in (UNCHANGED, NOTED):
+        del items[number_of_enough(items, seconds=float(os.environ.get(ENOUGH, "inf"))) :]
+
+
+def number_of_enough(items: Iterable[pytest.Item], *, seconds: float) -> int:
+    """How many of these tests begin before so many seconds are over."""
+    known = state().duration_by_test
+    took = [known.get(item.nodeid, 0.0) for item in items]
+    return sum(end - own < seconds for own, end in zip(took, accumulate(took), strict=True))
 
 
 def functions_reached() -> Counter[str]:

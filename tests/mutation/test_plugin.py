@@ -2,6 +2,7 @@
 
 import time
 from contextlib import suppress
+from types import SimpleNamespace
 
 import pytest
 
@@ -39,3 +40,30 @@ def test_only_the_tests_of_unchanged_code_are_left_out(
     items = [request.node] * 3
     plugin.pytest_collection_modifyitems(items)
     assert len(items) == run
+
+
+@pytest.mark.parametrize(
+    ("mutant", "left"),
+    [
+        ("batchui.exports.names.x_safe__mutmut_1", ["near", "nearer"]),
+        ("stats", None),
+        ("", ["far"]),
+    ],
+)
+def test_a_mutant_of_a_sample_is_tried_with_the_nearest_tests_for_a_while(
+    monkeypatch: pytest.MonkeyPatch, mutant: str, left: list[str] | None
+) -> None:
+    took = {"far": 3.0, "nearer": 12.0, "near": 9.0, "farther": 1.0}
+    reached = {"x_a": {"far", "near", "farther"}, "x_b": {"far", "farther"}, "x_c": {"nearer"}}
+    known = SimpleNamespace(duration_by_test=took, tests_by_mangled_function_name=reached)
+    monkeypatch.setattr(plugin, "state", lambda: known)
+    monkeypatch.setenv("MUTANT_UNDER_TEST", mutant)
+    monkeypatch.setenv(plugin.ENOUGH, "20")
+    items = [SimpleNamespace(nodeid=name) for name in took]
+    plugin.pytest_collection_modifyitems(items)  # type: ignore[arg-type]
+    assert sorted(item.nodeid for item in items) == (left or sorted(took))
+
+
+def test_without_an_end_every_test_is_tried() -> None:
+    items = [SimpleNamespace(nodeid="never timed")] * 3
+    assert plugin.number_of_enough(items, seconds=float("inf")) == 3  # type: ignore[arg-type]
