@@ -7,7 +7,7 @@ import sqlite3
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from batchui.web.remembered import Remembered
 from batchui.web.shared import News
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Playwright
     from pytest_django import DjangoDbBlocker
 
 # What is started in the background of a shell ignores Ctrl-C, what nohup starts ignores that the
@@ -124,6 +124,10 @@ def no_cache_left(request: pytest.FixtureRequest) -> Iterator[None]:
         cache.clear()
 
 
+# Chromium without the window around a page. It shows the same in two thirds of the time.
+SHELL = "chromium-headless-shell"
+
+
 def chromium() -> str:
     """The path of Chromium; see `required_program`."""
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -147,17 +151,29 @@ def required_program(*names: str, package: str = "", install: str = "") -> str:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator["Browser"]:
-    """Chromium, without a window. Ask it for a new context for each person."""
-    path = chromium()
+def playwright() -> Iterator["Playwright"]:
+    """What starts browsers: once in a process."""
     from playwright.sync_api import sync_playwright
 
-    # Playwright keeps an event loop in this thread, which makes Django suspect async code.
+    # It keeps an event loop in this thread, which makes Django suspect async code.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(request: pytest.FixtureRequest) -> Iterator["Browser"]:
+    """Chromium, or its shell, without a window. Ask it for a new context for each person."""
+    path = shutil.which(SHELL) or chromium()
+    with launched(request.getfixturevalue("playwright"), path) as browser:
         yield browser
-        browser.close()
+
+
+@contextmanager
+def launched(playwright: "Playwright", path: str) -> Iterator["Browser"]:
+    browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
+    yield browser
+    browser.close()
 
 
 @pytest.fixture(scope="session")

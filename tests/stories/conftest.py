@@ -8,11 +8,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conftest import chromium, launched
 from tests.stories.product import QUICK, Product, running_product
 from tests.stories.visitors import Visitor, visiting
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+
+@pytest.fixture(scope="session")
+def browser(request: pytest.FixtureRequest) -> Iterator["Browser"]:
+    """The whole of Chromium, as people have it; the tests of pages take its shell."""
+    path = chromium()
+    with launched(request.getfixturevalue("playwright"), path) as browser:
+        yield browser
 
 
 @pytest.fixture(scope="module")
