@@ -53,6 +53,7 @@ def _warm_up() -> None:
     from batchui.processes import memory
     from batchui.worker import tick
 
+    memory.give_back_what_was_large()
     tick.run_tick()
     memory.share_with_forks()
 

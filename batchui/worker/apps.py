@@ -14,7 +14,7 @@ class WorkerConfig(AppConfig):
     label = "worker"
 
     def ready(self) -> None:
-        memory.give_back_what_is_free()
+        memory.share_among_threads()
         # Importing them registers the checks.
         import batchui.checks
         import batchui.worker.checks  # noqa: F401

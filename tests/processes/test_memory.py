@@ -1,4 +1,4 @@
-"""Where memory is taken, and when it is given back, in every process that Django runs in."""
+"""Where memory is taken, and when it is given back: in every process, and in workers."""
 
 import ctypes
 import os
@@ -7,6 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from batchui.processes import memory
+from batchui.worker.cluster import SteadyCluster
+from batchui.worker.management.commands.worker import work
 
 ROOT = Path(__file__).resolve().parents[2]
 is_glibc = pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_info"), reason="not glibc")
@@ -34,9 +38,8 @@ libc.fflush(out)
 # Small things lie between the large ones. A larger one was free before: glibc learns from that.
 HOLES = """
 import os
-import django
-django.setup()
-from batchui.processes import procfs
+from batchui.processes import memory, procfs
+memory.give_back_what_was_large()
 learnt = bytearray(20_000_000)
 del learnt
 large, small = [], []
@@ -49,6 +52,19 @@ print(before - procfs.memory_bytes(os.getpid())[0])
 """
 
 
+# The kernel fills each page of memory (4 kB) that is touched for the first time.
+AGAIN_AND_AGAIN = """
+import resource
+import django
+django.setup()
+bytearray(4_000_000)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(10):
+    bytearray(4_000_000)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
 @is_glibc
 def test_all_threads_take_their_memory_from_one_place() -> None:
     assert _output_of(THREADS).count("<heap nr=") == 1
@@ -57,6 +73,22 @@ def test_all_threads_take_their_memory_from_one_place() -> None:
 @is_glibc
 def test_what_was_large_is_given_back_as_soon_as_it_is_free() -> None:
     assert int(_output_of(HOLES)) > 38_000_000
+
+
+@is_glibc
+def test_what_serves_pages_takes_the_same_memory_for_each() -> None:
+    assert int(_output_of(AGAIN_AND_AGAIN)) < 2 * 4_000_000 / 4096  # in place of ten times
+
+
+def test_a_worker_gives_back_what_was_large_before_it_forks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    did: list[str] = []
+    monkeypatch.setattr(memory, "give_back_what_was_large", lambda: did.append("give back"))
+    monkeypatch.setattr(memory, "share_with_forks", lambda: did.append("share"))
+    monkeypatch.setattr(SteadyCluster, "start", lambda self: did.append("fork"))
+    work()
+    assert did == ["give back", "share", "fork"]
 
 
 def _output_of(program: str) -> str:

@@ -91,6 +91,7 @@ def work() -> None:
     from batchui.worker import tasks  # noqa: F401
     from batchui.worker.cluster import SteadyCluster
 
+    memory.give_back_what_was_large()
     memory.share_with_forks()
     SteadyCluster().start()
 
