@@ -28,10 +28,15 @@ others: list[subprocess.Popen[str]] = []
 other_peaks: list[int] = []
 
 
-def prepare(*_: str) -> None:
-    """Make the tables, read the settings, and start the other process, as the product does."""
+def make_tables() -> None:
+    """Make the tables, and read the settings."""
     subprocess.run([sys.executable, MANAGE, "migrate", "--verbosity", "0"], check=True)
     _read_settings()
+
+
+def prepare(*_: str) -> None:
+    """Make the tables, and start the other process, as the product does."""
+    make_tables()
     other = subprocess.Popen(
         [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

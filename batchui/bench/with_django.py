@@ -13,7 +13,7 @@ from batchui.bench import product
 
 def main(name: str, *arguments: str) -> None:
     """Make the tables, then call `main(ARGUMENT…)` of the module."""
-    product.prepare()
+    product.make_tables()
     importlib.import_module(name).main(*arguments)
 
 
