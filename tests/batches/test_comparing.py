@@ -8,7 +8,7 @@ from django.utils import timezone
 from batchui.batches import compared_rows, comparing
 from batchui.batches.comparison_models import Comparison
 from batchui.batches.compressed import IF_DAMAGED
-from batchui.batches.long_tasks import MOST_READINGS, StoppedError
+from batchui.batches.long_tasks import MOST_READINGS, READING_LEASE, StoppedError
 from batchui.batches.models import Batch
 from batchui.teams.connections import ensure_connection
 from batchui.teams.models import Team
@@ -146,6 +146,48 @@ def test_one_that_goes_on_is_not_begun_twice(waiting: Comparison, one: Batch, ot
     comparing.carry_out(waiting, beat=lambda: None)
     waiting.refresh_from_db()
     assert waiting.is_running
+
+
+def test_while_it_goes_on_it_is_claimed_once(
+    waiting: Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparing, "PROGRESS_SECONDS", -1)
+    monkeypatch.setattr(comparing, "ROWS_BETWEEN", 2)
+    seen: list[bool] = []
+
+    def meanwhile() -> None:
+        now = Comparison.objects.get()
+        assert now.begun == 1
+        assert now.lease_until is not None
+        seen.append(timezone.now() < now.lease_until <= timezone.now() + READING_LEASE)
+        comparing.carry_out(now, beat=pytest.fail)  # type: ignore[arg-type]
+
+    comparing.carry_out(waiting, beat=meanwhile)
+    assert seen == [True] * 3  # of six rows
+
+
+def test_one_that_was_begun_and_let_go_of_meanwhile_is_left_to_who_sees_that(
+    waiting: Comparison,
+) -> None:
+    Comparison.objects.update(begun=1)
+    comparing.carry_out(waiting, beat=lambda: None)
+    assert Comparison.objects.get().is_running
+    comparing.carry_out(Comparison.objects.get(), beat=lambda: None)
+    assert not Comparison.objects.get().is_running
+
+
+@pytest.mark.parametrize(("at_once", "waits"), [(5, True), (6, False)])
+def test_a_worker_is_woken_for_what_is_not_done_at_once(
+    one: Batch,
+    other: Batch,
+    woken: list[Batch],
+    monkeypatch: pytest.MonkeyPatch,
+    at_once: int,
+    waits: bool,
+) -> None:
+    monkeypatch.setattr(comparing, "AT_ONCE_ROWS", at_once)
+    assert comparing.compare(one, other).is_running is waits
+    assert woken == ([one] if waits else [])
 
 
 def test_one_that_is_stopped_is_begun_again(
