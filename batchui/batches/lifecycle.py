@@ -16,7 +16,7 @@ from django.db import models, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from batchui.batches import many_parts, settling
+from batchui.batches import claims, many_parts, settling
 from batchui.batches.changes import BatchChanges, PartChanges, WaitingChanges, counted_rows
 from batchui.batches.clock import is_free
 from batchui.batches.models import Attempt, Batch, Part, asked_fields
@@ -183,7 +183,7 @@ def claim_part(part: Part, lease: timedelta) -> bool:
     False: another worker has it.
     """
     claimed = {"lease_until": timezone.now() + lease, "epoch": part.epoch + 1}
-    return _update_part(part, claimed, is_free())
+    return _noted(part, won=_update_part(part, claimed, is_free()))
 
 
 def claim_to_send(parts: Sequence[Part], lease: timedelta) -> list[Part]:
@@ -199,7 +199,7 @@ def claim_to_send(parts: Sequence[Part], lease: timedelta) -> list[Part]:
         won = [part for part in parts if _update_part(part, {**claimed, "epoch": part.epoch + 1})]
         if won:
             settling.raise_version(batch)
-    return won
+    return [part for part in won if _noted(part, won=True)]
 
 
 def take_over(part: Part, lease: timedelta) -> bool:
@@ -208,7 +208,14 @@ def take_over(part: Part, lease: timedelta) -> bool:
     False: it has renewed its lease since the part was read, or somebody else was faster.
     """
     taken = {"lease_until": timezone.now() + lease, "epoch": part.epoch + 1}
-    return _update_part(part, taken, Q(lease_until=part.lease_until))
+    return _noted(part, won=_update_part(part, taken, Q(lease_until=part.lease_until)))
+
+
+def _noted(part: Part, *, won: bool) -> bool:
+    """Write a claim that was won where it outlives this process. Returns whether it was."""
+    if won:
+        claims.note(part, epoch=part.epoch)
+    return won
 
 
 def claim_ended(part: Part) -> bool:

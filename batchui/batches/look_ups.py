@@ -14,7 +14,7 @@ from django.db import InterfaceError, OperationalError
 from django.db.models import DateTimeField, F, QuerySet
 from django.utils import timezone
 
-from batchui.batches import events, looked_up, pauses
+from batchui.batches import claims, events, looked_up, pauses
 from batchui.batches.clients import shared_client
 from batchui.batches.clock import is_free
 from batchui.batches.look_up_models import LONGEST_ID, OPEN_LOOK_UPS, LookUp, LookUpStatus
@@ -226,6 +226,7 @@ def _claim(look_up: LookUp) -> bool:
     if not still.update(**claimed):
         return False
     look_up.epoch += 1
+    claims.note(look_up, epoch=look_up.epoch)
     return True
 
 

@@ -15,7 +15,7 @@ import msgspec
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from batchui.batches import call_limit, pictures, sending
+from batchui.batches import call_limit, claims, pictures, sending
 from batchui.batches.answer_reading import answer_of
 from batchui.batches.clients import shared_client
 from batchui.batches.clock import LONGEST_LEASE, is_over
@@ -203,14 +203,15 @@ def claim(row: TriedRow) -> bool:
     """Take a row that waits. False: another worker has it, or it was stopped."""
     now = timezone.now()
     mine = TriedRow.objects.filter(pk=row.pk, status=TriedStatus.WAITING)
-    return bool(
-        mine.update(
-            status=TriedStatus.ASKING,
-            epoch=row.epoch + 1,
-            lease_until=now + PART_LEASE,
-            asked_at=now,
-        )
+    won = mine.update(
+        status=TriedStatus.ASKING,
+        epoch=row.epoch + 1,
+        lease_until=now + PART_LEASE,
+        asked_at=now,
     )
+    if won:
+        claims.note(row, epoch=row.epoch + 1)
+    return bool(won)
 
 
 def _keep(row: TriedRow, told: Told, *, seconds: float | None = None) -> None:

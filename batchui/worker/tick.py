@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from django.db import DatabaseError
 from django.utils import timezone
 
-from batchui.batches import call_limit, due, events, look_ups, polling, sending, trying
+from batchui.batches import call_limit, claims, due, events, look_ups, polling, sending, trying
 from batchui.batches.events import Pull
 from batchui.batches.models import LookUp, Part, TriedRow
 from batchui.batches.states import SENT_PARTS, PartStatus
@@ -82,6 +82,7 @@ def run_tick(
     """
     began = clock()
     beat()
+    claims.end_those_of_the_dead()
     sending.rescue(timezone.now())
     trying.rescue(timezone.now())
     with kept_connections() as keep, _pool_or_own(pool) as threads:
@@ -95,6 +96,7 @@ def run_tick(
         _work(
             threads, take, began, clock=clock, pause=pause, is_stopping=is_stopping, linger=linger
         )
+    claims.forget()
 
 
 def _pool_or_own(pool: Executor | None) -> AbstractContextManager[Executor]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 import psutil
 import pytest
 
+from batchui.batches.steps import PART_LEASE
 from tests.project.helpers import is_alive, until
 from tests.stories.person import Person, first_person
 from tests.stories.product import Product
@@ -98,6 +99,24 @@ def test_background_work_killed_at_any_moment_sends_nothing_twice_and_loses_noth
     assert_every_row_is_on_its_own_line(ana.download(batch))
     resent = sum((Counter(c["bytes"] for c in product.submissions()) - sizes).values())
     assert resent == len(unsure), seen
+
+
+@pytest.mark.parametrize("victim", [the_sender, the_cluster, the_worker])
+def test_what_killed_work_left_is_taken_up_long_before_its_leases_end(
+    product: Product, ana: Person, victim: Callable[[Product], psutil.Process]
+) -> None:
+    product.timings(queued=0.2, running=0.2)
+    product.script({"fault": "delay", "call": "submit", "seconds": 1.5, "times": 0})
+    batch = ana.start(texts(), ask=ASK)
+    until(product.submissions)
+    victim(product).kill()
+    product.script()
+
+    def look() -> bool:
+        product.end_pauses()  # and no lease
+        return set(product.statuses(batch).values()) <= {"done", "unsure"}
+
+    until(look, seconds=PART_LEASE.total_seconds() / 2)
 
 
 def settle(product: Product, batch: str) -> None:
