@@ -171,9 +171,12 @@ def browser(request: pytest.FixtureRequest) -> Iterator["Browser"]:
 
 @contextmanager
 def launched(playwright: "Playwright", path: str) -> Iterator["Browser"]:
+    """The browser at this path, until the end of the block."""
     browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
-    yield browser
-    browser.close()
+    try:
+        yield browser
+    finally:
+        browser.close()
 
 
 @pytest.fixture(scope="session")

@@ -183,7 +183,7 @@ def claim_part(part: Part, lease: timedelta) -> bool:
     False: another worker has it.
     """
     claimed = {"lease_until": timezone.now() + lease, "epoch": part.epoch + 1}
-    return _noted(part, won=_update_part(part, claimed, is_free()))
+    return _remembered(part, won=_update_part(part, claimed, is_free()))
 
 
 def claim_to_send(parts: Sequence[Part], lease: timedelta) -> list[Part]:
@@ -199,7 +199,9 @@ def claim_to_send(parts: Sequence[Part], lease: timedelta) -> list[Part]:
         won = [part for part in parts if _update_part(part, {**claimed, "epoch": part.epoch + 1})]
         if won:
             settling.raise_version(batch)
-    return [part for part in won if _noted(part, won=True)]
+    for part in won:
+        claims.remember(part, epoch=part.epoch)
+    return won
 
 
 def take_over(part: Part, lease: timedelta) -> bool:
@@ -208,13 +210,13 @@ def take_over(part: Part, lease: timedelta) -> bool:
     False: it has renewed its lease since the part was read, or somebody else was faster.
     """
     taken = {"lease_until": timezone.now() + lease, "epoch": part.epoch + 1}
-    return _noted(part, won=_update_part(part, taken, Q(lease_until=part.lease_until)))
+    return _remembered(part, won=_update_part(part, taken, Q(lease_until=part.lease_until)))
 
 
-def _noted(part: Part, *, won: bool) -> bool:
-    """Write a claim that was won where it outlives this process. Returns whether it was."""
+def _remembered(part: Part, *, won: bool) -> bool:
+    """Write a claim down if it was won. Returns whether it was."""
     if won:
-        claims.note(part, epoch=part.epoch)
+        claims.remember(part, epoch=part.epoch)
     return won
 
 

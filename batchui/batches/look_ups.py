@@ -226,7 +226,7 @@ def _claim(look_up: LookUp) -> bool:
     if not still.update(**claimed):
         return False
     look_up.epoch += 1
-    claims.note(look_up, epoch=look_up.epoch)
+    claims.remember(look_up, epoch=look_up.epoch)
     return True
 
 

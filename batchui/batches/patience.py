@@ -37,8 +37,8 @@ ODD = {
     "oversized": Repeats(2, timedelta(minutes=2)),
     # A stored file cannot be read. A folder that was away for a moment comes back.
     "damaged": Repeats(3, timedelta(minutes=2)),
-    # The worker ended while it polled, as one does that needs too much memory. Before each of these
-    # a lease has ended, so that there is nothing to wait for in between.
+    # The worker ended while it polled, as one does that needs too much memory. Before most of these
+    # a lease has come to its end (see `claims.MOST_ROUNDS`): there is little to wait for.
     "cut off": Repeats(5, timedelta(seconds=40)),
 }
 # A person is asked after polls have failed for so long. Where nobody answers, the network is at

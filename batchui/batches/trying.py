@@ -210,7 +210,7 @@ def claim(row: TriedRow) -> bool:
         asked_at=now,
     )
     if won:
-        claims.note(row, epoch=row.epoch + 1)
+        claims.remember(row, epoch=row.epoch + 1)
     return bool(won)
 
 

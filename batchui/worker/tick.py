@@ -1,4 +1,5 @@
-"""One tick of background work: rescue stranded parts, ask what is tried, send, and poll.
+"""One tick of background work: free what dead processes had claimed, rescue stranded parts, ask
+what is tried, send, and poll.
 
 Every part and every row is claimed first, so any number of ticks may run at the same time.
 """

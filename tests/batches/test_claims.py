@@ -6,12 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.db import OperationalError
 from django.utils import timezone
 
 from batchui.batches import claims, due, lifecycle, look_ups, polling, sending, trying
@@ -70,7 +72,7 @@ class Other:
             text=True,
         )
 
-    def notes(self, line: str) -> None:
+    def remembers(self, line: str) -> None:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(line + "\n")
@@ -97,7 +99,7 @@ def test_the_parts_of_a_dead_process_are_sent_by_the_next(
     sandbox: RunningSandbox, batch: Batch, other: Other, folder: Path
 ) -> None:
     part = claimed(batch.parts.all()[0])
-    other.notes(f"part {part.pk} {part.epoch}")
+    other.remembers(f"part {part.pk} {part.epoch}")
     assert claims.end_those_of_the_dead() == 0
     assert sending.rescue(timezone.now()) == 0
     other.kill()
@@ -112,7 +114,7 @@ def test_a_process_of_another_host_may_live_whatever_its_lock_looks_like(
 ) -> None:
     part = claimed(batch.parts.all()[0])
     other = Other(folder, "another-host")
-    other.notes(f"part {part.pk} {part.epoch}")
+    other.remembers(f"part {part.pk} {part.epoch}")
     other.kill()
     [own, of_other] = sorted(folder.glob("*"), key=lambda path: path.name.endswith("-host"))
     assert claims.end_those_of_the_dead() == 0
@@ -125,11 +127,11 @@ def test_a_process_of_another_host_may_live_whatever_its_lock_looks_like(
 def test_a_file_that_was_removed_is_made_anew(batch: Batch, folder: Path) -> None:
     part = batch.parts.all()[0]
     for _ in range(2):
-        claims.note(part, epoch=1)
+        claims.remember(part, epoch=1)
         [own] = folder.glob("*")
         own.unlink()
     assert list(folder.glob("*")) == []
-    claims.note(part, epoch=2)
+    claims.remember(part, epoch=2)
     assert lines(folder) == [f"part {part.pk} 2"]
 
 
@@ -138,7 +140,7 @@ def test_what_was_claimed_again_meanwhile_is_left_alone(
     batch: Batch, other: Other, epoch: int
 ) -> None:
     part = claimed(batch.parts.all()[0])
-    other.notes(f"part {part.pk} {part.epoch + epoch}")
+    other.remembers(f"part {part.pk} {part.epoch + epoch}")
     other.kill()
     assert claims.end_those_of_the_dead() == 0
     part.refresh_from_db()
@@ -148,7 +150,7 @@ def test_what_was_claimed_again_meanwhile_is_left_alone(
 
 def test_what_was_let_go_of_gets_no_lease(batch: Batch, other: Other) -> None:
     part = claimed(batch.parts.all()[0])
-    other.notes(f"part {part.pk} {part.epoch}")
+    other.remembers(f"part {part.pk} {part.epoch}")
     sending.let_go(part)
     other.kill()
     assert claims.end_those_of_the_dead() == 0
@@ -165,7 +167,7 @@ def test_the_last_claim_of_a_part_counts_whatever_stands_around_it(
         f"part {part.pk} {part.epoch}",
         *("", "part", f"part {part.pk} x", "part x 1", "batch 1 1", "lookup 7 1", "part 1 2 3"),
     ):
-        other.notes(line)
+        other.remembers(line)
     other.kill()
     assert claims.end_those_of_the_dead() == 1
     assert claims.end_those_of_the_dead() == 0
@@ -177,7 +179,7 @@ def test_many_claims_are_ended_together(
     monkeypatch.setattr(claims, "AT_ONCE", 2)
     parts = lifecycle.claim_to_send(list(batch.parts.all()), PART_LEASE)
     for part in parts:
-        other.notes(f"part {part.pk} {part.epoch}")
+        other.remembers(f"part {part.pk} {part.epoch}")
     other.kill()
     assert claims.end_those_of_the_dead() == len(parts) == 3
 
@@ -223,15 +225,64 @@ def test_at_the_end_of_a_tick_nothing_is_claimed(
 
 
 def test_a_process_that_was_forked_has_a_file_of_its_own(batch: Batch, folder: Path) -> None:
-    parts = batch.parts.all()
-    claims.note(parts[0], epoch=1)
+    first, second, _ = batch.parts.all()
+    claims.remember(first, epoch=1)
     if not (child := os.fork()):
-        claims.note(parts[1], epoch=1)
-        os._exit(0)
+        try:
+            claims.remember(second, epoch=1)
+        finally:
+            os._exit(0)
     os.waitpid(child, 0)
     assert len(list(folder.glob("*"))) == 2
     claims.end_those_of_the_dead()
-    assert lines(folder) == [f"part {parts[0].pk} 1"]
+    assert lines(folder) == [f"part {first.pk} 1"]
+
+
+def test_what_kills_all_that_take_it_up_is_soon_left_until_its_lease_ends(
+    batch: Batch, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = claimed(batch.parts.all()[0])
+    claims.forget()
+    now = time.time()
+    ended = []
+    for at in (0, 10, 20, 329, 331, 331):
+        monkeypatch.setattr(claims.time, "time", lambda at=at: now + at)
+        Part.objects.update(lease_until=timezone.now() + PART_LEASE)
+        other = Other(folder, claims.THIS_HOST)
+        other.remembers(f"part {first.pk} {first.epoch}")
+        other.kill()
+        ended.append(claims.end_those_of_the_dead())
+    assert ended == [1, 1, 0, 0, 1, 0]
+
+
+def test_of_an_old_file_nothing_is_believed(batch: Batch, other: "Other", folder: Path) -> None:
+    part = claimed(batch.parts.all()[0])
+    claims.forget()
+    other.remembers(f"part {part.pk} {part.epoch}")
+    other.kill()
+    [of_other] = folder.glob("another*")
+    long_ago = time.time() - claims.LONGEST_CLAIM.total_seconds() - 1
+    os.utime(of_other, (long_ago, long_ago))
+    assert claims.end_those_of_the_dead() == 0
+    assert not of_other.exists()
+
+
+def test_a_file_stays_until_its_leases_are_ended(
+    batch: Batch, other: "Other", folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = claimed(batch.parts.all()[0])
+    claims.forget()
+    other.remembers(f"part {part.pk} {part.epoch}")
+    other.kill()
+
+    def fail() -> bool:
+        raise OperationalError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(claims, "_may_end", fail)
+        with pytest.raises(OperationalError):
+            claims.end_those_of_the_dead()
+    assert claims.end_those_of_the_dead() == 1
 
 
 @pytest.mark.django_db(transaction=True)
@@ -253,7 +304,7 @@ def test_a_folder_that_knows_no_locks_keeps_no_files(
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    claims.note(batch.parts.all()[0], epoch=1)
+    claims.remember(batch.parts.all()[0], epoch=1)
     assert list(folder.glob("*")) == []
 
 
@@ -266,7 +317,7 @@ def test_a_row_that_a_dead_process_asked_is_unclear_at_once(
     row.refresh_from_db()
     [line] = lines(folder)
     claims.forget()
-    other.notes(line)
+    other.remembers(line)
     other.kill()
     assert claims.end_those_of_the_dead() == 1
     assert trying.rescue(timezone.now()) == 1
@@ -289,7 +340,7 @@ def test_a_look_of_a_dead_process_is_followed_by_another_at_once(
     [line] = lines(folder)
     claims.forget()
     assert look_ups.due(5) == []
-    other.notes(line)
+    other.remembers(line)
     other.kill()
     claims.end_those_of_the_dead()
     assert look_ups.due(5) == [found]

@@ -1,4 +1,4 @@
-"""What each process of a mutation run needs: a database of its own, and quick ways to a kill.
+"""What each process of a mutation run needs: data of its own, and quick ways to a kill.
 
 mutmut forks its workers from a process that has loaded the settings already. Without this they
 share one test database, break each other's tests, and every breakage counts as a kill.
@@ -19,8 +19,9 @@ from mutmut.state import state
 
 # Processor time after which a test has met a mutant that never ends: many times what a test takes.
 LONGEST_SECONDS = 20.0
-# The name of the mutant while the code runs as it is, and while it is noted which test runs what.
-UNCHANGED, NOTED = "", "stats"
+# What stands for the name of a mutant while the code runs as it is, while it is noted which test
+# runs what, and while every test is to fail.
+UNCHANGED, NOTED, FAIL = "", "stats", "fail"
 # The variable that says for how many seconds of tests a mutant of a sample is tried.
 ENOUGH = "MUTATION_ENOUGH_SECONDS"
 
@@ -58,10 +59,13 @@ def _never_ends(signum: int, frame: FrameType | None) -> None:
 
 
 def pytest_sessionstart() -> None:
+    from batchui.batches import claims  # Django is there only now
+
     database = settings.DATABASES["default"]
     database["TEST"]["NAME"] = settings.DATA / f"test-{os.getpid()}.sqlite3"
     settings.FILE_UPLOAD_TEMP_DIR = settings.DATA / f"incoming-{os.getpid()}"
     settings.FILE_UPLOAD_TEMP_DIR.mkdir(exist_ok=True)
+    claims.FOLDER = f"claims-{os.getpid()}"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -78,7 +82,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         del items[1:]
     reached = functions_reached()
     items.sort(key=lambda item: reached[item.nodeid])
-    if mutant not in (UNCHANGED, NOTED):
+    if mutant not in (UNCHANGED, NOTED, FAIL):
         del items[number_of_enough(items, seconds=float(os.environ.get(ENOUGH, "inf"))) :]
 
 

@@ -47,6 +47,7 @@ def test_only_the_tests_of_unchanged_code_are_left_out(
     [
         ("batchui.exports.names.x_safe__mutmut_1", ["near", "nearer"]),
         ("stats", None),
+        ("fail", None),
         ("", ["far"]),
     ],
 )

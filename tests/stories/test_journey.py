@@ -54,8 +54,8 @@ class Watched:
     def watch(self, product: Product, *, ana: Visitor, ben: Visitor) -> None:
         """Note every change until both have seen the batch finished.
 
-        It goes on from each status when both have seen it: a machine with much to do shows none of
-        them to nobody.
+        It goes on from each status when both have seen it: else a machine with much to do might
+        show one to nobody.
         """
         looks: list[tuple[dict[str, float], Callable[[], str]]] = [
             (self.true_at, lambda: product.status(self.batch)),
