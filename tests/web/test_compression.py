@@ -69,7 +69,9 @@ def test_brotli_hides_the_length_in_bytes_that_are_skipped(web: Client, batch: B
     assert {brotli.decompress(one) for one in made} == {content}
     lengths = {len(one) for one in made}
     assert 90 <= max(lengths) - min(lengths) < 100
-    assert len(set(made)) == len(made)
+    # Two of the shortest, with a random byte or none, may be the same.
+    longer = [one for one in made if len(one) > min(lengths) + 10]
+    assert len(set(longer)) == len(longer) > 300
 
 
 def test_of_the_bytes_that_are_skipped_there_are_1_to_256() -> None:
