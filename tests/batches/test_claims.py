@@ -49,7 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data folder in which nobody has claimed anything."""
     monkeypatch.setattr(settings, "DATA", tmp_path)
     monkeypatch.setattr(claims, "_own_file", claims._OwnFile())
-    return tmp_path / "claims"
+    return tmp_path / claims.FOLDER
 
 
 @pytest.fixture
