@@ -158,6 +158,20 @@ def test_what_was_let_go_of_gets_no_lease(batch: Batch, other: Other) -> None:
     assert (part.status, part.lease_until) == (PartStatus.READY, None)
 
 
+def test_a_poll_that_was_over_was_not_cut_off(
+    sandbox: RunningSandbox, batch: Batch, other: Other
+) -> None:
+    send_all()
+    part = batch.parts.all()[0]
+    assert lifecycle.claim_part(part, PART_LEASE)
+    other.remembers(f"part {part.pk} {part.epoch}")
+    assert lifecycle.touch_part(part)  # without news
+    other.kill()
+    assert claims.end_those_of_the_dead() == 0
+    part.refresh_from_db()
+    assert part.lease_until is None
+
+
 def test_the_last_claim_of_a_part_counts_whatever_stands_around_it(
     batch: Batch, other: Other
 ) -> None:
@@ -253,6 +267,32 @@ def test_what_kills_all_that_take_it_up_is_soon_left_until_its_lease_ends(
         other.kill()
         ended.append(claims.end_those_of_the_dead())
     assert ended == [1, 1, 0, 0, 1, 0]
+
+
+def test_what_was_ended_before_the_clock_was_set_back_does_not_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = time.time()
+    monkeypatch.setattr(claims.time, "time", lambda: now + 3600)
+    assert [claims._may_end() for _ in range(3)] == [True, True, False]
+    monkeypatch.setattr(claims.time, "time", lambda: now)
+    assert [claims._may_end() for _ in range(3)] == [True, True, False]
+
+
+def test_a_file_that_was_found_before_it_was_locked_is_made_anew(
+    batch: Batch, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locked = fcntl.flock
+
+    def late(file: int, how: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", locked)
+        for path in folder.glob("*"):
+            path.unlink()
+        locked(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    claims.remember(batch.parts.all()[0], epoch=1)
+    assert len(lines(folder)) == 1
 
 
 def test_of_an_old_file_nothing_is_believed(batch: Batch, other: "Other", folder: Path) -> None:

@@ -166,6 +166,10 @@ class Product:
                 f" WHERE {column} IS NOT NULL"
             )
 
+    def forget_kills(self) -> None:
+        """Let what is killed next be taken up at once: that is done seldom in a while."""
+        self.change("DELETE FROM cache WHERE cache_key LIKE '%claims-ended:%'")
+
     def let_odd_replies_age(self) -> None:
         """Let an hour pass for parts whose reply is looked at again before it is believed."""
         self.change(

@@ -107,6 +107,7 @@ def test_what_killed_work_left_is_taken_up_long_before_its_leases_end(
 ) -> None:
     product.timings(queued=0.2, running=0.2)
     product.script({"fault": "delay", "call": "submit", "seconds": 1.5, "times": 0})
+    product.forget_kills()
     batch = ana.start(texts(), ask=ASK)
     until(product.submissions)
     victim(product).kill()
