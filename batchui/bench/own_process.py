@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from batchui.bench.surroundings import ROOT, BenchFailed, clean_environment
+from batchui.bench.surroundings import ROOT, BenchFailed, bring_tables, clean_environment
 
 WITH_DJANGO = "batchui.bench.with_django"
 
@@ -23,17 +23,27 @@ def lines_of(
     """
     command = [sys.executable, "-m", WITH_DJANGO, module, *map(str, arguments)]
     with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder:
-        settings = {"BATCHUI_DATA": str(Path(folder, "data")), "PYTHONPATH": str(ROOT)}
-        if database:
-            settings["DATABASE_URL"] = database
+        environment = own_environment(Path(folder, "data"), database)
         with subprocess.Popen(
-            command, env=clean_environment(**settings), stdout=subprocess.PIPE, text=True
+            command, env=environment, stdout=subprocess.PIPE, text=True
         ) as process:
             assert process.stdout is not None  # noqa: S101
             for line in process.stdout:
                 yield json.loads(line)
     if process.returncode:
         raise BenchFailed(f"{what} could not be measured; the reason is above.")
+
+
+def own_environment(data: Path, database: str = "") -> Mapping[str, str]:
+    """The environment of a process with this data folder, which is made.
+
+    database: the address of an empty one; "" for one in the folder. Raises BenchFailed.
+    """
+    settings = {"BATCHUI_DATA": str(data), "PYTHONPATH": str(ROOT)}
+    if database:
+        return clean_environment(DATABASE_URL=database, **settings)
+    bring_tables(data)
+    return clean_environment(**settings)
 
 
 def output_of(

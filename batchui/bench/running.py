@@ -9,7 +9,14 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from batchui.bench.surroundings import ROOT, Api, BenchFailed, product_environment
+from batchui.bench.surroundings import (
+    DATABASE,
+    ROOT,
+    Api,
+    BenchFailed,
+    bring_tables,
+    product_environment,
+)
 from batchui.processes import children, procfs
 
 SECONDS_TO_START = 120
@@ -85,15 +92,23 @@ class Product:
 
     def _state(self, batch: str) -> tuple[str, int]:
         query = "SELECT status, answered FROM batches_batch WHERE id = ?"
-        with closing(sqlite3.connect(self.data / "batchui.sqlite3", timeout=20)) as database:
+        with closing(sqlite3.connect(self.data / DATABASE, timeout=20)) as database:
             status, answered = database.execute(query, [batch.replace("-", "")]).fetchone()
         return status, answered
 
 
 @contextmanager
-def running_product(data: Path, api: Api, **variables: str) -> Iterator[Product]:
-    """A running `manage.py up` on a free port, with its data in `data`, while the context lasts."""
-    data.mkdir(parents=True)
+def running_product(
+    data: Path, api: Api, *, from_nothing: bool = False, **variables: str
+) -> Iterator[Product]:
+    """A running `manage.py up` on a free port, with its data in `data`, while the context lasts.
+
+    from_nothing: it makes its tables itself, as at a first start.
+    """
+    if from_nothing:
+        data.mkdir(parents=True)
+    else:
+        bring_tables(data)
     log = data.with_name("up.log")
     command = [sys.executable, str(ROOT / "manage.py"), "up", "--port", str(_free_port())]
     began = time.perf_counter()

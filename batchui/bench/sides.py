@@ -10,7 +10,12 @@ from typing import Any
 from batchui.bench.check import Check
 from batchui.bench.disk import disk_over_time
 from batchui.bench.own_process import output_of
-from batchui.bench.surroundings import Api, clean_environment, product_environment
+from batchui.bench.surroundings import (
+    Api,
+    bring_tables,
+    clean_environment,
+    product_environment,
+)
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,8 @@ def run_side(side: Side, source: Path, *, api: Api, check: Check) -> Run:
     """Run a side in a process and a folder of its own, and check its result. Raises BenchFailed."""
     with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder:
         data, result = Path(folder, "data"), Path(folder, "result.csv")
+        if side is PRODUCT:
+            bring_tables(data)
         called, api_cpu = sum(api.calls()), api.cpu_seconds()
         environment = product_environment(
             data, api, BATCHUI_CALLS_PER_5_MINUTES="1000000", BATCHUI_FIRST_POLL_SECONDS="0.05"

@@ -20,7 +20,7 @@ from batchui.bench.check import Check
 from batchui.bench.figures import Figures
 from batchui.bench.person import Person
 from batchui.bench.running import Product, running_product
-from batchui.bench.surroundings import running_api
+from batchui.bench.surroundings import DATABASE, running_api
 from batchui.bench.texts import Answers, write_reviews
 from batchui.bench.workload import rounds_sentence
 
@@ -97,7 +97,7 @@ def _steps(product: Product, number: int, *, since: float) -> dict[str, float]:
         "JOIN batches_part part ON part.id = attempt.part_id "
         "GROUP BY part.batch_id ORDER BY MIN(attempt.created_at) LIMIT 1 OFFSET ?"
     )
-    with closing(sqlite3.connect(product.data / "batchui.sqlite3", timeout=20)) as database:
+    with closing(sqlite3.connect(product.data / DATABASE, timeout=20)) as database:
         times = database.execute(query, [number - 1]).fetchone()
     moments = (datetime.fromisoformat(at).replace(tzinfo=UTC).timestamp() for at in times)
     return {step: at - since for step, at in zip(STEPS, moments, strict=True)}

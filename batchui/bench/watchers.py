@@ -22,8 +22,9 @@ from typing import Any
 
 from batchui.batches.phrases import Say
 from batchui.bench.figures import Figures, unit_seconds
+from batchui.bench.own_process import own_environment
 from batchui.bench.polls import Seen, watch
-from batchui.bench.surroundings import ROOT, BenchFailed, clean_environment
+from batchui.bench.surroundings import ROOT, BenchFailed
 from batchui.processes import children, procfs
 from batchui.processes.web_server import answers
 
@@ -96,10 +97,7 @@ def measure(
     unit, took = unit_seconds(), Figures()
     before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder:
-        settings = {"BATCHUI_DATA": str(Path(folder, "data")), "PYTHONPATH": str(ROOT)}
-        if database:
-            settings["DATABASE_URL"] = database
-        environment = clean_environment(**settings)
+        environment = own_environment(Path(folder, "data"), database)
         with _working(environment, watchers) as work, _serving(environment, Path(folder)) as web:
             made = work.made
             say(

@@ -66,7 +66,10 @@ def take_through(
     with tempfile.TemporaryDirectory(prefix="batchui-bench-") as folder:
         data, result = Path(folder, "data"), Path(folder, "result.csv")
         calls, api_cpu = api.calls(), api.cpu_seconds()
-        with running_product(data, api, **limit) as product, Person(product) as person:
+        with (
+            running_product(data, api, from_nothing=True, **limit) as product,
+            Person(product) as person,
+        ):
             legs = person.take(source, result)
             used = product.used()
         check.result("product", result)
