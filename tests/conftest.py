@@ -16,6 +16,7 @@ from hypothesis import settings
 
 from batchui.web.remembered import Remembered
 from batchui.web.shared import News
+from tests.turns import has_turn, turn
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Playwright
@@ -64,9 +65,28 @@ def pytest_xdist_auto_num_workers() -> int:
     return min(4, (os.cpu_count() or 1) + 1)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the long ones, so that no process is left alone with one at the end."""
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with the long ones, so that no process is left alone with one at the end.
+
+    Of those that are done by turns, keep those whose turn it is.
+    """
+    kept: list[pytest.Item] = []
+    left_out: list[pytest.Item] = []
+    for item in items:
+        (kept if _has_turn(item) else left_out).append(item)
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = kept
     items.sort(key=lambda item: not item.nodeid.startswith("tests/postgres/"))
+
+
+def _has_turn(item: pytest.Item) -> bool:
+    """Whether it is the turn of a test: always where one is named, and of any without a mark."""
+    mark = item.get_closest_marker("by_turns")
+    if mark is None or any("::" in name for name in item.config.args):
+        return True
+    whose = turn(*mark.args)
+    return has_turn(item.nodeid, whose, *mark.args)
 
 
 def pytest_configure() -> None:

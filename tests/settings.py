@@ -1,9 +1,10 @@
 """The settings of the test suite: batchui's own, in a data folder that is thrown away.
 
-Nothing of the environment the tests are started in reaches them, save six switches:
+Nothing of the environment the tests are started in reaches them, save seven switches:
 BATCHUI_TEST_DATABASE_URL (run on that database), BATCHUI_TEST_TABLES and BATCHUI_REQUIRE_BROWSER
-(see `conftest.py`), BATCHUI_ALL_ON_POSTGRES (see `postgres/again.py`), BATCHUI_PICTURES (see
-`stories/conftest.py`), and BATCHUI_WORKERD (see `worker_binding/workerd.py`).
+(see `conftest.py`), BATCHUI_ALL_TURNS (see `turns.py`), BATCHUI_ALL_ON_POSTGRES (see
+`postgres/again.py`), BATCHUI_PICTURES (see `stories/conftest.py`), and BATCHUI_WORKERD (see
+`worker_binding/workerd.py`).
 """
 
 import atexit
@@ -18,6 +19,7 @@ _switches = {
     *("BATCHUI_TEST_DATABASE_URL", "BATCHUI_TEST_TABLES"),
     *("BATCHUI_REQUIRE_BROWSER", "BATCHUI_PICTURES", "BATCHUI_ALL_ON_POSTGRES"),
     "BATCHUI_WORKERD",
+    "BATCHUI_ALL_TURNS",
 }
 _database = os.environ.get("BATCHUI_TEST_DATABASE_URL", "")
 for _name in filter(is_ours, list(os.environ)):

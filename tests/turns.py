@@ -1,4 +1,7 @@
-"""What takes long is done by turns: a share of it at each commit, all of it where that is asked."""
+"""What takes long is done by turns: a share of it at each commit, all of it where that is asked.
+
+`BATCHUI_ALL_TURNS=1 python3 manage.py test` does it all, save on PostgreSQL (`postgres/again.py`).
+"""
 
 import os
 import subprocess
@@ -7,7 +10,7 @@ from zlib import crc32
 from batchui.up.venv import ROOT
 
 
-def turn(turns: int, *, unless: str) -> int | None:
+def turn(turns: int, *, unless: str = "BATCHUI_ALL_TURNS") -> int | None:
     """Whose turn it is, from 0 on, by the last digit of the commit (16 at most).
 
     None: everybody's, where the variable `unless` is 1, or nothing names the commit.

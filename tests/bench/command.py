@@ -2,7 +2,11 @@
 
 from io import StringIO
 
+import pytest
 from django.core.management import call_command
+
+# What measures the real product for half a minute, which `bench --all` does at each commit, too.
+by_turns = pytest.mark.by_turns(3)
 
 
 def bench(*arguments: str) -> str:

@@ -6,9 +6,10 @@ import pytest
 from django.core.management import CommandError
 
 from batchui.bench.disk import KINDS
-from tests.bench.command import bench, figures
+from tests.bench.command import bench, by_turns, figures
 
 
+@by_turns
 def test_all_sides_are_run_in_turn_and_compared() -> None:
     printed = bench("--rows", "200", "--repeat", "2")
     assert "200 rows" in printed

@@ -13,7 +13,7 @@ from batchui.bench.page_list import Visit, search, visits
 from batchui.bench.page_times import opened, queries, signed_in, weight
 from batchui.bench.pages import MOST_BY_GZIP, MOST_BYTES
 from tests.batches.conftest import files_in
-from tests.bench.command import bench
+from tests.bench.command import bench, by_turns
 
 __all__ = ["files_in"]
 
@@ -65,6 +65,7 @@ def test_a_first_load_has_the_files_of_a_page_and_what_it_asks_for() -> None:
     assert files > 100_000, "the pieces, as they are without collectstatic"
 
 
+@by_turns
 def test_the_command_prints_a_line_for_each_page_and_none_is_too_heavy() -> None:
     printed = bench("--pages", "--rows", "5000", "--parts", "100", "--batches", "300")
     assert "5,000 rows in each of three batches, 100 parts, 300 small batches, sqlite" in printed

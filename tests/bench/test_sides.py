@@ -9,6 +9,7 @@ from batchui.bench.disk import KINDS
 from batchui.bench.sides import BARE, PRODUCT, SIDES, TUNED, Side, run_side
 from batchui.bench.surroundings import Api, BenchFailed
 from batchui.bench.texts import Answers
+from tests.bench.command import by_turns
 
 
 @pytest.fixture(scope="session")
@@ -16,6 +17,7 @@ def check(reviews: Path, answers: Answers) -> Check:
     return Check(reviews, answers)
 
 
+@by_turns
 @pytest.mark.parametrize("side", SIDES, ids=lambda side: side.name)
 def test_a_side_answers_every_row_and_is_measured(
     side: Side, reviews: Path, api: Api, check: Check
@@ -26,6 +28,7 @@ def test_a_side_answers_every_row_and_is_measured(
     assert 10_000_000 < run.peak_bytes < 300_000_000
 
 
+@by_turns
 @pytest.mark.parametrize("side", [BARE, TUNED], ids=lambda side: side.name)
 def test_a_script_sends_a_small_file_at_once_and_keeps_nothing(
     side: Side, reviews: Path, api: Api, check: Check
@@ -34,6 +37,7 @@ def test_a_script_sends_a_small_file_at_once_and_keeps_nothing(
     assert (run.calls, run.steps, run.disk) == (2, {}, {})
 
 
+@by_turns
 def test_the_product_is_measured_step_by_step_with_what_it_keeps(
     reviews: Path, api: Api, check: Check
 ) -> None:
@@ -52,6 +56,7 @@ def test_the_product_is_measured_step_by_step_with_what_it_keeps(
     assert run.calls >= 2
 
 
+@by_turns
 def test_one_spoiled_row_and_there_is_no_figure(reviews: Path, api: Api, check: Check) -> None:
     spoiling = Side("s", "spoiling script", "tests.bench.spoiling_script", "spoils its last line")
     with pytest.raises(BenchFailed, match=r"The result of the spoiling script is wrong in row "):

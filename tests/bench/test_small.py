@@ -7,10 +7,11 @@ from django.core.management import CommandError
 
 from batchui.bench import choosing_times, small
 from batchui.bench.idle import measure
-from tests.bench.command import bench, figures
+from tests.bench.command import bench, by_turns, figures
 
 
 @pytest.mark.processes
+@by_turns
 def test_a_small_batch_is_measured_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(small, "API_SECONDS", (0.3,))
     printed = bench("--small", "--rows", "60", "--repeat", "2")
@@ -27,6 +28,7 @@ def test_a_small_batch_is_measured_step_by_step(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.processes
+@by_turns
 def test_everything_at_rest_is_measured_process_by_process() -> None:
     said: list[str] = []
     measure(said.append, until_quiet=3, seconds=2)
@@ -38,6 +40,7 @@ def test_everything_at_rest_is_measured_process_by_process() -> None:
 
 
 @pytest.mark.processes
+@by_turns
 def test_choosing_is_measured_question_by_question() -> None:
     printed = bench("--choosing")
     assert printed.count("all of next_work") == len(choosing_times.CASES)

@@ -4,7 +4,7 @@ import pytest
 from django.core.management import CommandError
 
 from batchui.bench.polls import Asks
-from tests.bench.command import bench, figures
+from tests.bench.command import bench, by_turns, figures
 
 PAGE = (
     '<section id="live" class="stack" hx-get="/batches/1/live/?seen=3&amp;was=running" '
@@ -24,6 +24,7 @@ def test_a_watcher_asks_what_its_page_asks_and_goes_on_with_what_comes() -> None
 
 
 @pytest.mark.processes
+@by_turns
 def test_watchers_see_what_changes_and_else_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("batchui.bench.watchers.SECONDS", 4.5)
     monkeypatch.setattr("batchui.bench.watchers.BATCHES", 2)
