@@ -43,6 +43,13 @@ def test_when_it_finished_is_noted_once(team: Team) -> None:
     assert again.events.filter(kind=BatchStatus.PROBLEMS).count() == 1
 
 
+def test_rows_that_were_not_to_be_asked_are_no_gap(team: Team) -> None:
+    batch = on_record(team)
+    batch.parts.update(status=PartStatus.DONE, answered=7, skipped=2, invalid=1)
+    event = settled(batch).events.latest("pk")
+    assert event.text.endswith("7 of 7 rows answered, 3 skipped.")
+
+
 def test_a_batch_that_goes_on_has_not_finished(team: Team) -> None:
     batch = ended(team)
     assert decisions.retry(batch, by=None)

@@ -13,7 +13,9 @@ from django.utils import timezone
 from django_q.exceptions import TimeoutException
 from django_q.models import OrmQ, Task
 
-from batchui.batches import decisions, long_tasks
+from batchui.batches import decisions, long_tasks, making
+from batchui.batches.export_models import ExportStatus
+from batchui.batches.exporting import Choice
 from batchui.batches.known_models import KnownModel
 from batchui.batches.models import Batch
 from batchui.batches.states import BatchStatus
@@ -161,6 +163,24 @@ def test_a_worker_that_is_to_stop_ends_its_reading_and_gives_the_file_back(
     assert reading.read_next()
     batch.refresh_from_db()
     assert (batch.status, batch.rows) == (BatchStatus.DRAFT, 30)
+
+
+@pytest.mark.django_db
+def test_a_worker_that_is_to_stop_gives_back_the_file_that_it_makes(
+    receive: MakeBatch, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_tasks, "PROGRESS_SECONDS", 0)
+    monkeypatch.setattr(making, "MADE_AT_ONCE_ROWS", 0)
+    settings.STOPPING_FILE = str(tmp_path / "stopping")
+    export = making.ask_for(receive(rows(30)), "xlsx", Choice(), by=None)
+    with at_each_heartbeat(Path(settings.STOPPING_FILE).touch):
+        assert reading.read_next()
+    export.refresh_from_db()
+    assert (export.status, export.begun) == (ExportStatus.WAITING, 0)
+    Path(settings.STOPPING_FILE).unlink()
+    assert reading.read_next()
+    export.refresh_from_db()
+    assert export.status == ExportStatus.READY
 
 
 @pytest.mark.django_db

@@ -179,6 +179,14 @@ def test_of_damaged_answers_those_are_shown_that_can_be_read(some: Batch) -> Non
     assert (lost.status, "damaged" in (lost.error or "")) == ("missing", True)
 
 
+def test_of_damaged_answers_only_rows_with_the_words_are_shown(some: Batch) -> None:
+    said = parse("", "text 4")
+    assert pages.count(some, said) == 1  # the search was made before the damage
+    damage(some.parts.get(number=1), lines=3)
+    [row] = pages.page(some, said, offset=0, limit=5)
+    assert (row.row, row.status) == (4, "missing")
+
+
 def test_a_batch_whose_answers_change_is_counted_anew(some: Batch) -> None:
     chosen = parse("value:answer:a")
     assert pages.count(some, chosen) == 5
