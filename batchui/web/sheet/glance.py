@@ -87,6 +87,7 @@ def glance(request: MemberRequest, batch: Batch) -> HttpResponse:
     pictures = [] if are_numbers else [_picture(one) for one in found.fields[:MOST_FIELDS]]
     context = {
         "batch": batch,
+        "glance_values": values_expected(batch),
         "are_numbers": are_numbers,
         "pictures": pictures,
         # The lengths of texts alone are not worth the room above the sheet.
@@ -98,11 +99,14 @@ def glance(request: MemberRequest, batch: Batch) -> HttpResponse:
     return render(request, "sheet/_glance.html", context)
 
 
-def lines_expected(batch: Batch) -> range:
-    """The lines that the pictures will take, so that no row moves; fewer if values are missing."""
+def values_expected(batch: Batch) -> int:
+    """The lines of values that the pictures take at most. A histogram takes VALUES_SHOWN.
+
+    They have this room before they come, so that no row moves under a hand, and keep it.
+    """
     wanted = batch.ask.answer_columns
     choices = [len(one.choices) or (2 if one.kind == "yes_no" else VALUES_SHOWN) for one in wanted]
-    return range(min(VALUES_SHOWN, max(choices, default=VALUES_SHOWN)))
+    return min(VALUES_SHOWN, max(choices, default=VALUES_SHOWN))
 
 
 def _picture(field: FieldGlance) -> Picture:
