@@ -250,6 +250,7 @@ def test_a_server_that_does_not_answer_is_asked_again_later(
         assert part.resume_at is not None
         assert abs(part.resume_at - timezone.now() - pause) < timedelta(seconds=30)
         assert part.message.startswith("1 picture could not be fetched yet. ")
+        assert "503" in part.message
         let_pauses_end()
     send_all()
     assert work(batch).failed == 1

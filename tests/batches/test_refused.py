@@ -84,6 +84,10 @@ def test_only_failing_polls_of_this_connection_come_sooner(
     batch.parts.filter(number=1).update(failures_in_a_row=0)
     refused.go_on(another(batch))
     assert due.due_parts(10) == []
+    Batch.objects.update(deleted_at=timezone.now())
+    refused.go_on(connection())
+    assert set(batch.parts.values_list("next_poll_at", flat=True)) == {later}
+    Batch.objects.update(deleted_at=None)
     refused.go_on(connection())
     assert {part.number for part in due.due_parts(10)} == {2, 3}
 
@@ -113,13 +117,17 @@ def test_an_answered_poll_ends_it_unless_sends_are_refused(
     sandbox: RunningSandbox, batch: Batch
 ) -> None:
     send_all()
-    refused.note(connection(), "The token expired.")
+    other = another(batch)
+    for one in (connection(), other):
+        refused.note(one, "The token expired.")
     Connection.objects.update(failures_in_a_row=1)
     poll_one()
     assert connection().refused_since is not None
     Connection.objects.update(failures_in_a_row=0)
     poll_one()
     assert connection().refused_since is None
+    other.refresh_from_db()
+    assert other.refused_since is not None
 
 
 def test_one_model_that_is_refused_says_nothing_of_the_token(
