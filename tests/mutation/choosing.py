@@ -25,7 +25,7 @@ from tests.mutation.plugin import ENOUGH
 
 FILES_OF_A_SAMPLE = 12
 # For how many seconds of tests each of its mutants is tried: most die in the first.
-SECONDS_OF_A_SAMPLE = 20
+SECONDS_OF_A_SAMPLE = 12
 # The tests of a package that are not in its own folder: what a worker does is done to batches, what
 # the sheet shows is found out there, and saved questions are tested where they are used.
 TESTS_BESIDE = {
@@ -119,7 +119,7 @@ def choose(options: Options, pick: random.Random) -> list[str]:
     if not chosen:
         refuse(options)
     functions = mutants.tested_functions()
-    number = min(len(functions), 40, max(6, len(chosen) // 20))
+    number = min(len(functions), 40, max(4, len(chosen) // 20))
     controls = mutants.add_controls(pick.sample(functions, number))
     CHOSEN.write_text(json.dumps({"mutants": chosen, "controls": controls}))
     return [] if options.all else [*chosen, *controls]
